@@ -1,0 +1,115 @@
+"""Writing so that nothing is ever half-written, and hashing so that equal content has equal names."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from situs.errors import SitusError
+
+T = TypeVar("T")
+
+__all__ = ["canonical_json", "digest", "new_folder", "read_json", "read_text", "write_atomic"]
+
+
+def canonical_json(value: Any) -> bytes:
+    """JSON with sorted keys and no white space: equal values give equal bytes."""
+    return msgspec.json.encode(value, order="deterministic")
+
+
+def digest(*parts: bytes | str, size: int = 16) -> str:
+    """Hex blake2b of the parts, each framed by its length so that no two lists of parts collide."""
+    state = hashlib.blake2b(digest_size=size)
+    for part in parts:
+        raw = part.encode() if isinstance(part, str) else part
+        state.update(len(raw).to_bytes(8, "little"))
+        state.update(raw)
+    return state.hexdigest()
+
+
+def write_atomic(path: Path, content: bytes | str) -> None:
+    """Replace `path` by `content` in one step: a crash leaves the old file or the new, never a part."""
+    raw = content.encode() if isinstance(content, str) else content
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as stream:
+            stream.write(raw)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise SitusError(
+            f"cannot write ({error.strerror})", where=path, fix="check the folder and free space"
+        ) from error
+
+
+@contextmanager
+def new_folder(out: Path, *, marker: str, overwrite: bool) -> Iterator[Path]:
+    """A scratch folder that becomes `out` when the block ends well, and vanishes when it does not.
+
+    `marker` is the file by which a folder is known to be ours: with `overwrite`, only a folder that
+    holds it is ever replaced.
+    """
+    if out.exists():
+        if not out.is_dir():
+            raise SitusError("is a file, not a folder", where=out, fix="choose another --out")
+        ours = (out / marker).is_file()
+        if any(out.iterdir()) and not (overwrite and ours):
+            fix = "choose another --out" + (" or add --overwrite" if ours else "")
+            raise SitusError("exists and is not empty", where=out, fix=fix)
+    scratch = out.with_name(f".{out.name}.{secrets.token_hex(4)}.part")
+    try:
+        scratch.mkdir(parents=True)
+    except OSError as error:
+        raise SitusError(
+            f"cannot be created ({error.strerror})", where=out, fix="choose a folder you can write to"
+        ) from error
+    try:
+        yield scratch
+        if out.exists():
+            shutil.rmtree(out)
+        scratch.rename(out)
+    except OSError as error:
+        raise SitusError(
+            f"cannot write ({error.strerror})", where=out, fix="check the folder and free space"
+        ) from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def read_text(path: Path, *, limit_bytes: int = 64 << 20) -> str:
+    """A whole text file as UTF-8, refused when missing, unreadable, oversized or not text."""
+    try:
+        if path.is_dir():
+            raise SitusError("is a folder, not a file", where=path, fix="give a file")
+        if path.stat().st_size > limit_bytes:
+            raise SitusError(f"is larger than {limit_bytes >> 20} MiB", where=path, fix="is it the right file?")
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SitusError("is not UTF-8 text", where=path, fix="save it as UTF-8") from error
+    except FileNotFoundError as error:
+        raise SitusError("no such file", where=path, fix="check the path") from error
+    except OSError as error:
+        raise SitusError(
+            f"cannot be read ({error.strerror})", where=path, fix="check the path and its permissions"
+        ) from error
+
+
+def read_json(path: Path, kind: type[T]) -> T:
+    """A JSON file as a validated record; the error names the place inside it."""
+    try:
+        return msgspec.json.decode(read_text(path), type=kind)
+    except msgspec.ValidationError as error:
+        raise SitusError(str(error), where=path, fix="the file does not have the expected form") from error
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise SitusError(f"is not valid JSON ({error})", where=path, fix="restore or rewrite the file") from error
