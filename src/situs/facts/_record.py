@@ -8,7 +8,7 @@ from situs._files import canonical_json, digest
 
 __all__ = ["Cell", "Derivation", "Fact", "FactValue", "Interval", "Measured", "Quoted", "fact_id"]
 
-Interval = tuple[float, float]
+Interval = tuple[float, ...]
 FactValue = bool | int | float | str | tuple[float, ...] | None
 
 
@@ -58,7 +58,8 @@ class Fact(msgspec.Struct, frozen=True):
     unit: str
     """`mL`, `mm`, `fraction`, or empty."""
     interval: Interval | None
-    """Where the value lies if voxels, annotation and pose err as DEFINITIONS allow; None if it is not a number."""
+    """Where the value lies if voxels, annotation and pose err as the definitions allow: low, high; for a value of
+    several numbers all lows, then all highs. None if it is not a number."""
     derivation: Derivation
     flags: tuple[str, ...] = ()
     """E.g. `cut` (a lower bound), `islands`, `unstable` (does not hold over the interval)."""

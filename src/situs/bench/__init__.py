@@ -1,0 +1,34 @@
+"""The bench folder: reading and writing, ids, locations, splits, card and check."""
+
+from situs.bench._card import write_card
+from situs.bench._check import CheckResult, check_bench
+from situs.bench._evidence import load_labels, load_ledger, restrict, terms_for
+from situs.bench._folder import FORMAT, Bench, BenchInfo, content_hash, encode_info, open_bench
+from situs.bench._ids import opaque_id, split_of
+from situs.bench._locations import Locations, write_locations
+from situs.bench._study import SeriesRecord, StudyRecord
+from situs.bench._tables import TableWriter, read_table
+
+__all__ = [
+    "FORMAT",
+    "Bench",
+    "BenchInfo",
+    "CheckResult",
+    "Locations",
+    "SeriesRecord",
+    "StudyRecord",
+    "TableWriter",
+    "check_bench",
+    "content_hash",
+    "encode_info",
+    "load_labels",
+    "load_ledger",
+    "opaque_id",
+    "open_bench",
+    "read_table",
+    "restrict",
+    "split_of",
+    "terms_for",
+    "write_card",
+    "write_locations",
+]

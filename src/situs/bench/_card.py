@@ -1,0 +1,63 @@
+"""The card: a bench's README, saying what is in it, what was not asked and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from situs.bench._folder import BenchInfo
+
+__all__ = ["write_card"]
+
+
+def write_card(info: BenchInfo, baselines: Mapping[str, Mapping[str, str]] | None = None) -> str:
+    """The card as Markdown. `baselines`: stratum → row name → what it reaches, if it has been worked out."""
+    truth = info.recipe.truth
+    lines = [
+        f"# {info.name}",
+        "",
+        f"A Situs bench: {info.counts['items']:,} questions on {info.counts['studies']:,} studies of "
+        f"{info.counts['patients']:,} patients, from {info.source}, seed {info.seed}.",
+        "Every answer is computed from measured facts; `situs check` recomputes each from the evidence.",
+        "**Not reader-verified**: no radiologist has vetted a sample of these items yet.",
+        "",
+        *_table("Questions by task", info.by_task),
+        *_table("By stratum", info.by_stratum),
+        "`headline`: every question text occurs with each of its answers equally often over different patients, so "
+        "text alone cannot win (volumes: the same question of several patients). `textbook`: named anatomy whose "
+        "answer does not change between patients; a control, never in the headline. `untwinned`: no patient with "
+        "another answer was there to balance it.",
+        "",
+        *_table("By split (of patients, by hash)", info.by_split),
+        *_table("Not asked, and why", info.not_asked),
+        "## What has to hold",
+        "",
+        f"- A direction: centroids more than {truth.direction_margin_mm:g} mm apart along the axis, a random voxel of "
+        f"one beyond a random voxel of the other with P ≥ {truth.direction_probability:g}, both over turns of the "
+        f"patient by ±{truth.rotation_degrees:g}°; never between a structure and one that envelops it.",
+        f"- A four-way direction: within {truth.dominance_degrees:g}° of one axis, over the same turns.",
+        f"- A side: at least {truth.side_share:.0%} of the volume on one side of the spine or symmetry plane.",
+        "- A comparison: the volumes' intervals do not overlap (half a voxel of boundary, or the annotation error).",
+        f"- A volume: known to ±{truth.volume_half_width:.0%}, structure not cut by the scan.",
+        "",
+        "| annotation | surface error (mm) | volume error (%) |",
+        "|---|---|---|",
+        *(f"| {name} | {e.surface_mm:g} | {e.volume_percent:g} |" for name, e in info.recipe.annotation.items()),
+        "",
+    ]
+    if baselines:
+        lines += ["## How far one gets without looking", ""]
+        rows = sorted({row for table in baselines.values() for row in table})
+        lines += ["| stratum | " + " | ".join(rows) + " |", "|---" * (len(rows) + 1) + "|"]
+        lines += [f"| {name} | " + " | ".join(t.get(row, "–") for row in rows) + " |" for name, t in baselines.items()]
+        lines.append("")
+    licence = info.licence or "not stated"
+    care = "restricted: it goes to no host but this machine unless allowed" if info.restricted else "not restricted"
+    lines += ["## Data", "", f"Licence: {licence}; {care}. The bench holds hashes and opaque ids, no path.", ""]
+    return "\n".join(lines)
+
+
+def _table(title: str, counts: Mapping[str, int]) -> list[str]:
+    if not counts:
+        return []
+    rows = [f"| {name} | {count:,} |" for name, count in counts.items()]
+    return [f"## {title}", "", "| | n |", "|---|---:|", *rows, ""]

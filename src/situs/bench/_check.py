@@ -1,0 +1,227 @@
+"""The ledger law: every answer is recomputed from the evidence files, never from stored values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+
+from situs.bench._evidence import load_labels, load_ledger
+from situs.bench._folder import Bench, content_hash, open_bench
+from situs.bench._ids import split_of
+from situs.bench._locations import Locations
+from situs.bench._study import SeriesRecord, StudyRecord
+from situs.errors import Problem, Severity, SitusError
+from situs.facts import Fact, Ledger
+from situs.items import TASKS, Choice, Choices, Item, NotAsked, Number, Question, item_id
+
+__all__ = ["CheckResult", "check_bench"]
+
+R = TypeVar("R", Item, Fact)
+
+_RELATIVE = 1e-9
+"""Two measurements of the same voxels may differ by this, and no more."""
+
+
+class CheckResult(msgspec.Struct):
+    """What a check found."""
+
+    items: int = 0
+    recomputed: int = 0
+    """Items whose answer was derived anew from evidence, whether or not it agreed."""
+    given: int = 0
+    """Items whose answer the source only asserts."""
+    problems: list[Problem] = msgspec.field(default_factory=list)
+
+    @property
+    def errors(self) -> int:
+        """Problems that make the bench wrong."""
+        return sum(problem.severity is Severity.ERROR for problem in self.problems)
+
+    def error(self, code: str, where: str, problem: str, fix: str) -> None:
+        """Note an error."""
+        self.problems.append(Problem(Severity.ERROR, code, where, problem, fix))
+
+
+def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
+    """Check a whole bench, study by study."""
+    bench = open_bench(folder)
+    result = CheckResult()
+    if content_hash(folder) != bench.info.content_hash:
+        result.error("content", "bench.json", "the tables are not the ones that were built", "rebuild the bench")
+    locations = Locations.read(folder, data)
+    items, facts = _Stream(bench.items()), _Stream(bench.facts())
+    for study in bench.studies():
+        of_study = list(items.take(study.study_id))
+        result.items += len(of_study)
+        derived = [item for item in of_study if item.fact_ids]
+        result.given += len(of_study) - len(derived)
+        _check_study(bench, study, derived, list(facts.take(study.study_id)), locations, result)
+    for item in items.rest():
+        result.items += 1
+        result.error("study", item.item_id, f"study {item.study_id} is missing or out of order", "rebuild the bench")
+    for fact in facts.rest():
+        result.error("study", fact.fact_id, f"study {fact.study_id} is missing or out of order", "rebuild the bench")
+    return result
+
+
+class _Stream(Generic[R]):
+    """Rows that come study by study, taken one study at a time, so that no cohort is held in memory."""
+
+    def __init__(self, rows: Iterator[R]) -> None:
+        self._rows = rows
+        self._next: R | None = next(rows, None)
+
+    def take(self, study_id: str) -> Iterator[R]:
+        """The rows of this study, if they are next."""
+        while self._next is not None and self._next.study_id == study_id:
+            row, self._next = self._next, next(self._rows, None)
+            yield row
+
+    def rest(self) -> Iterator[R]:
+        """What no study claimed."""
+        while self._next is not None:
+            row, self._next = self._next, next(self._rows, None)
+            yield row
+
+
+def _check_study(
+    bench: Bench, study: StudyRecord, items: list[Item], facts: list[Fact], locations: Locations, result: CheckResult
+) -> None:
+    if study.split != split_of(study.patient_id, bench.info.recipe.splits, bench.info.seed):
+        result.error("split", study.study_id, f"is in split {study.split!r}, not its patient's", "rebuild the bench")
+    by_series = {series.series: series for series in study.series}
+    for item in items:
+        if item.series not in by_series:
+            result.error("series", item.item_id, f"its series {item.series!r} is not in the study", "rebuild the bench")
+    for series in study.series:
+        try:
+            labels = load_labels(series, locations)
+        except SitusError as error:
+            result.error("evidence", study.study_id, error.one_line(), error.fix or "restore the evidence")
+            continue
+        ledger = load_ledger(bench, study, series, labels)
+        _check_series(study, series, ledger, result)
+        stored = {fact.fact_id: fact for fact in facts if fact.series == series.series}
+        for fact in stored.values():
+            for text in _fact_problems(fact, ledger):
+                result.error("fact", fact.fact_id, text, "the stored fact does not follow from the voxels; rebuild")
+        for item in items:
+            if item.series == series.series:
+                result.recomputed += 1
+                for text in _item_problems(item, study, ledger, stored):
+                    result.error("item", item.item_id, text, "the stored item does not follow from the facts; rebuild")
+
+
+def _check_series(study: StudyRecord, series: SeriesRecord, ledger: Ledger, result: CheckResult) -> None:
+    grid = ledger.regions.grid
+    if grid.shape != series.shape or tuple(grid.affine.matrix.ravel()) != series.affine:
+        result.error("grid", study.study_id, "shape or affine differs from the evidence", "rebuild the bench")
+    if ledger.midline is None or series.side_basis == "undeclared":
+        return
+    for name in ledger.structures:
+        side = ledger.terms[name].side
+        if side is None or ledger.regions[name].touches_border:
+            continue
+        found = ledger.fact("side", name)
+        if found.value == side.mirrored.value:
+            result.problems.append(
+                Problem(
+                    Severity.WARNING,
+                    "side",
+                    f"{study.study_id}:{name}",
+                    f"is named {side.value} but lies on the patient's {found.value}",
+                    "check the names and the orientation of this study",
+                )
+            )
+
+
+def _fact_problems(fact: Fact, ledger: Ledger) -> Iterator[str]:
+    try:
+        anew = ledger.fact(fact.kind, *fact.subjects)
+    except (SitusError, KeyError, IndexError, TypeError):
+        yield f"{fact.kind} of {', '.join(fact.subjects)} cannot be derived"
+        return
+    if anew.fact_id != fact.fact_id:
+        yield "its id is not that of its kind and subjects"
+    if not _same(anew.value, fact.value):
+        yield f"{fact.kind} of {', '.join(fact.subjects)} is {anew.value}, stored as {fact.value}"
+    if not _same(anew.interval, fact.interval):
+        yield f"interval of {fact.kind} of {', '.join(fact.subjects)} is {anew.interval}, stored as {fact.interval}"
+    if (anew.unit, anew.flags, anew.derivation) != (fact.unit, fact.flags, fact.derivation):
+        yield f"unit, flags or derivation of {fact.kind} of {', '.join(fact.subjects)} differ"
+
+
+def _item_problems(item: Item, study: StudyRecord, ledger: Ledger, stored: dict[str, Fact]) -> Iterator[str]:
+    if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
+        yield "its id is not that of its task, form and parameters"
+    if (item.patient_id, item.split) != (study.patient_id, study.split):
+        yield "its patient or split is not that of its study"
+    missing = [fact for fact in item.fact_ids if fact not in stored]
+    if missing:
+        yield f"names the fact {missing[0]}, which is not in the ledger"
+    task = TASKS.get(item.task)
+    if task is None:
+        yield f"its task {item.task!r} is unknown"
+        return
+    try:
+        posed = task.pose(ledger, Question(item.task, item.form, item.parameters))
+    except (SitusError, KeyError, ValueError) as error:
+        yield f"cannot be posed to this patient ({type(error).__name__} {error})"
+        return
+    if isinstance(posed, NotAsked):
+        yield f"would not be asked: {posed.reason}"
+        return
+    anew = posed.item(Question(item.task, item.form, item.parameters), ledger, study.patient_id)
+    if not _same_answer(anew, item):
+        yield f"the answer is {_shown(anew)}, stored as {_shown(item)}"
+    for name in ("question", "fact_ids", "needs", "tags"):
+        if getattr(anew, name) != getattr(item, name):
+            yield f"its {name} is not what the task writes"
+    for name in ("steps", "boxes"):
+        if not _same(msgspec.to_builtins(getattr(anew, name)), msgspec.to_builtins(getattr(item, name))):
+            yield f"its {name} are not what the facts give"
+    if not _same(anew.difficulty, item.difficulty):
+        yield "its difficulty is not what the facts give"
+    yield from _option_problems(item, anew)
+
+
+def _option_problems(item: Item, anew: Item) -> Iterator[str]:
+    possible = {option.value: option.text for option in anew.options}
+    values = [option.value for option in item.options]
+    for option in item.options:
+        if possible.get(option.value) != option.text:
+            yield f"option {option.value!r} reads {option.text!r}, which the task does not offer"
+    if len(set(values)) != len(values):
+        yield "an option occurs twice"
+    wanted = {item.answer.value} if isinstance(item.answer, Choice) else set()
+    wanted |= set(item.answer.values) if isinstance(item.answer, Choices) else set()
+    if not wanted <= set(values):
+        yield "its answer is not among its options"
+    if anew.options and len(values) < 2:
+        yield "has fewer than two options"
+
+
+def _same_answer(anew: Item, item: Item) -> bool:
+    a, b = anew.answer, item.answer
+    if isinstance(a, Number) and isinstance(b, Number):
+        return a.unit == b.unit and _same(a.value, b.value) and _same(a.interval, b.interval)
+    return a == b
+
+
+def _shown(item: Item) -> str:
+    return msgspec.json.encode(item.answer).decode()
+
+
+def _same(a: object, b: object) -> bool:
+    """Equal, numbers to within rounding; true and 1 are different."""
+    if isinstance(a, float | int) and isinstance(b, float | int) and not (isinstance(a, bool) or isinstance(b, bool)):
+        return math.isclose(a, b, rel_tol=_RELATIVE, abs_tol=1e-9)
+    if isinstance(a, tuple | list) and isinstance(b, tuple | list):
+        return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    return type(a) is type(b) and a == b

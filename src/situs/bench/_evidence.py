@@ -1,0 +1,50 @@
+"""From a study's evidence files back to its ledger."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping
+
+from situs.anatomy import Term, term
+from situs.bench._folder import Bench
+from situs.bench._locations import Locations
+from situs.bench._study import SeriesRecord, StudyRecord
+from situs.errors import SitusError
+from situs.facts import Ledger
+from situs.volumes import LabelMap, open_labels
+
+__all__ = ["load_labels", "load_ledger", "restrict", "terms_for"]
+
+
+def restrict(labels: LabelMap, names: Collection[str]) -> LabelMap:
+    """The label map with only the named structures; the voxels are shared."""
+    return dataclasses.replace(labels, structures=tuple(s for s in labels.structures if s.name in names))
+
+
+def terms_for(names: Collection[str], own: Mapping[str, Term]) -> dict[str, Term]:
+    """What each structure's name means: the user's own terms first, then the shipped ones."""
+    return {name: own.get(name) or term(name) for name in names}
+
+
+def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
+    """A series' label map from its evidence file, refused if it is not the one the bench was built from."""
+    path = locations.find(series.labels_hash)
+    names = {label: name for name, label in series.structures.items()}
+    labels = open_labels(path, names).load()
+    if labels.hash != series.labels_hash:
+        raise SitusError("is not the evidence the bench was built from", where=path, fix="restore the file, or rebuild")
+    return labels
+
+
+def load_ledger(bench: Bench, study: StudyRecord, series: SeriesRecord, labels: LabelMap) -> Ledger:
+    """The ledger of one series, measured anew from its label map."""
+    return Ledger(
+        restrict(labels, series.structures),
+        labels_hash=series.labels_hash,
+        study_id=study.study_id,
+        series=series.series,
+        recipe=bench.info.recipe,
+        annotation=series.annotation,
+        side_basis=series.side_basis,
+        terms=terms_for(series.structures, bench.info.terms),
+    )

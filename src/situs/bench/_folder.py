@@ -1,0 +1,95 @@
+"""The bench folder: what is in it, and how it is read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from situs._files import canonical_json, digest, read_json
+from situs.anatomy import Term
+from situs.bench._study import StudyRecord
+from situs.bench._tables import read_table
+from situs.errors import SitusError
+from situs.facts import Fact, Recipe
+from situs.items import Item
+
+__all__ = ["FORMAT", "Bench", "BenchInfo", "content_hash", "open_bench"]
+
+FORMAT = 1
+"""Version of the folder's layout; a reader refuses another."""
+
+_TABLES = ("studies.parquet", "facts.parquet", "items.parquet")
+
+
+class BenchInfo(msgspec.Struct, frozen=True):
+    """`bench.json`."""
+
+    name: str
+    format: int
+    source: str
+    """`phantoms`, `masks`, or the imported set."""
+    seed: int
+    restricted: bool
+    licence: str
+    recipe: Recipe
+    terms: dict[str, Term]
+    """Terms of the user's own vocabulary; shipped ones are known by name."""
+    counts: dict[str, int]
+    by_task: dict[str, int]
+    by_stratum: dict[str, int]
+    by_split: dict[str, int]
+    not_asked: dict[str, int]
+    content_hash: str
+
+
+class Bench:
+    """A bench on disk, read as a stream."""
+
+    def __init__(self, folder: Path, info: BenchInfo) -> None:
+        self.folder = folder
+        self.info = info
+
+    def studies(self) -> Iterator[StudyRecord]:
+        """Every study."""
+        return read_table(self.folder / "studies.parquet", StudyRecord)
+
+    def facts(self, **where: str) -> Iterator[Fact]:
+        """Facts, optionally those with given column values (`study_id=…`)."""
+        return read_table(self.folder / "facts.parquet", Fact, where=where)
+
+    def items(self, split: str | None = None) -> Iterator[Item]:
+        """Items in bench order, refusing a repeated id."""
+        seen: set[str] = set()
+        where = {"split": split} if split is not None else None
+        for item in read_table(self.folder / "items.parquet", Item, where=where):
+            if item.item_id in seen:
+                raise SitusError(f"item {item.item_id} occurs twice", where=self.folder, fix="rebuild the bench")
+            seen.add(item.item_id)
+            yield item
+
+
+def content_hash(folder: Path) -> str:
+    """Hash of the tables' bytes."""
+    return digest(*((folder / name).read_bytes() for name in _TABLES))
+
+
+def open_bench(folder: Path) -> Bench:
+    """Open a bench folder; its tables are read when asked for."""
+    if not folder.is_dir():
+        raise SitusError("no such bench folder", where=folder, fix="give the --out folder of situs build")
+    for name in ("bench.json", *_TABLES):
+        if not (folder / name).is_file():
+            raise SitusError(f"is not a bench: {name} is missing", where=folder, fix="give the folder situs build made")
+    info = read_json(folder / "bench.json", BenchInfo)
+    if info.format != FORMAT:
+        raise SitusError(
+            f"has format {info.format}, this version reads {FORMAT}", where=folder, fix="rebuild the bench"
+        )
+    return Bench(folder, info)
+
+
+def encode_info(info: BenchInfo) -> bytes:
+    """`bench.json` as it is written."""
+    return msgspec.json.format(canonical_json(info), indent=2) + b"\n"

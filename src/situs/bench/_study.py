@@ -1,0 +1,37 @@
+"""What a bench says of a study: opaque ids, grids and hashes, never a path or a header's text."""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["SeriesRecord", "StudyRecord"]
+
+
+class SeriesRecord(msgspec.Struct, frozen=True):
+    """One volume of a study and the evidence on its grid."""
+
+    series: str
+    """`ct`, `mr`, …; unique within the study."""
+    modality: str
+    image_hash: str
+    """Hash of decoded voxels and affine; empty if there is no image."""
+    labels_hash: str
+    """Hash of the label map: voxels, affine and structure names."""
+    shape: tuple[int, int, int]
+    affine: tuple[float, ...]
+    """The 16 numbers of the index → RAS+ mm matrix, row by row."""
+    side_basis: str
+    """`affine`, or `undeclared` if the file states no orientation."""
+    annotation: str
+    """How the masks were made: `exact`, `manual`, `corrected`, `automatic`."""
+    structures: dict[str, int]
+    """Structure name → label value, for the names a vocabulary knows."""
+
+
+class StudyRecord(msgspec.Struct, frozen=True):
+    """One patient's volumes."""
+
+    study_id: str
+    patient_id: str
+    split: str
+    series: tuple[SeriesRecord, ...]

@@ -1,0 +1,129 @@
+"""Records in Parquet: streamed in row groups, nested fields as JSON text, validated on the way in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
+
+from situs.errors import SitusError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["TableWriter", "read_table"]
+
+R = TypeVar("R", bound=msgspec.Struct)
+_ROWS = 2000
+
+
+def _plain(kind: Any) -> bool:
+    return kind is str or kind == (float | None)
+
+
+def _schema(record: type[msgspec.Struct]) -> pa.Schema:
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            (field.encode_name, pa.float64() if field.type == (float | None) else pa.string())
+            for field in msgspec.structs.fields(record)
+        ]
+    )
+
+
+class TableWriter(Generic[R]):
+    """Writes records as they come; memory holds one row group."""
+
+    def __init__(self, path: Path, record: type[R]) -> None:
+        import pyarrow.parquet as pq
+
+        self._fields = msgspec.structs.fields(record)
+        self._schema = _schema(record)
+        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
+        self._rows: list[dict[str, Any]] = []
+        self._encoder = msgspec.json.Encoder(order="deterministic")
+        self.count = 0
+
+    def write(self, records: Iterable[R]) -> None:
+        """Append records."""
+        for record in records:
+            row = {}
+            for field in self._fields:
+                value = getattr(record, field.name)
+                row[field.encode_name] = value if _plain(field.type) else self._encoder.encode(value).decode()
+            self._rows.append(row)
+            self.count += 1
+            if len(self._rows) >= _ROWS:
+                self._flush()
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        if self._rows:
+            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+            self._rows = []
+
+    def __enter__(self) -> TableWriter[R]:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._flush()
+        self._writer.close()
+
+
+def read_table(path: Path, record: type[R], *, where: dict[str, str] | None = None) -> Iterator[R]:
+    """Stream a table's records, optionally only rows whose text columns equal the given values."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    fields = msgspec.structs.fields(record)
+    required = {field.encode_name for field in fields}
+    decoders = {f.encode_name: msgspec.json.Decoder(f.type) for f in fields if not _plain(f.type)}
+    try:
+        with pq.ParquetFile(path) as table:
+            missing = required - set(table.schema_arrow.names)
+            if missing:
+                raise SitusError(
+                    f"lacks the column {min(missing)!r}", where=path, fix="rebuild the bench with this version"
+                )
+            number = 0
+            for batch in table.iter_batches(batch_size=_ROWS, columns=sorted(required)):
+                columns = batch.to_pydict()
+                for row in range(batch.num_rows):
+                    number += 1
+                    if where and any(columns[name][row] != value for name, value in where.items()):
+                        continue
+                    yield _decode(record, fields, decoders, columns, row, f"{path.name}:{number}")
+    except FileNotFoundError as error:
+        raise SitusError("no such file", where=path, fix="is this a bench folder?") from error
+    except (pa.ArrowException, OSError, EOFError) as error:
+        raise SitusError("is not a readable Parquet table", where=path, fix="restore or rebuild the bench") from error
+
+
+def _decode(
+    record: type[R],
+    fields: tuple[msgspec.structs.FieldInfo, ...],
+    decoders: dict[str, msgspec.json.Decoder[Any]],
+    columns: dict[str, list[Any]],
+    row: int,
+    where: str,
+) -> R:
+    values: dict[str, Any] = {}
+    for field in fields:
+        name = field.encode_name
+        raw = columns[name][row]
+        try:
+            if name in decoders:
+                values[field.name] = decoders[name].decode(raw if raw is not None else b"null")
+            else:
+                values[field.name] = msgspec.convert(raw, field.type)
+        except (msgspec.DecodeError, SitusError, TypeError, RecursionError) as error:
+            text = str(error).replace("`$", f"`$.{name}")
+            raise SitusError(f"$.{name}: {text}", where=where, fix="restore or rebuild the bench") from error
+    return record(**values)

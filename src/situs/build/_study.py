@@ -1,0 +1,135 @@
+"""One study: from its files to facts and candidate questions. Runs in a worker process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from situs.anatomy import Term, lesion_family
+from situs.bench import SeriesRecord, StudyRecord, restrict, terms_for
+from situs.errors import Problem, Severity, SitusError
+from situs.facts import Fact, Ledger, Measured, Recipe
+from situs.items import Candidate, candidates, choose_tasks
+from situs.space import AXES
+from situs.volumes import Volume, open_labels, open_volume
+
+__all__ = ["StudyJob", "StudyOutcome", "process", "with_sources"]
+
+_EXTENTS = tuple(f"extent.{axis}" for axis in AXES)
+_STRUCTURE_FACTS = ("voxels", "volume", "centroid", "box", "components", "touches_border", *_EXTENTS)
+
+
+class StudyJob(msgspec.Struct, frozen=True):
+    """What a worker needs to know of one study."""
+
+    study_id: str
+    patient_id: str
+    split: str
+    image: Path | None
+    labels: Path
+    names: dict[int, str]
+    own_terms: dict[str, Term]
+    annotation: str
+    recipe: Recipe
+    seed: int
+    tasks: str | None
+    per_study: int | None
+
+
+class StudyOutcome(msgspec.Struct, frozen=True):
+    """What a worker found; written to disk, since the candidates of a cohort do not fit in memory."""
+
+    study: StudyRecord
+    facts: list[Fact]
+    candidates: list[Candidate]
+    not_asked: dict[str, int]
+    problems: list[Problem]
+    places: dict[str, str]
+    """Hash of each piece of evidence → its path."""
+
+
+def process(job: StudyJob) -> StudyOutcome:
+    """Read, measure and ask."""
+    source = open_labels(job.labels, job.names)
+    image = open_volume(job.image) if job.image is not None else None
+    if image is not None and not image.grid.matches(source.grid):
+        raise SitusError("image and labels are not on one grid", where=job.labels, fix="resample one onto the other")
+    labels = source.load()
+    terms = terms_for([s.name for s in labels.structures], job.own_terms)
+    known = {s.name: s.label for s in labels.structures if terms[s.name].known}
+    problems = [_warning("file", job, text) for text in (*labels.warnings, *(image.warnings if image else ()))]
+    if len(known) < len(terms):
+        unknown = sorted(set(terms) - set(known))
+        text = f"{len(unknown)} structures have names no vocabulary knows, e.g. {unknown[0]!r}; not asked about"
+        problems.append(_warning("names", job, text))
+    modality = _modality(image) if image is not None else "labels"
+    series = SeriesRecord(
+        series=modality,
+        modality=modality,
+        image_hash=image.content_hash() if image is not None else "",
+        labels_hash=labels.hash,
+        shape=labels.grid.shape,
+        affine=tuple(float(v) for v in labels.grid.affine.matrix.ravel()),
+        side_basis=source.orientation_basis,
+        annotation=job.annotation,
+        structures=known,
+    )
+    ledger = Ledger(
+        restrict(labels, known),
+        labels_hash=labels.hash,
+        study_id=job.study_id,
+        series=series.series,
+        recipe=job.recipe,
+        annotation=job.annotation,
+        side_basis=series.side_basis,
+        terms={name: terms[name] for name in known},
+    )
+    asked, not_asked = candidates(
+        ledger, job.patient_id, choose_tasks(job.tasks), seed=job.seed, per_study=job.per_study
+    )
+    basics = [ledger.fact(kind, name).fact_id for name in ledger.structures for kind in _STRUCTURE_FACTS]
+    basics += [ledger.fact("largest", family).fact_id for family in sorted(_families(ledger.structures))]
+    if ledger.midline is not None:
+        basics += [ledger.fact("right_share", name).fact_id for name in ledger.structures if lesion_family(name)]
+    places = {labels.hash: str(job.labels)}
+    if image is not None:
+        places[series.image_hash] = str(job.image)
+    return StudyOutcome(
+        StudyRecord(job.study_id, job.patient_id, job.split, (series,)),
+        with_sources(ledger.known_facts(), [*basics, *(id_ for c in asked for id_ in c.item.fact_ids)]),
+        asked,
+        dict(sorted(not_asked.items())),
+        problems,
+        places,
+    )
+
+
+def _families(names: Iterable[str]) -> set[str]:
+    return {family for name in names if (family := lesion_family(name))}
+
+
+def _warning(code: str, job: StudyJob, text: str) -> Problem:
+    return Problem(Severity.WARNING, code, job.study_id, text, "")
+
+
+def _modality(image: Volume) -> str:
+    """CT holds air at about -1000; nothing in an MR is so far below zero."""
+    return "ct" if float(np.min(image.array())) < -200 else "mr"
+
+
+def with_sources(facts: Iterable[Fact], wanted: Iterable[str]) -> list[Fact]:
+    """The wanted facts and those they were derived from, by id."""
+    known = {fact.fact_id: fact for fact in facts}
+    open_ids = list(wanted)
+    result: dict[str, Fact] = {}
+    while open_ids:
+        fact = known[open_ids.pop()]
+        if fact.fact_id not in result:
+            result[fact.fact_id] = fact
+            if isinstance(fact.derivation, Measured):
+                inputs = fact.derivation.inputs
+                open_ids += [source.removeprefix("fact:") for source in inputs if source.startswith("fact:")]
+    return [result[fact_id] for fact_id in sorted(result)]

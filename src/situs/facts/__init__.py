@@ -1,0 +1,25 @@
+"""From evidence to facts: typed statements with value, interval and derivation, kept in a ledger."""
+
+from situs.facts._kinds import is_cut, number, span
+from situs.facts._ledger import Ledger
+from situs.facts._recipe import AnnotationError, Recipe, Truth, load_recipe
+from situs.facts._record import Cell, Derivation, Fact, FactValue, Interval, Measured, Quoted, fact_id
+
+__all__ = [
+    "AnnotationError",
+    "Cell",
+    "Derivation",
+    "Fact",
+    "FactValue",
+    "Interval",
+    "Ledger",
+    "Measured",
+    "Quoted",
+    "Recipe",
+    "Truth",
+    "fact_id",
+    "is_cut",
+    "load_recipe",
+    "number",
+    "span",
+]

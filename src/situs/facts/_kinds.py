@@ -1,0 +1,309 @@
+"""How each kind of fact follows from the voxels or from other facts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from situs.anatomy import lesion_family
+from situs.errors import SitusError
+from situs.facts._ledger import Ledger, kind
+from situs.facts._record import Fact
+from situs.measure import boundary_distance_mm, gap_mm, precedence, right_shares
+from situs.space import AXES, Axis, Side
+
+__all__ = ["is_cut", "number", "span"]
+
+_STAIRCASE = 1.5
+"""Mean ratio of a voxel staircase's area to the smooth surface it stands for, over all directions."""
+
+
+def number(fact: Fact) -> float:
+    """The value of a numeric fact."""
+    if isinstance(fact.value, bool) or not isinstance(fact.value, int | float):
+        raise SitusError(f"fact {fact.fact_id} ({fact.kind}) is not a number", fix="rebuild the bench")
+    return float(fact.value)
+
+
+def is_cut(fact: Fact) -> bool:
+    """Whether the structure goes on beyond the scan, so that its size is only a lower bound."""
+    return "cut" in fact.flags
+
+
+def span(fact: Fact) -> tuple[float, float]:
+    """Low and high end of a numeric fact; a cut size has no upper end."""
+    value = number(fact)
+    low, high = fact.interval if fact.interval is not None else (value, value)
+    return low, (math.inf if is_cut(fact) and fact.kind == "volume" else high)
+
+
+@kind("voxels")
+def _voxels(ledger: Ledger, name: str) -> Fact:
+    return ledger.record("voxels", (name,), ledger.regions[name].voxels)
+
+
+@kind("components")
+def _components(ledger: Ledger, name: str) -> Fact:
+    count = len(ledger.regions[name].component_voxels)
+    return ledger.record("components", (name,), count, parameters={"connectivity": 26.0})
+
+
+@kind("touches_border")
+def _touches_border(ledger: Ledger, name: str) -> Fact:
+    cut = ledger.regions[name].touches_border
+    return ledger.record("touches_border", (name,), cut, flags=("cut",) if cut else ())
+
+
+@kind("volume")
+def _volume(ledger: Ledger, name: str) -> Fact:
+    region, error = ledger.regions[name], ledger.annotation
+    by_surface = error.surface_mm * region.face_area_mm2 / _STAIRCASE / 1000.0
+    by_share = error.volume_percent / 100.0 * region.volume_ml
+    slack = max(region.half_voxel_ml, by_surface, by_share)
+    return ledger.record(
+        "volume",
+        (name,),
+        region.volume_ml,
+        unit="mL",
+        interval=(max(0.0, region.volume_ml - slack), region.volume_ml + slack),
+        parameters={"surface_mm": error.surface_mm, "volume_percent": error.volume_percent},
+        flags=("cut",) if region.touches_border else (),
+    )
+
+
+@kind("centroid")
+def _centroid(ledger: Ledger, name: str) -> Fact:
+    region, slack = ledger.regions[name], ledger.slack_mm()
+    centre = region.centroid_mm
+    return ledger.record(
+        "centroid",
+        (name,),
+        tuple(float(v) for v in centre),
+        unit="mm",
+        interval=(*(centre - slack), *(centre + slack)),
+        parameters={"surface_mm": ledger.annotation.surface_mm},
+        flags=("cut",) if region.touches_border else (),
+    )
+
+
+@kind("box")
+def _box(ledger: Ledger, name: str) -> Fact:
+    region, slack = ledger.regions[name], ledger.slack_mm()
+    value = np.array([*region.box_mm.lo_mm, *region.box_mm.hi_mm])
+    both = np.array([*slack, *slack])
+    return ledger.record(
+        "box",
+        (name,),
+        tuple(float(v) for v in value),
+        unit="mm",
+        interval=(*(value - both), *(value + both)),
+        parameters={"surface_mm": ledger.annotation.surface_mm},
+        flags=("cut",) if region.touches_border else (),
+    )
+
+
+@kind("largest")
+def _largest(ledger: Ledger, family: str) -> Fact:
+    """Which of a patient's lesions of one family is the largest; flagged `unstable` if another may be."""
+    names = [name for name in ledger.structures if lesion_family(name) == family]
+    volumes = sorted((ledger.fact("volume", name) for name in names), key=lambda f: (-number(f), f.subjects))
+    unstable = len(volumes) > 1 and span(volumes[0])[0] <= max(span(v)[1] for v in volumes[1:])
+    return ledger.record(
+        "largest", (family,), volumes[0].subjects[0], inputs=tuple(volumes), flags=("unstable",) if unstable else ()
+    )
+
+
+@kind("volume_ratio")
+def _volume_ratio(ledger: Ledger, a: str, b: str) -> Fact:
+    first, second = ledger.fact("volume", a), ledger.fact("volume", b)
+    (a_low, a_high), (b_low, b_high) = span(first), span(second)
+    high = a_high / b_low if b_low > 0 and math.isfinite(a_high) else math.inf
+    low = a_low / b_high if math.isfinite(b_high) else 0.0
+    flags = ("unbounded",) if math.isinf(high) else ()
+    return ledger.record(
+        "volume_ratio",
+        (a, b),
+        number(first) / number(second),
+        interval=(low, min(high, 1e9)),
+        inputs=(first, second),
+        flags=flags,
+    )
+
+
+@kind("centre_distance")
+def _centre_distance(ledger: Ledger, a: str, b: str) -> Fact:
+    first, second = ledger.fact("centroid", a), ledger.fact("centroid", b)
+    step = ledger.regions[a].centroid_mm - ledger.regions[b].centroid_mm
+    distance = float(np.linalg.norm(step))
+    along = np.abs(step) / distance if distance > 0 else np.ones(3) / math.sqrt(3.0)
+    slack = 2.0 * float(along @ ledger.slack_mm())
+    return ledger.record(
+        "centre_distance",
+        (a, b),
+        distance,
+        unit="mm",
+        interval=(max(0.0, distance - slack), distance + slack),
+        inputs=(first, second),
+    )
+
+
+@kind("touching")
+def _touching(ledger: Ledger, a: str, b: str) -> Fact:
+    return ledger.record("touching", (a, b), ledger.contacts.touching(a, b))
+
+
+@kind("contact_area")
+def _contact_area(ledger: Ledger, a: str, b: str) -> Fact:
+    return ledger.record("contact_area", (a, b), ledger.contacts.area_mm2(a, b), unit="mm²")
+
+
+def _boundary_slack(ledger: Ledger) -> float:
+    """Two boundaries, each off by half a voxel or the annotation's surface error, along the worst direction."""
+    half = float(np.linalg.norm(ledger.regions.grid.affine.spacing_mm)) / 2.0
+    return 2.0 * max(half, ledger.annotation.surface_mm)
+
+
+@kind("boundary_distance")
+def _boundary_distance(ledger: Ledger, a: str, b: str) -> Fact:
+    distance = boundary_distance_mm(ledger.regions[a], ledger.regions[b])
+    slack = _boundary_slack(ledger)
+    bounds = (max(0.0, distance - slack), distance + slack)
+    return ledger.record("boundary_distance", (a, b), distance, unit="mm", interval=bounds)
+
+
+@kind("surface_gap")
+def _surface_gap(ledger: Ledger, a: str, b: str) -> Fact:
+    gap = 0.0 if ledger.contacts.touching(a, b) else gap_mm(ledger.regions[a], ledger.regions[b])
+    slack = _boundary_slack(ledger)
+    return ledger.record("surface_gap", (a, b), gap, unit="mm", interval=(max(0.0, gap - slack), gap + slack))
+
+
+@kind("enveloping")
+def _enveloping(ledger: Ledger, a: str, b: str) -> Fact:
+    """Whether one structure's box holds the other's, so that no direction between them makes sense."""
+    boxes = [np.array([ledger.regions[n].box_mm.lo_mm, ledger.regions[n].box_mm.hi_mm]) for n in (a, b)]
+
+    def holds(outer: np.ndarray, inner: np.ndarray) -> bool:
+        return bool((outer[0] <= inner[0]).all() and (outer[1] >= inner[1]).all())
+
+    value = holds(boxes[0], boxes[1]) or holds(boxes[1], boxes[0])
+    return ledger.record("enveloping", (a, b), value, inputs=(ledger.fact("box", a), ledger.fact("box", b)))
+
+
+@kind("right_share")
+def _right_share(ledger: Ledger, name: str) -> Fact:
+    """Share of the volume right of the midline, over turns of the patient about the long axis."""
+    if ledger.midline is None:
+        raise SitusError(f"no midline for {name}: fewer than two vertebrae or paired organs are annotated")
+    degrees = ledger.recipe.truth.rotation_degrees
+    share, low, high = right_shares(ledger.regions[name], ledger.midline, degrees)
+    return ledger.record(
+        "right_share",
+        (name,),
+        share,
+        unit="fraction",
+        interval=(low, high),
+        parameters={
+            "midline": ledger.midline.basis,
+            "rotation_degrees": degrees,
+            "side_basis": ledger.side_basis,
+        },
+        flags=("cut",) if ledger.regions[name].touches_border else (),
+    )
+
+
+@kind("side")
+def _side(ledger: Ledger, name: str) -> Fact:
+    share = ledger.fact("right_share", name)
+    low, high = share.interval or (0.0, 1.0)
+    needed = ledger.recipe.truth.side_share
+    posed = number(share)
+    side = Side.RIGHT if posed >= needed else Side.LEFT if posed <= 1.0 - needed else Side.BOTH
+    stable = (side is Side.RIGHT and low >= needed) or (side is Side.LEFT and high <= 1.0 - needed)
+    return ledger.record(
+        "side", (name,), side.value, inputs=(share,), flags=() if stable or side is Side.BOTH else ("unstable",)
+    )
+
+
+def _register_axis(axis: Axis) -> None:
+    @kind(f"extent.{axis}")
+    def _extent(ledger: Ledger, name: str) -> Fact:
+        box = ledger.fact("box", name)
+        size = ledger.regions[name].box_mm.extent_mm[axis.world_index]
+        slack = 2.0 * float(ledger.slack_mm()[axis.world_index])
+        interval = (max(0.0, size - slack), size + slack)
+        return ledger.record(f"extent.{axis}", (name,), size, unit="mm", interval=interval, inputs=(box,))
+
+    @kind(f"gap.{axis}")
+    def _gap(ledger: Ledger, a: str, b: str) -> Fact:
+        """Signed step from b's centroid to a's along the axis; positive is right, anterior, superior."""
+        first, second = ledger.fact("centroid", a), ledger.fact("centroid", b)
+        step = ledger.regions[a].centroid_mm - ledger.regions[b].centroid_mm
+        value = float(step[axis.world_index])
+        slack = 2.0 * float(ledger.slack_mm()[axis.world_index])
+        length = float(np.linalg.norm(step))
+        angle = math.acos(max(-1.0, min(1.0, value / length))) if length > 0 else 0.0
+        turn = math.radians(ledger.recipe.truth.rotation_degrees)
+        turned = [length * math.cos(min(math.pi, angle + turn)), length * math.cos(max(0.0, angle - turn))]
+        return ledger.record(
+            f"gap.{axis}",
+            (a, b),
+            value,
+            unit="mm",
+            interval=(min(value - slack, *turned), max(value + slack, *turned)),
+            parameters={"rotation_degrees": ledger.recipe.truth.rotation_degrees},
+            inputs=(first, second),
+        )
+
+    @kind(f"precedence.{axis}")
+    def _precedence(ledger: Ledger, a: str, b: str) -> Fact:
+        """P(random voxel of a lies further along the axis than a random voxel of b), over turns of the patient."""
+        found = precedence(ledger.histograms(a, axis), ledger.histograms(b, axis))
+        cut = ledger.regions[a].touches_border or ledger.regions[b].touches_border
+        return ledger.record(
+            f"precedence.{axis}",
+            (a, b),
+            found.value,
+            unit="fraction",
+            interval=(found.lowest, found.highest),
+            parameters={"rotation_degrees": ledger.recipe.truth.rotation_degrees},
+            flags=("cut",) if cut else (),
+        )
+
+    @kind(f"angle.{axis}")
+    def _angle(ledger: Ledger, a: str, b: str) -> Fact:
+        """Angle between the step from b to a and the axis, 0–90°."""
+        first, second = ledger.fact("centroid", a), ledger.fact("centroid", b)
+        step = ledger.regions[a].centroid_mm - ledger.regions[b].centroid_mm
+        length = float(np.linalg.norm(step))
+        value = math.degrees(math.acos(min(1.0, abs(step[axis.world_index]) / length))) if length > 0 else 90.0
+        turn = ledger.recipe.truth.rotation_degrees
+        interval = (max(0.0, value - turn), min(90.0, value + turn))
+        return ledger.record(f"angle.{axis}", (a, b), value, unit="°", interval=interval, inputs=(first, second))
+
+    @kind(f"direction.{axis}")
+    def _direction(ledger: Ledger, a: str, b: str) -> Fact:
+        """Where a lies from b along the axis, by gap and precedence; None inside the dead band.
+
+        Flagged `unstable` if it does not hold over the intervals of both.
+        """
+        truth = ledger.recipe.truth
+        gap, share = ledger.fact(f"gap.{axis}", a, b), ledger.fact(f"precedence.{axis}", a, b)
+        around = ledger.fact("enveloping", a, b)
+        inputs = (gap, share, around)
+        value, chance = number(gap), number(share)
+        sign = 1 if value > 0 else -1
+        beyond = chance if sign > 0 else 1.0 - chance
+        if around.value or abs(value) <= truth.direction_margin_mm or beyond < truth.direction_probability:
+            return ledger.record(f"direction.{axis}", (a, b), None, inputs=inputs)
+        (gap_low, gap_high), (low, high) = span(gap), span(share)
+        nearest = gap_low if sign > 0 else -gap_high
+        least = low if sign > 0 else 1.0 - high
+        stable = nearest > truth.direction_margin_mm and least >= truth.direction_probability
+        flags = () if stable else ("unstable",)
+        return ledger.record(f"direction.{axis}", (a, b), axis.towards(sign).value, inputs=inputs, flags=flags)
+
+
+for _axis in AXES:
+    _register_axis(_axis)

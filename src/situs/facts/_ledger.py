@@ -1,0 +1,142 @@
+"""The ledger of one series: facts by kind and subject, each measured once, when first asked for."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from situs.anatomy import Naming, Term, is_spine
+from situs.errors import SitusError, did_you_mean
+from situs.facts._recipe import Recipe
+from situs.facts._record import Fact, FactValue, Measured, fact_id
+from situs.measure import Contacts, Midline, Regions, contacts
+from situs.measure._directions import Histogram, histograms
+from situs.space import Axis
+from situs.volumes import LabelMap
+
+__all__ = ["Kind", "Ledger", "kind"]
+
+Kind = Callable[..., Fact]
+_KINDS: dict[str, tuple[Kind, str]] = {}
+
+
+def kind(name: str, version: int = 1) -> Callable[[Kind], Kind]:
+    """Register how facts of one kind are derived; the version goes into every derivation."""
+
+    def register(function: Kind) -> Kind:
+        _KINDS[name] = (function, f"{name}@{version}")
+        return function
+
+    return register
+
+
+def _find_midline(regions: Regions, terms: Mapping[str, Term]) -> Midline | None:
+    """Through the vertebrae if two or more are there, else the middles of two or more whole positional pairs."""
+    spine = [regions[name].centroid_mm for name in sorted(regions.structures) if is_spine(name)]
+    if len(spine) >= 2:
+        return Midline(spine, "spine")
+    middles = []
+    for name in sorted(regions.structures):
+        partner = terms[name].partner
+        if terms[name].naming is not Naming.POSITIONAL or partner is None or name > partner or partner not in regions:
+            continue
+        if not (regions[name].touches_border or regions[partner].touches_border):
+            middles.append((regions[name].centroid_mm + regions[partner].centroid_mm) / 2)
+    return Midline(middles, "paired organs") if len(middles) >= 2 else None
+
+
+class Ledger:
+    """Facts of one series, computed from its label map under one recipe."""
+
+    def __init__(
+        self,
+        labels: LabelMap,
+        *,
+        labels_hash: str,
+        study_id: str,
+        series: str,
+        recipe: Recipe,
+        annotation: str,
+        side_basis: str,
+        terms: Mapping[str, Term],
+    ) -> None:
+        self.regions = Regions(labels)
+        self.labels_hash = labels_hash
+        self.study_id = study_id
+        self.series = series
+        self.recipe = recipe
+        self.annotation = recipe.annotation_error(annotation)
+        self.side_basis = side_basis
+        """`affine`, or `undeclared` when the file states no orientation: then sides are unknown."""
+        self.terms = terms
+        self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
+        self._histograms: dict[tuple[str, Axis], list[Histogram]] = {}
+
+    @functools.cached_property
+    def midline(self) -> Midline | None:
+        """Where the patient's midline runs; None if the series does not show it."""
+        return _find_midline(self.regions, self.terms)
+
+    @functools.cached_property
+    def contacts(self) -> Contacts:
+        """Which structures touch."""
+        return contacts(self.regions.labels)
+
+    @property
+    def structures(self) -> list[str]:
+        """Names of the structures in the series, sorted."""
+        return sorted(self.regions.structures)
+
+    def histograms(self, name: str, axis: Axis) -> list[Histogram]:
+        """The structure's histograms along an axis and its tilts."""
+        key = (name, axis)
+        if key not in self._histograms:
+            self._histograms[key] = histograms(self.regions[name], axis, self.recipe.truth.rotation_degrees)
+        return self._histograms[key]
+
+    def fact(self, kind_name: str, *subjects: str) -> Fact:
+        """The fact of this kind about these subjects, derived from the voxels on first use."""
+        key = (kind_name, subjects)
+        if key not in self._facts:
+            if kind_name not in _KINDS:
+                raise SitusError(f"unknown fact kind {kind_name!r}", fix=did_you_mean(kind_name, _KINDS))
+            self._facts[key] = _KINDS[kind_name][0](self, *subjects)
+        return self._facts[key]
+
+    def known_facts(self) -> list[Fact]:
+        """Every fact asked for so far."""
+        return list(self._facts.values())
+
+    def record(
+        self,
+        kind_name: str,
+        subjects: tuple[str, ...],
+        value: FactValue,
+        *,
+        unit: str = "",
+        interval: tuple[float, ...] | None = None,
+        parameters: dict[str, float | str] | None = None,
+        inputs: tuple[Fact, ...] = (),
+        flags: tuple[str, ...] = (),
+    ) -> Fact:
+        """A fact of this series with its derivation; flags of the inputs are inherited."""
+        inherited = {flag for fact in inputs for flag in fact.flags}
+        sources = tuple(f"fact:{fact.fact_id}" for fact in inputs) or (f"labels:{self.labels_hash}",)
+        return Fact(
+            fact_id=fact_id(self.study_id, self.series, kind_name, subjects),
+            study_id=self.study_id,
+            series=self.series,
+            kind=kind_name,
+            subjects=subjects,
+            value=value,
+            unit=unit,
+            interval=None if interval is None else tuple(float(v) for v in interval),
+            derivation=Measured(_KINDS[kind_name][1], parameters or {}, sources),
+            flags=tuple(sorted(inherited | set(flags))),
+        )
+
+    def slack_mm(self) -> np.ndarray:
+        """How far a centroid may move along x, y, z: half a voxel, or the annotation's surface error."""
+        return np.maximum(self.regions.grid.affine.half_voxel_mm, self.annotation.surface_mm)

@@ -1,0 +1,60 @@
+"""The recipe: every threshold a question depends on, as data."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+
+import msgspec
+
+from situs._files import read_text
+from situs.errors import SitusError, did_you_mean
+
+__all__ = ["AnnotationError", "Recipe", "Truth", "load_recipe"]
+
+
+class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Thresholds of truth; see DEFINITIONS in the docs."""
+
+    rotation_degrees: float
+    direction_margin_mm: float
+    direction_probability: float
+    dominance_degrees: float
+    side_share: float
+    volume_half_width: float
+
+
+class AnnotationError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How far annotation of one kind may err."""
+
+    surface_mm: float
+    volume_percent: float
+
+
+class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Thresholds, annotation errors, quotas and split shares."""
+
+    name: str
+    truth: Truth
+    annotation: dict[str, AnnotationError]
+    per_study: dict[str, int]
+    splits: dict[str, float]
+
+    def annotation_error(self, kind: str) -> AnnotationError:
+        """The error of one way of annotating."""
+        if kind not in self.annotation:
+            raise SitusError(f"unknown annotation kind {kind!r}", fix=did_you_mean(kind, self.annotation))
+        return self.annotation[kind]
+
+
+def load_recipe(path: Path | None = None) -> Recipe:
+    """The shipped recipe, or the user's own TOML file of the same form."""
+    text = files("situs.facts").joinpath("data", "recipe.toml").read_text("utf-8") if path is None else read_text(path)
+    try:
+        recipe = msgspec.convert(tomllib.loads(text), Recipe)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise SitusError(str(error), where=path, fix="copy the shipped recipe (situs recipe) and change it") from error
+    if abs(sum(recipe.splits.values()) - 1.0) > 1e-9 or any(share < 0 for share in recipe.splits.values()):
+        raise SitusError("split shares do not add up to 1", where=path, fix="e.g. train 0.6, val 0.1, test 0.3")
+    return recipe

@@ -1,0 +1,119 @@
+"""The average anatomy: what someone who knows other patients, but has not seen this one, would say."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from situs.facts import Fact
+from situs.items._record import Item
+from situs.space import Axis, Direction
+
+__all__ = ["AverageAnatomy"]
+
+_CLEAR = 2.0
+"""An average counts as knowledge only if it is this many standard errors away from no difference.
+
+Without it, leaving a patient out of a balanced cohort tips the average to the *other* answer, and a prior
+that knows nothing scores below chance instead of at it.
+"""
+
+
+class AverageAnatomy:
+    """Mean sizes and places of structures over patients, always without the patient that is asked about."""
+
+    def __init__(self, facts: Iterable[Fact], patient_of: Mapping[str, str]) -> None:
+        """`facts` of kinds volume, centroid, right_share and largest; `patient_of` maps study to patient."""
+        self._volumes: dict[str, dict[str, float]] = defaultdict(dict)
+        self._centroids: dict[str, dict[str, tuple[float, ...]]] = defaultdict(dict)
+        self._right: dict[str, dict[str, float]] = defaultdict(dict)
+        largest: list[Fact] = []
+        for fact in facts:
+            name, patient = fact.subjects[0], patient_of[fact.study_id]
+            if fact.kind == "volume" and "cut" not in fact.flags and isinstance(fact.value, float) and fact.value > 0:
+                self._volumes[name][patient] = math.log(fact.value)
+            elif fact.kind == "centroid" and isinstance(fact.value, tuple):
+                self._centroids[name][patient] = fact.value
+            elif fact.kind == "right_share" and isinstance(fact.value, float):
+                self._right[name][patient] = fact.value
+            elif fact.kind == "largest":
+                largest.append(fact)
+        for fact in largest:
+            self._know_role(f"largest:{fact.subjects[0]}", str(fact.value), patient_of[fact.study_id])
+
+    def _know_role(self, role: str, name: str, patient: str) -> None:
+        if patient in self._volumes[name]:
+            self._volumes[role][patient] = self._volumes[name][patient]
+        if patient in self._centroids[name]:
+            self._centroids[role][patient] = self._centroids[name][patient]
+        if patient in self._right[name]:
+            self._right[role][patient] = self._right[name][patient]
+
+    def volume_ml(self, key: str, patient: str) -> float | None:
+        """Geometric mean of the structure's volume in the other patients."""
+        others = [value for other, value in self._volumes[key].items() if other != patient]
+        return math.exp(sum(others) / len(others)) if others else None
+
+    def consistent(self, item: Item) -> list[str]:
+        """Answer values that the average of the other patients does not speak against; all if it is silent."""
+        offered = [option.value for option in item.options] or ["yes", "no"]
+        known = self._expected(item, offered)
+        return known or offered
+
+    def _expected(self, item: Item, offered: list[str]) -> list[str]:
+        p, patient = item.parameters, item.patient_id
+        if item.task == "comparison" and p["ask"] == "larger":
+            sign = self._larger(p["a"], p["b"], patient) * (1 if p["which"] == "larger" else -1)
+            return [p["a"] if sign > 0 else p["b"]] if sign else []
+        if item.task == "comparison" and p["ask"] == "left_right":
+            sign = self._larger(p["left"], p["right"], patient)
+            return ["left" if sign > 0 else "right"] if sign else []
+        if item.task == "comparison":
+            return [value for value in offered if self._may_be(value.split(">"), patient)]
+        if item.task == "lesion_side":
+            sign = _clear_sign(v - 0.5 for other, v in self._right[p["of"]].items() if other != patient)
+            return ["right" if sign > 0 else "left"] if sign else []
+        if item.task == "direction" and item.form == "yes_no":
+            claim = Direction(p["claim"])
+            sign = self._step(p["a"], p["b"], claim.axis, patient)
+            return ["yes" if sign == claim.sign else "no"] if sign else []
+        if item.task == "direction":
+            return self._main_direction(p["a"], p["b"], [Axis(word) for word in p["plane"].split("+")], patient)
+        return []
+
+    def _larger(self, a: str, b: str, patient: str) -> int:
+        first, second = self._volumes[a], self._volumes[b]
+        return _clear_sign(first[k] - second[k] for k in first.keys() & second.keys() if k != patient)
+
+    def _may_be(self, order: list[str], patient: str) -> bool:
+        return all(self._larger(a, b, patient) >= 0 for a, b in itertools.combinations(order, 2))
+
+    def _steps(self, a: str, b: str, axis: Axis, patient: str) -> list[float]:
+        first, second, k = self._centroids[a], self._centroids[b], axis.world_index
+        return [first[p][k] - second[p][k] for p in sorted(first.keys() & second.keys()) if p != patient]
+
+    def _step(self, a: str, b: str, axis: Axis, patient: str) -> int:
+        return _clear_sign(self._steps(a, b, axis, patient))
+
+    def _main_direction(self, a: str, b: str, plane: list[Axis], patient: str) -> list[str]:
+        means = {axis: self._steps(a, b, axis, patient) for axis in plane}
+        clear = {axis: sum(v) / len(v) for axis, v in means.items() if v and _clear_sign(v)}
+        if not clear:
+            return []
+        axis = max(clear, key=lambda key: abs(clear[key]))
+        return [axis.towards(clear[axis]).value]
+
+
+def _clear_sign(values: Iterable[float]) -> int:
+    """+1 or -1 if the mean is clearly away from zero, else 0; one other patient alone tells nothing."""
+    sample = sorted(values)
+    n = len(sample)
+    if n < 2:
+        return 0
+    mean = sum(sample) / n
+    error = math.sqrt(sum((v - mean) ** 2 for v in sample) / (n - 1) / n)
+    if abs(mean) <= _CLEAR * error or mean == 0:
+        return 0
+    return 1 if mean > 0 else -1

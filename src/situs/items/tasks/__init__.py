@@ -1,0 +1,24 @@
+"""The tasks: each writes its questions and poses them from the ledger."""
+
+from situs.errors import SitusError, did_you_mean
+from situs.items._posed import Task
+from situs.items.tasks._comparison import Comparison
+from situs.items.tasks._direction import DirectionTask
+from situs.items.tasks._lesion_side import LesionSide
+from situs.items.tasks._volume import VolumeEstimate
+
+__all__ = ["TASKS", "choose_tasks"]
+
+TASKS: dict[str, Task] = {task.name: task for task in (DirectionTask(), Comparison(), LesionSide(), VolumeEstimate())}
+
+
+def choose_tasks(names: str | None) -> list[Task]:
+    """Tasks by comma-separated name; all of them by default."""
+    if names is None:
+        return list(TASKS.values())
+    chosen = []
+    for name in dict.fromkeys(word.strip() for word in names.split(",")):
+        if name not in TASKS:
+            raise SitusError(f"unknown task {name!r}", where="--tasks", fix=did_you_mean(name, TASKS))
+        chosen.append(TASKS[name])
+    return chosen

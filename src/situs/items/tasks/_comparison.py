@@ -1,0 +1,158 @@
+"""Which is larger? Two structures, three in order, or the left against the right."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+
+from situs._files import digest
+from situs.anatomy import Naming
+from situs.facts import Fact, Ledger, is_cut, number, span
+from situs.items._posed import NotAsked, Posed, Question, find_step, measured, quantity
+from situs.items._record import Choice, Option, Step
+from situs.items._subjects import Subject, resolve, world_box
+from situs.space import Side
+
+__all__ = ["Comparison"]
+
+_CUT = Option("cut", "cannot be told, one is cut off")
+
+
+class Comparison:
+    """Compares volumes whose intervals do not overlap."""
+
+    name = "comparison"
+
+    def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
+        """Pairs and triples of organs, and every positional pair of left and right."""
+        organs = [s for s in subjects if s.term.kind == "organ" and s.term.ask_size]
+        for a, b in itertools.combinations(organs, 2):
+            if a.term.partner == b.key:
+                continue
+            for asked in ("larger", "smaller"):
+                yield Question(
+                    self.name,
+                    "choice",
+                    {"ask": "larger", "a": a.key, "b": b.key, "which": asked},
+                    family=f"{a.key}|{b.key}",
+                    primary=(asked == "larger") == (int(digest(a.key, b.key), 16) % 2 == 0),
+                    named_only=True,
+                )
+        for triple in itertools.combinations(organs, 3):
+            keys = [s.key for s in triple]
+            yield Question(self.name, "choice", {"ask": "rank", "of": "+".join(keys)}, named_only=True)
+        for subject in subjects:
+            entry = subject.term
+            whole = entry.ask_size and entry.naming is Naming.POSITIONAL and entry.side is Side.LEFT
+            if whole and entry.partner is not None and entry.partner in ledger.regions:
+                yield Question(self.name, "choice", {"ask": "left_right", "left": entry.name, "right": entry.partner})
+
+    def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
+        """Asked if the volumes differ beyond what voxels and annotation leave open."""
+        match question.parameters["ask"]:
+            case "larger":
+                return self._pose_larger(ledger, question.parameters)
+            case "rank":
+                return self._pose_rank(ledger, question.parameters["of"].split("+"))
+            case _:
+                return self._pose_left_right(ledger, question.parameters)
+
+    def _pose_larger(self, ledger: Ledger, parameters: dict[str, str]) -> Posed | NotAsked:
+        a, b = resolve(ledger, parameters["a"]), resolve(ledger, parameters["b"])
+        order = _order(ledger, [a, b])
+        if isinstance(order, NotAsked):
+            return order
+        which = parameters["which"]
+        answer = order[0] if which == "larger" else order[1]
+        return _posed(
+            ledger,
+            order,
+            text=f"Which is {which} by volume, {a.phrase} or {b.phrase}?",
+            answer=Choice(answer.key),
+            pool=tuple(Option(s.key, s.phrase) for s in (a, b)),
+            conclusion=f"{answer.opening} is {which}.",
+        )
+
+    def _pose_rank(self, ledger: Ledger, keys: list[str]) -> Posed | NotAsked:
+        asked = [resolve(ledger, key) for key in keys]
+        order = _order(ledger, asked)
+        if isinstance(order, NotAsked):
+            return order
+        named = {s.key: s.bare for s in asked}
+        pool = tuple(
+            Option(">".join(keys), ", ".join(named[key] for key in keys)) for keys in itertools.permutations(named)
+        )
+        one, two, three = (s.phrase for s in asked)
+        return _posed(
+            ledger,
+            order,
+            text=f"Rank {one}, {two} and {three} by volume, from largest to smallest. Which order is right?",
+            answer=Choice(">".join(s.key for s in order)),
+            pool=pool,
+            conclusion=f"From largest to smallest: {', '.join(s.bare for s in order)}.",
+        )
+
+    def _pose_left_right(self, ledger: Ledger, parameters: dict[str, str]) -> Posed | NotAsked:
+        left, right = resolve(ledger, parameters["left"]), resolve(ledger, parameters["right"])
+        noun = re.sub(r"\b(left|right) ", "", left.bare)
+        text = f"Which {noun} is larger by volume?"
+        pool = (Option("left", "the left"), Option("right", "the right"), _CUT)
+        order = _order(ledger, [left, right])
+        if not isinstance(order, NotAsked):
+            side = "left" if order[0] is left else "right"
+            conclusion = f"The {side} {noun} is larger."
+            return _posed(ledger, order, text=text, answer=Choice(side), pool=pool, conclusion=conclusion)
+        volumes = [ledger.fact("volume", s.structure) for s in (left, right)]
+        if not any(is_cut(fact) for fact in volumes):
+            return order
+        return _posed(
+            ledger,
+            [left, right],
+            text=text,
+            answer=Choice(_CUT.value),
+            pool=pool,
+            conclusion="One of them goes on beyond the scan, so their sizes cannot be compared.",
+        )
+
+
+def _order(ledger: Ledger, asked: list[Subject]) -> list[Subject] | NotAsked:
+    """The subjects from largest to smallest, if every step of the order is proved; a cut one may only be larger."""
+    volumes = {s.key: ledger.fact("volume", s.structure) for s in asked}
+    order = sorted(asked, key=lambda s: (-number(volumes[s.key]), s.key))
+    for larger, smaller in itertools.pairwise(order):
+        if span(volumes[larger.key])[0] <= span(volumes[smaller.key])[1]:
+            cut = any(is_cut(volumes[s.key]) for s in (larger, smaller))
+            return NotAsked("structure cut off by the scan" if cut else "volumes too close to call")
+    return order
+
+
+def _posed(
+    ledger: Ledger, order: list[Subject], *, text: str, answer: Choice, pool: tuple[Option, ...], conclusion: str
+) -> Posed:
+    volumes = [ledger.fact("volume", s.structure) for s in order]
+    ratios = [ledger.fact("volume_ratio", a.structure, b.structure) for a, b in itertools.pairwise(order)]
+    boxes: tuple[Fact, ...] = tuple(ledger.fact("box", s.structure) for s in order)
+    steps = [find_step(ledger, s) for s in order]
+    for subject, volume in zip(order, volumes):
+        at_least = "at least " if is_cut(volume) else ""
+        words = f"{subject.opening} fills {at_least}{quantity(number(volume), 'mL')}."
+        steps.append(Step("measure", words, (volume.fact_id,), (), measured(volume)))
+    for ratio in ratios if answer.value != _CUT.value else ():
+        words = f"The first is {quantity(number(ratio), '')} times the second."
+        steps.append(Step("compare", words, (ratio.fact_id,), (), measured(ratio, 1.0)))
+    steps.append(Step("conclude", conclusion, tuple(fact.fact_id for fact in volumes)))
+    tightest = min(ratios, key=lambda fact: span(fact)[0])
+    low = span(tightest)[0]
+    ratio_value = number(tightest)
+    return Posed(
+        text=text,
+        answer=answer,
+        facts=(*volumes, *ratios, *boxes),
+        steps=tuple(steps),
+        boxes=tuple(world_box(ledger, s) for s in order),
+        needs=tuple(f"sees:{s.key}" for s in sorted(order, key=lambda s: s.key)),
+        tags=tuple(f"structure:{s.key}" for s in sorted(order, key=lambda s: s.key)),
+        difficulty=(ratio_value - 1.0) / max(1e-6, ratio_value - low) if answer.value != _CUT.value else None,
+        pool=pool,
+    )
