@@ -72,7 +72,7 @@ class _Stream(Generic[R]):
     """Rows that come study by study, taken one study at a time, so that no cohort is held in memory."""
 
     def __init__(self, rows: Iterator[R]) -> None:
-        self._rows = rows
+        self._rows: Iterator[R] = rows
         self._next: R | None = next(rows, None)
 
     def take(self, study_id: str) -> Iterator[R]:

@@ -41,8 +41,8 @@ def opaque_id(prefix: str, name: str) -> str:
 def split_of(patient_id: str, shares: dict[str, float], seed: int) -> str:
     """The split of a patient: by hash, so that adding patients moves nobody."""
     place = int(digest("split", str(seed), patient_id, size=8), 16) / 2**64
-    for name, share in shares.items():
+    for name, share in sorted(shares.items()):
         place -= share
         if place < 0:
             return name
-    return list(shares)[-1]
+    return max(shares)

@@ -16,34 +16,28 @@ def build_phantoms(
     studies: int, out: Path, options: BuildOptions, progress: Progress = lambda done, total: None
 ) -> BuildResult:
     """Make `studies` patients from the options' seed and build a bench of them."""
-    from situs.volumes.phantoms import make_patient, write_patient
-
     if not 1 <= studies <= 100_000:
         raise SitusError(f"cannot make {studies} phantoms", where="--studies", fix="give a number from 1 to 100000")
 
     def jobs(scratch: Path) -> list[StudyJob]:
-        result = []
-        for index in range(studies):
-            patient = make_patient(options.seed, index)
-            folder = scratch / "volumes" / patient.patient_id
-            write_patient(patient, folder)
-            progress(index + 1, studies)
-            result.append(
-                StudyJob(
-                    study_id=patient.patient_id,
-                    patient_id=patient.patient_id,
-                    split=split_of(patient.patient_id, options.recipe.splits, options.seed),
-                    image=next(folder.glob("*.nii.gz")),
-                    labels=folder / "segmentations",
-                    names={},
-                    own_terms={},
-                    annotation="exact",
-                    recipe=options.recipe,
-                    seed=options.seed,
-                    tasks=options.tasks,
-                    per_study=options.per_study,
-                )
+        ids = [f"phantom-{options.seed}-{index:04d}" for index in range(studies)]
+        return [
+            StudyJob(
+                study_id=patient_id,
+                patient_id=patient_id,
+                split=split_of(patient_id, options.recipe.splits, options.seed),
+                image=None,
+                labels=scratch / "volumes" / patient_id / "segmentations",
+                names={},
+                own_terms={},
+                annotation="exact",
+                recipe=options.recipe,
+                seed=options.seed,
+                tasks=options.tasks,
+                per_study=options.per_study,
+                phantom=(options.seed, index),
             )
-        return result
+            for index, patient_id in enumerate(ids)
+        ]
 
     return build_bench(out, "phantoms", jobs, options, {}, progress)

@@ -37,6 +37,8 @@ class StudyJob(msgspec.Struct, frozen=True):
     seed: int
     tasks: str | None
     per_study: int | None
+    phantom: tuple[int, int] | None = None
+    """(seed, index) of a synthetic patient to make and write first."""
 
 
 class StudyOutcome(msgspec.Struct, frozen=True):
@@ -53,6 +55,11 @@ class StudyOutcome(msgspec.Struct, frozen=True):
 
 def process(job: StudyJob) -> StudyOutcome:
     """Read, measure and ask."""
+    if job.phantom is not None:
+        from situs.volumes.phantoms import make_patient, write_patient
+
+        write_patient(make_patient(*job.phantom), job.labels.parent)
+        job = msgspec.structs.replace(job, image=next(job.labels.parent.glob("*.nii.gz")))
     source = open_labels(job.labels, job.names)
     image = open_volume(job.image) if job.image is not None else None
     if image is not None and not image.grid.matches(source.grid):

@@ -4,6 +4,7 @@ from situs.facts._kinds import is_cut, number, span
 from situs.facts._ledger import Ledger
 from situs.facts._recipe import AnnotationError, Recipe, Truth, load_recipe
 from situs.facts._record import Cell, Derivation, Fact, FactValue, Interval, Measured, Quoted, fact_id
+from situs.facts._report import MeasuredFile, MeasuredPair, MeasuredStructure, measure_file
 
 __all__ = [
     "AnnotationError",
@@ -14,12 +15,16 @@ __all__ = [
     "Interval",
     "Ledger",
     "Measured",
+    "MeasuredFile",
+    "MeasuredPair",
+    "MeasuredStructure",
     "Quoted",
     "Recipe",
     "Truth",
     "fact_id",
     "is_cut",
     "load_recipe",
+    "measure_file",
     "number",
     "span",
 ]

@@ -1,0 +1,5 @@
+"""`python -m situs`."""
+
+from situs.cli import main
+
+main()

@@ -1,0 +1,82 @@
+"""One program, `situs`: one thin file per command, loaded only when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from situs import __version__
+from situs.errors import SitusError, did_you_mean
+
+__all__ = ["main"]
+
+_COMMANDS = {
+    "demo": "The whole way on synthetic patients: build, run, score, report.",
+    "measure": "Measure the structures of a label file or a folder of masks.",
+    "build": "Build a bench of questions from a source.",
+    "check": "Recompute every answer of a bench from its evidence.",
+    "show": "See exactly what a model will see.",
+    "run": "Put a bench's questions to a model or baseline.",
+    "score": "Score a run, beside what one gets without looking.",
+    "report": "Write one HTML file with tables and an item viewer.",
+    "doctor": "Tell whether this installation works.",
+}
+
+
+class _Commands(click.Group):
+    """Commands by name; their modules, and what those import, stay unloaded until needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Commands in the order of the work, not of the alphabet."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command, or say which one may be meant."""
+        if cmd_name not in _COMMANDS:
+            raise SitusError(f"unknown command {cmd_name!r}", fix=did_you_mean(cmd_name, _COMMANDS))
+        command: click.Command = importlib.import_module(f"situs.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without loading one."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="situs")
+def _situs() -> None:
+    """Spatial questions on CT and MRI whose answers can be proved, and whether a model looked or guessed.
+
+    Try `situs demo` first. Every command has --help, and --json for one JSON object on standard output.
+    """
+
+
+def main() -> None:
+    """Run the program. A user's mistake is one line on standard error and exit code 2, never a traceback."""
+    try:
+        code = _situs.main(standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except SitusError as error:
+        _fail(str(error))
+    except click.exceptions.Abort:
+        click.echo("situs: stopped; what was finished is kept", err=True)
+        sys.exit(130)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        sys.exit(0)
+    except click.ClickException as error:
+        _fail(" ".join(error.format_message().split()))
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except MemoryError:
+        _fail("not enough memory for this input; give a smaller one or a larger machine")
+
+
+def _fail(message: str) -> None:
+    click.echo(f"situs: {message}", err=True)
+    sys.exit(2)

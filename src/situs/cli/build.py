@@ -1,0 +1,77 @@
+"""`situs build`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from situs.cli._build_options import build_options, finish, options_from
+from situs.cli._output import progress_bar
+from situs.errors import SitusError, did_you_mean
+
+
+class _Sources(click.Group):
+    """Sources by name, with a hint at the one that may be meant."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The source's command."""
+        if cmd_name not in self.commands:
+            raise SitusError(f"unknown source {cmd_name!r}", fix=did_you_mean(cmd_name, self.commands))
+        return self.commands[cmd_name]
+
+
+@click.group("build", cls=_Sources)
+def command() -> None:
+    """Build a bench: a folder with studies, measured facts, and questions whose answers follow from them."""
+
+
+@command.command("phantoms")
+@click.option("--studies", type=click.IntRange(1), required=True, help="How many synthetic patients.")
+@build_options
+def _phantoms(studies: int, **given: Any) -> None:
+    """Make synthetic patients (CT- and MR-like, with masks) and ask about them."""
+    from situs.build import build_phantoms
+
+    with progress_bar("phantoms") as progress:
+        options = options_from(given, restricted=given["restricted"], licence="synthetic")
+        result = build_phantoms(studies, given["out"], options, progress)
+    finish(result, given)
+
+
+@command.command("masks")
+@click.argument("roots", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--layout", type=click.Choice(["auto"]), default="auto", show_default=True, help="How files lie.")
+@click.option("--names", help="A vocabulary (totalsegmentator) or your own CSV or JSON name map.")
+@click.option(
+    "--annotation",
+    default="automatic",
+    show_default=True,
+    help="How the masks were made: exact, manual, corrected or automatic; sets how far they may err.",
+)
+@click.option("--ids", type=click.Choice(["opaque", "stem"]), default="opaque", show_default=True, help="Study ids.")
+@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@build_options
+def _masks(
+    roots: tuple[Path, ...], layout: str, names: str | None, annotation: str, ids: str, licence: str, **given: Any
+) -> None:
+    """Ask about volumes with segmentation masks.
+
+    ROOTS are study folders (ct.nii.gz or mri.nii.gz beside segmentations/), folders of such, label files,
+    or CSV tables with the columns study, patient, image, labels.
+    """
+    from situs.build import build_masks, is_open_licence
+
+    restricted = given["restricted"] or not is_open_licence(licence)
+    with progress_bar("studies") as progress:
+        result = build_masks(
+            roots,
+            given["out"],
+            options_from(given, restricted=restricted, licence=licence),
+            names=names,
+            annotation=annotation,
+            keep_stems=ids == "stem",
+            progress=progress,
+        )
+    finish(result, given)

@@ -1,0 +1,108 @@
+"""`situs score`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from situs.cli._output import json_option, print_json, print_table, warn
+
+if TYPE_CHECKING:
+    from situs.score import Entry, Scores
+
+_SHOWN = (
+    "accuracy",
+    "accuracy.answered",
+    "coverage",
+    "chance",
+    "within-interval@1",
+    "mra.vsi-code@1",
+    "skill-over-mean@1",
+)
+
+
+@click.command("score")
+@click.argument("bench", type=click.Path(path_type=Path))
+@click.argument("answers", metavar="RUN|ANSWERS.jsonl", type=click.Path(path_type=Path))
+@click.option("--metrics", help="Only these, comma-separated.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
+@json_option
+def command(bench: Path, answers: Path, metrics: str | None, seed: int, as_json: bool) -> None:
+    """Score a run on BENCH, with what one gets without looking beside it.
+
+    Accuracy = right / all answerable items: unparsed and refused answers count as not right, and a number is
+    right inside its fact's interval. Intervals are over patients, not items. Writes scores.json into the run.
+    """
+    from situs._files import write_atomic
+    from situs.score import choose_metrics, score_run
+
+    scores = score_run(bench, answers, metrics=choose_metrics(metrics), seed=seed)
+    if answers.is_dir():
+        import msgspec
+
+        write_atomic(answers / "scores.json", msgspec.json.format(msgspec.json.encode(scores), indent=1) + b"\n")
+    if as_json:
+        print_json(_contract(scores))
+        return
+    for text in scores.warnings:
+        warn(text)
+    print_scores(str(answers), scores)
+
+
+def _contract(scores: Scores) -> dict[str, object]:
+    """The keys the command line promises; each baseline as its list of entries."""
+    return {
+        "overall": scores.overall,
+        "by_task": scores.by_task,
+        "by_tag": scores.by_tag,
+        "by_stratum": scores.by_stratum,
+        "baselines": {name: table.overall for name, table in scores.baselines.items()},
+        "baselines_by_task": {name: table.by_task for name, table in scores.baselines.items()},
+        "baselines_by_stratum": {name: table.by_stratum for name, table in scores.baselines.items()},
+        "not_computed": scores.not_computed,
+        "warnings": scores.warnings,
+    }
+
+
+def print_scores(name: str, scores: Scores) -> None:
+    """Overall metrics, then accuracy by stratum and task, with the blind rows as columns."""
+    columns = ["", name, "95 % interval", *scores.baselines]
+    rows = [
+        [
+            entry.metric,
+            _value(entry),
+            _interval(entry),
+            *(_find(t.overall, entry.metric) for t in scores.baselines.values()),
+        ]
+        for entry in scores.overall
+        if entry.metric in _SHOWN
+    ]
+    states = (
+        ", ".join(f"{state} {count:,}" for state, count in scores.overall[0].states.items()) if scores.overall else ""
+    )
+    caption = f"{states}. Unparsed and refused count as not right; a number is right inside its interval."
+    print_table("overall", columns, rows, caption)
+    for title in ("stratum", "task"):
+        own = scores.by_stratum if title == "stratum" else scores.by_task
+        rows = []
+        for key, table in own.items():
+            entry = next((e for e in table if e.metric == "accuracy"), None)
+            if entry is not None:
+                blind = [t.by_stratum if title == "stratum" else t.by_task for t in scores.baselines.values()]
+                others = [_find(b.get(key, []), "accuracy") for b in blind]
+                rows.append([key, f"{entry.n:,}", _value(entry), _interval(entry), _find(table, "chance"), *others])
+        print_table(f"accuracy by {title}", [title, "n", name, "95 % interval", "chance", *scores.baselines], rows)
+
+
+def _find(table: list[Entry], metric: str) -> str:
+    return next((_value(entry) for entry in table if entry.metric == metric), "–")
+
+
+def _value(entry: Entry) -> str:
+    return "–" if entry.value is None else f"{entry.value:.3f}"
+
+
+def _interval(entry: Entry) -> str:
+    return "–" if entry.ci95 is None else f"{entry.ci95[0]:.3f} – {entry.ci95[1]:.3f}"

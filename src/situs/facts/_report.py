@@ -1,0 +1,151 @@
+"""All measured facts of one label file, as `situs measure` prints them."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import msgspec
+
+from situs.anatomy import load_vocabulary
+from situs.errors import SitusError, did_you_mean
+from situs.facts._kinds import number
+from situs.facts._ledger import Ledger
+from situs.facts._recipe import load_recipe
+from situs.space import AXES
+from situs.volumes import open_labels
+
+__all__ = ["MeasuredFile", "MeasuredPair", "MeasuredStructure", "measure_file"]
+
+Triple = tuple[float, float, float]
+
+
+class MeasuredStructure(msgspec.Struct, frozen=True):
+    """One structure's numbers; the contract of `situs measure --json`."""
+
+    label: int
+    name: str
+    side: str | None
+    """From the name, null if the name tells none."""
+    voxels: int
+    volume_ml: float
+    volume_ml_interval: tuple[float, float]
+    centroid_mm: Triple
+    centroid_mm_interval: tuple[Triple, Triple]
+    box_mm: tuple[Triple, Triple]
+    box_index: tuple[tuple[int, int, int], tuple[int, int, int]]
+    extent_mm: dict[str, float]
+    extent_mm_interval: dict[str, tuple[float, float]]
+    touches_border: bool
+    components: int
+
+
+class MeasuredPair(msgspec.Struct, frozen=True):
+    """One pair's numbers; directions are of a relative to b."""
+
+    a: str
+    b: str
+    centre_distance_mm: float
+    centre_distance_mm_interval: tuple[float, float]
+    boundary_distance_mm: float
+    boundary_distance_mm_interval: tuple[float, float]
+    gap_mm: float
+    gap_mm_interval: tuple[float, float]
+    touching: bool
+    contact_mm2: float
+    direction: dict[str, str | None]
+    direction_probability: dict[str, float]
+    """P(a random voxel of a lies right of, in front of, above a random voxel of b)."""
+
+
+class MeasuredFile(msgspec.Struct, frozen=True):
+    """Everything measured, and what was odd about the file."""
+
+    structures: list[MeasuredStructure]
+    pairs: list[MeasuredPair]
+    warnings: tuple[str, ...]
+
+
+def measure_file(path: Path, *, names: str | None, pairs: str | None, annotation: str) -> MeasuredFile:
+    """Measure a label file or folder; `pairs` is None, `all`, `touching` or `A,B`."""
+    vocabulary = load_vocabulary(names)
+    source = open_labels(path, vocabulary.labels, ids=vocabulary.ids or load_vocabulary("totalsegmentator").ids)
+    labels = source.load()
+    ledger = Ledger(
+        labels,
+        labels_hash=labels.hash,
+        study_id="",
+        series="",
+        recipe=load_recipe(),
+        annotation=annotation,
+        side_basis=source.orientation_basis,
+        terms={s.name: vocabulary.term(s.name) for s in labels.structures},
+    )
+    chosen = _pairs(ledger, pairs)
+    structures = [_structure(ledger, s.name) for s in labels.structures]
+    return MeasuredFile(structures, [_pair(ledger, a, b) for a, b in chosen], labels.warnings)
+
+
+def _pairs(ledger: Ledger, pairs: str | None) -> list[tuple[str, str]]:
+    if pairs is None:
+        return []
+    if pairs == "all":
+        return list(itertools.combinations(ledger.structures, 2))
+    if pairs == "touching":
+        return ledger.contacts.pairs
+    words = [word.strip() for word in pairs.split(",")]
+    if len(words) != 2 or words[0] == words[1]:
+        raise SitusError(f"cannot read {pairs!r}", where="--pairs", fix="give all, touching, or two structures as A,B")
+    for word in words:
+        if word not in ledger.regions:
+            raise SitusError(f"no structure {word!r}", where="--pairs", fix=did_you_mean(word, ledger.structures))
+    return [(words[0], words[1])]
+
+
+def _structure(ledger: Ledger, name: str) -> MeasuredStructure:
+    region = ledger.regions[name]
+    facts = {kind: ledger.fact(kind, name) for kind in ("volume", "centroid", *(f"extent.{axis}" for axis in AXES))}
+    lo_x, lo_y, lo_z, hi_x, hi_y, hi_z = facts["centroid"].interval or (0.0,) * 6
+    x, y, z = (float(v) for v in region.centroid_mm)
+    side = ledger.terms[name].side
+    return MeasuredStructure(
+        label=region.structure.label,
+        name=name,
+        side=None if side is None else side.value,
+        voxels=region.voxels,
+        volume_ml=number(facts["volume"]),
+        volume_ml_interval=_bounds(facts["volume"].interval),
+        centroid_mm=(x, y, z),
+        centroid_mm_interval=((lo_x, lo_y, lo_z), (hi_x, hi_y, hi_z)),
+        box_mm=(region.box_mm.lo_mm, region.box_mm.hi_mm),
+        box_index=(region.box_index.lo, region.box_index.hi),
+        extent_mm={axis.value: number(facts[f"extent.{axis}"]) for axis in AXES},
+        extent_mm_interval={axis.value: _bounds(facts[f"extent.{axis}"].interval) for axis in AXES},
+        touches_border=region.touches_border,
+        components=len(region.component_voxels),
+    )
+
+
+def _pair(ledger: Ledger, a: str, b: str) -> MeasuredPair:
+    kinds = ("centre_distance", "boundary_distance", "surface_gap")
+    centre, boundary, gap = (ledger.fact(kind, a, b) for kind in kinds)
+    directions = {axis.value: ledger.fact(f"direction.{axis}", a, b).value for axis in AXES}
+    return MeasuredPair(
+        a=a,
+        b=b,
+        centre_distance_mm=number(centre),
+        centre_distance_mm_interval=_bounds(centre.interval),
+        boundary_distance_mm=number(boundary),
+        boundary_distance_mm_interval=_bounds(boundary.interval),
+        gap_mm=number(gap),
+        gap_mm_interval=_bounds(gap.interval),
+        touching=bool(ledger.fact("touching", a, b).value),
+        contact_mm2=number(ledger.fact("contact_area", a, b)),
+        direction={axis: None if value is None else str(value) for axis, value in directions.items()},
+        direction_probability={axis.value: number(ledger.fact(f"precedence.{axis}", a, b)) for axis in AXES},
+    )
+
+
+def _bounds(interval: tuple[float, ...] | None) -> tuple[float, float]:
+    low, high = interval or (0.0, 0.0)
+    return low, high

@@ -1,0 +1,22 @@
+"""Putting a bench's questions to a model or baseline: the runner, its journal, and the baselines."""
+
+from situs.run._baselines import BASELINES, Baseline, make_baseline
+from situs.run._journal import AnswerRow, Journal, read_journal
+from situs.run._runner import RunInfo, RunResult, open_run, run_baseline, selected_items
+from situs.run._spec import Spec, parse_spec
+
+__all__ = [
+    "BASELINES",
+    "AnswerRow",
+    "Baseline",
+    "Journal",
+    "RunInfo",
+    "RunResult",
+    "Spec",
+    "make_baseline",
+    "open_run",
+    "parse_spec",
+    "read_journal",
+    "run_baseline",
+    "selected_items",
+]

@@ -1,0 +1,118 @@
+"""The journal of a run: append-only, flushed per answer, so that a crash loses at most the answer in flight."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Literal
+
+import msgspec
+
+from situs.errors import SitusError
+
+__all__ = ["AnswerRow", "Journal", "read_journal"]
+
+State = Literal["answered", "refused", "failed"]
+
+
+class AnswerRow(msgspec.Struct, frozen=True):
+    """One line of `answers.jsonl`."""
+
+    item_id: str
+    state: State = "answered"
+    """`answered`, `refused` (the provider's signal) or `failed` (transport)."""
+    response: str = ""
+    """What the model said, verbatim."""
+    usage: dict[str, float] = {}
+    seconds: float | None = None
+    error: str = ""
+
+
+def read_journal(path: Path) -> dict[str, AnswerRow]:
+    """The last row of every item; a line that is cut off at the end (a crash) is left out.
+
+    Failed calls may be followed by others; two different answers to one item are refused.
+    """
+    result: dict[str, AnswerRow] = {}
+    for row in _rows(path):
+        before = result.get(row.item_id)
+        if before is not None and before.state != "failed":
+            if (before.state, before.response) != (row.state, row.response):
+                raise SitusError(f"item {row.item_id} has two answers", where=path, fix="keep one row per item")
+            continue
+        result[row.item_id] = row
+    return result
+
+
+def _rows(path: Path) -> Iterator[AnswerRow]:
+    decoder = msgspec.json.Decoder(AnswerRow)
+    try:
+        with path.open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                if not line.strip():
+                    continue
+                try:
+                    yield decoder.decode(line)
+                except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+                    if not line.endswith(b"\n"):
+                        return
+                    fix = 'each line is one JSON object with "item_id" and "response"'
+                    raise SitusError(str(error), where=f"{path}:{number}", fix=fix) from error
+    except FileNotFoundError as error:
+        raise SitusError("no such file", where=path, fix="give a run folder or an answers.jsonl") from error
+    except OSError as error:
+        raise SitusError(f"cannot be read ({error.strerror})", where=path, fix="check the path") from error
+
+
+class Journal:
+    """An open journal to which answers are added."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        _cut_torn_line(path)
+        self.done = {
+            item: row.state
+            for item, row in (read_journal(path) if path.exists() else {}).items()
+            if row.state != "failed"
+        }
+        self._stream = path.open("ab")
+        self._encoder = msgspec.json.Encoder()
+
+    def add(self, row: AnswerRow) -> None:
+        """Append one answer and hand it to the operating system at once."""
+        try:
+            self._stream.write(self._encoder.encode(row) + b"\n")
+            self._stream.flush()
+        except OSError as error:
+            fix = "free some space and run the same command again: finished answers are kept"
+            raise SitusError(f"cannot write ({error.strerror})", where=self._path, fix=fix) from error
+        if row.state != "failed":
+            self.done[row.item_id] = row.state
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stream.close()
+
+
+def _cut_torn_line(path: Path) -> None:
+    """Drop what a crash left after the last whole line."""
+    if not path.exists():
+        return
+    with path.open("rb+") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        position = size
+        while position > 0:
+            step = min(65536, position)
+            position -= step
+            stream.seek(position)
+            last = stream.read(step).rfind(b"\n")
+            if last >= 0:
+                stream.truncate(position + last + 1)
+                return
+        stream.truncate(0)

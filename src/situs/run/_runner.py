@@ -1,0 +1,139 @@
+"""One run: a client or baseline × profile × bench, resumable at any moment."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from situs import __version__
+from situs._files import canonical_json, read_json, write_atomic
+from situs.bench import Bench, open_bench
+from situs.errors import SitusError
+from situs.items import Item
+from situs.profiles import Profile
+from situs.run._baselines import make_baseline
+from situs.run._journal import AnswerRow, Journal
+from situs.run._spec import Spec
+
+__all__ = ["RunInfo", "RunResult", "open_run", "run_baseline", "selected_items"]
+
+
+class RunInfo(msgspec.Struct, frozen=True):
+    """`run.json`."""
+
+    client: str
+    profile: Profile
+    profile_hash: str
+    bench: str
+    """The bench folder relative to the run, or its name where they lie far apart."""
+    bench_hash: str
+    split: str | None
+    limit: int | None
+    settings: dict[str, str]
+    versions: dict[str, str]
+
+
+class RunResult(msgspec.Struct, frozen=True):
+    """What a run did."""
+
+    items: int
+    states: dict[str, int]
+    requests: int
+    seconds: float
+    cost: float
+
+
+def selected_items(bench: Bench, split: str | None, limit: int | None) -> Iterator[Item]:
+    """The items a run covers."""
+    return islice(bench.items(split), limit)
+
+
+def run_baseline(
+    bench: Bench,
+    spec: Spec,
+    profile: Profile,
+    out: Path,
+    *,
+    split: str | None = None,
+    limit: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> RunResult:
+    """Answer every item that has no answer yet."""
+    baseline = make_baseline(bench, spec)
+    try:
+        delay = float(spec.settings.get("delay", "0"))
+    except ValueError as error:
+        raise SitusError("delay is not a number of seconds", where=str(spec), fix="e.g. delay=0.1") from error
+    _start(out, bench, spec, profile, split, limit)
+    begin = time.monotonic()
+    states: Counter[str] = Counter()
+    asked = total = 0
+    count = sum(1 for _ in selected_items(bench, split, limit))
+    with Journal(out / "answers.jsonl") as journal:
+        for item in selected_items(bench, split, limit):
+            total += 1
+            progress(total, count)
+            if item.item_id not in journal.done:
+                if delay > 0:
+                    time.sleep(delay)
+                journal.add(AnswerRow(item.item_id, "answered", baseline.answer(item), {}, 0.0))
+                asked += 1
+            states[journal.done[item.item_id]] += 1
+    if not total:
+        raise SitusError("no item to ask", where=f"--split {split}", fix="leave --split out, or name one the bench has")
+    return RunResult(total, dict(sorted(states.items())), asked, time.monotonic() - begin, 0.0)
+
+
+def _start(out: Path, bench: Bench, spec: Spec, profile: Profile, split: str | None, limit: int | None) -> None:
+    info = RunInfo(
+        client=str(spec),
+        profile=profile,
+        profile_hash=profile.hash,
+        bench=_relative(bench.folder, out),
+        bench_hash=bench.info.content_hash,
+        split=split,
+        limit=limit,
+        settings=spec.settings,
+        versions={"situs": __version__},
+    )
+    path = out / "run.json"
+    if path.is_file():
+        _refuse_another(read_json(path, RunInfo), info, out)
+    elif out.is_dir() and any(out.iterdir()):
+        raise SitusError("exists and is not a run", where=out, fix="choose another --out")
+    elif out.exists() and not out.is_dir():
+        raise SitusError("is a file, not a folder", where=out, fix="choose another --out")
+    write_atomic(path, msgspec.json.format(canonical_json(info), indent=2) + b"\n")
+
+
+def _refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
+    for what, before, now in (
+        ("model", old.client, new.client),
+        ("profile", old.profile_hash, new.profile_hash),
+        ("bench", old.bench_hash, new.bench_hash),
+    ):
+        if before != now:
+            raise SitusError(
+                f"was run with another {what}", where=out, fix="choose another --out, or the same settings"
+            )
+
+
+def _relative(bench: Path, run: Path) -> str:
+    """A path that moves with the two folders and names nothing outside them."""
+    relative = os.path.relpath(bench.resolve(), run.resolve())
+    return relative if relative.count("..") <= 1 else bench.resolve().name
+
+
+def open_run(run: Path, bench: Path | None = None) -> tuple[RunInfo, Bench]:
+    """A run and its bench, refused if the bench is not the one it was run on."""
+    info = read_json(run / "run.json", RunInfo)
+    opened = open_bench(bench if bench is not None else run / info.bench)
+    if opened.info.content_hash != info.bench_hash:
+        raise SitusError("was run on another bench", where=run, fix="give the bench it was run on")
+    return info, opened

@@ -1,0 +1,172 @@
+"""From many outcomes to the entries of a table."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+
+import msgspec
+import numpy as np
+
+from situs.score._metrics_number import MRA_VSI_CODE, MRA_VSI_PAPER, RELATIVE_ACCURACY, WITHIN_INTERVAL
+from situs.score._metrics_numbers import (
+    MEDIAN_ABS_LOG_RATIO,
+    SKILL_OVER_MEAN,
+    SPEARMAN_WITHIN_STRUCTURE,
+    median_abs_log_ratio,
+    skill_over_mean,
+    spearman_within_structure,
+)
+from situs.score._outcomes import NOT_COUNTED, Scored
+from situs.score._statistics import Estimate, RowStatistic, cluster_bootstrap, cluster_bootstrap_of
+
+__all__ = ["METRICS", "Entry", "entries"]
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One metric over one group of items."""
+
+    metric: str
+    value: float | None
+    n: int
+    ci95: tuple[float, float] | None
+    states: dict[str, int]
+    clusters: int = 0
+    note: str = ""
+    """How the interval was made, or why there is none."""
+
+
+Rows = Sequence[Scored]
+Metric = Callable[[Rows, int], Estimate | None]
+
+
+def _accuracy(rows: Rows, seed: int) -> Estimate | None:
+    return _mean(rows, [float(bool(row.outcome.right)) for row in rows], seed)
+
+
+def _accuracy_closed(rows: Rows, seed: int) -> Estimate | None:
+    return _accuracy([row for row in rows if row.chance is not None], seed)
+
+
+def _accuracy_answered(rows: Rows, seed: int) -> Estimate | None:
+    return _accuracy([row for row in rows if row.outcome.state == "answered"], seed)
+
+
+def _coverage(rows: Rows, seed: int) -> Estimate | None:
+    return _mean(rows, [float(row.outcome.state == "answered") for row in rows], seed)
+
+
+def _chance(rows: Rows, seed: int) -> Estimate | None:
+    closed = [row for row in rows if row.chance is not None]
+    if not closed:
+        return None
+    value = float(np.mean([row.chance for row in closed]))
+    return Estimate(value, len(closed), len({row.cluster for row in closed}), None, "none", "known, not estimated")
+
+
+def _chance_adjusted(rows: Rows, seed: int) -> Estimate | None:
+    closed = [row for row in rows if row.chance is not None]
+    gains = [(float(bool(r.outcome.right)) - (r.chance or 0.0)) / (1.0 - (r.chance or 0.0)) for r in closed]
+    return _mean(closed, gains, seed, bounds=(-1.0, 1.0))
+
+
+def _within(rows: Rows, seed: int) -> Estimate | None:
+    return _accuracy([row for row in rows if row.truth is not None], seed)
+
+
+def _mean_of(name: str) -> Metric:
+    def metric(rows: Rows, seed: int) -> Estimate | None:
+        held = [row for row in rows if getattr(row, name) is not None]
+        return _mean(held, [getattr(row, name) for row in held], seed)
+
+    return metric
+
+
+def _mean(rows: Rows, values: Sequence[float], seed: int, bounds: tuple[float, float] = (0.0, 1.0)) -> Estimate | None:
+    return cluster_bootstrap(values, [row.cluster for row in rows], seed=seed, bounds=bounds) if rows else None
+
+
+def _answered_numbers(rows: Rows) -> list[Scored]:
+    return sorted((row for row in rows if row.prediction is not None), key=lambda row: row.outcome.item_id)
+
+
+def _skill(rows: Rows, seed: int) -> Estimate | None:
+    """Against the mean of other patients' answers to the same question, among the items of the table."""
+    totals: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row.truth is not None:
+            totals[row.question][row.cluster].append(row.truth)
+    held: list[Scored] = []
+    means: list[float] = []
+    for row in _answered_numbers(rows):
+        others = [v for cluster, values in totals[row.question].items() if cluster != row.cluster for v in values]
+        if others:
+            held.append(row)
+            means.append(float(np.mean(others)))
+
+    def statistic(picked: np.ndarray) -> float | None:
+        chosen = [held[i] for i in picked]
+        predictions = [row.prediction for row in chosen if row.prediction is not None]
+        truths = [row.truth for row in chosen if row.truth is not None]
+        return skill_over_mean(predictions, truths, [means[i] for i in picked]).value
+
+    return _of(statistic, held, seed)
+
+
+def _log_ratio(rows: Rows, seed: int) -> Estimate | None:
+    held = _answered_numbers(rows)
+
+    def statistic(picked: np.ndarray) -> float | None:
+        pairs = [(row.prediction, row.truth) for row in (held[i] for i in picked)]
+        return median_abs_log_ratio(
+            [p for p, _ in pairs if p is not None], [t for _, t in pairs if t is not None]
+        ).value
+
+    return _of(statistic, held, seed)
+
+
+def _spearman(rows: Rows, seed: int) -> Estimate | None:
+    held = _answered_numbers(rows)
+
+    def statistic(picked: np.ndarray) -> float | None:
+        chosen = [held[i] for i in picked]
+        predictions = [row.prediction for row in chosen if row.prediction is not None]
+        truths = [row.truth for row in chosen if row.truth is not None]
+        return spearman_within_structure(predictions, truths, [row.question for row in chosen]).value
+
+    return _of(statistic, held, seed)
+
+
+def _of(statistic: RowStatistic, held: list[Scored], seed: int) -> Estimate | None:
+    return cluster_bootstrap_of(statistic, [row.cluster for row in held], n_boot=500, seed=seed) if held else None
+
+
+METRICS: dict[str, Metric] = {
+    "accuracy": _accuracy,
+    "accuracy.answered": _accuracy_answered,
+    "accuracy.closed": _accuracy_closed,
+    "coverage": _coverage,
+    "chance": _chance,
+    "accuracy.chance-adjusted": _chance_adjusted,
+    WITHIN_INTERVAL: _within,
+    MRA_VSI_CODE: _mean_of("mra_code"),
+    MRA_VSI_PAPER: _mean_of("mra_paper"),
+    RELATIVE_ACCURACY: _mean_of("relative"),
+    SKILL_OVER_MEAN: _skill,
+    MEDIAN_ABS_LOG_RATIO: _log_ratio,
+    SPEARMAN_WITHIN_STRUCTURE: _spearman,
+}
+
+
+def entries(rows: Rows, metrics: Sequence[str], seed: int) -> list[Entry]:
+    """The metrics that these items allow, with the states of all of them."""
+    states = dict(sorted(Counter(row.outcome.state for row in rows).items()))
+    counted = [row for row in rows if row.outcome.state != NOT_COUNTED]
+    result = []
+    for name in metrics:
+        estimate = METRICS[name](counted, seed)
+        if estimate is not None:
+            note = estimate.note or estimate.method
+            value = estimate.value
+            result.append(Entry(name, value, estimate.n, estimate.ci95, states, estimate.clusters, note))
+    return result

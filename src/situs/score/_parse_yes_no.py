@@ -1,0 +1,105 @@
+"""Whether a reply says yes or no."""
+
+from __future__ import annotations
+
+import re
+
+from situs.score._parse_claims import Claim, sentences
+from situs.score._parse_clean import clean
+from situs.score._parse_common import Parsed, RefusedInWords, Result, Unparsed, agree, settle
+from situs.score._parse_refusal import refuses
+
+__all__ = ["parse_yes_no", "read_head"]
+
+_BOTH = re.compile(r"(?<!\w)(?:yes|no) ?(?:/|or|and) ?(?:yes|no)(?!\w)", re.IGNORECASE)
+_HEAD = re.compile(
+    r"(?:\(?[0-9]{1,2}[.):] ?|\(?[a-z]\) |[-–—•] )?[\"'(\[]*"
+    r"(?:(?P<yes>yes|yeah|yep|yup)|(?P<no>no|nope|nah)|(?P<true>true)|(?P<false>false))(?![\w'])(?!-\w)[\"')\]]*",
+    re.IGNORECASE,
+)
+# "No" before a noun is a determiner ("No abnormality"); before these words it can only be an answer.
+_CLAUSE = re.compile(
+    r" (?:it|it's|its|the|this|that|that's|there|there's|they|he|she|i|because|since|as|these|those|we|you|"
+    r"both|based)\b",
+    re.IGNORECASE,
+)
+_DELIMITER = re.compile(r" ?(?:$|[.,;:!)\"'\n\ue001]| ?[-–—](?= |$)|[–—]|\()")
+_CONCLUDED = re.compile(
+    r"\b(?:so|therefore|thus|hence|say|think|believe|actually|then|is|be)[,:]? (?P<word>yes|no)(?= ?(?:[.,;!]|$|\n))",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"(?:\bnot|n't|\bnever|\bneither|\bwhether it|\bif) ?(?:a |be |say |simply )?$", re.IGNORECASE)
+
+
+def parse_yes_no(text: str) -> Result[bool]:
+    """True for yes, False for no.
+
+    Only the words yes, no and their like count, and "no" only as an answer, not as a determiner: "There is an
+    abnormality", "No abnormality is seen" and "notice" say neither. A marked answer wins; otherwise every statement
+    that begins with an answer, and every "so yes", must agree.
+    """
+    plain = clean(text)
+    if not plain:
+        return Unparsed("empty")
+    result = settle(plain, _claim)
+    if result is None:
+        result = _statements(plain)
+    if result is not None:
+        return result
+    return RefusedInWords() if refuses(plain) else Unparsed("neither yes nor no")
+
+
+def read_head(statement: str) -> bool | None:
+    """The answer a statement begins with, if any."""
+    match = _HEAD.match(statement)
+    if not match or _BOTH.match(statement, match.start("yes") if match["yes"] else max(match.start("no"), 0)):
+        return None
+    rest = statement[match.end() :]
+    delimited = _DELIMITER.match(rest) is not None
+    if match["yes"]:
+        return True
+    if match["no"]:
+        numbered = re.match(r"[.:]? ?[0-9]", rest)  # "No. 5"
+        return False if not numbered and (delimited or _CLAUSE.match(rest)) else None
+    return match["true"] is not None if delimited else None
+
+
+def _claim(claim: Claim) -> Result[bool] | None:
+    payload = re.sub(r"^(?:a|an|simply|just|the word|definitely|clearly) ", "", claim.payload, flags=re.IGNORECASE)
+    if _BOTH.match(payload):
+        return Unparsed("yes and no")
+    value = read_head(payload)
+    if value is not None:
+        return Parsed(value)
+    concluded = agree(_concluded(payload))
+    if concluded is not None:
+        return concluded
+    return RefusedInWords() if refuses(payload) else None
+
+
+def _statements(plain: str) -> Result[bool] | None:
+    found: list[Result[bool]] = []
+    for statement in sentences(plain):
+        if _BOTH.match(statement):
+            found.append(Unparsed("yes and no"))
+            continue
+        value = read_head(statement)
+        if value is None:
+            found += _concluded(statement)
+            continue
+        rest = _HEAD.sub("", statement, count=1).lstrip(" ,:-–—")
+        if not value and refuses(rest[:40]):
+            return Unparsed("a no or a refusal")
+        found.append(Parsed(value))
+        found += _concluded(rest)
+        if (second := read_head(rest)) is not None:
+            found.append(Parsed(second))
+    return agree(found)
+
+
+def _concluded(statement: str) -> list[Result[bool]]:
+    return [
+        Parsed(match["word"].lower() == "yes")
+        for match in _CONCLUDED.finditer(statement)
+        if not _DENIED.search(statement, max(0, match.start() - 20), match.start("word"))
+    ]

@@ -1,0 +1,49 @@
+"""Labels in memory: one or a few layers of numbers, and the structures they stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from situs._files import canonical_json
+from situs.space import Grid
+from situs.volumes._volume import hash_voxels
+
+__all__ = ["LabelMap", "Structure"]
+
+
+class Structure(msgspec.Struct, frozen=True):
+    """A named set of voxels: those of `layers[layer]` that equal `value`."""
+
+    label: int
+    """The number the user knows: the label in the file, the vocabulary's id, or the place in the folder."""
+    name: str
+    layer: int
+    value: int
+
+
+@dataclass(frozen=True, eq=False)
+class LabelMap:
+    """Loaded labels. Structures that overlap lie in different layers; within a layer none do."""
+
+    grid: Grid
+    layers: tuple[NDArray[Any], ...]
+    """Unsigned integers [i, j, k] in stored order, first axis fastest. Shared memory: do not write to them."""
+    structures: tuple[Structure, ...]
+    """Those with at least one voxel, by label."""
+    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def hash(self) -> str:
+        """Hash of voxels, affine and structure names; the same for any format, compression and stored type."""
+        return hash_voxels(self.layers, self.grid, canonical_json(self.structures))
+
+    def mask(self, structure: Structure) -> NDArray[np.bool_]:
+        """The voxels of one structure."""
+        inside: NDArray[np.bool_] = self.layers[structure.layer] == structure.value
+        return inside

@@ -1,0 +1,105 @@
+"""Opening labels of any layout: one file, a folder of masks, a TotalSegmentator study, a Slicer segmentation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from situs.errors import SitusError
+from situs.space import Grid
+from situs.volumes._label_map import LabelMap
+from situs.volumes._masks import load_masks, mask_files, mask_labels
+from situs.volumes._segments import load_label_file
+from situs.volumes._stored import Stored, enough_memory
+from situs.volumes._volume import read_header
+
+__all__ = ["Labels", "open_labels"]
+
+
+class Labels:
+    """A lazy source of labels: opening reads headers, `load` reads voxels. Immutable."""
+
+    __slots__ = ("_grid", "_load", "_orientation_basis", "_path", "_warnings")
+
+    def __init__(
+        self, path: Path, grid: Grid, orientation_basis: str, warnings: tuple[str, ...], load: Callable[[], LabelMap]
+    ) -> None:
+        self._path = path
+        self._grid = grid
+        self._orientation_basis = orientation_basis
+        self._warnings = warnings
+        self._load = load
+
+    @property
+    def path(self) -> Path:
+        """The file or folder that was opened."""
+        return self._path
+
+    @property
+    def grid(self) -> Grid:
+        """Shape and RAS+ affine, in stored index order."""
+        return self._grid
+
+    @property
+    def orientation_basis(self) -> str:
+        """`affine` if every header declares an orientation, else `undeclared`."""
+        return self._orientation_basis
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is doubtful about the headers; `LabelMap.warnings` adds what loading finds."""
+        return self._warnings
+
+    def load(self) -> LabelMap:
+        """Read the voxels. A source without a single labelled voxel is an error."""
+        with enough_memory(self._path):
+            return self._load()
+
+    def __repr__(self) -> str:
+        return f"Labels({self.grid!r})"
+
+
+def open_labels(
+    path: str | Path, names: Mapping[int, str] | None = None, *, ids: Mapping[str, int] | None = None
+) -> Labels:
+    """Open labels from a file or a folder of masks. Reads headers only.
+
+    `names` names the values of a label file (others are called `label_<n>`). `ids` numbers the masks of a
+    folder by name; without it, `names` read backwards does.
+    """
+    path = Path(path)
+    if path.is_dir():
+        known = dict(ids) if ids is not None else {name: label for label, name in (names or {}).items()}
+        return _open_folder(path, known)
+    stored = read_header(path)
+    grid = _grid(stored)
+    file_names = dict(names or {})
+    return Labels(
+        path, grid, stored.orientation_basis, stored.warnings, lambda: load_label_file(stored, grid, file_names)
+    )
+
+
+def _open_folder(path: Path, ids: Mapping[str, int]) -> Labels:
+    folder = path / "segmentations" if (path / "segmentations").is_dir() else path
+    masks = {name: read_header(file) for name, file in mask_files(folder).items()}
+    first, *others = masks.values()
+    if any(len(stored.shape) != 3 for stored in masks.values()):
+        raise SitusError("holds a mask of several layers", where=folder, fix="open a .seg.nrrd as a file")
+    grid = _grid(first)
+    for other in others:
+        if not grid.matches(_grid(other)):
+            raise SitusError(
+                f"{first.path.name} and {other.path.name} are not on one grid",
+                where=folder,
+                fix="resample the masks onto one grid",
+            )
+    mask_labels(list(masks), ids, where=folder)
+    bases = {stored.orientation_basis for stored in masks.values()}
+    warnings = tuple(dict.fromkeys(text for stored in masks.values() for text in stored.warnings))
+    basis = "affine" if bases == {"affine"} else "undeclared"
+    return Labels(path, grid, basis, warnings, lambda: load_masks(folder, grid, masks, ids, warnings))
+
+
+def _grid(stored: Stored) -> Grid:
+    i, j, k = stored.shape[-3:]
+    return Grid((i, j, k), stored.affine)

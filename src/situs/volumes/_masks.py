@@ -1,0 +1,122 @@
+"""A folder of binary masks, read one at a time and painted into as few layers as they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from situs.errors import SitusError
+from situs.space import Grid
+from situs.volumes._label_map import LabelMap, Structure
+from situs.volumes._label_values import smallest_unsigned
+from situs.volumes._stored import Stored, read_voxels
+from situs.volumes._volume import kind_of, stem_of
+
+__all__ = ["load_masks", "mask_files", "mask_labels"]
+
+_CHUNK = 1 << 18
+_WHOLE = 1e-5
+
+_Pieces = list[tuple[int, NDArray[np.bool_]]]
+"""Where a mask is not empty: start of a stretch of voxels, and which of them are inside."""
+
+
+def mask_files(folder: Path) -> dict[str, Path]:
+    """Structure name → mask file, sorted by name. Hidden files and other kinds are passed over."""
+    found: dict[str, Path] = {}
+    try:
+        files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
+    except OSError as error:
+        raise SitusError(f"cannot be read ({error.strerror})", where=folder, fix="check its permissions") from error
+    for file in files:
+        if kind_of(file) in (".nii.gz", ".nii", ".nrrd", ".mha"):
+            other = found.setdefault(stem_of(file), file)
+            if other != file:
+                raise SitusError(
+                    f"{other.name} and {file.name} name the same structure", where=folder, fix="remove one of them"
+                )
+    if not found:
+        raise SitusError(
+            "holds no masks", where=folder, fix="a folder of masks has one .nii.gz, .nii, .nrrd or .mha per structure"
+        )
+    return dict(sorted(found.items()))
+
+
+def mask_labels(names: list[str], ids: Mapping[str, int], *, where: object) -> list[int]:
+    """The known id of each name; the others count on from the largest id, so that none collides."""
+    beyond = max(0, *ids.values()) if ids else 0
+    labels = [ids.get(name, beyond + position) for position, name in enumerate(names, start=1)]
+    if len(set(labels)) < len(labels):
+        raise SitusError("two masks have the same id", where=where, fix="repair the table of ids")
+    return labels
+
+
+def load_masks(
+    folder: Path, grid: Grid, masks: Mapping[str, Stored], ids: Mapping[str, int], warnings: tuple[str, ...]
+) -> LabelMap:
+    """Paint all masks; each goes into the first layer where it overlaps nothing."""
+    labels = mask_labels(list(masks), ids, where=folder)
+    kind = smallest_unsigned(len(masks))
+    layers: list[NDArray[Any]] = []
+    structures, empty = [], []
+    scratch = np.empty(max(stored.nbytes for stored in masks.values()), dtype=np.uint8)
+    for position, (label, (name, stored)) in enumerate(zip(labels, masks.items()), start=1):
+        pieces = list(_inside(stored, scratch))
+        if not pieces:
+            empty.append(name)
+            continue
+        layer = next((n for n, flat in enumerate(layers) if not _overlaps(flat, pieces)), len(layers))
+        if layer == len(layers):
+            layers.append(np.zeros(grid.voxels, dtype=kind))
+        for start, inside in pieces:
+            np.copyto(layers[layer][start : start + inside.size], kind.type(position), where=inside)
+        structures.append(Structure(label, name, layer, position))
+    if not structures:
+        raise SitusError("all masks are empty", where=folder, fix="give a folder with at least one filled mask")
+    if empty:
+        warnings = (*warnings, f"{len(empty)} empty masks: {', '.join(empty)}")
+    return LabelMap(
+        grid,
+        tuple(flat.reshape(grid.shape, order="F") for flat in layers),
+        tuple(sorted(structures, key=lambda s: s.label)),
+        warnings,
+    )
+
+
+def _overlaps(flat: NDArray[Any], pieces: _Pieces) -> bool:
+    return any(np.logical_and(flat[start : start + inside.size], inside).any() for start, inside in pieces)
+
+
+def _inside(stored: Stored, scratch: NDArray[np.uint8]) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+    """The stretches of one mask that hold voxels; all nonzero voxels must have one value."""
+    flat = read_voxels(stored, scratch).reshape(-1, order="F")
+    value = None
+    for start in range(0, flat.size, _CHUNK):
+        part = flat[start : start + _CHUNK]
+        if stored.is_scaled:
+            part = part * np.float64(stored.slope) + stored.inter
+        if not part.any():
+            continue
+        inside = part != 0
+        value = _value(part[inside.argmax()], stored.path) if value is None else value
+        if not np.array_equal(part == value, inside):
+            raise SitusError(
+                "holds more than one nonzero value: it looks like a label map or an image, not a mask",
+                where=stored.path,
+                fix="open it as a file, or split it into masks",
+            )
+        yield start, inside
+
+
+def _value(found: Any, path: Path) -> Any:
+    if not np.isfinite(found) or found < 0:
+        raise SitusError("mask holds NaN, infinity or a negative value", where=path, fix="store it as 0 and 1")
+    if abs(found - np.rint(found)) > _WHOLE * max(1.0, float(found)):
+        raise SitusError(
+            f"fractional mask (e.g. {float(found):.6g}): a probability map?", where=path, fix="threshold it first"
+        )
+    return found

@@ -1,0 +1,142 @@
+"""One 3D volume on disk: its grid now, its voxels on request."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from situs.errors import SitusError
+from situs.space import Grid
+from situs.volumes._metaimage import read_metaimage
+from situs.volumes._nifti import is_nifti, read_nifti
+from situs.volumes._nrrd import read_nrrd
+from situs.volumes._stored import Stored, enough_memory, open_binary, read_voxels
+
+__all__ = ["SUFFIXES", "Volume", "hash_voxels", "kind_of", "open_volume", "read_header", "stem_of"]
+
+_READERS = {
+    ".nii.gz": read_nifti,
+    ".nii": read_nifti,
+    ".nrrd": read_nrrd,
+    ".nhdr": read_nrrd,
+    ".mha": read_metaimage,
+    ".mhd": read_metaimage,
+}
+SUFFIXES = tuple(_READERS)
+
+
+class Volume:
+    """A lazy 3D volume: opening reads the header, `array` reads the voxels anew each time. Immutable."""
+
+    __slots__ = ("_grid", "_stored")
+
+    def __init__(self, stored: Stored) -> None:
+        if len(stored.shape) != 3:
+            raise SitusError("holds several layers", where=stored.path, fix="open it as labels, not as an image")
+        i, j, k = stored.shape
+        self._stored = stored
+        self._grid = Grid((i, j, k), stored.affine)
+
+    @property
+    def path(self) -> Path:
+        """The file that was opened."""
+        return self._stored.path
+
+    @property
+    def grid(self) -> Grid:
+        """Shape and RAS+ affine, in stored index order."""
+        return self._grid
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of `array()`: the stored one in native byte order, float32 if the header scales voxels."""
+        return np.dtype(np.float32) if self._stored.is_scaled else self._stored.dtype.newbyteorder("=")
+
+    @property
+    def orientation_basis(self) -> str:
+        """`affine` if the header declares an orientation, else `undeclared`."""
+        return self._stored.orientation_basis
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is doubtful about the header; holds no text from it."""
+        return self._stored.warnings
+
+    def array(self) -> NDArray[Any]:
+        """The voxels [i, j, k] in stored order, first axis fastest."""
+        with enough_memory(self.path):
+            voxels = read_voxels(self._stored)
+            return _scaled(voxels, self._stored.slope, self._stored.inter) if self._stored.is_scaled else voxels
+
+    def content_hash(self) -> str:
+        """Hash of voxels, type, shape and affine; the same for any compression, byte order and header text."""
+        return hash_voxels((self.array(),), self.grid)
+
+    def __repr__(self) -> str:
+        return f"Volume({self.grid!r}, {self.dtype})"
+
+
+def _scaled(voxels: NDArray[Any], slope: float, inter: float) -> NDArray[np.float32]:
+    """Float64 arithmetic one slice at a time, kept as float32."""
+    scaled = np.empty(voxels.shape, dtype=np.float32, order="F")
+    with np.errstate(all="ignore"):
+        for k in range(voxels.shape[2]):
+            scaled[..., k] = voxels[..., k].astype(np.float64) * slope + inter
+    return scaled
+
+
+def hash_voxels(layers: tuple[NDArray[Any], ...], grid: Grid, *extra: bytes) -> str:
+    """blake2b over little-endian voxels with the first axis fastest, framed by type and shape, and the affine."""
+    state = hashlib.blake2b(digest_size=16)
+    affine = (grid.affine.matrix + 0.0).astype("<f8")  # adding 0 makes -0 and 0 equal
+    for part in (affine.tobytes(), *extra):
+        state.update(len(part).to_bytes(8, "little") + part)
+    for layer in layers:
+        little = layer.dtype.newbyteorder("<")
+        state.update(f"{little.str}{layer.shape}".encode())
+        flat = layer.reshape(math.prod(layer.shape), order="F")
+        for start in range(0, flat.size, 1 << 20):
+            state.update(np.ascontiguousarray(flat[start : start + (1 << 20)], dtype=little).view(np.uint8).data)
+    return state.hexdigest()
+
+
+def kind_of(path: Path) -> str | None:
+    """The known suffix of a file name, or None."""
+    name = path.name.lower()
+    return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
+
+
+def stem_of(path: Path) -> str:
+    """The file name without its format's suffix (`liver.seg.nrrd` → `liver`)."""
+    name = path.name[: -len(kind_of(path) or path.suffix) or None]
+    return name[:-4] if path.name.lower().endswith(".seg.nrrd") else name
+
+
+def read_header(path: Path) -> Stored:
+    """Parse the header of any known format, told by the name, else by the first bytes."""
+    suffix = kind_of(path)
+    if suffix is not None:
+        return _READERS[suffix](path)
+    if path.name.lower().endswith((".hdr", ".img", ".hdr.gz", ".img.gz")):
+        raise SitusError(
+            "is half of a .hdr/.img pair",
+            where=path,
+            fix="convert the pair to one .nii.gz (e.g. nibabel, fslchfiletype)",
+        )
+    with open_binary(path) as stream:
+        start = stream.read(4)
+    if start == b"NRRD":
+        return read_nrrd(path)
+    if is_nifti(path):
+        return read_nifti(path)
+    raise SitusError("is not a volume of a known kind", where=path, fix=f"known: {', '.join(SUFFIXES)}")
+
+
+def open_volume(path: str | Path) -> Volume:
+    """Open a 3D image: `.nii`, `.nii.gz`, `.nrrd`, `.nhdr`, `.mha` or `.mhd`. Reads the header only."""
+    return Volume(read_header(Path(path)))

@@ -1,0 +1,34 @@
+"""Analytic phantoms: synthetic patients whose every volume, centroid, box and many distances are known exactly.
+
+A phantom is a CT-like or MR-like image of an abdomen made of solids in closed form, posed, scanned on any
+grid, with masks in which a voxel belongs to a shape if and only if its centre lies inside the shape.
+"""
+
+from situs.volumes.phantoms._distance import surface_distance_mm
+from situs.volumes.phantoms._patient import PhantomPatient, make_patient
+from situs.volumes.phantoms._plan import PatientPlan, plan_patient
+from situs.volumes.phantoms._raster import rasterize
+from situs.volumes.phantoms._shapes import Capsule, Cuboid, Cylinder, Ellipsoid, Shape, Sphere
+from situs.volumes.phantoms._truth import Modality, PairTruth, PhantomTruth, Pose, StructureTruth
+from situs.volumes.phantoms._write import write_patient
+
+__all__ = [
+    "Capsule",
+    "Cuboid",
+    "Cylinder",
+    "Ellipsoid",
+    "Modality",
+    "PairTruth",
+    "PatientPlan",
+    "PhantomPatient",
+    "PhantomTruth",
+    "Pose",
+    "Shape",
+    "Sphere",
+    "StructureTruth",
+    "make_patient",
+    "plan_patient",
+    "rasterize",
+    "surface_distance_mm",
+    "write_patient",
+]

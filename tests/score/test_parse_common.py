@@ -1,0 +1,102 @@
+"""Cleaning and hostile replies, shared by all parsers."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from situs.items._record import Option
+from situs.score._parse_choice import parse_choice
+from situs.score._parse_claims import claims, sentences
+from situs.score._parse_clean import FINAL_CLOSE, FINAL_OPEN, LONGEST_REPLY, clean
+from situs.score._parse_common import Parsed, RefusedInWords, Unparsed, agree
+from situs.score._parse_number import parse_number
+from situs.score._parse_refusal import refuses
+from situs.score._parse_yes_no import parse_yes_no
+
+SIDES = (Option("l", "left"), Option("r", "right"))
+
+
+@pytest.mark.parametrize(
+    ("reply", "plain"),
+    [
+        ("**bold** and `code`", "bold and code"),
+        ("<think>hm</think> B", "B"),
+        ("hm</think> B", "B"),
+        ("<think>hm", ""),
+        ("## Answer\nB", "Answer\nB"),
+        ("3 * 4 * 5", "3 * 4 * 5"),
+        ("~~A~~ B", "B"),
+        ("\u200bB\u00a0", "B"),
+        ("$12\\,\\text{mL}$", "12 mL"),
+        ("12 cm<sup>3</sup>", "12 cm^3"),
+        ("\\boxed{B}", f"{FINAL_OPEN}B{FINAL_CLOSE}"),
+        (f"{FINAL_OPEN}B{FINAL_CLOSE}", "B"),
+        ('{"answer": "B"}', f"{FINAL_OPEN}B{FINAL_CLOSE}"),
+        ('{"box": [1, 2]}, {"x": 1}', '{"box": [1, 2]}, {"x": 1}'),
+    ],
+)
+def test_clean(reply, plain):
+    assert clean(reply) == plain
+
+
+def test_a_long_reply_keeps_its_tail_and_says_so():
+    plain = clean("start " + "word " * LONGEST_REPLY + "end")
+    assert plain.startswith("[cut]\nword")
+    assert plain.endswith("end")
+    assert len(plain) <= LONGEST_REPLY + 6
+
+
+def test_claims_leave_out_questions_and_bare_cues():
+    found = claims("Is the answer B? The answer is C.\nFinal answer:\nD")
+    assert [(claim.final, claim.payload) for claim in found] == [(False, "C."), (True, "D")]
+
+
+def test_sentences_leave_out_questions_and_list_marks():
+    assert sentences("Is it left? Yes. 1.5 cm away!\n2. No. 5 rib") == ["Yes", "1.5 cm away", "No. 5 rib"]
+
+
+def test_agreement():
+    assert agree([]) is None
+    assert agree([Parsed(1), Parsed(1, ("flag",))]) == Parsed(1)
+    assert agree([Parsed(1), Parsed(2)]) == Unparsed("contradictory answers")
+    assert agree([Parsed(1), RefusedInWords()]) == Unparsed("contradictory answers")
+    assert agree([Parsed(1), Unparsed("why")]) == Unparsed("why")
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("I cannot determine this", True),
+        ("It can't be reliably assessed", True),
+        ("I am not able to view the scan", True),
+        ("not enough information", True),
+        ("As a language model, I …", True),
+        ("No image was provided", True),
+        ("The lesion cannot pass the fissure", False),
+        ("There is no abnormality", False),
+        ("It is left of the spleen", False),
+    ],
+)
+def test_refusals(reply, expected):
+    assert refuses(reply) is expected
+
+
+HOSTILE = ["1 ", "1-", "1/", "1 x ", "9", "{", '{"answer": ', "\\boxed{", "answer: ", "(A) ", "* a", "~~", ". ", "cannot be ", "no. ", "two ", " "]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_repetition_ends(piece):
+    """Exponential or quadratic matching would not come back within the test run."""
+    reply = "A" + piece * (60_000 // len(piece)) + "x"
+    for result in (parse_choice(reply, SIDES), parse_yes_no(reply), parse_number(reply, "mL")):
+        assert isinstance(result, Parsed | Unparsed | RefusedInWords)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(st.characters(), max_size=300))
+def test_clean_takes_any_unicode_and_is_stable_in_its_marks(text):
+    plain = clean(text)
+    assert plain == plain.strip()
+    assert "\n\n" not in plain

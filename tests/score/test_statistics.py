@@ -1,0 +1,195 @@
+"""Intervals against simulation, scipy and closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from situs.errors import SitusError
+from situs.items._record import Item, YesNo
+from situs.score._statistics import cluster_bootstrap, cluster_bootstrap_of, cluster_of, paired_difference
+from situs.score._statistics_exact import binomial_interval_999, chance_adjusted, clopper_pearson
+
+
+def clustered(generator, patients, *, spread=1.0, mean=0.5):
+    """Right or wrong on 1 to 12 items a patient, patients differing in ability (a beta distribution)."""
+    ability = generator.beta(mean * 2 / spread, (1 - mean) * 2 / spread, patients)
+    counts = generator.integers(1, 13, patients)
+    names = np.repeat([f"p{i:04d}" for i in range(patients)], counts)
+    values = (generator.random(len(names)) < np.repeat(ability, counts)).astype(float)
+    return values, names.tolist()
+
+
+@pytest.mark.parametrize(("patients", "runs"), [(60, 300), (15, 300)])
+def test_coverage_of_the_interval_on_clustered_data(patients, runs):
+    """About 95 of 100 intervals hold the truth. Bounds are 99.9 % binomial around 0.91 to 0.97, so nothing but a wrong method fails."""
+    generator = np.random.default_rng(patients)
+    held = 0
+    for run in range(runs):
+        values, names = clustered(generator, patients)
+        low, high = cluster_bootstrap(values, names, n_boot=400, seed=run).ci95
+        held += low <= 0.5 <= high
+    assert binomial_interval_999(runs, 0.91)[0] <= held <= binomial_interval_999(runs, 0.97)[1]
+
+
+def test_ignoring_patients_would_be_too_narrow():
+    values, names = clustered(np.random.default_rng(3), 200)
+    by_patient = cluster_bootstrap(values, names).ci95
+    by_item = cluster_bootstrap(values, [str(i) for i in range(len(values))]).ci95
+    assert by_patient[1] - by_patient[0] > 1.3 * (by_item[1] - by_item[0])
+
+
+@pytest.mark.parametrize("patients", [12, 50])
+def test_order_of_rows_and_names_does_not_matter_and_the_seed_decides(patients):
+    generator = np.random.default_rng(1)
+    values, names = clustered(generator, patients)
+    weights = generator.random(len(values))
+    order = generator.permutation(len(values))
+    first = cluster_bootstrap(values, names, weights, seed=7)
+    assert first == cluster_bootstrap(values[order], [names[i] for i in order], weights[order], seed=7)
+    assert first == cluster_bootstrap(values, names, weights, seed=7)
+    if patients >= 30:
+        assert first != cluster_bootstrap(values, names, weights, seed=8)
+
+
+def test_one_item_a_patient_agrees_with_textbook_intervals():
+    generator = np.random.default_rng(5)
+    values = generator.random(20)
+    names = [str(i) for i in range(20)]
+    expected = stats.t.interval(0.95, 19, values.mean(), stats.sem(values))
+    estimate = cluster_bootstrap(values, names)
+    assert estimate.ci95 == pytest.approx(expected)
+    assert estimate.method == "cluster-robust-t"
+    assert "20 patients" in estimate.note
+    jackknife = cluster_bootstrap_of(lambda rows: float(values[rows].mean()), names)
+    assert jackknife.ci95 == pytest.approx(expected)
+    many = generator.random(400)
+    low, high = cluster_bootstrap(many, [str(i) for i in range(400)], n_boot=4000).ci95
+    assert (low, high) == pytest.approx(stats.norm.interval(0.95, many.mean(), stats.sem(many)), abs=0.004)
+
+
+def test_a_weighted_mean_is_a_ratio():
+    estimate = cluster_bootstrap([1, 0, 0], ["a", "a", "b"], [2, 1, 1])
+    assert estimate.value == 0.5
+    assert (estimate.n, estimate.clusters, estimate.ci95) == (3, 2, None)
+    assert "2 patients" in estimate.note
+
+
+def test_no_items_give_no_value():
+    estimate = cluster_bootstrap([], [])
+    assert (estimate.value, estimate.ci95, estimate.note) == (None, None, "no items")
+    assert cluster_bootstrap_of(lambda rows: 1.0, []).value is None
+
+
+@pytest.mark.parametrize("outcome", [0.0, 1.0])
+@pytest.mark.parametrize("patients", [10, 40])
+def test_equal_outcomes_use_the_exact_interval_on_patients(outcome, patients):
+    names = [f"p{i}" for i in range(patients)] * 5
+    estimate = cluster_bootstrap([outcome] * len(names), names)
+    assert estimate.ci95 == clopper_pearson(int(outcome) * patients, patients)
+    assert estimate.method == "exact-on-patients"
+    assert cluster_bootstrap([outcome] * 9, [str(i) for i in range(9)]).ci95 is None
+
+
+def test_patients_who_are_all_alike_show_no_spread():
+    names = [f"p{i}" for i in range(40)] * 2
+    estimate = cluster_bootstrap([0.0] * 40 + [1.0] * 40, names)
+    assert (estimate.value, estimate.ci95) == (0.5, None)
+    assert "same mean" in estimate.note
+
+
+def test_small_sample_intervals_stay_within_bounds():
+    values = [1.0] * 11 + [0.0]
+    low, high = cluster_bootstrap(values, [str(i) for i in range(12)]).ci95
+    assert 0 < low < 11 / 12
+    assert high == 1.0
+    with pytest.raises(SitusError, match="leave"):
+        cluster_bootstrap([2.0], ["a"])
+    assert cluster_bootstrap([2.0], ["a"], bounds=None).value == 2
+
+
+def test_bad_rows_are_refused():
+    for values, names, weights in [([np.nan], ["a"], None), ([1.0], ["a"], [-1.0]), ([1.0], ["a", "b"], None), ([1.0], ["a"], [1.0, 2.0])]:
+        with pytest.raises(SitusError):
+            cluster_bootstrap(values, names, weights)
+
+
+def test_paired_differences():
+    generator = np.random.default_rng(2)
+    a, names = clustered(generator, 100)
+    b = np.where(generator.random(len(a)) < 0.2, 0.0, a)
+    difference = paired_difference(a, b, names)
+    assert difference.value == pytest.approx(a.mean() - b.mean())
+    assert difference.ci95[0] > 0
+    opposite = paired_difference(b, a, names)
+    assert opposite.ci95 == pytest.approx((-difference.ci95[1], -difference.ci95[0]))
+    u = clopper_pearson(0, 100)[1]
+    assert paired_difference(a, a, names).ci95 == (-u, u)
+    with pytest.raises(SitusError, match="not pairs"):
+        paired_difference(a, b[:-1], names)
+
+
+def test_any_statistic_of_rows():
+    generator = np.random.default_rng(4)
+    x = generator.normal(size=600)
+    names = np.repeat([f"p{i}" for i in range(200)], 3).tolist()
+    estimate = cluster_bootstrap_of(lambda rows: float(np.median(x[rows])), names, n_boot=300, seed=1)
+    half = 1.96 * np.sqrt(np.pi / 2 / 600)
+    assert estimate.value == np.median(x)
+    assert estimate.ci95 == pytest.approx((estimate.value - half, estimate.value + half), abs=0.04)
+    assert estimate == cluster_bootstrap_of(lambda rows: float(np.median(x[rows])), names, n_boot=300, seed=1)
+    same = cluster_bootstrap_of(lambda rows: float(x[rows].mean()), names, n_boot=2000).ci95
+    assert same == pytest.approx(cluster_bootstrap(x, names, bounds=None).ci95, abs=0.02)
+
+
+def test_a_statistic_that_is_often_undefined_has_no_interval():
+    names = [str(i) for i in range(40)]
+    estimate = cluster_bootstrap_of(lambda rows: 1.0 if 0 in rows else None, names, n_boot=100)
+    assert estimate.value == 1.0
+    assert estimate.ci95 is None
+    assert "undefined" in estimate.note
+    assert cluster_bootstrap_of(lambda rows: None, names).value is None
+    assert "without some" in cluster_bootstrap_of(lambda rows: 1.0 if 0 in rows else None, names[:12]).note
+
+
+def test_the_cluster_is_the_patient_and_a_missing_one_names_the_item():
+    def item(patient):
+        return Item("i12", "s1", "ct", patient, "side", "yes_no", "Left?", YesNo(True))
+
+    assert cluster_of(item("p1")) == "p1"
+    with pytest.raises(SitusError, match="i12: item without patient_id"):
+        cluster_of(item(" "))
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 1), (1, 1), (0, 10), (3, 10), (10, 10), (50, 100), (999, 1000)])
+def test_clopper_pearson_agrees_with_scipy(k, n):
+    for confidence in (0.95, 0.999):
+        expected = stats.binomtest(k, n).proportion_ci(confidence, method="exact")
+        assert clopper_pearson(k, n, confidence) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    with pytest.raises(SitusError):
+        clopper_pearson(2, 1)
+
+
+@pytest.mark.parametrize(("n", "p"), [(1, 0.5), (10, 0.25), (100, 0.25), (1000, 1 / 3), (20_000, 0.5), (50, 0.001), (50, 0.999)])
+def test_the_999_region_is_central_and_as_small_as_can_be(n, p):
+    low, high = binomial_interval_999(n, p)
+    law = stats.binom(n, p)
+    assert law.cdf(low - 1) <= 0.0005 < law.cdf(low)
+    assert law.sf(high) <= 0.0005 < law.sf(high - 1)
+
+
+def test_the_999_region_at_its_edges():
+    assert binomial_interval_999(0, 0.3) == (0, 0)
+    assert binomial_interval_999(7, 0.0) == (0, 0)
+    assert binomial_interval_999(7, 1.0) == (7, 7)
+    with pytest.raises(SitusError):
+        binomial_interval_999(7, 1.5)
+
+
+def test_accuracy_beyond_chance():
+    assert chance_adjusted(0.25, 0.25) == 0
+    assert chance_adjusted(1.0, 0.25) == 1
+    assert chance_adjusted(0.0, 0.5) == -1
+    with pytest.raises(SitusError):
+        chance_adjusted(0.5, 1.0)
