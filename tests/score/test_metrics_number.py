@@ -26,7 +26,11 @@ def test_the_spec_s_golden_value_truth_2_prediction_1(metric, expected):
 
 
 def test_ids_name_variant_and_version():
-    assert (one.MRA_VSI_CODE, one.MRA_VSI_PAPER, one.RELATIVE_ACCURACY) == ("mra.vsi-code@1", "mra.vsi-paper@1", "relative-accuracy@1")
+    assert (one.MRA_VSI_CODE, one.MRA_VSI_PAPER, one.RELATIVE_ACCURACY) == (
+        "mra.vsi-code@1",
+        "mra.vsi-paper@1",
+        "relative-accuracy@1",
+    )
 
 
 @pytest.mark.parametrize("step", range(1, 11))

@@ -34,57 +34,86 @@ A, B, C, D = "left", "right", "same", "cut"
 KIDNEY_REPLIES = [
     # a letter, bare
     ("B", B), ("B.", B), ("(B)", B), ("**B**", B), ("`B`", B), ("*B*", B), ("[B]", B), ('"B"', B), ("b", B), ("(b)", B),
-    ("b)", B), ("B)", B), ("B:", B), ("  B\n", B), ("Ｂ", B), ("Option B", B), ("option b", B), ("(B).", B), ("A", A), ("a", A),
+    ("b)", B), ("B)", B), ("B:", B), ("  B\n", B), ("Ｂ", B), ("Option B", B), ("option b", B), ("(B).", B), ("A", A),
+    ("a", A),
     ("- B", B), ("B\n\nThe right kidney is bigger than the left kidney.", B), ("B because it is bigger", B),
     ("B, since it is longer.", B), ("B. It is larger.", B), ("B: it is larger", B), ("B - clearly larger", B),
-    ("Reasoning about sizes.\n\nB", B), ("Reasoning about sizes.\n**B**", B), ("I looked at all slices.\n(B) the right", B),
+    ("Reasoning about sizes.\n\nB", B), ("Reasoning about sizes.\n**B**", B),
+    ("I looked at all slices.\n(B) the right", B),
     # a letter with its words
-    ("B) the right", B), ("B. the right", B), ("(B) The right", B), ("B the right", B), ("**B. the right**", B), ("B (the right)", B),
+    ("B) the right", B), ("B. the right", B), ("(B) The right", B), ("B the right", B), ("**B. the right**", B),
+    ("B (the right)", B),
     ("B) the left", UNPARSED), ("B. Left", UNPARSED), ("Answer: A) the right", UNPARSED), ("The right (A)", UNPARSED),
     ("the right (B)", B), ("The right kidney (B) is larger.", B), ("B. The left kidney is smaller.", B),
     ("b. the right", B), ("D) cannot be told, one is cut off", D),
     # marked
-    ("Answer: B", B), ("answer: b", B), ("ANSWER: B", B), ("Answer:B", B), ("Answer: (B)", B), ("Answer: **B**", B), ("**Answer:** B", B),
-    ("**Answer: B**", B), ("Answer is B", B), ("The answer is B.", B), ("The correct option is B because the right is longer", B),
-    ("The correct answer is option B.", B), ("The best choice is (B).", B), ("The answer is B, not A.", B), ("Answer - B", B),
-    ("My answer: B", B), ("Answer:\n\nB", B), ("Correct answer: B. the right", B), ("I choose B", B), ("I would select option B.", B),
+    ("Answer: B", B), ("answer: b", B), ("ANSWER: B", B), ("Answer:B", B), ("Answer: (B)", B), ("Answer: **B**", B),
+    ("**Answer:** B", B),
+    ("**Answer: B**", B), ("Answer is B", B), ("The answer is B.", B),
+    ("The correct option is B because the right is longer", B),
+    ("The correct answer is option B.", B), ("The best choice is (B).", B), ("The answer is B, not A.", B),
+    ("Answer - B", B),
+    ("My answer: B", B), ("Answer:\n\nB", B), ("Correct answer: B. the right", B), ("I choose B", B),
+    ("I would select option B.", B),
     ("I'll go with B.", B), ("B is correct.", B), ("Option B is the correct answer", B), ("The answer would be B", B),
-    ("The answer to the question is B.", B), ("The answer is the right.", B), ("Answer: right", B), ("Answer: The right kidney", B),
-    ("Based on the image, the answer is C", C), ("(A) is unlikely. The answer is (C).", C), ("Between A and B I choose B", B),
-    ("A large lesion is seen… so B", B), ("A large lesion is seen, therefore B.", B), ("It's B.", B), ("I think it is B", B),
-    ("Hepatitis B is known. Answer: A", A), ("Vitamin C was given. The answer is B.", B), ("C7 vertebra seen; grade B. Answer: D", D),
-    ("The answer is not A. It is B.", B), ("Is the answer A? No. The answer is B.", B), ("Option A is unlikely; option B fits.", B),
+    ("The answer to the question is B.", B), ("The answer is the right.", B), ("Answer: right", B),
+    ("Answer: The right kidney", B),
+    ("Based on the image, the answer is C", C), ("(A) is unlikely. The answer is (C).", C),
+    ("Between A and B I choose B", B),
+    ("A large lesion is seen… so B", B), ("A large lesion is seen, therefore B.", B), ("It's B.", B),
+    ("I think it is B", B),
+    ("Hepatitis B is known. Answer: A", A), ("Vitamin C was given. The answer is B.", B),
+    ("C7 vertebra seen; grade B. Answer: D", D),
+    ("The answer is not A. It is B.", B), ("Is the answer A? No. The answer is B.", B),
+    ("Option A is unlikely; option B fits.", B),
     ("The answer cannot be A. The answer is B.", B), ("Not A, so B", B), ("It is (B), not (A).", B),
     # final wins
-    ("The answer is A. Wait. Final answer: B", B), ("Final answer: A\nHm.\nFinal answer: B", B), ("Final Answer\n\nB", B),
-    ("**Final answer:** (B) the right", B), ("\\boxed{B}", B), ("$\\boxed{\\text{B}}$", B), ("The answer is \\boxed{B}.", B),
-    ("Answer: A ... \\boxed{B}", B), ("Final answer: $\\boxed{B}$", B), ("\\boxed{\\text{the right}}", B), ("<answer>B</answer>", B),
+    ("The answer is A. Wait. Final answer: B", B), ("Final answer: A\nHm.\nFinal answer: B", B),
+    ("Final Answer\n\nB", B),
+    ("**Final answer:** (B) the right", B), ("\\boxed{B}", B), ("$\\boxed{\\text{B}}$", B),
+    ("The answer is \\boxed{B}.", B),
+    ("Answer: A ... \\boxed{B}", B), ("Final answer: $\\boxed{B}$", B), ("\\boxed{\\text{the right}}", B),
+    ("<answer>B</answer>", B),
     ("Answer: A\n<answer>B</answer>", B), ("<|begin_of_box|>B<|end_of_box|>", B), ("<|channel|>final<|message|>B", B),
-    ('{"answer": "B"}', B), ("{'answer': 'B'}", B), ('```json\n{"answer": "B"}\n```', B), ('{"answer": "B) the right"}', B),
+    ('{"answer": "B"}', B), ("{'answer': 'B'}", B), ('```json\n{"answer": "B"}\n```', B),
+    ('{"answer": "B) the right"}', B),
     ('{"reasoning": "A is unlikely, C too", "answer": "B"}', B), ('{"Answer": "right"}', B), ('{"choice": "B"}', B),
-    ('Sure: {"answer": "B", "why": "cut of', B), ('{"answer": {"letter": "B", "text": "the right"}}', B), ('{"answer": B}', B),
-    ('{"answer": ["B"]}', B), ('{"answer": ["A", "B"]}', UNPARSED), ('{"answer": null}', UNPARSED), ("{'answer': 'B', 'why': \"it's\"}", B),
+    ('Sure: {"answer": "B", "why": "cut of', B), ('{"answer": {"letter": "B", "text": "the right"}}', B),
+    ('{"answer": B}', B),
+    ('{"answer": ["B"]}', B), ('{"answer": ["A", "B"]}', UNPARSED), ('{"answer": null}', UNPARSED),
+    ("{'answer': 'B', 'why': \"it's\"}", B),
     # thinking
-    ("<think>A? no, C</think>B", B), ("<think>A", UNPARSED), ("thoughts: A, A, A</think>\nB", B), ("<think></think>", UNPARSED),
+    ("<think>A? no, C</think>B", B), ("<think>A", UNPARSED), ("thoughts: A, A, A</think>\nB", B),
+    ("<think></think>", UNPARSED),
     ("<think>The answer is A</think>\n\nThe answer is B", B), ("B\n<think>or is it A", B), ("◁think▷A◁/think▷B", B),
     ("<think>x</think>A<think>y</think>B", B), ("<THINK>The answer is A</THINK> B", B),
     # the option's words
-    ("the left", A), ("Left", A), ("LEFT.", A), ("The left kidney is larger.", A), ("They differ by less than 5%", C), ("It is the right one", B),
+    ("the left", A), ("Left", A), ("LEFT.", A), ("The left kidney is larger.", A), ("They differ by less than 5%", C),
+    ("It is the right one", B),
     ("It is not the left but the right", B), ("The right kidney, rather than the left.", B), ("Not the left", UNPARSED),
-    ("The left is larger than the right", UNPARSED), ("left or right", UNPARSED), ("Left. The right kidney is smaller.", A),
+    ("The left is larger than the right", UNPARSED), ("left or right", UNPARSED),
+    ("Left. The right kidney is smaller.", A),
     # the list of options repeated
-    ("(A) the left (B) the right (C) they differ by less than 5 %\nB", B), ("A) the left\nB) the right\n\nAnswer: B", B),
+    ("(A) the left (B) the right (C) they differ by less than 5 %\nB", B),
+    ("A) the left\nB) the right\n\nAnswer: B", B),
     ("(A) the left (B) the right", UNPARSED),
     # not sure
-    ("A meniscus tear", UNPARSED), ("not A", UNPARSED), ("I think it's a", UNPARSED), ("E", UNPARSED), ("Answer: F", UNPARSED), ("Z.", UNPARSED),
-    ("A and C", UNPARSED), ("A or B", UNPARSED), ("A, B", UNPARSED), ("A/B", UNPARSED), ("Both A and B", UNPARSED), ("Answer: A and C", UNPARSED),
-    ("Answer: A. Answer: B.", UNPARSED), ("\\boxed{A} and \\boxed{B}", UNPARSED), ("The answer is A meniscus tear", UNPARSED),
-    ("C. difficile colitis", UNPARSED), ("B cell lymphoma", UNPARSED), ("B-cell lymphoma", UNPARSED), ("The answer is B-cell lymphoma", UNPARSED),
-    ("The answer is C7", UNPARSED), ("hepatitis B", UNPARSED), ("vitamin C", UNPARSED), ("T1 C", UNPARSED), ("A", A), ("", UNPARSED), ("  \n ", UNPARSED),
-    ("A kidney", UNPARSED), ("Blue", UNPARSED), ("Because", UNPARSED), ("Dear user", UNPARSED), ("A: it is cut", UNPARSED),
+    ("A meniscus tear", UNPARSED), ("not A", UNPARSED), ("I think it's a", UNPARSED), ("E", UNPARSED),
+    ("Answer: F", UNPARSED), ("Z.", UNPARSED),
+    ("A and C", UNPARSED), ("A or B", UNPARSED), ("A, B", UNPARSED), ("A/B", UNPARSED), ("Both A and B", UNPARSED),
+    ("Answer: A and C", UNPARSED),
+    ("Answer: A. Answer: B.", UNPARSED), ("\\boxed{A} and \\boxed{B}", UNPARSED),
+    ("The answer is A meniscus tear", UNPARSED),
+    ("C. difficile colitis", UNPARSED), ("B cell lymphoma", UNPARSED), ("B-cell lymphoma", UNPARSED),
+    ("The answer is B-cell lymphoma", UNPARSED),
+    ("The answer is C7", UNPARSED), ("hepatitis B", UNPARSED), ("vitamin C", UNPARSED), ("T1 C", UNPARSED), ("A", A),
+    ("", UNPARSED), ("  \n ", UNPARSED),
+    ("A kidney", UNPARSED), ("Blue", UNPARSED), ("Because", UNPARSED), ("Dear user", UNPARSED),
+    ("A: it is cut", UNPARSED),
     ("The answer could be A or B", UNPARSED), ("None of the above", UNPARSED), ("?", UNPARSED), ("option 2", UNPARSED),
     # "cannot be told" is an option here, seeing nothing is not
-    ("Cannot be told", D), ("It cannot be determined.", D), ("Answer: cannot be told, one is cut off", D), ("Not enough information", D),
+    ("Cannot be told", D), ("It cannot be determined.", D), ("Answer: cannot be told, one is cut off", D),
+    ("Not enough information", D),
     ("I'm unable to view images.", REFUSED), ("I'm sorry, but I can't assist with that.", REFUSED),
     ("As an AI, I cannot determine which is larger", REFUSED),
 ]  # fmt: skip
@@ -96,6 +125,10 @@ OTHER_REPLIES = [
     (SIDES, "Answer: it cannot be determined", REFUSED),
     (SIDES, "Insufficient information to answer.", REFUSED),
     (SIDES, "I cannot tell for certain. Answer: A", "l"),
+    (SIDES, "I can't see it well but B", "r"),
+    (SIDES, "Stage (B)", UNPARSED),
+    (SIDES, "A) B)", UNPARSED),
+    (SIDES, "Neither. B.", "r"),
     (SIDES, "option 2", "r"),
     (SIDES, "Option 3", UNPARSED),
     (SIDES, "2", UNPARSED),
@@ -161,7 +194,9 @@ def test_reasons_are_said():
 
 
 @pytest.mark.parametrize("letter", "ABCDEFGHIJ")
-@pytest.mark.parametrize("form", ["{}", "({})", "Answer: {}", "**{}**", "The answer is {}.", "\\boxed{{{}}}", '{{"answer": "{}"}}'])
+@pytest.mark.parametrize(
+    "form", ["{}", "({})", "Answer: {}", "**{}**", "The answer is {}.", "\\boxed{{{}}}", '{{"answer": "{}"}}']
+)
 def test_every_letter_is_read_in_every_form(letter, form):
     options = tuple(Option(f"value {i}", f"region {i} of the lobe") for i in range(10))
     assert parse_choice(form.format(letter), options) == Parsed(f"value {'ABCDEFGHIJ'.index(letter)}")
@@ -173,7 +208,25 @@ def test_the_tail_of_a_long_reply_is_read_and_its_first_words_are_not_the_lead()
 
 
 PIECES = st.sampled_from(
-    ["A", "B", "(C)", "answer", ":", "is", "not", "{", "}", '"answer"', "\\boxed{", "<think>", "</think>", "**", "\n", " ", "the left"]
+    [
+        "A",
+        "B",
+        "(C)",
+        "answer",
+        ":",
+        "is",
+        "not",
+        "{",
+        "}",
+        '"answer"',
+        "\\boxed{",
+        "<think>",
+        "</think>",
+        "**",
+        "\n",
+        " ",
+        "the left",
+    ]
 )
 
 

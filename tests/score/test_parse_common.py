@@ -83,7 +83,25 @@ def test_refusals(reply, expected):
     assert refuses(reply) is expected
 
 
-HOSTILE = ["1 ", "1-", "1/", "1 x ", "9", "{", '{"answer": ', "\\boxed{", "answer: ", "(A) ", "* a", "~~", ". ", "cannot be ", "no. ", "two ", " "]
+HOSTILE = [
+    "1 ",
+    "1-",
+    "1/",
+    "1 x ",
+    "9",
+    "{",
+    '{"answer": ',
+    "\\boxed{",
+    "answer: ",
+    "(A) ",
+    "* a",
+    "~~",
+    ". ",
+    "cannot be ",
+    "no. ",
+    "two ",
+    " ",
+]
 
 
 @pytest.mark.parametrize("piece", HOSTILE)

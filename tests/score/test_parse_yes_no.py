@@ -13,36 +13,62 @@ REFUSED, UNPARSED = "refused", "unparsed"
 
 REPLIES = [
     # plain
-    ("Yes", True), ("yes.", True), ("YES!", True), ("**Yes**", True), ("Yes, it lies left of the spleen.", True), ("No.", False), ("no", False),
-    ("No, it is not", False), ("no, it is not", False), ("Nope", False), ("Nope.", False), ("Yeah", True), ("Yep, it is", True), ("True", True),
-    ("False", False), ("False.", False), ('"No"', False), ("(Yes)", True), ("1. Yes", True), ("1) No", False), ("(a) Yes", True), ("- Yes", True),
-    ("No - the spleen lies left", False), ("No – the spleen lies left", False), ("No—it does not", False), ("No: it is right", False),
-    ("No it is not", False), ("No, there is no contact.", False), ("No because it is 12 mm away", False), ("No\n\nThe gap is 12 mm.", False),
-    ("Yes it is", True), ("Yes there is no gap", True), ("Yes. No evidence of a gap.", True), ("Yes, no gap is seen", True), ("No. No contact.", False),
-    ("The lesion lies left of the IVC. Yes.", True), ("The gap is 12 mm.\nNo", False), ("The gap is 12 mm, so no.", False), ("Therefore, yes.", True),
+    ("Yes", True), ("yes.", True), ("YES!", True), ("**Yes**", True), ("Yes, it lies left of the spleen.", True),
+    ("No.", False), ("no", False),
+    ("No, it is not", False), ("no, it is not", False), ("Nope", False), ("Nope.", False), ("Yeah", True),
+    ("Yep, it is", True), ("True", True),
+    ("False", False), ("False.", False), ('"No"', False), ("(Yes)", True), ("1. Yes", True), ("1) No", False),
+    ("(a) Yes", True), ("- Yes", True),
+    ("No - the spleen lies left", False), ("No – the spleen lies left", False), ("No—it does not", False),
+    ("No: it is right", False),
+    ("No it is not", False), ("No, there is no contact.", False), ("No because it is 12 mm away", False),
+    ("No\n\nThe gap is 12 mm.", False),
+    ("Yes it is", True), ("Yes there is no gap", True), ("Yes. No evidence of a gap.", True),
+    ("Yes, no gap is seen", True), ("No. No contact.", False),
+    ("The lesion lies left of the IVC. Yes.", True), ("The gap is 12 mm.\nNo", False),
+    ("The gap is 12 mm, so no.", False), ("Therefore, yes.", True),
     # marked
-    ("The answer is yes", True), ("Answer: **No**", False), ("Answer: no, it is not", False), ("The correct answer is No.", False), ("Answer:\nYes", True),
-    ("The answer is therefore yes.", True), ("I would answer yes.", True), ("I would say no.", False), ("The answer is definitely yes", True),
-    ("Final answer: No", False), ("Yes, … Final answer: No", False), ("The answer is yes. Final answer: no", False), ("\\boxed{Yes}", True),
-    ("\\boxed{\\text{No}}", False), ('{"answer": "yes"}', True), ('{"answer": false}', False), ("{'answer': 'No'}", False), ("{'answer': True}", True),
-    ('```json\n{"answer": "No", "reason": "yes it touches but"}\n```', False), ("<answer>yes</answer>", True), ("<think>No, no.</think>Yes", True),
+    ("The answer is yes", True), ("Answer: **No**", False), ("Answer: no, it is not", False),
+    ("The correct answer is No.", False), ("Answer:\nYes", True),
+    ("The answer is therefore yes.", True), ("I would answer yes.", True), ("I would say no.", False),
+    ("The answer is definitely yes", True),
+    ("Final answer: No", False), ("Yes, … Final answer: No", False), ("The answer is yes. Final answer: no", False),
+    ("\\boxed{Yes}", True),
+    ("\\boxed{\\text{No}}", False), ('{"answer": "yes"}', True), ('{"answer": false}', False),
+    ("{'answer': 'No'}", False), ("{'answer': True}", True),
+    ('```json\n{"answer": "No", "reason": "yes it touches but"}\n```', False), ("<answer>yes</answer>", True),
+    ("<think>No, no.</think>Yes", True),
     ("Answer: True", True), ("Answer: False.", False),
     # the question repeated
-    ("Is the lesion left? Yes", True), ("Is the lesion on the left? No, right.", False), ("Yes or no? Yes.", True), ("Question: touching?\nAnswer: No", False),
+    ("Is the lesion left? Yes", True), ("Is the lesion on the left? No, right.", False), ("Yes or no? Yes.", True),
+    ("Question: touching?\nAnswer: No", False),
     # traps
-    ("There is an abnormality", UNPARSED), ("10 mm above", UNPARSED), ("notice", UNPARSED), ("Notice the liver", UNPARSED), ("Non", UNPARSED),
-    ("None", UNPARSED), ("No abnormality is seen", UNPARSED), ("No evidence of a tear.", UNPARSED), ("No one", UNPARSED), ("No. 5 rib", UNPARSED),
-    ("No-one can tell", UNPARSED), ("Nothing", UNPARSED), ("Now", UNPARSED), ("Yesterday", UNPARSED), ("eyes", UNPARSED), ("True north", UNPARSED),
-    ("False positive", UNPARSED), ("Normal", UNPARSED), ("The answer is no abnormality", UNPARSED), ("know", UNPARSED), ("It is normal.", UNPARSED),
+    ("There is an abnormality", UNPARSED), ("10 mm above", UNPARSED), ("notice", UNPARSED),
+    ("Notice the liver", UNPARSED), ("Non", UNPARSED),
+    ("None", UNPARSED), ("No abnormality is seen", UNPARSED), ("No evidence of a tear.", UNPARSED),
+    ("No one", UNPARSED), ("No. 5 rib", UNPARSED),
+    ("No-one can tell", UNPARSED), ("Nothing", UNPARSED), ("Now", UNPARSED), ("Yesterday", UNPARSED),
+    ("eyes", UNPARSED), ("True north", UNPARSED),
+    ("False positive", UNPARSED), ("Normal", UNPARSED), ("The answer is no abnormality", UNPARSED), ("know", UNPARSED),
+    ("It is normal.", UNPARSED),
     ("", UNPARSED), (" ", UNPARSED), ("<think>yes", UNPARSED), ("Maybe", UNPARSED),
     # both
-    ("Yes and no", UNPARSED), ("Yes/No", UNPARSED), ("yes or no", UNPARSED), ("It is not yes", UNPARSED), ("No, it lies right. Actually yes.", UNPARSED),
-    ("Yes. No.", UNPARSED), ("No, … Actually, yes", UNPARSED), ("1. Yes\n2. No", UNPARSED), ("Answer: yes. Answer: no.", UNPARSED),
+    ("Yes and no", UNPARSED), ("Yes/No", UNPARSED), ("yes or no", UNPARSED), ("It is not yes", UNPARSED),
+    ("No, it lies right. Actually yes.", UNPARSED),
+    ("Yes, but no", UNPARSED), ("No, the answer is yes", UNPARSED), ("No: 12 mm; yes within 20 mm", UNPARSED),
+    ("Based on the scan, yes, it touches.", True), ("Based on the scan, no, it doesn't.", False),
+    ("The lesion lies within 10 mm: yes", True),
+    ("Options: yes, no", UNPARSED), ("No, so the final answer is yes", True),
+    ("Yes. No.", UNPARSED), ("No, … Actually, yes", UNPARSED), ("1. Yes\n2. No", UNPARSED),
+    ("Answer: yes. Answer: no.", UNPARSED),
     ("The answer is yes or no", UNPARSED), ("No, I cannot determine this", UNPARSED),
     # refused
-    ("Not enough information", REFUSED), ("I cannot determine this from the image.", REFUSED), ("I'm unable to view images", REFUSED),
-    ("As an AI, I can't interpret scans.", REFUSED), ("Answer: cannot be determined", REFUSED), ("There is insufficient data.", REFUSED),
-    ("I don't know.", REFUSED), ("It is impossible to tell whether it is left.", REFUSED), ("I cannot tell for sure. Yes.", True),
+    ("Not enough information", REFUSED), ("I cannot determine this from the image.", REFUSED),
+    ("I'm unable to view images", REFUSED),
+    ("As an AI, I can't interpret scans.", REFUSED), ("Answer: cannot be determined", REFUSED),
+    ("There is insufficient data.", REFUSED),
+    ("I don't know.", REFUSED), ("It is impossible to tell whether it is left.", REFUSED),
+    ("I cannot tell for sure. Yes.", True),
 ]  # fmt: skip
 
 
@@ -57,7 +83,9 @@ def test_replies(reply, expected):
         assert result == Parsed(expected)
 
 
-PIECES = st.sampled_from(["yes", "no", "No,", "Yes.", "answer:", "not", "final answer:", "\n", "?", "<think>", "</think>", "it is", "12 mm"])
+PIECES = st.sampled_from(
+    ["yes", "no", "No,", "Yes.", "answer:", "not", "final answer:", "\n", "?", "<think>", "</think>", "it is", "12 mm"]
+)
 
 
 @settings(max_examples=150, deadline=None)

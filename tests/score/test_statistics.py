@@ -23,7 +23,7 @@ def clustered(generator, patients, *, spread=1.0, mean=0.5):
 
 @pytest.mark.parametrize(("patients", "runs"), [(60, 300), (15, 300)])
 def test_coverage_of_the_interval_on_clustered_data(patients, runs):
-    """About 95 of 100 intervals hold the truth. Bounds are 99.9 % binomial around 0.91 to 0.97, so nothing but a wrong method fails."""
+    """About 95 of 100 intervals hold the truth; 99.9 % binomial bounds around 91 to 97: only a wrong method fails."""
     generator = np.random.default_rng(patients)
     held = 0
     for run in range(runs):
@@ -110,7 +110,12 @@ def test_small_sample_intervals_stay_within_bounds():
 
 
 def test_bad_rows_are_refused():
-    for values, names, weights in [([np.nan], ["a"], None), ([1.0], ["a"], [-1.0]), ([1.0], ["a", "b"], None), ([1.0], ["a"], [1.0, 2.0])]:
+    for values, names, weights in [
+        ([np.nan], ["a"], None),
+        ([1.0], ["a"], [-1.0]),
+        ([1.0], ["a", "b"], None),
+        ([1.0], ["a"], [1.0, 2.0]),
+    ]:
         with pytest.raises(SitusError):
             cluster_bootstrap(values, names, weights)
 
@@ -171,7 +176,9 @@ def test_clopper_pearson_agrees_with_scipy(k, n):
         clopper_pearson(2, 1)
 
 
-@pytest.mark.parametrize(("n", "p"), [(1, 0.5), (10, 0.25), (100, 0.25), (1000, 1 / 3), (20_000, 0.5), (50, 0.001), (50, 0.999)])
+@pytest.mark.parametrize(
+    ("n", "p"), [(1, 0.5), (10, 0.25), (100, 0.25), (1000, 1 / 3), (20_000, 0.5), (50, 0.001), (50, 0.999)]
+)
 def test_the_999_region_is_central_and_as_small_as_can_be(n, p):
     low, high = binomial_interval_999(n, p)
     law = stats.binom(n, p)

@@ -4,5 +4,15 @@ from situs.build._cohort import BuildOptions, BuildResult, build_bench
 from situs.build._licences import is_open_licence
 from situs.build._masks import build_masks
 from situs.build._phantoms import build_phantoms
+from situs.build._show import Shown, show
 
-__all__ = ["BuildOptions", "BuildResult", "build_bench", "build_masks", "build_phantoms", "is_open_licence"]
+__all__ = [
+    "BuildOptions",
+    "BuildResult",
+    "Shown",
+    "build_bench",
+    "build_masks",
+    "build_phantoms",
+    "is_open_licence",
+    "show",
+]

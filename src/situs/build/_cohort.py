@@ -87,7 +87,7 @@ def build_bench(
             problems.extend(outcome.problems)
         if bad and (not options.skip_bad or len(bad) == len(jobs)):
             raise _unreadable(bad, len(jobs))
-        placements = arrange(outlines, options.seed)
+        placements = arrange(outlines, options.seed, options.recipe.strata_per_study)
         info = _write(scratch, files, placements, source, options, terms)
         for file in files:
             file.unlink()

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from situs.anatomy import Term, lesion_family
 from situs.bench import SeriesRecord, StudyRecord, restrict, terms_for
@@ -14,7 +13,7 @@ from situs.errors import Problem, Severity, SitusError
 from situs.facts import Fact, Ledger, Measured, Recipe
 from situs.items import Candidate, candidates, choose_tasks
 from situs.space import AXES
-from situs.volumes import Volume, open_labels, open_volume
+from situs.volumes import modality_of, open_labels, open_volume
 
 __all__ = ["StudyJob", "StudyOutcome", "process", "with_sources"]
 
@@ -72,7 +71,7 @@ def process(job: StudyJob) -> StudyOutcome:
         unknown = sorted(set(terms) - set(known))
         text = f"{len(unknown)} structures have names no vocabulary knows, e.g. {unknown[0]!r}; not asked about"
         problems.append(_warning("names", job, text))
-    modality = _modality(image) if image is not None else "labels"
+    modality = modality_of(image.array()) if image is not None else "labels"
     series = SeriesRecord(
         series=modality,
         modality=modality,
@@ -120,11 +119,6 @@ def _families(names: Iterable[str]) -> set[str]:
 
 def _warning(code: str, job: StudyJob, text: str) -> Problem:
     return Problem(Severity.WARNING, code, job.study_id, text, "")
-
-
-def _modality(image: Volume) -> str:
-    """CT holds air at about -1000; nothing in an MR is so far below zero."""
-    return "ct" if float(np.min(image.array())) < -200 else "mr"
 
 
 def with_sources(facts: Iterable[Fact], wanted: Iterable[str]) -> list[Fact]:

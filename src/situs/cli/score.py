@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from situs.cli._numbers import entry_of, interval_text, value_text
 from situs.cli._output import json_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
-    from situs.score import Entry, Scores
+    from situs.score import Scores
 
 _SHOWN = (
     "accuracy",
@@ -72,9 +73,9 @@ def print_scores(name: str, scores: Scores) -> None:
     rows = [
         [
             entry.metric,
-            _value(entry),
-            _interval(entry),
-            *(_find(t.overall, entry.metric) for t in scores.baselines.values()),
+            value_text(entry),
+            interval_text(entry),
+            *(value_text(entry_of(t.overall, entry.metric)) for t in scores.baselines.values()),
         ]
         for entry in scores.overall
         if entry.metric in _SHOWN
@@ -84,25 +85,16 @@ def print_scores(name: str, scores: Scores) -> None:
     )
     caption = f"{states}. Unparsed and refused count as not right; a number is right inside its interval."
     print_table("overall", columns, rows, caption)
-    for title in ("stratum", "task"):
+    for title, metric in (("stratum", "accuracy.closed"), ("task", "accuracy")):
         own = scores.by_stratum if title == "stratum" else scores.by_task
+        blind = [table.by_stratum if title == "stratum" else table.by_task for table in scores.baselines.values()]
         rows = []
         for key, table in own.items():
-            entry = next((e for e in table if e.metric == "accuracy"), None)
+            entry = entry_of(table, metric)
             if entry is not None:
-                blind = [t.by_stratum if title == "stratum" else t.by_task for t in scores.baselines.values()]
-                others = [_find(b.get(key, []), "accuracy") for b in blind]
-                rows.append([key, f"{entry.n:,}", _value(entry), _interval(entry), _find(table, "chance"), *others])
-        print_table(f"accuracy by {title}", [title, "n", name, "95 % interval", "chance", *scores.baselines], rows)
-
-
-def _find(table: list[Entry], metric: str) -> str:
-    return next((_value(entry) for entry in table if entry.metric == metric), "–")
-
-
-def _value(entry: Entry) -> str:
-    return "–" if entry.value is None else f"{entry.value:.3f}"
-
-
-def _interval(entry: Entry) -> str:
-    return "–" if entry.ci95 is None else f"{entry.ci95[0]:.3f} – {entry.ci95[1]:.3f}"
+                others = [value_text(entry_of(other.get(key), metric)) for other in blind]
+                chance = value_text(entry_of(table, "chance"))
+                rows.append([key, f"{entry.n:,}", value_text(entry), interval_text(entry), chance, *others])
+        caption = "yes/no and choice questions only" if title == "stratum" else ""
+        columns = [title, "n", name, "95 % interval", "chance", *scores.baselines]
+        print_table(f"accuracy by {title}", columns, rows, caption)

@@ -39,6 +39,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     truth: Truth
     annotation: dict[str, AnnotationError]
     per_study: dict[str, int]
+    strata_per_study: dict[str, int]
     splits: dict[str, float]
 
     def annotation_error(self, kind: str) -> AnnotationError:

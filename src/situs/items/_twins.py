@@ -11,7 +11,7 @@ The rule, for every question with a countable answer:
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -73,8 +73,11 @@ def outline(candidate: Candidate) -> Outline:
     )
 
 
-def arrange(outlines: Sequence[Outline], seed: int) -> dict[str, Placement]:
-    """Decide for a whole cohort: item id → placement. Candidates that are missing are not asked."""
+def arrange(outlines: Sequence[Outline], seed: int, most: Mapping[str, int] | None = None) -> dict[str, Placement]:
+    """Decide for a whole cohort: item id → placement. Candidates that are missing are not asked.
+
+    `most` limits how many questions of a study a stratum other than the headline keeps.
+    """
 
     def draw(entry: Outline) -> str:
         return digest(str(seed), entry.item_id)
@@ -98,7 +101,7 @@ def arrange(outlines: Sequence[Outline], seed: int) -> dict[str, Placement]:
         (controls if names_only else spare).extend(e for e in entries if e.item_id not in placed)
     for stratum, rest in (("textbook", controls), ("untwinned", spare)):
         free = [entry for entry in rest if (entry.study_id, entry.family) not in twinned]
-        for entry in _balanced(free, draw):
+        for entry in _balanced(_limited(free, draw, (most or {}).get(stratum)), draw):
             placed[entry.item_id] = Placement(stratum, _shown(entry, seed), "")
             twinned.add((entry.study_id, entry.family))
     return _letters([entry for entry in outlines if entry.item_id in placed], placed, draw)
@@ -122,6 +125,17 @@ def _twins(entries: list[Outline], draw: Draw) -> tuple[list[Outline], tuple[str
     each = len(by_key[keys[offered - 1]])
     values = tuple(value for value in entries[0].pool if value in keys[:offered])
     return [entry for key in keys[:offered] for entry in by_key[key][:each]], values
+
+
+def _limited(entries: list[Outline], draw: Draw, most: int | None) -> list[Outline]:
+    """At most so many families of each study, all guises of those that stay."""
+    if most is None:
+        return entries
+    kept: dict[str, dict[str, None]] = defaultdict(dict)
+    for entry in sorted(entries, key=draw):
+        if len(kept[entry.study_id]) < most:
+            kept[entry.study_id][entry.family] = None
+    return [entry for entry in entries if entry.family in kept[entry.study_id]]
 
 
 def _balanced(entries: Iterable[Outline], draw: Draw) -> list[Outline]:

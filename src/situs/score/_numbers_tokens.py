@@ -50,6 +50,7 @@ _LABEL = re.compile(
     r"numbers|lesion)(?: ?(?:number|no\.|#|=))? ?|\b[xyz] ?= ?|#)\(?$",
     re.IGNORECASE,
 )
+_REFERENCE = re.compile(r"\([^()]*\b(?:normal|normally|reference|ref|typical|typically)\b[^()]*$", re.IGNORECASE)
 _PLURAL_LABEL = re.compile(r"(?:s|ies|ices|numbers|vertebrae)(?: ?#)? ?\(?$", re.IGNORECASE)
 _LABEL_CHAIN = re.compile(r" ?(?:-|–|—|~|to|through|until|of|out of|/) ?#?", re.IGNORECASE)
 _LABEL_LIST = re.compile(r" ?(?:,|and|or|&|, ?and) ?#?", re.IGNORECASE)
@@ -89,7 +90,7 @@ def tokens(text: str) -> tuple[Token, ...]:
             _LABEL_CHAIN.fullmatch(between) or (labels_plural and _LABEL_LIST.fullmatch(between))
         )  # fmt: skip
         label = _LABEL.search(before) if token.units == (None,) else None
-        if token.kind is Kind.LABEL or label or chained:
+        if token.kind is Kind.LABEL or label or chained or _REFERENCE.search(before):
             labels_plural = bool(_PLURAL_LABEL.search(label[0])) if label else labels_plural and bool(chained)
             previous = replace(token, kind=Kind.LABEL)
             continue
@@ -143,6 +144,9 @@ def _unit(text: str, end: int) -> tuple[Unit, int] | None:
         space = re.compile(gap).match(text, end)
         if space and (found := unit_at(text, space.end())):
             return found
+    bracket = re.compile(r" ?[(\[]").match(text, end)  # 150 (mL)
+    if bracket and (found := unit_at(text, bracket.end())) and text[found[1] : found[1] + 1] in {")", "]"}:
+        return found[0], found[1] + 1
     return None
 
 

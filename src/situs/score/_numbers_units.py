@@ -26,10 +26,10 @@ _OTHER = Unit("other", Fraction(1))
 
 _CUBED = r" ?(?:³|\^ ?3|\*\*3|3)"
 _SQUARED = r" ?(?:²|\^ ?2|\*\*2|2)"
-_METRES = {"mm": ("m(?:m|illimet(?:er|re)s?)", 1), "cm": ("(?:cm|centimet(?:er|re)s?)", 10), "dm": ("dm", 100),
+_METRES = {"mm": ("m(?:m|illimet(?:er|re)s?)", 1), "cm": ("(?:cms?|centimet(?:er|re)s?)", 10), "dm": ("dm", 100),
            "m": ("m(?:et(?:er|re)s?)?", 1000)}  # fmt: skip
 _LITRES = {
-    "mL": (r"(?:ml|ccm|cc|millilit(?:er|re)s?)", 1_000),
+    "mL": (r"(?:mls?|ccm|cc|millilit(?:er|re)s?)", 1_000),
     "cL": (r"(?:cl|centilit(?:er|re)s?)", 10_000),
     "dL": (r"(?:dl|decilit(?:er|re)s?)", 100_000),
     "L": (r"(?:l|lit(?:er|re)s?)", 1_000_000),

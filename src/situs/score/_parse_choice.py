@@ -64,7 +64,10 @@ class _Reader:
         result = agree(lone)
         if result is not None:
             return result
-        result = self._prose(after_refusal(text), bare_numbers=False)
+        rest = after_refusal(text)
+        if rest != text and (head := self.letters.head(rest.strip(" ,"), strict=True)) is not None:
+            return self._letter(head[0], head[1])
+        result = self._prose(rest, bare_numbers=False)
         return result if result is not None else self._refusal(text)
 
     def _claim(self, claim: Claim) -> Result[str] | None:

@@ -20,6 +20,7 @@ _HEAD = re.compile(
 _NEXT = re.compile(
     r" ?(?:,|/|&|\+|\band\b|\bor\b|, ?and|, ?or) ?(?:option )?\(?([A-Z])(?![\w'])(?! (?:is|was|are|would|can|does)\b)"
 )
+_NEXT_CLOSED = re.compile(r" ?\(?([A-Z])\) ?$")
 _REASON = re.compile(r" ?,? (?:because|since|due to|given|based on|as|for|which|is|with|in)\b")
 _STRICT_REASON = re.compile(r" ?,? (?:because|since|due to|based on)\b")
 _LOWER_REASON = re.compile(r"(?:because|since|due|the|this|these|it|based|as|in|there|here|on|i|explanation|reason)\b")
@@ -30,6 +31,7 @@ _MARKED = re.compile(
     re.IGNORECASE,
 )
 _DENIED_BEFORE = re.compile(
+    r"\b(?:stage|grade|class|type|hepatitis|vitamin|group|plane|panel|figure|fig\.|zone|mark|phase) \(?$|"
     r"(?:\b(?:not|never|neither|nor|rather than|instead of|unlike|exclud\w*|rul\w* out|eliminat\w*|against|than)|n't)"
     r"(?: (?:be|the|option|answer|is|it|for|letter|choice))* ?\(?$",
     re.IGNORECASE,
@@ -68,7 +70,7 @@ class Letters:
         alone = not rest.strip(" .:)!")
         if letter.islower() and not (alone or ")" in closing or (rest.startswith(".") and self.own(letter, rest))):
             return None
-        if (several := _NEXT.match(rest)) and several[1] != letter:
+        if (several := _NEXT.match(rest) or _NEXT_CLOSED.match(rest)) and several[1] != letter:
             return SEVERAL, rest
         if alone or self._ends_letter(letter, closing, rest, strict=strict):
             return ALPHABET.index(letter.upper()), rest

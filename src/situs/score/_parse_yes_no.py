@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from situs.score._parse_claims import Claim, sentences
+from situs.score._parse_claims import Claim, claims, sentences
 from situs.score._parse_clean import clean
 from situs.score._parse_common import Parsed, RefusedInWords, Result, Unparsed, agree, settle
 from situs.score._parse_refusal import refuses
@@ -25,7 +25,8 @@ _CLAUSE = re.compile(
 )
 _DELIMITER = re.compile(r" ?(?:$|[.,;:!)\"'\n\ue001]| ?[-–—](?= |$)|[–—]|\()")
 _CONCLUDED = re.compile(
-    r"\b(?:so|therefore|thus|hence|say|think|believe|actually|then|is|be)[,:]? (?P<word>yes|no)(?= ?(?:[.,;!]|$|\n))",
+    r"(?:\b(?:so|therefore|thus|hence|say|think|believe|actually|then|is|be|but)[,:]?|[,:]) "
+    r"(?P<word>yes|no)(?= ?(?:[.,;!]|$|\n))",
     re.IGNORECASE,
 )
 _DENIED = re.compile(r"(?:\bnot|n't|\bnever|\bneither|\bwhether it|\bif) ?(?:a |be |say |simply )?$", re.IGNORECASE)
@@ -42,8 +43,9 @@ def parse_yes_no(text: str) -> Result[bool]:
     if not plain:
         return Unparsed("empty")
     result = settle(plain, _claim)
-    if result is None:
-        result = _statements(plain)
+    if result is None or not any(claim.final for claim in claims(plain)):
+        # A stated answer does not outweigh a lead that says the opposite ("No, … the answer is yes").
+        result = agree(found for found in (result, _statements(plain)) if found is not None)
     if result is not None:
         return result
     return RefusedInWords() if refuses(plain) else Unparsed("neither yes nor no")
@@ -59,7 +61,7 @@ def read_head(statement: str) -> bool | None:
     if match["yes"]:
         return True
     if match["no"]:
-        numbered = re.match(r"[.:]? ?[0-9]", rest)  # "No. 5"
+        numbered = re.match(r"\.? ?[0-9]", rest)  # "No. 5"
         return False if not numbered and (delimited or _CLAUSE.match(rest)) else None
     return match["true"] is not None if delimited else None
 

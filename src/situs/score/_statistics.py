@@ -78,6 +78,10 @@ def cluster_bootstrap(
     as all the others did, and the interval is Clopper and Pearson's for 0, or G, of G patients. It is exact
     for patients who are all right or all wrong, and wider than need be otherwise.
 
+    Weakness, by simulation: near 0 or 1 both methods are too narrow. With patients of very unequal ability and a true
+    mean of 0.9, nominal 95 % intervals held it in 85 % (10 to 15 patients), 88 % (30), 92 % (60) and 93 % (150) of
+    runs; at 0.5 in 93 to 95 %.
+
     `bounds` are the least and greatest possible value (None: unbounded). The result depends on seed and data, not on
     the order of rows.
     """

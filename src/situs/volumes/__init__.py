@@ -9,6 +9,7 @@ which are the names of structures.
 from situs.volumes._label_map import LabelMap, Structure
 from situs.volumes._labels import Labels, open_labels
 from situs.volumes._layouts import StudySource, find_studies
+from situs.volumes._modality import modality_of
 from situs.volumes._volume import Volume, open_volume
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "StudySource",
     "Volume",
     "find_studies",
+    "modality_of",
     "open_labels",
     "open_volume",
 ]

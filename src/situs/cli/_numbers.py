@@ -1,0 +1,26 @@
+"""How scores read in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from situs.score import Entry
+
+__all__ = ["entry_of", "interval_text", "value_text"]
+
+
+def entry_of(entries: Sequence[Entry] | None, metric: str) -> Entry | None:
+    """The entry of a metric, if it was computed."""
+    return next((entry for entry in entries or () if entry.metric == metric), None)
+
+
+def value_text(entry: Entry | None) -> str:
+    """Three decimals, or a dash."""
+    return "–" if entry is None or entry.value is None else f"{entry.value:.3f}"
+
+
+def interval_text(entry: Entry | None) -> str:
+    """Low – high, or a dash."""
+    return "–" if entry is None or entry.ci95 is None else f"{entry.ci95[0]:.3f} – {entry.ci95[1]:.3f}"

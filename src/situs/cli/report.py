@@ -1,0 +1,40 @@
+"""`situs report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from situs.cli._output import json_option, print_json
+
+
+@click.command("report")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The HTML file to write.")
+@click.option("--pictures", type=click.IntRange(0), default=12, show_default=True, help="Items shown with pictures.")
+@click.option("--bench", type=click.Path(path_type=Path), help="The bench, if it is not where the runs left it.")
+@click.option("--data", type=click.Path(path_type=Path), help="The folder the volumes are in, if they were moved.")
+@click.option("--allow-pixels", is_flag=True, help="Embed pictures of restricted data too, under a banner.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the sample and the bootstrap.")
+@json_option
+def command(
+    runs: tuple[Path, ...],
+    out: Path,
+    pictures: int,
+    bench: Path | None,
+    data: Path | None,
+    allow_pixels: bool,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Write one self-contained HTML file about RUNS on one bench: leaderboard, tables and an item viewer."""
+    from situs.report import write_report
+
+    result = write_report(runs, out, bench=bench, data=data, pictures=pictures, allow_pixels=allow_pixels, seed=seed)
+    if as_json:
+        print_json(result)
+        return
+    click.echo(f"{out}: {result.items:,} items of {result.runs} runs, {result.pictures_embedded} with pictures")
+    if result.left_out:
+        click.echo(result.left_out)

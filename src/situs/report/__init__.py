@@ -1,0 +1,5 @@
+"""The report: one self-contained HTML file in which every answer can be looked at, down to the voxels."""
+
+from situs.report._write import ReportResult, write_report
+
+__all__ = ["ReportResult", "write_report"]

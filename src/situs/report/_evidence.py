@@ -1,0 +1,72 @@
+"""One series' image and labels, side by side in patient order, verified against the bench's hashes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from situs.bench import Bench, Locations, SeriesRecord, StudyRecord, load_labels, load_ledger
+from situs.errors import SitusError
+from situs.facts import Ledger
+from situs.profiles import PLANES, PatientVolume, Plane, Window, fitting_window
+from situs.report._outlines import outline_path
+from situs.volumes import open_volume
+
+__all__ = ["Evidence"]
+
+
+class Evidence:
+    """Pictures, outlines and midline of one series."""
+
+    def __init__(self, bench: Bench, study: StudyRecord, series: SeriesRecord, locations: Locations) -> None:
+        image = open_volume(locations.find(series.image_hash))
+        if image.content_hash() != series.image_hash:
+            raise SitusError("is not the image the bench was built from", fix="restore the file, or rebuild")
+        self._labels = load_labels(series, locations)
+        if not self._labels.grid.matches(image.grid):
+            raise SitusError("image and labels are not on one grid", fix="rebuild the bench")
+        self.volume = PatientVolume(image.array(), image.grid, series.modality)
+        self._layers = [PatientVolume(layer, image.grid, "labels") for layer in self._labels.layers]
+        self._structures = {structure.name: structure for structure in self._labels.structures}
+        self._source = (bench, study, series)
+        self._percentiles: Window | None = None
+
+    def __contains__(self, structure: str) -> bool:
+        return structure in self._structures
+
+    def ledger(self) -> Ledger:
+        """The ledger of the series, for what only it knows: where the midline runs."""
+        return load_ledger(*self._source, self._labels)
+
+    def window(self, structure: str | None) -> Window:
+        """The window a reader would choose for the structure."""
+        modality, values = self.volume.modality, self.volume.array
+        if modality == "ct":
+            return fitting_window(modality, values, values[self._mask(structure)] if structure else values[:0])
+        if self._percentiles is None:
+            self._percentiles = fitting_window(modality, values, values[:0])
+        return self._percentiles
+
+    def outline(self, structure: str, plane: Plane, index: int) -> str:
+        """The structure's edge on one slice, in the picture's pixels."""
+        known = self._structures[structure]
+        layer = self._layers[known.layer]
+        return outline_path(layer.mask_picture(layer.array, plane, index) == known.value)
+
+    def areas(self, structure: str) -> dict[Plane, NDArray[np.int64]]:
+        """How many voxels of the structure each slice shows, by plane."""
+        mask = self._mask(structure)
+        return {plane: _counts(mask, plane) for plane in PLANES}
+
+    def _mask(self, structure: str) -> NDArray[np.bool_]:
+        known = self._structures[structure]
+        inside: NDArray[np.bool_] = self._layers[known.layer].array == known.value
+        return inside
+
+
+def _counts(mask: NDArray[Any], plane: Plane) -> NDArray[np.int64]:
+    others = tuple(axis for axis in range(3) if axis != plane.through.world_index)
+    counts: NDArray[np.int64] = np.count_nonzero(mask, axis=others)
+    return counts

@@ -1,0 +1,74 @@
+"""From tables and payload to the one file: template, style and script inlined, and a policy that allows no more."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+
+import msgspec
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from situs.report._payload import Payload
+from situs.report._tables import Board, Grid, csv_link
+
+__all__ = ["Page", "json_for_script", "render_page"]
+
+_SCRIPTS = ("dom.js", "numberline.js", "viewer.js", "detail.js", "list.js", "main.js")
+
+
+class Page(msgspec.Struct, frozen=True):
+    """What the template shows."""
+
+    title: str
+    facts: list[tuple[str, str]]
+    """(label, value) of the header."""
+    warnings: list[str]
+    banner: str
+    board: Board
+    grid: Grid
+    left_out: str
+    version: str
+
+
+def render_page(page: Page, payload: Payload) -> str:
+    """The whole HTML file."""
+    style = _asset("report.css")
+    script = "(function(){\n'use strict';\n" + "".join(_asset(name) for name in _SCRIPTS) + "})();\n"
+    environment = Environment(
+        loader=PackageLoader("situs.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html.j2").render(
+        page=page,
+        style=Markup(style),
+        script=Markup(script),
+        payload=Markup(json_for_script(payload)),
+        policy=_policy(style, script),
+        csv_link=csv_link,
+    )
+
+
+def json_for_script(payload: Payload) -> str:
+    """JSON that cannot end the script element it stands in."""
+    text = msgspec.json.encode(payload).decode("utf-8")
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _asset(name: str) -> str:
+    return files("situs.report").joinpath("templates", name).read_text("utf-8").replace("\r\n", "\n")
+
+
+def _policy(style: str, script: str) -> str:
+    return (
+        "default-src 'none'; img-src data:; "
+        f"style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

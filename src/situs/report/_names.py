@@ -1,0 +1,45 @@
+"""What a run is called in a report: its client, never a path, host or key of the machine it ran on."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from situs.run import parse_spec
+
+__all__ = ["public_name", "unique_names"]
+
+_PATH_LIKE = re.compile(r"^[~./\\]|^[A-Za-z]:[\\/]|\\|\.\.|/.*/")
+"""An absolute, home or relative path; `org/model`, as model hubs write it, is none."""
+
+_FILE_KINDS = ("replay",)
+"""Clients whose name is a file of the user."""
+
+_PLAIN_SETTING = re.compile(r"^[A-Za-z_]{1,24}=-?[0-9.]{1,12}$")
+"""Only numbers are shown: `seed=1`, `temperature=0.2`; a key or a folder is not a number."""
+
+
+def public_name(client: str) -> str:
+    """A client spec without its address, local paths and anything that may be a secret."""
+    spec = parse_spec(client)
+    name = spec.name
+    if spec.kind in _FILE_KINDS:
+        name = ""
+    elif _PATH_LIKE.search(name):
+        name = "local model"
+    text = f"{spec.kind}:{name}" if name else spec.kind
+    settings = [f"{key}={value}" for key, value in sorted(spec.settings.items())]
+    shown = [setting for setting in settings if _PLAIN_SETTING.match(setting)]
+    return text + (f"?{'&'.join(shown)}" if shown else "")
+
+
+def unique_names(clients: Iterable[str]) -> list[str]:
+    """Public names in order, the second of the same name called `… #2`."""
+    seen: Counter[str] = Counter()
+    names = []
+    for client in clients:
+        name = public_name(client)
+        seen[name] += 1
+        names.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
+    return names

@@ -1,0 +1,268 @@
+"""The pictures of a report: slices at acquired resolution, encoded once and shared between items."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from situs.bench import Bench, Locations, StudyRecord
+from situs.errors import SitusError
+from situs.facts import Fact
+from situs.items import Item
+from situs.profiles import PLANES, Plane, Window
+from situs.report._evidence import Evidence
+from situs.report._marks import Marks, marks_of
+from situs.report._payload import Shared, series_key
+from situs.report._slices import opening_slice, shown_slices, spoken_ranges
+from situs.report._subjects import subjects_of
+
+__all__ = ["Embedded", "embed_pictures", "pictured_series", "plane_letters"]
+
+_QUALITY = 88
+_MOST_SLICES = (40, 24, 12, 6, 2)
+"""Slices per plane and item; the next smaller number is taken when an item would not fit its share of the file."""
+
+
+class PlaneView(msgspec.Struct, frozen=True):
+    """One plane of one item."""
+
+    slices: list[int]
+    opening: int
+    spoken: str
+    """`31–70`"""
+    jumps: list[int]
+    """For each structure the slice that shows it best."""
+
+
+class View(msgspec.Struct, frozen=True):
+    """The pictures of one item."""
+
+    source: str
+    """Key into the pictures: series and window."""
+    series: str
+    shape: tuple[int, int, int]
+    spacing: tuple[float, float, float]
+    window: str
+    structures: list[str]
+    planes: dict[str, PlaneView]
+    marks: Marks
+
+
+class Embedded(msgspec.Struct, frozen=True):
+    """What was embedded, and what could not be."""
+
+    shared: Shared
+    items: list[str]
+    unreadable: int
+    """Items whose evidence could not be read."""
+    shortened: int
+    """Items with fewer slices than usual, to keep the file small."""
+
+
+def plane_letters() -> dict[str, dict[str, str]]:
+    """The letters on the four edges of each plane's picture."""
+    return {
+        plane.value: {
+            "left": plane.left_edge.letter,
+            "right": plane.left_edge.opposite.letter,
+            "top": plane.top_edge.letter,
+            "bottom": plane.top_edge.opposite.letter,
+        }
+        for plane in PLANES
+    }
+
+
+def pictured_series(studies: Mapping[str, StudyRecord], locations: Locations) -> set[str]:
+    """Series whose image and labels both have a place on this machine."""
+    found = set()
+    for study in studies.values():
+        for series in study.series:
+            if not series.image_hash:
+                continue
+            try:
+                locations.find(series.image_hash)
+                locations.find(series.labels_hash)
+            except SitusError:
+                continue
+            found.add(f"{study.study_id}/{series.series}")
+    return found
+
+
+def embed_pictures(
+    bench: Bench,
+    items: Sequence[Item],
+    studies: Mapping[str, StudyRecord],
+    facts: Mapping[str, Fact],
+    locations: Locations,
+    budget_bytes: int,
+) -> Embedded:
+    """Pictures of the items within a budget, one series in memory at a time."""
+    by_series: dict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        by_series[series_key(item)].append(item)
+    store = _Store(bench, facts)
+    unreadable, left = 0, len(items)
+    for key, of_series in by_series.items():
+        study = studies[of_series[0].study_id]
+        series = next(s for s in study.series if f"{study.study_id}/{s.series}" == key)
+        try:
+            evidence = Evidence(bench, study, series, locations)
+        except SitusError:
+            unreadable += len(of_series)
+            left -= len(of_series)
+            continue
+        for item in of_series:
+            store.add(item, key, evidence, (budget_bytes - store.bytes) // left)
+            left -= 1
+    unreadable += store.refused
+    shared = Shared(dict(store.views), store.pictures, store.outlines, dict(plane_letters()))
+    return Embedded(shared, list(store.views), unreadable, store.shortened)
+
+
+class _Store:
+    """Slices and outlines by series, window, plane and index."""
+
+    def __init__(self, bench: Bench, facts: Mapping[str, Fact]) -> None:
+        self.views: dict[str, View] = {}
+        self.pictures: dict[str, dict[str, dict[int, str]]] = {}
+        self.outlines: dict[str, dict[str, dict[str, dict[int, str]]]] = {}
+        self.bytes = 0
+        self.shortened = 0
+        self.refused = 0
+        self._bench = bench
+        self._facts = facts
+        self._centroids = {
+            (f.study_id, f.series, f.subjects[0]): f for f in facts.values() if f.kind == "centroid" and f.subjects
+        }
+
+    def add(self, item: Item, series: str, evidence: Evidence, allowance: int) -> None:
+        """Embed one item's pictures, with fewer slices if they would not fit the allowance."""
+        held = [self._facts[fact_id] for fact_id in item.fact_ids if fact_id in self._facts]
+        subjects = [s for s in subjects_of(item, held, self._bench.info.terms) if s.structure in evidence]
+        if not subjects:
+            self.refused += 1
+            return
+        names = [s.structure for s in subjects]
+        window = evidence.window(names[0])
+        source = f"{series}/{window.low:g}:{window.high:g}"
+        areas = {name: evidence.areas(name) for name in names}
+        draft = _Draft(evidence, window, self.pictures.get(source, {}), self.outlines.get(series, {}))
+        for most in _MOST_SLICES:
+            planes = {plane: _plane_view([areas[name][plane] for name in names], most) for plane in PLANES}
+            cost = draft.cost(planes, names)
+            if cost <= allowance:
+                break
+        else:
+            self.refused += 1
+            return
+        self.shortened += most != _MOST_SLICES[0]
+        self.bytes += cost
+        draft.keep(planes, names, self.pictures.setdefault(source, {}), self.outlines.setdefault(series, {}))
+        grid = evidence.volume.grid
+        needs_midline = any(fact.kind == "right_share" for fact in held)
+        marks = marks_of(
+            item,
+            subjects,
+            held,
+            {n: self._centroids[key] for n in names if (key := (item.study_id, item.series, n)) in self._centroids},
+            grid,
+            evidence.ledger() if needs_midline else None,
+            self._bench.info.recipe.truth.direction_margin_mm,
+        )
+        self.views[item.item_id] = View(
+            source=source,
+            series=series,
+            shape=grid.shape,
+            spacing=grid.affine.spacing_mm,
+            window=_window_words(window, evidence.volume.modality),
+            structures=names,
+            planes={plane.value: view for plane, view in planes.items()},
+            marks=marks,
+        )
+
+
+class _Draft:
+    """What an item would add; nothing is encoded twice."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        window: Window,
+        pictures: Mapping[str, Mapping[int, str]],
+        outlines: Mapping[str, Mapping[str, Mapping[int, str]]],
+    ) -> None:
+        self._evidence = evidence
+        self._window = window
+        self._pictures = pictures
+        self._outlines = outlines
+        self._new_pictures: dict[tuple[str, int], str] = {}
+        self._new_outlines: dict[tuple[str, str, int], str] = {}
+
+    def cost(self, planes: Mapping[Plane, PlaneView], names: Sequence[str]) -> int:
+        """Bytes these slices add to the file."""
+        total = 0
+        for plane, view in planes.items():
+            for index in view.slices:
+                if index not in self._pictures.get(plane.value, {}):
+                    total += len(self._picture(plane, index)) + 8
+                for name in names:
+                    if index not in self._outlines.get(name, {}).get(plane.value, {}):
+                        total += len(self._outline(name, plane, index)) + 8
+        return total
+
+    def keep(
+        self,
+        planes: Mapping[Plane, PlaneView],
+        names: Sequence[str],
+        pictures: dict[str, dict[int, str]],
+        outlines: dict[str, dict[str, dict[int, str]]],
+    ) -> None:
+        """Put the slices where all items find them."""
+        for plane, view in planes.items():
+            for index in view.slices:
+                of_plane = pictures.setdefault(plane.value, {})
+                if index not in of_plane:
+                    of_plane[index] = self._picture(plane, index)
+                for name in names:
+                    edges = outlines.setdefault(name, {}).setdefault(plane.value, {})
+                    if index not in edges:
+                        edges[index] = self._outline(name, plane, index)
+
+    def _picture(self, plane: Plane, index: int) -> str:
+        key = (plane.value, index)
+        if key not in self._new_pictures:
+            self._new_pictures[key] = _encode(self._evidence.volume.picture(plane, index, self._window).grey)
+        return self._new_pictures[key]
+
+    def _outline(self, name: str, plane: Plane, index: int) -> str:
+        key = (name, plane.value, index)
+        if key not in self._new_outlines:
+            self._new_outlines[key] = self._evidence.outline(name, plane, index)
+        return self._new_outlines[key]
+
+
+def _plane_view(areas: Sequence[NDArray[np.int64]], most: int) -> PlaneView:
+    opening = opening_slice(areas)
+    slices = shown_slices(areas, opening, most)
+    jumps = [opening_slice([area]) for area in areas]
+    return PlaneView(slices, opening, spoken_ranges(slices), jumps)
+
+
+def _encode(grey: NDArray[np.uint8]) -> str:
+    stream = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(grey)).save(stream, "JPEG", quality=_QUALITY, optimize=True)
+    return "data:image/jpeg;base64," + base64.b64encode(stream.getvalue()).decode("ascii")
+
+
+def _window_words(window: Window, modality: str) -> str:
+    if modality != "ct":
+        return f"window: {window.name}"
+    level, width = (window.high + window.low) / 2, window.high - window.low
+    return f"{window.name} window, L {level:g} W {width:g} HU"

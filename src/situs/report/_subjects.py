@@ -1,0 +1,47 @@
+"""Which structures an item is about, and how they read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from situs.anatomy import Term, term
+from situs.facts import Fact
+from situs.items import Item
+
+__all__ = ["ItemSubject", "subjects_of"]
+
+_LARGEST = "largest:"
+
+
+class ItemSubject(msgspec.Struct, frozen=True):
+    """A structure of an item, with its volume if a fact states it."""
+
+    structure: str
+    plain: str
+    volume: str = ""
+
+
+def subjects_of(item: Item, facts: Iterable[Fact], own_terms: Mapping[str, Term]) -> list[ItemSubject]:
+    """The structures in the order the item names them; a lesion by the structure that plays its role."""
+    held = list(facts)
+    largest = {fact.subjects[0]: str(fact.value) for fact in held if fact.kind == "largest"}
+    volumes = {fact.subjects[0]: fact for fact in held if fact.kind == "volume"}
+    keys = [box.label for box in item.boxes if box.label]
+    keys += [tag.partition(":")[2] for tag in item.tags if tag.startswith("structure:")]
+    result: dict[str, ItemSubject] = {}
+    for key in keys:
+        family = key.removeprefix(_LARGEST)
+        name = largest.get(family, family) if key.startswith(_LARGEST) else key
+        plain = (own_terms.get(family) or term(family)).plain
+        words = f"largest {plain}" if key.startswith(_LARGEST) else plain
+        result.setdefault(name, ItemSubject(name, words, _volume_text(volumes.get(name))))
+    return list(result.values())
+
+
+def _volume_text(fact: Fact | None) -> str:
+    if fact is None or isinstance(fact.value, bool) or not isinstance(fact.value, int | float):
+        return ""
+    shown = f"{fact.value:.0f}" if fact.value >= 10 else f"{fact.value:.1f}"
+    return f"{'≥ ' if 'cut' in fact.flags else ''}{shown} mL"

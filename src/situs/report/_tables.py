@@ -1,0 +1,242 @@
+"""The leaderboard and the table of tasks, as rows of cells that the template draws and the CSV repeats."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from urllib.parse import quote
+
+import msgspec
+
+from situs.report._scored import ScoredRun, entry_of
+from situs.score import BaselineScores, Entry, Scores
+
+__all__ = ["Board", "BoardRow", "Cell", "Grid", "GridRow", "board_of", "csv_link", "grid_of"]
+
+HEADLINE = "headline"
+BLIND = ("random", "majority", "prior")
+_BLIND_NOTES = {
+    "random": "picks any option",
+    "majority": "the answer most patients have",
+    "prior": "average anatomy, this patient left out",
+}
+_RUN_NOTES = {
+    "oracle": "knows the key: it tests the scorer",
+    "random": "a run of the random baseline",
+    "majority": "a run of the majority baseline",
+    "prior": "a run of the prior baseline",
+}
+_STATES = ("answered", "unparsed", "refused", "failed", "missing", "unjudged", "not answerable")
+_NUMBERS = ("mra.vsi-code@1", "within-interval@1", "skill-over-mean@1", "median-abs-log-ratio@1")
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """A share with its interval, in percent, ready to draw."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    chance: float | None = None
+    n: int = 0
+    note: str = ""
+
+    @property
+    def text(self) -> str:
+        """The value as it is read out."""
+        return "–" if self.value is None else f"{self.value:.0f} %" if self.n >= 1000 else f"{self.value:.1f} %"
+
+    @property
+    def interval(self) -> str:
+        """The interval as it is read out; empty if there is none."""
+        return "" if self.low is None or self.high is None else f"{self.low:.0f}–{self.high:.0f}"
+
+
+class BoardRow(msgspec.Struct, frozen=True):
+    """One run or blind row."""
+
+    rank: str
+    name: str
+    note: str
+    kind: str
+    """`model`, `baseline` (a run of one) or `blind` (worked out beside every report)."""
+    headline: Cell
+    overall: Cell
+    answered_only: Cell
+    states: dict[str, int]
+    numbers: dict[str, str]
+    profile: str
+    incomplete: bool = False
+
+
+class Board(msgspec.Struct, frozen=True):
+    """The leaderboard."""
+
+    rows: list[BoardRow]
+    states: list[str]
+    numbers: list[str]
+    csv: str
+
+
+class GridRow(msgspec.Struct, frozen=True):
+    """One task or stratum over all runs."""
+
+    group: str
+    name: str
+    chance: Cell
+    cells: list[Cell]
+    extra: list[str]
+
+
+class Grid(msgspec.Struct, frozen=True):
+    """Task × run."""
+
+    columns: list[tuple[str, str]]
+    """(name, kind) of each run or blind row."""
+    rows: list[GridRow]
+    csv: str
+
+
+def _cell(entries: Sequence[Entry] | None, metric: str = "accuracy") -> Cell:
+    entry, chance = entry_of(entries, metric), entry_of(entries, "chance")
+    if entry is None or entry.value is None:
+        absent = next((e for e in entries or () if e.metric == metric), None)
+        return Cell(note=absent.note if absent else "")
+    low, high = (100.0 * v for v in entry.ci95) if entry.ci95 else (None, None)
+    by_chance = None if chance is None or chance.value is None else 100.0 * chance.value
+    return Cell(100.0 * entry.value, low, high, by_chance, entry.n, entry.note)
+
+
+def _number_texts(entries: Sequence[Entry] | None) -> dict[str, str]:
+    found = {metric: entry_of(entries, metric) for metric in _NUMBERS}
+    return {metric: f"{entry.value:.2f}" for metric, entry in found.items() if entry and entry.value is not None}
+
+
+def _board_row(run: ScoredRun, chance: tuple[Cell, Cell]) -> BoardRow:
+    scores, kind = run.scores, "baseline" if run.baseline else "model"
+    return BoardRow(
+        rank="",
+        name=run.name,
+        note=_RUN_NOTES.get(run.baseline, "a baseline" if run.baseline else ""),
+        kind=kind,
+        headline=_with_chance(_cell(scores.by_stratum.get(HEADLINE)), chance[0]),
+        overall=_with_chance(_cell(scores.overall), chance[1]),
+        answered_only=_cell(scores.overall, "accuracy.answered"),
+        states=dict(run.states),
+        numbers=_number_texts(scores.overall),
+        profile=run.info.profile.name,
+        incomplete=run.incomplete,
+    )
+
+
+def _with_chance(cell: Cell, other: Cell) -> Cell:
+    """Chance is the same for all who answer the same items."""
+    return msgspec.structs.replace(cell, chance=other.chance) if cell.chance is None else cell
+
+
+def _blind_row(name: str, scores: BaselineScores, chance: tuple[Cell, Cell]) -> BoardRow:
+    return BoardRow(
+        rank="",
+        name=name,
+        note=_BLIND_NOTES.get(name, ""),
+        kind="blind",
+        headline=_with_chance(_cell(scores.by_stratum.get(HEADLINE)), chance[0]),
+        overall=_with_chance(_cell(scores.overall), chance[1]),
+        answered_only=_cell(scores.overall, "accuracy.answered"),
+        states={},
+        numbers=_number_texts(scores.overall),
+        profile="",
+    )
+
+
+def _widest(runs: Sequence[ScoredRun]) -> Scores:
+    """The scores of the run that covers most items: the blind rows are worked out on those."""
+    return max(runs, key=lambda run: run.items).scores
+
+
+def board_of(runs: Sequence[ScoredRun]) -> Board:
+    """Models by headline accuracy, best first; incomplete ones after them, then baselines, then the blind rows."""
+    scores = _widest(runs)
+    chance = _cell(scores.by_stratum.get(HEADLINE)), _cell(scores.overall)
+    rows = [_board_row(run, chance) for run in runs]
+
+    def order(row: BoardRow) -> tuple[bool, bool, float, float]:
+        first, second = (-1.0 if c.value is None else c.value for c in (row.headline, row.overall))
+        return row.kind != "model", row.incomplete, -first, -second
+
+    rows.sort(key=order)
+    ranked = []
+    for row in rows:
+        place = 1 + sum(other.rank != "" for other in ranked)
+        ranked.append(msgspec.structs.replace(row, rank=str(place)) if _is_ranked(row) else row)
+    names = [name for name in BLIND if name in scores.baselines] + sorted(set(scores.baselines) - set(BLIND))
+    ranked += [_blind_row(name, scores.baselines[name], chance) for name in names]
+    states = [
+        s for s in _STATES if s in ("answered", "unparsed", "refused", "missing") or any(r.states.get(s) for r in rows)
+    ]
+    numbers = [metric for metric in _NUMBERS if any(metric in row.numbers for row in ranked)]
+    return Board(ranked, states, numbers, _board_csv(ranked, states, numbers))
+
+
+def _is_ranked(row: BoardRow) -> bool:
+    return row.kind == "model" and not row.incomplete and row.overall.value is not None
+
+
+def grid_of(runs: Sequence[ScoredRun]) -> Grid:
+    """Accuracy of every run on every task, stratum and stratum of a task."""
+    scores = _widest(runs)
+    blind = [name for name in BLIND if name in scores.baselines]
+    columns = [(run.name, "baseline" if run.baseline else "model") for run in runs] + [(n, "blind") for n in blind]
+    sources: list[Scores | BaselineScores] = [*(r.scores for r in runs), *(scores.baselines[n] for n in blind)]
+    rows = []
+    for group in ("stratum", "task"):
+        tables = [source.by_stratum if group == "stratum" else source.by_task for source in sources]
+        names = sorted({name for table in tables for name in table}, key=lambda name: (name != HEADLINE, name))
+        for name in names:
+            cells = [_cell(table.get(name)) for table in tables]
+            chance = next((c for c in cells if c.chance is not None), Cell())
+            extra = [_number_texts(table.get(name)).get("mra.vsi-code@1", "") for table in tables]
+            rows.append(GridRow(group, name, chance, cells, extra))
+    return Grid(columns, rows, _grid_csv(columns, rows))
+
+
+def _board_csv(rows: Sequence[BoardRow], states: Sequence[str], numbers: Sequence[str]) -> str:
+    shares = ("value", "low95", "high95", "chance", "n")
+    head = ["rank", "run", "kind", "profile", "incomplete"]
+    head += [f"{what}_{part}" for what in ("headline", "overall") for part in shares] + ["accuracy_answered"]
+    body = [
+        [row.rank, row.name, row.kind, row.profile, "yes" if row.incomplete else "no"]
+        + [_plain(v) for c in (row.headline, row.overall) for v in (c.value, c.low, c.high, c.chance, c.n)]
+        + [_plain(row.answered_only.value)]
+        + [str(row.states.get(state, 0)) if row.states else "" for state in states]
+        + [row.numbers.get(metric, "") for metric in numbers]
+        for row in rows
+    ]
+    return csv_text([[*head, *states, *numbers], *body])
+
+
+def _grid_csv(columns: Sequence[tuple[str, str]], rows: Sequence[GridRow]) -> str:
+    body = [["group", "name", "run", "kind", "accuracy", "low95", "high95", "chance", "n", "mra.vsi-code@1"]]
+    for row in rows:
+        for (name, kind), cell, extra in zip(columns, row.cells, row.extra):
+            shares = [_plain(v) for v in (cell.value, cell.low, cell.high, row.chance.chance, cell.n)]
+            body.append([row.group, row.name, name, kind, *shares, extra])
+    return csv_text(body)
+
+
+def _plain(value: float | None) -> str:
+    return "" if value is None else str(value) if isinstance(value, int) else f"{value:.2f}"
+
+
+def csv_text(rows: Sequence[Sequence[str]]) -> str:
+    """CSV that a spreadsheet reads as text: nothing that came from outside starts a formula."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    for row in rows:
+        writer.writerow([f"'{word}" if word[:1] in ("=", "+", "@", "\t", "\r") else word for word in row])
+    return stream.getvalue()
+
+
+def csv_link(text: str) -> str:
+    """A table as a link that downloads it."""
+    return "data:text/csv;charset=utf-8," + quote("\ufeff" + text)

@@ -1,0 +1,189 @@
+"""Writing a report: read, score, choose, embed, render."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from situs import __version__
+from situs._files import write_atomic
+from situs.bench import Bench, Locations
+from situs.errors import SitusError
+from situs.facts import Fact, Measured
+from situs.items import Item
+from situs.report._choose import in_picture_order, is_wrong
+from situs.report._html import Page, json_for_script, render_page
+from situs.report._payload import Payload, build_payload, series_key
+from situs.report._pictures import Embedded, embed_pictures, pictured_series
+from situs.report._scored import ScoredRun, read_runs
+from situs.report._tables import board_of, grid_of
+
+__all__ = ["ReportResult", "write_report"]
+
+_FILE_BYTES = 30_000_000
+_SLACK_BYTES = 200_000
+"""Page, style, script and tables."""
+
+_FEW_PATIENTS = 30
+_TOO_FEW_PATIENTS = 10
+
+
+class ReportResult(msgspec.Struct, frozen=True):
+    """What was written."""
+
+    path: Path
+    runs: int
+    items: int
+    pictures_embedded: int
+    """Items with pictures."""
+    left_out: str
+    bytes: int
+
+
+def write_report(
+    runs: Sequence[Path],
+    out: Path,
+    *,
+    bench: Path | None = None,
+    data: Path | None = None,
+    pictures: int = 12,
+    allow_pixels: bool = False,
+    seed: int = 0,
+) -> ReportResult:
+    """Write one self-contained HTML file about the runs, which must be of one bench.
+
+    `pictures` items get pictures, wrong answers first. A restricted bench embeds none unless `allow_pixels`.
+    """
+    if pictures < 0:
+        raise SitusError(f"cannot show {pictures} pictures", where="--pictures", fix="give 0 or more")
+    opened, items, scored = read_runs(runs, bench, seed)
+    studies = {study.study_id: study for study in opened.studies()}
+    facts = _facts_for(opened, items)
+    withheld = opened.info.restricted and not allow_pixels
+    locations = Locations.read(opened.folder, data)
+    available = set() if withheld or not pictures else pictured_series(studies, locations)
+    ordered = in_picture_order(items, lambda item: is_wrong(item, scored), seed)
+    candidates = [item for item in ordered if series_key(item) in available]
+    payload = build_payload(
+        opened,
+        items,
+        scored,
+        facts,
+        studies,
+        quotes=not withheld,
+        first=[item.item_id for item in ordered[: max(pictures, 200)]],
+    )
+    budget = _FILE_BYTES - _SLACK_BYTES - len(json_for_script(payload).encode())
+    embedded = embed_pictures(opened, candidates[:pictures], studies, facts, locations, budget)
+    left_out = _left_out(payload, embedded, len(items), len(candidates), pictures, withheld)
+    payload = _with_pictures(payload, embedded, withheld)
+    page = Page(
+        title=opened.info.name,
+        facts=_header(opened, items, scored),
+        warnings=_warnings(opened, items, scored),
+        banner=_banner(opened, embedded),
+        board=board_of(scored),
+        grid=grid_of(scored),
+        left_out=left_out,
+        version=__version__,
+    )
+    html = render_page(page, payload).encode("utf-8")
+    write_atomic(out, html)
+    return ReportResult(out, len(scored), len(items), len(embedded.items), left_out, len(html))
+
+
+def _facts_for(bench: Bench, items: Sequence[Item]) -> Mapping[str, Fact]:
+    """The facts the items name, those they were computed from, and every structure's centre."""
+    wanted = {fact_id for item in items for fact_id in item.fact_ids}
+    held = {fact.fact_id: fact for fact in bench.facts() if fact.fact_id in wanted or fact.kind == "centroid"}
+    inputs = {
+        source.removeprefix("fact:")
+        for fact in held.values()
+        if isinstance(fact.derivation, Measured)
+        for source in fact.derivation.inputs
+    }
+    held.update((fact.fact_id, fact) for fact in bench.facts() if fact.fact_id in inputs)
+    return held
+
+
+def _with_pictures(payload: Payload, embedded: Embedded, withheld: bool) -> Payload:
+    shown = set(embedded.items)
+    rows = [msgspec.structs.replace(row, pictured=True) if row.item_id in shown else row for row in payload.rows]
+    note = (
+        "No pictures: the data are restricted."
+        if withheld
+        else "No pictures of this item are embedded. The text below is complete."
+    )
+    return msgspec.structs.replace(payload, rows=rows, shared=embedded.shared, picture_note=note)
+
+
+def _left_out(payload: Payload, embedded: Embedded, items: int, candidates: int, asked: int, withheld: bool) -> str:
+    without = items - len(embedded.items)
+    parts = []
+    if withheld:
+        parts.append("no pixels and no report quotes are embedded, because the bench is restricted")
+    elif without:
+        parts.append(f"{without:,} of {items:,} items have no pictures")
+        if candidates > asked:
+            parts.append(f"pictures were asked for {asked:,} items")
+        if candidates < items:
+            parts.append(f"{items - candidates:,} items have no image at hand")
+    if embedded.unreadable:
+        parts.append(f"the image or masks of {embedded.unreadable:,} items could not be read or verified")
+    if embedded.items:
+        parts.append("each pictured item shows at most about 40 slices per plane")
+    if embedded.shortened:
+        parts.append(f"{embedded.shortened:,} items show fewer, to keep the file under 30 MB")
+    if payload.details_left_out:
+        parts.append(f"derivations of {payload.details_left_out:,} items are left out, to keep the file small")
+    text = "; ".join(parts)
+    return f"Left out: {text}." if text else "Nothing was left out."
+
+
+def _header(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) -> list[tuple[str, str]]:
+    info = bench.info
+    patients = len({item.patient_id for item in items})
+    strata = Counter(item.stratum for item in items)
+    spread = ", ".join(f"{count:,} {name or 'no stratum'}" for name, count in sorted(strata.items()))
+    items_words = (
+        f"{len(items):,}"
+        if len(items) == info.counts.get("items")
+        else (f"{len(items):,} of {info.counts.get('items', 0):,}")
+    )
+    return [
+        ("Source", info.source),
+        ("Patients", f"{patients:,}"),
+        ("Items", f"{items_words} ({spread})"),
+        ("Runs", f"{len(runs):,}"),
+        ("Seed", str(info.seed)),
+        ("Licence", info.licence or "not stated"),
+        ("Content hash", info.content_hash[:12]),
+    ]
+
+
+def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) -> list[str]:
+    patients = len({item.patient_id for item in items})
+    words = []
+    if patients < _TOO_FEW_PATIENTS:
+        words.append(f"Only {patients} patients: too few for intervals (10 needed). Read the accuracies as examples.")
+    elif patients < _FEW_PATIENTS:
+        words.append(f"Only {patients} patients: intervals are wide and approximate (30 advised).")
+    for run in runs:
+        if run.incomplete:
+            lost = {s: n for s, n in run.states.items() if s in ("failed", "missing", "unjudged") and n}
+            said = ", ".join(f"{n:,} {state}" for state, n in sorted(lost.items()))
+            words.append(f"{run.name} is incomplete ({said} of {run.items:,}) and is not ranked.")
+    if len({run.items for run in runs}) > 1:
+        words.append("The runs cover different numbers of items; blind rows are worked out on the widest.")
+    if bench.info.restricted:
+        words.append("The bench is restricted: do not pass this file on beyond those who may see the data.")
+    return words
+
+
+def _banner(bench: Bench, embedded: Embedded) -> str:
+    if bench.info.restricted and embedded.items:
+        return "RESTRICTED DATA: this file holds pixels of patients. Do not share it."
+    return ""
