@@ -28,6 +28,7 @@ _RUN_NOTES = {
     "prior": "a run of the prior baseline",
 }
 _STATES = ("answered", "unparsed", "refused", "failed", "missing", "unjudged", "not answerable")
+_ALWAYS_SHOWN = ("answered", "unparsed", "refused", "missing")
 _NUMBERS = ("mra.vsi-code@1", "within-interval@1", "skill-over-mean@1", "median-abs-log-ratio@1")
 
 
@@ -165,7 +166,7 @@ def board_of(runs: Sequence[ScoredRun]) -> Board:
         return row.kind != "model", row.incomplete, -first, -second
 
     rows.sort(key=order)
-    ranked = []
+    ranked: list[BoardRow] = []
     for row in rows:
         place = 1 + sum(other.rank != "" for other in ranked)
         ranked.append(msgspec.structs.replace(row, rank=str(place)) if _is_ranked(row) else row)

@@ -1,0 +1,38 @@
+# `make demo` and `make test` set up all they need in .venv; nothing else is required but Python 3.11 or later.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export SITUS_REAL_DATA ?= $(abspath ../shared/data)
+
+.PHONY: demo test lint bench sweep clean
+
+$(VENV)/core: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/dev: $(VENV)/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(VENV)/core  ## The whole way on synthetic patients; ends with a table and the report's path.
+	$(BIN)/situs demo --out demo
+
+test: $(VENV)/dev  ## All tests that need no torch, browser or model weights; says what it skipped.
+	@test -d "$(SITUS_REAL_DATA)" || echo "note: no folder $(SITUS_REAL_DATA); tests on real volumes are skipped"
+	$(BIN)/python -m pytest -n 2 -q
+
+lint: $(VENV)/dev  ## Style, types, and which room may import which.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/dev  ## Speed and memory beside a referee, in one run.
+	$(BIN)/python benchmarks/measure.py
+
+sweep: $(VENV)/dev  ## The laws over their full range; minutes to hours.
+	$(BIN)/python -m pytest -n 2 -q -m sweep
+
+clean:
+	rm -rf $(VENV) demo

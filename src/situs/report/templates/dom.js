@@ -1,0 +1,48 @@
+// Small helpers. Text is only ever set as text, never as markup.
+const SVG = document.createElementNS.bind(document, ['http:', '', 'www.w3.org', '2000', 'svg'].join('/'));
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? '' : String(value));
+  }
+  for (const child of children.flat()) {
+    if (child === null || child === undefined || child === false) continue;
+    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+  return node;
+}
+const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+const s = (tag, attributes, ...children) => fill(SVG(tag), attributes, children);
+const byId = (id) => document.getElementById(id);
+const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+
+const MARKS = {
+  r: ['✓', 'right'], w: ['✗', 'wrong'], u: ['?', 'unparsed'], f: ['–', 'refused'], x: ['!', 'failed'],
+  m: ['∅', 'missing'], n: ['n/a', 'not answerable'], j: ['…', 'unjudged'], s: ['•', 'scored'], ' ': ['', 'not in this run'],
+};
+const markOf = (letter) => MARKS[letter] || MARKS.s;
+
+function short(value) {
+  const size = Math.abs(value);
+  if (size >= 1000) return Math.round(value).toLocaleString('en').replace(/,/g, '\u202f');
+  if (size >= 100) return value.toFixed(0);
+  if (size >= 10) return value.toFixed(1).replace(/\.0$/, '');
+  return value.toFixed(2);
+}
+
+function download(name, text, kind) {
+  const link = h('a', { href: URL.createObjectURL(new Blob(['\ufeff', text], { type: kind })), download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+function csvLine(words) {
+  return words.map((word) => {
+    const text = String(word).replace(/^[=+@\t\r-]/, "'$&");
+    return /[",\n\r]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+  }).join(',');
+}
