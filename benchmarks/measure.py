@@ -16,7 +16,7 @@ from pathlib import Path
 
 import nibabel as nib
 import numpy as np
-import SimpleITK as sitk
+import SimpleITK as sitk  # noqa: N813
 
 from situs.measure import Regions
 from situs.volumes import open_labels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -14,6 +14,7 @@ from situs._files import new_folder, write_atomic
 from situs.anatomy import Term
 from situs.bench import (
     FORMAT,
+    Bench,
     BenchInfo,
     StudyRecord,
     TableWriter,
@@ -26,6 +27,7 @@ from situs.build._study import StudyJob, StudyOutcome, process, with_sources
 from situs.errors import Problem, Severity, SitusError
 from situs.facts import Fact, Recipe
 from situs.items import Item, Outline, Placement, arrange, outline, place
+from situs.score import blind_scores
 
 __all__ = ["BuildOptions", "BuildResult", "build_bench"]
 
@@ -182,9 +184,22 @@ def _write(
         content_hash=content_hash(scratch),
     )
     write_locations(scratch, places)
-    write_atomic(scratch / "README.md", write_card(info))
     write_atomic(scratch / "bench.json", encode_info(info))
+    write_atomic(scratch / "README.md", write_card(info, _without_looking(Bench(scratch, info))))
     return info
+
+
+def _without_looking(bench: Bench) -> dict[str, dict[str, str]]:
+    """Stratum → what each blind baseline reaches there on yes/no and choice questions, for the card."""
+    tables = blind_scores(bench, bench.items, gives=None, metrics=["accuracy.closed", "chance"])
+    result: dict[str, dict[str, str]] = defaultdict(dict)
+    for name, scores in tables.items():
+        for stratum, entries in scores.by_stratum.items():
+            for entry in entries:
+                row = "chance" if entry.metric == "chance" else name
+                bounds = f" ({entry.ci95[0]:.2f}–{entry.ci95[1]:.2f})" if entry.ci95 else ""
+                result[stratum][row] = "–" if entry.value is None else f"{entry.value:.2f}{bounds}"
+    return dict(result)
 
 
 _ALWAYS = ("voxels", "volume", "centroid", "box", "components", "touches_border", "extent", "largest", "right_share")

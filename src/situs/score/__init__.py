@@ -9,7 +9,7 @@ from situs.score._parse_common import Parsed, RefusedInWords, Result, Unparsed
 from situs.score._parse_number import parse_number
 from situs.score._parse_yes_no import parse_yes_no
 from situs.score._run import score_run
-from situs.score._scores import BaselineScores, NotComputed, Scores, choose_metrics, score_rows
+from situs.score._scores import BaselineScores, NotComputed, Scores, blind_scores, choose_metrics, score_rows
 from situs.score._statistics import Estimate, cluster_bootstrap, cluster_bootstrap_of, cluster_of, paired_difference
 from situs.score._statistics_exact import binomial_interval_999, chance_adjusted, clopper_pearson
 
@@ -27,6 +27,7 @@ __all__ = [
     "Scores",
     "Unparsed",
     "binomial_interval_999",
+    "blind_scores",
     "chance_adjusted",
     "choose_metrics",
     "clopper_pearson",

@@ -15,7 +15,7 @@ from situs.score._entries import METRICS, Entry, entries
 from situs.score._metrics_numbers import SPEARMAN_WITHIN_STRUCTURE
 from situs.score._outcomes import Outcome, Scored, judge
 
-__all__ = ["BaselineScores", "NotComputed", "Scores", "choose_metrics", "score_rows"]
+__all__ = ["BaselineScores", "NotComputed", "Scores", "blind_scores", "choose_metrics", "score_rows"]
 
 _BLIND = ("random", "majority", "prior")
 """Rows that see no image; always beside a model's."""
@@ -87,11 +87,23 @@ def score_rows(
         by_tag={
             tag: entries(group, [n for n in names if n == "accuracy"], seed) for tag, group in sorted(tags.items())
         },
-        baselines={name: _baseline(bench, items, name, gives, names, seed) for name in _BLIND},
+        baselines=blind_scores(bench, items, gives=gives, metrics=names, seed=seed),
         not_computed=_missing(scored, names, seed),
         warnings=_warnings(scored, strangers),
         outcomes={row.outcome.item_id: row.outcome for row in scored},
     )
+
+
+def blind_scores(
+    bench: Bench,
+    items: Callable[[], Iterable[Item]],
+    *,
+    gives: tuple[str, ...] | None,
+    metrics: Sequence[str],
+    seed: int = 0,
+) -> dict[str, BaselineScores]:
+    """What one gets without looking: every blind baseline on the items."""
+    return {name: _baseline(bench, items, name, gives, list(metrics), seed) for name in _BLIND}
 
 
 def _baseline(

@@ -138,8 +138,10 @@ def _posed(
         at_least = "at least " if is_cut(volume) else ""
         words = f"{subject.opening} fills {at_least}{quantity(number(volume), 'mL')}."
         steps.append(Step("measure", words, (volume.fact_id,), (), measured(volume)))
-    for ratio in ratios if answer.value != _CUT.value else ():
-        words = f"The first is {quantity(number(ratio), '')} times the second."
+    for (larger, smaller), ratio in zip(itertools.pairwise(order), ratios):
+        if answer.value == _CUT.value:
+            break
+        words = f"{larger.opening} is {quantity(number(ratio), '')} times as large as {smaller.phrase}."
         steps.append(Step("compare", words, (ratio.fact_id,), (), measured(ratio, 1.0)))
     steps.append(Step("conclude", conclusion, tuple(fact.fact_id for fact in volumes)))
     tightest = min(ratios, key=lambda fact: span(fact)[0])
