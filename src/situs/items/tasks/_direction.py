@@ -89,6 +89,8 @@ class DirectionTask:
         found = _proved(ledger, a, b, claim.axis)
         if found is None:
             return NotAsked("direction too close to call")
+        if _named_apart(a, b, claim.axis):
+            return NotAsked("the names give the side away")
         right = found is claim
         view = ", from the patient's point of view" if claim.axis is Axis.LEFT_RIGHT else ""
         return _posed(
@@ -108,6 +110,8 @@ class DirectionTask:
             found = _proved(ledger, a, b, axis)
             if found is None or span(angle)[1] > limit:
                 continue
+            if _named_apart(a, b, axis):
+                return NotAsked("the names give the side away")
             return _posed(
                 ledger,
                 a,
@@ -125,6 +129,12 @@ class DirectionTask:
 def _coin(pair: str, axis: Axis) -> bool:
     """Which of two opposite claims is the usual one: fixed per pair, so that all patients are asked the same."""
     return int(digest(pair, axis), 16) % 2 == 0
+
+
+def _named_apart(a: Subject, b: Subject, axis: Axis) -> bool:
+    """Whether one is called left and the other right, so that no one need look."""
+    sides = {a.term.side, b.term.side}
+    return axis is Axis.LEFT_RIGHT and None not in sides and len(sides) == 2
 
 
 def _proved(ledger: Ledger, a: Subject, b: Subject, axis: Axis) -> Direction | None:
