@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -60,6 +60,8 @@ def new_folder(out: Path, *, marker: str, overwrite: bool) -> Iterator[Path]:
     `marker` is the file by which a folder is known to be ours: with `overwrite`, only a folder that
     holds it is ever replaced.
     """
+    if out.name in ("", ".."):
+        raise SitusError("is not the name of a new folder", where=out, fix="choose another --out")
     if out.exists():
         if not out.is_dir():
             raise SitusError("is a file, not a folder", where=out, fix="choose another --out")
@@ -68,6 +70,7 @@ def new_folder(out: Path, *, marker: str, overwrite: bool) -> Iterator[Path]:
             fix = "choose another --out" + (" or add --overwrite" if ours else "")
             raise SitusError("exists and is not empty", where=out, fix=fix)
     scratch = out.with_name(f".{out.name}.{secrets.token_hex(4)}.part")
+    new_parents = [parent for parent in out.parents if not parent.exists()]
     try:
         scratch.mkdir(parents=True)
     except OSError as error:
@@ -85,6 +88,14 @@ def new_folder(out: Path, *, marker: str, overwrite: bool) -> Iterator[Path]:
         ) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+        if not out.exists():
+            _remove_empty(new_parents)
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def read_text(path: Path, *, limit_bytes: int = 64 << 20) -> str:

@@ -1,15 +1,22 @@
 """Vocabularies as data files, and the look-ups on them."""
 
-from situs.anatomy._terms import Naming, Term, is_spine, lesion_family, term
+from situs.anatomy._expectations import Suspect, Suspicion, expected_side, neighbours, suspects
+from situs.anatomy._terms import Naming, Term, canonical_name, is_spine, lesion_family, term
 from situs.anatomy._vocabulary import Vocabulary, load_vocabulary, shipped_vocabularies
 
 __all__ = [
     "Naming",
+    "Suspect",
+    "Suspicion",
     "Term",
     "Vocabulary",
+    "canonical_name",
+    "expected_side",
     "is_spine",
     "lesion_family",
     "load_vocabulary",
+    "neighbours",
     "shipped_vocabularies",
+    "suspects",
     "term",
 ]

@@ -6,17 +6,37 @@ import csv
 import functools
 import io
 import re
+from collections.abc import Callable
 from enum import StrEnum
 from importlib.resources import files
+from typing import Any
 
 import msgspec
 
+from situs.anatomy._spelling import Key, keys_of, swap_side
 from situs.errors import SitusError
 from situs.space import Side
 
-__all__ = ["COLUMNS", "Naming", "Term", "is_spine", "lesion_family", "parse_terms", "term"]
+__all__ = ["COLUMNS", "Naming", "Term", "canonical_name", "is_spine", "lesion_family", "parse_terms", "term"]
 
-COLUMNS = ("label", "name", "plain", "side", "partner", "naming", "system", "kind", "ask_size")
+COLUMNS = (
+    "label",
+    "name",
+    "alias",
+    "plain",
+    "formal",
+    "synonyms",
+    "side",
+    "partner",
+    "naming",
+    "system",
+    "kind",
+    "part_of",
+    "expected_side",
+    "neighbours",
+    "exhaustive",
+    "ask_size",
+)
 
 
 class Naming(StrEnum):
@@ -40,10 +60,25 @@ class Term(msgspec.Struct, frozen=True):
     naming: Naming = Naming.UNSIDED
     system: str = ""
     kind: str = "structure"
-    """`organ`, `vessel`, `bone`, `vertebra`, `muscle`, `tract`, `lesion`, `finding`, `region` or `structure`."""
+    """`organ`, `vessel`, `bone`, `vertebra`, `spine` (several vertebrae in one mask), `muscle`, `tract`, `lesion`,
+    `lesion_part` (a tumour's edema or core: measured, not asked about as a lesion), `finding`, `region`, `group`
+    (several structures in one mask) or `structure`."""
     ask_size: bool = False
     known: bool = True
     """False for a name that no vocabulary holds: usable on screen, never written into a bench."""
+    canonical: str = ""
+    """The name in the shipped table whose meaning this is; empty for a user's own structure."""
+    formal: str = ""
+    """The formal name: Latin where anatomists use it, else empty."""
+    synonyms: tuple[str, ...] = ()
+    part_of: str | None = None
+    """Canonical name of the whole; for a lesion, of the organ."""
+    expected_side: Side | None = None
+    """Where it normally lies, although its name does not say so (liver: right); None on the midline or if it varies."""
+    neighbours: tuple[str, ...] = ()
+    """Canonical names of what normally touches it or lies next to it."""
+    exhaustive: bool = False
+    """Whether the source declares that every instance is annotated, so that they may be counted."""
 
     @property
     def mirrored_name(self) -> str | None:
@@ -53,66 +88,115 @@ class Term(msgspec.Struct, frozen=True):
         return self.partner if self.naming is Naming.POSITIONAL else None
 
 
-def parse_terms(text: str, *, where: object) -> list[tuple[int | None, Term]]:
-    """Rows of a vocabulary CSV (`label,name` at least) as (label, term)."""
+def parse_terms(
+    text: str, *, where: object, meaning: Callable[[str], Term] | None = None
+) -> list[tuple[int | None, Term]]:
+    """Rows of a vocabulary CSV (`label,name` at least) as (label, term).
+
+    A blank or missing cell takes what `meaning` knows of the name: by default, what its words tell.
+    """
     rows = csv.DictReader(io.StringIO(text, newline=""))
     found = tuple(rows.fieldnames or ())
     unknown = [column for column in found if column not in COLUMNS]
-    if "name" not in found or unknown:
+    if "name" not in found or unknown or len(set(found)) < len(found):
         raise SitusError(
             f"columns are {', '.join(map(repr, found)) or 'missing'}", where=where, fix=f"use {', '.join(COLUMNS)}"
         )
     result: list[tuple[int | None, Term]] = []
     try:
         for number, row in enumerate(rows, start=2):
-            result.append(_parse_row(row, f"{where}:{number}"))
+            result.append(_parse_row(row, f"{where}:{number}", meaning or _by_wording))
     except csv.Error as error:
         raise SitusError(f"is not a CSV table ({error})", where=where, fix="save it as a plain CSV") from error
     return result
 
 
-def _parse_row(row: dict[str, str | None], where: str) -> tuple[int | None, Term]:
+def _parse_row(row: dict[str, str | None], where: str, meaning: Callable[[str], Term]) -> tuple[int | None, Term]:
     cell = {column: (row.get(column) or "").strip() for column in COLUMNS}
     if None in row or not re.fullmatch(r"[\w][\w .()+-]{0,80}", cell["name"]):
         raise SitusError(f"bad row (name {cell['name']!r})", where=where, fix="one label and one name a row")
     if cell["label"] and not re.fullmatch(r"\d{1,9}", cell["label"]):
         raise SitusError(f"label {cell['label']!r} is not a whole number", where=where, fix="give the voxel value")
-    guess = _by_wording(cell["name"])
+    base = meaning(cell["name"])
+    given: dict[str, Any] = {"known": True}
     try:
-        entry = Term(
-            name=cell["name"],
-            plain=cell["plain"] or guess.plain,
-            side=Side(cell["side"]) if cell["side"] else guess.side,
-            partner=cell["partner"] or (guess.partner if not cell["naming"] else None),
-            naming=Naming(cell["naming"]) if cell["naming"] else guess.naming,
-            system=cell["system"],
-            kind=cell["kind"] or "structure",
-            ask_size=cell["ask_size"] == "yes",
-        )
+        for column, convert in _CELLS.items():
+            if cell[column]:
+                given[column] = convert(cell[column])
     except ValueError as error:
-        fix = "side is left or right, naming positional or morphological"
+        fix = "side is left or right, naming positional or morphological, ask_size and exhaustive yes or no"
         raise SitusError(str(error), where=where, fix=fix) from error
-    return (int(cell["label"]) if cell["label"] else None), entry
+    if given.get("naming", base.naming) is not base.naming:
+        given.setdefault("partner", None)
+    return (int(cell["label"]) if cell["label"] else None), msgspec.structs.replace(base, **given)
+
+
+def _yes(text: str) -> bool:
+    if text.lower() not in ("yes", "no", "true", "false"):
+        raise ValueError(f"{text!r} is neither yes nor no")
+    return text.lower() in ("yes", "true")
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(";") if word.strip())
+
+
+_CELLS: dict[str, Callable[[str], Any]] = {
+    "plain": str,
+    "formal": str,
+    "synonyms": _list,
+    "side": Side,
+    "partner": str,
+    "naming": Naming,
+    "system": str,
+    "kind": str,
+    "part_of": str,
+    "expected_side": Side,
+    "neighbours": _list,
+    "exhaustive": _yes,
+    "ask_size": _yes,
+}
 
 
 @functools.cache
 def _shipped_terms() -> dict[str, Term]:
-    table: dict[str, Term] = {}
-    for entry in sorted(files("situs.anatomy").joinpath("data").iterdir(), key=lambda e: e.name):
-        if entry.name.endswith(".csv"):
-            table.update((t.name, t) for _, t in parse_terms(entry.read_text("utf-8"), where=entry.name))
-    return table
+    """The master table: every structure that Situs knows, by canonical name."""
+    text = files("situs.anatomy").joinpath("data", "structures.csv").read_text("utf-8")
+    rows = parse_terms(text, where="structures.csv")
+    return {entry.name: msgspec.structs.replace(entry, canonical=entry.name) for _, entry in rows}
 
 
-_NUMBERED = re.compile(r"(?P<family>\w+?_(?:lesion|tumou?r|cyst|nodule|metastasis))_(?P<number>\d{1,3})")
+@functools.cache
+def _spellings() -> dict[Key, str]:
+    """Every way a shipped structure is spelt → its canonical name; spellings of two structures are left out."""
+    owners: dict[Key, set[str]] = {}
+    for entry in _shipped_terms().values():
+        for spelling in (entry.name, entry.plain, entry.formal, *entry.synonyms):
+            for key in keys_of(spelling):
+                owners.setdefault(key, set()).add(entry.name)
+    return {key: next(iter(names)) for key, names in owners.items() if len(names) == 1}
+
+
+@functools.lru_cache(maxsize=4096)
+def canonical_name(name: str) -> str | None:
+    """The shipped name of the same structure (`kidney_left` for `Left Kidney`); None if unknown or ambiguous.
+
+    Case, separators, the place of the side word (`L`, `lt` and `left` alike) and -our/-or are ignored.
+    """
+    if name in _shipped_terms():
+        return name
+    return next((found for key in keys_of(name) if (found := _spellings().get(key))), None)
+
+
+_NUMBERED = re.compile(r"(?P<family>.+?)[\W_]+(?P<number>\d{1,3})")
 
 
 def lesion_family(name: str) -> str | None:
-    """`liver_lesion` for `liver_lesion`, `liver_lesion_1`, `liver_lesion_2` …; None if it is not a lesion."""
-    if (match := _NUMBERED.fullmatch(name)) and match["family"] in _shipped_terms():
-        return match["family"]
-    entry = _shipped_terms().get(name)
-    return name if entry is not None and entry.kind == "lesion" else None
+    """`liver_lesion` for `liver_lesion`, `liver_lesion_1`, `Liver lesion 2` …; None if it is not a lesion."""
+    canonical = canonical_name(name)
+    if canonical is None and (match := _NUMBERED.fullmatch(name)):
+        canonical = canonical_name(match["family"])
+    return canonical if canonical is not None and _shipped_terms()[canonical].kind == "lesion" else None
 
 
 _MORPHOLOGICAL_WORDS = {"lobe", "atrium", "ventricle", "appendage", "segment", "trunk", "auricle"}
@@ -125,32 +209,34 @@ def _by_wording(name: str) -> Term:
     sides = [word for word in lower if word in ("left", "right")]
     if len(sides) != 1:
         return Term(name=name, plain=" ".join(words), known=False)
-    side = Side(sides[0])
     naming = Naming.MORPHOLOGICAL if _MORPHOLOGICAL_WORDS & set(lower) else Naming.POSITIONAL
-    swapped = re.sub(sides[0], lambda m: _like(m[0], side.mirrored.value), name, flags=re.IGNORECASE)
-    partner = swapped if naming is Naming.POSITIONAL else None
-    return Term(name=name, plain=" ".join(words), side=side, partner=partner, naming=naming, known=False)
-
-
-def _like(pattern: str, word: str) -> str:
-    if pattern.isupper():
-        return word.upper()
-    return word.capitalize() if pattern[0].isupper() else word
+    partner = swap_side(name) if naming is Naming.POSITIONAL else None
+    return Term(name=name, plain=" ".join(words), side=Side(sides[0]), partner=partner, naming=naming, known=False)
 
 
 def term(name: str) -> Term:
-    """The term of a structure name: from the shipped vocabularies, a numbered lesion, or its own wording."""
+    """The term of a structure name: shipped (under any spelling), a numbered lesion, or by its own wording."""
     shipped = _shipped_terms()
     if name in shipped:
         return shipped[name]
+    canonical = canonical_name(name)
+    if canonical is not None:
+        return _spelt(name, shipped[canonical])
     family = lesion_family(name)
     if family is not None:
-        number = name.rsplit("_", 1)[1]
+        number = re.findall(r"\d+", name)[-1]
         base = shipped[family]
         return msgspec.structs.replace(base, name=name, plain=f"{base.plain} {number}")
     return _by_wording(name)
 
 
+def _spelt(name: str, shipped: Term) -> Term:
+    """A shipped meaning under another spelling; its partner is spelt likewise, or left out if it cannot be."""
+    swapped = swap_side(name) if shipped.partner is not None else None
+    partner = swapped if swapped is not None and canonical_name(swapped) == shipped.partner else None
+    return msgspec.structs.replace(shipped, name=name, partner=partner)
+
+
 def is_spine(name: str) -> bool:
-    """Whether the structure marks the midline: a vertebra or the sacrum."""
-    return term(name).kind == "vertebra"
+    """Whether the structure marks the midline: a vertebra, several of them, or the sacrum."""
+    return term(name).kind in ("vertebra", "spine")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import functools
+import io
 from importlib.resources import files
 from pathlib import Path
 
@@ -14,25 +17,48 @@ from situs.errors import SitusError, did_you_mean
 
 __all__ = ["Vocabulary", "load_vocabulary", "shipped_vocabularies"]
 
+_MASTER = "structures.csv"
+"""What every shipped name means; the other tables only say which label it has."""
+
 
 class Vocabulary:
     """Label values, the names they stand for, and what those names mean."""
 
-    def __init__(self, name: str, labels: dict[int, str], own_terms: dict[str, Term] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        labels: dict[int, str],
+        own_terms: dict[str, Term] | None = None,
+        aliases: dict[str, str] | None = None,
+    ) -> None:
         self.name = name
         self.labels = labels
         self.ids = {structure: label for label, structure in labels.items()}
         self.own_terms = own_terms or {}
+        """Terms that this vocabulary knows better than the shipped table: the user's own, or exhaustive classes."""
+        self.aliases = aliases or {}
+        """What the dataset itself calls a class (`postcava`, `cancer`) → its name here."""
 
     def term(self, name: str) -> Term:
-        """The user's own term if this vocabulary defines one, else the shipped meaning of the name."""
+        """This vocabulary's own term if it has one, else the shipped meaning of the name."""
+        name = self.aliases.get(name, name) if name not in self.ids else name
         return self.own_terms.get(name) or shipped_term(name)
+
+
+@functools.cache
+def _shipped_tables() -> tuple[str, ...]:
+    folder = files("situs.anatomy").joinpath("data")
+    return tuple(sorted(e.name for e in folder.iterdir() if e.name.endswith(".csv") and e.name != _MASTER))
 
 
 def shipped_vocabularies() -> list[str]:
     """Names that `--names` knows."""
-    folder = files("situs.anatomy").joinpath("data")
-    return sorted(e.name.removesuffix(".csv") for e in folder.iterdir() if e.name == "totalsegmentator.csv")
+    return [table.removesuffix(".csv") for table in _shipped_tables()]
+
+
+@functools.cache
+def _shipped_table(name: str) -> str:
+    return files("situs.anatomy").joinpath("data", f"{name}.csv").read_text("utf-8")
 
 
 def load_vocabulary(spec: str | None) -> Vocabulary:
@@ -40,8 +66,7 @@ def load_vocabulary(spec: str | None) -> Vocabulary:
     if spec is None:
         return Vocabulary("none", {})
     if spec in shipped_vocabularies():
-        text = files("situs.anatomy").joinpath("data", f"{spec}.csv").read_text("utf-8")
-        return Vocabulary(spec, {label: t.name for label, t in parse_terms(text, where=spec) if label is not None})
+        return _shipped(spec)
     path = Path(spec)
     if not path.exists():
         known = shipped_vocabularies()
@@ -49,16 +74,25 @@ def load_vocabulary(spec: str | None) -> Vocabulary:
     return _from_json(path) if path.suffix.lower() == ".json" else _from_csv(path)
 
 
+def _shipped(name: str) -> Vocabulary:
+    text = _shipped_table(name)
+    terms = parse_terms(text, where=name, meaning=shipped_term)
+    aliases = {row["alias"]: row["name"] for row in csv.DictReader(io.StringIO(text)) if row.get("alias")}
+    labels = {label: entry.name for label, entry in terms if label is not None}
+    better = {entry.name: entry for _, entry in terms if entry != shipped_term(entry.name)}
+    return Vocabulary(name, labels, better, aliases)
+
+
 def _from_csv(path: Path) -> Vocabulary:
     labels: dict[int, str] = {}
     own: dict[str, Term] = {}
-    for number, (label, entry) in enumerate(parse_terms(read_text(path), where=path), start=2):
-        known = shipped_term(entry.name)
+    rows = parse_terms(read_text(path), where=path, meaning=shipped_term)
+    for number, (label, entry) in enumerate(rows, start=2):
         if label is not None and label in labels:
             raise SitusError(f"label {label} occurs twice", where=f"{path}:{number}", fix="one row per label")
         if entry.name in own:
             raise SitusError(f"name {entry.name!r} occurs twice", where=f"{path}:{number}", fix="one row per name")
-        own[entry.name] = known if known.known and entry.kind == "structure" else entry
+        own[entry.name] = entry
         if label is not None:
             labels[label] = entry.name
     if not own:
@@ -72,9 +106,9 @@ def _from_json(path: Path) -> Vocabulary:
         labels = {int(label): name for label, name in table.items()}
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise SitusError(f"is not a name map ({error})", where=path, fix='write {"1": "liver", …}') from error
-    if len(set(labels.values())) != len(labels) or not labels:
-        raise SitusError("is empty or gives one name to two labels", where=path, fix="one name per label")
+    if not len(set(labels.values())) == len(labels) == len(table) or not labels:
+        problem = "is empty, gives one name to two labels, or two names to one"
+        raise SitusError(problem, where=path, fix="one name per label")
     rows = "label,name\n" + "".join(f'{label},"{name}"\n' for label, name in labels.items())
-    parsed = {t.name: t for _, t in parse_terms(rows, where=path)}
-    own = {n: shipped_term(n) if shipped_term(n).known else t for n, t in parsed.items()}
+    own = {entry.name: entry for _, entry in parse_terms(rows, where=path, meaning=shipped_term)}
     return Vocabulary(path.stem, labels, own)

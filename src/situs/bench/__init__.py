@@ -2,7 +2,7 @@
 
 from situs.bench._card import write_card
 from situs.bench._check import CheckResult, check_bench
-from situs.bench._evidence import load_labels, load_ledger, restrict, terms_for
+from situs.bench._evidence import load_image, load_labels, load_ledger, restrict, terms_for
 from situs.bench._folder import FORMAT, Bench, BenchInfo, content_hash, encode_info, open_bench
 from situs.bench._ids import opaque_id, split_of
 from situs.bench._locations import Locations, write_locations
@@ -21,6 +21,7 @@ __all__ = [
     "check_bench",
     "content_hash",
     "encode_info",
+    "load_image",
     "load_labels",
     "load_ledger",
     "opaque_id",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
 
 import msgspec
 
-from situs.bench._evidence import load_labels, load_ledger
+from situs.bench._check_cohort import Arrangement, Tally
+from situs.bench._evidence import load_image, load_labels, load_ledger
 from situs.bench._folder import Bench, content_hash, open_bench
 from situs.bench._ids import split_of
 from situs.bench._locations import Locations
@@ -24,6 +26,9 @@ R = TypeVar("R", Item, Fact)
 
 _RELATIVE = 1e-9
 """Two measurements of the same voxels may differ by this, and no more."""
+
+_MEASURED = ("phantoms", "masks")
+"""Sources that assert no answer: every item must follow from facts."""
 
 
 class CheckResult(msgspec.Struct):
@@ -54,12 +59,18 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
         result.error("content", "bench.json", "the tables are not the ones that were built", "rebuild the bench")
     locations = Locations.read(folder, data)
     items, facts = _Stream(bench.items()), _Stream(bench.facts())
+    tally, arrangement = Tally(), Arrangement(bench.info.seed)
     for study in bench.studies():
-        of_study = list(items.take(study.study_id))
+        of_study, known = list(items.take(study.study_id)), list(facts.take(study.study_id))
+        tally.add(study, of_study, len(known))
         result.items += len(of_study)
-        derived = [item for item in of_study if item.fact_ids]
+        derived = [item for item in of_study if item.fact_ids or bench.info.source in _MEASURED]
         result.given += len(of_study) - len(derived)
-        _check_study(bench, study, derived, list(facts.take(study.study_id)), locations, result)
+        _check_study(bench, study, derived, known, locations, arrangement, result)
+    for text in tally.problems(bench.info):
+        result.error("counts", "bench.json", text, "rebuild the bench")
+    for id_, text in arrangement.problems_of_twins():
+        result.error("item", id_, text, "rebuild the bench")
     for item in items.rest():
         result.items += 1
         result.error("study", item.item_id, f"study {item.study_id} is missing or out of order", "rebuild the bench")
@@ -89,31 +100,65 @@ class _Stream(Generic[R]):
 
 
 def _check_study(
-    bench: Bench, study: StudyRecord, items: list[Item], facts: list[Fact], locations: Locations, result: CheckResult
+    bench: Bench,
+    study: StudyRecord,
+    items: list[Item],
+    facts: list[Fact],
+    locations: Locations,
+    arrangement: Arrangement,
+    result: CheckResult,
 ) -> None:
     if study.split != split_of(study.patient_id, bench.info.recipe.splits, bench.info.seed):
         result.error("split", study.study_id, f"is in split {study.split!r}, not its patient's", "rebuild the bench")
-    by_series = {series.series: series for series in study.series}
-    for item in items:
-        if item.series not in by_series:
-            result.error("series", item.item_id, f"its series {item.series!r} is not in the study", "rebuild the bench")
+    _check_rows(study, items, facts, result)
     for series in study.series:
+        of_series = [item for item in items if item.series == series.series]
         try:
             labels = load_labels(series, locations)
         except SitusError as error:
             result.error("evidence", study.study_id, error.one_line(), error.fix or "restore the evidence")
+            for item in of_series:
+                arrangement.leave_out(item)
             continue
+        _check_image(study, series, locations, result)
         ledger = load_ledger(bench, study, series, labels)
         _check_series(study, series, ledger, result)
         stored = {fact.fact_id: fact for fact in facts if fact.series == series.series}
         for fact in stored.values():
             for text in _fact_problems(fact, ledger):
                 result.error("fact", fact.fact_id, text, "the stored fact does not follow from the voxels; rebuild")
-        for item in items:
-            if item.series == series.series:
-                result.recomputed += 1
-                for text in _item_problems(item, study, ledger, stored):
-                    result.error("item", item.item_id, text, "the stored item does not follow from the facts; rebuild")
+        for item in of_series:
+            result.recomputed += 1
+            for text in _item_problems(item, study, ledger, stored, arrangement):
+                result.error("item", item.item_id, text, "the stored item does not follow from the facts; rebuild")
+
+
+def _check_rows(study: StudyRecord, items: list[Item], facts: list[Fact], result: CheckResult) -> None:
+    """Every row belongs to a series of its study, and no fact stands there twice."""
+    known = {series.series for series in study.series}
+    rows = [(item.item_id, item.series) for item in items] + [(fact.fact_id, fact.series) for fact in facts]
+    for id_, series in rows:
+        if series not in known:
+            result.error("series", id_, f"its series {series!r} is not in the study", "rebuild the bench")
+    for id_, count in Counter(fact.fact_id for fact in facts).items():
+        if count > 1:
+            result.error("fact", id_, f"occurs {count} times", "rebuild the bench")
+
+
+def _check_image(study: StudyRecord, series: SeriesRecord, locations: Locations, result: CheckResult) -> None:
+    """No answer follows from the image, but it is what a model is shown: another one is an error, none a warning."""
+    if not series.image_hash:
+        return
+    try:
+        locations.find(series.image_hash)
+    except SitusError as error:
+        warning = Problem(Severity.WARNING, "image", study.study_id, error.one_line(), error.fix)
+        result.problems.append(warning)
+        return
+    try:
+        load_image(series, locations)
+    except SitusError as error:
+        result.error("image", study.study_id, error.one_line(), error.fix)
 
 
 def _check_series(study: StudyRecord, series: SeriesRecord, ledger: Ledger, result: CheckResult) -> None:
@@ -155,7 +200,9 @@ def _fact_problems(fact: Fact, ledger: Ledger) -> Iterator[str]:
         yield f"unit, flags or derivation of {fact.kind} of {', '.join(fact.subjects)} differ"
 
 
-def _item_problems(item: Item, study: StudyRecord, ledger: Ledger, stored: dict[str, Fact]) -> Iterator[str]:
+def _item_problems(
+    item: Item, study: StudyRecord, ledger: Ledger, stored: dict[str, Fact], arrangement: Arrangement
+) -> Iterator[str]:
     if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
         yield "its id is not that of its task, form and parameters"
     if (item.patient_id, item.split) != (study.patient_id, study.split):
@@ -165,20 +212,23 @@ def _item_problems(item: Item, study: StudyRecord, ledger: Ledger, stored: dict[
         yield f"names the fact {missing[0]}, which is not in the ledger"
     task = TASKS.get(item.task)
     if task is None:
+        arrangement.leave_out(item)
         yield f"its task {item.task!r} is unknown"
         return
     try:
         posed = task.pose(ledger, Question(item.task, item.form, item.parameters))
     except (SitusError, KeyError, ValueError) as error:
+        arrangement.leave_out(item)
         yield f"cannot be posed to this patient ({type(error).__name__} {error})"
         return
     if isinstance(posed, NotAsked):
+        arrangement.leave_out(item)
         yield f"would not be asked: {posed.reason}"
         return
     anew = posed.item(Question(item.task, item.form, item.parameters), ledger, study.patient_id)
     if not _same_answer(anew, item):
         yield f"the answer is {_shown(anew)}, stored as {_shown(item)}"
-    for name in ("question", "fact_ids", "needs", "tags"):
+    for name in ("question", "fact_ids", "needs", "tags", "level", "frames", "twin_of"):
         if getattr(anew, name) != getattr(item, name):
             yield f"its {name} is not what the task writes"
     for name in ("steps", "boxes"):
@@ -187,6 +237,7 @@ def _item_problems(item: Item, study: StudyRecord, ledger: Ledger, stored: dict[
     if not _same(anew.difficulty, item.difficulty):
         yield "its difficulty is not what the facts give"
     yield from _option_problems(item, anew)
+    yield from arrangement.problems_of(item, anew)
 
 
 def _option_problems(item: Item, anew: Item) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping
+from pathlib import Path
 
 from situs.anatomy import Term, term
 from situs.bench._folder import Bench
@@ -11,9 +12,9 @@ from situs.bench._locations import Locations
 from situs.bench._study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
 from situs.facts import Ledger
-from situs.volumes import LabelMap, open_labels
+from situs.volumes import LabelMap, Volume, open_labels, open_volume
 
-__all__ = ["load_labels", "load_ledger", "restrict", "terms_for"]
+__all__ = ["load_image", "load_labels", "load_ledger", "restrict", "terms_for"]
 
 
 def restrict(labels: LabelMap, names: Collection[str]) -> LabelMap:
@@ -30,10 +31,27 @@ def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
     """A series' label map from its evidence file, refused if it is not the one the bench was built from."""
     path = locations.find(series.labels_hash)
     names = {label: name for name, label in series.structures.items()}
-    labels = open_labels(path, names).load()
+    source = open_labels(path, names)
+    labels = source.load()
     if labels.hash != series.labels_hash:
-        raise SitusError("is not the evidence the bench was built from", where=path, fix="restore the file, or rebuild")
+        raise _not_the_evidence(path)
+    if source.orientation_basis != series.side_basis:
+        problem = f"its orientation is {source.orientation_basis}, not {series.side_basis} as the bench says"
+        raise SitusError(problem, where=path, fix="restore the file, or rebuild")
     return labels
+
+
+def load_image(series: SeriesRecord, locations: Locations) -> Volume:
+    """A series' image, refused if it is not the one the bench was built from."""
+    path = locations.find(series.image_hash)
+    image = open_volume(path)
+    if image.content_hash() != series.image_hash:
+        raise _not_the_evidence(path)
+    return image
+
+
+def _not_the_evidence(path: Path) -> SitusError:
+    return SitusError("is not the evidence the bench was built from", where=path, fix="restore the file, or rebuild")
 
 
 def load_ledger(bench: Bench, study: StudyRecord, series: SeriesRecord, labels: LabelMap) -> Ledger:

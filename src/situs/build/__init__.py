@@ -1,10 +1,12 @@
 """Pipelines: from a source of evidence to a bench."""
 
-from situs.build._cohort import BuildOptions, BuildResult, build_bench
+from situs.build._cohort import build_bench
+from situs.build._import_items import import_items
 from situs.build._licences import is_open_licence
 from situs.build._masks import build_masks
 from situs.build._phantoms import build_phantoms
 from situs.build._show import Shown, show
+from situs.build._writer import BuildOptions, BuildResult
 
 __all__ = [
     "BuildOptions",
@@ -13,6 +15,7 @@ __all__ = [
     "build_bench",
     "build_masks",
     "build_phantoms",
+    "import_items",
     "is_open_licence",
     "show",
 ]

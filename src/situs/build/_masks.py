@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
 from situs.anatomy import load_vocabulary
 from situs.bench import opaque_id, split_of
-from situs.build._cohort import BuildOptions, BuildResult, Progress, build_bench
+from situs.build._cohort import Progress, build_bench
 from situs.build._study import StudyJob
+from situs.build._writer import BuildOptions, BuildResult
 from situs.errors import SitusError
 from situs.volumes import StudySource, find_studies
 
@@ -29,11 +31,11 @@ def build_masks(
     options.recipe.annotation_error(annotation)
     vocabulary = load_vocabulary(names)
     studies = [study for root in roots for study in find_studies(root)]
-    ids = [_ids(study, keep_stems) for study in studies]
-    for number, (study_id, _) in enumerate(ids):
-        if study_id in (other for other, _ in ids[:number]):
-            where = studies[number].labels
-            raise SitusError("two studies have the same id", where=where, fix="give each study a name of its own")
+    named = sorted(((*_ids(study, keep_stems), study) for study in studies), key=lambda entry: entry[:2])
+    for (study_id, _, _), (other_id, _, other) in itertools.pairwise(named):
+        if study_id == other_id:
+            fix = "give each study a name of its own"
+            raise SitusError("two studies have the same id", where=other.labels, fix=fix)
 
     def jobs(_: Path) -> list[StudyJob]:
         return [
@@ -51,7 +53,7 @@ def build_masks(
                 tasks=options.tasks,
                 per_study=options.per_study,
             )
-            for source, (study_id, patient_id) in zip(studies, ids)
+            for study_id, patient_id, source in named
         ]
 
     return build_bench(out, "masks", jobs, options, vocabulary.own_terms, progress)

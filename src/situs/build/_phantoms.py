@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from situs.bench import split_of
-from situs.build._cohort import BuildOptions, BuildResult, Progress, build_bench
+from situs.build._cohort import Progress, build_bench
 from situs.build._study import StudyJob
+from situs.build._writer import BuildOptions, BuildResult
 from situs.errors import SitusError
 
 __all__ = ["build_phantoms"]

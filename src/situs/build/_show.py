@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from situs._files import write_atomic
-from situs.bench import Locations, open_bench
+from situs.bench import Locations, load_image, open_bench
 from situs.errors import SitusError
 from situs.items import Item
 from situs.profiles import PatientVolume, Picture, load_profile, prompt_text, render
@@ -65,11 +65,13 @@ def _from_bench(folder: Path, item_id: str | None, data: Path | None) -> tuple[V
     item = next((i for i in bench.items() if item_id in (None, i.item_id, i.source_id)), None)
     if item is None:
         raise SitusError(f"no item {item_id!r}", where=folder, fix="take an item_id from items.parquet or the report")
-    study = next(s for s in bench.studies() if s.study_id == item.study_id)
-    series = next(s for s in study.series if s.series == item.series)
+    found = (s for study in bench.studies() if study.study_id == item.study_id for s in study.series)
+    series = next((s for s in found if s.series == item.series), None)
+    if series is None:
+        raise SitusError("its study is not in the bench", where=item.item_id, fix="rebuild the bench")
     if not series.image_hash:
         raise SitusError("its study has labels but no image", where=item.item_id, fix="build with images")
-    return open_volume(Locations.read(folder, data).find(series.image_hash)), item
+    return load_image(series, Locations.read(folder, data)), item
 
 
 def _png(grey: np.ndarray) -> bytes:

@@ -16,6 +16,7 @@ _COMMANDS = {
     "demo": "The whole way on synthetic patients: build, run, score, report.",
     "measure": "Measure the structures of a label file or a folder of masks.",
     "build": "Build a bench of questions from a source.",
+    "import": "Make a bench of questions that another set published.",
     "check": "Recompute every answer of a bench from its evidence.",
     "show": "See exactly what a model will see.",
     "run": "Put a bench's questions to a model or baseline.",
@@ -23,6 +24,10 @@ _COMMANDS = {
     "report": "Write one HTML file with tables and an item viewer.",
     "doctor": "Tell whether this installation works.",
 }
+
+
+_MODULES = {"import": "import_"}
+"""Commands whose names Python keeps for itself."""
 
 
 class _Commands(click.Group):
@@ -36,7 +41,7 @@ class _Commands(click.Group):
         """Load a command, or say which one may be meant."""
         if cmd_name not in _COMMANDS:
             raise SitusError(f"unknown command {cmd_name!r}", fix=did_you_mean(cmd_name, _COMMANDS))
-        command: click.Command = importlib.import_module(f"situs.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"situs.cli.{_MODULES.get(cmd_name, cmd_name)}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -69,12 +74,20 @@ def main() -> None:
         click.echo(error.format_message())
         sys.exit(0)
     except click.ClickException as error:
-        _fail(" ".join(error.format_message().split()))
+        _fail(str(SitusError(error.format_message())))
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        _fail(
+            str(SitusError(f"cannot be read or written ({error.strerror})", where=error.filename, fix="check the path"))
+        )
     except MemoryError:
         _fail("not enough memory for this input; give a smaller one or a larger machine")
+    except RecursionError:
+        _fail("an input is nested too deeply to be read; is it the right file?")
+    except UnicodeError:
+        _fail("a name is not valid Unicode; rename the file or structure")
 
 
 def _fail(message: str) -> None:

@@ -18,7 +18,7 @@ __all__ = ["build_options", "finish", "options_from"]
 
 _SHARED = [
     out_option("the bench (a new folder)"),
-    click.option("--tasks", help="Only these, comma-separated: direction, comparison, lesion_side, volume."),
+    click.option("--tasks", help="Only these, comma-separated, e.g. direction,volume (default: all)."),
     click.option("--per-study", type=click.IntRange(1), help="At most this many questions a study."),
     click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same bytes."),
     click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Worker processes."),

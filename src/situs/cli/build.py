@@ -9,20 +9,10 @@ import click
 
 from situs.cli._build_options import build_options, finish, options_from
 from situs.cli._output import progress_bar
-from situs.errors import SitusError, did_you_mean
+from situs.cli._sources import Sources
 
 
-class _Sources(click.Group):
-    """Sources by name, with a hint at the one that may be meant."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The source's command."""
-        if cmd_name not in self.commands:
-            raise SitusError(f"unknown source {cmd_name!r}", fix=did_you_mean(cmd_name, self.commands))
-        return self.commands[cmd_name]
-
-
-@click.group("build", cls=_Sources)
+@click.group("build", cls=Sources)
 def command() -> None:
     """Build a bench: a folder with studies, measured facts, and questions whose answers follow from them."""
 

@@ -1,12 +1,15 @@
 """From evidence to facts: typed statements with value, interval and derivation, kept in a ledger."""
 
+from situs.facts import _kinds_lesions as _kinds_lesions
 from situs.facts._kinds import is_cut, number, span
+from situs.facts._kinds_spine import LEVELS, has_anchor, level_name, spine_levels
 from situs.facts._ledger import Ledger
 from situs.facts._recipe import AnnotationError, Recipe, Truth, load_recipe
 from situs.facts._record import Cell, Derivation, Fact, FactValue, Interval, Measured, Quoted, fact_id
 from situs.facts._report import MeasuredFile, MeasuredPair, MeasuredStructure, measure_file
 
 __all__ = [
+    "LEVELS",
     "AnnotationError",
     "Cell",
     "Derivation",
@@ -22,9 +25,12 @@ __all__ = [
     "Recipe",
     "Truth",
     "fact_id",
+    "has_anchor",
     "is_cut",
+    "level_name",
     "load_recipe",
     "measure_file",
     "number",
     "span",
+    "spine_levels",
 ]

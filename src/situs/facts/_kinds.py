@@ -87,17 +87,25 @@ def _centroid(ledger: Ledger, name: str) -> Fact:
     )
 
 
+def _box_slack_mm(ledger: Ledger) -> tuple[np.ndarray, np.ndarray]:
+    """How far a face of a box may truly lie further in and further out, along x, y, z.
+
+    In by half a voxel, out by a whole one: a tip that passes between voxel centres leaves no voxel behind.
+    """
+    half, error = ledger.regions.grid.affine.half_voxel_mm, ledger.annotation.surface_mm
+    return np.maximum(half, error), np.maximum(2.0 * half, error)
+
+
 @kind("box")
 def _box(ledger: Ledger, name: str) -> Fact:
-    region, slack = ledger.regions[name], ledger.slack_mm()
-    value = np.array([*region.box_mm.lo_mm, *region.box_mm.hi_mm])
-    both = np.array([*slack, *slack])
+    region, (inwards, outwards) = ledger.regions[name], _box_slack_mm(ledger)
+    lo, hi = np.array(region.box_mm.lo_mm), np.array(region.box_mm.hi_mm)
     return ledger.record(
         "box",
         (name,),
-        tuple(float(v) for v in value),
+        tuple(float(v) for v in (*lo, *hi)),
         unit="mm",
-        interval=(*(value - both), *(value + both)),
+        interval=(*(lo - outwards), *(hi - inwards), *(lo + inwards), *(hi + outwards)),
         parameters={"surface_mm": ledger.annotation.surface_mm},
         flags=("cut",) if region.touches_border else (),
     )
@@ -105,8 +113,9 @@ def _box(ledger: Ledger, name: str) -> Fact:
 
 @kind("largest")
 def _largest(ledger: Ledger, family: str) -> Fact:
-    """Which of a patient's lesions of one family is the largest; flagged `unstable` if another may be."""
-    names = [name for name in ledger.structures if lesion_family(name) == family]
+    """Which of a patient's lesions of one family (`*`: of all) is the largest; `unstable` if another may be."""
+    families = {name: lesion_family(name) for name in ledger.structures}
+    names = [name for name, own in families.items() if own is not None and family in (own, "*")]
     volumes = sorted((ledger.fact("volume", name) for name in names), key=lambda f: (-number(f), f.subjects))
     unstable = len(volumes) > 1 and span(volumes[0])[0] <= max(span(v)[1] for v in volumes[1:])
     return ledger.record(
@@ -231,8 +240,8 @@ def _register_axis(axis: Axis) -> None:
     def _extent(ledger: Ledger, name: str) -> Fact:
         box = ledger.fact("box", name)
         size = ledger.regions[name].box_mm.extent_mm[axis.world_index]
-        slack = 2.0 * float(ledger.slack_mm()[axis.world_index])
-        interval = (max(0.0, size - slack), size + slack)
+        inwards, outwards = (2.0 * float(slack[axis.world_index]) for slack in _box_slack_mm(ledger))
+        interval = (max(0.0, size - inwards), size + outwards)
         return ledger.record(f"extent.{axis}", (name,), size, unit="mm", interval=interval, inputs=(box,))
 
     @kind(f"gap.{axis}")

@@ -23,6 +23,10 @@ class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dominance_degrees: float
     side_share: float
     volume_half_width: float
+    level_dead_band: float
+    inside_share: float
+    surface_share: float
+    surface_share_next: float
 
 
 class AnnotationError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

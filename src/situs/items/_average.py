@@ -25,8 +25,9 @@ class AverageAnatomy:
     """Mean sizes and places of structures over patients, always without the patient that is asked about."""
 
     def __init__(self, facts: Iterable[Fact], patient_of: Mapping[str, str]) -> None:
-        """`facts` of kinds volume, centroid, right_share and largest; `patient_of` maps study to patient."""
+        """`facts` of the kinds in `FACTS`; `patient_of` maps study to patient."""
         self._volumes: dict[str, dict[str, float]] = defaultdict(dict)
+        self._lengths: dict[str, dict[str, float]] = defaultdict(dict)
         self._centroids: dict[str, dict[str, tuple[float, ...]]] = defaultdict(dict)
         self._right: dict[str, dict[str, float]] = defaultdict(dict)
         largest: list[Fact] = []
@@ -36,6 +37,8 @@ class AverageAnatomy:
                 self._volumes[name][patient] = math.log(fact.value)
             elif fact.kind == "centroid" and isinstance(fact.value, tuple):
                 self._centroids[name][patient] = fact.value
+            elif fact.kind == "extent.superior_inferior" and "cut" not in fact.flags and isinstance(fact.value, float):
+                self._lengths[name][patient] = math.log(max(fact.value, 1e-6))
             elif fact.kind == "right_share" and isinstance(fact.value, float):
                 self._right[name][patient] = fact.value
             elif fact.kind == "largest":
@@ -51,16 +54,18 @@ class AverageAnatomy:
         if patient in self._right[name]:
             self._right[role][patient] = self._right[name][patient]
 
+    FACTS = ("volume", "centroid", "right_share", "largest", "extent.superior_inferior")
+
     def volume_ml(self, key: str, patient: str) -> float | None:
         """Geometric mean of the structure's volume in the other patients."""
         others = [value for other, value in self._volumes[key].items() if other != patient]
         return math.exp(sum(others) / len(others)) if others else None
 
     def consistent(self, item: Item) -> list[str]:
-        """Answer values that the average of the other patients does not speak against; all if it is silent."""
-        offered = [option.value for option in item.options] or ["yes", "no"]
-        known = self._expected(item, offered)
-        return known or offered
+        """Answer values that the average of the other patients speaks for; none where it is silent."""
+        if not item.parameters:
+            return []
+        return self._expected(item, [option.value for option in item.options] or ["yes", "no"])
 
     def _expected(self, item: Item, offered: list[str]) -> list[str]:
         p, patient = item.parameters, item.patient_id
@@ -70,6 +75,11 @@ class AverageAnatomy:
         if item.task == "comparison" and p["ask"] == "left_right":
             sign = self._larger(p["left"], p["right"], patient)
             return ["left" if sign > 0 else "right"] if sign else []
+        if item.task == "extent" and item.form == "choice":
+            sign = self._longer(p["a"], p["b"], patient) * (1 if p["which"] == "longer" else -1)
+            return [p["a"] if sign > 0 else p["b"]] if sign else []
+        if item.task == "volume":
+            return self._volume_answer(item, offered)
         if item.task == "comparison":
             return [value for value in offered if self._may_be(value.split(">"), patient)]
         if item.task == "lesion_side":
@@ -86,6 +96,20 @@ class AverageAnatomy:
     def _larger(self, a: str, b: str, patient: str) -> int:
         first, second = self._volumes[a], self._volumes[b]
         return _clear_sign(first[k] - second[k] for k in first.keys() & second.keys() if k != patient)
+
+    def _longer(self, a: str, b: str, patient: str) -> int:
+        first, second = self._lengths[a], self._lengths[b]
+        return _clear_sign(first[k] - second[k] for k in first.keys() & second.keys() if k != patient)
+
+    def _volume_answer(self, item: Item, offered: list[str]) -> list[str]:
+        p, patient = item.parameters, item.patient_id
+        others = [value for other, value in self._volumes[p["of"]].items() if other != patient]
+        if p.get("ask") == "more_than":
+            sign = _clear_sign(value - math.log(float(p["ml"])) for value in others)
+            return ["yes" if sign > 0 else "no"] if sign else []
+        mean = self.volume_ml(p["of"], patient)
+        ranges = {value: value.split("-") for value in offered if "-" in value}
+        return [v for v, (low, high) in ranges.items() if mean is not None and float(low) <= mean < float(high)]
 
     def _may_be(self, order: list[str], patient: str) -> bool:
         return all(self._larger(a, b, patient) >= 0 for a, b in itertools.combinations(order, 2))

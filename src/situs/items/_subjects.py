@@ -8,9 +8,11 @@ from situs.anatomy import Term, lesion_family, term
 from situs.facts import Fact, Ledger
 from situs.space import WorldBox
 
-__all__ = ["Subject", "resolve", "subjects", "world_box"]
+__all__ = ["ANY_LESION", "Subject", "resolve", "subjects", "world_box"]
 
 _LARGEST = "largest:"
+ANY_LESION = "largest:*"
+"""The largest lesion of the patient, whatever organ it is in."""
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -53,9 +55,13 @@ def resolve(ledger: Ledger, key: str) -> Subject:
     """The subject a parameter names, in this patient. KeyError if the patient has none."""
     if key.startswith(_LARGEST):
         family = key.removeprefix(_LARGEST)
-        if not any(lesion_family(name) == family for name in ledger.structures):
+        families = [lesion_family(name) for name in ledger.structures]
+        if not (any(families) if key == ANY_LESION else family in families):
             raise KeyError(key)
         fact = ledger.fact("largest", family)
+        if key == ANY_LESION:
+            lesion = Term(name="lesion", plain="lesion", kind="lesion", ask_size=True)
+            return Subject(key, "the largest lesion", str(fact.value), lesion, (fact,))
         return Subject(key, f"the largest {term(family).plain}", str(fact.value), term(family), (fact,))
     if key not in ledger.regions:
         raise KeyError(key)

@@ -86,12 +86,14 @@ def arrange(outlines: Sequence[Outline], seed: int, most: Mapping[str, int] | No
     controls: list[Outline] = [entry for entry in outlines if entry.textbook]
     spare: list[Outline] = []
     twinned: set[tuple[str, str]] = set()
-    by_text: dict[tuple[str, str, str], list[Outline]] = defaultdict(list)
+    by_text: dict[tuple[str, ...], list[Outline]] = defaultdict(list)
     for entry in outlines:
         if not entry.textbook:
-            by_text[entry.task, entry.form, entry.text].append(entry)
-    for entries in by_text.values():
-        chosen, values = _twins([e for e in entries if e.primary], draw)
+            by_text[entry.task, entry.form, entry.text, *entry.pool].append(entry)
+    for key in sorted(by_text, key=lambda key: digest(str(seed), *key)):
+        entries = by_text[key]
+        free = [e for e in entries if e.primary and (e.study_id, e.family) not in twinned]
+        chosen, values = _twins(free, draw)
         group = "t" + digest(canonical_json([entries[0].task, entries[0].text, values]), size=8) if chosen else ""
         for entry in chosen:
             options = values if entry.form != "yes_no" and entry.key is not None else ()

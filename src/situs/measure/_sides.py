@@ -11,6 +11,9 @@ from situs.measure._regions import Region
 
 __all__ = ["Midline", "right_shares"]
 
+_FIT_MM = 1e-3
+"""Least height of the points for a fit of their slope; below it, rounding would decide where the midline runs."""
+
 
 class Midline:
     """The patient's midline as a curve over height: where the spine (or the centre of paired organs) runs.
@@ -24,7 +27,7 @@ class Midline:
         self.basis = basis
         self._z = points[:, 2]
         self._xy = points[:, :2]
-        if len(points) > 1 and np.ptp(self._z) > 0:
+        if len(points) > 1 and np.ptp(self._z) > _FIT_MM:
             slope, intercept = np.polyfit(self._z, self._xy, 1)
         else:
             slope, intercept = np.zeros(2), self._xy.mean(axis=0)

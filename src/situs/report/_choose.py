@@ -1,9 +1,10 @@
-"""Which items get pictures: the wrong ones first, spread over tasks, the rest by the draw of the seed."""
+"""Which items get pictures: one of every task, then the wrong ones; within a task by the draw of the seed."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
 
 from situs._files import digest
 from situs.items import Item
@@ -20,14 +21,21 @@ def is_wrong(item: Item, runs: Sequence[ScoredRun]) -> bool:
 
 
 def in_picture_order(items: Iterable[Item], wrong: Callable[[Item], bool], seed: int) -> list[Item]:
-    """All items, most worth seeing first: task by task in turn, wrong before right."""
-    queues: dict[bool, dict[str, list[Item]]] = {True: defaultdict(list), False: defaultdict(list)}
+    """All items, most worth seeing first: one of every task, then the wrong ones task by task, then the rest so."""
+    queues: dict[str, list[Item]] = defaultdict(list)
+    bad = set()
     for item in items:
-        queues[wrong(item)][item.task].append(item)
-    order = []
-    for by_task in (queues[True], queues[False]):
-        for queue in by_task.values():
-            queue.sort(key=lambda item: digest(str(seed), item.item_id), reverse=True)
-        while any(by_task.values()):
-            order += [by_task[task].pop() for task in sorted(by_task) if by_task[task]]
-    return order
+        queues[item.task].append(item)
+        if wrong(item):
+            bad.add(item.item_id)
+    for queue in queues.values():
+        queue.sort(key=lambda item: (item.item_id not in bad, digest(str(seed), item.item_id)))
+    tasks = sorted(queues)
+    first = [queues[task].pop(0) for task in tasks]
+    return first + [
+        item
+        for is_bad in (True, False)
+        for turn in zip_longest(*([i for i in queues[task] if (i.item_id in bad) is is_bad] for task in tasks))
+        for item in turn
+        if item is not None
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,26 @@ class Evidence:
         """How many voxels of the structure each slice shows, by plane."""
         mask = self._mask(structure)
         return {plane: _counts(mask, plane) for plane in PLANES}
+
+    def nearest_corners(self, a: str, b: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The voxel corners of two structures that are nearest in millimetres, as patient-ordered index points."""
+        from scipy.spatial import cKDTree
+
+        linear = self.volume.grid.affine.linear
+        of_a, of_b = self._corners(a), self._corners(b)
+        distances, places = cKDTree(of_b @ linear.T).query(of_a @ linear.T)
+        best = int(np.argmin(distances))
+        return of_a[best], of_b[int(places[best])]
+
+    def _corners(self, structure: str) -> NDArray[np.float64]:
+        """Corners of the voxels at the structure's surface."""
+        from scipy.ndimage import binary_erosion
+
+        mask = self._mask(structure)
+        points = np.argwhere(mask & ~binary_erosion(mask)).astype(np.float64)
+        shifts = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
+        corners: NDArray[np.float64] = np.unique((points[:, None, :] + shifts).reshape(-1, 3), axis=0)
+        return corners
 
     def _mask(self, structure: str) -> NDArray[np.bool_]:
         known = self._structures[structure]

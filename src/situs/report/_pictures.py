@@ -23,11 +23,23 @@ from situs.report._payload import Shared, series_key
 from situs.report._slices import opening_slice, shown_slices, spoken_ranges
 from situs.report._subjects import subjects_of
 
-__all__ = ["Embedded", "embed_pictures", "pictured_series", "plane_letters"]
+__all__ = ["Embedded", "PlaneFrame", "embed_pictures", "pictured_series", "plane_frames"]
 
 _QUALITY = 88
 _MOST_SLICES = (40, 24, 12, 6, 2)
 """Slices per plane and item; the next smaller number is taken when an item would not fit its share of the file."""
+
+
+class PlaneFrame(msgspec.Struct, frozen=True):
+    """The letters on the four edges of a plane's picture, and the patient axes (0 x, 1 y, 2 z) it shows."""
+
+    left: str
+    right: str
+    top: str
+    bottom: str
+    across: int
+    down: int
+    through: int
 
 
 class PlaneView(msgspec.Struct, frozen=True):
@@ -66,15 +78,18 @@ class Embedded(msgspec.Struct, frozen=True):
     """Items with fewer slices than usual, to keep the file small."""
 
 
-def plane_letters() -> dict[str, dict[str, str]]:
-    """The letters on the four edges of each plane's picture."""
+def plane_frames() -> dict[str, PlaneFrame]:
+    """How each plane's picture is labelled and laid out."""
     return {
-        plane.value: {
-            "left": plane.left_edge.letter,
-            "right": plane.left_edge.opposite.letter,
-            "top": plane.top_edge.letter,
-            "bottom": plane.top_edge.opposite.letter,
-        }
+        plane.value: PlaneFrame(
+            left=plane.left_edge.letter,
+            right=plane.left_edge.opposite.letter,
+            top=plane.top_edge.letter,
+            bottom=plane.top_edge.opposite.letter,
+            across=plane.left_edge.axis.world_index,
+            down=plane.top_edge.axis.world_index,
+            through=plane.through.world_index,
+        )
         for plane in PLANES
     }
 
@@ -122,7 +137,7 @@ def embed_pictures(
             store.add(item, key, evidence, (budget_bytes - store.bytes) // left)
             left -= 1
     unreadable += store.refused
-    shared = Shared(dict(store.views), store.pictures, store.outlines, dict(plane_letters()))
+    shared = Shared(dict(store.views), store.pictures, store.outlines, dict(plane_frames()))
     return Embedded(shared, list(store.views), unreadable, store.shortened)
 
 
@@ -138,9 +153,10 @@ class _Store:
         self.refused = 0
         self._bench = bench
         self._facts = facts
-        self._centroids = {
-            (f.study_id, f.series, f.subjects[0]): f for f in facts.values() if f.kind == "centroid" and f.subjects
-        }
+        self._shapes: dict[tuple[str, str], dict[tuple[str, str], Fact]] = defaultdict(dict)
+        for fact in facts.values():
+            if fact.kind in ("centroid", "box") and fact.subjects:
+                self._shapes[fact.study_id, fact.series][fact.kind, fact.subjects[0]] = fact
 
     def add(self, item: Item, series: str, evidence: Evidence, allowance: int) -> None:
         """Embed one item's pictures, with fewer slices if they would not fit the allowance."""
@@ -153,9 +169,13 @@ class _Store:
         window = evidence.window(names[0])
         source = f"{series}/{window.low:g}:{window.high:g}"
         areas = {name: evidence.areas(name) for name in names}
+        marks = marks_of(item, subjects, held, self._shapes.get((item.study_id, item.series), {}), evidence)
+        opening = _gap_slices(marks)
         draft = _Draft(evidence, window, self.pictures.get(source, {}), self.outlines.get(series, {}))
         for most in _MOST_SLICES:
-            planes = {plane: _plane_view([areas[name][plane] for name in names], most) for plane in PLANES}
+            planes = {
+                plane: _plane_view([areas[name][plane] for name in names], most, opening[plane]) for plane in PLANES
+            }
             cost = draft.cost(planes, names)
             if cost <= allowance:
                 break
@@ -166,16 +186,6 @@ class _Store:
         self.bytes += cost
         draft.keep(planes, names, self.pictures.setdefault(source, {}), self.outlines.setdefault(series, {}))
         grid = evidence.volume.grid
-        needs_midline = any(fact.kind == "right_share" for fact in held)
-        marks = marks_of(
-            item,
-            subjects,
-            held,
-            {n: self._centroids[key] for n in names if (key := (item.study_id, item.series, n)) in self._centroids},
-            grid,
-            evidence.ledger() if needs_midline else None,
-            self._bench.info.recipe.truth.direction_margin_mm,
-        )
         self.views[item.item_id] = View(
             source=source,
             series=series,
@@ -248,8 +258,17 @@ class _Draft:
         return self._new_outlines[key]
 
 
-def _plane_view(areas: Sequence[NDArray[np.int64]], most: int) -> PlaneView:
+def _gap_slices(marks: Marks) -> dict[Plane, float | None]:
+    """Where a distance between surfaces starts: there the item opens."""
+    gap = next((line for line in marks.lines if line.kind == "gap"), None)
+    return {plane: None if gap is None else gap.start[plane.through.world_index] for plane in PLANES}
+
+
+def _plane_view(areas: Sequence[NDArray[np.int64]], most: int, start: float | None) -> PlaneView:
     opening = opening_slice(areas)
+    if start is not None:
+        seen = np.flatnonzero(areas[0])
+        opening = int(seen[np.argmin(np.abs(seen - start))])
     slices = shown_slices(areas, opening, most)
     jumps = [opening_slice([area]) for area in areas]
     return PlaneView(slices, opening, spoken_ranges(slices), jumps)

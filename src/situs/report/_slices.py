@@ -12,13 +12,15 @@ __all__ = ["opening_slice", "shown_slices", "spoken_ranges"]
 _BESIDE = 3
 """Slices kept on each side of the structures."""
 
+_ENOUGH = 0.3
+"""A structure is seen on a slice if it has this share of its largest cross-section there."""
+
 
 def opening_slice(areas: Sequence[NDArray[np.int64]]) -> int:
-    """Where most of every structure is seen; if no slice shows all of them, where most of the first is."""
+    """Where most of every structure is seen; if no slice shows enough of all of them, where most of the first is."""
     shares = np.array([area / max(1, area.max()) for area in areas])
     together = shares.min(axis=0)
-    best = together if together.max() > 0 else shares[0]
-    return _middle_of_best(best)
+    return _middle_of_best(together if together.max() >= _ENOUGH else shares[0])
 
 
 def _middle_of_best(shares: NDArray[np.float64]) -> int:
@@ -46,7 +48,7 @@ def shown_slices(areas: Sequence[NDArray[np.int64]], opening: int, most: int) ->
 
 
 def spoken_ranges(slices: Sequence[int]) -> str:
-    """Slices counted from 1, as one reads them out: `31–70 and 88–92`."""
+    """Slices counted from 1, as one reads them out: `31–70, 88–92`."""
     runs: list[list[int]] = []
     for index in slices:
         if runs and index == runs[-1][1] + 1:
@@ -54,4 +56,4 @@ def spoken_ranges(slices: Sequence[int]) -> str:
         else:
             runs.append([index, index])
     words = [f"{a + 1}–{b + 1}" if b > a else f"{a + 1}" for a, b in runs]
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
+    return ", ".join(words)

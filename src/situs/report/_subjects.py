@@ -34,10 +34,18 @@ def subjects_of(item: Item, facts: Iterable[Fact], own_terms: Mapping[str, Term]
     for key in keys:
         family = key.removeprefix(_LARGEST)
         name = largest.get(family, family) if key.startswith(_LARGEST) else key
-        plain = (own_terms.get(family) or term(family)).plain
+        plain = "lesion" if family == "*" else (own_terms.get(family) or term(family)).plain
         words = f"largest {plain}" if key.startswith(_LARGEST) else plain
         result.setdefault(name, ItemSubject(name, words, _volume_text(volumes.get(name))))
+    for name in _beside(item, held):
+        result.setdefault(name, ItemSubject(name, (own_terms.get(name) or term(name)).plain))
     return list(result.values())
+
+
+def _beside(item: Item, facts: Iterable[Fact]) -> list[str]:
+    """Structures the proof rests on though the question does not name them: the organ of a lesion, a vertebra."""
+    names = [str(fact.value) for fact in facts if fact.kind == "organ_of" and fact.value is not None]
+    return names + [f"vertebrae_{tag.partition(':')[2]}" for tag in item.tags if tag.startswith("level:")]
 
 
 def _volume_text(fact: Fact | None) -> str:

@@ -96,9 +96,9 @@ def write_report(
 
 
 def _facts_for(bench: Bench, items: Sequence[Item]) -> Mapping[str, Fact]:
-    """The facts the items name, those they were computed from, and every structure's centre."""
+    """The facts the items name, those they were computed from, and every structure's centre and box."""
     wanted = {fact_id for item in items for fact_id in item.fact_ids}
-    held = {fact.fact_id: fact for fact in bench.facts() if fact.fact_id in wanted or fact.kind == "centroid"}
+    held = {fact.fact_id: fact for fact in bench.facts() if fact.fact_id in wanted or fact.kind in ("centroid", "box")}
     inputs = {
         source.removeprefix("fact:")
         for fact in held.values()
@@ -126,15 +126,13 @@ def _left_out(payload: Payload, embedded: Embedded, items: int, candidates: int,
     if withheld:
         parts.append("no pixels and no report quotes are embedded, because the bench is restricted")
     elif without:
-        parts.append(f"{without:,} of {items:,} items have no pictures")
-        if candidates > asked:
-            parts.append(f"pictures were asked for {asked:,} items")
-        if candidates < items:
+        parts.append(f"{without:,} of {items:,} items have no pictures ({asked:,} were asked for)")
+        if candidates < items and candidates < asked:
             parts.append(f"{items - candidates:,} items have no image at hand")
     if embedded.unreadable:
         parts.append(f"the image or masks of {embedded.unreadable:,} items could not be read or verified")
     if embedded.items:
-        parts.append("each pictured item shows at most about 40 slices per plane")
+        parts.append("pictured items show at most about 40 slices per plane, those around their structures")
     if embedded.shortened:
         parts.append(f"{embedded.shortened:,} items show fewer, to keep the file under 30 MB")
     if payload.details_left_out:
@@ -167,10 +165,11 @@ def _header(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) -> l
 def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) -> list[str]:
     patients = len({item.patient_id for item in items})
     words = []
+    counted = "1 patient" if patients == 1 else f"{patients} patients"
     if patients < _TOO_FEW_PATIENTS:
-        words.append(f"Only {patients} patients: too few for intervals (10 needed). Read the accuracies as examples.")
+        words.append(f"Only {counted}: too few for intervals (10 needed). Read the accuracies as examples.")
     elif patients < _FEW_PATIENTS:
-        words.append(f"Only {patients} patients: intervals are wide and approximate (30 advised).")
+        words.append(f"Only {counted}: intervals are wide and approximate (30 advised).")
     for run in runs:
         if run.incomplete:
             lost = {s: n for s, n in run.states.items() if s in ("failed", "missing", "unjudged") and n}

@@ -11,7 +11,7 @@ from typing import Protocol
 from situs._files import digest
 from situs.bench import Bench
 from situs.errors import SitusError, did_you_mean
-from situs.items import AverageAnatomy, Choice, Item, Number, YesNo, answer_key, letter_of
+from situs.items import AverageAnatomy, Choice, Item, Number, Text, YesNo, answer_key, letter_of
 from situs.run._spec import Spec
 
 __all__ = ["BASELINES", "Baseline", "make_baseline"]
@@ -57,6 +57,8 @@ class Oracle:
                 return rng.choice(
                     [f"{value:.6g} {unit}", f"It is about {value:.6g} {unit}.", f'{{"answer": {value:.6g}}}']
                 )
+            case Text(references):
+                return references[0]
             case _:
                 raise SitusError(f"the oracle cannot yet say a {item.form} answer", where=item.item_id)
 
@@ -94,30 +96,37 @@ class Majority:
         if isinstance(item.answer, Number):
             others = sorted(v for patient, v in self._values[item.question] if patient != item.patient_id)
             middle = others[len(others) // 2] if others else 100.0
-            return f"{middle:.1f} {item.answer.unit}"
+            return f"{middle:.3g} {item.answer.unit}"
+        return _say(item, _guess(item, self._seed, "majority", self.standing_out(item)))
+
+    def standing_out(self, item: Item) -> list[str]:
+        """The answer that other patients' clearly favour, else all that are offered."""
         offered = _offered(item)
         counts: Counter[str] = Counter()
         for patient, keys in self._keys[item.question].items():
             if patient != item.patient_id:
                 counts.update(key for key in keys if key in offered)
-        return _say(item, _guess(item, self._seed, "majority", _standing_out(counts, offered)))
+        return _standing_out(counts, offered)
 
 
 class Prior:
-    """The average anatomy: mean sizes and places of structures in other patients."""
+    """The average anatomy: mean sizes and places of structures in other patients, else their majority answer."""
 
     def __init__(self, bench: Bench, spec: Spec) -> None:
         self._seed = spec.whole("seed", 0)
+        self._majority = Majority(bench, spec)
         patient_of = {study.study_id: study.patient_id for study in bench.studies()}
-        kinds = {"volume", "centroid", "right_share", "largest"}
-        self._anatomy = AverageAnatomy((f for f in bench.facts() if f.kind in kinds), patient_of)
+        facts = (fact for fact in bench.facts() if fact.kind in AverageAnatomy.FACTS)
+        self._anatomy = AverageAnatomy(facts, patient_of)
 
     def answer(self, item: Item) -> str:
         """What the average patient would suggest; a guess among what it leaves open."""
         if isinstance(item.answer, Number):
-            mean = self._anatomy.volume_ml(item.parameters.get("of", ""), item.patient_id)
-            return f"{mean if mean is not None else 100.0:.1f} {item.answer.unit}"
-        return _say(item, _guess(item, self._seed, "prior", self._anatomy.consistent(item)))
+            of = item.parameters.get("of", "")
+            mean = self._anatomy.volume_ml(of, item.patient_id) if item.task == "volume" else None
+            return self._majority.answer(item) if mean is None else f"{mean:.1f} {item.answer.unit}"
+        known = self._anatomy.consistent(item) or self._majority.standing_out(item)
+        return _say(item, _guess(item, self._seed, "prior", known))
 
 
 BASELINES: dict[str, Callable[[Bench, Spec], Baseline]] = {
@@ -148,7 +157,7 @@ def _offered(item: Item) -> list[str]:
 
 
 def _say(item: Item, key: str) -> str:
-    return key if item.form == "yes_no" else letter_of(item, key)
+    return letter_of(item, key) if item.options else key
 
 
 def _guess(item: Item, seed: int, purpose: str, among: Sequence[str]) -> str:

@@ -71,20 +71,22 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        _cut_torn_line(path)
-        self.done = {
-            item: row.state
-            for item, row in (read_journal(path) if path.exists() else {}).items()
-            if row.state != "failed"
-        }
-        self._stream = path.open("ab")
+        try:
+            _cut_torn_line(path)
+            rows = read_journal(path) if path.exists() else {}
+            # Unbuffered: after a failed write nothing is left over that closing would try to write again.
+            self._stream = path.open("ab", buffering=0)
+        except OSError as error:
+            raise SitusError(f"cannot be written ({error.strerror})", where=path, fix="choose another --out") from error
+        self.done = {item: row.state for item, row in rows.items() if row.state != "failed"}
         self._encoder = msgspec.json.Encoder()
 
     def add(self, row: AnswerRow) -> None:
         """Append one answer and hand it to the operating system at once."""
+        line = memoryview(self._encoder.encode(row) + b"\n")
         try:
-            self._stream.write(self._encoder.encode(row) + b"\n")
-            self._stream.flush()
+            while line:
+                line = line[self._stream.write(line) :]
         except OSError as error:
             fix = "free some space and run the same command again: finished answers are kept"
             raise SitusError(f"cannot write ({error.strerror})", where=self._path, fix=fix) from error

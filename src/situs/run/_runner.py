@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections import Counter
@@ -66,15 +67,14 @@ def run_baseline(
 ) -> RunResult:
     """Answer every item that has no answer yet."""
     baseline = make_baseline(bench, spec)
-    try:
-        delay = float(spec.settings.get("delay", "0"))
-    except ValueError as error:
-        raise SitusError("delay is not a number of seconds", where=str(spec), fix="e.g. delay=0.1") from error
+    delay = _delay(spec)
+    count = sum(1 for _ in selected_items(bench, split, limit))
+    if not count:
+        raise SitusError("no item to ask", where=f"--split {split}", fix="leave --split out, or name one the bench has")
     _start(out, bench, spec, profile, split, limit)
     begin = time.monotonic()
     states: Counter[str] = Counter()
     asked = total = 0
-    count = sum(1 for _ in selected_items(bench, split, limit))
     with Journal(out / "answers.jsonl") as journal:
         for item in selected_items(bench, split, limit):
             total += 1
@@ -85,9 +85,18 @@ def run_baseline(
                 journal.add(AnswerRow(item.item_id, "answered", baseline.answer(item), {}, 0.0))
                 asked += 1
             states[journal.done[item.item_id]] += 1
-    if not total:
-        raise SitusError("no item to ask", where=f"--split {split}", fix="leave --split out, or name one the bench has")
     return RunResult(total, dict(sorted(states.items())), asked, time.monotonic() - begin, 0.0)
+
+
+def _delay(spec: Spec) -> float:
+    """Seconds to wait before each answer, for trying out interruptions."""
+    try:
+        delay = float(spec.settings.get("delay", "0"))
+    except ValueError:
+        delay = math.nan
+    if not 0 <= delay <= 3600:
+        raise SitusError("delay is not a number of seconds", where=str(spec), fix="e.g. delay=0.1")
+    return delay
 
 
 def _start(out: Path, bench: Bench, spec: Spec, profile: Profile, split: str | None, limit: int | None) -> None:
@@ -105,11 +114,18 @@ def _start(out: Path, bench: Bench, spec: Spec, profile: Profile, split: str | N
     path = out / "run.json"
     if path.is_file():
         _refuse_another(read_json(path, RunInfo), info, out)
-    elif out.is_dir() and any(out.iterdir()):
+    elif out.is_dir() and any(not _is_left_over(entry) for entry in out.iterdir()):
         raise SitusError("exists and is not a run", where=out, fix="choose another --out")
     elif out.exists() and not out.is_dir():
         raise SitusError("is a file, not a folder", where=out, fix="choose another --out")
     write_atomic(path, msgspec.json.format(canonical_json(info), indent=2) + b"\n")
+    for entry in filter(_is_left_over, list(out.iterdir())):
+        entry.unlink()
+
+
+def _is_left_over(entry: Path) -> bool:
+    """Whether a run that was killed while it wrote run.json left this behind."""
+    return entry.name.startswith(".run.json.") and entry.name.endswith(".part")
 
 
 def _refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
@@ -125,9 +141,10 @@ def _refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
 
 
 def _relative(bench: Path, run: Path) -> str:
-    """A path that moves with the two folders and names nothing outside them."""
-    relative = os.path.relpath(bench.resolve(), run.resolve())
-    return relative if relative.count("..") <= 1 else bench.resolve().name
+    """A path that moves with the two folders and names none but the bench's own."""
+    relative = Path(os.path.relpath(bench.resolve(), run.resolve()))
+    named = [part for part in relative.parts if part != ".."]
+    return str(relative) if len(named) <= 1 else bench.resolve().name
 
 
 def open_run(run: Path, bench: Path | None = None) -> tuple[RunInfo, Bench]:

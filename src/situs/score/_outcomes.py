@@ -27,7 +27,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
     item_id: str
     state: str
-    """`answered`, `refused`, `failed`, `unparsed`, `not answerable` or `missing`."""
+    """`answered`, `refused`, `failed`, `unparsed`, `unjudged`, `not answerable` or `missing`."""
     right: bool | None
     """None where it is not answerable under the profile."""
     parsed: str = ""
@@ -64,7 +64,7 @@ def judge(item: Item, row: AnswerRow | None, gives: tuple[str, ...] | None) -> S
         stratum=item.stratum,
         tags=item.tags,
         question=item.question,
-        chance=1.0 / (len(item.options) or 2) if truth is None else None,
+        chance=1.0 / (len(item.options) or 2) if isinstance(item.answer, YesNo | Choice) else None,
         truth=truth,
         mra_code=None if truth is None else 0.0,
         mra_paper=None if truth is None else 0.0,
@@ -78,6 +78,9 @@ def judge(item: Item, row: AnswerRow | None, gives: tuple[str, ...] | None) -> S
         return base
     if row.state != "answered":
         return msgspec.structs.replace(base, outcome=Outcome(item.item_id, row.state, False))
+    if not isinstance(item.answer, YesNo | Choice | Number):
+        outcome = Outcome(item.item_id, "unjudged", False, f"a {item.form} answer needs a judge")
+        return msgspec.structs.replace(base, outcome=outcome)
     return _judge_response(item, row.response, base)
 
 

@@ -11,7 +11,7 @@ from situs.volumes._label_map import LabelMap
 from situs.volumes._masks import load_masks, mask_files, mask_labels
 from situs.volumes._segments import load_label_file
 from situs.volumes._stored import Stored, enough_memory
-from situs.volumes._volume import read_header
+from situs.volumes._volume import Volume, holds_dicom, kind_of, open_volume, read_header
 
 __all__ = ["Labels", "open_labels"]
 
@@ -60,14 +60,25 @@ class Labels:
 
 
 def open_labels(
-    path: str | Path, names: Mapping[int, str] | None = None, *, ids: Mapping[str, int] | None = None
+    path: str | Path,
+    names: Mapping[int, str] | None = None,
+    *,
+    ids: Mapping[str, int] | None = None,
+    reference: Volume | str | Path | None = None,
 ) -> Labels:
-    """Open labels from a file or a folder of masks. Reads headers only.
+    """Open labels from a label file, a folder of masks, a DICOM segmentation or structure set. Reads headers only.
 
     `names` names the values of a label file (others are called `label_<n>`). `ids` numbers the masks of a
-    folder by name; without it, `names` read backwards does.
+    folder by name; without it, `names` read backwards does. `reference` is the image the labels were drawn on; only
+    DICOM labels need it: a structure set has no grid of its own (without a reference, the series it names is looked
+    for near it), and a segmentation that leaves out empty slices is laid onto the grid of the image.
     """
     path = Path(path)
+    if _is_dicom_labels(path):
+        from situs.volumes._dicom_labels import open_dicom_labels
+
+        image = open_volume(reference) if isinstance(reference, str | Path) else reference
+        return open_dicom_labels(path, dict(names or {}), image)
     if path.is_dir():
         known = dict(ids) if ids is not None else {name: label for label, name in (names or {}).items()}
         return _open_folder(path, known)
@@ -77,6 +88,13 @@ def open_labels(
     return Labels(
         path, grid, stored.orientation_basis, stored.warnings, lambda: load_label_file(stored, grid, file_names)
     )
+
+
+def _is_dicom_labels(path: Path) -> bool:
+    """A DICOM file, or a folder of such files without masks."""
+    if path.is_dir() and ((path / "segmentations").is_dir() or any(kind_of(file) for file in path.iterdir())):
+        return False
+    return holds_dicom(path)
 
 
 def _open_folder(path: Path, ids: Mapping[str, int]) -> Labels:

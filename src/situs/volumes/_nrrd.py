@@ -17,7 +17,7 @@ from situs.errors import SitusError
 from situs.space import Affine
 from situs.volumes._limits import MAX_HEADER_BYTES, check_shape
 from situs.volumes._nrrd_axes import locate
-from situs.volumes._stored import SegmentTag, Stored, open_binary, sibling, size_of
+from situs.volumes._stored import SegmentTag, Stored, clean_name, open_binary, sibling, size_of
 
 __all__ = ["read_nrrd"]
 
@@ -36,7 +36,6 @@ _TYPES = {
 _CODE_OF = {name: code for code, names in _TYPES.items() for name in names.split(",")}
 _ENCODINGS = {"raw": "raw", "gzip": "gzip", "gz": "gzip", "bzip2": "bzip2", "bz2": "bzip2"}
 _SEGMENT = re.compile(r"Segment(\d{1,6})_(Name|LabelValue|Layer|ID)")
-_LONGEST_NAME = 200
 
 
 def read_nrrd(path: Path) -> Stored:
@@ -148,8 +147,7 @@ def _segments(pairs: dict[str, str], path: Path) -> tuple[SegmentTag, ...]:
             found.setdefault(int(match[1]), {})[match[2]] = value
     tags = []
     for number, entry in sorted(found.items()):
-        name = entry.get("Name") or entry.get("ID") or f"segment_{number}"
-        name = " ".join("".join(c if c.isprintable() else " " for c in name).split())[:_LONGEST_NAME]
+        name = clean_name(entry.get("Name") or entry.get("ID") or "")
         layer, label = (
             _ints(entry[key], f"a segment's {key}", path)[0] if key in entry else None
             for key in ("Layer", "LabelValue")

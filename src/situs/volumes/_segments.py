@@ -12,7 +12,7 @@ from situs.volumes._label_map import LabelMap, Structure
 from situs.volumes._label_values import present_values, to_labels
 from situs.volumes._stored import SegmentTag, Stored, read_voxels
 
-__all__ = ["load_label_file"]
+__all__ = ["load_label_file", "shared_names"]
 
 
 def load_label_file(stored: Stored, grid: Grid, names: Mapping[int, str]) -> LabelMap:
@@ -32,7 +32,7 @@ def load_label_file(stored: Stored, grid: Grid, names: Mapping[int, str]) -> Lab
         warnings = []
     if not structures:
         raise SitusError("no listed segment has a voxel", where=stored.path, fix="give a file with filled segments")
-    warnings += _shared_names(structures)
+    warnings += shared_names(structures)
     return LabelMap(grid, layers, tuple(structures), (*stored.warnings, *warnings))
 
 
@@ -79,7 +79,7 @@ def _place(tag: SegmentTag, position: int, layers: int, segments: int) -> tuple[
     return layer, tag.value if tag.value is not None else default
 
 
-def _shared_names(structures: list[Structure]) -> list[str]:
+def shared_names(structures: list[Structure]) -> list[str]:
     by_name: dict[str, list[int]] = {}
     for structure in structures:
         by_name.setdefault(structure.name, []).append(structure.label)

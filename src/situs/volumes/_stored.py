@@ -18,7 +18,15 @@ from situs.space import Affine
 from situs.volumes._inflate import inflate_into
 from situs.volumes._limits import MAX_GZIP_RATIO, MAX_SURPLUS_BYTES
 
-__all__ = ["SegmentTag", "Stored", "enough_memory", "open_binary", "read_voxels", "sibling", "size_of"]
+__all__ = ["SegmentTag", "Stored", "clean_name", "enough_memory", "open_binary", "read_voxels", "sibling", "size_of"]
+
+
+_LONGEST_NAME = 200
+
+
+def clean_name(text: str) -> str:
+    """The name of a structure as a file gives it, on one line of bounded length."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_LONGEST_NAME]
 
 
 @dataclass(frozen=True)

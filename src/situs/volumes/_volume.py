@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ from numpy.typing import NDArray
 
 from situs.errors import SitusError
 from situs.space import Grid
+from situs.volumes._dicom_files import dicom_files, is_dicom
 from situs.volumes._metaimage import read_metaimage
 from situs.volumes._nifti import is_nifti, read_nifti
 from situs.volumes._nrrd import read_nrrd
 from situs.volumes._stored import Stored, enough_memory, open_binary, read_voxels
 
-__all__ = ["SUFFIXES", "Volume", "hash_voxels", "kind_of", "open_volume", "read_header", "stem_of"]
+__all__ = ["SUFFIXES", "Volume", "hash_voxels", "holds_dicom", "kind_of", "open_volume", "read_header", "stem_of"]
 
 _READERS = {
     ".nii.gz": read_nifti,
@@ -33,19 +35,28 @@ SUFFIXES = tuple(_READERS)
 class Volume:
     """A lazy 3D volume: opening reads the header, `array` reads the voxels anew each time. Immutable."""
 
-    __slots__ = ("_grid", "_stored")
+    __slots__ = ("_dtype", "_grid", "_orientation_basis", "_path", "_read", "_warnings")
 
-    def __init__(self, stored: Stored) -> None:
-        if len(stored.shape) != 3:
-            raise SitusError("holds several layers", where=stored.path, fix="open it as labels, not as an image")
-        i, j, k = stored.shape
-        self._stored = stored
-        self._grid = Grid((i, j, k), stored.affine)
+    def __init__(
+        self,
+        path: Path,
+        grid: Grid,
+        dtype: np.dtype[Any],
+        orientation_basis: str,
+        warnings: tuple[str, ...],
+        read: Callable[[], NDArray[Any]],
+    ) -> None:
+        self._path = path
+        self._grid = grid
+        self._dtype = dtype
+        self._orientation_basis = orientation_basis
+        self._warnings = warnings
+        self._read = read
 
     @property
     def path(self) -> Path:
-        """The file that was opened."""
-        return self._stored.path
+        """The file or folder that was opened."""
+        return self._path
 
     @property
     def grid(self) -> Grid:
@@ -54,24 +65,26 @@ class Volume:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Type of `array()`: the stored one in native byte order, float32 if the header scales voxels."""
-        return np.dtype(np.float32) if self._stored.is_scaled else self._stored.dtype.newbyteorder("=")
+        """Type of `array()`: the stored one in native byte order; float32 if the header scales voxels.
+
+        A DICOM series whose rescaling is whole stays whole: int16, or int32 if its bits need it.
+        """
+        return self._dtype
 
     @property
     def orientation_basis(self) -> str:
         """`affine` if the header declares an orientation, else `undeclared`."""
-        return self._stored.orientation_basis
+        return self._orientation_basis
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is doubtful about the header; holds no text from it."""
-        return self._stored.warnings
+        return self._warnings
 
     def array(self) -> NDArray[Any]:
         """The voxels [i, j, k] in stored order, first axis fastest."""
         with enough_memory(self.path):
-            voxels = read_voxels(self._stored)
-            return _scaled(voxels, self._stored.slope, self._stored.inter) if self._stored.is_scaled else voxels
+            return self._read()
 
     def content_hash(self) -> str:
         """Hash of voxels, type, shape and affine; the same for any compression, byte order and header text."""
@@ -117,6 +130,13 @@ def stem_of(path: Path) -> str:
     return name[:-4] if path.name.lower().endswith(".seg.nrrd") else name
 
 
+def holds_dicom(path: Path) -> bool:
+    """Whether a file is DICOM by its bytes (and not of another kind by its name), or a folder holds such files."""
+    if path.is_dir():
+        return bool(dicom_files(path))
+    return kind_of(path) is None and is_dicom(path)
+
+
 def read_header(path: Path) -> Stored:
     """Parse the header of any known format, told by the name, else by the first bytes."""
     suffix = kind_of(path)
@@ -134,9 +154,32 @@ def read_header(path: Path) -> Stored:
         return read_nrrd(path)
     if is_nifti(path):
         return read_nifti(path)
-    raise SitusError("is not a volume of a known kind", where=path, fix=f"known: {', '.join(SUFFIXES)}")
+    raise SitusError("is not a volume of a known kind", where=path, fix=f"known: {', '.join(SUFFIXES)}, DICOM")
 
 
 def open_volume(path: str | Path) -> Volume:
-    """Open a 3D image: `.nii`, `.nii.gz`, `.nrrd`, `.nhdr`, `.mha` or `.mhd`. Reads the header only."""
-    return Volume(read_header(Path(path)))
+    """Open a 3D image: `.nii`, `.nii.gz`, `.nrrd`, `.nhdr`, `.mha`, `.mhd`, or DICOM. Reads headers only.
+
+    DICOM is a folder with one image series, a multi-frame file, or any file of a series, which stands for the
+    files of that series in its folder.
+    """
+    path = Path(path)
+    if holds_dicom(path):
+        from situs.volumes._dicom_series import open_series
+
+        return open_series(path)
+    return _stored_volume(read_header(path))
+
+
+def _stored_volume(stored: Stored) -> Volume:
+    if len(stored.shape) != 3:
+        raise SitusError("holds several layers", where=stored.path, fix="open it as labels, not as an image")
+    i, j, k = stored.shape
+    kind = np.dtype(np.float32) if stored.is_scaled else stored.dtype.newbyteorder("=")
+
+    def read() -> NDArray[Any]:
+        voxels = read_voxels(stored)
+        return _scaled(voxels, stored.slope, stored.inter) if stored.is_scaled else voxels
+
+    grid = Grid((i, j, k), stored.affine)
+    return Volume(stored.path, grid, kind, stored.orientation_basis, stored.warnings, read)

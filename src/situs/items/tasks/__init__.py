@@ -4,12 +4,28 @@ from situs.errors import SitusError, did_you_mean
 from situs.items._posed import Task
 from situs.items.tasks._comparison import Comparison
 from situs.items.tasks._direction import DirectionTask
+from situs.items.tasks._distance import Distance
+from situs.items.tasks._extent import Extent
 from situs.items.tasks._lesion_side import LesionSide
+from situs.items.tasks._lesions import LesionOrgan, LesionPair, LesionPole
+from situs.items.tasks._level import Level
 from situs.items.tasks._volume import VolumeEstimate
 
 __all__ = ["TASKS", "choose_tasks"]
 
-TASKS: dict[str, Task] = {task.name: task for task in (DirectionTask(), Comparison(), LesionSide(), VolumeEstimate())}
+_ALL: tuple[Task, ...] = (
+    DirectionTask(),
+    Comparison(),
+    Distance(),
+    Extent(),
+    VolumeEstimate(),
+    Level(),
+    LesionSide(),
+    LesionOrgan(),
+    LesionPole(),
+    LesionPair(),
+)
+TASKS: dict[str, Task] = {task.name: task for task in _ALL}
 
 
 def choose_tasks(names: str | None) -> list[Task]:

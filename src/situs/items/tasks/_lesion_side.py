@@ -12,6 +12,9 @@ from situs.space import Side
 
 __all__ = ["LesionSide"]
 
+_EASY = 100.0
+"""Difficulty of a lesion that no turn of the patient brings near the midline."""
+
 _SIDES = (Option("left", "the left"), Option("right", "the right"))
 
 
@@ -65,6 +68,6 @@ class LesionSide:
             boxes=(world_box(ledger, subject),),
             needs=("side_convention", f"sees:{subject.key}"),
             tags=(f"structure:{subject.key}", f"system:{subject.term.system}", f"side_basis:{ledger.side_basis}"),
-            difficulty=(on_side - 0.5) / max(1e-6, 1.0 - worst + 1e-3),
+            difficulty=min(_EASY, (on_side - needed) / max(1e-6, on_side - worst)),
             pool=_SIDES,
         )

@@ -1,5 +1,5 @@
 // Small helpers. Text is only ever set as text, never as markup.
-const SVG = document.createElementNS.bind(document, ['http:', '', 'www.w3.org', '2000', 'svg'].join('/'));
+const SVG_SPACE = document.querySelector('svg').namespaceURI;
 
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -14,7 +14,7 @@ function fill(node, attributes, children) {
   return node;
 }
 const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
-const s = (tag, attributes, ...children) => fill(SVG(tag), attributes, children);
+const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG_SPACE, tag), attributes, children);
 const byId = (id) => document.getElementById(id);
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
@@ -25,6 +25,7 @@ const MARKS = {
 const markOf = (letter) => MARKS[letter] || MARKS.s;
 
 function short(value) {
+  if (value < 0) return '−' + short(-value);
   const size = Math.abs(value);
   if (size >= 1000) return Math.round(value).toLocaleString('en').replace(/,/g, '\u202f');
   if (size >= 100) return value.toFixed(0);

@@ -1,5 +1,5 @@
 // A number, its interval and the threshold it is held against, drawn to scale.
-const LINE_WIDTH = 640;
+let LINE_WIDTH = 640;
 
 function domainOf(step) {
   const unit = step.unit || '';
@@ -30,11 +30,13 @@ function textAt(x, y, words, cls) {
 }
 
 function numberLine(step) {
+  LINE_WIDTH = clamp(byId('detail').clientWidth - 90, 240, 640);
   const [least, most] = domainOf(step);
   const at = (value) => clamp(12 + (LINE_WIDTH - 24) * (value - least) / (most - least || 1), 4, LINE_WIDTH - 4);
   const unit = step.unit && step.unit !== 'fraction' ? ' ' + step.unit : '';
   const guesses = step.guesses || [];
-  const height = 74 + 16 * guesses.length;
+  const limited = step.threshold !== undefined && step.threshold !== null;
+  const height = (limited ? 74 : 58) + 18 * guesses.length;
   const svg = s('svg', { class: 'numberline', viewBox: `0 0 ${LINE_WIDTH} ${height}`, role: 'img', 'aria-label': spoken(step) });
   svg.style.height = 'auto';
   svg.append(s('line', { class: 'axis', x1: 4, x2: LINE_WIDTH - 4, y1: 30, y2: 30 }));
@@ -47,17 +49,22 @@ function numberLine(step) {
     if (high - low < 90) svg.append(textAt((low + high) / 2, 50, `${ends[0]} to ${ends[1]}${unit}`, 'soft'));
     else svg.append(textAt(low, 50, ends[0], 'soft'), textAt(high, 50, ends[1] + (open ? '' : unit), 'soft'));
   }
-  if (least <= 0 && most > 0 && (!step.interval || at(step.interval[0]) - at(0) > 40)) svg.append(textAt(at(0), 50, '0', 'soft'));
-  if (step.threshold !== undefined && step.threshold !== null) {
+  const clear = (value) => value === undefined || value === null || Math.abs(at(value) - at(0)) > 40;
+  if (least <= 0 && most >= 0 && clear(step.threshold) && (step.interval || []).every(clear)) svg.append(textAt(at(0), 50, '0', 'soft'));
+  if (limited) {
     const x = at(step.threshold);
     svg.append(s('line', { class: 'limit', x1: x, x2: x, y1: 16, y2: 56 }), textAt(x, 68, `threshold ${short(step.threshold)}${unit}`, 'limit-text'));
   }
   guesses.forEach((guess, place) => {
-    const x = at(guess.value), y = (step.threshold === undefined ? 66 : 82) + 16 * place;
-    const beyond = guess.value > most ? ' →' : guess.value < least ? '← ' : '';
-    svg.append(s('line', { class: 'guess ' + guess.mark, x1: x, x2: x, y1: 20, y2: y - 11 }));
-    svg.append(textAt(x, y, `${beyond === '← ' ? beyond : ''}${guess.name}: ${short(guess.value)}${unit}${beyond === ' →' ? beyond : ''}`, 'guess-text ' + guess.mark));
+    const x = at(guess.value), y = (limited ? 84 : 68) + 18 * place, toLeft = x > LINE_WIDTH * 0.55;
+    const beyond = guess.value > most ? ' (beyond the line)' : '';
+    svg.append(s('circle', { class: 'guess ' + guess.mark, cx: x, cy: y - 4, r: 4 }), s('text', { x: toLeft ? x - 9 : x + 9, y, class: 'guess-text ' + guess.mark, 'text-anchor': toLeft ? 'end' : 'start' },
+      `${guess.name}: ${short(guess.value)}${unit} ${markOf(guess.mark)[0]}${beyond}`));
   });
   svg.append(s('circle', { class: 'at', cx: at(step.value), cy: 30, r: 6 }), textAt(at(step.value), 14, short(step.value) + unit, ''));
+  // What the two ends mean, where the value's own label leaves room.
+  const [lower, upper] = step.ends || [];
+  if (lower && at(step.value) > 150) svg.append(textAt(4, 14, '← ' + lower, 'soft'));
+  if (upper && at(step.value) < LINE_WIDTH - 150) svg.append(textAt(LINE_WIDTH - 4, 14, upper + ' →', 'soft'));
   return svg;
 }

@@ -1,0 +1,149 @@
+"""Writing a bench study by study: tables, counts, locations and card."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from situs._files import write_atomic
+from situs.anatomy import Term
+from situs.bench import (
+    FORMAT,
+    Bench,
+    BenchInfo,
+    StudyRecord,
+    TableWriter,
+    content_hash,
+    encode_info,
+    write_card,
+    write_locations,
+)
+from situs.errors import Problem
+from situs.facts import Fact, Recipe
+from situs.items import Item
+from situs.score import blind_scores
+
+__all__ = ["BenchWriter", "BuildOptions", "BuildResult"]
+
+
+class BuildOptions(msgspec.Struct, frozen=True):
+    """What every way of building shares."""
+
+    name: str
+    recipe: Recipe
+    seed: int = 0
+    tasks: str | None = None
+    per_study: int | None = None
+    jobs: int = 1
+    restricted: bool = True
+    licence: str = ""
+    skip_bad: bool = False
+    overwrite: bool = False
+
+
+class BuildResult(msgspec.Struct, frozen=True):
+    """What was built."""
+
+    studies: int
+    items: int
+    by_task: dict[str, int]
+    by_stratum: dict[str, int]
+    not_asked: dict[str, int]
+    problems: list[Problem]
+
+
+class BenchWriter:
+    """The tables of a bench, open for writing; memory holds one row group of each."""
+
+    def __init__(self, folder: Path, source: str, options: BuildOptions, terms: Mapping[str, Term]) -> None:
+        self._folder = folder
+        self._source = source
+        self._options = options
+        self._terms = terms
+        self._studies = TableWriter(folder / "studies.parquet", StudyRecord)
+        self._facts = TableWriter(folder / "facts.parquet", Fact)
+        self._items = TableWriter(folder / "items.parquet", Item)
+        self._counts: dict[str, Counter[str]] = defaultdict(Counter)
+        self._patients: set[str] = set()
+        self._places: dict[str, Path] = {}
+        self._used: set[str] = set()
+
+    def __enter__(self) -> BenchWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for table in (self._studies, self._facts, self._items):
+            table.__exit__(kind, error, trace)
+
+    def add(
+        self,
+        study: StudyRecord,
+        facts: Iterable[Fact],
+        items: list[Item],
+        not_asked: Mapping[str, int],
+        places: Mapping[str, str],
+    ) -> None:
+        """One study with its facts and items."""
+        self._studies.write([study])
+        self._facts.write(facts)
+        self._items.write(items)
+        self._counts["task"].update(item.task for item in items)
+        self._counts["stratum"].update(item.stratum for item in items)
+        self._counts["split"].update(item.split for item in items)
+        self._counts["not_asked"].update(not_asked)
+        self._patients.add(study.patient_id)
+        self._places.update((key, Path(path)) for key, path in places.items())
+        for series in study.series:
+            self._used.update(series.structures)
+
+    def finish(self, problems: list[Problem]) -> BuildResult:
+        """Write `bench.json`, locations and card, once the tables are closed."""
+        options = self._options
+        counts = {
+            "studies": self._studies.count,
+            "patients": len(self._patients),
+            "facts": self._facts.count,
+            "items": self._items.count,
+        }
+        info = BenchInfo(
+            name=options.name,
+            format=FORMAT,
+            source=self._source,
+            seed=options.seed,
+            restricted=options.restricted,
+            licence=options.licence,
+            recipe=options.recipe,
+            terms={name: entry for name, entry in sorted(self._terms.items()) if name in self._used},
+            counts=counts,
+            by_task=self._sorted("task"),
+            by_stratum=self._sorted("stratum"),
+            by_split=self._sorted("split"),
+            not_asked=self._sorted("not_asked"),
+            content_hash=content_hash(self._folder),
+        )
+        write_locations(self._folder, self._places)
+        write_atomic(self._folder / "bench.json", encode_info(info))
+        write_atomic(self._folder / "README.md", write_card(info, _without_looking(Bench(self._folder, info))))
+        return BuildResult(counts["studies"], counts["items"], info.by_task, info.by_stratum, info.not_asked, problems)
+
+    def _sorted(self, what: str) -> dict[str, int]:
+        return {name: count for name, count in sorted(self._counts[what].items()) if count}
+
+
+def _without_looking(bench: Bench) -> dict[str, dict[str, str]]:
+    """Stratum → what each blind baseline reaches there on yes/no and choice questions, for the card."""
+    tables = blind_scores(bench, bench.items, gives=None, metrics=["accuracy.closed", "chance"])
+    result: dict[str, dict[str, str]] = defaultdict(dict)
+    for name, scores in tables.items():
+        for stratum, entries in scores.by_stratum.items():
+            for entry in entries:
+                row = "chance" if entry.metric == "chance" else name
+                bounds = f" ({entry.ci95[0]:.2f}–{entry.ci95[1]:.2f})" if entry.ci95 else ""
+                result[stratum][row] = "–" if entry.value is None else f"{entry.value:.2f}{bounds}"
+    return dict(result)

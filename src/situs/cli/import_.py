@@ -1,0 +1,40 @@
+"""`situs import`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from situs.cli._build_options import finish, options_from
+from situs.cli._output import json_option, out_option
+from situs.cli._sources import Sources
+
+
+@click.group("import", cls=Sources)
+def command() -> None:
+    """Make a bench of questions that another set published; their answers are given, not proved."""
+
+
+@command.command("items")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@out_option("the bench (a new folder)")
+@click.option("--ids", type=click.Choice(["keep", "opaque"]), default="keep", show_default=True, help="Study ids.")
+@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits.")
+@click.option("--skip-bad", is_flag=True, help="Leave out lines that cannot be read, instead of stopping.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
+@json_option
+def _items(paths: tuple[Path, ...], ids: str, licence: str, **given: Any) -> None:
+    """Import questions from JSON Lines files.
+
+    One object a line: study, question, answer, and where they apply options, unit, tolerance, patient, task, id,
+    split, tags. The answer is yes/no, a letter or text of an option (a list for several), a number, or free text.
+    """
+    from situs.build import import_items, is_open_licence
+
+    defaults = {"tasks": None, "per_study": None, "jobs": 1, "recipe": None}
+    options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
+    result = import_items(list(paths), given["out"], options, keep_ids=ids == "keep")
+    finish(result, given)

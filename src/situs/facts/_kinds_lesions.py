@@ -1,0 +1,65 @@
+"""Where a lesion lies in the organs around it."""
+
+from __future__ import annotations
+
+from situs.facts._kinds import number
+from situs.facts._ledger import Ledger, kind
+from situs.facts._record import Fact
+from situs.space import Axis
+
+__all__: list[str] = []
+
+
+@kind("inside_share")
+def _inside_share(ledger: Ledger, inner: str, outer: str) -> Fact:
+    """Share of one structure's voxels that the other holds too (overlapping masks)."""
+    share = ledger.contacts.shared_voxels(inner, outer) / ledger.regions[inner].voxels
+    return ledger.record("inside_share", (inner, outer), share, unit="fraction")
+
+
+@kind("surface_share")
+def _surface_share(ledger: Ledger, inner: str, outer: str) -> Fact:
+    """Share of one structure's surface that borders the other (masks that exclude each other)."""
+    share = ledger.contacts.area_mm2(inner, outer) / ledger.regions[inner].face_area_mm2
+    return ledger.record("surface_share", (inner, outer), min(1.0, share), unit="fraction")
+
+
+@kind("organ_of")
+def _organ_of(ledger: Ledger, lesion: str) -> Fact:
+    """The organ that holds a lesion; None if no organ clearly does.
+
+    At least 95 % of its voxels inside overlapping masks, or 60 % of its surface on one organ and at most 20 % on the
+    next where masks exclude each other.
+    """
+    truth = ledger.recipe.truth
+    organs = [name for name in ledger.structures if ledger.terms[name].kind == "organ" and name != lesion]
+    inside = {name: ledger.fact("inside_share", lesion, name) for name in organs}
+    holding = [name for name, fact in inside.items() if number(fact) >= truth.inside_share]
+    if len(holding) == 1:
+        return ledger.record("organ_of", (lesion,), holding[0], inputs=(inside[holding[0]],))
+    shares = {name: ledger.fact("surface_share", lesion, name) for name in organs}
+    order = sorted(organs, key=lambda name: (-number(shares[name]), name))
+    if not holding and len(order) > 1:
+        first, second = shares[order[0]], shares[order[1]]
+        if number(first) >= truth.surface_share and number(second) <= truth.surface_share_next:
+            return ledger.record("organ_of", (lesion,), order[0], inputs=(first, second))
+    return ledger.record("organ_of", (lesion,), None, flags=("unstable",))
+
+
+@kind("height_in")
+def _height_in(ledger: Ledger, inner: str, outer: str) -> Fact:
+    """How high a structure's centre lies in another: 0 at its lowest point, 1 at its highest."""
+    z = Axis.SUPERIOR_INFERIOR.world_index
+    box, centre = ledger.fact("box", outer), ledger.fact("centroid", inner)
+    low = ledger.regions[outer].box_mm.lo_mm[z]
+    extent = ledger.regions[outer].box_mm.extent_mm[z]
+    value = (float(ledger.regions[inner].centroid_mm[z]) - low) / extent
+    slack = 2.0 * float(ledger.slack_mm()[z]) / extent
+    return ledger.record(
+        "height_in",
+        (inner, outer),
+        value,
+        unit="fraction",
+        interval=(value - slack, value + slack),
+        inputs=(box, centre),
+    )

@@ -1,0 +1,136 @@
+"""How far apart? Surface to surface, within a limit, or which of several is nearest."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from situs.facts import Ledger, number, span
+from situs.items._posed import NotAsked, Posed, Question, quantity
+from situs.items._record import Choice, Number, Option, YesNo
+from situs.items._subjects import Subject, resolve
+from situs.items.tasks._shared import compose, measure_step, obstacle
+
+__all__ = ["Distance"]
+
+_LIMITS_MM = (5, 10, 20, 30, 50)
+_BEARINGS = ("organ", "vessel")
+_RELATIVE = 0.25
+
+
+class Distance:
+    """Distances between surfaces of a lesion and named structures, and between paired organs' centres."""
+
+    name = "distance"
+
+    def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
+        """Of every lesion: to each structure, within each limit, and nearest or farthest of four."""
+        lesions = [s for s in subjects if s.is_lesion]
+        marks = [s for s in subjects if s.term.kind in _BEARINGS]
+        for lesion, mark in itertools.product(lesions, marks):
+            base = {"a": lesion.key, "b": mark.key}
+            yield Question(self.name, "number", {"ask": "gap", **base})
+            for limit in _LIMITS_MM:
+                yield Question(
+                    self.name,
+                    "yes_no",
+                    {"ask": "within", **base, "mm": str(limit)},
+                    family=f"{lesion.key}|{mark.key}|within",
+                )
+        for lesion in lesions:
+            for four in itertools.combinations([s.key for s in marks], 4):
+                for which in ("nearest", "farthest"):
+                    parameters = {"ask": which, "a": lesion.key, "of": "+".join(four)}
+                    yield Question(self.name, "choice", parameters)
+        for mark in marks:
+            partner = mark.term.partner
+            if partner is not None and partner in ledger.regions and mark.key < partner:
+                yield Question(self.name, "number", {"ask": "centres", "a": mark.key, "b": partner})
+
+    def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
+        """Asked if the distance is known well enough for what is asked."""
+        p = question.parameters
+        first = resolve(ledger, p["a"])
+        if p["ask"] in ("nearest", "farthest"):
+            return self._pose_extreme(ledger, first, [resolve(ledger, key) for key in p["of"].split("+")], p["ask"])
+        second = resolve(ledger, p["b"])
+        found = obstacle(ledger, [first, second], whole=p["ask"] == "centres", oriented=False)
+        if found is not None:
+            return found
+        if p["ask"] == "within":
+            return self._pose_within(ledger, first, second, int(p["mm"]))
+        return self._pose_number(ledger, first, second, p["ask"])
+
+    def _pose_within(self, ledger: Ledger, a: Subject, b: Subject, limit: int) -> Posed | NotAsked:
+        if max(ledger.regions.grid.affine.spacing_mm) > limit / 3:
+            return NotAsked("slices too thick for this distance")
+        fact = ledger.fact("surface_gap", a.structure, b.structure)
+        value, (low, high) = number(fact), span(fact)
+        if low <= limit <= high:
+            return NotAsked("distance too close to the limit")
+        if ledger.regions[b.structure].touches_border and value > limit:
+            return NotAsked("structure cut off by the scan")
+        inside = high < limit
+        return compose(
+            ledger,
+            [a, b],
+            text=f"Is {a.phrase} within {limit} mm of {b.phrase}?",
+            answer=YesNo(inside),
+            facts=(fact,),
+            steps=(measure_step(f"From surface to surface it is {quantity(value, 'mm')}.", fact, float(limit)),),
+            conclusion="Yes, it is that near." if inside else "No, it is farther away.",
+            needs=("scale",),
+            difficulty=abs(value - limit) / max(1e-6, (high - low) / 2),
+        )
+
+    def _pose_number(self, ledger: Ledger, a: Subject, b: Subject, ask: str) -> Posed | NotAsked:
+        fact = ledger.fact("surface_gap" if ask == "gap" else "centre_distance", a.structure, b.structure)
+        value, (low, high) = number(fact), span(fact)
+        if value <= 0 or (high - low) / 2 > _RELATIVE * value:
+            return NotAsked("distance not known well enough")
+        if ask == "gap" and ledger.regions[b.structure].touches_border:
+            return NotAsked("structure cut off by the scan")
+        words = "the shortest distance between" if ask == "gap" else "the distance between the centres of"
+        return compose(
+            ledger,
+            [a, b],
+            text=f"What is {words} {a.phrase} and {b.phrase}, in mm?",
+            answer=Number(value, "mm", (low, high)),
+            facts=(fact,),
+            steps=(measure_step(f"The distance is {quantity(value, 'mm')}.", fact),),
+            conclusion=f"It is {quantity(value, 'mm')}.",
+            needs=("scale",),
+            difficulty=2.0 * value / max(1e-6, high - low),
+        )
+
+    def _pose_extreme(self, ledger: Ledger, a: Subject, others: list[Subject], which: str) -> Posed | NotAsked:
+        found = obstacle(ledger, [a, *others], whole=which == "farthest", oriented=False)
+        if found is not None:
+            return found
+        facts = {s.key: ledger.fact("surface_gap", a.structure, s.structure) for s in others}
+        if any(number(fact) <= 0 for fact in facts.values()):
+            return NotAsked("it touches one of them")
+        sign = 1.0 if which == "nearest" else -1.0
+        order = sorted(others, key=lambda s: (sign * number(facts[s.key]), s.key))
+        best = facts[order[0].key]
+        rest = [span(facts[s.key]) for s in order[1:]]
+        margin = min(low for low, _ in rest) - span(best)[1] if sign > 0 else span(best)[0] - max(h for _, h in rest)
+        if margin <= 0:
+            return NotAsked("distances too close to call")
+        if any(ledger.regions[s.structure].touches_border for s in order[1:]) and which == "nearest":
+            return NotAsked("structure cut off by the scan")
+        steps = [
+            measure_step(f"To {s.phrase} it is {quantity(number(facts[s.key]), 'mm')}.", facts[s.key]) for s in order
+        ]
+        gap = abs(number(facts[order[1].key]) - number(best))
+        return compose(
+            ledger,
+            [a, *others],
+            text=f"Which of these lies {which} {'to' if which == 'nearest' else 'from'} {a.phrase}?",
+            answer=Choice(order[0].key),
+            facts=(best, *(facts[s.key] for s in order[1:])),
+            steps=steps,
+            conclusion=f"{order[0].opening} is {which}.",
+            difficulty=gap / max(1e-6, gap - margin),
+            pool=tuple(Option(s.key, s.phrase) for s in others),
+        )

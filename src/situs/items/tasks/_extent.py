@@ -1,0 +1,98 @@
+"""How long is it from top to bottom, and which is longer?"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from situs._files import digest
+from situs.facts import Ledger, number, span
+from situs.items._posed import NotAsked, Posed, Question, quantity
+from situs.items._record import Choice, Number, Option
+from situs.items._subjects import Subject, resolve
+from situs.items.tasks._shared import compose, measure_step, obstacle
+from situs.space import Axis
+
+__all__ = ["Extent"]
+
+_KIND = f"extent.{Axis.SUPERIOR_INFERIOR}"
+_LONGEST_RELATIVE = 0.2
+
+
+class Extent:
+    """Craniocaudal length: a number in cm, or the longer of two."""
+
+    name = "extent"
+
+    def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
+        """Every organ's length, and every pair of organs."""
+        organs = [s for s in subjects if s.term.kind == "organ" and s.term.ask_size]
+        for subject in organs:
+            yield Question(self.name, "number", {"of": subject.key})
+        for a, b in itertools.combinations(organs, 2):
+            for which in ("longer", "shorter"):
+                yield Question(
+                    self.name,
+                    "choice",
+                    {"a": a.key, "b": b.key, "which": which},
+                    family=f"{a.key}|{b.key}",
+                    primary=(which == "longer") == (int(digest("extent", a.key, b.key), 16) % 2 == 0),
+                    named_only=True,
+                )
+
+    def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
+        """Asked of whole structures whose lengths are known well enough, or clearly differ."""
+        if question.form == "number":
+            return self._pose_number(ledger, resolve(ledger, question.parameters["of"]))
+        a, b = resolve(ledger, question.parameters["a"]), resolve(ledger, question.parameters["b"])
+        return self._pose_longer(ledger, a, b, question.parameters["which"])
+
+    def _pose_number(self, ledger: Ledger, subject: Subject) -> Posed | NotAsked:
+        found = obstacle(ledger, [subject], whole=True, oriented=True)
+        if found is not None:
+            return found
+        fact = ledger.fact(_KIND, subject.structure)
+        value, (low, high) = number(fact), span(fact)
+        if (high - low) / 2 > _LONGEST_RELATIVE * value:
+            return NotAsked("length not known well enough")
+        return compose(
+            ledger,
+            [subject],
+            text=f"How long is {subject.phrase} from top to bottom, in cm?",
+            answer=Number(value / 10.0, "cm", (low / 10.0, high / 10.0)),
+            facts=(fact,),
+            steps=(measure_step(f"From top to bottom it measures {quantity(value, 'mm')}.", fact),),
+            conclusion="That is its length.",
+            needs=("scale", "slice_order"),
+            difficulty=2.0 * value / max(1e-6, high - low),
+        )
+
+    def _pose_longer(self, ledger: Ledger, a: Subject, b: Subject, which: str) -> Posed | NotAsked:
+        found = obstacle(ledger, [a, b], whole=True, oriented=True)
+        if found is not None:
+            return found
+        facts = {s.key: ledger.fact(_KIND, s.structure) for s in (a, b)}
+        longer, shorter = sorted((a, b), key=lambda s: (-number(facts[s.key]), s.key))
+        margin = span(facts[longer.key])[0] - span(facts[shorter.key])[1]
+        if margin <= 0:
+            return NotAsked("lengths too close to call")
+        answer = longer if which == "longer" else shorter
+        steps = [
+            measure_step(
+                f"{s.opening} measures {quantity(number(facts[s.key]), 'mm')} from top to bottom.", facts[s.key]
+            )
+            for s in (longer, shorter)
+        ]
+        gap = number(facts[longer.key]) - number(facts[shorter.key])
+        return compose(
+            ledger,
+            [a, b],
+            text=f"Which is {which} from top to bottom, {a.phrase} or {b.phrase}?",
+            answer=Choice(answer.key),
+            facts=tuple(facts.values()),
+            steps=steps,
+            conclusion=f"{answer.opening} is {which}.",
+            needs=("slice_order",),
+            difficulty=gap / max(1e-6, gap - margin),
+            pool=tuple(Option(s.key, s.phrase) for s in (a, b)),
+        )

@@ -1,0 +1,65 @@
+"""What the tasks have in common: reasons, wording of steps, and checks every question begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from situs.facts import Fact, Ledger
+from situs.items._posed import NotAsked, Posed, find_step, measured
+from situs.items._record import Answer, Option, Step
+from situs.items._subjects import Subject, world_box
+
+__all__ = ["ALIKE", "CUT", "UNDECLARED", "compose", "measure_step", "obstacle"]
+
+ALIKE = NotAsked("two lesions too alike in size to say which is the largest")
+CUT = NotAsked("structure cut off by the scan")
+UNDECLARED = NotAsked("the file declares no orientation, so sides are unknown")
+
+
+def obstacle(ledger: Ledger, subjects: Iterable[Subject], *, whole: bool, oriented: bool) -> NotAsked | None:
+    """Why nothing can be asked of these subjects, if so: an unclear role, a cut structure, unknown sides."""
+    asked = list(subjects)
+    if any("unstable" in fact.flags for s in asked for fact in s.evidence):
+        return ALIKE
+    if whole and any(ledger.regions[s.structure].touches_border for s in asked):
+        return CUT
+    if oriented and ledger.side_basis == "undeclared":
+        return UNDECLARED
+    return None
+
+
+def measure_step(words: str, fact: Fact, threshold: float | None = None) -> Step:
+    """One measured number, with the threshold it is held against."""
+    return Step("measure", words, (fact.fact_id,), (), measured(fact, threshold))
+
+
+def compose(
+    ledger: Ledger,
+    subjects: Sequence[Subject],
+    *,
+    text: str,
+    answer: Answer,
+    facts: Sequence[Fact],
+    steps: Sequence[Step],
+    conclusion: str,
+    needs: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    difficulty: float | None = None,
+    pool: tuple[Option, ...] = (),
+) -> Posed:
+    """A posed question: find the subjects, then the given steps, then the conclusion."""
+    boxes = tuple(ledger.fact("box", s.structure) for s in subjects)
+    evidence = tuple(fact for s in subjects for fact in s.evidence)
+    last = Step("conclude", conclusion, tuple(fact.fact_id for fact in facts[:1]))
+    systems = {f"system:{s.term.system}" for s in subjects if s.term.system}
+    return Posed(
+        text=text,
+        answer=answer,
+        facts=(*facts, *evidence, *boxes),
+        steps=(*(find_step(ledger, s) for s in subjects), *steps, last),
+        boxes=tuple(world_box(ledger, s) for s in subjects),
+        needs=(*needs, *(f"sees:{s.key}" for s in subjects)),
+        tags=(*(f"structure:{s.key}" for s in subjects), *sorted(systems), *tags),
+        difficulty=difficulty,
+        pool=pool,
+    )

@@ -1,0 +1,57 @@
+"""What a reader must know before trusting an item: what is cut, unstable or oblique, and what sides rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from situs.anatomy import Term, term
+from situs.bench import SeriesRecord, StudyRecord
+from situs.facts import Fact
+from situs.space import Affine
+
+__all__ = ["SeriesNote", "fact_flags", "series_note"]
+
+_OBLIQUE_DEGREES = 5.0
+
+
+class SeriesNote(msgspec.Struct, frozen=True):
+    """What a reader must know of a series."""
+
+    study: str
+    modality: str
+    spacing: str
+    flags: tuple[tuple[str, str], ...]
+
+
+def fact_flags(held: Sequence[Fact], own_terms: Mapping[str, Term]) -> list[tuple[str, str]]:
+    cut = sorted({s for fact in held if "cut" in fact.flags and len(fact.subjects) == 1 for s in fact.subjects})
+    flags = []
+    words = [(own_terms.get(name) or term(name)).plain for name in cut]
+    if cut:
+        flags.append(("warn", f"cut off by the scan: {', '.join(words)} (sizes are lower bounds)"))
+    if any("unstable" in fact.flags for fact in held):
+        flags.append(("warn", "unstable: a fact does not hold over its whole interval"))
+    if any("islands" in fact.flags for fact in held):
+        flags.append(("warn", "islands were set aside"))
+    if not held:
+        flags.append(("note", "answer given by the source, not derived from facts"))
+    return flags
+
+
+def series_note(study: StudyRecord, series: SeriesRecord) -> SeriesNote:
+    affine = Affine([series.affine[row * 4 : row * 4 + 4] for row in range(4)])
+    angle = affine.obliquity_degrees
+    flags = []
+    if angle > _OBLIQUE_DEGREES:
+        flags.append(("warn", f"oblique grid ({angle:.0f}°), letters are nearest axis"))
+    if affine.is_sheared:
+        flags.append(("warn", "sheared grid (tilted gantry): angles on screen are not true"))
+    if series.side_basis == "affine":
+        flags.append(("note", "left and right from the file's affine"))
+    else:
+        flags.append(("warn", f"side basis: {series.side_basis}"))
+    flags.append(("note", f"masks: {series.annotation}"))
+    spacing = " × ".join(f"{step:.2g}" if step < 1 else f"{step:.3g}" for step in affine.spacing_mm)
+    return SeriesNote(study.study_id, series.modality.upper(), f"{spacing} mm voxels", tuple(flags))

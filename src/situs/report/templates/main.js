@@ -1,0 +1,14 @@
+const data = JSON.parse(byId('payload').textContent);
+const pane = byId('detail');
+const list = makeList(data, (row, byPointer) => {
+  pane.replaceChildren(...makeDetail(data, row, (step) => list.by(step)).filter(Boolean));
+  try { history.replaceState(null, '', '#' + row[0]); } catch { /* some browsers forbid it for local files */ }
+  if (byPointer && window.matchMedia('(max-width: 760px)').matches) pane.scrollIntoView({ behavior: 'smooth', block: 'start' });
+});
+if (!list.open(location.hash.slice(1))) list.first();
+window.addEventListener('hashchange', () => list.open(location.hash.slice(1)));
+document.addEventListener('keydown', (event) => {
+  if (event.altKey || event.ctrlKey || event.metaKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+  if (event.key === 'j') list.by(1);
+  if (event.key === 'k') list.by(-1);
+});

@@ -1,0 +1,263 @@
+// Three planes of one item. Pixels are voxels; the browser scales them by millimetres.
+const PLANES = ['axial', 'coronal', 'sagittal'];
+const ENDS = { axial: 'from the feet', coronal: 'from the back', sagittal: "from the patient's left" };
+const show = { hidden: new Set(), boxes: false, line: true, lines: false, zoom: false, main: null };
+const images = new Map();
+
+function imageOf(uri, ready) {
+  let image = images.get(uri);
+  if (!image) {
+    if (images.size > 600) images.clear();
+    image = new Image();
+    image.src = uri;
+    images.set(uri, image);
+  }
+  if (image.complete && image.naturalWidth) ready(image);
+  else image.addEventListener('load', () => ready(image), { once: true });
+}
+
+function makeViewer(shared, view, subjects) {
+  const pictures = shared.pictures[view.source], outlines = shared.outlines[view.series] || {};
+  const panes = {};
+  const at = {};
+  const grid = h('div', { class: 'panes' });
+
+  // Every shown axis falls from the left and top edge, so that a pixel is the index counted from the far end.
+  const pixel = (plane, point) => {
+    const { across, down } = shared.planes[plane];
+    return [view.shape[across] - 0.5 - point[across], view.shape[down] - 0.5 - point[down]];
+  };
+  const sizeOf = (plane) => {
+    const { across, down } = shared.planes[plane];
+    return { w: view.shape[across], h: view.shape[down], mx: view.spacing[across], my: view.spacing[down] };
+  };
+
+  function rectOf(plane) {
+    const { w, h: height, mx, my } = sizeOf(plane);
+    const corners = view.marks.boxes.flatMap((box) => box.corners.map((point) => pixel(plane, point)));
+    if (!show.zoom || !corners.length) return [0, 0, w, height];
+    const bounds = [0, 1].map((i) => {
+      const step = i ? my : mx, count = i ? height : w;
+      let low = Math.min(...corners.map((c) => c[i])) - 15 / step, high = Math.max(...corners.map((c) => c[i])) + 15 / step;
+      const lack = 70 / step - (high - low);
+      if (lack > 0) { low -= lack / 2; high += lack / 2; }
+      return [Math.max(0, Math.floor(low)), Math.min(count, Math.ceil(high))];
+    });
+    return [bounds[0][0], bounds[1][0], bounds[0][1] - bounds[0][0], bounds[1][1] - bounds[1][0]];
+  }
+
+  function move(plane, index) {
+    const slices = view.planes[plane].slices;
+    let best = slices[0];
+    for (const slice of slices) if (Math.abs(slice - index) < Math.abs(best - index)) best = slice;
+    at[plane] = best;
+  }
+  function step(plane, by) {
+    const slices = view.planes[plane].slices;
+    at[plane] = slices[clamp(slices.indexOf(at[plane]) + by, 0, slices.length - 1)];
+    draw(plane);
+    if (show.lines) PLANES.forEach((other) => other !== plane && drawMarks(other));
+  }
+
+  function makePane(plane) {
+    const letters = shared.planes[plane], count = view.shape[letters.through];
+    const canvas = h('canvas', { 'aria-hidden': 'true' }), svg = s('svg', { preserveAspectRatio: 'none', 'aria-hidden': 'true' });
+    const scale = h('div', { class: 'scale' }), labels = h('div', {});
+    const stage = h('div', { class: 'stage' }, canvas, svg, labels,
+      ['left', 'right', 'top', 'bottom'].map((side) => h('span', { class: 'edge ' + side }, letters[side])), scale);
+    const frame = h('div', { class: 'frame', tabindex: 0, role: 'group', 'aria-label': plane + ' view; arrow keys change the slice' }, stage);
+    const slider = h('input', { type: 'range', min: 0, max: view.planes[plane].slices.length - 1, step: 1, 'aria-label': plane + ' slice' });
+    const output = h('output', {});
+    const pane = h('div', { class: 'pane' },
+      h('div', { class: 'bar-top' }, h('span', { title: `embedded: slices ${view.planes[plane].spoken} of ${count}, counted ${ENDS[plane]}` }, h('b', {}, plane), ` slices ${view.planes[plane].spoken} of ${count}`),
+        h('button', { type: 'button', class: 'grow-btn', 'aria-label': 'enlarge the ' + plane + ' view', onclick: () => { show.main = plane; layout(); } }, 'Enlarge')),
+      frame, h('div', { class: 'slide' }, slider, output));
+    slider.addEventListener('input', () => { at[plane] = view.planes[plane].slices[Number(slider.value)]; step(plane, 0); });
+    let turned = 0;
+    frame.addEventListener('wheel', (event) => {
+      event.preventDefault();
+      turned += event.deltaMode ? event.deltaY * 30 : event.deltaY;
+      const notches = Math.trunc(turned / 30);
+      if (notches) { turned -= notches * 30; step(plane, -clamp(notches, -3, 3)); }
+    }, { passive: false });
+    frame.addEventListener('keydown', (event) => {
+      const by = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 5, PageDown: -5 }[event.key];
+      if (event.key === 'Home') { at[plane] = view.planes[plane].opening; step(plane, 0); } else if (by) step(plane, by);
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    stage.addEventListener('click', (event) => {
+      const box = stage.getBoundingClientRect(), [x0, y0, w, height] = rectOf(plane);
+      const x = x0 + w * (event.clientX - box.left) / box.width, y = y0 + height * (event.clientY - box.top) / box.height;
+      const { across, down } = letters;
+      PLANES.forEach((other) => {
+        const through = shared.planes[other].through;
+        if (through === across) move(other, Math.round(view.shape[across] - 0.5 - x));
+        if (through === down) move(other, Math.round(view.shape[down] - 0.5 - y));
+      });
+      frame.focus({ preventScroll: true });
+      drawAll();
+    });
+    panes[plane] = { pane, frame, stage, canvas, svg, labels, scale, slider, output, count };
+    return pane;
+  }
+
+  function fit(plane) {
+    const p = panes[plane], [, , w, height] = rectOf(plane), { mx, my } = sizeOf(plane);
+    const room = p.frame.getBoundingClientRect();
+    if (!room.width) return;
+    const perMm = Math.min(room.width / (w * mx), room.height / (height * my));
+    p.perMm = perMm;
+    p.stage.style.width = w * mx * perMm + 'px';
+    p.stage.style.height = height * my * perMm + 'px';
+    const ratio = Math.min(3, window.devicePixelRatio || 1);
+    p.canvas.width = Math.max(1, Math.round(w * mx * perMm * ratio));
+    p.canvas.height = Math.max(1, Math.round(height * my * perMm * ratio));
+    const bar = [200, 100, 50, 20, 10, 5].find((mm) => mm * perMm <= 0.3 * w * mx * perMm) || 2;
+    p.scale.replaceChildren(bar >= 10 ? bar / 10 + ' cm' : bar + ' mm', h('i', {}));
+    p.scale.lastChild.style.width = bar * perMm + 'px';
+  }
+
+  function draw(plane) {
+    const p = panes[plane], index = at[plane], rect = rectOf(plane);
+    p.slider.value = view.planes[plane].slices.indexOf(index);
+    p.output.textContent = `${index + 1}/${p.count}`;
+    p.slider.setAttribute('aria-valuetext', `slice ${index + 1} of ${p.count}, ${ENDS[plane]}`);
+    imageOf(pictures[plane][index], (image) => {
+      if (at[plane] !== index) return;
+      const context = p.canvas.getContext('2d');
+      context.imageSmoothingEnabled = true;
+      context.imageSmoothingQuality = 'high';
+      context.drawImage(image, ...rect, 0, 0, p.canvas.width, p.canvas.height);
+    });
+    drawMarks(plane);
+  }
+
+  function drawMarks(plane) {
+    const p = panes[plane], rect = rectOf(plane), index = at[plane], { across, down, through } = shared.planes[plane];
+    p.svg.setAttribute('viewBox', rect.join(' '));
+    const parts = [], labels = [];
+    const colour = (place) => ' c' + place % 5;
+    view.structures.forEach((name, place) => {
+      const path = ((outlines[name] || {})[plane] || {})[index];
+      if (path && !show.hidden.has(place)) parts.push(s('path', { class: 'o' + colour(place), d: path }));
+    });
+    if (show.boxes) view.marks.boxes.forEach((box, place) => {
+      const cut = boxCut(box.corners, through, index).map((point) => pixel(plane, point));
+      if (cut.length > 2) parts.push(s('path', { class: 'bx' + colour(place), d: 'M' + cut.map((c) => c.map((v) => v.toFixed(2)).join(' ')).join('L') + 'z' }));
+    });
+    if (show.lines) {
+      const far = 1e4;
+      PLANES.forEach((other) => {
+        const axis = shared.planes[other].through;
+        if (axis === across) { const x = view.shape[axis] - 0.5 - at[other]; parts.push(s('path', { class: 'sl', d: `M${x} ${-far}V${far}` })); }
+        if (axis === down) { const y = view.shape[axis] - 0.5 - at[other]; parts.push(s('path', { class: 'sl', d: `M${-far} ${y}H${far}` })); }
+      });
+    }
+    if (show.line && view.marks.midline) parts.push(...midline(plane, index));
+    if (show.line) for (const mark of view.marks.planes) {
+      if (mark.axis === through) continue;
+      const other = mark.axis === across ? down : across;
+      const step = mark.steps[[0, 1, 2].filter((axis) => axis !== mark.axis).indexOf(other)];
+      const ends = [-45, 45].map((mm) => pixel(plane, mark.at.map((v, i) => v + mm * step[i])));
+      parts.push(s('path', { class: 'mg', d: `M${ends[0].join(' ')}L${ends[1].join(' ')}` }));
+    }
+    if (show.line) for (const line of view.marks.lines) {
+      const a = pixel(plane, line.end), b = pixel(plane, line.start);
+      const d = `M${b[0]} ${b[1]}L${a[0]} ${a[1]}`;
+      const off = [line.end, line.start].map((point) => Math.abs(point[through] - index) > 1);
+      parts.push(s('path', { class: 'ln-back', d }), s('path', { class: off[0] || off[1] ? 'ln off' : 'ln', d }));
+      [[a, line.colours[1], off[0]], [b, line.colours[0], off[1]]].forEach(([point, place, away]) => {
+        const spot = `M${point[0]} ${point[1]}h0.001`;
+        parts.push(s('path', { class: 'dot' + (away ? ' off' + colour(place) : ''), d: spot }), s('path', { class: 'dot-in' + (away ? ' off' : '') + colour(place), d: spot }));
+      });
+      const { mx, my } = sizeOf(plane);
+      if (Math.hypot((a[0] - b[0]) * mx, (a[1] - b[1]) * my) * (p.perMm || 1) > 46 && line.axis !== through) labels.push([(a[0] + b[0]) / 2, (a[1] + b[1]) / 2, line.text]);
+    }
+    p.svg.replaceChildren(...parts);
+    p.labels.replaceChildren(...labels.map(([x, y, text]) => {
+      const label = h('span', { class: 'label' }, text);
+      label.style.left = 100 * (x - rect[0]) / rect[2] + '%';
+      label.style.top = 100 * (y - rect[1]) / rect[3] + '%';
+      return label;
+    }));
+  }
+
+  function midline(plane, index) {
+    const { points, front } = view.marks.midline;
+    if (plane !== 'axial') return [s('path', { class: 'md', d: 'M' + points.map((point) => pixel(plane, point).map((v) => v.toFixed(1)).join(' ')).join('L') })];
+    for (let i = 1; i < points.length; i++) {
+      const [low, high] = [points[i - 1], points[i]];
+      if ((low[2] - index) * (high[2] - index) > 0) continue;
+      const share = (index - low[2]) / (high[2] - low[2] || 1);
+      const here = low.map((v, axis) => v + share * (high[axis] - v));
+      const ends = [-600, 600].map((mm) => pixel(plane, here.map((v, axis) => v + mm * front[axis])));
+      return [s('path', { class: 'md', d: `M${ends[0].join(' ')}L${ends[1].join(' ')}` })];
+    }
+    return [];
+  }
+
+  // Where the plane index = n cuts the twelve edges of a box, in order round the cut.
+  function boxCut(corners, axis, n) {
+    const cut = [];
+    for (let a = 0; a < 8; a++) for (const bit of [1, 2, 4]) {
+      const b = a | bit;
+      if (b === a) continue;
+      const p = corners[a], q = corners[b], u = p[axis] - n, v = q[axis] - n;
+      if (u * v < 0) cut.push(p.map((value, i) => value + (q[i] - value) * (u / (u - v))));
+    }
+    if (cut.length < 3) return [];
+    const [i, j] = [0, 1, 2].filter((other) => other !== axis);
+    const mid = [i, j].map((k) => cut.reduce((sum, point) => sum + point[k], 0) / cut.length);
+    return cut.sort((p, q) => Math.atan2(p[j] - mid[1], p[i] - mid[0]) - Math.atan2(q[j] - mid[1], q[i] - mid[0]));
+  }
+
+  const drawAll = () => PLANES.forEach(draw);
+  function layout() {
+    const main = show.main || preferred();
+    PLANES.forEach((plane) => panes[plane].pane.classList.toggle('main', plane === main));
+    refit();
+  }
+  // A step up or down is not seen in an axial view.
+  function preferred() {
+    return [...view.marks.lines, ...view.marks.planes].some((mark) => mark.axis === 2) ? 'coronal' : 'axial';
+  }
+  const refit = () => { PLANES.forEach(fit); drawAll(); };
+
+  const toggle = (words, key, title) => {
+    const button = h('button', { type: 'button', class: 'tool', 'aria-pressed': String(show[key]), title, onclick: () => {
+      show[key] = !show[key];
+      button.setAttribute('aria-pressed', String(show[key]));
+      refit();
+    } }, words);
+    return button;
+  };
+  const chips = view.structures.map((name, place) => {
+    const subject = subjects.find((entry) => entry.structure === name) || { plain: name };
+    const box = h('input', { type: 'checkbox', onchange: () => { show.hidden[box.checked ? 'delete' : 'add'](place); drawAll(); } });
+    box.checked = !show.hidden.has(place);
+    const jump = () => { PLANES.forEach((plane) => move(plane, view.planes[plane].jumps[place])); drawAll(); };
+    return h('span', { class: 'chip' },
+      h('label', { title: 'outline of the mask, to the voxel' }, box, h('span', { class: 'key-line c' + place % 5 }), subject.plain + (subject.volume ? ', ' + subject.volume : '')),
+      h('button', { type: 'button', class: 'jump', title: 'go to the slices that show it best', onclick: jump, 'aria-label': 'go to ' + subject.plain }, 'Go to'));
+  });
+  const hasLine = view.marks.lines.length || view.marks.planes.length || view.marks.midline;
+  const toolbar = h('div', { class: 'toolbar', role: 'group', 'aria-label': 'What is drawn over the pictures' }, chips,
+    view.marks.boxes.length ? toggle('Boxes', 'boxes', 'boxes of the structures') : null,
+    hasLine ? toggle(view.marks.midline ? 'Midline' : view.marks.lines.length ? 'Measured line' : 'Measured height', 'line', 'what was measured') : null,
+    toggle('Slice lines', 'lines', 'where the other two views cut'),
+    toggle('Zoom', 'zoom', 'show only the structures and 15 mm around them'));
+  PLANES.forEach((plane) => { grid.append(makePane(plane)); at[plane] = view.planes[plane].opening; move(plane, at[plane]); });
+  new ResizeObserver(refit).observe(grid);
+  requestAnimationFrame(layout);
+
+  const words = [view.window + '.', "Radiological view: the patient's right is on the picture's left."];
+  const kinds = { centres: 'between the two centres', gap: 'between the nearest points of the two surfaces', extent: 'from end to end along the patient axis' };
+  const [line] = view.marks.lines, [rule] = view.marks.planes;
+  if (line) words.push(`White line: ${kinds[line.kind]}, projected on each plane; dashed, with hollow ends, where it leaves the slice.`);
+  if (rule) words.push(`Dotted: ${rule.text}.`);
+  if (view.marks.midline) words.push(`Yellow dashes: ${view.marks.midline.text}.`);
+  words.push('Scroll, drag the slider or use arrow keys to change slices; click a point to bring the other views to it.');
+  return h('div', { class: 'viewer' }, toolbar, grid, h('p', { class: 'caption' }, words.join(' ')));
+}

@@ -1,0 +1,170 @@
+"""What the tests share: the command line in this process, and phantom benches that are built once a session."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import io
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What one call of the program gave."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output as the one JSON value it promises to be."""
+        return json.loads(self.out)
+
+
+def run_situs(*args: object) -> Ran:
+    """`situs ARGS…` in this process. Anything but an orderly exit (a traceback) is raised."""
+    from situs.cli import main
+
+    out, err, before = io.StringIO(), io.StringIO(), sys.argv
+    sys.argv = ["situs", *map(str, args)]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main()
+    except SystemExit as stop:
+        return Ran(stop.code if isinstance(stop.code, int) else 0, out.getvalue(), err.getvalue())
+    finally:
+        sys.argv = before
+    raise AssertionError("main() returned instead of exiting")
+
+
+@pytest.fixture(scope="session")
+def situs() -> Callable[..., Ran]:
+    """The program, called in this process."""
+    return run_situs
+
+
+def read_plain(path: Path) -> bytes:
+    """A file as its reader sees it: Parquet and gzip are unpacked."""
+    import gzip
+
+    import pyarrow.parquet as pq
+
+    if path.suffix == ".parquet":
+        table = pq.read_table(path)
+        return repr((table.schema.metadata, pq.read_metadata(path).metadata, table.to_pylist())).encode()
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
+
+@pytest.fixture(scope="session")
+def plain_content() -> Callable[[Path], bytes]:
+    """Reads a file as its reader sees it."""
+    return read_plain
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_id_key() -> Iterator[None]:
+    """No test reads or makes the user's key for opaque ids."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SITUS_ID_KEY", "tests")
+        yield
+
+
+Once = Callable[[str, Callable[[Path], object]], Path]
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """`once(name, make)`: a folder made a single time for all workers of the session."""
+    root = tmp_path_factory.getbasetemp()
+    root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
+
+    def make_once(name: str, make: Callable[[Path], object]) -> Path:
+        folder, done = root / name, root / f"{name}.done"
+        with (root / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                folder.mkdir()
+                make(folder)
+                done.touch()
+        return folder
+
+    return make_once
+
+
+def write_label_phantoms(root: Path, seed: int, count: int) -> None:
+    """Phantom patients as folders of masks without images, on 5 mm voxels: a tenth of a second each."""
+    import nibabel
+    import numpy as np
+
+    from situs.volumes.phantoms import plan_patient, rasterize
+
+    for index in range(count):
+        plan = plan_patient(seed, index, spacing_mm=(5.0, 5.0, 5.0))
+        folder = root / f"patient{index:03d}" / "segmentations"
+        folder.mkdir(parents=True)
+        for structure in plan.truth.structures:
+            mask = rasterize(structure.shape, plan.grid).astype(np.uint8)
+            nibabel.save(nibabel.Nifti1Image(mask, plan.grid.affine.matrix), folder / f"{structure.name}.nii.gz")
+
+
+def write_image_phantoms(root: Path, seed: int, count: int) -> None:
+    """Phantom patients with image and masks, on 5 mm voxels."""
+    from situs.volumes.phantoms import make_patient, write_patient
+
+    for index in range(count):
+        patient = make_patient(seed, index, spacing_mm=(5.0, 5.0, 5.0), noise=False)
+        write_patient(patient, root / f"patient{index:03d}")
+
+
+def build_cohort(folder: Path, count: int) -> None:
+    """A bench of label-only phantoms at `folder/bench`."""
+    write_label_phantoms(folder / "data", seed=11, count=count)
+    args = ("--annotation", "exact", "--jobs", 2, "--out", folder / "bench")
+    assert run_situs("build", "masks", folder / "data", *args).code == 0
+
+
+@pytest.fixture(scope="session")
+def cohort(once: Once) -> Path:
+    """A bench of 40 phantom patients, for laws in which chance plays."""
+    return once("cohort", lambda folder: build_cohort(folder, 40)) / "bench"
+
+
+@pytest.fixture(scope="session")
+def small(once: Once) -> Path:
+    """A folder with `data` (4 phantom patients, with images) and `bench`, built from it. Do not change it."""
+
+    def make(folder: Path) -> None:
+        write_image_phantoms(folder / "data", seed=8, count=4)
+        args = ("--annotation", "exact", "--licence", "CC0-1.0", "--out", folder / "bench")
+        assert run_situs("build", "masks", folder / "data", *args).code == 0
+
+    return once("small", make)
+
+
+@pytest.fixture(scope="session")
+def bench(small: Path) -> Path:
+    """The bench of `small`. Do not change it."""
+    return small / "bench"
+
+
+@pytest.fixture(scope="session")
+def large_cohort(once: Once) -> Path:
+    """A bench of 120 phantom patients, for the sweep."""
+    return once("large_cohort", lambda folder: build_cohort(folder, 120)) / "bench"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The full sweep of a law runs on request only: `pytest -m sweep`."""
+    if "sweep" not in config.option.markexpr:
+        for item in items:
+            if item.get_closest_marker("sweep"):
+                item.add_marker(pytest.mark.skip(reason="a sweep: run it with -m sweep"))

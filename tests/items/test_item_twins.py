@@ -1,0 +1,162 @@
+"""The arrangement of a cohort: twins, balance, letters; and that order and jobs change nothing."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+
+import pytest
+from _studies import ledger_of, phantom_labels
+
+from situs.items import TASKS, Outline, Placement, arrange, candidates, outline, place
+
+PATIENTS = 14
+
+
+def cohort_of(seed: int, patients: int) -> list[Outline]:
+    """A made-up cohort: texts with two to six options, asked in several guises, with skewed answers."""
+    rng = random.Random(seed)
+    found = []
+    for patient in range(patients):
+        for question in range(12):
+            pool = tuple("abcdef"[: 2 + question % 5])
+            form = "yes_no" if question % 4 == 0 else "choice"
+            pool = ("yes", "no") if form == "yes_no" else pool
+            for guise in range(1 + question % 2):
+                key = None if question == 11 else pool[min(len(pool) - 1, int(rng.expovariate(1.2)))]
+                found.append(
+                    Outline(
+                        item_id=f"i{patient}-{question}-{guise}",
+                        study_id=f"s{patient}",
+                        patient_id=f"p{patient}",
+                        task=f"task{question % 3}",
+                        form="number" if key is None else form,
+                        text=f"Question {question} guise {guise}?",
+                        key=key,
+                        pool=() if key is None else pool,
+                        family=f"family{question}",
+                        primary=guise == 0,
+                        named_only=question % 6 == 1,
+                        textbook=question % 5 == 4,
+                    )
+                )
+    return found
+
+
+@pytest.fixture(scope="module")
+def phantoms() -> list[Outline]:
+    """The real thing: every candidate of a cohort of phantoms."""
+    found = []
+    for index in range(PATIENTS):
+        ledger = ledger_of(phantom_labels(29, index, (6.0, 6.0, 6.0)))
+        ledger.study_id = f"s{index}"
+        found += [outline(c) for c in candidates(ledger, f"p{index}", TASKS.values(), seed=0)[0]]
+    return found
+
+
+@pytest.fixture(params=[*range(6), "phantoms"])
+def outlines(request) -> list[Outline]:
+    if request.param == "phantoms":
+        return request.getfixturevalue("phantoms")
+    return cohort_of(request.param, 3 + 5 * request.param)
+
+
+def placed_in(outlines: list[Outline], placed: dict[str, Placement], *strata: str) -> list[tuple[Outline, Placement]]:
+    return [(o, placed[o.item_id]) for o in outlines if o.item_id in placed and placed[o.item_id].stratum in strata]
+
+
+def values_of(entry: Outline, placement: Placement) -> tuple[str, ...]:
+    return placement.options or entry.pool
+
+
+def test_twins_have_each_answer_equally_often(outlines):
+    """One text, different patients, each offered option right for the same number of them."""
+    groups = defaultdict(list)
+    for entry, placement in placed_in(outlines, arrange(outlines, seed=3), "headline"):
+        assert placement.twin_group
+        groups[placement.twin_group].append((entry, placement))
+    assert groups
+    for members in groups.values():
+        assert len({(e.task, e.form, e.text) for e, _ in members}) == 1
+        assert len({frozenset(p.options) for _, p in members}) == 1
+        assert len({e.patient_id for e, _ in members}) >= 2
+        entry, placement = members[0]
+        if entry.key is None:
+            continue
+        counts = Counter(e.key for e, _ in members)
+        assert set(counts) == set(values_of(entry, placement))
+        assert len(set(counts.values())) == 1
+        assert all(e.primary for e, _ in members)
+
+
+def test_controls_are_never_in_the_headline(outlines):
+    for entry, _ in placed_in(outlines, arrange(outlines, seed=3), "headline"):
+        assert not entry.textbook
+
+
+def test_no_answer_outweighs_another_outside_the_headline(outlines):
+    counts: dict[tuple, Counter[str]] = defaultdict(Counter)
+    for entry, placement in placed_in(outlines, arrange(outlines, seed=3), "textbook", "untwinned"):
+        if entry.key is not None:
+            counts[placement.stratum, entry.task, entry.form, tuple(sorted(entry.pool))][entry.key] += 1
+            assert not placement.twin_group
+    assert counts
+    for (*_, pool), count in counts.items():
+        numbers = [count[value] for value in pool]
+        assert max(numbers) - min(numbers) <= 1
+
+
+def test_letters_are_balanced_within_one(outlines):
+    letters: dict[tuple, Counter[int]] = defaultdict(Counter)
+    sizes: dict[tuple, int] = {}
+    for entry, placement in placed_in(outlines, arrange(outlines, seed=3), "headline", "textbook", "untwinned"):
+        if placement.options:
+            assert entry.key in placement.options
+            assert len(set(placement.options)) == len(placement.options) <= 4
+            assert set(placement.options) <= set(entry.pool)
+            kind = (entry.task, placement.stratum, len(placement.options))
+            letters[kind][placement.options.index(entry.key)] += 1
+            sizes[kind] = len(placement.options)
+    assert letters
+    for kind, count in letters.items():
+        numbers = [count[letter] for letter in range(sizes[kind])]
+        assert max(numbers) - min(numbers) <= 1
+
+
+def test_one_guise_per_patient_and_family(outlines):
+    placed = arrange(outlines, seed=3)
+    seen = Counter((o.study_id, o.task, o.family) for o in outlines if o.item_id in placed)
+    assert max(seen.values()) == 1
+
+
+def test_the_limit_per_study_holds_outside_the_headline(outlines):
+    most = {"textbook": 2, "untwinned": 1}
+    placed = arrange(outlines, seed=3, most=most)
+    for stratum, limit in most.items():
+        kept = Counter(entry.study_id for entry, _ in placed_in(outlines, placed, stratum))
+        assert max(kept.values(), default=0) <= limit
+
+
+@pytest.mark.parametrize("shuffle", range(3))
+def test_input_order_changes_nothing(outlines, shuffle):
+    """Workers finish in any order; the same seed gives the same bench."""
+    shuffled = list(outlines)
+    random.Random(shuffle).shuffle(shuffled)
+    most = {"textbook": 4, "untwinned": 3}
+    assert arrange(shuffled, seed=3, most=most) == arrange(outlines, seed=3, most=most)
+
+
+def test_another_seed_arranges_otherwise(outlines):
+    assert arrange(outlines, seed=3) == arrange(outlines, seed=3)
+    assert arrange(outlines, seed=3) != arrange(outlines, seed=4)
+
+
+def test_a_finished_item_shows_its_options_in_the_arranged_order():
+    ledger = ledger_of(phantom_labels(29, 0, (6.0, 6.0, 6.0)))
+    found = next(c for c in candidates(ledger, "p", TASKS.values(), seed=0)[0] if len(c.item.options) >= 3)
+    values = [option.value for option in found.item.options]
+    order = (values[2], values[0])
+    item = place(found.item, Placement("headline", order, "t1"), "test")
+    assert tuple(option.value for option in item.options) == order
+    assert (item.stratum, item.twin_group, item.split) == ("headline", "t1", "test")
+    assert item.item_id == found.item.item_id

@@ -1,0 +1,120 @@
+"""A small cohort with a name planted wherever a name could hide, and runs on it; built once a session."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import nibabel
+import pytest
+
+from situs.bench import encode_info, open_bench
+from situs.build import BuildOptions, build_masks
+from situs.facts import load_recipe
+from situs.profiles import load_profile
+from situs.run import parse_spec, run_baseline
+from situs.volumes.phantoms import make_patient, write_patient
+
+PLANTED = "quackenbush"
+"""A surname in folder names, a header's text and a client's path."""
+
+EVIL = '</script><script>alert("xss")</script><img src=x onerror=alert(1)> & "quoted"'
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """A bench and its runs."""
+
+    bench: Path
+    oracle: Path
+    random: Path
+    model: Path
+    """Right on the first item, silent on the third, evil on the others."""
+
+
+def payload_of(html: str) -> Any:
+    """The JSON that the page's script reads."""
+    found = re.search(r'<script type="application/json" id="payload">(.*?)</script>', html, re.S)
+    assert found is not None
+    return json.loads(found.group(1))
+
+
+@pytest.fixture(scope="session")
+def read_payload() -> Callable[[str], Any]:
+    """`payload_of` as a fixture."""
+    return payload_of
+
+
+@pytest.fixture(scope="session")
+def planted() -> str:
+    """The name that must never turn up."""
+    return PLANTED
+
+
+@pytest.fixture(scope="session")
+def evil() -> str:
+    """A response that tries to break out of the page."""
+    return EVIL
+
+
+@pytest.fixture(scope="session")
+def cohort(tmp_path_factory: pytest.TempPathFactory) -> Cohort:
+    """Three coarse phantom patients and three runs."""
+    root = tmp_path_factory.mktemp(PLANTED)
+    for index in range(3):
+        folder = root / "data" / f"{PLANTED}_{index}"
+        write_patient(make_patient(5, index, spacing_mm=(5.0, 5.0, 5.0)), folder)
+        (folder / "truth.json").unlink()
+        image_path = next(folder.glob("*.nii.gz"))
+        image = nibabel.load(image_path)
+        image.header["descrip"] = PLANTED.encode()
+        nibabel.save(nibabel.Nifti1Image(image.dataobj[...], image.affine, image.header), image_path)
+    bench = root / "bench"
+    options = BuildOptions("cohort", load_recipe(), restricted=False, licence="synthetic")
+    build_masks([root / "data"], bench, options, names=None, annotation="exact")
+    opened, profile = open_bench(bench), load_profile("default")
+    for name in ("oracle", "random"):
+        run_baseline(opened, parse_spec(name), profile, root / name)
+    return Cohort(bench, root / "oracle", root / "random", _model_run(root))
+
+
+def _model_run(root: Path) -> Path:
+    run = root / "model"
+    shutil.copytree(root / "oracle", run)
+    info = json.loads((run / "run.json").read_text())
+    info["client"] = f"hf:/home/{PLANTED}/model?key={PLANTED}&temperature=0.5"
+    (run / "run.json").write_text(json.dumps(info))
+    rows = [json.loads(line) for line in (run / "answers.jsonl").read_text().splitlines()]
+    for row in rows[1:]:
+        row["response"] = EVIL
+    rows[-1] |= {"state": "failed", "response": "", "error": f"/home/{PLANTED}: connection lost"}
+    kept = rows[:2] + rows[3:]
+    (run / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept))
+    return run
+
+
+@pytest.fixture(scope="session")
+def restricted(cohort: Cohort, tmp_path_factory: pytest.TempPathFactory) -> Cohort:
+    """The same bench, restricted."""
+    root = tmp_path_factory.mktemp("restricted")
+    for path in (cohort.bench, cohort.oracle, cohort.random, cohort.model):
+        shutil.copytree(path, root / path.name)
+    bench = open_bench(root / "bench")
+    (root / "bench" / "bench.json").write_bytes(encode_info(msgspec.structs.replace(bench.info, restricted=True)))
+    return Cohort(root / "bench", root / "oracle", root / "random", root / "model")
+
+
+@pytest.fixture(scope="session")
+def html(cohort: Cohort, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A report of all three runs with six pictured items."""
+    from situs.report import write_report
+
+    out = tmp_path_factory.mktemp("report") / "report.html"
+    write_report([cohort.model, cohort.oracle, cohort.random], out, pictures=6)
+    return out.read_text("utf-8")

@@ -1,0 +1,239 @@
+"""The file: alone, safe, within its promises."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import html as html_words
+import io
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from situs.bench import Locations, open_bench
+from situs.errors import SitusError
+from situs.profiles import PatientVolume, Plane, Window
+from situs.report import write_report
+from situs.volumes import open_volume
+
+
+class Links(HTMLParser):
+    """Elements and attributes of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+def test_the_file_needs_no_other(html: str) -> None:
+    links = Links(html)
+    for tag, attributes in links.tags:
+        assert "src" not in attributes, tag
+        assert tag not in ("link", "iframe", "object", "embed", "base")
+        href = attributes.get("href")
+        assert href is None or href.startswith(("#", "data:text/csv")), href
+    assert not re.search(r"https?:|\bsrc=|url\(|@import|import\(", html.split('id="payload"')[0])
+    assert not re.search(r"https?://|['\"]//\w", html)
+
+
+def test_the_policy_allows_only_this_style_and_script(html: str) -> None:
+    policy = next(a["content"] for t, a in Links(html).tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; img-src data:;")
+    assert "unsafe" not in policy
+    for tag in ("style", "script"):
+        text = re.search(rf"<{tag}>(.*?)</{tag}>", html, re.S)
+        assert text is not None
+        digest = base64.b64encode(hashlib.sha256(text[1].encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert not any("style" in a or any(k.startswith("on") for k in a) for _, a in Links(html).tags)
+
+
+def test_a_response_cannot_leave_its_place(html: str, evil: str, read_payload: Callable[[str], Any]) -> None:
+    assert "<script>alert" not in html
+    assert "<img" not in html
+    assert html.count("<script") == 2
+    shown = [a[3] for d in read_payload(html)["details"].values() for a in d["answers"] if a[0] == 0]
+    assert evil in shown
+
+
+def test_no_name_path_or_key_of_the_machine(html: str, planted: str, cohort: Any, tmp_path: Path) -> None:
+    assert planted not in html.lower()
+    assert str(cohort.bench.parent) not in html
+    assert "/home/" not in html
+    assert "hf:local model?temperature=0.5" in html
+
+
+def test_counts_and_marks(html: str, cohort: Any, read_payload: Callable[[str], Any]) -> None:
+    payload = read_payload(html)
+    items = list(open_bench(cohort.bench).items())
+    assert [row[0] for row in payload["rows"]] == [item.item_id for item in items]
+    marks = [row[4] for row in payload["rows"]]
+    assert all(m[1] == "r" for m in marks), "the oracle is always right"
+    assert marks[0][0] == "r"
+    assert marks[2][0] == "m"
+    assert marks[-1][0] == "x"
+    assert {m[0] for m in marks[3:-1]} <= {"u", "f", "w"}
+    assert "is incomplete" in html
+    for name in ("random", "majority", "prior"):
+        assert re.search(
+            rf'<tr class="blind">\s*<td class="rank"></td>\s*<th[^>]*><span class="run-name">{name}<', html
+        )
+
+
+def test_details_hold_the_derivation(html: str, cohort: Any, read_payload: Callable[[str], Any]) -> None:
+    payload = read_payload(html)
+    for item in open_bench(cohort.bench).items():
+        detail = payload["details"][item.item_id]
+        assert [step["text"] for step in detail["steps"]] == [step.text for step in item.steps]
+        assert len(detail["facts"]) == len(item.fact_ids)
+        assert [text for _, text, _ in detail["options"]] == [option.text for option in item.options]
+        for step, shown in zip(item.steps, detail["steps"]):
+            if step.value is not None:
+                assert shown["value"] == pytest.approx(step.value.value, rel=1e-5)
+                assert shown.get("threshold") == step.value.threshold
+    functions = {payload["facts"][n][4] for d in payload["details"].values() for n in d["facts"]}
+    assert {"box@1", "volume@1"} <= functions
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_as_many_pictured_items_as_asked(
+    cohort: Any, tmp_path: Path, count: int, read_payload: Callable[[str], Any]
+) -> None:
+    out = tmp_path / "r.html"
+    result = write_report([cohort.random], out, pictures=count)
+    text = out.read_text("utf-8")
+    payload = read_payload(text)
+    items = open_bench(cohort.bench).info.counts["items"]
+    assert result.pictures_embedded == len(payload["shared"]["views"]) == count
+    assert result.items == items
+    assert result.bytes == out.stat().st_size < 30_000_000
+    assert f"{items - count} of {items} items have no pictures ({count} were asked for)" in result.left_out
+    assert html_words.escape(result.left_out) in text
+    assert ("data:image" in text) is (count > 0)
+    assert sum(row[5] for row in payload["rows"]) == count
+
+
+def test_wrong_answers_and_every_task_come_first(
+    cohort: Any, tmp_path: Path, read_payload: Callable[[str], Any]
+) -> None:
+    out = tmp_path / "r.html"
+    write_report([cohort.random], out, pictures=8)
+    rows = read_payload(out.read_text("utf-8"))["rows"]
+    assert {row[1] for row in rows} == {row[1] for row in rows if row[5]}
+    wrong = {row[1] for row in rows if row[4] == "w"}
+    assert all(row[4] == "w" for row in rows if row[5] and row[1] in wrong)
+
+
+def test_pictures_are_the_voxels(html: str, cohort: Any, read_payload: Callable[[str], Any]) -> None:
+    bench = open_bench(cohort.bench)
+    payload = read_payload(html)
+    shared = payload["shared"]
+    item_id, view = next(iter(shared["views"].items()))
+    item = next(item for item in bench.items() if item.item_id == item_id)
+    series = next(s for s in bench.studies() if s.study_id == item.study_id).series[0]
+    image = open_volume(Locations.read(bench.folder).find(series.image_hash))
+    volume = PatientVolume(image.array(), image.grid, series.modality)
+    low, high = map(float, view["source"].rpartition("/")[2].split(":"))
+    for plane in Plane:
+        shown = view["planes"][plane.value]
+        assert shown["opening"] in shown["slices"]
+        assert shown["spoken"].startswith(str(shown["slices"][0] + 1))
+        uri = shared["pictures"][view["source"]][plane.value][str(shown["opening"])]
+        decoded = np.asarray(Image.open(io.BytesIO(base64.b64decode(uri.partition(",")[2]))), dtype=float)
+        expected = volume.picture(plane, shown["opening"], Window(low, high)).grey
+        assert decoded.shape == expected.shape
+        assert np.abs(decoded - expected).mean() < 6, "JPEG of the same pixels"
+
+
+def test_a_restricted_bench_shows_no_pixels(restricted: Any, tmp_path: Path) -> None:
+    out = tmp_path / "r.html"
+    result = write_report([restricted.random], out)
+    text = out.read_text("utf-8")
+    assert "data:image" not in text
+    assert result.pictures_embedded == 0
+    assert "because the bench is restricted" in result.left_out
+    assert 'class="banner"' not in text
+
+
+def test_pixels_of_a_restricted_bench_come_with_a_banner(restricted: Any, tmp_path: Path) -> None:
+    out = tmp_path / "r.html"
+    result = write_report([restricted.random], out, pictures=1, allow_pixels=True)
+    text = out.read_text("utf-8")
+    assert result.pictures_embedded == 1
+    assert "data:image" in text
+    assert re.search(r'<p class="banner"[^>]*>RESTRICTED DATA', text)
+
+
+def test_missing_evidence_is_a_note(cohort: Any, tmp_path: Path) -> None:
+    bench = tmp_path / "bench"
+    bench.mkdir()
+    for path in cohort.bench.iterdir():
+        if path.is_file() and path.name != "locations.json":
+            (bench / path.name).write_bytes(path.read_bytes())
+    result = write_report([cohort.random], tmp_path / "r.html", bench=bench)
+    assert result.pictures_embedded == 0
+    assert "items have no image at hand" in result.left_out
+
+
+def test_tables_come_as_csv(html: str) -> None:
+    links = [a for t, a in Links(html).tags if t == "a" and "download" in a]
+    assert [a["download"] for a in links] == ["leaderboard.csv", "tasks.csv"]
+    text = unquote(str(links[0]["href"]).partition(",")[2]).lstrip("\ufeff")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["run"] for row in rows][-3:] == ["random", "majority", "prior"]
+    oracle = next(row for row in rows if row["run"] == "oracle")
+    assert float(oracle["overall_value"]) == 100.0
+    assert oracle["rank"] == "", "a baseline takes no rank"
+
+
+def test_same_seed_same_bytes(cohort: Any, tmp_path: Path) -> None:
+    for name in ("a.html", "b.html"):
+        write_report([cohort.random, cohort.random], tmp_path / name, pictures=2, seed=4)
+    text = (tmp_path / "a.html").read_text("utf-8")
+    assert text == (tmp_path / "b.html").read_text("utf-8")
+    assert "random #2" in text
+
+
+def test_runs_of_two_benches_are_refused(cohort: Any, tmp_path: Path) -> None:
+    with pytest.raises(SitusError, match="no run given"):
+        write_report([], tmp_path / "r.html")
+    with pytest.raises(SitusError, match="-1"):
+        write_report([cohort.random], tmp_path / "r.html", pictures=-1)
+
+
+def test_a_small_budget_shortens_the_stacks_and_says_so(
+    cohort: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_payload: Callable[[str], Any]
+) -> None:
+    out = tmp_path / "r.html"
+    full = write_report([cohort.random], out, pictures=4)
+    monkeypatch.setattr("situs.report._write._FILE_BYTES", 200_000 + full.bytes // 2)
+    small = write_report([cohort.random], out, pictures=4)
+    assert small.bytes < full.bytes
+    assert "items show fewer, to keep the file under 30 MB" in small.left_out
+    for view in read_payload(out.read_text("utf-8"))["shared"]["views"].values():
+        assert all(plane["opening"] in plane["slices"] for plane in view["planes"].values())
+
+
+def test_derivations_that_do_not_fit_are_counted(
+    cohort: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_payload: Callable[[str], Any]
+) -> None:
+    monkeypatch.setattr("situs.report._payload._TEXT_BYTES", 20_000)
+    out = tmp_path / "r.html"
+    result = write_report([cohort.random], out, pictures=0)
+    payload = read_payload(out.read_text("utf-8"))
+    left = len(payload["rows"]) - len(payload["details"])
+    assert 0 < left == payload["details_left_out"]
+    assert f"derivations of {left} items are left out" in result.left_out

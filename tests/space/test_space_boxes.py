@@ -1,0 +1,108 @@
+"""Boxes: eight corners through any rotation, IoU against counted voxels, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from situs.errors import SitusError
+from situs.space import Affine, FrameBox, IndexBox, WorldBox
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@given(SEEDS)
+@settings(max_examples=80, deadline=None)
+def test_a_box_maps_by_its_eight_corners(seed):
+    """The hull of every voxel cube of the box, counted one by one; two corners would not do for a rotated grid."""
+    rng = np.random.default_rng(seed)
+    rotation, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    matrix = np.eye(4)
+    matrix[:3, :3] = rotation * rng.uniform(0.5, 4.0, 3)
+    matrix[:3, 3] = rng.uniform(-200, 200, 3)
+    affine = Affine(matrix)
+    lo = rng.integers(0, 6, 3)
+    hi = lo + rng.integers(1, 5, 3)
+    box = IndexBox(tuple(map(int, lo)), tuple(map(int, hi)))
+    inside = np.array(list(itertools.product(*(range(a, b) for a, b in zip(lo, hi)))))
+    assert box.voxels == len(inside)
+    cubes = inside[:, None, :] + np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
+    world = cubes.reshape(-1, 3) @ affine.linear.T + affine.matrix[:3, 3]
+    found = box.to_world(affine)
+    np.testing.assert_allclose(found.lo_mm, world.min(axis=0), atol=1e-9)
+    np.testing.assert_allclose(found.hi_mm, world.max(axis=0), atol=1e-9)
+
+
+def test_one_voxel_has_the_extent_of_one_voxel():
+    found = IndexBox((2, 3, 4), (3, 4, 5)).to_world(Affine(np.diag([2.0, -1.0, 3.0, 1.0])))
+    assert (found.lo_mm, found.hi_mm) == ((3.0, -3.5, 10.5), (5.0, -2.5, 13.5))
+    assert found.extent_mm == (2.0, 1.0, 3.0)
+    assert found.volume_mm3 == 6.0
+
+
+def whole_box(rng: np.random.Generator, sides: int) -> tuple[np.ndarray, np.ndarray]:
+    lo = rng.integers(0, 8, sides)
+    return lo, lo + rng.integers(1, 6, sides)
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_iou_is_the_share_of_counted_voxels(seed):
+    rng = np.random.default_rng(seed)
+    boxes, masks = [], []
+    for _ in range(2):
+        lo, hi = whole_box(rng, 3)
+        mask = np.zeros((14, 14, 14), dtype=bool)
+        mask[tuple(slice(a, b) for a, b in zip(lo, hi))] = True
+        boxes.append(WorldBox.of(lo * 1.5 - 7.0, hi * 1.5 - 7.0))
+        masks.append(mask)
+    expected = (masks[0] & masks[1]).sum() / (masks[0] | masks[1]).sum()
+    assert boxes[0].iou(boxes[1]) == pytest.approx(expected)
+    assert boxes[1].iou(boxes[0]) == pytest.approx(expected)
+    assert boxes[0].iou(boxes[0]) == pytest.approx(1.0)
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_frame_iou_is_the_share_of_counted_pixels(seed):
+    rng = np.random.default_rng(seed)
+    (a_lo, a_hi), (b_lo, b_hi) = whole_box(rng, 2), whole_box(rng, 2)
+    masks = np.zeros((2, 14, 14), dtype=bool)
+    masks[0, a_lo[1] : a_hi[1], a_lo[0] : a_hi[0]] = True
+    masks[1, b_lo[1] : b_hi[1], b_lo[0] : b_hi[0]] = True
+    one, two = FrameBox(3, *a_lo, *a_hi), FrameBox(3, *b_lo, *b_hi)
+    assert one.area == masks[0].sum()
+    assert one.iou(two) == pytest.approx((masks[0] & masks[1]).sum() / (masks[0] | masks[1]).sum())
+    assert one.iou(FrameBox(4, *b_lo, *b_hi)) == 0.0
+
+
+def test_iou_of_touching_and_empty_boxes():
+    a, b = WorldBox((0, 0, 0), (1, 1, 1)), WorldBox((1, 0, 0), (2, 1, 1))
+    point = WorldBox((0, 0, 0), (0, 0, 0))
+    assert a.iou(b) == 0.0
+    assert point.iou(point) == 0.0
+    assert FrameBox(0, 1, 1, 1, 1).iou(FrameBox(0, 1, 1, 1, 1)) == 0.0
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: IndexBox((0, 0, 0), (1, 0, 1)),
+        lambda: IndexBox((2, 0, 0), (1, 1, 1)),
+        lambda: WorldBox((0.0, 0.0, 1.0), (1.0, 1.0, 0.0)),
+        lambda: WorldBox((0.0, 0.0, math.nan), (1.0, 1.0, 1.0)),
+        lambda: WorldBox((0.0, 0.0, 0.0), (1.0, math.inf, 1.0)),
+        lambda: FrameBox(-1, 0, 0, 1, 1),
+        lambda: FrameBox(0, 2, 0, 1, 1),
+        lambda: FrameBox(0, 0, math.nan, 1, 1),
+    ],
+)
+def test_impossible_boxes_are_refused(make):
+    with pytest.raises(SitusError) as caught:
+        make()
+    assert caught.value.fix
