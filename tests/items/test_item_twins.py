@@ -35,7 +35,7 @@ def cohort_of(seed: int, patients: int) -> list[Outline]:
                         key=key,
                         pool=() if key is None else pool,
                         family=f"family{question}",
-                        primary=guise == 0,
+                        primary=guise == 0 or question == 3,
                         named_only=question % 6 == 1,
                         textbook=question % 5 == 4,
                     )

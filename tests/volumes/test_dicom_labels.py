@@ -116,8 +116,11 @@ def test_fractional(series, kind):
     assert "at or above 0.5" in labels.warnings[0]
     found = labels.load()
     assert "at or above 0.5" in found.warnings[0]
-    stored = pydicom.dcmread(path).pixel_array
+    dataset = pydicom.dcmread(path)
+    heights = [f.PlanePositionSequence[0].ImagePositionPatient[2] for f in dataset.PerFrameFunctionalGroupsSequence]
+    stored = dataset.pixel_array[np.argsort(heights)]
     np.testing.assert_array_equal(found.mask(found.structures[0]), (stored / 200 >= 0.5).T)
+    assert (np.abs(stored / 200 - shares) < 0.01).all()
 
 
 @pytest.mark.parametrize("syntax", [None, RLELossless])
@@ -159,6 +162,7 @@ def segment(number: int, label: str, meaning: str = "Kidney", side: str | None =
     return item(SegmentNumber=number, SegmentLabel=label, SegmentedPropertyTypeCodeSequence=code)
 
 
+@pytest.mark.filterwarnings("ignore:The value length")
 def test_names_come_from_codes_and_are_cleaned(tmp_path):
     values = np.arange(4, dtype=np.uint8).repeat(6).reshape(1, 4, 6)
     listed = [segment(1, " left\x07\n kidney "), segment(2, "", side="Right"), segment(3, "x" * 500)]
@@ -224,7 +228,7 @@ def test_a_folder_with_one_segmentation(series):
 
 
 def test_an_image_is_not_labels_and_labels_are_no_image(series):
-    with pytest.raises(SitusError, match="neither a segmentation|holds no segmentation"):
+    with pytest.raises(SitusError, match="neither a segmentation"):
         open_labels(next(series.iterdir()))
     with pytest.raises(SitusError, match="holds no segmentation"):
         open_labels(series)
@@ -299,7 +303,7 @@ def test_contours_with_holes(series, where):
 
 
 def test_contours_off_plane_are_counted(series):
-    shifted = at(SQUARE, 2) + [0, 0, 1.0]
+    shifted = at(SQUARE, 2) + np.array([0, 0, 1.0])
     path = write_contours(series / "rt", {(1, "a"): [contour(shifted), contour(at(SQUARE, 2)), contour(at(SQUARE, 9))]})
     with pytest.raises(SitusError, match="2 of 3 contours do not lie in a slice"):
         open_labels(path).load()

@@ -85,8 +85,7 @@ def test_flipped_bytes_never_end_in_a_traceback(tmp_path, kind):
         try:
             read()
         except SitusError as error:
-            clean(str(error))
-            assert str(error).isprintable()
+            clean(error.one_line())
 
 
 @pytest.mark.parametrize(
@@ -94,7 +93,7 @@ def test_flipped_bytes_never_end_in_a_traceback(tmp_path, kind):
     [
         ({"Rows": 65535, "Columns": 65535}, "truncated|exceeds"),
         ({"Rows": 0}, "zero or absurd"),
-        ({"NumberOfFrames": "999999999"}, "zero or absurd|truncated"),
+        ({"NumberOfFrames": "999999999"}, "absurd"),
         ({"NumberOfFrames": "-3"}, "whole number|damaged"),
         ({"PixelData": None}, "has no pixels"),
         ({"BitsAllocated": 12}, "not supported"),
@@ -159,17 +158,21 @@ def test_nothing_planted_gets_out(tmp_path, caplog, capfd, recwarn):
     write_series(tmp_path / "good", VOLUME, PatientPosition="FFP")
     volume = open_volume(tmp_path / "good")
     said += [repr(volume), *volume.warnings, volume.content_hash()]
+    wrong: list[dict[str, object]] = [
+        {"PhotometricInterpretation": SECRET},
+        {"ImageType": [SECRET, SECRET], "BurnedInAnnotation": "YES"},
+        {"Modality": SECRET, "SOPClassUID": SECRET_UID, "Rows": None},
+        {"PixelSpacing": ["0.5", "0"]},
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for number, tags in enumerate(wrong):
+            write_series(tmp_path / str(number), VOLUME, **tags)
+    caplog.clear()
+    recwarn.clear()
     with warnings.catch_warnings(), caplog.at_level(logging.DEBUG):
         warnings.simplefilter("always")
-        for number, tags in enumerate(
-            [
-                {"PhotometricInterpretation": SECRET},
-                {"ImageType": [SECRET, SECRET], "BurnedInAnnotation": "YES"},
-                {"Modality": SECRET, "SOPClassUID": SECRET_UID, "Rows": None},
-                {"PixelSpacing": ["0.5", "0"]},
-            ]
-        ):
-            write_series(tmp_path / str(number), VOLUME, **tags)
+        for number in range(len(wrong)):
             said.append(refused(tmp_path / str(number)))
             with pytest.raises(SitusError) as caught:
                 find_studies(tmp_path / str(number))

@@ -1,29 +1,61 @@
-"""Each structure's voxels and the numbers read straight off them."""
+"""Each structure and the numbers read straight off its voxels."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.measure._components import holes_of
+from situs.measure._layers import Layer, layers_of
+from situs.measure._runs import LabelRuns
+from situs.measure._statistics import SliceBoxes
+from situs.measure._surface import crofton_area_mm2
+from situs.measure._trees import Tree, frame_of, plant
 from situs.space import Grid, IndexBox, IndexPoints, WorldBox, WorldPoints
 from situs.volumes import LabelMap, Structure
 
-__all__ = ["Region", "Regions"]
+__all__ = ["Component", "PrincipalAxes", "Region", "Regions"]
 
-_DENSE_LABELS = 1 << 16
+_VOXEL_VARIANCE = 1.0 / 12.0
+"""Variance of a point spread evenly over a voxel, per squared voxel: the voxel is a cube, not its centre."""
+
+
+class Component(msgspec.Struct, frozen=True):
+    """One connected part of a structure."""
+
+    voxels: int
+    volume_ml: float
+    box_index: IndexBox
+    centroid_mm: tuple[float, float, float]
+
+
+class PrincipalAxes(msgspec.Struct, frozen=True):
+    """Axes of the ellipsoid with the structure's second moments, longest first."""
+
+    directions: tuple[tuple[float, float, float], ...]
+    """Three unit vectors in RAS+; each with its largest component positive."""
+    deviations_mm: tuple[float, float, float]
+    """Standard deviation of the structure's volume along each."""
+
+    @property
+    def lengths_mm(self) -> tuple[float, float, float]:
+        """Full axes of the solid ellipsoid with these moments (2 · √5 deviations)."""
+        a, b, c = (2.0 * 5.0**0.5 * deviation for deviation in self.deviations_mm)
+        return a, b, c
 
 
 class Region:
-    """The voxels of one structure, held as a cropped mask."""
+    """The voxels of one structure, held as runs of its layer; each number is measured when first asked for."""
 
-    def __init__(self, structure: Structure, grid: Grid, mask: NDArray[np.bool_], offset: tuple[int, int, int]) -> None:
+    def __init__(self, structure: Structure, grid: Grid, layer: Layer) -> None:
         self.structure = structure
         self.grid = grid
-        self._mask = mask
-        self._offset = offset
+        self.layer = layer
+        self._place = layer.runs.place[structure.value]
 
     @property
     def name(self) -> str:
@@ -31,31 +63,49 @@ class Region:
         return self.structure.name
 
     @functools.cached_property
+    def runs(self) -> LabelRuns:
+        """The structure's own runs."""
+        return self.layer.runs.of(self.structure.value)
+
+    @functools.cached_property
     def voxels(self) -> int:
         """Number of voxels, exact."""
-        return int(np.count_nonzero(self._mask))
+        return int(self.layer.statistics.voxels[self._place])
 
     @functools.cached_property
     def box_index(self) -> IndexBox:
         """Tight half-open box in stored index order."""
-        i, j, k = self._offset
-        a, b, c = self._mask.shape
-        return IndexBox((i, j, k), (i + a, j + b, k + c))
+        statistics = self.layer.statistics
+        (i, j, k), (a, b, c) = statistics.lo[self._place].tolist(), statistics.hi[self._place].tolist()
+        return IndexBox((i, j, k), (a, b, c))
+
+    def crop(self) -> NDArray[np.bool_]:
+        """The structure inside `box_index`; made anew on each call."""
+        runs = self.runs
+        (x_lo, y_lo, z_lo), (x_hi, y_hi, z_hi) = runs.lo, runs.hi
+        width = x_hi - x_lo + 1
+        change = np.zeros(((z_hi - z_lo) * (y_hi - y_lo), width), dtype=np.int8)
+        row = (runs.z.astype(np.int64) - z_lo) * (y_hi - y_lo) + (runs.y - y_lo)
+        # A run may begin where another ended: of another label in between there is none, so each place changes once.
+        change[row, runs.x0 - x_lo] += 1
+        change[row, runs.x1 - x_lo] -= 1
+        inside = np.cumsum(change, axis=1, dtype=np.int8)[:, :-1].view(np.bool_)
+        whole = inside.reshape(z_hi - z_lo, y_hi - y_lo, width - 1)
+        x, y, z = runs.axes
+        order = [0, 0, 0]
+        order[z], order[y], order[x] = 0, 1, 2
+        return whole.transpose(order)
 
     def index_points(self) -> IndexPoints:
         """Every voxel centre as (n, 3) indices; made anew on each call, since it is large."""
-        points = np.stack(np.nonzero(self._mask), axis=1).astype(np.float64)
-        return IndexPoints(points + np.array(self._offset, dtype=np.float64))
+        points = np.stack(np.nonzero(self.crop()), axis=1).astype(np.float64)
+        return IndexPoints(points + np.array(self.box_index.lo, dtype=np.float64))
 
     @functools.cached_property
     def centroid_index(self) -> NDArray[np.float64]:
         """Mean voxel index, from exact integer sums."""
-        result = np.empty(3)
-        for axis in range(3):
-            others = tuple(a for a in range(3) if a != axis)
-            profile = np.count_nonzero(self._mask, axis=others)
-            result[axis] = int(profile @ np.arange(profile.size)) / self.voxels + self._offset[axis]
-        return result
+        sums, lo = self.layer.statistics.sums[self._place], self.box_index.lo
+        return np.array([(int(s) - a * self.voxels) / self.voxels + a for s, a in zip(sums, lo)])
 
     @functools.cached_property
     def centroid_mm(self) -> NDArray[np.float64]:
@@ -69,10 +119,31 @@ class Region:
         return self.voxels * self.grid.affine.voxel_volume_mm3 / 1000.0
 
     @functools.cached_property
+    def covariance_mm2(self) -> NDArray[np.float64]:
+        """3 × 3 covariance of the structure's volume in RAS+ mm², the extent of its voxels included."""
+        n = self.voxels
+        sums = [int(s) for s in self.layer.statistics.sums[self._place]]
+        products = self.layer.statistics.products[self._place]
+        # In Python's whole numbers, so that nothing cancels.
+        index = np.array([[(n * int(products[i, j]) - sums[i] * sums[j]) / n**2 for j in range(3)] for i in range(3)])
+        linear = self.grid.affine.linear
+        covariance: NDArray[np.float64] = linear @ (index + _VOXEL_VARIANCE * np.eye(3)) @ linear.T
+        return covariance
+
+    @functools.cached_property
+    def principal_axes(self) -> PrincipalAxes:
+        """Directions and spread of the structure, longest axis first."""
+        variances, vectors = np.linalg.eigh(self.covariance_mm2)
+        columns = vectors[:, ::-1].T
+        signs = np.sign(columns[np.arange(3), np.abs(columns).argmax(axis=1)])
+        x, y, z = ((float(a), float(b), float(c)) for a, b, c in columns * signs[:, None])
+        a, b, c = np.sqrt(variances[::-1])
+        return PrincipalAxes((x, y, z), (float(a), float(b), float(c)))
+
+    @functools.cached_property
     def exposed_faces(self) -> tuple[int, int, int]:
         """Voxel faces between the structure and what is not the structure, across each stored axis."""
-        padded = np.pad(self._mask, 1)
-        i, j, k = (int(np.count_nonzero(np.diff(padded, axis=axis))) for axis in range(3))
+        i, j, k = (2 * (self.voxels - int(self.layer.same(step)[self._place])) for step in _AXIS_STEPS)
         return i, j, k
 
     @functools.cached_property
@@ -85,25 +156,61 @@ class Region:
         """Area of the voxel staircase; an upper bound of the surface (1.5 × on a ball)."""
         return sum(n * area for n, area in zip(self.exposed_faces, self.grid.affine.face_areas_mm2))
 
+    @functools.cached_property
+    def surface_area_mm2(self) -> float:
+        """Area of the surface by Crofton's formula over 13 directions; see `crofton_area_mm2` for its bias."""
+        return crofton_area_mm2(
+            self.grid.affine, lambda step: 2 * (self.voxels - int(self.layer.same(step)[self._place]))
+        )
+
+    @functools.cached_property
+    def _boundary(self) -> NDArray[np.int32]:
+        """(n, 4) x, y, z along the runs' axes and open sides of the boundary voxels."""
+        from situs.measure._boundary_kernels import boundary_voxels
+
+        runs = self.runs
+        _, ny, nz = (h - l for l, h in zip(runs.lo, runs.hi))  # noqa: E741
+        # No more than the voxels, and than the ends of runs and the open faces across the other axes.
+        faces = sum(self.exposed_faces[axis] for axis in runs.axes[1:])
+        points = np.empty((min(self.voxels, 2 * runs.x0.size + faces), 4), dtype=np.int32)
+        _, y_lo, z_lo = runs.lo
+        count = boundary_voxels(runs.x0, runs.x1, runs.y, runs.z, y_lo, z_lo, ny, nz, points.reshape(-1))
+        return points[:count].copy()
+
     def boundary_points(self) -> IndexPoints:
         """Voxels with at least one of their six neighbours outside the structure, as (n, 3) indices."""
-        from scipy import ndimage
-
-        padded = np.pad(self._mask, 1)
-        inner = ndimage.binary_erosion(padded)[1:-1, 1:-1, 1:-1]
-        points = np.stack(np.nonzero(self._mask & ~inner), axis=1).astype(np.float64)
-        return IndexPoints(points + np.array(self._offset, dtype=np.float64))
+        points = self.runs.to_stored(self._boundary[:, :3])
+        return IndexPoints(points[np.lexsort(points.T[::-1])])
 
     @functools.cached_property
     def boundary_mm(self) -> WorldPoints:
         """The boundary voxels' centres in mm."""
         return self.grid.affine.to_world(self.boundary_points())
 
+    @property
+    def boundary_voxels(self) -> int:
+        """Number of boundary voxels."""
+        return len(self._boundary)
+
+    @property
+    def core_voxels(self) -> int:
+        """Voxels that survive one erosion by the six neighbours; 0 for a structure one or two voxels thin."""
+        return self.voxels - self.boundary_voxels
+
+    @functools.cached_property
+    def tree(self) -> Tree:
+        """Box tree over the boundary voxels, for distances."""
+        return plant(self._boundary, frame_of(self.grid.affine, self.runs.axes))
+
     @functools.cached_property
     def box_mm(self) -> WorldBox:
         """Tight world box over the structure's voxel cubes, also for oblique affines."""
+        runs = self.runs
+        # The coordinate is linear along a run, so the ends hold the extremes.
+        ends = np.concatenate([np.stack([x, runs.y, runs.z], axis=1) for x in (runs.x0, runs.x1 - 1)])
+        world = np.asarray(self.grid.affine.to_world(IndexPoints(runs.to_stored(ends))))
         half = self.grid.affine.half_voxel_mm
-        return WorldBox.of(self.boundary_mm.min(axis=0) - half, self.boundary_mm.max(axis=0) + half)
+        return WorldBox.of(world.min(axis=0) - half, world.max(axis=0) + half)
 
     @functools.cached_property
     def touches_border(self) -> bool:
@@ -114,10 +221,53 @@ class Region:
     @functools.cached_property
     def component_voxels(self) -> tuple[int, ...]:
         """Sizes of the 26-connected components, largest first."""
-        from scipy import ndimage
+        rows = self.layer.components_of_label(self.structure.value, 26)
+        return tuple(int(n) for n in self.layer.components(26).voxels[rows])
 
-        labels, _ = ndimage.label(self._mask, structure=np.ones((3, 3, 3)))
-        return tuple(int(n) for n in sorted(np.bincount(labels.ravel())[1:], reverse=True))
+    def components(self, connectivity: int = 26) -> tuple[Component, ...]:
+        """The connected components under 6-, 18- or 26-connectivity, largest first."""
+        table = self.layer.components(connectivity)
+        rows = self.layer.components_of_label(self.structure.value, connectivity)
+        volume = self.grid.affine.voxel_volume_mm3 / 1000.0
+        centres = self.grid.affine.to_world(IndexPoints(table.sums[rows] / table.voxels[rows, None]))
+        result = []
+        for row, (x, y, z) in zip(rows, centres.tolist()):
+            (i, j, k), (a, b, c) = table.lo[row].tolist(), table.hi[row].tolist()
+            voxels = int(table.voxels[row])
+            result.append(Component(voxels, voxels * volume, IndexBox((i, j, k), (a, b, c)), (x, y, z)))
+        return tuple(result)
+
+    @functools.cached_property
+    def component_counts(self) -> tuple[int, int, int]:
+        """Number of components under 6-, 18- and 26-connectivity; a count is sure only where they agree."""
+        a, b, c = (len(self.layer.components_of_label(self.structure.value, n)) for n in (6, 18, 26))
+        return a, b, c
+
+    @functools.cached_property
+    def holes(self) -> tuple[int, ...]:
+        """Voxels of each part of the outside that the structure shuts in, largest first."""
+        return holes_of(self.runs)
+
+    def slice_boxes(self, axis: int) -> SliceBoxes:
+        """Box on every slice across a stored axis (0, 1 or 2) where the structure has voxels."""
+        from situs.measure._statistics_kernels import boxes_across_rows
+
+        if axis == self.layer.statistics.slice_axis:
+            return self.layer.statistics.slice_boxes(self.structure.value)
+        runs = self.runs
+        x, y, z = runs.axes
+        first, end = self.box_index.lo[axis], self.box_index.hi[axis]
+        table = np.zeros((end - first, 5), dtype=np.int64)
+        boxes_across_rows(runs.x0, runs.x1, runs.y, runs.z, axis == x, first, table.reshape(-1))
+        index = np.flatnonzero(table[:, 0])
+        others = (y, z) if axis == x else (x, z)
+        columns = [1, 3] if others[0] < others[1] else [3, 1]
+        found = table[index]
+        return SliceBoxes(axis, index + first, found[:, 0], found[:, columns], found[:, [c + 1 for c in columns]])
+
+    def slice_span(self, axis: int) -> tuple[int, int]:
+        """First slice across a stored axis that shows the structure, and one past the last."""
+        return self.box_index.lo[axis], self.box_index.hi[axis]
 
     def projections(self, directions: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
         """World coordinate of every voxel centre along each unit vector, one vector at a time."""
@@ -127,36 +277,22 @@ class Region:
             yield points @ (affine.linear.T @ direction) + float(affine.matrix[:3, 3] @ direction)
 
 
-def _find_boxes(layer: NDArray[np.unsignedinteger]) -> dict[int, tuple[slice, slice, slice]]:
-    """Tight slices of every label of a layer; large sparse label numbers are first made dense."""
-    from scipy import ndimage
-
-    values: NDArray[np.unsignedinteger] | None = None
-    if layer.dtype.itemsize > 1 and layer.size and int(layer.max()) > _DENSE_LABELS:
-        values, dense = np.unique(layer, return_inverse=True)
-        layer = (dense.reshape(layer.shape) + (values[0] != 0)).astype(np.int32)
-        values = values[values != 0]
-    found = enumerate(ndimage.find_objects(layer))
-    return {int(values[i]) if values is not None else i + 1: box for i, box in found if box is not None}
+_AXIS_STEPS = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 class Regions:
-    """All structures of a label map, found once and cropped on demand."""
+    """All structures of a label map, each measured on demand."""
 
     def __init__(self, labels: LabelMap) -> None:
         self.labels = labels
         self.grid = labels.grid
-        self._boxes = [_find_boxes(layer) for layer in labels.layers]
         self._regions: dict[str, Region] = {}
         self.structures = {structure.name: structure for structure in labels.structures}
 
     def __getitem__(self, name: str) -> Region:
         if name not in self._regions:
             structure = self.structures[name]
-            slices = self._boxes[structure.layer][structure.value]
-            mask = self.labels.layers[structure.layer][slices] == structure.value
-            i, j, k = (int(s.start) for s in slices)
-            self._regions[name] = Region(structure, self.grid, mask, (i, j, k))
+            self._regions[name] = Region(structure, self.grid, layers_of(self.labels)[structure.layer])
         return self._regions[name]
 
     def __iter__(self) -> Iterator[Region]:
@@ -164,3 +300,7 @@ class Regions:
 
     def __contains__(self, name: object) -> bool:
         return name in self.structures
+
+    def by_volume(self) -> list[Region]:
+        """Largest first; equal ones by name."""
+        return sorted(self, key=lambda region: (-region.voxels, region.name))

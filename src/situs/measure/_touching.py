@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.measure._layers import layers_of
+from situs.measure._regions import Regions
+from situs.measure._runs import Runs, find_runs
 from situs.volumes import LabelMap
 
-__all__ = ["Contacts", "contacts"]
+__all__ = ["Contacts", "borders", "contacts", "label_contacts"]
 
 Pair = tuple[str, str]
+Faces = tuple[int, int, int]
+
+_DENSE = 1 << 20
+"""Largest table of pairs; beyond it they go into a hash table."""
 
 
 class Contacts:
-    """Shared faces in mm² and shared voxels of every pair of structures that has any."""
+    """Shared faces and their area in mm², and shared voxels, of every pair of structures that has any."""
 
-    def __init__(self, area_mm2: dict[Pair, float], shared_voxels: dict[Pair, int]) -> None:
+    def __init__(
+        self,
+        area_mm2: dict[Pair, float],
+        shared_voxels: dict[Pair, int],
+        faces: Mapping[Pair, Faces] | None = None,
+    ) -> None:
         self._area = area_mm2
         self._shared = shared_voxels
+        self._faces = faces or {}
 
     def area_mm2(self, a: str, b: str) -> float:
         """Area of the voxel faces with `a` on one side and `b` on the other."""
         return self._area.get(_ordered(a, b), 0.0)
+
+    def faces(self, a: str, b: str) -> Faces:
+        """Number of those faces across each stored axis."""
+        return self._faces.get(_ordered(a, b), (0, 0, 0))
 
     def shared_voxels(self, a: str, b: str) -> int:
         """Voxels that both structures hold (overlapping masks)."""
@@ -46,37 +66,88 @@ def contacts(labels: LabelMap) -> Contacts:
     names = [{s.value: s.name for s in labels.structures if s.layer == layer} for layer in range(len(labels.layers))]
     area: dict[Pair, float] = {}
     shared: dict[Pair, int] = {}
-    faces = labels.grid.affine.face_areas_mm2
-    for first, one in enumerate(labels.layers):
-        for second, two in enumerate(labels.layers):
+    faces: dict[Pair, list[int]] = {}
+    face_areas = labels.grid.affine.face_areas_mm2
+    runs = [layer.runs for layer in layers_of(labels)]
+    for first, one in enumerate(runs):
+        for second, two in enumerate(runs):
             for axis in range(3):
-                meeting = _count_pairs(_near(one, axis), _far(two, axis), same_layer=first == second)
-                for (a, b), count in meeting.items():
-                    if a in names[first] and b in names[second]:
+                for (a, b), count in _count_pairs(one, two, axis).items():
+                    if (first != second or a != b) and a in names[first] and b in names[second]:
                         pair = _ordered(names[first][a], names[second][b])
-                        area[pair] = area.get(pair, 0.0) + count * faces[axis]
+                        area[pair] = area.get(pair, 0.0) + count * face_areas[axis]
+                        faces.setdefault(pair, [0, 0, 0])[axis] += count
             if first < second:
-                for (a, b), count in _count_pairs(one, two, same_layer=False).items():
+                for (a, b), count in _count_pairs(one, two, None).items():
                     if a in names[first] and b in names[second]:
                         pair = _ordered(names[first][a], names[second][b])
                         shared[pair] = shared.get(pair, 0) + count
-    return Contacts(area, shared)
+    return Contacts(area, shared, {pair: (i, j, k) for pair, (i, j, k) in faces.items()})
 
 
-def _near(array: NDArray[np.unsignedinteger], axis: int) -> NDArray[np.unsignedinteger]:
-    return array[tuple(slice(None, -1) if a == axis else slice(None) for a in range(3))]
+def label_contacts(labels: NDArray[Any]) -> dict[tuple[int, int], Faces]:
+    """Faces between each two label values of an array (smaller first), across each stored axis."""
+    runs = find_runs(labels)
+    found: dict[tuple[int, int], list[int]] = {}
+    for axis in range(3):
+        for (a, b), count in _count_pairs(runs, runs, axis).items():
+            if a != b:
+                found.setdefault((min(a, b), max(a, b)), [0, 0, 0])[axis] += count
+    return {pair: (i, j, k) for pair, (i, j, k) in found.items()}
 
 
-def _far(array: NDArray[np.unsignedinteger], axis: int) -> NDArray[np.unsignedinteger]:
-    return array[tuple(slice(1, None) if a == axis else slice(None) for a in range(3))]
+def _count_pairs(one: Runs, two: Runs, axis: int | None) -> dict[tuple[int, int], int]:
+    """Voxels of each label of one whose next voxel along a stored axis (or itself) has each label of two."""
+    from situs.measure import _overlap_kernels
+
+    dx, dy, dz = (int(axis == stored) for stored in one.axes)
+    _, ny, nz = one.shape
+    a = (one.row_start, one.x0, one.x1, one.label)
+    b = (two.row_start, two.x0, two.x1, two.label)
+    width = len(two.values)
+    if len(one.values) * width <= _DENSE:
+        table = np.zeros(len(one.values) * width, dtype=np.int64)
+        _overlap_kernels.count_pairs(*a, *b, ny, nz, dx, dy, dz, width, table)
+        codes = np.flatnonzero(table)
+        firsts, seconds, counts = codes // max(1, width), codes % max(1, width), table[codes]
+    else:
+        size = 1 << 16
+        while True:
+            keys, sums = np.full(size, -1, dtype=np.int64), np.zeros(size, dtype=np.int64)
+            if _overlap_kernels.count_pairs_sparse(*a, *b, ny, nz, dx, dy, dz, keys, sums):
+                break
+            size *= 4
+        used = np.flatnonzero(keys >= 0)
+        used = used[np.argsort(keys[used])]
+        firsts, seconds, counts = keys[used] >> 32, keys[used] & 0xFFFFFFFF, sums[used]
+    rows = zip(firsts.tolist(), seconds.tolist(), counts.tolist())
+    return {(one.values[i], two.values[j]): count for i, j, count in rows}
 
 
-def _count_pairs(
-    a: NDArray[np.unsignedinteger], b: NDArray[np.unsignedinteger], *, same_layer: bool
-) -> dict[tuple[int, int], int]:
-    meet = (a != 0) & (b != 0)
-    if same_layer:
-        meet &= a != b
-    codes = a[meet].astype(np.int64) << 32 | b[meet].astype(np.int64)
-    values, counts = np.unique(codes, return_counts=True)
-    return {(int(v >> 32), int(v & 0xFFFFFFFF)): int(n) for v, n in zip(values, counts)}
+def borders(regions: Regions, name: str) -> dict[str, float]:
+    """Share of a structure's surface (voxel faces, by area) that has each other structure right outside it.
+
+    With overlapping masks a face may border several structures, so that shares may add up to more than 1; what
+    borders on no structure or the array's edge is in none of them.
+    """
+    region = regions[name]
+    areas = region.grid.affine.face_areas_mm2
+    lo, hi = region.box_index.lo, region.box_index.hi
+    inside = np.pad(region.crop(), 1)
+    around = tuple(slice(max(0, a - 1), b + 1) for a, b in zip(lo, hi))
+    pads = [(int(a == 0), int(b == n)) for a, b, n in zip(lo, hi, region.grid.shape)]
+    windows = [np.pad(layer[around], pads) for layer in regions.labels.layers]
+    names = {(s.layer, s.value): s.name for s in regions.labels.structures}
+    shares: dict[str, float] = {}
+    for axis in range(3):
+        for near, far in ((slice(None, -1), slice(1, None)), (slice(1, None), slice(None, -1))):
+            here = tuple(near if a == axis else slice(None) for a in range(3))
+            there = tuple(far if a == axis else slice(None) for a in range(3))
+            open_faces = inside[here] & ~inside[there]
+            for number, window in enumerate(windows):
+                values, counts = np.unique(window[there][open_faces], return_counts=True)
+                for value, count in zip(values.tolist(), counts.tolist()):
+                    other = names.get((number, value))
+                    if other is not None:
+                        shares[other] = shares.get(other, 0.0) + count * areas[axis] / region.face_area_mm2
+    return shares

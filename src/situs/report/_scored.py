@@ -22,6 +22,7 @@ _INCOMPLETE = 0.01
 
 _METRICS = (
     "accuracy",
+    "accuracy.closed",
     "accuracy.answered",
     "coverage",
     "chance",

@@ -108,20 +108,31 @@ def _cell(entries: Sequence[Entry] | None, metric: str = "accuracy") -> Cell:
     return Cell(100.0 * entry.value, low, high, by_chance, entry.n, entry.note)
 
 
+def _closed(entries: Sequence[Entry] | None) -> Cell:
+    """Accuracy on questions with options, which chance fits; on numbers alone, the share inside their intervals."""
+    found = entry_of(entries, "accuracy.closed")
+    return _cell(entries, "accuracy.closed" if found is not None and found.value is not None else "accuracy")
+
+
+def _all_kinds(entries: Sequence[Entry] | None) -> Cell:
+    """Primary accuracy over every kind of item; no chance mark, since numbers have none."""
+    return msgspec.structs.replace(_cell(entries), chance=None)
+
+
 def _number_texts(entries: Sequence[Entry] | None) -> dict[str, str]:
     found = {metric: entry_of(entries, metric) for metric in _NUMBERS}
     return {metric: f"{entry.value:.2f}" for metric, entry in found.items() if entry and entry.value is not None}
 
 
-def _board_row(run: ScoredRun, chance: tuple[Cell, Cell]) -> BoardRow:
+def _board_row(run: ScoredRun, chance: Cell) -> BoardRow:
     scores, kind = run.scores, "baseline" if run.baseline else "model"
     return BoardRow(
         rank="",
         name=run.name,
         note=_RUN_NOTES.get(run.baseline, "a baseline" if run.baseline else ""),
         kind=kind,
-        headline=_with_chance(_cell(scores.by_stratum.get(HEADLINE)), chance[0]),
-        overall=_with_chance(_cell(scores.overall), chance[1]),
+        headline=_with_chance(_closed(scores.by_stratum.get(HEADLINE)), chance),
+        overall=_all_kinds(scores.overall),
         answered_only=_cell(scores.overall, "accuracy.answered"),
         states=dict(run.states),
         numbers=_number_texts(scores.overall),
@@ -135,14 +146,14 @@ def _with_chance(cell: Cell, other: Cell) -> Cell:
     return msgspec.structs.replace(cell, chance=other.chance) if cell.chance is None else cell
 
 
-def _blind_row(name: str, scores: BaselineScores, chance: tuple[Cell, Cell]) -> BoardRow:
+def _blind_row(name: str, scores: BaselineScores, chance: Cell) -> BoardRow:
     return BoardRow(
         rank="",
         name=name,
         note=_BLIND_NOTES.get(name, ""),
         kind="blind",
-        headline=_with_chance(_cell(scores.by_stratum.get(HEADLINE)), chance[0]),
-        overall=_with_chance(_cell(scores.overall), chance[1]),
+        headline=_with_chance(_closed(scores.by_stratum.get(HEADLINE)), chance),
+        overall=_all_kinds(scores.overall),
         answered_only=_cell(scores.overall, "accuracy.answered"),
         states={},
         numbers=_number_texts(scores.overall),
@@ -158,7 +169,7 @@ def _widest(runs: Sequence[ScoredRun]) -> Scores:
 def board_of(runs: Sequence[ScoredRun]) -> Board:
     """Models by headline accuracy, best first; incomplete ones after them, then baselines, then the blind rows."""
     scores = _widest(runs)
-    chance = _cell(scores.by_stratum.get(HEADLINE)), _cell(scores.overall)
+    chance = _closed(scores.by_stratum.get(HEADLINE))
     rows = [_board_row(run, chance) for run in runs]
 
     def order(row: BoardRow) -> tuple[bool, bool, float, float]:
@@ -194,7 +205,7 @@ def grid_of(runs: Sequence[ScoredRun]) -> Grid:
         tables = [source.by_stratum if group == "stratum" else source.by_task for source in sources]
         names = sorted({name for table in tables for name in table}, key=lambda name: (name != HEADLINE, name))
         for name in names:
-            cells = [_cell(table.get(name)) for table in tables]
+            cells = [_closed(table.get(name)) for table in tables]
             chance = next((c for c in cells if c.chance is not None), Cell())
             extra = [_number_texts(table.get(name)).get("mra.vsi-code@1", "") for table in tables]
             rows.append(GridRow(group, name, chance, cells, extra))

@@ -115,6 +115,7 @@ def _cut_torn_line(path: Path) -> None:
             stream.seek(position)
             last = stream.read(step).rfind(b"\n")
             if last >= 0:
-                stream.truncate(position + last + 1)
+                if position + last + 1 < size:
+                    stream.truncate(position + last + 1)
                 return
         stream.truncate(0)

@@ -118,7 +118,9 @@ def _start(out: Path, bench: Bench, spec: Spec, profile: Profile, split: str | N
         raise SitusError("exists and is not a run", where=out, fix="choose another --out")
     elif out.exists() and not out.is_dir():
         raise SitusError("is a file, not a folder", where=out, fix="choose another --out")
-    write_atomic(path, msgspec.json.format(canonical_json(info), indent=2) + b"\n")
+    content = msgspec.json.format(canonical_json(info), indent=2) + b"\n"
+    if not path.is_file() or path.read_bytes() != content:
+        write_atomic(path, content)
     for entry in filter(_is_left_over, list(out.iterdir())):
         entry.unlink()
 

@@ -27,6 +27,9 @@ __all__ = ["DEFLATED_FILE", "dicom_files", "is_dicom", "quiet", "read_dataset"]
 DEFLATED_FILE = "1.2.840.10008.1.2.1.99"
 _PREAMBLE_BYTES = 128
 _GROUP_LENGTH_BYTES = 12
+_PIXEL_GROUP = 0x7FE00000
+_MOST_ELEMENTS = 50_000
+"""A few bytes can inflate to millions of empty elements; an honest header has some hundred."""
 _DIRECTORY_NAMES = ("DICOMDIR",)
 _PIXELS = ("PixelData", "FloatPixelData", "DoubleFloatPixelData")
 
@@ -102,8 +105,14 @@ def _read_deflated(path: Path, meta: FileMetaDataset, tags: list[int], pixels: b
     if not inflater.eof:
         raise SitusError("truncated: its deflated part does not end", where=path, fix="copy or export it again")
 
+    read = 0
+
     def at_pixels(tag: int, vr: str | None, length: int) -> bool:
-        return not pixels and tag >= 0x7FE00000
+        nonlocal read
+        read += 1
+        if read > _MOST_ELEMENTS:
+            raise SitusError("holds too many elements", where=path, fix="is it the right file? export it again")
+        return not pixels and tag >= _PIXEL_GROUP
 
     found = filereader.read_dataset(BytesIO(plain), False, True, stop_when=at_pixels, specific_tags=list(tags))
     meta.TransferSyntaxUID = uid.ExplicitVRLittleEndian

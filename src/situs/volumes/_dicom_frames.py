@@ -130,7 +130,7 @@ def numbers(element: Any, count: int, *, what: str, where: Path) -> tuple[float,
     except (TypeError, ValueError):
         raise SitusError(f"its {what} is not a number", where=where, fix="repair the header") from None
     if not np.isfinite(found).all() or max(map(abs, found)) > 1e7:
-        raise SitusError(f"its {what} is not finite", where=where, fix="repair the header")
+        raise SitusError(f"its {what} is NaN, infinite or absurd", where=where, fix="repair the header")
     return found
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from situs.volumes._dicom_files import quiet, read_dataset
+from situs.errors import SitusError
+from situs.volumes._dicom_files import dicom_files, quiet, read_dataset
 
 if TYPE_CHECKING:
     from pydicom.dataset import Dataset
 
-__all__ = ["Head", "by_series", "read_head", "refusal_of"]
+__all__ = ["Head", "by_series", "find_series_near", "read_head", "refusal_of"]
 
 _SECONDARY_CAPTURE = "1.2.840.10008.5.1.4.1.1.7"
 _SEGMENTATIONS = ("1.2.840.10008.5.1.4.1.1.66.4", "1.2.840.10008.5.1.4.1.1.66.7")
@@ -96,6 +97,45 @@ def by_series(heads: Iterable[Head]) -> dict[str, list[Head]]:
         if head.kind == "image":
             found.setdefault(head.series, []).append(head)
     return found
+
+
+def find_series_near(labels: Head) -> list[Head]:
+    """The image series that labels were drawn on: in their folder, one inside it, the parent, or one beside it.
+
+    Labels that name no series take the only one of the nearest folder that has one. Empty if there is none.
+    """
+    for folder in _folders_near(labels.path):
+        found = by_series(_readable(folder))
+        wanted = [series for series in labels.references if series in found]
+        if not labels.references and len(found) == 1:
+            wanted = list(found)
+        if wanted and not any(head.refusal for head in found[wanted[0]]):
+            # Read again, so that a damaged file of this folder is an error and not a missing slice.
+            return by_series(read_head(file) for file in dicom_files(folder))[wanted[0]]
+    return []
+
+
+def _readable(folder: Path) -> Iterator[Head]:
+    try:
+        files = dicom_files(folder)
+    except SitusError:
+        return
+    for file in files:
+        try:
+            yield read_head(file)
+        except SitusError:
+            continue
+
+
+def _folders_near(path: Path) -> Iterator[Path]:
+    folder = path.resolve().parent
+    for centre in (folder, folder.parent):
+        yield centre
+        try:
+            inside = sorted(other for other in centre.iterdir() if other.is_dir() and other != folder)
+        except OSError:
+            continue
+        yield from inside
 
 
 def _referenced(dataset: Dataset) -> list[str]:

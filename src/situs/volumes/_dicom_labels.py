@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from situs.errors import SitusError
 from situs.volumes._dicom_contours import load_contours, read_contours
 from situs.volumes._dicom_files import dicom_files
-from situs.volumes._dicom_heads import Head, by_series, read_head
+from situs.volumes._dicom_heads import Head, find_series_near, read_head
 from situs.volumes._dicom_seg import own_grid, place, read_segmentation
 from situs.volumes._dicom_seg_load import header_warnings, load_segmentation
 from situs.volumes._dicom_series import open_images
@@ -63,30 +63,12 @@ def _open_contours(path: Path, head: Head, names: Mapping[int, str], reference: 
 
 
 def _find_reference(head: Head) -> Volume:
-    """The image series that a structure set names, in its own folder, the parent, or a folder beside it."""
-    for folder in _folders_near(head.path):
-        images = by_series(read_head(file) for file in dicom_files(folder))
-        wanted = [series for series in head.references if series in images]
-        if not head.references and len(images) == 1:
-            wanted = list(images)
-        if wanted:
-            files = images[wanted[0]]
-            if any(file.refusal for file in files):
-                continue
-            return open_images(folder, [file.path for file in files])
-    raise SitusError(
-        "the image series it was drawn on is not near it",
-        where=head.path,
-        fix="give it as the reference image, or put both in one folder",
-    )
-
-
-def _folders_near(path: Path) -> Iterator[Path]:
-    folder = path.resolve().parent
-    yield folder
-    yield folder.parent
-    try:
-        beside = sorted(other for other in folder.parent.iterdir() if other.is_dir() and other != folder)
-    except OSError:
-        return
-    yield from beside
+    """The image series that a structure set names, near it."""
+    files = find_series_near(head)
+    if not files:
+        raise SitusError(
+            "the image series it was drawn on is not near it",
+            where=head.path,
+            fix="give it as the reference image, or put both in one folder",
+        )
+    return open_images(files[0].path.parent, [file.path for file in files])

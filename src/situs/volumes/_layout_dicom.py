@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from situs.errors import SitusError
 from situs.volumes._dicom_files import dicom_files
-from situs.volumes._dicom_heads import Head, by_series, read_head
+from situs.volumes._dicom_heads import Head, by_series, find_series_near, read_head
 from situs.volumes._study_source import StudySource
 
 __all__ = ["find_dicom"]
 
+_LABELS = ("seg", "rtstruct")
 _MOST_FOLDERS = 100_000
 
 
@@ -20,12 +21,10 @@ def find_dicom(root: Path) -> list[StudySource]:
     """All labelled studies in a folder and the folders below it, or the one of a segmentation file."""
     if root.is_file():
         head = read_head(root)
-        heads = _heads(_near(root.parent)) if head.kind in ("seg", "rtstruct") else [head]
-        wanted = [other for other in heads if other.path.resolve() == root.resolve()]
+        heads = [head, *(find_series_near(head) if head.kind in _LABELS else ())]
     else:
-        heads = _heads(_below(root))
-        wanted = heads
-    labels = [head for head in wanted if head.kind in ("seg", "rtstruct")]
+        heads = [read_head(file) for folder in _below(root) for file in dicom_files(folder)]
+    labels = [head for head in heads if head.kind in _LABELS]
     if not labels and heads:
         count = len(by_series(heads))
         raise SitusError(
@@ -33,7 +32,7 @@ def find_dicom(root: Path) -> list[StudySource]:
             where=root,
             fix="add its DICOM-SEG or RTSTRUCT file, or list image and labels in a .csv table",
         )
-    stems = _stems(labels, heads, root)
+    stems = [root.stem] if root.is_file() else _stems(labels, heads, root)
     found = [
         StudySource(stem, _image(head, heads), head.path, layout="dicom", patient_key=head.patient or None)
         for stem, head in zip(stems, labels)
@@ -49,18 +48,6 @@ def _below(root: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _near(folder: Path) -> Iterator[Path]:
-    """The folder, its parent and the folders beside it."""
-    folder = folder.resolve()
-    yield folder
-    yield folder.parent
-    yield from sorted(other for other in folder.parent.iterdir() if other.is_dir() and other != folder)
-
-
-def _heads(folders: Iterable[Path]) -> list[Head]:
-    return [read_head(file) for folder in folders for file in dicom_files(folder)]
-
-
 def _image(labels: Head, heads: list[Head]) -> Path | None:
     """The series that the labels name; if they name none, the only one of their study."""
     series = by_series(head for head in heads if head.study == labels.study or head.series in labels.references)
@@ -72,8 +59,9 @@ def _image(labels: Head, heads: list[Head]) -> Path | None:
         return None
     files = wanted[0]
     folder = files[0].path.parent
+    # One file stands for its series, whatever else lies in the folder.
     inside = by_series(head for head in heads if head.path.parent == folder and not head.refusal)
-    return folder if len(inside) == 1 and len(files) > 1 else files[0].path
+    return folder if len(inside) == 1 and len(files) > 1 and labels.path.parent != folder else files[0].path
 
 
 def _stems(labels: list[Head], heads: list[Head], root: Path) -> list[str]:
@@ -82,12 +70,11 @@ def _stems(labels: list[Head], heads: list[Head], root: Path) -> list[str]:
     for study in {head.study for head in labels}:
         paths = [str(head.path.parent) for head in heads if head.study == study]
         folders[study] = Path(os.path.commonpath(paths))
-    top = root if root.is_dir() else root.parent
     stems = []
     for head in labels:
         folder = folders[head.study]
-        inside = folder.relative_to(top).parts if folder.is_relative_to(top) else ()
-        parts = list(inside) or [top.name or top.resolve().name]
+        inside = folder.relative_to(root).parts
+        parts = list(inside) or [root.name or root.resolve().name]
         alone = sum(folders[other.study] == folder for other in labels) == 1
         if not alone:
             parts += head.path.relative_to(folder).with_suffix("").parts
