@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from situs.bench._check_anatomy import anatomy_problems
 from situs.bench._check_cohort import Arrangement, Tally
 from situs.bench._evidence import load_image, load_labels, load_ledger
 from situs.bench._folder import Bench, content_hash, open_bench
@@ -165,23 +166,7 @@ def _check_series(study: StudyRecord, series: SeriesRecord, ledger: Ledger, resu
     grid = ledger.regions.grid
     if grid.shape != series.shape or tuple(grid.affine.matrix.ravel()) != series.affine:
         result.error("grid", study.study_id, "shape or affine differs from the evidence", "rebuild the bench")
-    if ledger.midline is None or series.side_basis == "undeclared":
-        return
-    for name in ledger.structures:
-        side = ledger.terms[name].side
-        if side is None or ledger.regions[name].touches_border:
-            continue
-        found = ledger.fact("side", name)
-        if found.value == side.mirrored.value:
-            result.problems.append(
-                Problem(
-                    Severity.WARNING,
-                    "side",
-                    f"{study.study_id}:{name}",
-                    f"is named {side.value} but lies on the patient's {found.value}",
-                    "check the names and the orientation of this study",
-                )
-            )
+    result.problems.extend(anatomy_problems(study.study_id, ledger))
 
 
 def _fact_problems(fact: Fact, ledger: Ledger) -> Iterator[str]:

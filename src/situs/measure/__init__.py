@@ -1,24 +1,52 @@
 """Kernels: what can be computed from label volumes, with no language in it.
 
 Everything is measured in the stored index order and only results go through the affine, so that the
-order in which a file stores its axes cannot change a result.
+order in which a file stores its axes cannot change a result. Labels are turned once into runs of equal
+value; all else comes from the runs. Kernels are compiled on first use and kept on disk.
 """
 
-from situs.measure._directions import Precedence, precedence, tilted_axes
-from situs.measure._distances import boundary_distance_mm, gap_mm
-from situs.measure._regions import Region, Regions
-from situs.measure._sides import Midline, right_shares
-from situs.measure._touching import Contacts, contacts
+from situs.measure._components import LabelComponents, label_components
+from situs.measure._diameters import AxialDiameter, Length, axial_diameter, length_3d
+from situs.measure._directions import Histogram, Precedence, histograms, precedence, tilted_axes
+from situs.measure._distances import Nearest, boundary_distance_mm, gap_mm, nearest_boundaries, nearest_faces
+from situs.measure._regions import Component, PrincipalAxes, Region, Regions
+from situs.measure._sides import Midline, PairSymmetry, SymmetryPlane, pair_symmetry, right_shares
+from situs.measure._spine import Level, Spine
+from situs.measure._statistics import LabelStatistics, SliceBoxes, label_statistics
+from situs.measure._touching import Contacts, borders, contacts, label_contacts
 
 __all__ = [
+    "AxialDiameter",
+    "Component",
     "Contacts",
+    "Histogram",
+    "LabelComponents",
+    "LabelStatistics",
+    "Length",
+    "Level",
     "Midline",
+    "Nearest",
+    "PairSymmetry",
     "Precedence",
+    "PrincipalAxes",
     "Region",
     "Regions",
+    "SliceBoxes",
+    "Spine",
+    "SymmetryPlane",
+    "axial_diameter",
+    "borders",
     "boundary_distance_mm",
     "contacts",
     "gap_mm",
+    "histograms",
+    "label_components",
+    "label_contacts",
+    "label_statistics",
+    "length_3d",
+    "nearest_boundaries",
+    "nearest_faces",
+    "pair_symmetry",
     "precedence",
     "right_shares",
     "tilted_axes",

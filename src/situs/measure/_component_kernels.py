@@ -19,6 +19,25 @@ def _root(parent: NDArray[np.int32], run: int) -> int:
 
 
 @kernel
+def _join(
+    i: int,
+    j: int,
+    reach: int,
+    x0: NDArray[np.int32],
+    x1: NDArray[np.int32],
+    label: NDArray[np.int32],
+    parent: NDArray[np.int32],
+) -> None:
+    """Join two runs if they have one label and come within `reach` of overlapping."""
+    if label[i] == label[j] and x0[i] < x1[j] + reach and x0[j] < x1[i] + reach:
+        a, b = _root(parent, i), _root(parent, j)
+        if a < b:
+            parent[b] = a
+        elif b < a:
+            parent[a] = b
+
+
+@kernel
 def _join_rows(
     i: int,
     i_end: int,
@@ -32,15 +51,18 @@ def _join_rows(
 ) -> None:
     """Join runs of two rows that have one label and come within `reach` of overlapping."""
     while i < i_end and j < j_end:
-        if label[i] == label[j] and x0[i] < x1[j] + reach and x0[j] < x1[i] + reach:
-            a, b = _root(parent, i), _root(parent, j)
-            if a < b:
-                parent[b] = a
-            elif b < a:
-                parent[a] = b
+        _join(i, j, reach, x0, x1, label, parent)
         if x1[i] < x1[j]:
             i += 1
+        elif x1[j] < x1[i]:
+            j += 1
         else:
+            # Both end here: across the corner, each may meet the run that follows the other.
+            if i + 1 < i_end:
+                _join(i + 1, j, reach, x0, x1, label, parent)
+            if j + 1 < j_end:
+                _join(i, j + 1, reach, x0, x1, label, parent)
+            i += 1
             j += 1
 
 

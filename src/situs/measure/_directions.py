@@ -12,6 +12,8 @@ from situs.space import Axis
 __all__ = ["Histogram", "Precedence", "histograms", "precedence", "tilted_axes"]
 
 _BIN_MM = 1.0
+_SILENT = 1e-11
+"""A voxel axis that moves a structure by less than this many bins along a direction lies across it."""
 
 
 def tilted_axes(axis: Axis, degrees: float) -> NDArray[np.float64]:
@@ -38,16 +40,25 @@ class Histogram:
 
     __slots__ = ("share", "start")
 
-    def __init__(self, positions_mm: NDArray[np.float64]) -> None:
+    def __init__(self, start: int, counts: NDArray[np.float64]) -> None:
+        """`counts` holds voxels per bin from bin `start` on; empty bins at the ends are dropped."""
+        filled = np.flatnonzero(counts)
+        first, last = int(filled[0]), int(filled[-1])
+        self.start = start + first
+        self.share = counts[first : last + 1] / counts.sum()
+
+    @classmethod
+    def of_positions(cls, positions_mm: NDArray[np.float64]) -> Histogram:
+        """From the position of every voxel along the axis."""
         scaled = positions_mm / _BIN_MM
         lower = np.floor(scaled)
-        self.start = int(lower.min())
-        index = (lower - self.start).astype(np.intp)
+        start = int(lower.min())
+        index = (lower - start).astype(np.intp)
         upper_share = scaled - lower
         size = int(index.max()) + 2
         counts = np.bincount(index, 1.0 - upper_share, minlength=size)
         counts += np.bincount(index + 1, upper_share, minlength=size)
-        self.share = counts / positions_mm.size
+        return cls(start, counts)
 
     def beyond(self, other: Histogram) -> float:
         """P(a random voxel of self lies at a larger coordinate than a random voxel of other), ties half."""
@@ -68,7 +79,30 @@ class Precedence(msgspec.Struct, frozen=True):
 
 def histograms(region: Region, axis: Axis, degrees: float) -> list[Histogram]:
     """One histogram per direction of `tilted_axes`."""
-    return [Histogram(positions) for positions in region.projections(tilted_axes(axis, degrees))]
+    return [_histogram(region, direction) for direction in tilted_axes(axis, degrees)]
+
+
+def _histogram(region: Region, direction: NDArray[np.float64]) -> Histogram:
+    """Along one unit vector: from counts in a plane where the third voxel axis lies across it, else from runs."""
+    from situs.measure._projection_kernels import share_counts, share_runs
+
+    affine, runs = region.grid.affine, region.runs
+    steps = (affine.linear.T @ direction / _BIN_MM)[list(runs.axes)]
+    origin = float(affine.matrix[:3, 3] @ direction) / _BIN_MM
+    lo, hi = np.array(runs.lo), np.array(runs.hi)
+    ends = np.stack([steps * lo, steps * (hi - 1)])
+    low, high = origin + ends.min(axis=0).sum(), origin + ends.max(axis=0).sum()
+    first = int(np.floor(low)) - 1
+    bins = np.zeros(int(np.floor(high)) - first + 4)
+    across = np.abs(steps) * (hi - lo)
+    silent = int(across.argmin())
+    if across[silent] < _SILENT:
+        counts, width, rows, columns = region.shadow(silent)
+        at = origin + float(steps @ lo)
+        share_counts(counts, width, at, float(steps[columns]), float(steps[rows]), first, bins)
+    else:
+        share_runs(runs.x0, runs.x1, runs.y, runs.z, origin, *(float(c) for c in steps), first, bins)
+    return Histogram(first, bins)
 
 
 def precedence(a: list[Histogram], b: list[Histogram]) -> Precedence:

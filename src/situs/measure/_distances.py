@@ -48,7 +48,9 @@ def gap_mm(a: Region, b: Region) -> float:
     return nearest_faces([(a, b)])[0].distance_mm
 
 
-def nearest_boundaries(pairs: Sequence[tuple[Region, Region]] | None = None, *, among: Sequence[Region] = ()) -> list[Nearest]:
+def nearest_boundaries(
+    pairs: Sequence[tuple[Region, Region]] | None = None, *, among: Sequence[Region] = ()
+) -> list[Nearest]:
     """The two nearest boundary voxels of each pair, centre to centre; of all pairs `among` if none are given.
 
     All must lie on one grid. Of several nearest pairs of voxels one is returned.
@@ -56,7 +58,9 @@ def nearest_boundaries(pairs: Sequence[tuple[Region, Region]] | None = None, *, 
     return _nearest(_pairs(pairs, among), gap=False)
 
 
-def nearest_faces(pairs: Sequence[tuple[Region, Region]] | None = None, *, among: Sequence[Region] = ()) -> list[Nearest]:
+def nearest_faces(
+    pairs: Sequence[tuple[Region, Region]] | None = None, *, among: Sequence[Region] = ()
+) -> list[Nearest]:
     """The two nearest points on the voxel cubes of each pair; 0 when cubes touch. As `nearest_boundaries`."""
     return _nearest(_pairs(pairs, among), gap=True)
 
@@ -84,7 +88,9 @@ def _nearest(pairs: list[tuple[Region, Region]], *, gap: bool) -> list[Nearest]:
     a_index, b_index = to_stored(first), to_stored(second)
     a_mm, b_mm = (np.asarray(affine.to_world(IndexPoints(p))) for p in _ends(a_index, b_index, affine.linear, mode))
     return [
-        Nearest(a.name, b.name, float(found[k]), _floats(a_mm[k]), _floats(b_mm[k]), _ints(a_index[k]), _ints(b_index[k]))
+        Nearest(
+            a.name, b.name, float(found[k]), _floats(a_mm[k]), _floats(b_mm[k]), _ints(a_index[k]), _ints(b_index[k])
+        )
         for k, (a, b) in enumerate(pairs)
     ]
 

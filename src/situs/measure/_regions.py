@@ -55,6 +55,7 @@ class Region:
         self.structure = structure
         self.grid = grid
         self.layer = layer
+        self._shadows: dict[int, tuple[NDArray[np.int64], int, int, int]] = {}
         self._place = layer.runs.place[structure.value]
 
     @property
@@ -268,6 +269,32 @@ class Region:
     def slice_span(self, axis: int) -> tuple[int, int]:
         """First slice across a stored axis that shows the structure, and one past the last."""
         return self.box_index.lo[axis], self.box_index.hi[axis]
+
+    def shadow(self, axis: int) -> tuple[NDArray[np.int64], int, int, int]:
+        """Voxels counted along x, y or z of the runs (0, 1, 2), from the box's first voxel on.
+
+        A flat table, its row length, and which axes its rows and its columns run along.
+        """
+        if axis not in self._shadows:
+            self._shadows[axis] = self._count_along(axis)
+        return self._shadows[axis]
+
+    def _count_along(self, axis: int) -> tuple[NDArray[np.int64], int, int, int]:
+        from situs.measure._projection_kernels import count_along_x
+
+        runs = self.runs
+        (x_lo, y_lo, z_lo), (x_hi, y_hi, z_hi) = runs.lo, runs.hi
+        if axis == 0:
+            width = y_hi - y_lo
+            cells = (runs.z.astype(np.int64) - z_lo) * width + (runs.y - y_lo)
+            counts = np.zeros((z_hi - z_lo) * width, dtype=np.int64)
+            np.add.at(counts, cells, runs.x1.astype(np.int64) - runs.x0)
+            return counts, width, 2, 1
+        width = x_hi - x_lo + 1
+        other, first, size = (runs.z, z_lo, z_hi - z_lo) if axis == 1 else (runs.y, y_lo, y_hi - y_lo)
+        counts = np.zeros(size * width, dtype=np.int64)
+        count_along_x(runs.x0, runs.x1, other, x_lo, first, width, counts)
+        return counts, width, 3 - axis, 0
 
     def projections(self, directions: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
         """World coordinate of every voxel centre along each unit vector, one vector at a time."""

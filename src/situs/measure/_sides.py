@@ -1,15 +1,17 @@
-"""On which side of the patient's midline voxels lie."""
+"""On which side of the patient's midline voxels lie, and how alike the two sides are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.errors import SitusError
 from situs.measure._regions import Region
 
-__all__ = ["Midline", "right_shares"]
+__all__ = ["Midline", "PairSymmetry", "SymmetryPlane", "pair_symmetry", "right_shares"]
 
 _FIT_MM = 1e-3
 """Least height of the points for a fit of their slope; below it, rounding would decide where the midline runs."""
@@ -40,17 +42,90 @@ class Midline:
         beyond = (z_mm < self._z[0]) | (z_mm > self._z[-1])
         return np.where(beyond[:, None], fitted, inside)
 
+    def on_knots(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(n, 3) z, x, y of the points by height, and slope and intercept of x and then of y beyond them."""
+        line = np.stack([self._slope, self._intercept], axis=1)
+        return np.column_stack([self._z, self._xy]), line.astype(np.float64)
+
 
 def right_shares(region: Region, midline: Midline, degrees: float) -> tuple[float, float, float]:
     """Share of the structure right of the midline: as posed, and least and most over turns about the long axis.
 
     A voxel that straddles the midline counts by its part, so that rounding cannot tip it over.
     """
-    width = 2.0 * float(region.grid.affine.half_voxel_mm[0])
-    points = np.asarray(region.grid.affine.to_world(region.index_points()))
-    offset = points[:, :2] - midline.at(points[:, 2])
-    shares = []
-    for angle in np.radians([0.0, -degrees, degrees]):
-        beyond = offset[:, 0] * np.cos(angle) + offset[:, 1] * np.sin(angle)
-        shares.append(float(np.clip(beyond / width + 0.5, 0.0, 1.0).mean()))
-    return shares[0], min(shares), max(shares)
+    from situs.measure._projection_kernels import right_of
+
+    runs, affine = region.runs, region.grid.affine
+    matrix = np.column_stack([affine.linear[:, list(runs.axes)], affine.matrix[:3, 3]])
+    knots, line = midline.on_knots()
+    angles = np.radians([0.0, -degrees, degrees])
+    turns = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    sums = np.zeros(3)
+    flat = (np.ascontiguousarray(part).reshape(-1) for part in (matrix, knots, line, turns))
+    right_of(runs.x0, runs.x1, runs.y, runs.z, *flat, 2.0 * float(affine.half_voxel_mm[0]), sums)
+    posed, back, forth = (float(total) / region.voxels for total in sums)
+    return posed, min(posed, back, forth), max(posed, back, forth)
+
+
+class SymmetryPlane:
+    """The plane about which paired structures lie mirrored, from the centroids of pairs.
+
+    Its normal is the mean step from a left structure to its right partner; it passes through the mean of their
+    middles. For heads and limbs, where no spine is shown.
+    """
+
+    def __init__(self, pairs_mm: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> None:
+        """`pairs_mm` are the centroids of a right structure and of its left partner, RAS+."""
+        if not pairs_mm:
+            raise SitusError("a symmetry plane needs at least one pair", fix="give the centroids of a left-right pair")
+        steps = np.array([np.asarray(right) - np.asarray(left) for right, left in pairs_mm], dtype=np.float64)
+        normal = (steps / np.linalg.norm(steps, axis=1, keepdims=True)).mean(axis=0)
+        self.normal = normal / np.linalg.norm(normal)
+        self.point_mm = np.array([(np.asarray(r) + np.asarray(l)) / 2.0 for r, l in pairs_mm]).mean(axis=0)  # noqa: E741
+
+    def offset_mm(self, point_mm: NDArray[np.float64]) -> float:
+        """Signed distance of a point from the plane; positive on the patient's right."""
+        return float((np.asarray(point_mm) - self.point_mm) @ self.normal)
+
+    def mirrored(self, point_mm: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The point on the other side."""
+        point = np.asarray(point_mm, dtype=np.float64)
+        return point - 2.0 * self.offset_mm(point) * self.normal
+
+    @property
+    def tilt_degrees(self) -> float:
+        """Angle between the plane's normal and the left-right axis."""
+        return float(np.degrees(np.arccos(min(1.0, abs(float(self.normal[0]))))))
+
+
+class PairSymmetry(msgspec.Struct, frozen=True):
+    """How alike a right structure and its left partner are."""
+
+    volume_ratio: float
+    """Right over left."""
+    volume_asymmetry: float
+    """(right - left) / (right + left): 0 if equal, ±1 if one is missing."""
+    offset_mm: float
+    """How far their middle lies right of the midline or plane."""
+    height_mm: float
+    """How much higher the right one's centroid lies."""
+    mirrored_distance_mm: float
+    """Distance of the right centroid, reflected, from the left one."""
+
+
+def pair_symmetry(right: Region, left: Region, about: Midline | SymmetryPlane) -> PairSymmetry:
+    """Compare a pair of structures across the midline (reflected along x at each height) or a symmetry plane."""
+    a, b = right.centroid_mm, left.centroid_mm
+    middle = (a + b) / 2.0
+    if isinstance(about, SymmetryPlane):
+        offset, reflected = about.offset_mm(middle), about.mirrored(a)
+    else:
+        offset = float(middle[0] - about.at(middle[2:3])[0, 0])
+        reflected = np.array([2.0 * about.at(a[2:3])[0, 0] - a[0], a[1], a[2]])
+    return PairSymmetry(
+        right.volume_ml / left.volume_ml,
+        (right.volume_ml - left.volume_ml) / (right.volume_ml + left.volume_ml),
+        offset,
+        float(a[2] - b[2]),
+        float(np.linalg.norm(reflected - b)),
+    )

@@ -125,20 +125,24 @@ def build_tree(
 
 
 @kernel
-def _facing(a: NDArray[np.float64], i: int, b: NDArray[np.float64], j: int) -> int:
-    """The sign triples that a step from box i to box j can have."""
+def _facing(frame: NDArray[np.float64], a: NDArray[np.float64], i: int, b: NDArray[np.float64], j: int) -> int:
+    """The sign triples that a step from box i to box j can have.
+
+    Boxes are apart along an axis from half a voxel on: less is the rounding of a turned frame, not a step.
+    """
     triples = _ALL
-    if b[6 * j] > a[6 * i + 3]:
+    x, y, z = 0.5 * abs(frame[0]), 0.5 * abs(frame[4]), 0.5 * abs(frame[8])
+    if b[6 * j] > a[6 * i + 3] + x:
         triples &= _UP_X
-    elif b[6 * j + 3] < a[6 * i]:
+    elif b[6 * j + 3] < a[6 * i] - x:
         triples &= _DOWN_X
-    if b[6 * j + 1] > a[6 * i + 4]:
+    if b[6 * j + 1] > a[6 * i + 4] + y:
         triples &= _UP_Y
-    elif b[6 * j + 4] < a[6 * i + 1]:
+    elif b[6 * j + 4] < a[6 * i + 1] - y:
         triples &= _DOWN_Y
-    if b[6 * j + 2] > a[6 * i + 5]:
+    if b[6 * j + 2] > a[6 * i + 5] + z:
         triples &= _UP_Z
-    elif b[6 * j + 5] < a[6 * i + 2]:
+    elif b[6 * j + 5] < a[6 * i + 2] - z:
         triples &= _DOWN_Z
     return triples
 
@@ -231,7 +235,7 @@ def nearest(
         la, i, lb, j = stack[4 * top], stack[4 * top + 1], stack[4 * top + 2], stack[4 * top + 3]
         node_a, node_b = a_levels[a_level + la] + i, b_levels[b_level + lb] + j
         if la == 0 and lb == 0:
-            facing = _facing(a_boxes, node_a, b_boxes, node_b) if apart else _ALL
+            facing = _facing(frame, a_boxes, node_a, b_boxes, node_b) if apart else _ALL
             for p in range(4 * i, min(a_count, 4 * i + 4)):
                 ap = 4 * (a_first + p)
                 if apart and (starts[a_points[ap + 3]] & facing) == 0:
@@ -263,7 +267,10 @@ def nearest(
             bound = _near(a_boxes, node_a, b_boxes, node_b, rx, ry, rz)
             if bound >= best:
                 continue
-            if apart and (a_steps[2 * node_a] & b_steps[2 * node_b + 1] & _facing(a_boxes, node_a, b_boxes, node_b)) == 0:
+            if (
+                apart
+                and (a_steps[2 * node_a] & b_steps[2 * node_b + 1] & _facing(frame, a_boxes, node_a, b_boxes, node_b)) == 0
+            ):
                 continue
             k = count
             while k > 0 and limit[k - 1] < bound:

@@ -1,0 +1,249 @@
+"""The contract of the command line: help, one JSON object, streams, exit codes, hints, light imports."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import situs as package
+from situs.cli import _COMMANDS
+
+HEAVY = ("torch", "matplotlib", "numba", "scipy", "pyarrow", "SimpleITK", "nibabel", "numpy")
+
+
+def python(code: str, *args: str) -> str:
+    done = subprocess.run([sys.executable, *args, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("command", [*_COMMANDS, "build phantoms", "build masks"])
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_every_command_has_help(situs, command, flag) -> None:
+    ran = situs(*command.split(), flag)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("Usage: situs")
+    if command != "build":
+        assert "--json" in ran.out
+
+
+def test_the_program_lists_its_commands(situs) -> None:
+    for args in ((), ("--help",)):
+        ran = situs(*args)
+        assert ran.code == 0
+        assert all(name in ran.out for name in _COMMANDS)
+    assert situs("--version").out.strip() == f"situs, version {package.__version__}"
+
+
+HINTS = [
+    (("masure", "x"), "did you mean measure?"),
+    (("build", "phantom"), "did you mean phantoms?"),
+    (("run", "BENCH", "--model", "orcle", "--out", "r"), "did you mean oracle?"),
+    (("run", "BENCH", "--model", "oracle", "--profile", "defualt", "--out", "r"), "did you mean default?"),
+    (("score", "BENCH", "BENCH/x", "--metrics", "acuracy"), "did you mean accuracy"),
+    (("build", "masks", "DATA", "--tasks", "directions", "--out", "b"), "did you mean direction?"),
+    (("build", "masks", "DATA", "--annotation", "manuel", "--out", "b"), "did you mean manual?"),
+    (("build", "masks", "DATA", "--names", "totalsegmentor", "--out", "b"), "did you mean totalsegmentator"),
+    (("measure", "DATA/patient000", "--pairs", "liver,splen"), "did you mean spleen"),
+    (("measure", "x", "--pair", "all"), "--pairs"),
+]
+
+
+@pytest.mark.parametrize(("args", "hint"), HINTS, ids=lambda value: value if isinstance(value, str) else None)
+def test_an_unknown_name_is_answered_with_a_near_one(situs, small, tmp_path, monkeypatch, args, hint) -> None:
+    monkeypatch.chdir(tmp_path)
+    known = {"BENCH": small / "bench", "DATA": small / "data", "DATA/patient000": small / "data" / "patient000"}
+    ran = situs(*(known.get(word, word) for word in args))
+    assert ran.code == 2
+    assert hint.casefold() in ran.err.casefold()
+
+
+KEYS = {
+    "structure": "label name side voxels volume_ml volume_ml_interval centroid_mm box_mm box_index extent_mm "
+    "touches_border components",
+    "pair": "a b centre_distance_mm boundary_distance_mm gap_mm touching contact_mm2 direction",
+    "measure": "structures pairs",
+    "build": "studies items by_task not_asked problems",
+    "check": "items recomputed given problems",
+    "run": "items states requests seconds cost",
+    "score": "overall by_task by_tag baselines not_computed",
+    "entry": "metric value n ci95 states",
+}
+
+
+def assert_keys(value: dict, kind: str) -> None:
+    assert set(KEYS[kind].split()) <= set(value), kind
+
+
+def test_measure_prints_what_is_promised(situs, small) -> None:
+    masks = small / "data" / "patient000"
+    ran = situs("measure", masks, "--pairs", "all", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    assert_keys(ran.json, "measure")
+    for structure in ran.json["structures"]:
+        assert_keys(structure, "structure")
+        assert set(structure["extent_mm"]) == {"left_right", "anterior_posterior", "superior_inferior"}
+        assert len(structure["box_mm"]) == len(structure["box_index"]) == 2
+    count = len(ran.json["structures"])
+    assert len(ran.json["pairs"]) == count * (count - 1) // 2
+    for pair in ran.json["pairs"]:
+        assert_keys(pair, "pair")
+    assert situs("measure", masks, "--json").json["pairs"] == []
+    assert len(situs("measure", masks, "--json", "--pairs", "liver,spleen").json["pairs"]) == 1
+
+
+def test_build_check_run_and_score_print_what_is_promised(situs, small, tmp_path) -> None:
+    bench, run = tmp_path / "bench", tmp_path / "run"
+    built = situs("build", "masks", small / "data", "--annotation", "exact", "--out", bench, "--json")
+    assert (built.code, built.err) == (0, "")
+    assert_keys(built.json, "build")
+    assert sum(built.json["by_task"].values()) == built.json["items"]
+    checked = situs("check", bench, "--json")
+    assert (checked.code, checked.err) == (0, "")
+    assert_keys(checked.json, "check")
+    ran = situs("run", bench, "--model", "oracle", "--out", run, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    assert_keys(ran.json, "run")
+    assert ran.json["states"] == {"answered": built.json["items"]}
+    scored = situs("score", bench, run, "--json")
+    assert (scored.code, scored.err) == (0, "")
+    assert_keys(scored.json, "score")
+    tables = [scored.json["overall"], *scored.json["by_task"].values(), *scored.json["baselines"].values()]
+    for entry in (entry for table in tables for entry in table):
+        assert_keys(entry, "entry")
+    assert set(scored.json["baselines"]) == {"random", "majority", "prior"}
+    assert json.loads((run / "scores.json").read_text())["overall"] == scored.json["overall"]
+
+
+def test_show_and_doctor_print_one_object_too(situs, bench, tmp_path) -> None:
+    shown = situs("show", bench, "--out", tmp_path / "sheet.png", "--json")
+    assert (shown.code, shown.err) == (0, "")
+    assert {"pictures", "profile", "profile_hash", "prompt"} <= set(shown.json)
+    assert (tmp_path / "sheet.png").read_bytes().startswith(b"\x89PNG")
+    assert situs("doctor", "--json").json["ok"] is True
+
+
+def test_tables_for_people_go_to_standard_output(situs, small, bench, tmp_path) -> None:
+    for args, words in (
+        (("measure", small / "data" / "patient000"), "liver"),
+        (("check", bench), "0 errors"),
+        (("run", bench, "--model", "oracle", "--out", tmp_path / "r"), "answered"),
+        (("show", bench, "--out", tmp_path / "p"), "pictures"),
+        (("doctor",), "python"),
+    ):
+        ran = situs(*args)
+        assert (ran.code, ran.err) == (0, ""), args
+        assert words in ran.out
+
+
+def test_warnings_of_a_score_go_to_standard_error(situs, bench, tmp_path) -> None:
+    situs("run", bench, "--model", "oracle", "--out", tmp_path / "r")
+    ran = situs("score", bench, tmp_path / "r")
+    assert ran.code == 0
+    assert "only 4 patients" in ran.err
+    assert "accuracy" in ran.out
+
+
+def test_check_ends_with_one_when_something_is_wrong(situs, bench, tmp_path) -> None:
+    import shutil
+
+    copy = Path(shutil.copytree(bench, tmp_path / "bench"))
+    (copy / "locations.json").write_text("{}")
+    ran = situs("check", copy)
+    assert (ran.code, ran.err) == (1, "")
+    assert "evidence" in ran.out
+
+
+def test_overwrite_replaces_a_bench_and_nothing_else(situs, small, tmp_path) -> None:
+    args = ("build", "masks", small / "data", "--tasks", "volume", "--annotation", "exact", "--out", tmp_path / "b")
+    assert situs(*args).code == 0
+    assert situs(*args).code == 2
+    assert situs(*args, "--overwrite").code == 0
+    (tmp_path / "b" / "bench.json").unlink()
+    assert situs(*args, "--overwrite").code == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]
+
+
+def test_a_failed_overwrite_keeps_the_old_bench(situs, small, tmp_path) -> None:
+    args = ("build", "masks", small / "data", "--annotation", "exact", "--out", tmp_path / "b", "--overwrite")
+    assert situs(*args).code == 0
+    before = {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
+    assert situs(*args, "--tasks", "nosuch").code == 2
+    assert {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()} == before
+
+
+def test_bad_studies_can_be_skipped_and_are_named(situs, small, tmp_path) -> None:
+    import shutil
+
+    data = Path(shutil.copytree(small / "data", tmp_path / "data"))
+    (data / "patient002" / "segmentations" / "liver.nii.gz").write_bytes(b"rubbish")
+    args = ("build", "masks", data, "--annotation", "exact", "--tasks", "volume", "--out", tmp_path / "b", "--json")
+    assert situs(*args).code == 2
+    ran = situs(*args, "--skip-bad")
+    assert ran.code == 0
+    assert ran.json["studies"] == 3
+    assert [p["severity"] for p in ran.json["problems"] if "liver" in p["problem"]] == ["error"]
+
+
+def test_demo_goes_the_whole_way(situs, tmp_path) -> None:
+    pytest.importorskip("situs.report")
+    ran = situs("demo", "--out", tmp_path / "demo", "--json")
+    assert ran.code == 0, ran.err
+    accuracy = {n: next(e["value"] for e in rows if e["metric"] == "accuracy") for n, rows in ran.json["scores"].items()}
+    assert accuracy["oracle"] == 1.0
+    assert max(value for name, value in accuracy.items() if name != "oracle") < 0.8
+    assert not [p for p in ran.json["checked"]["problems"] if p["severity"] == "error"]
+    assert (tmp_path / "demo" / "report.html").stat().st_size > 100_000
+    again = situs("report", tmp_path / "demo/runs/oracle", "--out", tmp_path / "again.html")
+    assert again.code == 0, "a run of the demo knows the way to its bench"
+
+
+def test_report_writes_one_file_that_loads_nothing(situs, bench, tmp_path) -> None:
+    assert situs("run", bench, "--model", "random", "--out", tmp_path / "run").code == 0
+    ran = situs("report", tmp_path / "run", "--bench", bench, "--out", tmp_path / "r.html", "--pictures", 2, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    html = (tmp_path / "r.html").read_text()
+    assert ran.json["runs"] == 1
+    assert not [mark for mark in ('src="http', "src='http", 'href="http', "@import", "fetch(") if mark in html]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["r.html", "run"]
+
+
+def test_help_and_import_load_nothing_heavy() -> None:
+    names = repr(HEAVY)
+    loaded = python(f"import situs, sys; print([n for n in {names} if n in sys.modules])")
+    assert loaded.strip() == "[]"
+    code = "import sys, contextlib\nfrom situs.cli import main\nsys.argv = ['situs', '--help']\n"
+    code += f"with contextlib.suppress(SystemExit):\n    main()\nprint('loaded', [n for n in {names} if n in sys.modules])"
+    assert python(code).splitlines()[-1] == "loaded []"
+
+
+@pytest.mark.parametrize("command", ["build", "build masks", "measure", "run", "score", "check", "show"])
+def test_help_of_a_command_loads_nothing_heavy(command) -> None:
+    code = f"import sys, contextlib\nfrom situs.cli import main\nsys.argv = ['situs', *{command.split()!r}, '--help']\n"
+    code += f"with contextlib.suppress(SystemExit):\n    main()\nprint('loaded', [n for n in {HEAVY!r} if n in sys.modules])"
+    assert python(code).splitlines()[-1] == "loaded []"
+
+
+def test_every_module_imports() -> None:
+    names = [m.name for m in pkgutil.walk_packages(package.__path__, "situs.") if m.name != "situs.__main__"]
+    assert len(names) > 80
+    for name in names:
+        importlib.import_module(name)
+
+
+def test_python_m_situs_works(tmp_path) -> None:
+    done = subprocess.run([sys.executable, "-m", "situs", "--version"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "version" in done.stdout
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = f"{sys.executable} -m situs doctor | head -c 1 > /dev/null; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert "Traceback" not in done.stderr

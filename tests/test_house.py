@@ -1,0 +1,83 @@
+"""How the house is kept: nothing of the machine in it, rooms in order, every module says what it holds."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "situs"
+MODULES = sorted(SOURCE.rglob("*.py"))
+ROOMS = sorted(path.parent.name for path in SOURCE.glob("*/__init__.py"))
+
+
+def tracked() -> list[Path]:
+    """Text files under version control that are there, this one aside."""
+    done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    paths = [ROOT / line for line in done.stdout.splitlines()]
+    return [path for path in paths if path.is_file() and path != Path(__file__)]
+
+
+def mentions(pattern: str, paths: list[Path]) -> list[str]:
+    found = []
+    for path in paths:
+        text = path.read_bytes().decode("utf-8", "replace")
+        for number, line in enumerate(text.splitlines(), start=1):
+            if re.search(pattern, line):
+                found.append(f"{path.relative_to(ROOT)}:{number}")
+    return found
+
+
+def test_no_file_names_this_machine() -> None:
+    """Neither where it was written, nor which mirror of a package index served it."""
+    host = socket.gethostname()
+    words = [r"/work/", r"/root/", r"/home/[a-z]", r"\bartifactory\b", r"\bnexus\b", r"\bdevpi\b", r"index-url"]
+    words += [rf"\b{re.escape(host)}\b"] if len(host) > 4 and host != "localhost" else []
+    assert mentions("|".join(words), tracked()) == []
+
+
+def test_no_source_file_names_a_scratch_folder() -> None:
+    assert mentions(r"/tmp/|/var/tmp", [path for path in SOURCE.rglob("*") if path.suffix in (".py", ".toml", ".csv")]) == []
+
+
+def test_the_package_is_typed() -> None:
+    assert (SOURCE / "py.typed").is_file()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_every_module_says_what_it_holds(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"))
+    assert ast.get_docstring(tree)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_name_a_room_exports_exists(room: str) -> None:
+    module = importlib.import_module(f"situs.{room}")
+    assert module.__all__
+    assert sorted(set(module.__all__)) == sorted(module.__all__)
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_every_name_a_module_exports_exists(path: Path) -> None:
+    if path.name == "__main__.py":
+        return
+    module = importlib.import_module(".".join(path.relative_to(SOURCE.parent).with_suffix("").parts))
+    assert [name for name in getattr(module, "__all__", ()) if not hasattr(module, name)] == []
+
+
+def test_a_room_imports_only_the_rooms_above_it() -> None:
+    program = Path(sys.executable).with_name("lint-imports")
+    if not program.exists():
+        pytest.skip("import-linter is not installed")
+    done = subprocess.run([program, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
