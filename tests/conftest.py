@@ -134,8 +134,8 @@ def build_cohort(folder: Path, count: int) -> None:
 
 @pytest.fixture(scope="session")
 def cohort(once: Once) -> Path:
-    """A bench of 40 phantom patients, for laws in which chance plays."""
-    return once("cohort", lambda folder: build_cohort(folder, 40)) / "bench"
+    """A bench of 32 phantom patients, for laws in which chance plays."""
+    return once("cohort", lambda folder: build_cohort(folder, 32)) / "bench"
 
 
 @pytest.fixture(scope="session")

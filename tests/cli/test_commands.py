@@ -195,7 +195,9 @@ def test_demo_goes_the_whole_way(situs, tmp_path) -> None:
     pytest.importorskip("situs.report")
     ran = situs("demo", "--out", tmp_path / "demo", "--json")
     assert ran.code == 0, ran.err
-    accuracy = {n: next(e["value"] for e in rows if e["metric"] == "accuracy") for n, rows in ran.json["scores"].items()}
+    accuracy = {
+        n: next(e["value"] for e in rows if e["metric"] == "accuracy") for n, rows in ran.json["scores"].items()
+    }
     assert accuracy["oracle"] == 1.0
     assert max(value for name, value in accuracy.items() if name != "oracle") < 0.8
     assert not [p for p in ran.json["checked"]["problems"] if p["severity"] == "error"]
@@ -219,7 +221,9 @@ def test_help_and_import_load_nothing_heavy() -> None:
     loaded = python(f"import situs, sys; print([n for n in {names} if n in sys.modules])")
     assert loaded.strip() == "[]"
     code = "import sys, contextlib\nfrom situs.cli import main\nsys.argv = ['situs', '--help']\n"
-    code += f"with contextlib.suppress(SystemExit):\n    main()\nprint('loaded', [n for n in {names} if n in sys.modules])"
+    code += (
+        f"with contextlib.suppress(SystemExit):\n    main()\nprint('loaded', [n for n in {names} if n in sys.modules])"
+    )
     assert python(code).splitlines()[-1] == "loaded []"
 
 

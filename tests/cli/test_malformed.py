@@ -74,7 +74,13 @@ def cases() -> dict[str, tuple[str, bytes]]:
     found: dict[str, tuple[str, bytes]] = {}
     for cut in sorted({0, 1, 2, 9, 10, 11, 20, *rng.integers(0, len(packed) - 1, 12).tolist(), len(packed) - 1}):
         found[f"gzip cut at {cut}"] = ("x.nii.gz", packed[:cut])
-    for cut in (len(bulky) - 1, len(bulky) - 4, len(bulky) - 8, len(bulky) - 9, *rng.integers(20, len(bulky), 12).tolist()):
+    for cut in (
+        len(bulky) - 1,
+        len(bulky) - 4,
+        len(bulky) - 8,
+        len(bulky) - 9,
+        *rng.integers(20, len(bulky), 12).tolist(),
+    ):
         found[f"larger gzip cut at {cut}"] = ("x.nii.gz", bulky[:cut])
     for cut in (1, 100, 347, 348, 351, 352, 353, 561):
         found[f"nii cut at {cut}"] = ("x.nii", nifti()[:cut])
@@ -221,7 +227,9 @@ STUDIES: dict[str, Callable[[Path], None]] = {
     "image 4D": lambda folder: study(folder, nifti(np.ones((7, 6, 5, 2), np.uint8)), liver=ONE),
     "masks shifted": lambda folder: study(folder, liver=ONE, spleen=SHIFTED),
     "masks of two sizes": lambda folder: study(folder, liver=ONE, spleen=LARGER),
-    "a mask twice": lambda folder: (study(folder, liver=ONE), (folder / "segmentations/liver.mha").write_bytes(mha()))[0],
+    "a mask twice": lambda folder: (study(folder, liver=ONE), (folder / "segmentations/liver.mha").write_bytes(mha()))[
+        0
+    ],
     "a folder as mask": lambda folder: (folder / "segmentations" / "liver.nii.gz").mkdir(parents=True),
     "a folder as label file": lambda folder: (folder / "x.nii.gz").mkdir(parents=True),
     "a file as segmentations": lambda folder: (folder.mkdir(), (folder / "segmentations").write_bytes(ONE))[0],
@@ -269,7 +277,9 @@ def test_an_unreadable_file_is_refused(refused, work, command) -> None:
 
 def test_a_mask_whose_name_is_not_unicode_is_refused(refused, work) -> None:
     study(work / "patient", liver=ONE)
-    shutil.copy(work / "patient/segmentations/liver.nii", os.fsdecode(os.fsencode(work) + b"/patient/segmentations/\xff.nii"))
+    shutil.copy(
+        work / "patient/segmentations/liver.nii", os.fsdecode(os.fsencode(work) + b"/patient/segmentations/\xff.nii")
+    )
     refused("measure", "patient", "--json")
 
 

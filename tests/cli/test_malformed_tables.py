@@ -294,7 +294,15 @@ def test_a_damaged_bench_json_is_refused(refused, bench_copy, random_run, kind) 
 
 @pytest.mark.parametrize(
     "change",
-    [{"format": 999}, {"format": "1"}, {"seed": "x"}, {"recipe": {}}, {"counts": []}, {"terms": {"a": 1}}, {"name": None}],
+    [
+        {"format": 999},
+        {"format": "1"},
+        {"seed": "x"},
+        {"recipe": {}},
+        {"counts": []},
+        {"terms": {"a": 1}},
+        {"name": None},
+    ],
     ids=str,
 )
 def test_a_changed_bench_json_is_refused(refused, bench_copy, random_run, change) -> None:

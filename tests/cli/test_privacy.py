@@ -28,7 +28,14 @@ def header_with_name() -> nibabel.Nifti1Header:
 def write_nrrd(path: Path, mask: np.ndarray, affine: np.ndarray, **more: str) -> None:
     """A NRRD in RAS with the name in its comments, content and custom fields."""
     vectors = " ".join(f"({','.join(repr(float(v)) for v in affine[:3, k])})" for k in range(3))
-    lines = ["NRRD0005", f"# {NAME}", f"content: {NAME}", "type: uchar", "dimension: 3", "space: right-anterior-superior"]
+    lines = [
+        "NRRD0005",
+        f"# {NAME}",
+        f"content: {NAME}",
+        "type: uchar",
+        "dimension: 3",
+        "space: right-anterior-superior",
+    ]
     lines += [f"sizes: {' '.join(map(str, mask.shape))}", f"space directions: {vectors}", "encoding: raw"]
     lines += [f"space origin: ({','.join(repr(float(v)) for v in affine[:3, 3])})", f"PatientName:={NAME}"]
     lines += [f"{key}:={value}" for key, value in more.items()]
@@ -108,7 +115,9 @@ def test_the_name_was_planted(cared_for, plain_content) -> None:
 
 
 def test_no_bench_or_run_holds_the_name(cared_for, plain_content) -> None:
-    bench = [path for path in (cared_for / NAME / "bench").rglob("*") if path.is_file() and path.name != "locations.json"]
+    bench = [
+        path for path in (cared_for / NAME / "bench").rglob("*") if path.is_file() and path.name != "locations.json"
+    ]
     runs = [path for model in ("oracle", "random", "prior") for path in (cared_for / model).rglob("*")]
     assert {path.name for path in runs} == {"run.json", "answers.jsonl", "scores.json"}
     assert telling([*bench, *runs], plain_content) == []

@@ -22,7 +22,7 @@ from _studies import (
     skip_unless_asked,
 )
 
-from situs.anatomy import lesion_family, load_vocabulary
+from situs.anatomy import is_spine, lesion_family, load_vocabulary
 from situs.facts import Fact, Ledger, measure_file
 from situs.items import TASKS, Item, Number, candidates
 from situs.space import AXES, Affine, Grid
@@ -30,6 +30,7 @@ from situs.volumes import LabelMap
 
 COARSE = (7.0, 8.0, 9.0)
 VERY_COARSE = (8.5, 9.0, 9.5)
+FEW = ("liver", "spleen", "kidney_left", "kidney_right", "aorta", "stomach")
 OBLIQUE = 1
 """A patient of population 5 whose scan is tilted."""
 SIZE_KINDS = ("voxels", "volume", "centroid", "box", "components", "touches_border", *(f"extent.{a}" for a in AXES))
@@ -90,7 +91,11 @@ class Known:
 
 @pytest.fixture(scope="module")
 def patient() -> Known:
-    return Known(phantom_labels(5, 0, VERY_COARSE), pairs=False)
+    """Few structures, since questions grow with the fourth power of their number."""
+    labels = phantom_labels(5, 0, VERY_COARSE)
+    assert labels.grid.affine.obliquity_degrees > 3.0
+    kept = [s for s in labels.structures if s.name in FEW or lesion_family(s.name) or is_spine(s.name)]
+    return Known(LabelMap(labels.grid, labels.layers, tuple(kept)), pairs=False)
 
 
 @pytest.fixture(scope="module")
@@ -142,12 +147,12 @@ def test_sweep_of_patients_in_all_orders(index, request):
         known.check(order)
 
 
-@pytest.mark.parametrize("index", range(6))
+@pytest.mark.parametrize("index", range(4))
 def test_an_oblique_or_finer_grid_changes_no_answer(index):
     """The same patient scanned upright, tilted and finer: what is proved on two grids is the same on both."""
     scans = [
         ask(ledger_of(phantom_labels(7, index, spacing, oblique=oblique)))[0]
-        for spacing, oblique in (((5.0, 5.0, 5.0), False), ((5.0, 5.0, 5.0), True), ((3.0, 3.5, 4.0), True))
+        for spacing, oblique in (((6.0, 6.0, 6.0), False), ((6.0, 6.0, 6.0), True), ((4.0, 4.5, 5.0), True))
     ]
     shared = 0
     for one, two in itertools.combinations(scans, 2):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
 import highdicom as hd
+import nibabel as nib
 import numpy as np
 import pydicom
 import pytest
@@ -13,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.path import Path as Outline
 from pydicom.dataset import Dataset
+from pydicom.encaps import encapsulate
 from pydicom.sequence import Sequence
 from pydicom.sr.codedict import codes
-from pydicom.uid import RLELossless
+from pydicom.uid import JPEG2000Lossless, RLELossless
 
 from situs.errors import SitusError
 from situs.volumes import open_labels, open_volume
@@ -182,6 +185,35 @@ def test_padding_is_not_a_structure_and_zero_may_be(tmp_path):
         "values that no segment lists are ignored: 7",
         "segment 0 is numbered 4",
     )
+
+
+def test_frames_deflated_one_by_one(tmp_path):
+    """Deflated Image Frame Compression (PS3.5 A.4.13), which pydicom 3.0 does not know."""
+    bits = RNG.integers(0, 2, (3, 5, 7)).astype(np.uint8)
+    made = hand_made(bits, "BINARY", [1, 1, 1], SegmentSequence=Sequence([segment(1, "liver")]))
+    made.BitsAllocated = made.BitsStored = 1
+    made.HighBit = 0
+    packed = []
+    for frame in bits:
+        packer = zlib.compressobj(wbits=-15)
+        raw = packer.compress(np.packbits(frame.ravel(), bitorder="little").tobytes()) + packer.flush()
+        packed.append(raw + b"\0" * (len(raw) % 2))
+    made.PixelData = encapsulate(packed)
+    made["PixelData"].VR = "OB"
+    made["PixelData"].is_undefined_length = True
+    made.file_meta.TransferSyntaxUID = JPEG2000Lossless
+    path = save(made, tmp_path / "s")
+    path.write_bytes(path.read_bytes().replace(JPEG2000Lossless.encode(), b"1.2.840.10008.1.2.8.1\0"))
+    np.testing.assert_array_equal(by_name(path)["liver"], bits.T > 0)
+
+
+def test_the_hash_is_that_of_the_same_labels_in_nifti(tmp_path):
+    values = RNG.integers(0, 3, (4, 5, 6)).astype(np.uint8)
+    listed = Sequence([segment(1, "liver"), segment(2, "spleen")])
+    path = save(hand_made(values, "LABELMAP", None, SegmentSequence=listed), tmp_path / "s")
+    nib.save(nib.Nifti1Image(values.T, np.diag([-1.0, -1, 2, 1])), tmp_path / "n.nii.gz")
+    twin = open_labels(tmp_path / "n.nii.gz", {1: "liver", 2: "spleen"})
+    assert open_labels(path).load().hash == twin.load().hash
 
 
 @pytest.mark.parametrize(

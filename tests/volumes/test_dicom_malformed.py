@@ -77,7 +77,7 @@ def test_flipped_bytes_never_end_in_a_traceback(tmp_path, kind):
     read = (lambda: open_labels(path).load()) if kind in ("seg", "rtstruct") else (lambda: open_volume(path).array())
     read()
     rng = np.random.default_rng(1)
-    for _ in range(120):
+    for _ in range(60):
         damaged = bytearray(whole)
         for _ in range(rng.integers(1, 6)):
             damaged[rng.integers(132, len(damaged))] = rng.integers(256)
@@ -97,7 +97,7 @@ def test_flipped_bytes_never_end_in_a_traceback(tmp_path, kind):
         ({"NumberOfFrames": "-3"}, "whole number|damaged"),
         ({"PixelData": None}, "has no pixels"),
         ({"BitsAllocated": 12}, "not supported"),
-        ({"SliceThickness": None, "PixelSpacing": ["0.5", "-0.5"]}, "spacing|thickness|singular"),
+        ({"SliceThickness": None}, "one slice without a thickness"),
     ],
 )
 def test_absurd_headers(tmp_path, tags, match):
@@ -150,6 +150,14 @@ def test_a_compression_without_decoder_says_what_to_install(tmp_path):
     dataset.file_meta.TransferSyntaxUID = JPEGLossless
     dataset.save_as(file)
     refused(file, r"cannot be decoded here; pip install python-gdcm")
+
+
+def test_a_private_transfer_syntax(tmp_path):
+    (file,) = write_series(tmp_path, np.zeros((1, 64, 64), np.uint16), compress=RLELossless)
+    dataset = pydicom.dcmread(file)
+    dataset.file_meta.TransferSyntaxUID = "1.2.3.4"
+    dataset.save_as(file, implicit_vr=False, little_endian=True)
+    refused(file, r"cannot be decoded here; export it uncompressed")
 
 
 def test_nothing_planted_gets_out(tmp_path, caplog, capfd, recwarn):

@@ -236,6 +236,8 @@ REFUSED = {
     "a screenshot": {"ImageType": ["DERIVED", "SECONDARY", "SCREEN SAVE"]},
     "a localizer": {"ImageType": ["ORIGINAL", "PRIMARY", "LOCALIZER"]},
     "burnt-in annotation": {"BurnedInAnnotation": "YES"},
+    "a mosaic": {"ImageType": ["ORIGINAL", "PRIMARY", "M", "MOSAIC"]},
+    "not above 0": {"PixelSpacing": ["0.5", "-0.5"]},
     "has no position": {"ImagePositionPatient": None},
     "has no orientation": {"ImageOrientationPatient": None},
     "has no pixel spacing": {"PixelSpacing": None},

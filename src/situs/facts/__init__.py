@@ -1,6 +1,7 @@
 """From evidence to facts: typed statements with value, interval and derivation, kept in a ledger."""
 
 from situs.facts import _kinds_lesions as _kinds_lesions
+from situs.facts import _kinds_shape as _kinds_shape
 from situs.facts._kinds import is_cut, number, span
 from situs.facts._kinds_spine import LEVELS, has_anchor, level_name, spine_levels
 from situs.facts._ledger import Ledger

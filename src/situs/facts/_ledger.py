@@ -68,6 +68,8 @@ class Ledger:
         self.series = series
         self.recipe = recipe
         self.annotation = recipe.annotation_error(annotation)
+        self.exhaustive = annotation == "exact"
+        """Whether every instance is known to be annotated, whatever the vocabulary says (phantoms)."""
         self.side_basis = side_basis
         """`affine`, or `undeclared` when the file states no orientation: then sides are unknown."""
         self.terms = terms

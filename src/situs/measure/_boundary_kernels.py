@@ -1,3 +1,4 @@
+# mypy: disable-error-code="arg-type,assignment,no-any-return,return-value"
 """Kernels that find the voxels of one label that border on what is not that label, from its runs."""
 
 from __future__ import annotations

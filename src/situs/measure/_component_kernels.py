@@ -1,3 +1,4 @@
+# mypy: disable-error-code="arg-type,assignment,no-any-return,return-value"
 """Kernels for connected components and holes, by union-find over runs."""
 
 from __future__ import annotations

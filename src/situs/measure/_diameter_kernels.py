@@ -1,3 +1,4 @@
+# mypy: disable-error-code="arg-type,assignment,no-any-return,return-value"
 """Kernel for the largest diameter of a label on one slice, from its runs."""
 
 from __future__ import annotations

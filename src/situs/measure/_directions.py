@@ -47,19 +47,6 @@ class Histogram:
         self.start = start + first
         self.share = counts[first : last + 1] / counts.sum()
 
-    @classmethod
-    def of_positions(cls, positions_mm: NDArray[np.float64]) -> Histogram:
-        """From the position of every voxel along the axis."""
-        scaled = positions_mm / _BIN_MM
-        lower = np.floor(scaled)
-        start = int(lower.min())
-        index = (lower - start).astype(np.intp)
-        upper_share = scaled - lower
-        size = int(index.max()) + 2
-        counts = np.bincount(index, 1.0 - upper_share, minlength=size)
-        counts += np.bincount(index + 1, upper_share, minlength=size)
-        return cls(start, counts)
-
     def beyond(self, other: Histogram) -> float:
         """P(a random voxel of self lies at a larger coordinate than a random voxel of other), ties half."""
         below = np.cumsum(other.share) - 0.5 * other.share

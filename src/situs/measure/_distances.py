@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.measure._regions import Region
-from situs.measure._trees import CENTRES, frame_of, gap_mode, nearest_of_pairs
+from situs.measure._trees import CENTRES, frame_of, gap_mode, is_square, nearest_of_pairs
 from situs.space import IndexPoints
 
 __all__ = ["Nearest", "boundary_distance_mm", "gap_mm", "nearest_boundaries", "nearest_faces"]
@@ -80,7 +80,7 @@ def _nearest(pairs: list[tuple[Region, Region]], *, gap: bool) -> list[Nearest]:
             number[id(region)] = len(regions)
             regions.append(region)
     indices = np.array([(number[id(a)], number[id(b)]) for a, b in pairs], dtype=np.int64)
-    square = not affine.is_sheared
+    square = is_square(affine)
     apart = np.array([square and a.layer is b.layer and a.structure.value != b.structure.value for a, b in pairs])
     mode = gap_mode(affine) if gap else CENTRES
     found, first, second = nearest_of_pairs([r.tree for r in regions], indices, apart, frame_of(affine, axes), mode)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from numba import njit  # type: ignore[import-untyped,unused-ignore]
 from numba.core import event  # type: ignore[import-untyped,unused-ignore]
 
 __all__ = ["kernel"]
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Function = Callable[..., Any]
+"""Numba converts arguments by itself: calls of a kernel are not checked."""
 
 
 class _Notice(event.Listener):  # type: ignore[misc,unused-ignore]

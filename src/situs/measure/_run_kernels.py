@@ -1,3 +1,4 @@
+# mypy: disable-error-code="arg-type,assignment,no-any-return,return-value"
 """Kernels that turn rows of voxels into runs of equal label, by wide compares."""
 
 from __future__ import annotations

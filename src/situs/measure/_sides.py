@@ -90,7 +90,8 @@ class SymmetryPlane:
     def mirrored(self, point_mm: NDArray[np.float64]) -> NDArray[np.float64]:
         """The point on the other side."""
         point = np.asarray(point_mm, dtype=np.float64)
-        return point - 2.0 * self.offset_mm(point) * self.normal
+        reflected: NDArray[np.float64] = point - 2.0 * self.offset_mm(point) * self.normal
+        return reflected
 
     @property
     def tilt_degrees(self) -> float:

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="arg-type,assignment,no-any-return,return-value"
 """Kernels for counts, boxes, moments and slice boxes of all labels, from runs."""
 
 from __future__ import annotations

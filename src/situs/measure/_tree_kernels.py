@@ -1,3 +1,4 @@
+# mypy: disable-error-code="arg-type,assignment,no-any-return,return-value"
 """Kernels for the nearest and the farthest voxels: Morton order, an implicit four-way box tree, branch and bound.
 
 A tree over n points has levels: level 1 holds the boxes of 4 points each, level k the boxes of 4 boxes of level k - 1,
@@ -125,13 +126,10 @@ def build_tree(
 
 
 @kernel
-def _facing(frame: NDArray[np.float64], a: NDArray[np.float64], i: int, b: NDArray[np.float64], j: int) -> int:
-    """The sign triples that a step from box i to box j can have.
-
-    Boxes are apart along an axis from half a voxel on: less is the rounding of a turned frame, not a step.
-    """
+def _facing(a: NDArray[np.float64], i: int, b: NDArray[np.float64], j: int, frame: NDArray[np.float64]) -> int:
+    """The sign triples that a step from box i to box j can have; half a voxel allows for rounding."""
     triples = _ALL
-    x, y, z = 0.5 * abs(frame[0]), 0.5 * abs(frame[4]), 0.5 * abs(frame[8])
+    x, y, z = 0.5 * frame[0], 0.5 * frame[4], 0.5 * frame[8]
     if b[6 * j] > a[6 * i + 3] + x:
         triples &= _UP_X
     elif b[6 * j + 3] < a[6 * i] - x:
@@ -235,7 +233,7 @@ def nearest(
         la, i, lb, j = stack[4 * top], stack[4 * top + 1], stack[4 * top + 2], stack[4 * top + 3]
         node_a, node_b = a_levels[a_level + la] + i, b_levels[b_level + lb] + j
         if la == 0 and lb == 0:
-            facing = _facing(frame, a_boxes, node_a, b_boxes, node_b) if apart else _ALL
+            facing = _facing(a_boxes, node_a, b_boxes, node_b, frame) if apart else _ALL
             for p in range(4 * i, min(a_count, 4 * i + 4)):
                 ap = 4 * (a_first + p)
                 if apart and (starts[a_points[ap + 3]] & facing) == 0:
@@ -269,7 +267,8 @@ def nearest(
                 continue
             if (
                 apart
-                and (a_steps[2 * node_a] & b_steps[2 * node_b + 1] & _facing(frame, a_boxes, node_a, b_boxes, node_b)) == 0
+                and (a_steps[2 * node_a] & b_steps[2 * node_b + 1] & _facing(a_boxes, node_a, b_boxes, node_b, frame))
+                == 0
             ):
                 continue
             k = count

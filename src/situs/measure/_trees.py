@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from situs.space import Affine
 
-__all__ = ["CENTRES", "Tree", "frame_of", "gap_mode", "nearest_of_pairs", "plant"]
+__all__ = ["CENTRES", "Tree", "frame_of", "gap_mode", "is_square", "nearest_of_pairs", "plant"]
 
 CENTRES = 0
 """Distance between voxel centres; other modes come from `gap_mode`."""
 _STACK = 256
+_SQUARE = 1e-6
+"""Largest cosine between two voxel axes; what rounding to float32 in a header leaves is ten times smaller."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +39,18 @@ def frame_of(affine: Affine, axes: tuple[int, int, int]) -> NDArray[np.float64]:
     A turn changes no distance; for voxel axes at right angles the map is the spacing on the diagonal.
     """
     columns = affine.linear[:, list(axes)]
-    frame: NDArray[np.float64] = np.linalg.cholesky(columns.T @ columns).T.copy()
-    return frame.reshape(-1)
+    return np.ascontiguousarray(np.linalg.cholesky(columns.T @ columns).T, dtype=np.float64).reshape(-1)
+
+
+def is_square(affine: Affine) -> bool:
+    """Whether voxel axes are at right angles so nearly that no step across a volume could tell."""
+    columns = affine.linear / np.array(affine.spacing_mm)
+    return bool(np.abs(columns.T @ columns - np.eye(3)).max() < _SQUARE)
 
 
 def gap_mode(affine: Affine) -> int:
     """How the face-to-face distance of two voxels is computed: by axes at right angles, or over all corners."""
-    return 2 if affine.is_sheared else 1
+    return 1 if is_square(affine) else 2
 
 
 def plant(points: NDArray[np.int32], frame: NDArray[np.float64]) -> Tree:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 import msgspec
 import numpy as np
 
-from situs.score._metrics_number import MRA_VSI_CODE, MRA_VSI_PAPER, RELATIVE_ACCURACY, WITHIN_INTERVAL
+from situs.score._metrics_number import (
+    MRA_VSI_CODE,
+    MRA_VSI_PAPER,
+    RELATIVE_ACCURACY,
+    WITHIN_INTERVAL,
+    exact,
+    log_ratio,
+)
 from situs.score._metrics_numbers import (
     MEDIAN_ABS_LOG_RATIO,
     SKILL_OVER_MEAN,
     SPEARMAN_WITHIN_STRUCTURE,
-    median_abs_log_ratio,
-    skill_over_mean,
     spearman_within_structure,
 )
 from situs.score._outcomes import NOT_COUNTED, Scored
@@ -104,37 +111,50 @@ def _skill(rows: Rows, seed: int) -> Estimate | None:
             held.append(row)
             means.append(float(np.mean(others)))
 
+    # Exact arithmetic once per row, as skill_over_mean does it; a resample only adds up.
+    errors = np.array([_distance(row.prediction, row.truth) for row in held])
+    references = np.array([_distance(mean, row.truth) for mean, row in zip(means, held)])
+
     def statistic(picked: np.ndarray) -> float | None:
-        chosen = [held[i] for i in picked]
-        predictions = [row.prediction for row in chosen if row.prediction is not None]
-        truths = [row.truth for row in chosen if row.truth is not None]
-        return skill_over_mean(predictions, truths, [means[i] for i in picked]).value
+        reference = math.fsum(references[picked])
+        return 1.0 - math.fsum(errors[picked]) / reference if reference > 0 else None
 
     return _of(statistic, held, seed)
 
 
+def _distance(a: float | Fraction | None, b: float | None) -> float:
+    return float(abs(exact(a or 0) - exact(b or 0)))
+
+
 def _log_ratio(rows: Rows, seed: int) -> Estimate | None:
     held = _answered_numbers(rows)
+    ratios = [log_ratio(row.prediction or 0, row.truth or 0) for row in held]
+    known = np.array([np.nan if ratio is None else ratio for ratio in ratios], dtype=np.float64)
 
     def statistic(picked: np.ndarray) -> float | None:
-        pairs = [(row.prediction, row.truth) for row in (held[i] for i in picked)]
-        return median_abs_log_ratio(
-            [p for p, _ in pairs if p is not None], [t for _, t in pairs if t is not None]
-        ).value
+        defined = known[picked][~np.isnan(known[picked])]
+        return float(np.median(defined)) if defined.size else None
 
     return _of(statistic, held, seed)
 
 
 def _spearman(rows: Rows, seed: int) -> Estimate | None:
     held = _answered_numbers(rows)
+    # Only the order of the numbers counts, and whole numbers are quick to compare exactly.
+    predictions = _places([exact(row.prediction or 0) for row in held])
+    truths = _places([exact(row.truth or 0) for row in held])
 
     def statistic(picked: np.ndarray) -> float | None:
-        chosen = [held[i] for i in picked]
-        predictions = [row.prediction for row in chosen if row.prediction is not None]
-        truths = [row.truth for row in chosen if row.truth is not None]
-        return spearman_within_structure(predictions, truths, [row.question for row in chosen]).value
+        questions = [held[i].question for i in picked]
+        return spearman_within_structure([predictions[i] for i in picked], [truths[i] for i in picked], questions).value
 
     return _of(statistic, held, seed)
+
+
+def _places(values: list[Fraction]) -> list[int]:
+    """Each value's place in their order; equal values share one."""
+    places = {value: place for place, value in enumerate(sorted(set(values)))}
+    return [places[value] for value in values]
 
 
 def _of(statistic: RowStatistic, held: list[Scored], seed: int) -> Estimate | None:

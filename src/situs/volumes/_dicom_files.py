@@ -50,7 +50,7 @@ def dicom_files(folder: Path) -> list[Path]:
 
 
 @contextmanager
-def quiet(path: Path) -> Iterator[None]:
+def quiet(path: Path, problem: str = "is damaged, or not valid DICOM") -> Iterator[None]:
     """No warning or log line of pydicom gets out; any exception becomes an error about `path` without detail.
 
     The exceptions of pydicom and its decoders on damaged input are of every kind, and quote what they read.
@@ -67,7 +67,7 @@ def quiet(path: Path) -> Iterator[None]:
     except SitusError:
         raise
     except Exception:
-        raise SitusError("is damaged, or not valid DICOM", where=path, fix="copy or export it again") from None
+        raise SitusError(problem, where=path, fix="copy or export it again") from None
     finally:
         logger.disabled = was_disabled
         config.settings.reading_validation_mode = mode

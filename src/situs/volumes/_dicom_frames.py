@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMAT_KEYWORDS",
+    "UNPACKED",
     "Frame",
     "ImageFile",
     "PixelFormat",
@@ -52,7 +53,7 @@ _KEYWORDS = (
     "RescaleIntercept",
     *FORMAT_KEYWORDS,
 )
-_UNPACKED = ("1.2.840.10008.1.2", "1.2.840.10008.1.2.1", "1.2.840.10008.1.2.2")
+UNPACKED = ("1.2.840.10008.1.2", "1.2.840.10008.1.2.1", "1.2.840.10008.1.2.2")
 """Implicit little, explicit little and big endian: the size of the file tells whether all pixels are there."""
 _MOST_FRAMES = 1_000_000
 
@@ -162,7 +163,7 @@ def pixel_format(dataset: Dataset, size: int, path: Path) -> PixelFormat:
     if not (rows > 0 and columns > 0 and 0 < frames <= _MOST_FRAMES):
         raise SitusError("a dimension is zero or absurd", where=path, fix="the header is damaged; export it again")
     needed = -(-rows * columns * frames * bits // 8)
-    if str(dataset.file_meta.get("TransferSyntaxUID", _UNPACKED[0])) in _UNPACKED and needed > size:
+    if str(dataset.file_meta.get("TransferSyntaxUID", UNPACKED[0])) in UNPACKED and needed > size:
         raise SitusError(f"truncated: {size} of {needed} bytes", where=path, fix="copy or download it again")
     signed = whole(dataset.get("PixelRepresentation"), what="PixelRepresentation", where=path, default=0) == 1
     return PixelFormat(rows, columns, frames, bits, used, signed, photometric == "MONOCHROME1")
@@ -175,6 +176,8 @@ def plane_of(groups: Sequence[Dataset], path: Path) -> Plane:
     )
     position = numbers(_find(groups, "PlanePositionSequence", "ImagePositionPatient"), 3, what="position", where=path)
     spacing = numbers(_find(groups, "PixelMeasuresSequence", "PixelSpacing"), 2, what="pixel spacing", where=path)
+    if min(spacing) <= 0:
+        raise SitusError("its pixel spacing is not above 0", where=path, fix="repair the header")
     between = _find(groups, "PixelMeasuresSequence", "SpacingBetweenSlices")
     thick = between if between not in (None, "", 0) else _find(groups, "PixelMeasuresSequence", "SliceThickness")
     thickness = abs(numbers(thick, 1, what="slice spacing", where=path)[0]) if thick not in (None, "") else None

@@ -85,6 +85,8 @@ def refusal_of(dataset: Dataset) -> str | None:
         return "a screenshot, not a scan"
     if str(dataset.get("BurnedInAnnotation", "")).strip().upper() == "YES":
         return "an image with burnt-in annotation, which may name a person"
+    if "MOSAIC" in parts:
+        return "a mosaic of many slices in one picture"
     if "LOCALIZER" in parts:
         return "a localizer, not a volume"
     return None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from situs.errors import SitusError
 from situs.volumes._dicom_files import quiet, read_dataset
-from situs.volumes._dicom_frames import PixelFormat
+from situs.volumes._dicom_frames import UNPACKED, PixelFormat
 
 if TYPE_CHECKING:
     from pydicom.dataset import Dataset
@@ -54,13 +54,13 @@ class FrameReader:
         self.form = form
         with quiet(path):
             self._dataset, _ = read_dataset(path, _KEYWORDS, pixels=True)
-            self._syntax = str(self._dataset.file_meta.get("TransferSyntaxUID", "1.2.840.10008.1.2"))
+            self._syntax = str(self._dataset.file_meta.get("TransferSyntaxUID", UNPACKED[0]))
             if "PixelData" not in self._dataset:
                 raise SitusError("has no pixels, or not whole numbers", where=path, fix="export it again")
 
     def frame(self, index: int) -> NDArray[Any]:
         """One frame [row, column] in the stored type, not rescaled."""
-        with quiet(self.path):
+        with quiet(self.path, "its pixels are damaged, or cannot be decoded here"):
             pixels = self._decoded(index)
         if pixels.shape != (self.form.rows, self.form.columns) or pixels.dtype.kind not in "iub":
             raise SitusError(
@@ -70,9 +70,8 @@ class FrameReader:
 
     def _decoded(self, index: int) -> NDArray[Any]:
         from pydicom.pixels.decoders.base import get_decoder
-        from pydicom.uid import UID
 
-        if not UID(self._syntax).is_encapsulated and self._syntax != _DEFLATED_FRAMES:
+        if self._syntax in UNPACKED:
             if self.form.bits == 1:
                 return self._bits(self._dataset.PixelData, index * self.form.rows * self.form.columns)
             return np.asarray(get_decoder(self._syntax).as_array(self._dataset, index=index, raw=True)[0])

@@ -1,4 +1,4 @@
-"""Opening labels of any layout: one file, a folder of masks, a TotalSegmentator study, a Slicer segmentation."""
+"""Opening labels of any kind: one file, a folder of masks, a TotalSegmentator study, a Slicer segmentation, DICOM."""
 
 from __future__ import annotations
 
@@ -92,8 +92,12 @@ def open_labels(
 
 def _is_dicom_labels(path: Path) -> bool:
     """A DICOM file, or a folder of such files without masks."""
-    if path.is_dir() and ((path / "segmentations").is_dir() or any(kind_of(file) for file in path.iterdir())):
-        return False
+    if path.is_dir():
+        try:
+            if (path / "segmentations").is_dir() or any(kind_of(file) for file in path.iterdir()):
+                return False
+        except OSError as error:
+            raise SitusError(f"cannot be read ({error.strerror})", where=path, fix="check its permissions") from error
     return holds_dicom(path)
 
 

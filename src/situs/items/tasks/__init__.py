@@ -3,6 +3,8 @@
 from situs.errors import SitusError, did_you_mean
 from situs.items._posed import Task
 from situs.items.tasks._comparison import Comparison
+from situs.items.tasks._contact import Contact
+from situs.items.tasks._count import Count
 from situs.items.tasks._direction import DirectionTask
 from situs.items.tasks._distance import Distance
 from situs.items.tasks._extent import Extent
@@ -24,6 +26,8 @@ _ALL: tuple[Task, ...] = (
     LesionOrgan(),
     LesionPole(),
     LesionPair(),
+    Contact(),
+    Count(),
 )
 TASKS: dict[str, Task] = {task.name: task for task in _ALL}
 

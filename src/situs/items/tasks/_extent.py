@@ -17,6 +17,9 @@ __all__ = ["Extent"]
 
 _KIND = f"extent.{Axis.SUPERIOR_INFERIOR}"
 _LONGEST_RELATIVE = 0.2
+_DIAMETER_RELATIVE = 0.35
+_SMALLEST_MM = 10.0
+_THICKEST_MM = 5.0
 
 
 class Extent:
@@ -29,6 +32,9 @@ class Extent:
         organs = [s for s in subjects if s.term.kind == "organ" and s.term.ask_size]
         for subject in organs:
             yield Question(self.name, "number", {"of": subject.key})
+        for subject in subjects:
+            if subject.is_lesion:
+                yield Question(self.name, "number", {"ask": "diameter", "of": subject.key})
         for a, b in itertools.combinations(organs, 2):
             for which in ("longer", "shorter"):
                 yield Question(
@@ -42,6 +48,8 @@ class Extent:
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked of whole structures whose lengths are known well enough, or clearly differ."""
+        if question.parameters.get("ask") == "diameter":
+            return self._pose_diameter(ledger, resolve(ledger, question.parameters["of"]))
         if question.form == "number":
             return self._pose_number(ledger, resolve(ledger, question.parameters["of"]))
         a, b = resolve(ledger, question.parameters["a"]), resolve(ledger, question.parameters["b"])
@@ -64,6 +72,30 @@ class Extent:
             steps=(measure_step(f"From top to bottom it measures {quantity(value, 'mm')}.", fact),),
             conclusion="That is its length.",
             needs=("scale", "slice_order"),
+            difficulty=2.0 * value / max(1e-6, high - low),
+        )
+
+    def _pose_diameter(self, ledger: Ledger, subject: Subject) -> Posed | NotAsked:
+        found = obstacle(ledger, [subject], whole=True, oriented=False)
+        if found is not None:
+            return found
+        affine = ledger.regions.grid.affine
+        thickness = max(s for s, d in zip(affine.spacing_mm, affine.directions) if d.axis is Axis.SUPERIOR_INFERIOR)
+        fact = ledger.fact("axial_diameter", subject.structure)
+        value, (low, high) = number(fact), span(fact)
+        if thickness > _THICKEST_MM or value < _SMALLEST_MM:
+            return NotAsked("lesion too small, or slices too thick, for a diameter")
+        if (high - low) / 2 > _DIAMETER_RELATIVE * value:
+            return NotAsked("length not known well enough")
+        return compose(
+            ledger,
+            [subject],
+            text=f"What is the longest diameter of {subject.phrase} on any axial slice, in mm?",
+            answer=Number(value, "mm", (low, high)),
+            facts=(fact,),
+            steps=(measure_step(f"On its largest slice it measures {quantity(value, 'mm')}.", fact),),
+            conclusion=f"Its longest axial diameter is {quantity(value, 'mm')}.",
+            needs=("scale",),
             difficulty=2.0 * value / max(1e-6, high - low),
         )
 

@@ -1,0 +1,60 @@
+"""Does the lesion touch it?"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from situs.facts import Ledger, number, span
+from situs.items._posed import NotAsked, Posed, Question, quantity
+from situs.items._record import YesNo
+from situs.items._subjects import Subject, resolve
+from situs.items.tasks._shared import compose, measure_step, obstacle
+
+__all__ = ["Contact"]
+
+_CLEAR_MM2 = 20.0
+"""Contact smaller than this may be one voxel's slip."""
+
+
+class Contact:
+    """Asks whether a lesion touches a vessel or an organ other than its own."""
+
+    name = "contact"
+
+    def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
+        """Every lesion against every vessel and organ."""
+        lesions = [s for s in subjects if s.is_lesion]
+        others = [s for s in subjects if s.term.kind in ("vessel", "organ")]
+        for lesion, other in itertools.product(lesions, others):
+            yield Question(self.name, "yes_no", {"a": lesion.key, "b": other.key})
+
+    def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
+        """Yes on a clear area of contact, no on a gap that a voxel does not close."""
+        a, b = resolve(ledger, question.parameters["a"]), resolve(ledger, question.parameters["b"])
+        found = obstacle(ledger, [a, b], whole=False, oriented=False)
+        if found is not None:
+            return found
+        if ledger.fact("organ_of", a.structure).value == b.structure:
+            return NotAsked("the lesion lies in it")
+        area, gap = (ledger.fact(kind, a.structure, b.structure) for kind in ("contact_area", "surface_gap"))
+        touches = number(area) >= _CLEAR_MM2
+        if not touches and span(gap)[0] <= 0:
+            return NotAsked("contact too close to call")
+        if not touches and ledger.regions[b.structure].touches_border:
+            return NotAsked("structure cut off by the scan")
+        words = (
+            f"They share {quantity(number(area), 'mm²')} of surface."
+            if touches
+            else (f"Between them there are {quantity(number(gap), 'mm')}.")
+        )
+        return compose(
+            ledger,
+            [a, b],
+            text=f"Does {a.phrase} touch {b.phrase}?",
+            answer=YesNo(touches),
+            facts=(area, gap),
+            steps=(measure_step(words, area if touches else gap),),
+            conclusion="They touch." if touches else "They do not touch.",
+            difficulty=None,
+        )

@@ -1,0 +1,54 @@
+"""How many lesions?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from situs.anatomy import lesion_family, term
+from situs.facts import Ledger, number
+from situs.items._posed import NotAsked, Posed, Question
+from situs.items._record import Number, Step
+from situs.items._subjects import Subject, resolve
+from situs.items.tasks._shared import compose
+
+__all__ = ["Count"]
+
+_MOST = 6
+"""Nobody counts further by eye."""
+
+
+class Count:
+    """Asks for the number of lesions, only where the annotation is declared to hold them all."""
+
+    name = "count"
+
+    def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
+        """One question per lesion family."""
+        for subject in subjects:
+            if subject.is_lesion:
+                yield Question(self.name, "number", {"of": subject.key.split(":")[1]})
+
+    def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
+        """Asked if the number does not depend on how voxels are connected, and is small."""
+        family = question.parameters["of"]
+        names = [name for name in ledger.structures if lesion_family(name) == family]
+        if not names:
+            raise KeyError(family)
+        if not (ledger.exhaustive or all(ledger.terms[name].exhaustive for name in names)):
+            return NotAsked("annotation not declared exhaustive")
+        if any(ledger.regions[name].touches_border for name in names):
+            return NotAsked("structure cut off by the scan")
+        fact = ledger.fact("lesion_count", family)
+        if "unstable" in fact.flags or number(fact) > _MOST:
+            return NotAsked("number of lesions not certain")
+        plain = term(family).plain
+        return compose(
+            ledger,
+            [resolve(ledger, name) for name in names],
+            text=f"How many {plain}s are there?",
+            answer=Number(number(fact), "", (number(fact), number(fact))),
+            facts=(fact,),
+            steps=(Step("measure", f"Count them: {int(number(fact))}.", (fact.fact_id,)),),
+            conclusion=f"There are {int(number(fact))}.",
+            tags=(f"family:{family}",),
+        )
