@@ -36,7 +36,7 @@ def test_the_oracle_says_it_in_several_ways(cohort: Path) -> None:
             shape = "json" if row.response.startswith("{") else "word" if len(row.response.split()) == 1 else "prose"
             ways[item.form].add(shape)
     assert all(shapes == {"json", "word", "prose"} for form, shapes in ways.items() if form != "number")
-    assert ways["number"] == {"json", "prose"}
+    assert ways["number"] >= {"json", "prose"}
 
 
 def test_the_oracle_scores_one_on_every_row_of_the_table(cohort: Path) -> None:

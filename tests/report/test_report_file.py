@@ -85,7 +85,9 @@ def test_counts_and_marks(html: str, cohort: Any, read_payload: Callable[[str], 
     assert marks[0][0] == "r"
     assert marks[2][0] == "m"
     assert marks[-1][0] == "x"
-    assert {m[0] for m in marks[3:-1]} <= {"u", "f", "w"}
+    # The planted response holds the digit 1, which is a fair answer to "how many".
+    uncounted = [m[0] for m, item in zip(marks, items) if item.task != "count"]
+    assert set(uncounted[3:-1]) <= {"u", "f", "w"}
     assert "is incomplete" in html
     for name in ("random", "majority", "prior"):
         assert re.search(

@@ -95,7 +95,7 @@ def test_flipped_bytes_never_end_in_a_traceback(tmp_path, kind):
         ({"Rows": 0}, "zero or absurd"),
         ({"NumberOfFrames": "999999999"}, "absurd"),
         ({"NumberOfFrames": "-3"}, "whole number|damaged"),
-        ({"PixelData": None}, "has no pixels"),
+        ({"PixelData": None}, "pixels are cut off"),
         ({"BitsAllocated": 12}, "not supported"),
         ({"SliceThickness": None}, "one slice without a thickness"),
     ],

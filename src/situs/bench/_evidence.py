@@ -31,7 +31,9 @@ def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
     """A series' label map from its evidence file, refused if it is not the one the bench was built from."""
     path = locations.find(series.labels_hash)
     names = {label: name for name, label in series.structures.items()}
-    source = open_labels(path, names)
+    # Contours and sparse segmentations are drawn on the image's grid.
+    reference = locations.find(series.image_hash) if series.image_hash else None
+    source = open_labels(path, names, reference=reference)
     labels = source.load()
     if labels.hash != series.labels_hash:
         raise _not_the_evidence(path)

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
-from situs.anatomy import load_vocabulary
+from situs.anatomy import Vocabulary, load_vocabulary, shipped_vocabularies, term
 from situs.bench import opaque_id, split_of
 from situs.build._cohort import Progress, build_bench
 from situs.build._study import StudyJob
@@ -24,21 +24,26 @@ def build_masks(
     *,
     names: str | None,
     annotation: str,
+    layout: str = "auto",
     keep_stems: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> BuildResult:
     """Build a bench from every study under the roots."""
     options.recipe.annotation_error(annotation)
-    vocabulary = load_vocabulary(names)
-    studies = [study for root in roots for study in find_studies(root)]
+    given = load_vocabulary(names) if names is not None else None
+    studies = [study for root in roots for study in find_studies(root, layout)]
+    terms = {} if given is None else dict(given.own_terms)
     named = sorted(((*_ids(study, keep_stems), study) for study in studies), key=lambda entry: entry[:2])
     for (study_id, _, _), (other_id, _, other) in itertools.pairwise(named):
         if study_id == other_id:
             fix = "give each study a name of its own"
             raise SitusError("two studies have the same id", where=other.labels, fix=fix)
 
-    def jobs(_: Path) -> list[StudyJob]:
-        return [
+    jobs = []
+    for study_id, patient_id, source in named:
+        vocabulary = given or _told_by_layout(source)
+        terms.update(vocabulary.own_terms)
+        jobs.append(
             StudyJob(
                 study_id=study_id,
                 patient_id=patient_id,
@@ -53,18 +58,25 @@ def build_masks(
                 tasks=options.tasks,
                 per_study=options.per_study,
             )
-            for study_id, patient_id, source in named
-        ]
+        )
+    return build_bench(out, "masks", lambda _: jobs, options, terms, progress)
 
-    return build_bench(out, "masks", jobs, options, vocabulary.own_terms, progress)
+
+def _told_by_layout(source: StudySource) -> Vocabulary:
+    """The name map that the layout itself tells; names that no vocabulary knows stay out, and with them the bench."""
+    if source.vocabulary in shipped_vocabularies():
+        return load_vocabulary(source.vocabulary)
+    names = source.names or {}
+    return Vocabulary(source.layout, {label: name for label, name in names.items() if term(name).known})
 
 
 def _ids(source: StudySource, keep_stems: bool) -> tuple[str, str]:
     """Study and patient id: a table's or a public set's own; else a keyed hash, or the stem on request."""
     if source.study is not None:
         return source.study, source.patient or source.study
+    patient = opaque_id("p", source.patient_key) if source.patient_key else None
     if source.public_id is not None:
-        return source.public_id, source.public_id
+        return source.public_id, patient or source.public_id
     if keep_stems:
-        return source.stem, source.stem
-    return opaque_id("s", source.stem), opaque_id("p", source.stem)
+        return source.stem, patient or source.stem
+    return opaque_id("s", source.stem), patient or opaque_id("p", source.stem)

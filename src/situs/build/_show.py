@@ -54,7 +54,10 @@ def show(source: Path, profile_spec: str, out: Path, *, item_id: str | None = No
 def _image_of(source: Path) -> Path:
     if not source.is_dir():
         return source
-    image = find_studies(source)[0].image
+    try:
+        image = find_studies(source)[0].image
+    except SitusError:
+        return source  # a folder of DICOM slices without labels
     if image is None:
         raise SitusError("holds no image, only labels", where=source, fix="give a study with an image")
     return image

@@ -59,8 +59,8 @@ def process(job: StudyJob) -> StudyOutcome:
 
         write_patient(make_patient(*job.phantom), job.labels.parent)
         job = msgspec.structs.replace(job, image=next(job.labels.parent.glob("*.nii.gz")))
-    source = open_labels(job.labels, job.names)
     image = open_volume(job.image) if job.image is not None else None
+    source = open_labels(job.labels, job.names, reference=image)
     if image is not None and not image.grid.matches(source.grid):
         raise SitusError("image and labels are not on one grid", where=job.labels, fix="resample one onto the other")
     labels = source.load()

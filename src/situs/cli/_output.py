@@ -22,7 +22,7 @@ def out_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 def print_json(value: object) -> None:
     """One JSON object on standard output."""
-    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=1).decode())
+    click.echo(msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=1).decode())
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> None:

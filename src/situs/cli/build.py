@@ -32,7 +32,12 @@ def _phantoms(studies: int, **given: Any) -> None:
 
 @command.command("masks")
 @click.argument("roots", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--layout", type=click.Choice(["auto"]), default="auto", show_default=True, help="How files lie.")
+@click.option(
+    "--layout",
+    default="auto",
+    show_default=True,
+    help="How files lie: auto, totalsegmentator, msd, nnunet, amos, kits, brats, dicom, table or file.",
+)
 @click.option("--names", help="A vocabulary (totalsegmentator) or your own CSV or JSON name map.")
 @click.option(
     "--annotation",
@@ -48,8 +53,9 @@ def _masks(
 ) -> None:
     """Ask about volumes with segmentation masks.
 
-    ROOTS are study folders (ct.nii.gz or mri.nii.gz beside segmentations/), folders of such, label files,
-    or CSV tables with the columns study, patient, image, labels.
+    ROOTS are study folders (ct.nii.gz or mri.nii.gz beside segmentations/), folders of such, MSD, nnU-Net, AMOS,
+    KiTS or BraTS datasets, DICOM folders with a SEG or RTSTRUCT, label files, or CSV tables with the columns
+    study, patient, image, labels.
     """
     from situs.build import build_masks, is_open_licence
 
@@ -61,6 +67,7 @@ def _masks(
             options_from(given, restricted=restricted, licence=licence),
             names=names,
             annotation=annotation,
+            layout=layout,
             keep_stems=ids == "stem",
             progress=progress,
         )

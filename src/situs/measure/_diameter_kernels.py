@@ -22,6 +22,8 @@ def _components_2d(
         parent[run] = run
         if y[run] != y[row]:
             above, row = row, run
+        if run > row and x1[run - 1] == x0[run]:
+            parent[run] = _root(parent, run - 1)
         while above < row and x1[above] < x0[run]:
             above += 1
         other = above

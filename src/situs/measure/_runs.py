@@ -147,6 +147,8 @@ def _unsigned(labels: NDArray[Any]) -> NDArray[Any]:
     """The same memory seen as unsigned integers; 64-bit and float labels are converted once they are known to fit."""
     if labels.ndim != 3 or labels.size == 0:
         raise SitusError(f"labels of shape {labels.shape} are not a 3D volume", fix="give a 3D array")
+    if not labels.dtype.isnative:
+        labels = labels.astype(labels.dtype.newbyteorder("="), order="K")
     kind, item = labels.dtype.kind, labels.dtype.itemsize
     if kind == "b" or (kind == "u" and item <= 2):
         return labels.view(np.uint8) if kind == "b" else labels

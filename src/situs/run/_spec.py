@@ -39,7 +39,7 @@ def parse_spec(text: str) -> Spec:
     if not kind.strip():
         raise SitusError(f"cannot read model {text!r}", where="--model", fix="write kind[:name][@url][?key=value]")
     try:
-        settings = dict(parse_qsl(query, strict_parsing=bool(query)))
+        settings = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
     except ValueError as error:
         raise SitusError(
             f"cannot read settings {query!r}", where="--model", fix="write ?key=value&key=value"

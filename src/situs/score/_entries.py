@@ -181,7 +181,9 @@ METRICS: dict[str, Metric] = {
 def entries(rows: Rows, metrics: Sequence[str], seed: int) -> list[Entry]:
     """The metrics that these items allow, with the states of all of them."""
     states = dict(sorted(Counter(row.outcome.state for row in rows).items()))
-    counted = [row for row in rows if row.outcome.state != NOT_COUNTED]
+    # In one order, so that not even the last bit of a sum depends on that of the table.
+    ordered = sorted(rows, key=lambda row: row.outcome.item_id)
+    counted = [row for row in ordered if row.outcome.state != NOT_COUNTED]
     result = []
     for name in metrics:
         estimate = METRICS[name](counted, seed)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from situs.errors import SitusError
 from situs.space import Grid, WorldPoints
 from situs.volumes._dicom_files import quiet, read_dataset
-from situs.volumes._dicom_frames import whole
+from situs.volumes._dicom_format import whole
 from situs.volumes._label_map import LabelMap
 from situs.volumes._limits import MAX_STRUCTURES
 from situs.volumes._painter import Painter

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from situs.errors import SitusError
 from situs.volumes._dicom_files import quiet, read_dataset
-from situs.volumes._dicom_frames import UNPACKED, PixelFormat
+from situs.volumes._dicom_format import UNPACKED, PixelFormat
 
 if TYPE_CHECKING:
     from pydicom.dataset import Dataset
@@ -35,14 +35,13 @@ _KEYWORDS = (
 )
 _DEFLATED_FRAMES = "1.2.840.10008.1.2.8.1"
 _JPEG = "1.2.840.10008.1.2.4."
-_JPEG2000 = (_JPEG + "90", _JPEG + "91")
 _REMEDY = {
     _JPEG + "57": "pip install python-gdcm",
     _JPEG + "70": "pip install python-gdcm",
     _JPEG + "80": "pip install pyjpegls",
     _JPEG + "81": "pip install pyjpegls",
-    _JPEG2000[0]: "pip install pylibjpeg pylibjpeg-openjpeg",
-    _JPEG2000[1]: "pip install pylibjpeg pylibjpeg-openjpeg",
+    _JPEG + "90": "pip install pylibjpeg pylibjpeg-openjpeg",
+    _JPEG + "91": "pip install pylibjpeg pylibjpeg-openjpeg",
 }
 
 
@@ -56,7 +55,9 @@ class FrameReader:
             self._dataset, _ = read_dataset(path, _KEYWORDS, pixels=True)
             self._syntax = str(self._dataset.file_meta.get("TransferSyntaxUID", UNPACKED[0]))
             if "PixelData" not in self._dataset:
-                raise SitusError("has no pixels, or not whole numbers", where=path, fix="export it again")
+                raise SitusError(
+                    "its pixels are cut off, or no whole numbers", where=path, fix="copy or export it again"
+                )
 
     def frame(self, index: int) -> NDArray[Any]:
         """One frame [row, column] in the stored type, not rescaled."""
@@ -85,10 +86,7 @@ class FrameReader:
             raise self._undecodable() from None
         if not decoder.is_available:
             raise self._undecodable()
-        # Of the JPEG 2000 decoders, only OpenJPEG itself keeps the sign and all sixteen bits.
-        plugin = "pylibjpeg" if self._syntax in _JPEG2000 and "pylibjpeg" in decoder.available_plugins else ""
-        single = self._single(encoded)
-        return np.asarray(decoder.as_array(single, index=0, raw=True, decoding_plugin=plugin)[0])
+        return np.asarray(decoder.as_array(self._single(encoded), index=0, raw=True)[0])
 
     @cached_property
     def _encoded(self) -> list[bytes]:

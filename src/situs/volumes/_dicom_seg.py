@@ -12,7 +12,8 @@ import numpy as np
 from situs.errors import SitusError
 from situs.space import Grid, WorldPoints
 from situs.volumes._dicom_files import quiet, read_dataset
-from situs.volumes._dicom_frames import FORMAT_KEYWORDS, PixelFormat, Plane, frame_groups, pixel_format, plane_of, whole
+from situs.volumes._dicom_format import FORMAT_KEYWORDS, PixelFormat, pixel_format, whole
+from situs.volumes._dicom_frames import Plane, frame_groups, plane_of
 from situs.volumes._dicom_stack import affine_of, check_parallel, even_step, normal_of
 from situs.volumes._limits import MAX_STRUCTURES, check_shape
 from situs.volumes._stored import clean_name

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from situs.errors import SitusError
 from situs.space import Grid
 from situs.volumes._dicom_files import dicom_files
-from situs.volumes._dicom_frames import Frame, ImageFile, PixelFormat, read_image
+from situs.volumes._dicom_format import PixelFormat
+from situs.volumes._dicom_frames import Frame, ImageFile, read_image
 from situs.volumes._dicom_heads import Head, by_series, read_head
 from situs.volumes._dicom_pixels import FrameReader
 from situs.volumes._dicom_stack import affine_of, stack

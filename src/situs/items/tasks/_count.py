@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from situs.anatomy import lesion_family, term
 from situs.facts import Ledger, number
-from situs.items._posed import NotAsked, Posed, Question
+from situs.items._posed import NotAsked, Posed, Question, measured
 from situs.items._record import Number, Step
-from situs.items._subjects import Subject, resolve
-from situs.items.tasks._shared import compose
+from situs.items._subjects import Subject, resolve, world_box
 
 __all__ = ["Count"]
 
@@ -42,13 +41,21 @@ class Count:
         if "unstable" in fact.flags or number(fact) > _MOST:
             return NotAsked("number of lesions not certain")
         plain = term(family).plain
-        return compose(
-            ledger,
-            [resolve(ledger, name) for name in names],
+        count = number(fact)
+        lesions = [resolve(ledger, name) for name in names]
+        boxes = tuple(world_box(ledger, lesion) for lesion in lesions)
+        box_facts = tuple(ledger.fact("box", name) for name in names)
+        return Posed(
             text=f"How many {plain}s are there?",
-            answer=Number(number(fact), "", (number(fact), number(fact))),
-            facts=(fact,),
-            steps=(Step("measure", f"Count them: {int(number(fact))}.", (fact.fact_id,)),),
-            conclusion=f"There are {int(number(fact))}.",
-            tags=(f"family:{family}",),
+            answer=Number(count, "", (count, count)),
+            facts=(fact, *box_facts),
+            steps=(
+                Step("find", f"Find every {plain}.", tuple(f.fact_id for f in box_facts), boxes),
+                Step("measure", f"Count them: {count:.0f}.", (fact.fact_id,), (), measured(fact)),
+                Step("conclude", f"There are {count:.0f}.", (fact.fact_id,)),
+            ),
+            boxes=boxes,
+            needs=tuple(f"sees:{name}" for name in names),
+            tags=(f"structure:{family}", f"system:{term(family).system}"),
+            difficulty=None,
         )
