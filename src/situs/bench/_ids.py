@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import os
 import secrets
 from pathlib import Path
 
-from situs._files import digest, write_atomic
+from situs._files import digest
 from situs.errors import SitusError
 
 __all__ = ["opaque_id", "split_of"]
+
+_SHORTEST_KEY = 16
 
 
 def _key() -> bytes:
@@ -22,11 +25,15 @@ def _key() -> bytes:
     base = os.environ.get("XDG_CONFIG_HOME")
     path = (Path(base) if base else Path.home() / ".config") / "situs" / "id.key"
     try:
-        if not path.is_file():
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            write_atomic(path, secrets.token_hex(32))
-            path.chmod(0o600)
-        return path.read_bytes()
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with contextlib.suppress(FileExistsError):
+            descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            with os.fdopen(descriptor, "w") as stream:
+                stream.write(secrets.token_hex(32))
+        key = path.read_bytes()
+        if len(key) < _SHORTEST_KEY:
+            raise SitusError("the key for opaque ids is too short", where=path, fix="delete it, or set SITUS_ID_KEY")
+        return key
     except OSError as error:
         raise SitusError(
             f"the key for opaque ids cannot be read or made ({error.strerror})", where=path, fix="set SITUS_ID_KEY"

@@ -10,7 +10,7 @@ import click
 from situs.cli._numbers import entry_of, interval_text, value_text
 from situs.cli._output import json_option, print_json, print_table, progress_bar
 
-_STUDIES = 16
+_STUDIES = 12
 
 
 @click.command("demo")

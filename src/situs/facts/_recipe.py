@@ -58,8 +58,8 @@ def load_recipe(path: Path | None = None) -> Recipe:
     text = files("situs.facts").joinpath("data", "recipe.toml").read_text("utf-8") if path is None else read_text(path)
     try:
         recipe = msgspec.convert(tomllib.loads(text), Recipe)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise SitusError(str(error), where=path, fix="copy the shipped recipe (situs recipe) and change it") from error
+    except (ValueError, RecursionError) as error:
+        raise SitusError(str(error), where=path, fix="copy the shipped recipe.toml and change it") from error
     if abs(sum(recipe.splits.values()) - 1.0) > 1e-9 or any(share < 0 for share in recipe.splits.values()):
         raise SitusError("split shares do not add up to 1", where=path, fix="e.g. train 0.6, val 0.1, test 0.3")
     return recipe

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,8 +116,7 @@ def find_runs(labels: NDArray[Any]) -> Runs:
     address = array.ctypes.data + (array.strides[x] * (nx - 1) if flip else 0)
     sample = np.zeros(1, dtype=array.dtype)
     row_start = np.empty(ny * nz + 1, dtype=np.int64)
-    capacity = max(4 * nx, 1 << 12, array.size >> 9)
-    x0, x1, found = np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity, np.uint32)
+    x0, x1, found = _scratch.columns(4 * nx)
     row, filled = 0, 0
     while True:
         row, filled = kernel(
@@ -138,9 +138,24 @@ def find_runs(labels: NDArray[Any]) -> Runs:
         if row == ny * nz:
             break
         x0, x1, found = (np.concatenate([column, np.empty_like(column)]) for column in (x0, x1, found))
-    x0, x1, found = x0[:filled], x1[:filled], found[:filled]
-    values, label = _numbered(found)
-    return Runs((x, y, z), (nx, ny, nz), values, row_start, x0, x1, label)
+    values, label = _numbered(found[:filled])
+    return Runs((x, y, z), (nx, ny, nz), values, row_start, x0[:filled].copy(), x1[:filled].copy(), label)
+
+
+class _Scratch(threading.local):
+    """Memory that a thread uses again and again: fresh memory costs more than finding the runs."""
+
+    known: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint32]] | None = None
+
+    def columns(self, least: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint32]]:
+        """Start, stop and value of at least so many runs."""
+        if self.known is None or self.known[0].size < least:
+            size = max(least, 1 << 20)
+            self.known = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.uint32)
+        return self.known
+
+
+_scratch = _Scratch()
 
 
 def _unsigned(labels: NDArray[Any]) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.errors import SitusError
 from situs.profiles._planes import Plane
 from situs.profiles._profile import Profile
 from situs.profiles._window import Window, window_of
@@ -122,5 +123,8 @@ def render(volume: PatientVolume, profile: Profile) -> list[Picture]:
     plane, count = profile.view.plane, volume.slices(profile.view.plane)
     shown = min(count, profile.view.slices)
     indices = np.unique(np.rint(np.linspace(0, count - 1, shown)).astype(int))
+    if volume.modality not in profile.window:
+        problem = f"profile {profile.name!r} has no window for {volume.modality}"
+        raise SitusError(problem, fix=f"add [window.{volume.modality}] to it")
     window = window_of(profile.window[volume.modality], volume.array)
     return [volume.picture(plane, int(i), window, profile.view.size_px) for i in indices]

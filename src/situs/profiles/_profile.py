@@ -13,7 +13,19 @@ from situs.errors import SitusError, did_you_mean
 from situs.items import Item
 from situs.profiles._planes import Plane
 
-__all__ = ["Profile", "Prompt", "View", "WindowRule", "load_profile", "unmet_needs"]
+__all__ = ["INTRO_SLOTS", "Profile", "Prompt", "View", "WindowRule", "load_profile", "unmet_needs"]
+
+
+INTRO_SLOTS: dict[str, str | int | float] = {
+    "frames": 1,
+    "plane": "axial",
+    "modality": "CT",
+    "first": "feet",
+    "last": "head",
+    "mm_per_pixel": 1.0,
+    "mm_between": 1.0,
+}
+"""What the intro may speak of, with a value of each kind."""
 
 
 class View(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,10 +86,11 @@ def load_profile(spec: str) -> Profile:
         raise SitusError("no such profile or file", where=spec, fix=did_you_mean(spec, _shipped()))
     try:
         profile = msgspec.convert(tomllib.loads(text), Profile)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (ValueError, RecursionError) as error:
         raise SitusError(str(error), where=spec, fix="compare it with the shipped default profile") from error
     if profile.view.slices < 1 or not 16 <= profile.view.size_px <= 4096:
         raise SitusError("needs at least one slice, of 16 to 4096 px", where=spec, fix="change [view]")
+    _check_prompt(profile, spec)
     for modality, rule in profile.window.items():
         fixed = rule.low is not None and rule.high is not None and rule.low < rule.high
         share = rule.low_percentile, rule.high_percentile
@@ -86,6 +99,18 @@ def load_profile(spec: str) -> Profile:
             fix = "give low < high, or low_percentile < high_percentile"
             raise SitusError(f"window of {modality} is not one range", where=spec, fix=fix)
     return profile
+
+
+def _check_prompt(profile: Profile, spec: str) -> None:
+    """Every slot in the prompt's words is one that Situs fills."""
+    words = {name: getattr(profile.prompt, name) for name in profile.prompt.__struct_fields__}
+    for name, text in words.items():
+        known = INTRO_SLOTS if name == "intro" else {"unit": ""}
+        try:
+            text.format(**known)
+        except (KeyError, IndexError, ValueError, AttributeError) as error:
+            fix = f"known slots: {', '.join(known)}"
+            raise SitusError(f"prompt.{name} has a slot that is not known ({error})", where=spec, fix=fix) from error
 
 
 def unmet_needs(item: Item, gives: tuple[str, ...]) -> list[str]:
