@@ -9,6 +9,7 @@ import numpy as np
 
 from situs.anatomy import Naming, Term, is_spine
 from situs.errors import SitusError, did_you_mean
+from situs.facts._instances import split_lesions
 from situs.facts._recipe import Recipe
 from situs.facts._record import Fact, FactValue, Measured, fact_id
 from situs.measure import Contacts, Midline, Regions, contacts
@@ -61,7 +62,11 @@ class Ledger:
         annotation: str,
         side_basis: str,
         terms: Mapping[str, Term],
+        single_lesions: bool = True,
     ) -> None:
+        """`single_lesions`: a mask of several lesions is split into them, so that each can be spoken of."""
+        if single_lesions:
+            labels, terms = split_lesions(labels, terms)
         self.regions = Regions(labels)
         self.labels_hash = labels_hash
         self.study_id = study_id

@@ -80,6 +80,7 @@ def measure_file(path: Path, *, names: str | None, pairs: str | None, annotation
         annotation=annotation,
         side_basis=source.orientation_basis,
         terms={s.name: vocabulary.term(s.name) for s in labels.structures},
+        single_lesions=False,
     )
     chosen = _pairs(ledger, pairs)
     structures = [_structure(ledger, s.name) for s in labels.structures]

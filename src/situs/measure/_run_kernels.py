@@ -55,13 +55,19 @@ def _bits(builder: Any, apart: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def _others(typing: Any, row: Any, index: Any, sample: Any, value: Any) -> Any:
-    """Bit k says whether voxel `index + k` of a row is not `value`, for 64 voxels at once."""
+def _changes(typing: Any, row: Any, index: Any, sample: Any) -> Any:
+    """Bit k says whether voxels `index + k` and `index + k + 1` of a row differ, for 64 bits; reads 65 voxels."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _bits(builder, _unlike(context, builder, signature, args, 0))
+        item = context.get_data_type(signature.args[2].dtype)
+        wide = ir.VectorType(item, _LANES)
+        loads = []
+        for offset in (0, 1):
+            loads.append(builder.load(_pointer(builder, item, wide, args[0], args[1], offset), typ=wide))
+            loads[-1].align = 1
+        return _bits(builder, builder.xor(*loads))
 
-    return types.uint64(types.int64, types.int64, sample, types.uint64), generate
+    return types.uint64(types.int64, types.int64, sample), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
@@ -112,7 +118,7 @@ def find_runs(
     y, z = first_row % ny, first_row // ny
     for row in range(first_row, ny * nz):
         row_start[row] = filled
-        if filled + nx > start.size:
+        if filled + nx >= start.size:
             return row, filled
         base = address + y * step_y + z * step_z
         y += 1
@@ -122,40 +128,45 @@ def find_runs(
         before = filled
         begin, i = np.int64(0), np.int64(0)
         current = _load(base, begin, sample)
-        while i < nx:
-            while begin <= i and i + 256 <= nx and _any_other(base, i, sample, current) == zero:
+        # All changes up to voxel i are dealt with, so that voxel i is `current`.
+        while i < nx - 1:
+            if i + 256 <= nx and _any_other(base, i, sample, current) == zero:
                 i += 256
-            if i >= nx:
-                break
-            bits = zero
-            j = i
-            if i + 64 <= nx:
-                bits = _others(base, i, sample, current)
-            elif nx >= 64:
-                j = nx - 64
-                bits = _others(base, j, sample, current)
-            else:
-                for k in range(nx):
-                    if _load(base, k, sample) != current:
-                        bits |= one << np.uint64(k)
-            if begin > j:
-                bits = bits >> np.uint64(begin - j) << np.uint64(begin - j)
-            if bits == zero:
-                i = j + 64
+                if i < nx and _load(base, i, sample) != current:
+                    start[filled] = begin
+                    stop[filled] = i
+                    value[filled] = current
+                    filled += np.int64(current != zero)
+                    begin = i
+                    current = _load(base, i, sample)
                 continue
-            end = j + np.int64(_lowest_bit(bits))
-            if current != zero:
-                start[filled] = begin
-                stop[filled] = end
-                value[filled] = current
-                filled += 1
-            begin = end
-            current = _load(base, begin, sample)
-        if current != zero:
-            start[filled] = begin
-            stop[filled] = nx
-            value[filled] = current
-            filled += 1
+            for _ in range(4):
+                if i >= nx - 1:
+                    break
+                bits = zero
+                if i + 64 < nx:
+                    bits = _changes(base, i, sample)
+                elif nx > 64:
+                    bits = _changes(base, nx - 65, sample) >> np.uint64(i - (nx - 65))
+                else:
+                    for k in range(nx - 1):
+                        if _load(base, k, sample) != _load(base, k + 1, sample):
+                            bits |= one << np.uint64(k)
+                while bits != zero:
+                    end = i + np.int64(_lowest_bit(bits)) + 1
+                    bits &= bits - one
+                    # Written in any case, counted if labelled: a branch here would be guessed wrong half the time.
+                    start[filled] = begin
+                    stop[filled] = end
+                    value[filled] = current
+                    filled += np.int64(current != zero)
+                    begin = end
+                    current = _load(base, end, sample)
+                i += 64
+        start[filled] = begin
+        stop[filled] = nx
+        value[filled] = current
+        filled += np.int64(current != zero)
         if flip:
             low, high = before, filled - 1
             while low <= high:

@@ -25,13 +25,13 @@ class Evidence:
         image = open_volume(locations.find(series.image_hash))
         if image.content_hash() != series.image_hash:
             raise SitusError("is not the image the bench was built from", fix="restore the file, or rebuild")
-        self._labels = load_labels(series, locations)
-        if not self._labels.grid.matches(image.grid):
+        self._ledger = load_ledger(bench, study, series, load_labels(series, locations))
+        labels = self._ledger.regions.labels
+        if not labels.grid.matches(image.grid):
             raise SitusError("image and labels are not on one grid", fix="rebuild the bench")
         self.volume = PatientVolume(image.array(), image.grid, series.modality)
-        self._layers = [PatientVolume(layer, image.grid, "labels") for layer in self._labels.layers]
-        self._structures = {structure.name: structure for structure in self._labels.structures}
-        self._source = (bench, study, series)
+        self._layers = [PatientVolume(layer, image.grid, "labels") for layer in labels.layers]
+        self._structures = {structure.name: structure for structure in labels.structures}
         self._percentiles: Window | None = None
 
     def __contains__(self, structure: str) -> bool:
@@ -39,7 +39,7 @@ class Evidence:
 
     def ledger(self) -> Ledger:
         """The ledger of the series, for what only it knows: where the midline runs."""
-        return load_ledger(*self._source, self._labels)
+        return self._ledger
 
     def window(self, structure: str | None) -> Window:
         """The window a reader would choose for the structure."""

@@ -1,0 +1,61 @@
+"""Lesions one by one: a mask that holds several lesions of a kind is split into its connected parts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from situs.anatomy import Term, lesion_family
+from situs.measure import Region, Regions
+from situs.space import IndexPoints
+from situs.volumes import LabelMap, Structure
+
+__all__ = ["split_lesions"]
+
+_MOST_PARTS = 99
+"""More parts than this are noise, not lesions."""
+
+
+def split_lesions(labels: LabelMap, terms: Mapping[str, Term]) -> tuple[LabelMap, dict[str, Term]]:
+    """The label map with every lesion mask of several parts replaced by `<family>_1`, `_2`, … from the largest down.
+
+    Parts are 26-connected; equal sizes are ordered by place, from the head down, so that the order in which a
+    file stores its axes does not matter. Masks that already stand for single lesions are left alone.
+    """
+    lesions = [s for s in labels.structures if s.name in terms and lesion_family(s.name) == s.name]
+    if not lesions:
+        return labels, dict(terms)
+    regions = Regions(labels)
+    structures, layers, known = list(labels.structures), list(labels.layers), dict(terms)
+    for lesion in lesions:
+        if not 1 < len(regions[lesion.name].component_voxels) <= _MOST_PARTS:
+            continue
+        layer, count = _numbered(regions[lesion.name])
+        layers.append(layer)
+        structures.remove(lesion)
+        own = known.pop(lesion.name)
+        for number in range(1, count + 1):
+            name = f"{lesion.name}_{number}"
+            structures.append(Structure(lesion.label, name, len(layers) - 1, number))
+            known[name] = msgspec.structs.replace(own, name=name, plain=f"{own.plain} {number}")
+    return dataclasses.replace(labels, layers=tuple(layers), structures=tuple(structures)), known
+
+
+def _numbered(region: Region) -> tuple[NDArray[np.uint8], int]:
+    """A layer in which the structure's parts are numbered from the largest down."""
+    from scipy import ndimage
+
+    parts, count = ndimage.label(region.crop(), structure=np.ones((3, 3, 3)))
+    sizes = np.bincount(parts.ravel())[1:]
+    centres = np.array(ndimage.center_of_mass(parts > 0, parts, range(1, count + 1))) + region.box_index.lo
+    world = region.grid.affine.to_world(IndexPoints(centres))
+    order = sorted(range(count), key=lambda i: (-int(sizes[i]), *(-round(float(v), 3) for v in world[i][::-1])))
+    number = np.zeros(count + 1, dtype=np.uint8)
+    number[np.array(order) + 1] = np.arange(1, count + 1)
+    layer = np.zeros(region.grid.shape, dtype=np.uint8, order="F")
+    layer[tuple(slice(lo, hi) for lo, hi in zip(region.box_index.lo, region.box_index.hi))] = number[parts]
+    return layer, count
