@@ -31,9 +31,7 @@ def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
     """A series' label map from its evidence file, refused if it is not the one the bench was built from."""
     path = locations.find(series.labels_hash)
     names = {label: name for name, label in series.structures.items()}
-    # Contours and sparse segmentations are drawn on the image's grid.
-    reference = locations.find(series.image_hash) if series.image_hash else None
-    source = open_labels(path, names, reference=reference)
+    source = open_labels(path, names, reference=_image_path(series, locations))
     labels = source.load()
     if labels.hash != series.labels_hash:
         raise _not_the_evidence(path)
@@ -41,6 +39,16 @@ def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
         problem = f"its orientation is {source.orientation_basis}, not {series.side_basis} as the bench says"
         raise SitusError(problem, where=path, fix="restore the file, or rebuild")
     return labels
+
+
+def _image_path(series: SeriesRecord, locations: Locations) -> Path | None:
+    """The image on whose grid contours and sparse segmentations are drawn; other labels do without it."""
+    if not series.image_hash:
+        return None
+    try:
+        return locations.find(series.image_hash)
+    except SitusError:
+        return None
 
 
 def load_image(series: SeriesRecord, locations: Locations) -> Volume:
