@@ -16,15 +16,16 @@ from situs.cli._output import json_option, print_json, print_table, warn
 @click.option(
     "--annotation", default="automatic", show_default=True, help="How the masks were made; sets the intervals."
 )
+@click.option("--details", is_flag=True, help="With --json: diameters, axes, surface, parts, holes, slices, level.")
 @json_option
-def command(labels: Path, names: str | None, pairs: str | None, annotation: str, as_json: bool) -> None:
+def command(labels: Path, names: str | None, pairs: str | None, annotation: str, details: bool, as_json: bool) -> None:
     """Measure every structure of LABELS: a label file, a .seg.nrrd, or a folder of masks.
 
     Volumes in mL, places in RAS+ millimetres, index boxes half-open in stored order.
     """
     from situs.facts import measure_file
 
-    measured = measure_file(labels, names=names, pairs=pairs, annotation=annotation)
+    measured = measure_file(labels, names=names, pairs=pairs, annotation=annotation, details=details)
     for text in measured.warnings:
         warn(text if len(text) < 160 else text[:160] + " …")
     if as_json:

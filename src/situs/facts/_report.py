@@ -9,6 +9,7 @@ import msgspec
 
 from situs.anatomy import load_vocabulary
 from situs.errors import SitusError, did_you_mean
+from situs.facts._details import StructureDetails, details_of
 from situs.facts._kinds import number
 from situs.facts._ledger import Ledger
 from situs.facts._recipe import load_recipe
@@ -38,6 +39,8 @@ class MeasuredStructure(msgspec.Struct, frozen=True):
     extent_mm_interval: dict[str, tuple[float, float]]
     touches_border: bool
     components: int
+    details: StructureDetails | None = None
+    """With `--details` only."""
 
 
 class MeasuredPair(msgspec.Struct, frozen=True):
@@ -66,7 +69,9 @@ class MeasuredFile(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...]
 
 
-def measure_file(path: Path, *, names: str | None, pairs: str | None, annotation: str) -> MeasuredFile:
+def measure_file(
+    path: Path, *, names: str | None, pairs: str | None, annotation: str, details: bool = False
+) -> MeasuredFile:
     """Measure a label file or folder; `pairs` is None, `all`, `touching` or `A,B`."""
     vocabulary = load_vocabulary(names)
     source = open_labels(path, vocabulary.labels, ids=vocabulary.ids or load_vocabulary("totalsegmentator").ids)
@@ -83,7 +88,7 @@ def measure_file(path: Path, *, names: str | None, pairs: str | None, annotation
         single_lesions=False,
     )
     chosen = _pairs(ledger, pairs)
-    structures = [_structure(ledger, s.name) for s in labels.structures]
+    structures = [_structure(ledger, s.name, details) for s in labels.structures]
     return MeasuredFile(structures, [_pair(ledger, a, b) for a, b in chosen], labels.warnings)
 
 
@@ -103,7 +108,7 @@ def _pairs(ledger: Ledger, pairs: str | None) -> list[tuple[str, str]]:
     return [(words[0], words[1])]
 
 
-def _structure(ledger: Ledger, name: str) -> MeasuredStructure:
+def _structure(ledger: Ledger, name: str, details: bool) -> MeasuredStructure:
     region = ledger.regions[name]
     facts = {kind: ledger.fact(kind, name) for kind in ("volume", "centroid", *(f"extent.{axis}" for axis in AXES))}
     lo_x, lo_y, lo_z, hi_x, hi_y, hi_z = facts["centroid"].interval or (0.0,) * 6
@@ -124,6 +129,7 @@ def _structure(ledger: Ledger, name: str) -> MeasuredStructure:
         extent_mm_interval={axis.value: _bounds(facts[f"extent.{axis}"].interval) for axis in AXES},
         touches_border=region.touches_border,
         components=len(region.component_voxels),
+        details=details_of(ledger, name) if details else None,
     )
 
 
