@@ -68,3 +68,25 @@ def test_a_mask_of_one_lesion_is_left_alone() -> None:
     array[SMALL] = 0
     ledger = _ledger(LabelMap(labels.grid, (array,), labels.structures))
     assert ledger.structures == ["kidney_left", "kidney_tumour"]
+
+
+def test_an_island_does_not_shorten_the_gap() -> None:
+    """Two 10-voxel cubes 20 mm apart; one stray voxel halfway is under 1 % and set aside, 20 voxels are not."""
+    for stray, expected in ((1, 20.0), (20, 9.0)):
+        array = np.zeros((50, 20, 20), np.uint8)
+        array[0:10, 5:15, 5:15] = 1
+        array[30:40, 5:15, 5:15] = 2
+        array[19 : 19 + min(stray, 2), 5 : 5 + max(1, stray // 2), 9] = 2
+        structures = (Structure(1, "liver", 0, 1), Structure(2, "spleen", 0, 2))
+        ledger = Ledger(
+            LabelMap(Grid(array.shape, Affine(np.eye(4))), (array,), structures),
+            labels_hash="",
+            study_id="s",
+            series="ct",
+            recipe=load_recipe(),
+            annotation="exact",
+            side_basis="affine",
+            terms={"liver": term("liver"), "spleen": term("spleen")},
+        )
+        assert ledger.fact("surface_gap", "liver", "spleen").value == pytest.approx(9.0)
+        assert ledger.fact("main_gap", "liver", "spleen").value == pytest.approx(expected)

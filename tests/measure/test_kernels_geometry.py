@@ -164,7 +164,7 @@ def test_axial_diameter_against_brute_force(seed):
 
 
 def test_diameters_of_an_ellipse_and_a_rectangle():
-    """An ellipse of half axes 30 and 12 mm at 37°, and a 20 × 8 pixel rectangle: 41.2 mm without its corners."""
+    """An ellipse of half axes 30 and 12 mm at 37°; 20 × 8 pixels of 2 mm, between the middles of pixel edges."""
     grid = np.indices((101, 101, 3)).astype(float)
     x, y = grid[0] - 50, grid[1] - 50
     turn = np.radians(37.0)

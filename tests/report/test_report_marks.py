@@ -37,7 +37,7 @@ def test_lines_have_the_length_of_their_fact(drawn: Any, cohort: Any) -> None:
             step = ends[1] - ends[0]
             seen.add(line["kind"])
             if line["kind"] == "gap":
-                expected = min(float(f.value) for f in held if f.kind == "surface_gap")  # type: ignore[arg-type]
+                expected = min(float(f.value) for f in held if f.kind == "main_gap")  # type: ignore[arg-type]
                 assert np.linalg.norm(step) == pytest.approx(expected, abs=0.2)
             else:
                 kinds = {"centres": "gap.", "extent": "extent."}[line["kind"]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -14,7 +15,10 @@ from situs.measure import Region, Regions
 from situs.space import IndexPoints
 from situs.volumes import LabelMap, Structure
 
-__all__ = ["split_lesions"]
+__all__ = ["split_lesions", "without_islands"]
+
+_ISLAND = 0.01
+"""Parts under this share of a structure's volume are islands."""
 
 _MOST_PARTS = 99
 """More parts than this are noise, not lesions."""
@@ -45,6 +49,20 @@ def split_lesions(labels: LabelMap, terms: Mapping[str, Term]) -> tuple[LabelMap
     return dataclasses.replace(labels, layers=tuple(layers), structures=tuple(structures)), known
 
 
+def without_islands(region: Region) -> Region:
+    """The structure's parts of at least 1 % of its volume; the region itself if it has no smaller ones."""
+    from scipy import ndimage
+
+    if min(region.component_voxels) >= _ISLAND * region.voxels:
+        return region
+    parts, _ = ndimage.label(region.crop(), structure=np.ones((3, 3, 3)))
+    large = np.bincount(parts.ravel()) >= _ISLAND * region.voxels
+    large[0] = False
+    layer = _layer_with(region, large[parts])
+    alone = Structure(region.structure.label, region.name, 0, 1)
+    return Regions(LabelMap(region.grid, (layer,), (alone,)))[region.name]
+
+
 def _numbered(region: Region) -> tuple[NDArray[np.uint8], int]:
     """A layer in which the structure's parts are numbered from the largest down."""
     from scipy import ndimage
@@ -56,6 +74,13 @@ def _numbered(region: Region) -> tuple[NDArray[np.uint8], int]:
     order = sorted(range(count), key=lambda i: (-int(sizes[i]), *(-round(float(v), 3) for v in world[i][::-1])))
     number = np.zeros(count + 1, dtype=np.uint8)
     number[np.array(order) + 1] = np.arange(1, count + 1)
-    layer = np.zeros(region.grid.shape, dtype=np.uint8, order="F")
-    layer[tuple(slice(lo, hi) for lo, hi in zip(region.box_index.lo, region.box_index.hi))] = number[parts]
-    return layer, count
+    return _layer_with(region, number[parts]), count
+
+
+def _layer_with(region: Region, crop: NDArray[Any]) -> NDArray[np.uint8]:
+    """A whole layer that holds the crop, its axes in memory as those of the layer the region came from."""
+    memory = region.runs.axes[::-1]
+    plain = np.zeros([region.grid.shape[axis] for axis in memory], dtype=np.uint8)
+    layer = plain.transpose([memory.index(axis) for axis in range(3)])
+    layer[tuple(slice(lo, hi) for lo, hi in zip(region.box_index.lo, region.box_index.hi))] = crop
+    return layer

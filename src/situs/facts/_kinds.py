@@ -188,6 +188,21 @@ def _surface_gap(ledger: Ledger, a: str, b: str) -> Fact:
     return ledger.record("surface_gap", (a, b), gap, unit="mm", interval=(max(0.0, gap - slack), gap + slack))
 
 
+@kind("main_gap")
+def _main_gap(ledger: Ledger, a: str, b: str) -> Fact:
+    """As `surface_gap`, after islands under 1 % of each structure's volume are set aside."""
+    whole = ledger.fact("surface_gap", a, b)
+    first, second = ledger.main_region(a), ledger.main_region(b)
+    if first is ledger.regions[a] and second is ledger.regions[b]:
+        gap = number(whole)
+    else:
+        gap = 0.0 if ledger.contacts.shared_voxels(a, b) else gap_mm(first, second)
+    slack = _boundary_slack(ledger)
+    interval = (max(0.0, gap - slack), gap + slack)
+    flags = () if gap == number(whole) else ("islands",)
+    return ledger.record("main_gap", (a, b), gap, unit="mm", interval=interval, inputs=(whole,), flags=flags)
+
+
 @kind("enveloping")
 def _enveloping(ledger: Ledger, a: str, b: str) -> Fact:
     """Whether one structure's box holds the other's, so that no direction between them makes sense."""

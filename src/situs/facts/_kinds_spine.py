@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from situs.errors import SitusError
 from situs.facts._ledger import Ledger, kind
 from situs.facts._record import Fact
+from situs.measure import Spine
 
 __all__ = ["LEVELS", "has_anchor", "level_name", "spine_levels"]
 
@@ -49,23 +50,15 @@ def spine_levels(ledger: Ledger) -> tuple[NDArray[np.float64], NDArray[np.float6
 
 
 def _positions(ledger: Ledger, points_mm: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Level of each point: its foot on the polyline through the vertebrae, which goes on straight at its ends."""
+    """Level of each point: its foot on the curve through the vertebrae; a gap in the numbering counts its steps."""
     spine = spine_levels(ledger)
     if spine is None:
         raise SitusError("fewer than three whole vertebrae are annotated")
     levels, centres = spine
-    best = np.full(len(points_mm), np.inf)
-    result = np.zeros(len(points_mm))
-    for start in range(len(levels) - 1):
-        step = centres[start + 1] - centres[start]
-        low = -np.inf if start == 0 else 0.0
-        high = np.inf if start == len(levels) - 2 else 1.0
-        share = np.clip((points_mm - centres[start]) @ step / float(step @ step), low, high)
-        distance = np.linalg.norm(points_mm - centres[start] - share[:, None] * step, axis=1)
-        nearer = distance < best
-        result[nearer] = (levels[start] + share * (levels[start + 1] - levels[start]))[nearer]
-        best[nearer] = distance[nearer]
-    return result
+    places = Spine([(level_name(level), centre) for level, centre in zip(levels, centres)]).positions(points_mm)
+    below, above = np.minimum(places, 0.0), np.maximum(places - (len(levels) - 1), 0.0)
+    inside: NDArray[np.float64] = np.interp(places, np.arange(len(levels)), levels)
+    return inside + below * (levels[1] - levels[0]) + above * (levels[-1] - levels[-2])
 
 
 def _slack(ledger: Ledger) -> float:

@@ -9,10 +9,10 @@ import numpy as np
 
 from situs.anatomy import Naming, Term, is_spine
 from situs.errors import SitusError, did_you_mean
-from situs.facts._instances import split_lesions
+from situs.facts._instances import split_lesions, without_islands
 from situs.facts._recipe import Recipe
 from situs.facts._record import Fact, FactValue, Measured, fact_id
-from situs.measure import Contacts, Midline, Regions, contacts
+from situs.measure import Contacts, Midline, Region, Regions, contacts
 from situs.measure._directions import Histogram, histograms
 from situs.space import Axis
 from situs.volumes import LabelMap
@@ -79,6 +79,7 @@ class Ledger:
         """`affine`, or `undeclared` when the file states no orientation: then sides are unknown."""
         self.terms = terms
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
+        self._main: dict[str, Region] = {}
         self._histograms: dict[tuple[str, Axis], list[Histogram]] = {}
 
     @functools.cached_property
@@ -95,6 +96,12 @@ class Ledger:
     def structures(self) -> list[str]:
         """Names of the structures in the series, sorted."""
         return sorted(self.regions.structures)
+
+    def main_region(self, name: str) -> Region:
+        """The structure without its islands: parts under 1 % of its volume."""
+        if name not in self._main:
+            self._main[name] = without_islands(self.regions[name])
+        return self._main[name]
 
     def histograms(self, name: str, axis: Axis) -> list[Histogram]:
         """The structure's histograms along an axis and its tilts."""

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.errors import SitusError
 from situs.measure._regions import Region
 from situs.measure._trees import CENTRES, frame_of, gap_mode, is_square, nearest_of_pairs
 from situs.space import IndexPoints
@@ -73,6 +74,8 @@ def _nearest(pairs: list[tuple[Region, Region]], *, gap: bool) -> list[Nearest]:
     if not pairs:
         return []
     affine, axes = pairs[0][0].grid.affine, pairs[0][0].runs.axes
+    if any(region.runs.axes != axes for pair in pairs for region in pair):
+        raise SitusError("layers lie in memory in different axis orders", fix="measure them as one label map")
     number: dict[int, int] = {}
     regions: list[Region] = []
     for region in itertools.chain.from_iterable(pairs):

@@ -42,18 +42,27 @@ class Spine:
         if not (self._squared > 0).all():
             raise SitusError("two vertebrae have the same centre", fix="check the labels")
 
+    def positions(self, points_mm: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Place of each point on the curve, counted in vertebrae from 0; it goes on straight beyond the ends."""
+        return self._project(np.asarray(points_mm, dtype=np.float64))[0]
+
+    def _project(self, points_mm: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Position on the curve and distance from it, in mm."""
+        best = np.full(len(points_mm), np.inf)
+        position = np.zeros(len(points_mm))
+        last = len(self._steps) - 1
+        for segment, (start, step) in enumerate(zip(self._points, self._steps)):
+            low, high = (-np.inf if segment == 0 else 0.0), (np.inf if segment == last else 1.0)
+            along = np.clip((points_mm - start) @ step / self._squared[segment], low, high)
+            distance = np.linalg.norm(points_mm - start - along[:, None] * step, axis=1)
+            nearer = distance < best
+            position[nearer], best[nearer] = segment + along[nearer], distance[nearer]
+        return position, best
+
     def at(self, point_mm: NDArray[np.float64]) -> Level:
         """The nearest place on the curve; beyond its ends, on the straight line through the last two vertebrae."""
-        apart = np.asarray(point_mm, dtype=np.float64) - self._points[:-1]
-        along = (apart * self._steps).sum(axis=1) / self._squared
-        low = np.zeros(len(along))
-        high = np.ones(len(along))
-        low[0], high[-1] = -np.inf, np.inf
-        along = np.clip(along, low, high)
-        distances = np.linalg.norm(apart - along[:, None] * self._steps, axis=1)
-        segment = int(distances.argmin())
-        position = segment + float(along[segment])
-        last = len(self.names) - 1
+        positions, distances = self._project(np.asarray(point_mm, dtype=np.float64)[None])
+        position, last = float(positions[0]), len(self.names) - 1
         nearest = int(min(last, max(0, round(position))))
         beyond = not 0.0 <= position <= last
-        return Level(position, self.names[nearest], position - nearest, float(distances[segment]), beyond)
+        return Level(position, self.names[nearest], position - nearest, float(distances[0]), beyond)

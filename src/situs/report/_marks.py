@@ -79,7 +79,7 @@ def marks_of(
     """The item's marks. `shapes`: centroid and box facts by (kind, structure)."""
     maker = _Maker(evidence, [s.structure for s in subjects], shapes)
     thresholds = {fact_id: s.value.threshold for s in item.steps if s.value is not None for fact_id in s.fact_ids}
-    surface_gaps = [fact for fact in facts if fact.kind == "surface_gap"]
+    surface_gaps = [fact for fact in facts if fact.kind == "main_gap"]
     lines: list[LineMark | None] = []
     planes: list[PlaneMark | None] = []
     for fact in facts:

@@ -37,7 +37,7 @@ class Contact:
             return found
         if ledger.fact("organ_of", a.structure).value == b.structure:
             return NotAsked("the lesion lies in it")
-        area, gap = (ledger.fact(kind, a.structure, b.structure) for kind in ("contact_area", "surface_gap"))
+        area, gap = (ledger.fact(kind, a.structure, b.structure) for kind in ("contact_area", "main_gap"))
         touches = number(area) >= _CLEAR_MM2
         if not touches and span(gap)[0] <= 0:
             return NotAsked("contact too close to call")

@@ -64,7 +64,7 @@ class Distance:
     def _pose_within(self, ledger: Ledger, a: Subject, b: Subject, limit: int) -> Posed | NotAsked:
         if max(ledger.regions.grid.affine.spacing_mm) > limit / 3:
             return NotAsked("slices too thick for this distance")
-        fact = ledger.fact("surface_gap", a.structure, b.structure)
+        fact = ledger.fact("main_gap", a.structure, b.structure)
         value, (low, high) = number(fact), span(fact)
         if low <= limit <= high:
             return NotAsked("distance too close to the limit")
@@ -84,7 +84,7 @@ class Distance:
         )
 
     def _pose_number(self, ledger: Ledger, a: Subject, b: Subject, ask: str) -> Posed | NotAsked:
-        fact = ledger.fact("surface_gap" if ask == "gap" else "centre_distance", a.structure, b.structure)
+        fact = ledger.fact("main_gap" if ask == "gap" else "centre_distance", a.structure, b.structure)
         value, (low, high) = number(fact), span(fact)
         if value <= 0 or (high - low) / 2 > _RELATIVE * value:
             return NotAsked("distance not known well enough")
@@ -107,7 +107,7 @@ class Distance:
         found = obstacle(ledger, [a, *others], whole=which == "farthest", oriented=False)
         if found is not None:
             return found
-        facts = {s.key: ledger.fact("surface_gap", a.structure, s.structure) for s in others}
+        facts = {s.key: ledger.fact("main_gap", a.structure, s.structure) for s in others}
         if any(number(fact) <= 0 for fact in facts.values()):
             return NotAsked("it touches one of them")
         sign = 1.0 if which == "nearest" else -1.0

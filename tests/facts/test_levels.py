@@ -1,0 +1,67 @@
+"""Vertebral levels: a place on the curve through the vertebrae."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from situs.anatomy import term
+from situs.facts import LEVELS, Ledger, level_name, load_recipe
+from situs.items import TASKS, NotAsked, Posed, Question
+from situs.space import Affine, Grid
+from situs.volumes import LabelMap, Structure
+
+HEIGHT = 12
+"""Voxels, and mm, of a vertebra and the disc below it."""
+
+
+def _ledger(organ_z: slice, *, sacrum: bool = True) -> Ledger:
+    """T12 to L5 as cubes down a straight spine, and a kidney beside it."""
+    names = ["vertebrae_T12", *(f"vertebrae_L{n}" for n in range(1, 6))]
+    array = np.zeros((60, 40, HEIGHT * 8), np.uint8)
+    structures = []
+    for number, name in enumerate(names):
+        top = HEIGHT * 7 - number * HEIGHT
+        array[25:35, 5:15, top - 10 : top] = number + 1
+        structures.append(Structure(number + 1, name, 0, number + 1))
+    array[5:15, 10:20, organ_z] = 20
+    structures.append(Structure(20, "kidney_left", 0, 20))
+    if sacrum:
+        array[25:35, 5:15, 1:5] = 21
+        structures.append(Structure(21, "sacrum", 0, 21))
+    return Ledger(
+        LabelMap(Grid(array.shape, Affine(np.eye(4))), (array,), tuple(structures)),
+        labels_hash="",
+        study_id="s",
+        series="ct",
+        recipe=load_recipe(),
+        annotation="exact",
+        side_basis="affine",
+        terms={s.name: term(s.name) for s in structures},
+    )
+
+
+def _centre(level: str) -> float:
+    """Height of a vertebra's centre by the construction above."""
+    return HEIGHT * 7 - (LEVELS.index(level) - LEVELS.index("T12")) * HEIGHT - 5.5
+
+
+def test_the_centre_of_an_organ_lies_at_the_vertebra_beside_it() -> None:
+    z = int(_centre("L2") + 0.5)
+    ledger = _ledger(slice(z - 8, z + 8))
+    value = ledger.fact("level.centre", "kidney_left").value
+    assert value == pytest.approx(LEVELS.index("L2"), abs=0.05)
+    assert level_name(value) == "L2"
+    bottom = (z - 8 - _centre("L2")) / -HEIGHT
+    assert ledger.fact("level.bottom", "kidney_left").value == pytest.approx(LEVELS.index("L2") + bottom)
+
+
+def test_a_level_is_asked_only_with_an_anchor_and_away_from_the_line_between_two() -> None:
+    question = Question("level", "choice", {"of": "kidney_left", "at": "bottom"})
+    low = int(_centre("L3"))
+    asked = TASKS["level"].pose(_ledger(slice(low, low + 20)), question)
+    assert isinstance(asked, Posed)
+    assert asked.answer.value == "L3"
+    between = int(_centre("L3") + HEIGHT / 2)
+    assert isinstance(TASKS["level"].pose(_ledger(slice(between, between + 20)), question), NotAsked)
+    assert isinstance(TASKS["level"].pose(_ledger(slice(low, low + 20), sacrum=False), question), NotAsked)
