@@ -57,8 +57,9 @@ def _positions(ledger: Ledger, points_mm: NDArray[np.float64]) -> NDArray[np.flo
     levels, centres = spine
     places = Spine([(level_name(level), centre) for level, centre in zip(levels, centres)]).positions(points_mm)
     below, above = np.minimum(places, 0.0), np.maximum(places - (len(levels) - 1), 0.0)
-    inside: NDArray[np.float64] = np.interp(places, np.arange(len(levels)), levels)
-    return inside + below * (levels[1] - levels[0]) + above * (levels[-1] - levels[-2])
+    inside = np.interp(places, np.arange(len(levels)), levels)
+    result: NDArray[np.float64] = inside + below * (levels[1] - levels[0]) + above * (levels[-1] - levels[-2])
+    return result
 
 
 def _slack(ledger: Ledger) -> float:
