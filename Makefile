@@ -28,8 +28,13 @@ lint: $(VENV)/dev  ## Style, types, and which room may import which.
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/dev  ## Speed and memory beside a referee, in one run.
+$(VENV)/bench: $(VENV)/core
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	@touch $@
+
+bench: $(VENV)/bench  ## Speed and memory beside referees, each in one run.
 	$(BIN)/python benchmarks/measure.py
+	$(BIN)/python benchmarks/build.py
 
 sweep: $(VENV)/dev  ## The laws over their full range; minutes to hours.
 	$(BIN)/python -m pytest -n 2 -q -m sweep
