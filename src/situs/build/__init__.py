@@ -1,6 +1,7 @@
 """Pipelines: from a source of evidence to a bench."""
 
 from situs.build._cohort import build_bench
+from situs.build._debias import debias
 from situs.build._import_items import import_items
 from situs.build._licences import is_open_licence
 from situs.build._masks import build_masks
@@ -15,6 +16,7 @@ __all__ = [
     "build_bench",
     "build_masks",
     "build_phantoms",
+    "debias",
     "import_items",
     "is_open_licence",
     "show",

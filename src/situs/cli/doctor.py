@@ -16,7 +16,20 @@ import click
 from situs import __version__
 from situs.cli._output import json_option, print_json, print_table
 
-_NEEDED = ("numpy", "scipy", "numba", "nibabel", "pydicom", "isal", "pyarrow", "msgspec", "click", "rich", "Pillow", "jinja2")
+_NEEDED = (
+    "numpy",
+    "scipy",
+    "numba",
+    "nibabel",
+    "pydicom",
+    "isal",
+    "pyarrow",
+    "msgspec",
+    "click",
+    "rich",
+    "Pillow",
+    "jinja2",
+)
 
 
 @click.command("doctor")

@@ -10,11 +10,14 @@ from situs._files import digest
 from situs.anatomy import Naming
 from situs.facts import Fact, Ledger, is_cut, number, span
 from situs.items._posed import NotAsked, Posed, Question, find_step, measured, quantity
-from situs.items._record import Choice, Option, Step
+from situs.items._record import Choice, Number, Option, Step
 from situs.items._subjects import Subject, resolve, world_box
 from situs.space import Side
 
 __all__ = ["Comparison"]
+
+_FEW_OF_MANY = 40
+"""Of the many sets of four or five organs, one in so many is asked about, the same for all patients."""
 
 _CUT = Option("cut", "cannot be told, one is cut off")
 
@@ -39,9 +42,18 @@ class Comparison:
                     primary=(asked == "larger") == (int(digest(a.key, b.key), 16) % 2 == 0),
                     named_only=True,
                 )
-        for triple in itertools.combinations(organs, 3):
-            keys = [s.key for s in triple]
-            yield Question(self.name, "choice", {"ask": "rank", "of": "+".join(keys)}, named_only=True)
+        for count in (3, 4, 5):
+            for several in itertools.combinations(organs, count):
+                keys = "+".join(s.key for s in several)
+                if count == 3 or int(digest(keys), 16) % _FEW_OF_MANY == 0:
+                    yield Question(self.name, "choice", {"ask": "rank", "of": keys}, named_only=True)
+        for a, b in itertools.permutations(organs, 2):
+            yield Question(
+                self.name,
+                "number",
+                {"ask": "ratio", "a": a.key, "b": b.key},
+                family="ratio|" + "|".join(sorted((a.key, b.key))),
+            )
         for subject in subjects:
             entry = subject.term
             whole = entry.ask_size and entry.naming is Naming.POSITIONAL and entry.side is Side.LEFT
@@ -53,6 +65,8 @@ class Comparison:
         match question.parameters["ask"]:
             case "larger":
                 return self._pose_larger(ledger, question.parameters)
+            case "ratio":
+                return self._pose_ratio(ledger, question.parameters)
             case "rank":
                 return self._pose_rank(ledger, question.parameters["of"].split("+"))
             case _:
@@ -83,14 +97,33 @@ class Comparison:
         pool = tuple(
             Option(">".join(keys), ", ".join(named[key] for key in keys)) for keys in itertools.permutations(named)
         )
-        one, two, three = (s.phrase for s in asked)
+        listed = ", ".join(s.phrase for s in asked[:-1]) + f" and {asked[-1].phrase}"
         return _posed(
             ledger,
             order,
-            text=f"Rank {one}, {two} and {three} by volume, from largest to smallest. Which order is right?",
+            text=f"Rank {listed} by volume, from largest to smallest. Which order is right?",
             answer=Choice(">".join(s.key for s in order)),
             pool=pool,
             conclusion=f"From largest to smallest: {', '.join(s.bare for s in order)}.",
+        )
+
+    def _pose_ratio(self, ledger: Ledger, parameters: dict[str, str]) -> Posed | NotAsked:
+        a, b = resolve(ledger, parameters["a"]), resolve(ledger, parameters["b"])
+        ratio = ledger.fact("volume_ratio", a.structure, b.structure)
+        if is_cut(ratio) or "unbounded" in ratio.flags:
+            return NotAsked("structure cut off by the scan")
+        value, (low, high) = number(ratio), span(ratio)
+        if low <= 1.0:
+            return NotAsked("the first is not clearly the larger")
+        if (high - low) / 2 > ledger.recipe.truth.volume_half_width * value:
+            return NotAsked("ratio not known well enough")
+        return _posed(
+            ledger,
+            [a, b],
+            text=f"By volume, how many times as large as {b.phrase} is {a.phrase}?",
+            answer=Number(value, "", (low, high)),
+            pool=(),
+            conclusion=f"About {quantity(value, '')} times.",
         )
 
     def _pose_left_right(self, ledger: Ledger, parameters: dict[str, str]) -> Posed | NotAsked:
@@ -128,8 +161,15 @@ def _order(ledger: Ledger, asked: list[Subject]) -> list[Subject] | NotAsked:
 
 
 def _posed(
-    ledger: Ledger, order: list[Subject], *, text: str, answer: Choice, pool: tuple[Option, ...], conclusion: str
+    ledger: Ledger,
+    order: list[Subject],
+    *,
+    text: str,
+    answer: Choice | Number,
+    pool: tuple[Option, ...],
+    conclusion: str,
 ) -> Posed:
+    cannot_tell = answer == Choice(_CUT.value)
     volumes = [ledger.fact("volume", s.structure) for s in order]
     ratios = [ledger.fact("volume_ratio", a.structure, b.structure) for a, b in itertools.pairwise(order)]
     boxes: tuple[Fact, ...] = tuple(ledger.fact("box", s.structure) for s in order)
@@ -139,11 +179,11 @@ def _posed(
         words = f"{subject.opening} fills {at_least}{quantity(number(volume), 'mL')}."
         steps.append(Step("measure", words, (volume.fact_id,), (), measured(volume)))
     for (larger, smaller), ratio in zip(itertools.pairwise(order), ratios):
-        if answer.value == _CUT.value:
+        if cannot_tell:
             break
         words = f"{larger.opening} is {quantity(number(ratio), '')} times as large as {smaller.phrase}."
         steps.append(Step("compare", words, (ratio.fact_id,), (), measured(ratio, 1.0)))
-    steps.append(Step("conclude", conclusion, tuple(fact.fact_id for fact in volumes)))
+    steps.append(Step("conclude", conclusion, tuple(fact.fact_id for fact in (*volumes, *ratios))))
     tightest = min(ratios, key=lambda fact: span(fact)[0])
     low = span(tightest)[0]
     ratio_value = number(tightest)
@@ -155,6 +195,6 @@ def _posed(
         boxes=tuple(world_box(ledger, s) for s in order),
         needs=tuple(f"sees:{s.key}" for s in sorted(order, key=lambda s: s.key)),
         tags=tuple(f"structure:{s.key}" for s in sorted(order, key=lambda s: s.key)),
-        difficulty=(ratio_value - 1.0) / max(1e-6, ratio_value - low) if answer.value != _CUT.value else None,
+        difficulty=(ratio_value - 1.0) / max(1e-6, ratio_value - low) if not cannot_tell else None,
         pool=pool,
     )

@@ -1,0 +1,109 @@
+"""A bench without the questions that need no sight: whole templates leave, never single items."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import groupby
+from pathlib import Path
+
+import msgspec
+
+from situs._files import new_folder
+from situs.bench import Bench, Locations, open_bench
+from situs.build._writer import BenchWriter, BuildOptions, BuildResult
+from situs.errors import SitusError
+from situs.items import Item
+from situs.run import AnswerRow, Spec, make_baseline
+from situs.score import clopper_pearson, judge
+
+__all__ = ["debias"]
+
+_BLIND = ("majority", "prior")
+"""Both are fitted without the patient that is asked; neither is a contestant."""
+_ENOUGH = 8
+"""Patients under which even an answer that is always the same proves nothing: such texts are judged by their kind."""
+
+
+class _Template(msgspec.Struct):
+    """How often the blind baselines are right on one template, and how often chance would be."""
+
+    asked: int = 0
+    chance: float = 0.0
+    right: dict[str, int] = msgspec.field(default_factory=dict)
+
+    def add(self, chance: float, outcomes: dict[str, bool]) -> None:
+        self.asked += 1
+        self.chance += chance
+        for name, right in outcomes.items():
+            self.right[name] = self.right.get(name, 0) + right
+
+    @property
+    def predictable(self) -> bool:
+        """Whether some blind baseline is clearly above chance: the lower end of its exact 95 % interval is."""
+        return any(clopper_pearson(k, self.asked)[0] > self.chance / self.asked for k in self.right.values())
+
+
+def debias(folder: Path, out: Path, *, overwrite: bool = False, data: Path | None = None) -> BuildResult:
+    """Copy a bench without the templates that the average anatomy or the majority answer of others predicts.
+
+    A template is a question text with its options. Texts asked of few patients are judged together with the other
+    texts of their task, form and stratum. What stays is decided by patients other than the one asked, so blind
+    accuracy on what stays is inside chance, not below it.
+    """
+    bench = open_bench(folder)
+    texts, kinds = _predictability(bench)
+    dropped = {key for key, found in texts.items() if (found if found.asked >= _ENOUGH else kinds[key[:3]]).predictable}
+    info = bench.info
+    options = BuildOptions(out.name, info.recipe, seed=info.seed, restricted=info.restricted, licence=info.licence)
+    locations = Locations.read(folder, data)
+    with new_folder(out, marker="bench.json", overwrite=overwrite) as scratch:
+        with BenchWriter(scratch, info.source, options, info.terms) as writer:
+            facts = groupby(bench.facts(), key=lambda fact: fact.study_id)
+            items = groupby(bench.items(), key=lambda item: item.study_id)
+            next_facts, next_items = next(facts, None), next(items, None)
+            for number, study in enumerate(bench.studies()):
+                own_facts, own_items = [], []
+                if next_facts is not None and next_facts[0] == study.study_id:
+                    own_facts, next_facts = list(next_facts[1]), next(facts, None)
+                if next_items is not None and next_items[0] == study.study_id:
+                    own_items, next_items = list(next_items[1]), next(items, None)
+                kept = [item for item in own_items if _key(item) not in dropped]
+                reasons = Counter(info.not_asked if number == 0 else {})
+                reasons["predictable without looking"] += len(own_items) - len(kept)
+                hashes = [h for s in study.series for h in (s.image_hash, s.labels_hash) if h]
+                writer.add(study, own_facts, kept, reasons, _places(hashes, locations))
+        return writer.finish([])
+
+
+Key = tuple[str, str, str, str, tuple[str, ...]]
+
+
+def _key(item: Item) -> Key:
+    values = tuple(sorted(option.value for option in item.options))
+    return item.task, item.form, item.stratum, item.question, values
+
+
+def _predictability(bench: Bench) -> tuple[dict[Key, _Template], dict[tuple[str, str, str], _Template]]:
+    """Of every text, and of all texts of a task, form and stratum together."""
+    baselines = {name: make_baseline(bench, Spec(name)) for name in _BLIND}
+    texts: dict[Key, _Template] = defaultdict(_Template)
+    kinds: dict[tuple[str, str, str], _Template] = defaultdict(_Template)
+    for item in bench.items():
+        answers = {name: AnswerRow(item.item_id, response=b.answer(item)) for name, b in baselines.items()}
+        scored = {name: judge(item, row, None) for name, row in answers.items()}
+        chance = scored[_BLIND[0]].chance
+        if chance is not None:
+            outcomes = {name: bool(row.outcome.right) for name, row in scored.items()}
+            texts[_key(item)].add(chance, outcomes)
+            kinds[_key(item)[:3]].add(chance, outcomes)
+    return texts, kinds
+
+
+def _places(hashes: list[str], locations: Locations) -> dict[str, str]:
+    places = {}
+    for content in hashes:
+        try:
+            places[content] = str(locations.find(content))
+        except SitusError:
+            continue
+    return places
