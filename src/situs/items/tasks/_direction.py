@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from situs._files import digest
 from situs.facts import Fact, Ledger, number, span
-from situs.items._posed import NotAsked, Posed, Question, find_step, measured, quantity
+from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Option, Step, YesNo
-from situs.items._subjects import Subject, resolve, world_box
+from situs.items._subjects import Subject, resolve
+from situs.items.tasks._shared import compose, measure_step, obstacle
 from situs.space import AXES, Axis, Direction
 
 __all__ = ["DirectionTask"]
@@ -73,12 +74,9 @@ class DirectionTask:
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the direction holds for nearly all voxels, beyond the margin, however the patient is turned."""
         a, b = resolve(ledger, question.parameters["a"]), resolve(ledger, question.parameters["b"])
-        if any("unstable" in fact.flags for s in (a, b) for fact in s.evidence):
-            return NotAsked("two lesions too alike in size to say which is the largest")
-        if any(ledger.regions[s.structure].touches_border for s in (a, b)):
-            return NotAsked("structure cut off by the scan")
-        if ledger.side_basis == "undeclared":
-            return NotAsked("the file declares no orientation, so sides are unknown")
+        found = obstacle(ledger, [a, b], whole=True, oriented=True)
+        if found is not None:
+            return found
         if ledger.fact("enveloping", a.structure, b.structure).value:
             return NotAsked("one structure envelops the other")
         if question.form == "yes_no":
@@ -159,32 +157,21 @@ def _posed(
     gap, share = ledger.fact(f"gap.{axis}", *names), ledger.fact(f"precedence.{axis}", *names)
     margin = ledger.recipe.truth.direction_margin_mm * found.sign
     low, high = span(gap)
-    steps = (
-        find_step(ledger, a),
-        find_step(ledger, b),
-        Step(
-            "measure",
-            f"The centre of {a.phrase} lies {quantity(abs(number(gap)), 'mm')} {found.value} of that of {b.phrase}.",
-            (gap.fact_id,),
-            (),
-            measured(gap, margin),
-        ),
-        Step("compare", f"More than the margin, and nearly all of it lies {found.value}.", (share.fact_id,)),
-        Step("conclude", conclusion, (direction.fact_id,)),
-    )
+    far = quantity(abs(number(gap)), "mm")
+    words = f"The centre of {a.phrase} lies {far} {found.value} of that of {b.phrase}."
+    nearly = f"More than the margin, and nearly all of it lies {found.value}."
+    steps = (measure_step(words, gap, margin), Step("compare", nearly, (share.fact_id,)))
     needs = {"left_right": "side_convention", "superior_inferior": "slice_order"}.get(axis.value, "view_convention")
-    return Posed(
+    return compose(
+        ledger,
+        [a, b],
         text=text,
         answer=answer,
-        facts=(direction, gap, share, *extra, *a.evidence, *b.evidence, *_boxes(ledger, a, b)),
+        facts=(direction, gap, share, *extra),
         steps=steps,
-        boxes=(world_box(ledger, a), world_box(ledger, b)),
-        needs=(needs, f"sees:{a.key}", f"sees:{b.key}"),
-        tags=(f"structure:{a.key}", f"structure:{b.key}", f"axis:{axis}"),
+        conclusion=conclusion,
+        needs=(needs,),
+        tags=(f"axis:{axis}",),
         difficulty=(abs(number(gap)) - abs(margin)) / max(1e-6, (high - low) / 2),
         pool=pool,
     )
-
-
-def _boxes(ledger: Ledger, *subjects: Subject) -> tuple[Fact, ...]:
-    return tuple(ledger.fact("box", s.structure) for s in subjects)

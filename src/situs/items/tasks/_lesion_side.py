@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from situs.facts import Ledger, is_cut, number
-from situs.items._posed import NotAsked, Posed, Question, find_step, measured, quantity
-from situs.items._record import Choice, Option, Step
-from situs.items._subjects import Subject, resolve, world_box
+from situs.facts import Ledger, number
+from situs.items._posed import NotAsked, Posed, Question, quantity
+from situs.items._record import Choice, Option
+from situs.items._subjects import Subject, resolve
+from situs.items.tasks._shared import compose, measure_step, obstacle
 from situs.space import Side
 
 __all__ = ["LesionSide"]
@@ -32,15 +33,12 @@ class LesionSide:
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if nearly all of the lesion lies on one side of the midline, however the patient is turned."""
         subject = resolve(ledger, question.parameters["of"])
-        if any("unstable" in fact.flags for fact in subject.evidence):
-            return NotAsked("two lesions too alike in size to say which is the largest")
-        if ledger.side_basis == "undeclared":
-            return NotAsked("the file declares no orientation, so sides are unknown")
+        found = obstacle(ledger, [subject], whole=True, oriented=True)
+        if found is not None:
+            return found
         if ledger.midline is None:
             return NotAsked("no midline: fewer than two vertebrae or paired organs annotated")
         share, side = ledger.fact("right_share", subject.structure), ledger.fact("side", subject.structure)
-        if is_cut(share):
-            return NotAsked("structure cut off by the scan")
         if side.value == Side.BOTH or "unstable" in side.flags:
             return NotAsked("lesion too near the midline")
         needed = ledger.recipe.truth.side_share
@@ -49,25 +47,16 @@ class LesionSide:
         low, high = share.interval or (right, right)
         worst = low if side.value == Side.RIGHT else 1.0 - high
         threshold = needed if side.value == Side.RIGHT else 1.0 - needed
-        steps = (
-            find_step(ledger, subject),
-            Step(
-                "measure",
-                f"{quantity(right, 'fraction')} of it lies right of the midline.",
-                (share.fact_id,),
-                (),
-                measured(share, threshold),
-            ),
-            Step("conclude", f"{subject.opening} is on the {side.value}.", (side.fact_id,)),
-        )
-        return Posed(
+        return compose(
+            ledger,
+            [subject],
             text=f"On which side of the patient is {subject.phrase}?",
             answer=Choice(str(side.value)),
-            facts=(side, share, ledger.fact("box", subject.structure), *subject.evidence),
-            steps=steps,
-            boxes=(world_box(ledger, subject),),
-            needs=("side_convention", f"sees:{subject.key}"),
-            tags=(f"structure:{subject.key}", f"system:{subject.term.system}", f"side_basis:{ledger.side_basis}"),
+            facts=(side, share),
+            steps=(measure_step(f"{quantity(right, 'fraction')} of it lies right of the midline.", share, threshold),),
+            conclusion=f"{subject.opening} is on the {side.value}.",
+            needs=("side_convention",),
+            tags=(f"side_basis:{ledger.side_basis}",),
             difficulty=min(_EASY, (on_side - needed) / max(1e-6, on_side - worst)),
             pool=_SIDES,
         )
