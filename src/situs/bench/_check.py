@@ -20,6 +20,7 @@ from situs.bench._study import SeriesRecord, StudyRecord
 from situs.errors import Problem, Severity, SitusError
 from situs.facts import Fact, Ledger
 from situs.items import TASKS, Choice, Choices, Item, NotAsked, Number, Question, item_id
+from situs.volumes import Volume
 
 __all__ = ["CheckResult", "check_bench"]
 
@@ -121,8 +122,8 @@ def _check_study(
             for item in of_series:
                 arrangement.leave_out(item)
             continue
-        _check_image(study, series, locations, result)
-        ledger = load_ledger(bench, study, series, labels)
+        image = _check_image(study, series, locations, result)
+        ledger = load_ledger(bench, study, series, labels, image)
         _check_series(study, series, ledger, result)
         stored = {fact.fact_id: fact for fact in facts if fact.series == series.series}
         for fact in stored.values():
@@ -146,20 +147,21 @@ def _check_rows(study: StudyRecord, items: list[Item], facts: list[Fact], result
             result.error("fact", id_, f"occurs {count} times", "rebuild the bench")
 
 
-def _check_image(study: StudyRecord, series: SeriesRecord, locations: Locations, result: CheckResult) -> None:
-    """No answer follows from the image, but it is what a model is shown: another one is an error, none a warning."""
+def _check_image(study: StudyRecord, series: SeriesRecord, locations: Locations, result: CheckResult) -> Volume | None:
+    """The image is what a model is shown and where the scan ends: another one is an error, none a warning."""
     if not series.image_hash:
-        return
+        return None
     try:
         locations.find(series.image_hash)
     except SitusError as error:
         warning = Problem(Severity.WARNING, "image", study.study_id, error.one_line(), error.fix)
         result.problems.append(warning)
-        return
+        return None
     try:
-        load_image(series, locations)
+        return load_image(series, locations)
     except SitusError as error:
         result.error("image", study.study_id, error.one_line(), error.fix)
+        return None
 
 
 def _check_series(study: StudyRecord, series: SeriesRecord, ledger: Ledger, result: CheckResult) -> None:

@@ -23,7 +23,7 @@ def anatomy_problems(study_id: str, ledger: Ledger) -> Iterator[Problem]:
         return
     if ledger.midline is None:
         return
-    whole = [name for name in ledger.structures if not ledger.regions[name].touches_border]
+    whole = [name for name in ledger.structures if not ledger.is_cut(name)]
     observed = {name: str(ledger.fact("side", name).value) for name in whole if ledger.terms[name].kind != "vertebra"}
     for found in suspects(observed, ledger.terms):
         where = f"{study_id}:{','.join(found.structures[:4])}"

@@ -12,7 +12,7 @@ from situs.bench._locations import Locations
 from situs.bench._study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
 from situs.facts import Ledger
-from situs.volumes import LabelMap, Volume, open_labels, open_volume
+from situs.volumes import LabelMap, Volume, open_labels, open_volume, padding_of
 
 __all__ = ["load_image", "load_labels", "load_ledger", "restrict", "terms_for"]
 
@@ -64,8 +64,11 @@ def _not_the_evidence(path: Path) -> SitusError:
     return SitusError("is not the evidence the bench was built from", where=path, fix="restore the file, or rebuild")
 
 
-def load_ledger(bench: Bench, study: StudyRecord, series: SeriesRecord, labels: LabelMap) -> Ledger:
-    """The ledger of one series, measured anew from its label map."""
+def load_ledger(
+    bench: Bench, study: StudyRecord, series: SeriesRecord, labels: LabelMap, image: Volume | None
+) -> Ledger:
+    """The ledger of one series, measured anew from its label map; the image tells where the scan ends."""
+    padding = padding_of(image.array()) if image is not None and series.modality == "ct" else None
     return Ledger(
         restrict(labels, series.structures),
         labels_hash=series.labels_hash,
@@ -75,4 +78,5 @@ def load_ledger(bench: Bench, study: StudyRecord, series: SeriesRecord, labels: 
         annotation=series.annotation,
         side_basis=series.side_basis,
         terms=terms_for(series.structures, bench.info.terms),
+        padding=padding,
     )

@@ -13,7 +13,7 @@ from situs.errors import Problem, Severity, SitusError
 from situs.facts import Fact, Ledger, Measured, Recipe
 from situs.items import Candidate, candidates, choose_tasks
 from situs.space import AXES
-from situs.volumes import modality_of, open_labels, open_volume
+from situs.volumes import modality_of, open_labels, open_volume, padding_of
 
 __all__ = ["StudyJob", "StudyOutcome", "process", "with_sources"]
 
@@ -71,7 +71,8 @@ def process(job: StudyJob) -> StudyOutcome:
         unknown = sorted(set(terms) - set(known))
         text = f"{len(unknown)} structures have names no vocabulary knows, e.g. {unknown[0]!r}; not asked about"
         problems.append(_warning("names", job, text))
-    modality = modality_of(image.array()) if image is not None else "labels"
+    values = image.array() if image is not None else None
+    modality = modality_of(values) if values is not None else "labels"
     series = SeriesRecord(
         series=modality,
         modality=modality,
@@ -92,6 +93,7 @@ def process(job: StudyJob) -> StudyOutcome:
         annotation=job.annotation,
         side_basis=series.side_basis,
         terms={name: terms[name] for name in known},
+        padding=padding_of(values) if values is not None and modality == "ct" else None,
     )
     asked, not_asked = candidates(
         ledger, job.patient_id, choose_tasks(job.tasks), seed=job.seed, per_study=job.per_study

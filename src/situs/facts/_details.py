@@ -100,7 +100,7 @@ def _flags(ledger: Ledger, name: str) -> list[str]:
     region = ledger.regions[name]
     others = [other for other in ledger.structures if other != name]
     found = {
-        "cut": region.touches_border,
+        "cut": ledger.is_cut(name),
         "islands": any(n < _ISLAND * region.voxels for n in region.component_voxels),
         "thin": region.core_voxels == 0,
         "overlapping": any(ledger.contacts.shared_voxels(name, other) for other in others),

@@ -52,7 +52,7 @@ def _components(ledger: Ledger, name: str) -> Fact:
 @kind("touches_border")
 def _touches_border(ledger: Ledger, name: str) -> Fact:
     cut = ledger.regions[name].touches_border
-    return ledger.record("touches_border", (name,), cut, flags=("cut",) if cut else ())
+    return ledger.record("touches_border", (name,), cut, flags=("cut",) if ledger.is_cut(name) else ())
 
 
 @kind("volume")
@@ -68,7 +68,7 @@ def _volume(ledger: Ledger, name: str) -> Fact:
         unit="mL",
         interval=(max(0.0, region.volume_ml - slack), region.volume_ml + slack),
         parameters={"surface_mm": error.surface_mm, "volume_percent": error.volume_percent},
-        flags=("cut",) if region.touches_border else (),
+        flags=("cut",) if ledger.is_cut(name) else (),
     )
 
 
@@ -83,7 +83,7 @@ def _centroid(ledger: Ledger, name: str) -> Fact:
         unit="mm",
         interval=(*(centre - slack), *(centre + slack)),
         parameters={"surface_mm": ledger.annotation.surface_mm},
-        flags=("cut",) if region.touches_border else (),
+        flags=("cut",) if ledger.is_cut(name) else (),
     )
 
 
@@ -107,7 +107,7 @@ def _box(ledger: Ledger, name: str) -> Fact:
         unit="mm",
         interval=(*(lo - outwards), *(hi - inwards), *(lo + inwards), *(hi + outwards)),
         parameters={"surface_mm": ledger.annotation.surface_mm},
-        flags=("cut",) if region.touches_border else (),
+        flags=("cut",) if ledger.is_cut(name) else (),
     )
 
 
@@ -233,7 +233,7 @@ def _right_share(ledger: Ledger, name: str) -> Fact:
             "rotation_degrees": degrees,
             "side_basis": ledger.side_basis,
         },
-        flags=("cut",) if ledger.regions[name].touches_border else (),
+        flags=("cut",) if ledger.is_cut(name) else (),
     )
 
 
@@ -284,7 +284,7 @@ def _register_axis(axis: Axis) -> None:
     def _precedence(ledger: Ledger, a: str, b: str) -> Fact:
         """P(random voxel of a lies further along the axis than a random voxel of b), over turns of the patient."""
         found = precedence(ledger.histograms(a, axis), ledger.histograms(b, axis))
-        cut = ledger.regions[a].touches_border or ledger.regions[b].touches_border
+        cut = ledger.is_cut(a) or ledger.is_cut(b)
         return ledger.record(
             f"precedence.{axis}",
             (a, b),

@@ -69,4 +69,4 @@ _FEW_VOXELS = 10
 
 
 def _cut(ledger: Ledger, name: str) -> tuple[str, ...]:
-    return ("cut",) if ledger.regions[name].touches_border else ()
+    return ("cut",) if ledger.is_cut(name) else ()

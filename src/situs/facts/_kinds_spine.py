@@ -41,7 +41,7 @@ def spine_levels(ledger: Ledger) -> tuple[NDArray[np.float64], NDArray[np.float6
     found = []
     for name in ledger.structures:
         match = _VERTEBRA.fullmatch(name)
-        if match and not ledger.regions[name].touches_border:
+        if match and not ledger.is_cut(name):
             found.append((LEVELS.index(match[1]), ledger.regions[name].centroid_mm))
     found.sort(key=lambda entry: entry[0])
     if len(found) < 3:
@@ -83,7 +83,7 @@ def _register(which: str) -> None:
         slack = _slack(ledger)
         known = spine_levels(ledger)
         beyond = known is not None and not known[0][0] - 0.5 <= value <= known[0][-1] + 0.5
-        flags = [flag for flag, holds in (("beyond", beyond), ("cut", region.touches_border)) if holds]
+        flags = [flag for flag, holds in (("beyond", beyond), ("cut", ledger.is_cut(name))) if holds]
         return ledger.record(
             f"level.{which}", (name,), value, unit="level", interval=(value - slack, value + slack), flags=tuple(flags)
         )

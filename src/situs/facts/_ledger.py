@@ -6,10 +6,11 @@ import functools
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from situs.anatomy import Naming, Term, is_spine
 from situs.errors import SitusError, did_you_mean
-from situs.facts._instances import split_lesions, without_islands
+from situs.facts._instances import split_lesions, touches, without_islands
 from situs.facts._recipe import Recipe
 from situs.facts._record import Fact, FactValue, Measured, fact_id
 from situs.measure import Contacts, Midline, Region, Regions, contacts
@@ -62,9 +63,10 @@ class Ledger:
         annotation: str,
         side_basis: str,
         terms: Mapping[str, Term],
+        padding: NDArray[np.bool_] | None = None,
         single_lesions: bool = True,
     ) -> None:
-        """`single_lesions`: a mask of several lesions is split into them, so that each can be spoken of."""
+        """`padding`: voxels outside the reconstructed field; `single_lesions`: a mask of several lesions is split."""
         if single_lesions:
             labels, terms = split_lesions(labels, terms)
         self.regions = Regions(labels)
@@ -79,6 +81,8 @@ class Ledger:
         """`affine`, or `undeclared` when the file states no orientation: then sides are unknown."""
         self.terms = terms
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
+        self._padding = padding
+        self._cut: dict[str, bool] = {}
         self._main: dict[str, Region] = {}
         self._histograms: dict[tuple[str, Axis], list[Histogram]] = {}
 
@@ -96,6 +100,14 @@ class Ledger:
     def structures(self) -> list[str]:
         """Names of the structures in the series, sorted."""
         return sorted(self.regions.structures)
+
+    def is_cut(self, name: str) -> bool:
+        """Whether the structure goes on beyond the scan: it touches the array's border or the padding around it."""
+        if name not in self._cut:
+            region = self.regions[name]
+            beside = self._padding is not None and touches(region, self._padding)
+            self._cut[name] = region.touches_border or beside
+        return self._cut[name]
 
     def main_region(self, name: str) -> Region:
         """The structure without its islands: parts under 1 % of its volume."""

@@ -25,7 +25,7 @@ class Evidence:
         image = open_volume(locations.find(series.image_hash))
         if image.content_hash() != series.image_hash:
             raise SitusError("is not the image the bench was built from", fix="restore the file, or rebuild")
-        self._ledger = load_ledger(bench, study, series, load_labels(series, locations))
+        self._ledger = load_ledger(bench, study, series, load_labels(series, locations), image)
         labels = self._ledger.regions.labels
         if not labels.grid.matches(image.grid):
             raise SitusError("image and labels are not on one grid", fix="rebuild the bench")

@@ -41,7 +41,7 @@ class Contact:
         touches = number(area) >= _CLEAR_MM2
         if not touches and span(gap)[0] <= 0:
             return NotAsked("contact too close to call")
-        if not touches and ledger.regions[b.structure].touches_border:
+        if not touches and ledger.is_cut(b.structure):
             return NotAsked("structure cut off by the scan")
         words = (
             f"They share {quantity(number(area), 'mm²')} of surface."

@@ -35,7 +35,7 @@ class Count:
             raise KeyError(family)
         if not (ledger.exhaustive or all(ledger.terms[name].exhaustive for name in names)):
             return NotAsked("annotation not declared exhaustive")
-        if any(ledger.regions[name].touches_border for name in names):
+        if any(ledger.is_cut(name) for name in names):
             return NotAsked("structure cut off by the scan")
         fact = ledger.fact("lesion_count", family)
         if "unstable" in fact.flags or number(fact) > _MOST:

@@ -68,7 +68,7 @@ class Distance:
         value, (low, high) = number(fact), span(fact)
         if low <= limit <= high:
             return NotAsked("distance too close to the limit")
-        if ledger.regions[b.structure].touches_border and value > limit:
+        if ledger.is_cut(b.structure) and value > limit:
             return NotAsked("structure cut off by the scan")
         inside = high < limit
         return compose(
@@ -88,7 +88,7 @@ class Distance:
         value, (low, high) = number(fact), span(fact)
         if value <= 0 or (high - low) / 2 > _RELATIVE * value:
             return NotAsked("distance not known well enough")
-        if ask == "gap" and ledger.regions[b.structure].touches_border:
+        if ask == "gap" and ledger.is_cut(b.structure):
             return NotAsked("structure cut off by the scan")
         words = "the shortest distance between" if ask == "gap" else "the distance between the centres of"
         return compose(
@@ -117,7 +117,7 @@ class Distance:
         margin = min(low for low, _ in rest) - span(best)[1] if sign > 0 else span(best)[0] - max(h for _, h in rest)
         if margin <= 0:
             return NotAsked("distances too close to call")
-        if any(ledger.regions[s.structure].touches_border for s in order[1:]) and which == "nearest":
+        if any(ledger.is_cut(s.structure) for s in order[1:]) and which == "nearest":
             return NotAsked("structure cut off by the scan")
         steps = [
             measure_step(f"To {s.phrase} it is {quantity(number(facts[s.key]), 'mm')}.", facts[s.key]) for s in order

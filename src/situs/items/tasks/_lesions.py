@@ -81,7 +81,7 @@ class LesionPole:
         if holds.value is None:
             return NotAsked("no organ clearly holds the lesion")
         organ = str(holds.value)
-        if ledger.regions[organ].touches_border:
+        if ledger.is_cut(organ):
             return NotAsked("structure cut off by the scan")
         height = ledger.fact("height_in", subject.structure, organ)
         low, high = span(height)

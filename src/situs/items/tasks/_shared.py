@@ -21,7 +21,7 @@ def obstacle(ledger: Ledger, subjects: Iterable[Subject], *, whole: bool, orient
     asked = list(subjects)
     if any("unstable" in fact.flags for s in asked for fact in s.evidence):
         return ALIKE
-    if whole and any(ledger.regions[s.structure].touches_border for s in asked):
+    if whole and any(ledger.is_cut(s.structure) for s in asked):
         return CUT
     if oriented and ledger.side_basis == "undeclared":
         return UNDECLARED
