@@ -9,8 +9,12 @@ from situs.bench._folder import BenchInfo
 __all__ = ["write_card"]
 
 
-def write_card(info: BenchInfo, baselines: Mapping[str, Mapping[str, str]] | None = None) -> str:
-    """The card as Markdown. `baselines`: stratum → row name → what it reaches, if it has been worked out."""
+def write_card(
+    info: BenchInfo,
+    baselines: Mapping[str, Mapping[str, str]] | None = None,
+    tricks: Mapping[str, Mapping[str, str]] | None = None,
+) -> str:
+    """The card as Markdown. `baselines` and `tricks`: stratum → row name → what it reaches, where worked out."""
     truth = info.recipe.truth
     lines = [
         f"# {info.name}",
@@ -45,15 +49,21 @@ def write_card(info: BenchInfo, baselines: Mapping[str, Mapping[str, str]] | Non
         "",
     ]
     if baselines:
-        lines += ["## How far one gets without looking", ""]
-        rows = sorted({row for table in baselines.values() for row in table})
-        lines += ["| stratum | " + " | ".join(rows) + " |", "|---" * (len(rows) + 1) + "|"]
-        lines += [f"| {name} | " + " | ".join(t.get(row, "–") for row in rows) + " |" for name, t in baselines.items()]
-        lines.append("")
+        lines += ["## How far one gets without looking", "", "Yes/no and option questions.", ""]
+        lines += _grid(baselines)
+    if tricks:
+        lines += ["Option questions, by looking at the options alone:", "", *_grid(tricks)]
     licence = info.licence or "not stated"
     care = "restricted: it goes to no host but this machine unless allowed" if info.restricted else "not restricted"
     lines += ["## Data", "", f"Licence: {licence}; {care}. The bench holds hashes and opaque ids, no path.", ""]
     return "\n".join(lines)
+
+
+def _grid(table: Mapping[str, Mapping[str, str]]) -> list[str]:
+    columns = sorted({name for row in table.values() for name in row})
+    lines = ["| stratum | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
+    lines += [f"| {name} | " + " | ".join(row.get(c, "–") for c in columns) + " |" for name, row in table.items()]
+    return [*lines, ""]
 
 
 def _table(title: str, counts: Mapping[str, int]) -> list[str]:

@@ -25,7 +25,7 @@ from situs.bench import (
 from situs.errors import Problem
 from situs.facts import Fact, Recipe
 from situs.items import Item
-from situs.score import blind_scores
+from situs.score import blind_scores, option_tricks
 
 __all__ = ["BenchWriter", "BuildOptions", "BuildResult"]
 
@@ -129,7 +129,8 @@ class BenchWriter:
         )
         write_locations(self._folder, self._places)
         write_atomic(self._folder / "bench.json", encode_info(info))
-        write_atomic(self._folder / "README.md", write_card(info, _without_looking(Bench(self._folder, info))))
+        bench = Bench(self._folder, info)
+        write_atomic(self._folder / "README.md", write_card(info, _without_looking(bench), _tricks(bench)))
         return BuildResult(counts["studies"], counts["items"], info.by_task, info.by_stratum, info.not_asked, problems)
 
     def _sorted(self, what: str) -> dict[str, int]:
@@ -147,3 +148,11 @@ def _without_looking(bench: Bench) -> dict[str, dict[str, str]]:
                 bounds = f" ({entry.ci95[0]:.2f}–{entry.ci95[1]:.2f})" if entry.ci95 else ""
                 result[stratum][row] = "–" if entry.value is None else f"{entry.value:.2f}{bounds}"
     return dict(result)
+
+
+def _tricks(bench: Bench) -> dict[str, dict[str, str]]:
+    """Stratum → what each option trick reaches there, for the card."""
+    return {
+        stratum: {name: f"{right / asked:.2f}" for name, (right, asked) in table.items()}
+        for stratum, table in sorted(option_tricks(bench.items()).items())
+    }

@@ -3,6 +3,7 @@
 from situs.score._entries import METRICS, Entry, entries
 from situs.score._metrics_number import mra_vsi_code, mra_vsi_paper, relative_accuracy, within_interval
 from situs.score._metrics_numbers import median_abs_log_ratio, skill_over_mean, spearman_within_structure
+from situs.score._option_tricks import TRICKS, option_tricks
 from situs.score._outcomes import Outcome, Scored, judge
 from situs.score._parse_choice import parse_choice
 from situs.score._parse_common import Parsed, RefusedInWords, Result, Unparsed
@@ -15,6 +16,7 @@ from situs.score._statistics_exact import binomial_interval_999, chance_adjusted
 
 __all__ = [
     "METRICS",
+    "TRICKS",
     "BaselineScores",
     "Entry",
     "Estimate",
@@ -39,6 +41,7 @@ __all__ = [
     "median_abs_log_ratio",
     "mra_vsi_code",
     "mra_vsi_paper",
+    "option_tricks",
     "paired_difference",
     "parse_choice",
     "parse_number",
