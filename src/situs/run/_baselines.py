@@ -63,8 +63,11 @@ class Oracle:
                 raise SitusError(f"the oracle cannot yet say a {item.form} answer", where=item.item_id)
 
 
+_LARGEST_GUESS = {"mL": 2000.0, "mm": 300.0, "cm": 30.0, "": 10.0}
+
+
 class Random:
-    """Draws an option; a volume is drawn from 1 mL to 2 L on a log scale."""
+    """Draws an option; a number is drawn on a log scale from 1 to the most its unit is likely to have."""
 
     def __init__(self, bench: Bench, spec: Spec) -> None:
         self._seed = spec.whole("seed", 0)
@@ -73,7 +76,8 @@ class Random:
         """A uniform guess that depends on seed and item only."""
         rng = _rng(self._seed, item, "random")
         if isinstance(item.answer, Number):
-            return f"{math.exp(rng.uniform(0.0, math.log(2000.0))):.1f} {item.answer.unit}"
+            most = _LARGEST_GUESS.get(item.answer.unit, 1000.0)
+            return f"{math.exp(rng.uniform(0.0, math.log(most))):.1f} {item.answer.unit}".strip()
         return _say(item, rng.choice(_offered(item)))
 
 
