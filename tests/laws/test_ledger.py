@@ -210,7 +210,7 @@ ITEMS: Tampers = {
     "second right choice": (CHOICE, accept_another),
     "number off by 1 %": (NUMBER, one_percent_more),
     "interval of the number": (NUMBER, widen_answer),
-    "unit of the number": (NUMBER, lambda row: row["answer"].update(unit="cm")),
+    "unit of the number": (NUMBER, lambda row: row["answer"].update(unit="L")),
     "answer of another kind": (YES_NO, lambda row: row.update(answer={"type": "text", "references": ["yes"]})),
     "asserted without facts": (YES_NO, assert_without_facts),
     "option text": (CHOICE, reword_option),

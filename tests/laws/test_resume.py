@@ -77,7 +77,7 @@ def test_killed_again_and_again_it_ends_with_the_same_answers(bench, tmp_path, u
     with start(bench, out) as process:
         assert process.wait() == 0, process.stderr and process.stderr.read()
     assert answers(out) == uninterrupted
-    assert sorted(path.name for path in out.iterdir()) == ["answers.jsonl", "run.json"]
+    assert {path.name for path in out.iterdir()} == {"answers.jsonl", "locations.json", "run.json"}
 
 
 def test_a_finished_run_asks_nothing_again(situs, bench, tmp_path) -> None:
@@ -118,7 +118,7 @@ def test_what_a_kill_leaves_before_run_json_is_there_does_not_matter(situs, benc
     (out / ".run.json.0011aabb.part").write_bytes(b'{"cli')
     assert situs("run", bench, "--model", "random", "--out", out).code == 0
     assert answers(out) == uninterrupted
-    assert sorted(path.name for path in out.iterdir()) == ["answers.jsonl", "run.json"]
+    assert {path.name for path in out.iterdir()} == {"answers.jsonl", "locations.json", "run.json"}
 
 
 def test_failed_calls_are_asked_again(situs, bench, tmp_path, uninterrupted) -> None:

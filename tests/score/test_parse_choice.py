@@ -21,6 +21,8 @@ KIDNEYS = tuple(
 )
 ORGANS = tuple(Option(text, text) for text in ["left kidney", "left", "liver", "spleen"])
 SIDES = (Option("l", "left"), Option("r", "right"))
+LESIONS = (Option("kidney", "the kidney lesion"), Option("liver", "the largest liver lesion"))
+DIRECTIONS = tuple(Option(text, text) for text in ["above", "below"])
 SIZES = tuple(Option(text, text) for text in ["5 cm", "1.5 cm", "15 cm", "less than 1 cm"])
 YES_NO = (Option("y", "Yes"), Option("n", "No"))
 NUMBERS = tuple(Option(text, text) for text in ["1", "2", "3", "4"])
@@ -164,6 +166,43 @@ OTHER_REPLIES = [
     (SHUFFLED_MARKS, "B) C", "mark-C"),
     (MARKS, "mark A", "mark-A"),
     (MARKS, "A", "mark-C"),
+    # what something is compared with is not chosen
+    (LESIONS, "the kidney lesion is larger than the largest liver lesion", UNPARSED),
+    (LESIONS, "It is larger than the largest liver lesion.", UNPARSED),
+    (LESIONS, "The kidney lesion. It is larger than the largest liver lesion.", "kidney"),
+    (LESIONS, "Answer: the kidney lesion, which is larger than the largest liver lesion", "kidney"),
+    (LESIONS, "Answer: the kidney lesion is smaller than the largest liver lesion", UNPARSED),
+    (ORGANS, "It is larger than the liver.", UNPARSED),
+    (ORGANS, "Larger than the spleen", UNPARSED),
+    (ORGANS, "Large compared with the spleen", UNPARSED),
+    (ORGANS, "Small relative to the liver", UNPARSED),
+    (ORGANS, "The spleen. Its volume is small compared to the liver.", "spleen"),
+    # the picture's side is not the patient's
+    (KIDNEYS, "It appears on the left of the image.", UNPARSED),
+    (KIDNEYS, "on the left side of the picture", UNPARSED),
+    (SIDES, "It is on the left side of the screen.", UNPARSED),
+    (SIDES, "on the right side of the slice", UNPARSED),
+    (SIDES, "It is on the patient's left.", "l"),
+    # corrected
+    (KIDNEYS, "I think it's B. Wait, actually C.", "same"),
+    (KIDNEYS, "The answer is A. No, B.", "right"),
+    (KIDNEYS, "The answer is the left. No, the right.", "right"),
+    (KIDNEYS, "The answer is A. Actually, it's B, or maybe C.", UNPARSED),
+    (KIDNEYS, "The answer is A. Wait, no.", UNPARSED),
+    (KIDNEYS, "The answer is B. Actually, the left is much smaller.", "right"),
+    (KIDNEYS, "Wait, let me look. The answer is B.", "right"),
+    # idioms
+    (SIDES, "right behind the liver", UNPARSED),
+    (SIDES, "It is right behind the liver", UNPARSED),
+    (SIDES, "You are right", UNPARSED),
+    (SIDES, "There is nothing left to see", UNPARSED),
+    (SIDES, "nothing left to see", UNPARSED),
+    (SIDES, "It lies left of the spleen", "l"),
+    (SIDES, "Towards the right", "r"),
+    (DIRECTIONS, "As I said above.", UNPARSED),
+    (DIRECTIONS, "None of the above", UNPARSED),
+    (DIRECTIONS, "It lies above the kidney", "above"),
+    (DIRECTIONS, "The lesion is below the liver", "below"),
     ((), "A", UNPARSED),
 ]  # fmt: skip
 

@@ -83,6 +83,7 @@ WITHOUT_UNIT = [
     ("150", "mL", 150), ("1,200", "mL", 1200), ("1.200,5", "mL", "1200.5"), ("0.25", "%", "0.25"),
     ("1.2e3", "mL", 1200), ("−3", "mm", -3),
     ("about two", "cm", 2), ("Answer: 150", "mL", 150), ('{"answer": 150}', "mL", 150), ("150.", "mL", 150),
+    ("Answer: 12. The slices are 5 mm apart.", "mm", 12), ("Answer: 5. The liver is about 30 mL larger", "mL", 5),
     ("\\boxed{150}", "mL", 150),
 ]  # fmt: skip
 
@@ -98,6 +99,7 @@ COUNTS = [
     ("one hundred", 100), ("a hundred", 100), ("\\boxed{3}", 3), ('{"answer": 3}', 3), ('{"count": 3}', 3),
     ("image 5/30: 2 lesions", 2), ("3.", 3),
     ("In total, 3", 3), ("Lesion 1 is left, lesion 2 is right. Total: 2", 2), ("two lesions (2)", 2),
+    ("The answer is 3. There are 2 in the left lobe.", 3), ("The answer is 5. It could be 6.", 5),
     ("#4: 2 lesions", 2),
 ]  # fmt: skip
 
@@ -123,6 +125,11 @@ NO_NUMBER = [
     ("1 200 mL", "mL", UNCLEAR), ("1.2.3", "mL", UNCLEAR), ("two hundred", "", UNCLEAR), ("2 thousand", "", UNCLEAR),
     ("1e999999", "mL", UNCLEAR),
     ("9" * 50_000, "mL", UNCLEAR), ("1e-999", "mL", UNCLEAR), ("1,2,3", "", UNCLEAR), ("two and a half", "", UNCLEAR),
+    ("one hundred and fifty mL", "mL", UNCLEAR), ("Answer: one hundred and fifty mL", "mL", UNCLEAR),
+    ("a volume of one thousand and fifty mL", "mL", UNCLEAR), ("10^2 mL", "mL", UNCLEAR), ("10**2 mL", "mL", UNCLEAR),
+    ("10^-2 mL", "mL", UNCLEAR), ("3. There are 2 in the left lobe.", "", SEVERAL),
+    ("Answer: 1. 150 mL", "mL", "a list mark or an answer"),
+    ("Answer:\n1. The liver is 150 mL", "mL", "a list mark or an answer"),
     ("", "mL", "empty"), ("  ", "mL", "empty"), ("<think>150 mL", "mL", "empty"),
     ("Answer: 3. Answer: 4.", "", "contradictory answers"),
     ("3\n\n4", "", "contradictory answers"), ("Final answer: unclear", "mL", "the final answer is not understood"),
@@ -164,6 +171,7 @@ def test_an_unknown_unit_is_the_callers_mistake():
         parse_number("3", "furlong")
 
 
+@settings(deadline=None)
 @given(st.fractions(min_value=0, max_value=10_000, max_denominator=1).map(int), st.integers(0, 999))
 def test_plain_decimals_are_read_exactly(whole, thousandths):
     assert parse_number(f"The volume is {whole}.{thousandths:03d} mL.", "mL") == Parsed(

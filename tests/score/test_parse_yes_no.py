@@ -58,6 +58,8 @@ REPLIES = [
     ("Yes, but no", UNPARSED), ("No, the answer is yes", UNPARSED), ("No: 12 mm; yes within 20 mm", UNPARSED),
     ("Based on the scan, yes, it touches.", True), ("Based on the scan, no, it doesn't.", False),
     ("The lesion lies within 10 mm: yes", True),
+    ("Yes, it would seem so, but in fact no", UNPARSED), ("Final answer: Yes, it seems so, but in fact no", UNPARSED),
+    ("No, one would think, yet yes", UNPARSED), ("Answer: 'no'", False),
     ("Options: yes, no", UNPARSED), ("No, so the final answer is yes", True),
     ("Yes. No.", UNPARSED), ("No, … Actually, yes", UNPARSED), ("1. Yes\n2. No", UNPARSED),
     ("Answer: yes. Answer: no.", UNPARSED),

@@ -56,6 +56,8 @@ class CheckResult(msgspec.Struct):
 def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
     """Check a whole bench, study by study."""
     bench = open_bench(folder)
+    if data is not None and not data.is_dir():
+        raise SitusError("no such folder", where=data, fix="give the folder the volumes are in")
     result = CheckResult()
     if content_hash(folder) != bench.info.content_hash:
         result.error("content", "bench.json", "the tables are not the ones that were built", "rebuild the bench")
@@ -118,10 +120,13 @@ def _check_study(
         try:
             labels = load_labels(series, locations)
         except SitusError as error:
-            result.error("evidence", study.study_id, error.one_line(), error.fix or "restore the evidence")
+            result.error("evidence", study.study_id, error.problem, error.fix or "restore the evidence")
             for item in of_series:
                 arrangement.leave_out(item)
             continue
+        found = {s.name: s.label for s in labels.structures if s.name in series.structures}
+        if found != series.structures:
+            result.error("structures", study.study_id, "structures differ from the evidence", "rebuild the bench")
         image = _check_image(study, series, locations, result)
         ledger = load_ledger(bench, study, series, labels, image)
         _check_series(study, series, ledger, result)
@@ -154,13 +159,13 @@ def _check_image(study: StudyRecord, series: SeriesRecord, locations: Locations,
     try:
         locations.find(series.image_hash)
     except SitusError as error:
-        warning = Problem(Severity.WARNING, "image", study.study_id, error.one_line(), error.fix)
+        warning = Problem(Severity.WARNING, "image", study.study_id, error.problem, error.fix)
         result.problems.append(warning)
         return None
     try:
         return load_image(series, locations)
     except SitusError as error:
-        result.error("image", study.study_id, error.one_line(), error.fix)
+        result.error("image", study.study_id, error.problem, error.fix)
         return None
 
 

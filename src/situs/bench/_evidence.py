@@ -30,7 +30,7 @@ def terms_for(names: Collection[str], own: Mapping[str, Term]) -> dict[str, Term
 def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
     """A series' label map from its evidence file, refused if it is not the one the bench was built from."""
     path = locations.find(series.labels_hash)
-    names = {label: name for name, label in series.structures.items()}
+    names = {label: name for name, label in series.names.items()}
     source = open_labels(path, names, reference=_image_path(series, locations))
     labels = source.load()
     if labels.hash != series.labels_hash:

@@ -26,6 +26,8 @@ class SeriesRecord(msgspec.Struct, frozen=True):
     """How the masks were made: `exact`, `manual`, `corrected`, `automatic`."""
     structures: dict[str, int]
     """Structure name → label value, for the names a vocabulary knows."""
+    names: dict[str, int] = {}
+    """The name map the labels were read with: name → label value."""
 
 
 class StudyRecord(msgspec.Struct, frozen=True):

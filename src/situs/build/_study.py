@@ -83,6 +83,7 @@ def process(job: StudyJob) -> StudyOutcome:
         side_basis=source.orientation_basis,
         annotation=job.annotation,
         structures=known,
+        names={name: label for label, name in job.names.items()},
     )
     ledger = Ledger(
         restrict(labels, known),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import Naming, Term, is_spine
+from situs.anatomy import Naming, Term, is_spine, lesion_family
 from situs.errors import SitusError, did_you_mean
 from situs.facts._instances import split_lesions, touches, without_islands
 from situs.facts._recipe import Recipe
@@ -83,6 +83,7 @@ class Ledger:
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
         self._padding = padding
         self._cut: dict[str, bool] = {}
+        self._hollow: dict[str, bool] = {}
         self._main: dict[str, Region] = {}
         self._histograms: dict[tuple[str, Axis], list[Histogram]] = {}
 
@@ -108,6 +109,18 @@ class Ledger:
             beside = self._padding is not None and touches(region, self._padding)
             self._cut[name] = region.touches_border or beside
         return self._cut[name]
+
+    def has_lesion_cut_out(self, organ: str) -> bool:
+        """Whether a lesion in the organ is left out of the organ's mask, so that the mask is not the whole organ."""
+        if organ not in self._hollow:
+            lesions = [name for name in self.structures if lesion_family(name) is not None]
+            needed = self.recipe.truth.inside_share
+            self._hollow[organ] = any(
+                self.fact("organ_of", name).value == organ
+                and float(self.fact("inside_share", name, organ).value or 0.0) < needed  # type: ignore[arg-type]
+                for name in lesions
+            )
+        return self._hollow[organ]
 
     def main_region(self, name: str) -> Region:
         """The structure without its islands: parts under 1 % of its volume."""

@@ -181,6 +181,8 @@ def answer_key(answer: Answer) -> str | None:
             return value
         case Choices(values):
             return "+".join(sorted(values))
+        case Number(value, "", (low, high)) if low == high == value:
+            return f"{value:.0f}"
         case _:
             return None
 

@@ -56,7 +56,8 @@ class Placement(msgspec.Struct, frozen=True):
 def outline(candidate: Candidate) -> Outline:
     """The outline of a candidate."""
     item = candidate.item
-    pool = tuple(option.value for option in item.options) or (("yes", "no") if item.form == "yes_no" else ())
+    countable = {"yes_no": ("yes", "no"), "number": tuple(str(n) for n in range(1, 7)) if candidate.key else ()}
+    pool = tuple(option.value for option in item.options) or countable.get(item.form, ())
     return Outline(
         item.item_id,
         item.study_id,
@@ -86,6 +87,7 @@ def arrange(outlines: Sequence[Outline], seed: int, most: Mapping[str, int] | No
     controls: list[Outline] = [entry for entry in outlines if entry.textbook]
     spare: list[Outline] = []
     twinned: set[tuple[str, str]] = set()
+    groups: set[str] = set()
     by_text: dict[tuple[str, ...], list[Outline]] = defaultdict(list)
     for entry in outlines:
         if not entry.textbook:
@@ -94,9 +96,12 @@ def arrange(outlines: Sequence[Outline], seed: int, most: Mapping[str, int] | No
         entries = by_text[key]
         free = [e for e in entries if e.primary and (e.study_id, e.family) not in twinned]
         chosen, values = _twins(free, draw)
-        group = "t" + digest(canonical_json([entries[0].task, entries[0].text, values]), size=8) if chosen else ""
+        group = "t" + digest(canonical_json([entries[0].task, entries[0].text, values]), size=8)
+        if group in groups:
+            chosen = []  # another set of options, thinned to the same few, is asked already
+        groups.add(group)
         for entry in chosen:
-            options = values if entry.form != "yes_no" and entry.key is not None else ()
+            options = values if entry.form == "choice" else ()
             placed[entry.item_id] = Placement("headline", options, group)
             twinned.add((entry.study_id, entry.family))
         names_only = entries[0].named_only and len({e.key for e in entries}) == 1 and len(entries) > 1
@@ -176,7 +181,7 @@ def _excess(count: Counter[str], entry: Outline) -> int:
 
 def _shown(entry: Outline, seed: int) -> tuple[str, ...]:
     """All options if they are few, else the answer and others drawn at random."""
-    if entry.form == "yes_no" or entry.key is None:
+    if entry.form != "choice" or entry.key is None:
         return ()
     others = sorted((v for v in entry.pool if v != entry.key), key=lambda v: digest(str(seed), entry.item_id, v))
     shown = {entry.key, *others[: _SHOWN - 1]}

@@ -86,14 +86,14 @@ class Majority:
 
     def __init__(self, bench: Bench, spec: Spec) -> None:
         self._seed = spec.whole("seed", 0)
-        self._keys: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        self._keys: dict[tuple[str, ...], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         self._values: dict[str, list[tuple[str, float]]] = defaultdict(list)
         for item in bench.items():
             key = answer_key(item.answer)
-            if key is not None:
-                self._keys[item.question][item.patient_id].append(key)
-            elif isinstance(item.answer, Number):
+            if isinstance(item.answer, Number):
                 self._values[item.question].append((item.patient_id, item.answer.value))
+            elif key is not None:
+                self._keys[_text(item)][item.patient_id].append(key)
 
     def answer(self, item: Item) -> str:
         """Fitted without this patient; guesses where others do not tell."""
@@ -107,7 +107,7 @@ class Majority:
         """The answer that other patients' clearly favour, else all that are offered."""
         offered = _offered(item)
         counts: Counter[str] = Counter()
-        for patient, keys in self._keys[item.question].items():
+        for patient, keys in self._keys[_text(item)].items():
             if patient != item.patient_id:
                 counts.update(key for key in keys if key in offered)
         return _standing_out(counts, offered)
@@ -150,6 +150,11 @@ def make_baseline(bench: Bench, spec: Spec) -> Baseline:
         odd = min(unknown) if unknown else spec.name or spec.url
         raise SitusError(f"{spec.kind} does not know {odd!r}", where="--model", fix="settings: seed, delay")
     return BASELINES[spec.kind](bench, spec)
+
+
+def _text(item: Item) -> tuple[str, ...]:
+    """A question with the options it offers, in no order."""
+    return (item.question, *sorted(_offered(item)))
 
 
 def _rng(seed: int, item: Item, purpose: str) -> random.Random:

@@ -118,16 +118,19 @@ def _start(out: Path, bench: Bench, spec: Spec, profile: Profile, split: str | N
         raise SitusError("exists and is not a run", where=out, fix="choose another --out")
     elif out.exists() and not out.is_dir():
         raise SitusError("is a file, not a folder", where=out, fix="choose another --out")
-    content = msgspec.json.format(canonical_json(info), indent=2) + b"\n"
-    if not path.is_file() or path.read_bytes() != content:
-        write_atomic(path, content)
+    files = {path: msgspec.json.format(canonical_json(info), indent=2) + b"\n"}
+    if (out / info.bench).resolve() != bench.folder.resolve():
+        files[out / "locations.json"] = canonical_json({"bench": str(bench.folder.resolve())}) + b"\n"
+    for file, content in files.items():
+        if not file.is_file() or file.read_bytes() != content:
+            write_atomic(file, content)
     for entry in filter(_is_left_over, list(out.iterdir())):
         entry.unlink()
 
 
 def _is_left_over(entry: Path) -> bool:
-    """Whether a run that was killed while it wrote run.json left this behind."""
-    return entry.name.startswith(".run.json.") and entry.name.endswith(".part")
+    """Whether a run that was killed before its first answer left this behind."""
+    return entry.name.startswith((".run.json.", ".locations.json.")) and entry.name.endswith(".part")
 
 
 def _refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
@@ -149,10 +152,22 @@ def _relative(bench: Path, run: Path) -> str:
     return str(relative) if len(named) <= 1 else bench.resolve().name
 
 
+def _find_bench(run: Path, info: RunInfo) -> Path:
+    """Where the bench lies: as the run remembers it, or, privately, where it was on this machine."""
+    private = run / "locations.json"
+    places = [run / info.bench]
+    if private.is_file():
+        places.append(Path(read_json(private, dict[str, str]).get("bench", "")))
+    for place in places:
+        if (place / "bench.json").is_file():
+            return place
+    raise SitusError("its bench is not where it was", where=run, fix="give the bench with --bench")
+
+
 def open_run(run: Path, bench: Path | None = None) -> tuple[RunInfo, Bench]:
     """A run and its bench, refused if the bench is not the one it was run on."""
     info = read_json(run / "run.json", RunInfo)
-    opened = open_bench(bench if bench is not None else run / info.bench)
+    opened = open_bench(bench if bench is not None else _find_bench(run, info))
     if opened.info.content_hash != info.bench_hash:
         raise SitusError("was run on another bench", where=run, fix="give the bench it was run on")
     return info, opened

@@ -68,6 +68,9 @@ _LIST_MARK = re.compile(r"[.)] (?=\S)")
 _MAGNITUDE = re.compile(
     r" (?:hundred|thousand|million|billion|dozen|and a half|and half|point|half|third|quarter)s?\b", re.IGNORECASE
 )
+_BIG = re.compile(r"\b(?:hundred|thousand|million|billion)s?,? (?:and )?$", re.IGNORECASE)
+_POWER = re.compile(r" ?\^")
+_EXPONENT = re.compile(r"\^ ?\(?[-+]? ?$")
 # "One" is mostly a pronoun; it counts only where a count is announced or stands alone.
 _ONE_BEFORE = re.compile(
     r"(?:^|\n|[:=(≈~\"'] ?|\b(?:is|are|was|only|just|exactly|about|approximately|answer|total of|see|has|have|with) )$",
@@ -77,9 +80,12 @@ _ONE_AFTER = re.compile(r" (?:of|can|could|may|might|must|would|should|side|anot
 
 
 @lru_cache(maxsize=8)
-def tokens(text: str) -> tuple[Token, ...]:
-    """Every number of the text in order, labels left out."""
-    singles = _singles(text)
+def tokens(text: str, *, marked: bool = False) -> tuple[Token, ...]:
+    """Every number of the text in order, labels left out.
+
+    A `marked` text is what follows "Answer:": "5. The liver …" begins with the answer there, not with a list mark.
+    """
+    singles = _singles(text, marked=marked)
     found: list[Token] = []
     labels_plural = False
     previous: Token | None = None
@@ -105,14 +111,18 @@ def tokens(text: str) -> tuple[Token, ...]:
     return tuple(found)
 
 
-def _singles(text: str) -> list[Token]:
+def _singles(text: str, *, marked: bool) -> list[Token]:
     matches = [(match, True) for match in NUMERAL.finditer(text)] + [(match, False) for match in WORD.finditer(text)]
     matches.sort(key=lambda pair: pair[0].start())
-    return [token for match, digits in matches if (token := _single(text, match, digits=digits)) is not None]
+    found = (_single(text, match, digits=digits, marked=marked) for match, digits in matches)
+    return [token for token in found if token is not None]
 
 
-def _single(text: str, match: re.Match[str], *, digits: bool) -> Token | None:
+def _single(text: str, match: re.Match[str], *, digits: bool, marked: bool) -> Token | None:
     start, end = match.span()
+    before = text[max(0, start - 20) : start]
+    if _EXPONENT.search(before):
+        return None
     value = numeral(match[0]) if digits else word_value(match[0])
     if not digits and match[0].lower() == "one" and not _counts_one(text, start, end):
         return None
@@ -123,16 +133,24 @@ def _single(text: str, match: re.Match[str], *, digits: bool) -> Token | None:
     ):
         value, start = -value, start - 1
     found = _unit(text, end)
-    kind = Kind.VALUE if value is not None else Kind.UNCLEAR
+    plain = value is not None and not _BIG.search(before) and not _POWER.match(text, end)
+    kind = Kind.VALUE if plain else Kind.UNCLEAR
     if found is not None:
         return Token(kind, (value,), (found[0],), start, found[1])
     if re.match(r"(?!x[0-9])[^\W_]|-[^\W\d_]", text[end : end + 2], re.IGNORECASE):  # 3D, 2nd, three-dimensional
         return Token(Kind.LABEL, (None,), (None,), start, end)
-    if digits and _LIST_MARK.match(text, end) and text[max(0, start - 1) : start] in {"", "\n"}:
+    if digits and _LIST_MARK.match(text, end) and _marks_list(text, start, value, marked=marked):
         return Token(Kind.LABEL, (None,), (None,), start, end)
     if _MAGNITUDE.match(text, end):
         kind = Kind.UNCLEAR
     return Token(kind, (value,), (None,), start, end)
+
+
+def _marks_list(text: str, start: int, value: Fraction | None, *, marked: bool) -> bool:
+    """Whether "3. …" numbers a line: at the head of a text only "1." surely does, in a marked answer none."""
+    if start == 0:
+        return value == 1 and not marked
+    return text[start - 1] == "\n"
 
 
 def _counts_one(text: str, start: int, end: int) -> bool:
@@ -173,6 +191,8 @@ def _joint(previous: Token, token: Token, between: str, text: str) -> Kind | Non
         return Kind.DIMENSIONS
     if previous.kind not in {Kind.VALUE, Kind.UNCLEAR, Kind.BOUND}:
         return None
+    if re.fullmatch(r",? (?:and )?", between) and _BIG.search(text[max(0, token.start - 20) : token.start]):
+        return Kind.UNCLEAR
     if between == " " and previous.units[-1] is None:
         return Kind.UNCLEAR
     negative_range = between.strip() == "" and token.parts[0] is not None and token.parts[0] < 0

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from situs.items._record import Option
-from situs.score._parse_claims import Claim, lone_sentences
+from situs.score._parse_claims import Claim, claims, lone_sentences, sentences
 from situs.score._parse_clean import clean
 from situs.score._parse_common import Parsed, RefusedInWords, Result, Unparsed, agree, settle
 from situs.score._parse_letters import ALPHABET, SEVERAL, Letters
-from situs.score._parse_option_text import OptionWords, fold
+from situs.score._parse_option_text import Mention, OptionWords, fold
 from situs.score._parse_refusal import after_refusal, cannot_tell, declines, refuses
 from situs.score._parse_yes_no import read_head
 
@@ -20,6 +20,18 @@ __all__ = ["parse_choice"]
 _SEVERAL = Unparsed("several options named")
 _DISAGREE = Unparsed("letter and text disagree")
 _OUT_OF_RANGE = Unparsed("no such option")
+_CONTRADICTORY = Unparsed("contradictory answers")
+_TURN = re.compile(
+    r"(?:^|(?<=[.;!?,…\n—–-]) ?|(?<=[.;!?,…—–-] ))(?:(?:but |oh |hmm* |hm )?"
+    r"(?P<word>wait|on second thoughts?|scratch that|correction|my mistake|i misspoke|oops|i mean|actually|no|sorry|"
+    r"rather|make that)\b[ ,.:;!…—–-]*)+",
+    re.IGNORECASE,
+)
+_STRONG_TURN = re.compile(r"\b(?:wait|on second|scratch|correction|my mistake|misspoke|oops)\b", re.IGNORECASE)
+_TURNED_TO = re.compile(
+    r"(?:it's |it is |it must be |it should be |that's |the answer is |i mean |i choose |option |answer |make that )*",
+    re.IGNORECASE,
+)
 _NUMBERED = re.compile(r"\b(?:option|choice) (?:number |no\.? ?|#)?([0-9]{1,2})\b(?![.,][0-9])", re.IGNORECASE)
 
 
@@ -34,7 +46,7 @@ def parse_choice(text: str, options: Sequence[Option]) -> Result[str]:
     if not plain:
         return Unparsed("empty")
     reader = _Reader(options)
-    result = reader.read(plain)
+    result = reader.corrected(plain, reader.read(plain))
     return result if result is not None else Unparsed("no option named")
 
 
@@ -69,6 +81,30 @@ class _Reader:
             return self._letter(head[0], head[1])
         result = self._prose(rest, bare_numbers=False)
         return result if result is not None else self._refusal(text)
+
+    def corrected(self, plain: str, result: Result[str] | None) -> Result[str] | None:
+        """A result that a later "wait, actually C" takes back: the correction if it is unmistakable, else none."""
+        turns = list(_TURN.finditer(plain))
+        if not isinstance(result, Parsed) or not turns or any(claim.final for claim in claims(plain)):
+            return result
+        turn = turns[-1]
+        if "no" in self.words.cores and turn["word"].lower() == "no":
+            return result
+        before, after = plain[: turn.start()].strip(" ,;"), plain[turn.end() :].strip()
+        if not before:
+            return result
+        rest = sentences(after)
+        now = self._lone(rest[0][match.end() :].strip()) if rest and (match := _TURNED_TO.match(rest[0])) else None
+        if now is None and rest:
+            letters = {index for index in self.letters.marked(rest[0]) if index < self.letters.count}
+            if letters and self._one(sorted(letters)) != result:
+                return _CONTRADICTORY
+        if now is None:
+            taken_back = _STRONG_TURN.search(turn[0]) and isinstance(self.read(before), Parsed)
+            return _CONTRADICTORY if taken_back and self.read(after) != result else result
+        if now == result:
+            return result
+        return now if isinstance(now, Parsed) and len(rest) == 1 else _CONTRADICTORY
 
     def _claim(self, claim: Claim) -> Result[str] | None:
         payload = claim.payload
@@ -105,14 +141,19 @@ class _Reader:
         numbered = {int(match[1]) - 1 for match in _NUMBERED.finditer(text)}
         if numbered and not any(re.search(r"[0-9]", core) for core in self.words.cores):
             letters |= numbered
-        mentions = self.words.mentions(fold(text), bare_numbers=bare_numbers)
+        folded = fold(text)
+        mentions = self.words.mentions(folded, bare_numbers=bare_numbers)
         denied = {mention.option for mention in mentions if mention.denied}
-        named = {mention.option for mention in mentions if not mention.denied} - denied
+        said = [mention for mention in mentions if not mention.denied and not mention.aside]
+        named = {mention.option for mention in said} - denied
         if len(letters) > 1:
             return _SEVERAL
         if letters:
             index = next(iter(letters))
             return _DISAGREE if named and named != {index} and len(named) == 1 else self._letter(index)
+        if len(named) == 1 and any(_compared(folded, one, mentions) for one in said if one.option in named):
+            head = self._named(text)  # "the left, which is larger than the right"
+            return self._one(head) if set(head) == named else _SEVERAL
         return self._one(sorted(named)) if named else None
 
     def _refusal(self, text: str) -> Result[str] | None:
@@ -139,7 +180,8 @@ class _Reader:
         """The options whose words stand directly behind a letter, as words of their own and not as part of a reason."""
         folded = fold(rest).lstrip(" .:;,)]-–—=(\"'")
         folded = re.sub(r"^(?:the|a|an) ", "", folded)
-        found = [mention for mention in self.words.mentions(folded, bare_numbers=True) if mention.start == 0]
+        mentions = self.words.mentions(folded, bare_numbers=True)
+        found = [mention for mention in mentions if mention.start == 0 and not mention.aside]
         if not found:
             return []
         behind = folded[found[0].end :]
@@ -170,3 +212,11 @@ class _Reader:
         if len(spans) < 2 or any(text[a[2] : b[1]].strip(" \n,;|/-") for a, b in pairwise(spans)):
             return text
         return f"{text[: spans[0][1]]}\n{text[spans[-1][2] :]}"
+
+
+def _compared(folded: str, one: Mention, mentions: list[Mention]) -> bool:
+    """Whether the mention's own sentence compares it with another option: which of them is chosen is not said."""
+    start = max(folded.rfind(mark, 0, one.start) for mark in (". ", "; ", "! ", "? "))
+    ends = [end for mark in (". ", "; ", "! ", "? ") if (end := folded.find(mark, one.end)) >= 0]
+    end = min(ends, default=len(folded))
+    return any(other.aside and other.option != one.option and start < other.start < end for other in mentions)

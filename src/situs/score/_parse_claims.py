@@ -40,6 +40,8 @@ class Claim:
     """The rest of the line behind a box: a unit may stand there."""
     group: int
     """Claims joined by nothing but "and", "or" or a comma share a group: they are one answer of several parts."""
+    own_line: bool = False
+    """Whether the payload begins a line of its own, where "1." may number it."""
 
 
 def claims(text: str) -> list[Claim]:
@@ -64,7 +66,9 @@ def claims(text: str) -> list[Claim]:
         if last_end < 0 or not _JOINED.fullmatch(text, last_end, cue.start()):
             group += 1
         tail = text[end + 1 : _find(text, "\n", end + 1, limit)] if boxed else ""
-        found.append(Claim(final=boxed or cue["final"] is not None, payload=payload, tail=tail, group=group))
+        final = boxed or cue["final"] is not None
+        own_line = "\n" in text[cue.end() : start]
+        found.append(Claim(final=final, payload=payload, tail=tail, group=group, own_line=own_line))
         last_end = end if boxed else -1
     return found
 

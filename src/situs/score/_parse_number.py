@@ -30,6 +30,9 @@ _HEDGE = re.compile(
 _BEHIND = re.compile(r"[ .,!)\"'\ue001]*+(?:\([^()]*+\))?+[ .]*+")
 _OPERATOR = re.compile(r"[ )]*[×x*·/+÷](?= ?[\d(.π])| ?[-–] ?[\d(]")
 _EQUALS = re.compile(r"(?:[=≈]|≃|≅) ?(?:about |approximately |roughly |~ ?)?$", re.IGNORECASE)
+# Behind "Answer:", a list mark or an answer: "1. 150 mL", "1) 150 mL"; on a line of its own also "1. The liver …".
+_NUMBERED = re.compile(r"[0-9]{1,2}(?:\. (?=[~≈]? ?[0-9])|\) (?=\S))")
+_NUMBERED_LINE = re.compile(r"[0-9]{1,2}[.)] (?=\S)")
 _CONCLUSION = re.compile(
     r"(?:so|therefore|thus|hence|overall|in total|in conclusion|in summary|to conclude|conclusion|total)\b",
     re.IGNORECASE,
@@ -77,10 +80,12 @@ class _Reader:
 
     def _claim(self, claim: Claim) -> Result[Fraction] | None:
         payload = claim.payload
-        found = tokens(payload)
+        if (_NUMBERED_LINE if claim.own_line else _NUMBERED).match(payload):
+            return Unparsed("a list mark or an answer")
+        found = tokens(payload, marked=True)
         if claim.tail and len(found) == 1 and found[0].units == (None,) and found[0].end == len(payload):
             payload = f"{payload} {claim.tail}"  # a unit behind the box
-            found = tokens(payload)
+            found = tokens(payload, marked=True)
         if found and self._at_head(found[0], payload) and found[0].kind is not Kind.DIMENSIONS:
             return self._value(found[0])
         result = self._concluded(payload) or self._only(payload)

@@ -26,6 +26,43 @@ _DENIED_AFTER = re.compile(
     r"|\)?(?: [a-z]+)? (?:isn't|aren't|wasn't|doesn't|cannot|can't|cannot be)\b"
 )
 
+# What something is compared with is not what is said of it.
+_STANDARD = re.compile(
+    r"\b(?:than|compared (?:with|to)|in comparison (?:with|to)|relative to|versus|vs\.?)(?: [a-z'-]+){0,4} ?\(?$"
+)
+_SIDED = re.compile(r"\b(?:left|right|top|bottom|upper|lower)\b")
+_PICTURE = r"(?:image|picture|screen|slice|display|photo|scan|figure|frame|view|page|panel|viewer|film|monitor)s?"
+_OF_PICTURE = re.compile(
+    r"(?: hand)?(?: (?:side|half|part|edge|portion|corner))? (?:of|in|on) (?:the |this |each |every |my |your )?"
+    rf"(?:[a-z]+ )?{_PICTURE}\b"
+)
+_PICTURE_BEFORE = re.compile(rf"\b{_PICTURE}(?:'s)? $")
+_DIRECTIONS = frozenset(
+    {
+        "left", "right", "above", "below", "behind", "front", "back", "anterior",
+        "posterior", "superior", "inferior", "medial", "lateral", "top", "bottom", "up",
+        "down", "inside", "outside", "over", "under", "before", "after",
+    }
+)  # fmt: skip
+_DIRECTED = re.compile(
+    r"(?:^|[.;:!?,(/\"&-] ?|'s |\b(?:on|to|in|at|from|the|its|is|are|was|were|be|towards?|or|and|but|more|lies?|sits?|"
+    r"located|situated|positioned|placed|found|seen|extends?|appears?|directly|\w+ly|slightly|so|therefore|not|say|"
+    r"answer|it's|directed|points?|pointing|further|farther|mostly) )$"
+)
+_NO_DIRECTION = re.compile(r"(?:\b(?:you are|you're|that is|that's|this is|which is|what is|is all|of the|as) )$")
+_IDIOM_AFTER = {
+    "right": re.compile(
+        r" (?:behind|above|below|next|beside|besides|in|on|at|under|over|there|here|away|now|after|before|by|up|down|"
+        r"through|between|where|into|around|against|along|about|to|near|answer|option|choice)\b"
+        r"|, (?:so|let|i|now|here|ok|okay|this|we)\b"
+    ),
+    "left": re.compile(r" (?:to (?:see|say|do|be|show|assess)|over|out|alone|behind|with|untouched)\b"),
+}
+_ADJECTIVE = re.compile(
+    r" (?:of|kidney|lobe|lung|side|sided|one|adrenal|ureter|half|ventricle|atrium|hip|femur|breast|upper|lower|middle|"
+    r"hemi\w+|hand)\b"
+)
+
 
 def fold(text: str) -> str:
     """Case, quotes' and hyphens' variants and spacing made equal, so that the same words compare equal."""
@@ -42,6 +79,8 @@ class Mention:
     start: int
     end: int
     denied: bool
+    aside: bool = False
+    """Named, but neither affirmed nor denied: what another thing is compared with, a side of the picture, an idiom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +119,9 @@ class OptionWords:
                     continue
                 taken[match.start() : match.end()] = b"\x01" * len(match[0])
                 denied = _is_denied(folded, match.start(), match.end())
+                aside = not denied and _is_aside(folded, core, match.start(), match.end())
                 found += [
-                    Mention(index, match.start(), match.end(), denied)
+                    Mention(index, match.start(), match.end(), denied, aside)
                     for index, own in enumerate(self.cores)
                     if own == core
                 ]
@@ -104,3 +144,17 @@ def _is_denied(folded: str, start: int, end: int) -> bool:
     if folded[start].isdigit() and _BOUNDED.search(before):  # "more than 5 cm" does not say 5 cm
         return True
     return bool(_DENIED_BEFORE.search(before) or _DENIED_AFTER.match(folded, end, end + 60))
+
+
+def _is_aside(folded: str, core: str, start: int, end: int) -> bool:
+    before = folded[max(0, start - 60) : start]
+    if _STANDARD.search(before):
+        return True
+    if _SIDED.search(core) and (_OF_PICTURE.match(folded, end, end + 60) or _PICTURE_BEFORE.search(before)):
+        return True
+    if core not in _DIRECTIONS:
+        return False
+    idiom = _IDIOM_AFTER.get(core)
+    if (idiom and idiom.match(folded, end, end + 30)) or _NO_DIRECTION.search(before):
+        return True
+    return not _DIRECTED.search(before) and not _ADJECTIVE.match(folded, end, end + 20)

@@ -14,7 +14,7 @@ __all__ = ["parse_yes_no", "read_head"]
 _BOTH = re.compile(r"(?<!\w)(?:yes|no) ?(?:/|or|and) ?(?:yes|no)(?!\w)", re.IGNORECASE)
 _HEAD = re.compile(
     r"(?:\(?[0-9]{1,2}[.):] ?|\(?[a-z]\) |[-–—•] )?[\"'(\[]*"
-    r"(?:(?P<yes>yes|yeah|yep|yup)|(?P<no>no|nope|nah)|(?P<true>true)|(?P<false>false))(?![\w'])(?!-\w)[\"')\]]*",
+    r"(?:(?P<yes>yes|yeah|yep|yup)|(?P<no>no|nope|nah)|(?P<true>true)|(?P<false>false))(?!\w|'\w)(?!-\w)[\"')\]]*",
     re.IGNORECASE,
 )
 # "No" before a noun is a determiner ("No abnormality"); before these words it can only be an answer.
@@ -25,10 +25,12 @@ _CLAUSE = re.compile(
 )
 _DELIMITER = re.compile(r" ?(?:$|[.,;:!)\"'\n\ue001]| ?[-–—](?= |$)|[–—]|\()")
 _CONCLUDED = re.compile(
-    r"(?:\b(?:so|therefore|thus|hence|say|think|believe|actually|then|is|be|but)[,:]?|[,:]) "
+    r"(?:\b(?:so|therefore|thus|hence|say|think|believe|actually|then|is|be|but|in fact|in reality|in truth|"
+    r"rather|instead|overall)[,:]?|[,:]) "
     r"(?P<word>yes|no)(?= ?(?:[.,;!]|$|\n))",
     re.IGNORECASE,
 )
+_ENDS = re.compile(r"\b(yes|no)[ .!\"')]*$", re.IGNORECASE)
 _DENIED = re.compile(r"(?:\bnot|n't|\bnever|\bneither|\bwhether it|\bif) ?(?:a |be |say |simply )?$", re.IGNORECASE)
 
 
@@ -72,7 +74,7 @@ def _claim(claim: Claim) -> Result[bool] | None:
         return Unparsed("yes and no")
     value = read_head(payload)
     if value is not None:
-        return Parsed(value)
+        return agree([Parsed(value), *_turned(payload, said=value)])
     concluded = agree(_concluded(payload))
     if concluded is not None:
         return concluded
@@ -94,9 +96,19 @@ def _statements(plain: str) -> Result[bool] | None:
             return Unparsed("a no or a refusal")
         found.append(Parsed(value))
         found += _concluded(rest)
+        found += _turned(statement, said=value)
         if (second := read_head(rest)) is not None:
             found.append(Parsed(second))
     return agree(found)
+
+
+def _turned(text: str, *, said: bool) -> list[Result[bool]]:
+    """The opposite of what a text began with, where it ends with that ("Yes, it would seem so, but in fact no")."""
+    end = _ENDS.search(text)
+    if not end or not text[: end.start()].strip() or _DENIED.search(text, max(0, end.start() - 20), end.start()):
+        return []
+    last = end[1].lower() == "yes"
+    return [Parsed(last)] if last is not said else []
 
 
 def _concluded(statement: str) -> list[Result[bool]]:

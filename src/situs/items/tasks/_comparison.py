@@ -12,12 +12,15 @@ from situs.facts import Fact, Ledger, is_cut, number, span
 from situs.items._posed import NotAsked, Posed, Question, find_step, measured, quantity
 from situs.items._record import Choice, Number, Option, Step
 from situs.items._subjects import Subject, resolve, world_box
+from situs.items.tasks._shared import HOLLOW, obstacle
 from situs.space import Side
 
 __all__ = ["Comparison"]
 
 _FEW_OF_MANY = 40
 """Of the many sets of four or five organs, one in so many is asked about, the same for all patients."""
+
+_SIDED = ("side_convention",)
 
 _CUT = Option("cut", "cannot be told, one is cut off")
 
@@ -109,6 +112,9 @@ class Comparison:
 
     def _pose_ratio(self, ledger: Ledger, parameters: dict[str, str]) -> Posed | NotAsked:
         a, b = resolve(ledger, parameters["a"]), resolve(ledger, parameters["b"])
+        found = obstacle(ledger, [a, b], whole=True, oriented=False, sized=True)
+        if found is not None:
+            return found
         ratio = ledger.fact("volume_ratio", a.structure, b.structure)
         if is_cut(ratio) or "unbounded" in ratio.flags:
             return NotAsked("structure cut off by the scan")
@@ -135,9 +141,11 @@ class Comparison:
         if not isinstance(order, NotAsked):
             side = "left" if order[0] is left else "right"
             conclusion = f"The {side} {noun} is larger."
-            return _posed(ledger, order, text=text, answer=Choice(side), pool=pool, conclusion=conclusion)
+            return _posed(ledger, order, text=text, answer=Choice(side), pool=pool, conclusion=conclusion, needs=_SIDED)
         volumes = [ledger.fact("volume", s.structure) for s in (left, right)]
-        if not any(is_cut(fact) for fact in volumes):
+        cut, whole = [f for f in volumes if is_cut(f)], [f for f in volumes if not is_cut(f)]
+        seen = max((f.interval or (0.0, 0.0))[1] for f in cut) if cut else 0.0
+        if not cut or order == HOLLOW or any(seen >= span(fact)[0] for fact in whole):
             return order
         return _posed(
             ledger,
@@ -146,11 +154,15 @@ class Comparison:
             answer=Choice(_CUT.value),
             pool=pool,
             conclusion="One of them goes on beyond the scan, so their sizes cannot be compared.",
+            needs=_SIDED,
         )
 
 
 def _order(ledger: Ledger, asked: list[Subject]) -> list[Subject] | NotAsked:
     """The subjects from largest to smallest, if every step of the order is proved; a cut one may only be larger."""
+    found = obstacle(ledger, asked, whole=False, oriented=False, sized=True)
+    if found is not None:
+        return found
     volumes = {s.key: ledger.fact("volume", s.structure) for s in asked}
     order = sorted(asked, key=lambda s: (-number(volumes[s.key]), s.key))
     for larger, smaller in itertools.pairwise(order):
@@ -168,6 +180,7 @@ def _posed(
     answer: Choice | Number,
     pool: tuple[Option, ...],
     conclusion: str,
+    needs: tuple[str, ...] = (),
 ) -> Posed:
     cannot_tell = answer == Choice(_CUT.value)
     volumes = [ledger.fact("volume", s.structure) for s in order]
@@ -193,7 +206,7 @@ def _posed(
         facts=(*volumes, *ratios, *boxes),
         steps=tuple(steps),
         boxes=tuple(world_box(ledger, s) for s in order),
-        needs=tuple(f"sees:{s.key}" for s in sorted(order, key=lambda s: s.key)),
+        needs=(*needs, *(f"sees:{s.key}" for s in sorted(order, key=lambda s: s.key))),
         tags=tuple(f"structure:{s.key}" for s in sorted(order, key=lambda s: s.key)),
         difficulty=(ratio_value - 1.0) / max(1e-6, ratio_value - low) if not cannot_tell else None,
         pool=pool,

@@ -14,7 +14,8 @@ from situs.items.tasks._shared import compose, measure_step, obstacle
 __all__ = ["Contact"]
 
 _CLEAR_MM2 = 20.0
-"""Contact smaller than this may be one voxel's slip."""
+_CLEAR_FACES = 6
+"""Contact smaller than this area, or than so many of the largest voxel faces, may be a slip of the pen."""
 
 
 class Contact:
@@ -38,10 +39,11 @@ class Contact:
         if ledger.fact("organ_of", a.structure).value == b.structure:
             return NotAsked("the lesion lies in it")
         area, gap = (ledger.fact(kind, a.structure, b.structure) for kind in ("contact_area", "main_gap"))
-        touches = number(area) >= _CLEAR_MM2
+        clear = max(_CLEAR_MM2, _CLEAR_FACES * max(ledger.regions.grid.affine.face_areas_mm2))
+        touches = number(area) >= clear and number(gap) == 0
         if not touches and span(gap)[0] <= 0:
             return NotAsked("contact too close to call")
-        if not touches and ledger.is_cut(b.structure):
+        if not touches and (ledger.is_cut(a.structure) or ledger.is_cut(b.structure)):
             return NotAsked("structure cut off by the scan")
         words = (
             f"They share {quantity(number(area), 'mm²')} of surface."

@@ -117,7 +117,7 @@ class DirectionTask:
                 found,
                 text=f"Seen from {b.phrase}, in which direction does {a.phrase} mainly lie?",
                 answer=Choice(found.value),
-                conclusion=f"{a.opening} lies {_OPTION[found]} of it.",
+                conclusion=f"{a.opening} is {_PREPOSITION[found]} {b.phrase}.",
                 extra=(angle,),
                 pool=tuple(Option(d.value, _OPTION[d]) for x in plane for d in (x.positive, x.negative)),
             )

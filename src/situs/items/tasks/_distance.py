@@ -57,6 +57,8 @@ class Distance:
         found = obstacle(ledger, [first, second], whole=p["ask"] == "centres", oriented=False)
         if found is not None:
             return found
+        if p["ask"] != "centres" and _own_organ(ledger, first, second):
+            return NotAsked("the lesion lies in it")
         if p["ask"] == "within":
             return self._pose_within(ledger, first, second, int(p["mm"]))
         return self._pose_number(ledger, first, second, p["ask"])
@@ -68,7 +70,7 @@ class Distance:
         value, (low, high) = number(fact), span(fact)
         if low <= limit <= high:
             return NotAsked("distance too close to the limit")
-        if ledger.is_cut(b.structure) and value > limit:
+        if value > limit and (ledger.is_cut(a.structure) or ledger.is_cut(b.structure)):
             return NotAsked("structure cut off by the scan")
         inside = high < limit
         return compose(
@@ -88,7 +90,7 @@ class Distance:
         value, (low, high) = number(fact), span(fact)
         if value <= 0 or (high - low) / 2 > _RELATIVE * value:
             return NotAsked("distance not known well enough")
-        if ask == "gap" and ledger.is_cut(b.structure):
+        if ask == "gap" and (ledger.is_cut(a.structure) or ledger.is_cut(b.structure)):
             return NotAsked("structure cut off by the scan")
         words = "the shortest distance between" if ask == "gap" else "the distance between the centres of"
         return compose(
@@ -108,8 +110,8 @@ class Distance:
         if found is not None:
             return found
         facts = {s.key: ledger.fact("main_gap", a.structure, s.structure) for s in others}
-        if any(number(fact) <= 0 for fact in facts.values()):
-            return NotAsked("it touches one of them")
+        if any(number(fact) <= 0 for fact in facts.values()) or any(_own_organ(ledger, a, s) for s in others):
+            return NotAsked("it lies in or touches one of them")
         sign = 1.0 if which == "nearest" else -1.0
         order = sorted(others, key=lambda s: (sign * number(facts[s.key]), s.key))
         best = facts[order[0].key]
@@ -117,7 +119,7 @@ class Distance:
         margin = min(low for low, _ in rest) - span(best)[1] if sign > 0 else span(best)[0] - max(h for _, h in rest)
         if margin <= 0:
             return NotAsked("distances too close to call")
-        if any(ledger.is_cut(s.structure) for s in order[1:]) and which == "nearest":
+        if any(ledger.is_cut(s.structure) for s in (a, *order[1:])):
             return NotAsked("structure cut off by the scan")
         steps = [
             measure_step(f"To {s.phrase} it is {quantity(number(facts[s.key]), 'mm')}.", facts[s.key]) for s in order
@@ -134,3 +136,11 @@ class Distance:
             difficulty=gap / max(1e-6, gap - margin),
             pool=tuple(Option(s.key, s.phrase) for s in others),
         )
+
+
+def _own_organ(ledger: Ledger, lesion: Subject, other: Subject) -> bool:
+    """Whether the other is the organ around the lesion, or that organ's partner: the lesion's name tells as much."""
+    holder = ledger.fact("organ_of", lesion.structure).value
+    if holder is None:
+        return False
+    return other.structure in (holder, ledger.terms[str(holder)].partner)

@@ -56,7 +56,7 @@ class Extent:
         return self._pose_longer(ledger, a, b, question.parameters["which"])
 
     def _pose_number(self, ledger: Ledger, subject: Subject) -> Posed | NotAsked:
-        found = obstacle(ledger, [subject], whole=True, oriented=True)
+        found = obstacle(ledger, [subject], whole=True, oriented=True, sized=True)
         if found is not None:
             return found
         fact = ledger.fact(_KIND, subject.structure)
@@ -100,7 +100,7 @@ class Extent:
         )
 
     def _pose_longer(self, ledger: Ledger, a: Subject, b: Subject, which: str) -> Posed | NotAsked:
-        found = obstacle(ledger, [a, b], whole=True, oriented=True)
+        found = obstacle(ledger, [a, b], whole=True, oriented=True, sized=True)
         if found is not None:
             return found
         facts = {s.key: ledger.fact(_KIND, s.structure) for s in (a, b)}

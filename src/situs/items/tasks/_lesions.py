@@ -11,7 +11,7 @@ from situs.facts import Ledger, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Option, Step
 from situs.items._subjects import ANY_LESION, Subject, resolve
-from situs.items.tasks._shared import compose, measure_step, obstacle
+from situs.items.tasks._shared import HOLLOW, compose, measure_step, obstacle
 from situs.space import Axis
 
 __all__ = ["LesionOrgan", "LesionPair", "LesionPole"]
@@ -40,7 +40,7 @@ class LesionOrgan:
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if one organ clearly holds it."""
         subject = resolve(ledger, question.parameters["of"])
-        found = obstacle(ledger, [subject], whole=True, oriented=False)
+        found = obstacle(ledger, [subject], whole=True, oriented=True)
         if found is not None:
             return found
         fact = ledger.fact("organ_of", subject.structure)
@@ -51,11 +51,12 @@ class LesionOrgan:
         return compose(
             ledger,
             [subject],
-            text="In which organ does the largest lesion lie?",
+            text="In which organ does the largest annotated lesion lie?",
             answer=Choice(organ.key),
             facts=(fact,),
             steps=(Step("compare", "See which organ surrounds it.", (fact.fact_id,)),),
             conclusion=f"It lies in {organ.phrase}.",
+            needs=("side_convention",),
             pool=tuple(Option(name, f"the {term(name).plain}") for name in organs),
         )
 
@@ -83,6 +84,8 @@ class LesionPole:
         organ = str(holds.value)
         if ledger.is_cut(organ):
             return NotAsked("structure cut off by the scan")
+        if ledger.has_lesion_cut_out(organ):
+            return HOLLOW
         height = ledger.fact("height_in", subject.structure, organ)
         low, high = span(height)
         third = int(min(2, max(0, number(height) * 3)))
@@ -131,6 +134,9 @@ class LesionPair:
             axis = Axis.ANTERIOR_POSTERIOR if ask == "forward" else Axis.SUPERIOR_INFERIOR
             fact = ledger.fact(f"gap.{axis}", a.structure, b.structure)
             (low, high), neutral = span(fact), 0.0
+            proved = ledger.fact(f"direction.{axis}", a.structure, b.structure)
+            if proved.value is None or "unstable" in proved.flags:
+                return NotAsked("the two lesions are too alike to call")
         if low <= neutral <= high:
             return NotAsked("the two lesions are too alike to call")
         first = a if low > neutral else b
@@ -139,7 +145,7 @@ class LesionPair:
         return compose(
             ledger,
             [a, b],
-            text=f"Which {wording}, {a.phrase} or {b.phrase}?",
+            text=f"Which {wording}{' by volume' if ask == 'larger' else ''}, {a.phrase} or {b.phrase}?",
             answer=Choice(first.key),
             facts=(fact,),
             steps=(step,),

@@ -9,20 +9,28 @@ from situs.items._posed import NotAsked, Posed, find_step, measured
 from situs.items._record import Answer, Option, Step
 from situs.items._subjects import Subject, world_box
 
-__all__ = ["ALIKE", "CUT", "UNDECLARED", "compose", "measure_step", "obstacle"]
+__all__ = ["ALIKE", "CUT", "HOLLOW", "UNDECLARED", "compose", "measure_step", "obstacle"]
 
 ALIKE = NotAsked("two lesions too alike in size to say which is the largest")
 CUT = NotAsked("structure cut off by the scan")
+HOLLOW = NotAsked("a lesion is left out of its organ's mask")
 UNDECLARED = NotAsked("the file declares no orientation, so sides are unknown")
 
 
-def obstacle(ledger: Ledger, subjects: Iterable[Subject], *, whole: bool, oriented: bool) -> NotAsked | None:
-    """Why nothing can be asked of these subjects, if so: an unclear role, a cut structure, unknown sides."""
+def obstacle(
+    ledger: Ledger, subjects: Iterable[Subject], *, whole: bool, oriented: bool, sized: bool = False
+) -> NotAsked | None:
+    """Why nothing can be asked of these subjects, if so: an unclear role, a cut structure, unknown sides.
+
+    `sized`: it is their size that is asked for, so a mask must be the whole organ, its lesions included.
+    """
     asked = list(subjects)
     if any("unstable" in fact.flags for s in asked for fact in s.evidence):
         return ALIKE
     if whole and any(ledger.is_cut(s.structure) for s in asked):
         return CUT
+    if sized and any(ledger.has_lesion_cut_out(s.structure) for s in asked):
+        return HOLLOW
     if oriented and ledger.side_basis == "undeclared":
         return UNDECLARED
     return None

@@ -42,7 +42,7 @@ class VolumeEstimate:
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the structure is not cut and its volume is known well enough for what is asked."""
         subject = resolve(ledger, question.parameters["of"])
-        found = obstacle(ledger, [subject], whole=True, oriented=False)
+        found = obstacle(ledger, [subject], whole=True, oriented=False, sized=True)
         if found is not None:
             return found
         fact = ledger.fact("volume", subject.structure)
