@@ -13,8 +13,6 @@ from situs.space import Side
 __all__ = ["StructureDetails", "details_of"]
 
 Triple = tuple[float, float, float]
-_ISLAND = 0.01
-"""Parts under this share of the volume are islands."""
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -101,7 +99,7 @@ def _flags(ledger: Ledger, name: str) -> list[str]:
     others = [other for other in ledger.structures if other != name]
     found = {
         "cut": ledger.is_cut(name),
-        "islands": any(n < _ISLAND * region.voxels for n in region.component_voxels),
+        "islands": any(n < ledger.recipe.truth.island_share * region.voxels for n in region.component_voxels),
         "thin": region.core_voxels == 0,
         "overlapping": any(ledger.contacts.shared_voxels(name, other) for other in others),
     }

@@ -17,9 +17,6 @@ from situs.volumes import LabelMap, Structure
 
 __all__ = ["split_lesions", "touches", "without_islands"]
 
-_ISLAND = 0.01
-"""Parts under this share of a structure's volume are islands."""
-
 _MOST_PARTS = 99
 """More parts than this are noise, not lesions."""
 
@@ -49,14 +46,14 @@ def split_lesions(labels: LabelMap, terms: Mapping[str, Term]) -> tuple[LabelMap
     return dataclasses.replace(labels, layers=tuple(layers), structures=tuple(structures)), known
 
 
-def without_islands(region: Region) -> Region:
-    """The structure's parts of at least 1 % of its volume; the region itself if it has no smaller ones."""
+def without_islands(region: Region, island_share: float) -> Region:
+    """The structure's parts of at least this share of its volume; the region itself if it has no smaller ones."""
     from scipy import ndimage
 
-    if min(region.component_voxels) >= _ISLAND * region.voxels:
+    if min(region.component_voxels) >= island_share * region.voxels:
         return region
     parts, _ = ndimage.label(region.crop(), structure=np.ones((3, 3, 3)))
-    large = np.bincount(parts.ravel()) >= _ISLAND * region.voxels
+    large = np.bincount(parts.ravel()) >= island_share * region.voxels
     large[0] = False
     layer = _layer_with(region, large[parts])
     alone = Structure(region.structure.label, region.name, 0, 1)

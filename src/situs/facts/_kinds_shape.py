@@ -59,13 +59,9 @@ def _lesion_count(ledger: Ledger, family: str) -> Fact:
     for name in names:
         region = ledger.regions[name]
         counts = [a + b for a, b in zip(counts, region.component_counts)]
-        small = small or min(region.component_voxels) < _FEW_VOXELS
+        small = small or min(region.component_voxels) < ledger.recipe.truth.count_fewest_voxels
     flags = ("unstable",) if len(set(counts)) > 1 or small else ()
     return ledger.record("lesion_count", (family,), counts[-1], flags=flags)
-
-
-_FEW_VOXELS = 10
-"""A part smaller than this may be a slip of the pen: no count rests on it."""
 
 
 def _cut(ledger: Ledger, name: str) -> tuple[str, ...]:

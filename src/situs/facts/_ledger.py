@@ -125,7 +125,7 @@ class Ledger:
     def main_region(self, name: str) -> Region:
         """The structure without its islands: parts under 1 % of its volume."""
         if name not in self._main:
-            self._main[name] = without_islands(self.regions[name])
+            self._main[name] = without_islands(self.regions[name], self.recipe.truth.island_share)
         return self._main[name]
 
     def histograms(self, name: str, axis: Axis) -> list[Histogram]:

@@ -27,6 +27,19 @@ class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     inside_share: float
     surface_share: float
     surface_share_next: float
+    island_share: float
+    distance_half_width: float
+    within_limits_mm: tuple[int, ...]
+    volume_limits_ml: tuple[int, ...]
+    volume_edges_ml: tuple[int, ...]
+    length_half_width: float
+    diameter_half_width: float
+    diameter_smallest_mm: float
+    diameter_thickest_slice_mm: float
+    contact_mm2: float
+    contact_faces: int
+    count_most: int
+    count_fewest_voxels: int
 
 
 class AnnotationError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -13,10 +13,6 @@ from situs.items.tasks._shared import compose, measure_step, obstacle
 
 __all__ = ["Contact"]
 
-_CLEAR_MM2 = 20.0
-_CLEAR_FACES = 6
-"""Contact smaller than this area, or than so many of the largest voxel faces, may be a slip of the pen."""
-
 
 class Contact:
     """Asks whether a lesion touches a vessel or an organ other than its own."""
@@ -39,7 +35,8 @@ class Contact:
         if ledger.fact("organ_of", a.structure).value == b.structure:
             return NotAsked("the lesion lies in it")
         area, gap = (ledger.fact(kind, a.structure, b.structure) for kind in ("contact_area", "main_gap"))
-        clear = max(_CLEAR_MM2, _CLEAR_FACES * max(ledger.regions.grid.affine.face_areas_mm2))
+        truth, faces = ledger.recipe.truth, ledger.regions.grid.affine.face_areas_mm2
+        clear = max(truth.contact_mm2, truth.contact_faces * max(faces))
         touches = number(area) >= clear and number(gap) == 0
         if not touches and span(gap)[0] <= 0:
             return NotAsked("contact too close to call")

@@ -12,9 +12,6 @@ from situs.items._subjects import Subject, resolve, world_box
 
 __all__ = ["Count"]
 
-_MOST = 6
-"""Nobody counts further by eye."""
-
 
 class Count:
     """Asks for the number of lesions, only where the annotation is declared to hold them all."""
@@ -38,7 +35,7 @@ class Count:
         if any(ledger.is_cut(name) for name in names):
             return NotAsked("structure cut off by the scan")
         fact = ledger.fact("lesion_count", family)
-        if "unstable" in fact.flags or number(fact) > _MOST:
+        if "unstable" in fact.flags or number(fact) > ledger.recipe.truth.count_most:
             return NotAsked("number of lesions not certain")
         plain = term(family).plain
         count = number(fact)

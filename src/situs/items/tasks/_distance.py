@@ -13,9 +13,7 @@ from situs.items.tasks._shared import compose, measure_step, obstacle
 
 __all__ = ["Distance"]
 
-_LIMITS_MM = (5, 10, 20, 30, 50)
 _BEARINGS = ("organ", "vessel")
-_RELATIVE = 0.25
 
 
 class Distance:
@@ -30,7 +28,7 @@ class Distance:
         for lesion, mark in itertools.product(lesions, marks):
             base = {"a": lesion.key, "b": mark.key}
             yield Question(self.name, "number", {"ask": "gap", **base})
-            for limit in _LIMITS_MM:
+            for limit in ledger.recipe.truth.within_limits_mm:
                 yield Question(
                     self.name,
                     "yes_no",
@@ -88,7 +86,7 @@ class Distance:
     def _pose_number(self, ledger: Ledger, a: Subject, b: Subject, ask: str) -> Posed | NotAsked:
         fact = ledger.fact("main_gap" if ask == "gap" else "centre_distance", a.structure, b.structure)
         value, (low, high) = number(fact), span(fact)
-        if value <= 0 or (high - low) / 2 > _RELATIVE * value:
+        if value <= 0 or (high - low) / 2 > ledger.recipe.truth.distance_half_width * value:
             return NotAsked("distance not known well enough")
         if ask == "gap" and (ledger.is_cut(a.structure) or ledger.is_cut(b.structure)):
             return NotAsked("structure cut off by the scan")

@@ -16,10 +16,6 @@ from situs.space import Axis
 __all__ = ["Extent"]
 
 _KIND = f"extent.{Axis.SUPERIOR_INFERIOR}"
-_LONGEST_RELATIVE = 0.2
-_DIAMETER_RELATIVE = 0.35
-_SMALLEST_MM = 10.0
-_THICKEST_MM = 5.0
 
 
 class Extent:
@@ -61,7 +57,7 @@ class Extent:
             return found
         fact = ledger.fact(_KIND, subject.structure)
         value, (low, high) = number(fact), span(fact)
-        if (high - low) / 2 > _LONGEST_RELATIVE * value:
+        if (high - low) / 2 > ledger.recipe.truth.length_half_width * value:
             return NotAsked("length not known well enough")
         return compose(
             ledger,
@@ -83,9 +79,10 @@ class Extent:
         thickness = max(s for s, d in zip(affine.spacing_mm, affine.directions) if d.axis is Axis.SUPERIOR_INFERIOR)
         fact = ledger.fact("axial_diameter", subject.structure)
         value, (low, high) = number(fact), span(fact)
-        if thickness > _THICKEST_MM or value < _SMALLEST_MM:
+        truth = ledger.recipe.truth
+        if thickness > truth.diameter_thickest_slice_mm or value < truth.diameter_smallest_mm:
             return NotAsked("lesion too small, or slices too thick, for a diameter")
-        if (high - low) / 2 > _DIAMETER_RELATIVE * value:
+        if (high - low) / 2 > truth.diameter_half_width * value:
             return NotAsked("length not known well enough")
         return compose(
             ledger,

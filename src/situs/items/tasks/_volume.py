@@ -13,14 +13,13 @@ from situs.items.tasks._shared import compose, measure_step, obstacle
 
 __all__ = ["VolumeEstimate"]
 
-_LIMITS_ML = (25, 50, 100, 150, 200, 250, 300, 400, 600, 1000, 1500, 2000)
-_EDGES_ML = (0, 25, 50, 100, 200, 400, 800, 1600, 3200)
-"""Edges of the ranges that are offered: each twice the one before, wider than the truth is uncertain."""
 
-_RANGES = tuple(
-    Option(f"{low}-{high}", f"{low} to {high} mL" if low else f"less than {high} mL")
-    for low, high in itertools.pairwise(_EDGES_ML)
-)
+def _ranges(ledger: Ledger) -> tuple[Option, ...]:
+    """The ranges that are offered, none overlapping another."""
+    return tuple(
+        Option(f"{low}-{high}", f"{low} to {high} mL" if low else f"less than {high} mL")
+        for low, high in itertools.pairwise(ledger.recipe.truth.volume_edges_ml)
+    )
 
 
 class VolumeEstimate:
@@ -35,7 +34,7 @@ class VolumeEstimate:
                 continue
             yield Question(self.name, "number", {"of": subject.key})
             yield Question(self.name, "choice", {"ask": "range", "of": subject.key})
-            for limit in _LIMITS_ML:
+            for limit in ledger.recipe.truth.volume_limits_ml:
                 parameters = {"ask": "more_than", "of": subject.key, "ml": str(limit)}
                 yield Question(self.name, "yes_no", parameters, family=f"more_than|{subject.key}|{limit}")
 
@@ -64,11 +63,12 @@ class VolumeEstimate:
 
     def _pose_range(self, ledger: Ledger, subject: Subject, fact: Fact) -> Posed | NotAsked:
         low, high = span(fact)
-        for option, (start, end) in zip(_RANGES, itertools.pairwise(_EDGES_ML)):
+        ranges, edges = _ranges(ledger), ledger.recipe.truth.volume_edges_ml
+        for option, (start, end) in zip(ranges, itertools.pairwise(edges)):
             if start <= low and high < end:
                 margin = min(number(fact) - start, end - number(fact)) / max(1e-6, (high - low) / 2)
                 text = f"In which range is the volume of {subject.phrase}?"
-                return _posed(ledger, subject, fact, text, Choice(option.value), margin, pool=_RANGES)
+                return _posed(ledger, subject, fact, text, Choice(option.value), margin, pool=ranges)
         return NotAsked("volume too near the edge of a range")
 
     def _pose_more_than(self, ledger: Ledger, subject: Subject, fact: Fact, limit: int) -> Posed | NotAsked:
