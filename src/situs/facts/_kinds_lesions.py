@@ -39,10 +39,11 @@ def _organ_of(ledger: Ledger, lesion: str) -> Fact:
         return ledger.record("organ_of", (lesion,), holding[0], inputs=(inside[holding[0]],))
     shares = {name: ledger.fact("surface_share", lesion, name) for name in organs}
     order = sorted(organs, key=lambda name: (-number(shares[name]), name))
-    if not holding and len(order) > 1:
-        first, second = shares[order[0]], shares[order[1]]
-        if number(first) >= truth.surface_share and number(second) <= truth.surface_share_next:
-            return ledger.record("organ_of", (lesion,), order[0], inputs=(first, second))
+    if not holding and order:
+        most = [shares[name] for name in order[:2]]
+        clear = number(most[0]) >= truth.surface_share
+        if clear and all(number(other) <= truth.surface_share_next for other in most[1:]):
+            return ledger.record("organ_of", (lesion,), order[0], inputs=tuple(most))
     return ledger.record("organ_of", (lesion,), None, flags=("unstable",))
 
 

@@ -1,0 +1,94 @@
+"""Lesions that the scan cuts, organs whose lesion is left out of their mask, and names that tell too much."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from situs.anatomy import term
+from situs.facts import Ledger, load_recipe
+from situs.items import TASKS, Choice, NotAsked, Posed, Question, answer_key
+from situs.space import Affine, Grid
+from situs.volumes import LabelMap, Structure
+
+Block = tuple[slice, slice, slice]
+
+
+def _ledger(annotation: str = "exact", **blocks: Block) -> Ledger:
+    """Blocks of 1 mm voxels, later ones painted over earlier ones, so that masks exclude each other."""
+    array = np.zeros((120, 80, 80), np.uint8)
+    structures = []
+    for value, (name, place) in enumerate(blocks.items(), start=1):
+        array[place] = value
+        structures.append(Structure(value, name, 0, value))
+    return Ledger(
+        LabelMap(Grid(array.shape, Affine(np.eye(4))), (array,), tuple(structures)),
+        labels_hash="",
+        study_id="s",
+        series="ct",
+        recipe=load_recipe(),
+        annotation=annotation,
+        side_basis="affine",
+        terms={name: term(name) for name in blocks},
+    )
+
+
+def _box(x: int, y: int, z: int, size: int) -> Block:
+    return slice(x, x + size), slice(y, y + size), slice(z, z + size)
+
+
+def _pose(ledger: Ledger, task: str, form: str, **parameters: str) -> Posed | NotAsked:
+    return TASKS[task].pose(ledger, Question(task, form, parameters))
+
+
+def test_no_distance_is_asked_of_a_lesion_that_the_scan_cuts() -> None:
+    """On the lowest slice the lesion may go on, nearer to the spleen; 10 mm higher it is whole."""
+    asks = (
+        ("distance", "yes_no", {"ask": "within", "mm": "20"}),
+        ("distance", "number", {"ask": "gap"}),
+        ("contact", "yes_no", {}),
+    )
+    for z, asked in ((0, NotAsked), (10, Posed)):
+        ledger = _ledger(liver_lesion=_box(10, 30, z, 20), spleen=_box(70, 30, 30, 30))
+        for task, form, parameters in asks:
+            found = _pose(ledger, task, form, a="largest:liver_lesion", b="spleen", **parameters)
+            assert isinstance(found, asked), (z, task, parameters)
+
+
+def test_an_organ_without_its_lesion_has_no_size() -> None:
+    """The tumour is painted over the kidney: the kidney's own mask is hollow, and its voxels are not its volume."""
+    hollow = _ledger(kidney_left=_box(10, 20, 20, 40), kidney_lesion=_box(20, 30, 30, 20))
+    whole = _ledger(kidney_left=_box(10, 20, 20, 40))
+    assert isinstance(_pose(whole, "volume", "number", of="kidney_left"), Posed)
+    for task in ("volume", "extent"):
+        assert isinstance(_pose(hollow, task, "number", of="kidney_left"), NotAsked)
+    assert isinstance(_pose(hollow, "volume", "number", of="largest:kidney_lesion"), Posed)
+
+
+def test_no_distance_to_the_organ_around_the_lesion() -> None:
+    ledger = _ledger(
+        kidney_left=_box(10, 20, 20, 40), kidney_right=_box(75, 20, 20, 40), kidney_lesion=_box(20, 30, 30, 20)
+    )
+    for organ in ("kidney_left", "kidney_right"):
+        found = _pose(ledger, "distance", "yes_no", ask="within", a="largest:kidney_lesion", b=organ, mm="50")
+        assert isinstance(found, NotAsked), "the lesion's own name tells that it lies in a kidney"
+
+
+def test_left_against_right_when_one_is_cut() -> None:
+    """What is seen of the cut kidney may already be the larger, the smaller, or too near to tell."""
+
+    def answer(cut: int, whole: int) -> str | None:
+        ledger = _ledger(kidney_left=_box(5, 20, 0, cut), kidney_right=_box(65, 20, 20, whole))
+        found = _pose(ledger, "comparison", "choice", ask="left_right", left="kidney_left", right="kidney_right")
+        return found.answer.value if isinstance(found, Posed) and isinstance(found.answer, Choice) else None
+
+    assert answer(cut=50, whole=30) == "left", "a lower bound that already exceeds the other is enough"
+    assert answer(cut=30, whole=50) == "cut", "it may or may not reach the other beyond the scan"
+    assert answer(cut=40, whole=40) is None, "seen as equal: neither answer is safe"
+
+
+def test_a_count_is_balanced_like_a_choice() -> None:
+    ledger = _ledger(liver_lesion_1=_box(10, 30, 30, 20), liver_lesion_2=_box(60, 30, 30, 15))
+    found = _pose(ledger, "count", "number", of="liver_lesion")
+    assert isinstance(found, Posed)
+    item = found.item(Question("count", "number", {"of": "liver_lesion"}), ledger, "p")
+    assert answer_key(item.answer) == "2"
