@@ -101,11 +101,7 @@ def _write(writer: BenchWriter, files: list[Path], placements: dict[str, Placeme
         file.unlink()
 
 
-_ALWAYS = ("voxels", "volume", "centroid", "box", "components", "touches_border", "extent", "largest", "right_share")
-
-
 def _kept_facts(outcome: StudyOutcome, kept: list[Item]) -> list[Fact]:
     """Facts about every structure, and those the kept items rest on."""
-    wanted = [fact.fact_id for fact in outcome.facts if fact.kind.split(".")[0] in _ALWAYS]
-    wanted += [fact_id for item in kept for fact_id in item.fact_ids]
-    return with_sources(outcome.facts, wanted)
+    used = (fact_id for item in kept for fact_id in item.fact_ids)
+    return with_sources(outcome.facts, [*outcome.basics, *used])

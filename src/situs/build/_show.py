@@ -36,7 +36,7 @@ def show(source: Path, profile_spec: str, out: Path, *, item_id: str | None = No
     elif item_id is not None:
         raise SitusError("--item needs a bench", where=source, fix="give a bench folder")
     else:
-        volume = open_volume(_image_of(source))
+        volume = _volume_of(source)
     array = volume.array()
     modality = modality_of(array)
     pictures = render(PatientVolume(array, volume.grid, modality), profile)
@@ -51,16 +51,20 @@ def show(source: Path, profile_spec: str, out: Path, *, item_id: str | None = No
     return Shown(len(pictures), profile.name, profile.hash, prompt)
 
 
-def _image_of(source: Path) -> Path:
+def _volume_of(source: Path) -> Volume:
+    """The image of a study folder, a folder of DICOM slices without labels, or an image file."""
     if not source.is_dir():
-        return source
+        return open_volume(source)
     try:
         image = find_studies(source)[0].image
-    except SitusError:
-        return source  # a folder of DICOM slices without labels
+    except SitusError as no_study:
+        try:
+            return open_volume(source)
+        except SitusError:
+            raise no_study from None
     if image is None:
         raise SitusError("holds no image, only labels", where=source, fix="give a study with an image")
-    return image
+    return open_volume(image)
 
 
 def _from_bench(folder: Path, item_id: str | None, data: Path | None) -> tuple[Volume, Item]:

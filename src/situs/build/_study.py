@@ -45,6 +45,8 @@ class StudyOutcome(msgspec.Struct, frozen=True):
 
     study: StudyRecord
     facts: list[Fact]
+    basics: list[str]
+    """Ids of the facts about every structure, which a bench keeps whether or not a question rests on them."""
     candidates: list[Candidate]
     not_asked: dict[str, int]
     problems: list[Problem]
@@ -109,6 +111,7 @@ def process(job: StudyJob) -> StudyOutcome:
     return StudyOutcome(
         StudyRecord(job.study_id, job.patient_id, job.split, (series,)),
         with_sources(ledger.known_facts(), [*basics, *(id_ for c in asked for id_ in c.item.fact_ids)]),
+        basics,
         asked,
         dict(sorted(not_asked.items())),
         problems,
