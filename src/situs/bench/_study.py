@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import msgspec
+import numpy as np
+
+from situs.space import Affine, Grid, PixelGrid
 
 __all__ = ["SeriesRecord", "StudyRecord"]
 
@@ -18,8 +21,9 @@ class SeriesRecord(msgspec.Struct, frozen=True):
     labels_hash: str
     """Hash of the label map: voxels, affine and structure names."""
     shape: tuple[int, int, int]
+    """Of the stored array; (frames, height, width) where there is no affine, 0 for what is not known."""
     affine: tuple[float, ...]
-    """The 16 numbers of the index → RAS+ mm matrix, row by row."""
+    """The 16 numbers of the index → RAS+ mm matrix, row by row; empty for a stack of frames without millimetres."""
     side_basis: str
     """`affine`, or `undeclared` if the file states no orientation."""
     annotation: str
@@ -29,6 +33,14 @@ class SeriesRecord(msgspec.Struct, frozen=True):
     names: dict[str, int] = {}
     """The name map the labels were read with: name → label value."""
 
+    @property
+    def grid(self) -> Grid | PixelGrid:
+        """The lattice the series is sampled on."""
+        if self.affine:
+            return Grid(self.shape, Affine(np.array(self.affine, dtype=np.float64).reshape(4, 4)))
+        frames, height, width = self.shape
+        return PixelGrid(frames, width or None, height or None)
+
 
 class StudyRecord(msgspec.Struct, frozen=True):
     """One patient's volumes."""
@@ -37,3 +49,5 @@ class StudyRecord(msgspec.Struct, frozen=True):
     patient_id: str
     split: str
     series: tuple[SeriesRecord, ...]
+    evidence: dict[str, str] = {}
+    """What came with the volumes beside masks (`boxes`, `report`, `grades`): its kind → hash of its content."""

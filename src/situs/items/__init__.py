@@ -23,6 +23,8 @@ from situs.items._record import (
     imported_item_id,
     item_id,
     letter_of,
+    mark_label,
+    marks_of,
 )
 from situs.items._twins import Outline, Placement, arrange, outline, place
 from situs.items.tasks import TASKS, choose_tasks
@@ -59,6 +61,8 @@ __all__ = [
     "imported_item_id",
     "item_id",
     "letter_of",
+    "mark_label",
+    "marks_of",
     "outline",
     "place",
 ]

@@ -27,6 +27,8 @@ __all__ = [
     "imported_item_id",
     "item_id",
     "letter_of",
+    "mark_label",
+    "marks_of",
 ]
 
 Box = FrameBox | WorldBox
@@ -152,6 +154,7 @@ class Item(msgspec.Struct, frozen=True):
     fact_ids: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
     boxes: tuple[Box, ...] = ()
+    """Where the things asked about lie, and the marks to be drawn (`marks_of`)."""
     difficulty: float | None = None
     """Margin over half-width of the interval: 1 is barely provable, large is easy."""
     twin_group: str = ""
@@ -190,3 +193,16 @@ def answer_key(answer: Answer) -> str | None:
 def letter_of(item: Item, value: str) -> str:
     """The letter under which an option value stands in this item."""
     return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[[option.value for option in item.options].index(value)]
+
+
+_MARK = "mark:"
+
+
+def mark_label(letter: str) -> str:
+    """The label of the box that says where a mark is to be drawn."""
+    return _MARK + letter
+
+
+def marks_of(item: Item) -> dict[str, Box]:
+    """Letter → the point (a box without extent) at which it is drawn into the pictures; never put into words."""
+    return {box.label.removeprefix(_MARK): box for box in item.boxes if box.label.startswith(_MARK)}

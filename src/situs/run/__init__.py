@@ -1,9 +1,9 @@
 """Putting a bench's questions to a model or baseline: the runner, its journal, and the baselines."""
 
+from situs.clients import Spec, parse_spec
 from situs.run._baselines import BASELINES, Baseline, make_baseline
 from situs.run._journal import AnswerRow, Journal, read_journal
 from situs.run._runner import RunInfo, RunResult, open_run, run_baseline, selected_items
-from situs.run._spec import Spec, parse_spec
 
 __all__ = [
     "BASELINES",

@@ -10,9 +10,9 @@ from typing import Protocol
 
 from situs._files import digest
 from situs.bench import Bench
+from situs.clients import Spec
 from situs.errors import SitusError, did_you_mean
 from situs.items import AverageAnatomy, Choice, Item, Number, Text, YesNo, answer_key, letter_of
-from situs.run._spec import Spec
 
 __all__ = ["BASELINES", "Baseline", "make_baseline"]
 

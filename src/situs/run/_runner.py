@@ -15,12 +15,12 @@ import msgspec
 from situs import __version__
 from situs._files import canonical_json, read_json, write_atomic
 from situs.bench import Bench, open_bench
+from situs.clients import Spec
 from situs.errors import SitusError
 from situs.items import Item
 from situs.profiles import Profile
 from situs.run._baselines import make_baseline
 from situs.run._journal import AnswerRow, Journal
-from situs.run._spec import Spec
 
 __all__ = ["RunInfo", "RunResult", "open_run", "run_baseline", "selected_items"]
 
