@@ -36,7 +36,7 @@ class PatientVolume:
 
     def picture(self, plane: Plane, index: int, window: Window, size_px: int | None = None) -> Picture:
         """One slice. Without `size_px` its pixels are the voxels; with it, both axes have the same scale."""
-        grey = window.apply(_lay_out(np.take(self.array, index, axis=plane.through.world_index), plane))
+        grey = window.apply(_lay_out(_slice(self.array, plane, index), plane))
         pixel_to_world = self._pixel_to_world(plane, index)
         if size_px is None:
             return Picture(grey, pixel_to_world, plane, index)
@@ -44,7 +44,7 @@ class PatientVolume:
 
     def mask_picture(self, mask: NDArray[np.bool_], plane: Plane, index: int) -> NDArray[np.bool_]:
         """The same slice of a mask stored like the volume was (already in patient order)."""
-        return _lay_out(np.take(mask, index, axis=plane.through.world_index), plane)
+        return _lay_out(_slice(mask, plane, index), plane)
 
     def _pixel_to_world(self, plane: Plane, index: int) -> NDArray[np.float64]:
         """3×3 matrix: (x, y, 1) of a pixel centre → mm."""
@@ -89,6 +89,11 @@ class Picture:
         basis = np.column_stack([self._to_world[:, :2], across / np.linalg.norm(across)])
         result: NDArray[np.float64] = np.linalg.solve(basis, (np.asarray(points) - self._to_world[:, 2]).T).T
         return result
+
+
+def _slice(array: NDArray[Any], plane: Plane, index: int) -> NDArray[Any]:
+    """A view; `np.take` would copy a volume that is not stored in C order."""
+    return np.asarray(array[(slice(None),) * plane.through.world_index + (index,)])
 
 
 def _screen_axes(plane: Plane) -> tuple[Axis, Axis]:

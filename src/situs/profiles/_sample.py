@@ -52,16 +52,21 @@ def _through(array: NDArray[Any], axis: AxisMap, place: int, index: int, interpo
     whole = _whole_start(axis)
     if whole is not None:
         acquired = whole + index
-        return np.asarray(np.take(array, acquired, axis=place)) if 0 <= acquired < array.shape[place] else None
+        return _slice(array, acquired, place) if 0 <= acquired < array.shape[place] else None
     indices, weights = _weights(axis, index, interpolation)
     if not len(indices):
         return None
     if len(indices) == 1:
-        return np.asarray(np.take(array, indices[0], axis=place))
+        return _slice(array, indices[0], place)
     mean = np.zeros([n for i, n in enumerate(array.shape) if i != place], dtype=np.float32)
     for acquired, weight in zip(indices, weights, strict=True):
-        mean += np.float32(weight) * np.take(array, acquired, axis=place).astype(np.float32)
+        mean += np.float32(weight) * _slice(array, acquired, place).astype(np.float32)
     return mean
+
+
+def _slice(array: NDArray[Any], index: int, place: int) -> NDArray[Any]:
+    """A view; `np.take` would copy a volume that is not stored in C order."""
+    return np.asarray(array[(slice(None),) * place + (index,)])
 
 
 def _along(values: NDArray[Any], axis: AxisMap, place: int, interpolation: str) -> NDArray[Any]:
