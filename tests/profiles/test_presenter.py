@@ -14,7 +14,7 @@ from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.items import Item, mark_label
 from situs.profiles import Presenter, SliceStore, load_profile, shipped_profiles
-from situs.space import Affine, WorldBox, WorldPoints
+from situs.space import Affine, FrameBox, WorldBox, WorldPoints
 
 
 @pytest.fixture(scope="module")
@@ -158,3 +158,35 @@ def test_showing_less_hides_more(bench, items):
         counts[name] = sum(1 for item in of_one if presenter.hidden(item))
     assert counts["default"] < 0.5 * len(of_one)
     assert counts["one-slice"] == len(of_one), "a volume-level item needs two slices of each structure"
+
+
+class Stack:
+    """A pile of frames, as a reader of HDF5 or PNG gives it: (frames, height, width), first row on top."""
+
+    frames = np.random.default_rng(0).integers(0, 200, (12, 30, 40)).astype(np.float32)
+
+    def array(self) -> np.ndarray:
+        return self.frames
+
+
+def test_frames_without_millimetres_are_shown_as_stored(bench, items, monkeypatch):
+    presenter = Presenter(open_bench(bench), load_profile("sgmri-frames"))
+    series = msgspec.structs.replace(
+        presenter.series(items[0]), affine=(), shape=(12, 30, 40), modality="mr", labels_hash=""
+    )
+    presenter._series = {(items[0].study_id, items[0].series): series}
+    monkeypatch.setattr(presenter_module, "load_image", lambda *_: Stack())
+    asked = msgspec.structs.replace(items[0], needs=(), boxes=(), frames=(3, 7), level="slice")
+    shown = presenter.present(asked)
+    assert len(shown.images) == 2
+    for image, number in zip(shown.images, (3, 7)):
+        frame = Stack.frames[number]
+        expected = np.rint((frame - frame.min()) / (frame.max() - frame.min()) * 255)
+        assert np.abs(pixels(image).astype(float) - expected).max() <= 1
+    assert "2 MR slices" in shown.prompt
+    assert shown.volume.affine is None
+    assert shown.volume.array().shape == (12, 30, 40)
+    assert presenter.hidden(asked) == ()
+    marked = msgspec.structs.replace(asked, boxes=(FrameBox(7, 20.0, 15.0, 20.0, 15.0, mark_label("A")),))
+    changed = [a.digest != b.digest for a, b in zip(shown.images, presenter.present(marked).images)]
+    assert changed == [False, True]

@@ -6,11 +6,13 @@ import re
 from importlib.resources import files
 
 import msgspec
+import numpy as np
 import pytest
 
 from situs.errors import SitusError
 from situs.items import Item, YesNo
-from situs.profiles import load_profile, unmet_needs
+from situs.profiles import layout_of, load_profile, shipped_profiles, unmet_needs
+from situs.space import Affine, Grid
 
 
 def text_of(name: str = "default") -> str:
@@ -91,6 +93,41 @@ def test_the_shipped_profile_gives_what_shipped_tasks_need():
     assert {"side_convention", "scale", "slice_order", "view_convention"} <= set(profile.gives)
 
 
-def test_a_profile_survives_json():
-    profile = load_profile("default")
-    assert msgspec.json.decode(msgspec.json.encode(profile), type=type(profile)).hash == profile.hash
+@pytest.mark.parametrize("name", sorted(shipped_profiles()))
+def test_a_profile_survives_json(name):
+    """As a run's record: nothing is lost, and the hash stays."""
+    profile = load_profile(name)
+    again = msgspec.json.decode(msgspec.json.encode(profile), type=type(profile))
+    assert again == profile
+    assert again.hash == profile.hash
+    assert profile.name == name
+    assert profile.about
+
+
+def test_shipped_profiles_are_all_different():
+    hashes = {load_profile(name).hash for name in shipped_profiles()}
+    assert len(hashes) == len(shipped_profiles())
+
+
+def test_whole_numbers_are_lengths_too(tmp_path):
+    """`spacing_mm = 1` is 1.0 mm, also in a triple."""
+    for written_as in ("1", "1.0", "[1, 1.0, 1]"):
+        text = text_of().replace("[prompt]", f"[resample]\nspacing_mm = {written_as}\n[prompt]")
+        own = load_profile(written(tmp_path, text))
+        grid = Grid((10, 10, 10), Affine(np.diag([2.0, 2.0, 2.0, 1.0])))
+        assert [axis.known() for axis in layout_of(own, grid).lattice.axes] == [20, 20, 20]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "[resample]\nspacing_mm = 0.05",
+        "[crop]\nsize_mm = [1e9, 0.0, 0.0]",
+        "[view.montage]\ncolumns = 64\nrows = 1",
+    ],
+)
+def test_what_would_fill_the_memory_is_refused(tmp_path, table):
+    text = text_of().replace("[prompt]", f"{table}\n[prompt]").replace("slices = 32", "slices = 64")
+    own = load_profile(written(tmp_path, text))
+    with pytest.raises(SitusError, match="more than"):
+        layout_of(own, Grid((512, 512, 400), Affine(np.eye(4))))

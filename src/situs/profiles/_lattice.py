@@ -13,7 +13,10 @@ from situs.errors import SitusError
 from situs.profiles._schema import Profile
 from situs.space import Grid, PixelGrid
 
-__all__ = ["AxisMap", "Lattice", "array_order", "lattice_of"]
+__all__ = ["MOST_VOXELS", "AxisMap", "Lattice", "array_order", "lattice_of"]
+
+MOST_VOXELS = 4096
+"""Along one axis of what is shown."""
 
 
 class AxisMap:
@@ -126,6 +129,9 @@ def _axis(profile: Profile, axis: int, size: int | None, mm: float) -> AxisMap:
         made = made.cropped(count)
     if profile.crop.size_mm is not None and profile.crop.size_mm[axis]:
         made = made.cropped(max(1, round(profile.crop.size_mm[axis] / (mm * made.step))))
+    if made.count is not None and made.count > max(MOST_VOXELS, size or 0):
+        problem = f"an axis would have {made.count:,} voxels, more than {MOST_VOXELS:,}"
+        raise SitusError(problem, where=f"profile {profile.name}", fix="resample to larger voxels, or crop to less")
     return made
 
 

@@ -19,6 +19,8 @@ from situs.space import FrameBox, Grid, PixelGrid, WorldBox
 
 __all__ = ["Layout", "layout_of", "mark_points"]
 
+_LARGEST_SHEET_PX = 16_384
+
 
 class Layout:
     """The pictures in the order shown, and the maps between them and the patient."""
@@ -214,6 +216,9 @@ def _sheet(view: View, lattice: Lattice, slices: list[tuple[Screen, int, int | N
         tiles.append(Tile(lattice, screen, index, size=size or cell, corner=(left, top), window=window))
     columns, rows = min(montage.columns, len(slices)), -(-len(slices) // montage.columns)
     whole = columns * (width + montage.gap_px) - montage.gap_px, rows * (height + montage.gap_px) - montage.gap_px
+    if max(whole) > _LARGEST_SHEET_PX:
+        problem = f"a sheet would have {whole[0]} × {whole[1]} px, more than {_LARGEST_SHEET_PX}"
+        raise SitusError(problem, fix="give view.size_px, or fewer columns and rows")
     return Frame(tiles, whole)
 
 

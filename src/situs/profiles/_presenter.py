@@ -143,7 +143,10 @@ class Presenter:
         with self._lock:
             kept = self._kept_for(series)
             if kept.labels is None:
-                kept.labels = load_labels(series, self._locations)
+                labels = load_labels(series, self._locations)
+                if not isinstance(series.grid, Grid) or not labels.grid.matches(series.grid):
+                    raise SitusError("its masks are not on the image's grid", where=series.series, fix="rebuild")
+                kept.labels = labels
             return kept.labels
 
     def views(self, series: SeriesRecord, layout: Layout, labels: LabelMap) -> dict[str, list[SliceView]]:

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 
+from situs.profiles._lattice import MOST_VOXELS
 from situs.profiles._schema import Profile, WindowRule
 
 __all__ = ["ANSWER_SLOTS", "INTRO_SLOTS", "problems_of"]
@@ -50,7 +51,7 @@ ANSWER_SLOTS: dict[str, str | int] = {
 
 _PIXELS = (16, 4096)
 _MOST_SLICES = 10_000
-_MOST_VOXELS = 4096
+_SHORTEST_MM = 0.05
 
 
 def problems_of(profile: Profile) -> list[str]:
@@ -64,8 +65,8 @@ def _view(profile: Profile) -> Iterator[str]:
     if isinstance(view.slices, int) and not 1 <= view.slices <= _MOST_SLICES:
         yield "view.slices is not at least one slice"
     if view.every_mm is not None:
-        if not 0 < view.every_mm < math.inf:
-            yield "view.every_mm is not a length"
+        if not _SHORTEST_MM <= view.every_mm < math.inf:
+            yield f"view.every_mm is not a length of at least {_SHORTEST_MM} mm"
         if view.slices != "all":
             yield "view.slices and view.every_mm exclude each other"
     if view.limit is not None and view.limit < 1:
@@ -103,12 +104,12 @@ def _lattice(profile: Profile) -> Iterator[str]:
     if crop.shape is not None and crop.size_mm is not None:
         yield "crop.shape and crop.size_mm exclude each other"
     for name, shape in (("resample.shape", resample.shape), ("crop.shape", crop.shape)):
-        if shape is not None and any(not 0 <= count <= _MOST_VOXELS for count in shape):
-            yield f"{name} is not three numbers of voxels up to {_MOST_VOXELS}"
+        if shape is not None and any(not 0 <= count <= MOST_VOXELS for count in shape):
+            yield f"{name} is not three numbers of voxels up to {MOST_VOXELS}"
     spacing = resample.spacing_mm
     lengths = () if spacing is None else (spacing,) if isinstance(spacing, float) else spacing
-    if any(not (0 <= length < math.inf) or 0 < length < 0.05 for length in (*lengths, *(crop.size_mm or ()))):
-        yield "lengths are at least 0.05 mm, or 0 to keep an axis"
+    if any(length != 0 and not _SHORTEST_MM <= length < math.inf for length in (*lengths, *(crop.size_mm or ()))):
+        yield f"lengths are at least {_SHORTEST_MM} mm, or 0 to keep an axis"
 
 
 def _windows(profile: Profile) -> Iterator[str]:
