@@ -76,13 +76,9 @@ class Lattice:
         self.to_source = to_source
         """4×4: acquired index in this order → mm, or (frame, x, y) where there are none."""
         self.has_mm = has_mm
-
-    @property
-    def spacing(self) -> NDArray[np.float64]:
+        steps = np.array([axis.step for axis in axes])
+        self.spacing: NDArray[np.float64] = np.linalg.norm(to_source[:3, :3], axis=0) * steps
         """From one shown voxel to the next along each axis: mm, or acquired pixels where there are none."""
-        steps = np.array([axis.step for axis in self.axes])
-        lengths: NDArray[np.float64] = np.linalg.norm(self.to_source[:3, :3], axis=0) * steps
-        return lengths
 
     @property
     def affine(self) -> NDArray[np.float64]:

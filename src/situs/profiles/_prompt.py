@@ -8,6 +8,7 @@ import numpy as np
 
 from situs.items import Answer as ItemAnswer
 from situs.items import Boxes, Compound, Frames, Grades, Item, Number
+from situs.profiles._frame import Tile
 from situs.profiles._layout import Layout
 from situs.profiles._planes import Plane
 from situs.profiles._schema import AnswerSpace, Profile
@@ -127,12 +128,11 @@ def _sides(profile: Profile, layout: Layout) -> str:
 def _spacing(layout: Layout) -> str:
     """How long a pixel is, and how far apart parallel slices are."""
     tiles = [tile for frame in layout.frames for tile in frame.tiles]
-    sizes = {tuple(round(float(v), 2) for v in np.linalg.norm(t.matrix[:, :2], axis=0)) for t in tiles}
-    if len(sizes) > 1:
-        across = {t.plane: np.linalg.norm(t.matrix[:, :2], axis=0) for t in tiles}
-        said = [f"{x:.2f} × {y:.2f} mm in the {plane} slice" for plane, (x, y) in across.items()]
+    sizes = {tile.plane: np.linalg.norm(tile.matrix[:, :2], axis=0) for tile in _one_of_each_plane(tiles)}
+    if len({tuple(size.round(2)) for size in sizes.values()}) > 1:
+        said = [f"{x:.2f} × {y:.2f} mm in the {plane} slice" for plane, (x, y) in sizes.items()]
         return f"One pixel is {_joined(said)}."
-    x, y = (float(v) for v in np.linalg.norm(tiles[0].matrix[:, :2], axis=0))
+    x, y = (float(v) for v in sizes[tiles[0].plane])
     pixel = f"One pixel is {x:.2f} mm"
     if abs(x - y) > 0.01 * max(x, y):
         pixel = f"One pixel is {x:.2f} mm wide and {y:.2f} mm high"
@@ -140,6 +140,10 @@ def _spacing(layout: Layout) -> str:
         return f"{pixel}."
     things = "slices" if len(layout.frames) < len(tiles) else "pictures"
     return f"{pixel}; neighbouring {things} are {_between(layout):.1f} mm apart."
+
+
+def _one_of_each_plane(tiles: list[Tile]) -> list[Tile]:
+    return list({tile.plane: tile for tile in reversed(tiles)}.values())[::-1]
 
 
 def _between(layout: Layout) -> float:
