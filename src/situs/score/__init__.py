@@ -1,5 +1,7 @@
 """Parsers, metrics and statistics over answers: pure functions, each with an id and version."""
 
+from situs.score._compare import Comparison, Contestant, Pair, compare, holm, sign_flip_p
+from situs.score._compare_runs import COMPARED, compare_runs
 from situs.score._entries import METRICS, Entry, entries
 from situs.score._metrics_number import mra_vsi_code, mra_vsi_paper, relative_accuracy, within_interval
 from situs.score._metrics_numbers import median_abs_log_ratio, skill_over_mean, spearman_within_structure
@@ -15,13 +17,17 @@ from situs.score._statistics import Estimate, cluster_bootstrap, cluster_bootstr
 from situs.score._statistics_exact import binomial_interval_999, chance_adjusted, clopper_pearson
 
 __all__ = [
+    "COMPARED",
     "METRICS",
     "TRICKS",
     "BaselineScores",
+    "Comparison",
+    "Contestant",
     "Entry",
     "Estimate",
     "NotComputed",
     "Outcome",
+    "Pair",
     "Parsed",
     "RefusedInWords",
     "Result",
@@ -36,7 +42,10 @@ __all__ = [
     "cluster_bootstrap",
     "cluster_bootstrap_of",
     "cluster_of",
+    "compare",
+    "compare_runs",
     "entries",
+    "holm",
     "judge",
     "median_abs_log_ratio",
     "mra_vsi_code",
@@ -49,6 +58,7 @@ __all__ = [
     "relative_accuracy",
     "score_rows",
     "score_run",
+    "sign_flip_p",
     "skill_over_mean",
     "spearman_within_structure",
     "within_interval",
