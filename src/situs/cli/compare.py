@@ -20,7 +20,7 @@ def command(runs: tuple[Path, ...], bench: Path | None, metric: str, seed: int, 
 
     Each pair is compared on the items both could answer. The interval and the test (signs of whole patients
     exchanged) keep a patient's items together; p is corrected after Holm for the number of pairs. Runs of which more
-    than 1 % is missing, and baselines, are compared but not ranked.
+    than 1 % is missing are compared but not ranked; a model in one group with a blind baseline shows no sight.
     """
     from situs.score import compare_runs
 
@@ -56,6 +56,6 @@ def command(runs: tuple[Path, ...], bench: Path | None, metric: str, seed: int, 
         caption = f"Cannot be told apart: {groups}." if groups else "All ranked runs can be told apart."
         print_table("ranks on the items all share", ["rank", "95 %", "run", metric], ranks, caption)
     click.echo(
-        f"{len(result.nobody):,} items nobody gets, {len(result.everybody):,} everybody, "
+        f"{len(result.nobody):,} items no model gets, {len(result.everybody):,} every model gets, "
         f"{len(result.suspects):,} with a suspect key (--json lists them)"
     )

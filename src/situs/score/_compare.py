@@ -34,7 +34,9 @@ class Contestant(msgspec.Struct, frozen=True):
     said: dict[str, str] = {}
     """Item → what was read from the answer."""
     ranked: bool = True
-    """False for baselines and incomplete runs: they are compared, but have no rank."""
+    """False for an incomplete run: it is compared, but has no rank."""
+    baseline: bool = False
+    """Whether it answers without a model; such runs say nothing about the keys."""
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -83,6 +85,7 @@ class Comparison(msgspec.Struct, frozen=True):
     """The smallest difference that every pair here would show in four of five such benches."""
     standings: list[Standing]
     nobody: list[str]
+    """Items no model gets (baselines do not count)."""
     everybody: list[str]
     suspects: list[Suspect]
     warnings: list[str]
@@ -103,15 +106,16 @@ def compare(
     ranked = [run for run in runs if run.ranked]
     shared = sorted(set.intersection(*(set(run.values) for run in ranked))) if ranked else []
     standings = _standings(ranked, shared, clusters, seed)
+    models = [run for run in ranked if not run.baseline]
     reach = [pair.detectable for pair in pairs if pair.detectable is not None]
     return Comparison(
         pairs=pairs,
         tied_groups=tied_groups([s.name for s in standings], pairs),
         detectable=max(reach) if len(reach) == len(pairs) else None,
         standings=standings,
-        nobody=[item for item in shared if all(run.values[item] == 0 for run in ranked)],
-        everybody=[item for item in shared if all(run.values[item] == 1 for run in ranked)],
-        suspects=_suspects(ranked, shared),
+        nobody=[item for item in shared if models and all(run.values[item] == 0 for run in models)],
+        everybody=[item for item in shared if models and all(run.values[item] == 1 for run in models)],
+        suspects=_suspects(models, shared),
         warnings=_warnings(runs, pairs),
     )
 
@@ -248,5 +252,5 @@ def _warnings(runs: Sequence[Contestant], pairs: Sequence[Pair]) -> list[str]:
         result.append(f"only {few} patients are shared: no interval and no test (at least {TOO_FEW_CLUSTERS} needed)")
     left_out = [run.name for run in runs if not run.ranked]
     if left_out:
-        result.append(f"not ranked (baseline, or incomplete): {', '.join(left_out)}")
+        result.append(f"not ranked, more than 1 % is missing: {', '.join(left_out)}")
     return result

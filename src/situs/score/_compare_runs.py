@@ -59,4 +59,4 @@ def _contestant(name: str, client: str, scored: Sequence[Scored], metric: str) -
     lost = sum(row.outcome.state in ("failed", "missing", "unjudged") for row in counted)
     complete = lost <= _INCOMPLETE * len(counted)
     said = {row.outcome.item_id: row.outcome.parsed for row in counted if row.outcome.state == "answered"}
-    return Contestant(name, values, said, ranked=complete and parse_spec(client).kind not in BASELINES)
+    return Contestant(name, values, said, ranked=complete, baseline=parse_spec(client).kind in BASELINES)
