@@ -4,8 +4,8 @@ Usage: python benchmarks/runner.py [--items 4000] [--picture-items 400] [--long 
 
 A server in a process of its own answers at once, on loopback. Situs goes the whole way: requests made one by one,
 response cache, journal flushed per answer. The SDK does the least one can do with it: a plain asyncio loop with a
-semaphore, answers kept in memory. Both keep 32 calls in flight and have eight encoded slices at hand. Inspect runs its own
-`eval` of the same samples. CPU is of the client's process, threads included; import and start-up are not counted.
+semaphore, answers kept in memory. Both keep 32 calls in flight and have eight encoded slices at hand. Inspect runs its
+own `eval` of the same samples. CPU is of the client's process, threads included; import and start-up are not counted.
 """
 
 from __future__ import annotations
@@ -202,7 +202,8 @@ def run_openai(port: int, items: int, pictures: bool) -> dict[str, float]:
 
 def run_inspect(port: int, items: int, pictures: bool) -> dict[str, float]:
     """Inspect's own eval, with nothing to score."""
-    from inspect_ai import Task, eval
+    from inspect_ai import Task
+    from inspect_ai import eval as evaluate
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.model import ChatMessageUser, ContentImage, ContentText, get_model
     from inspect_ai.solver import generate
@@ -218,7 +219,9 @@ def run_inspect(port: int, items: int, pictures: bool) -> dict[str, float]:
 
         def go(count: int) -> None:
             task = Task(dataset=MemoryDataset([sample(n) for n in range(count)]), solver=generate())
-            log = eval(task, model=model, display="none", log_dir=folder, max_connections=IN_FLIGHT, max_tokens=64)[0]
+            log = evaluate(task, model=model, display="none", log_dir=folder, max_connections=IN_FLIGHT, max_tokens=64)[
+                0
+            ]
             assert log.status == "success", log.error
 
         go(20)
@@ -238,7 +241,8 @@ from situs.clients import make_client
 from situs.profiles import load_profile
 from situs.run import parse_spec, run_client
 spec = parse_spec(sys.argv[1])
-result = run_client(open_bench(Path(sys.argv[2])), make_client(spec), spec, None, load_profile("default"), Path(sys.argv[3]))
+bench, out = open_bench(Path(sys.argv[2])), Path(sys.argv[3])
+result = run_client(bench, make_client(spec), spec, None, load_profile("default"), out)
 assert result.requests == 0 and result.states == {"answered": result.items}
 print(json.dumps({"items": result.items, "seconds": round(time.perf_counter() - begin, 3)}))
 """
@@ -259,7 +263,11 @@ def resume(items: int) -> dict[str, float]:
         given.write_text("\n".join(map(json.dumps, rows)))
         program = [sys.executable, "-m", "situs", "import", "items", str(given), "--out", str(folder)]
         subprocess.run(program, check=True, capture_output=True)
-        bench, client, usage = open_bench(folder), make_client(spec), {"prompt_tokens": 3000.0, "completion_tokens": 3.0}
+        bench, client, usage = (
+            open_bench(folder),
+            make_client(spec),
+            {"prompt_tokens": 3000.0, "completion_tokens": 3.0},
+        )
         sampling = settings_for(client, spec)
         start_run(out, bench, spec, load_profile("default"), None, None, client=client.name, sampling=sampling)
         with Journal(out / "answers.jsonl") as journal:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+
 import wire
 from asking import QUICK, question
 

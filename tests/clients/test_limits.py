@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-import wire
-from asking import QUICK, question
 
-from situs.clients import Price, Request, Spent
+import wire
+from asking import QUICK, Book, question
+from situs.clients import Price, Request, Spent, ask, make_client, parse_spec
 from situs.errors import SitusError
 
 
@@ -39,8 +39,6 @@ def test_requests_are_made_only_as_they_are_needed(asked) -> None:
         done.append(request.key)
         book_size.append(made - len(done))
 
-    from situs.clients import ask, make_client, parse_spec
-
     with wire.Server() as server:
         ask(make_client(parse_spec(server.spec)), requests(), record, restricted=True, limits=QUICK)
     assert len(done) == 200
@@ -56,7 +54,6 @@ def test_requests_per_minute_are_kept(asked) -> None:
 
 
 def test_tokens_per_minute_are_kept(asked) -> None:
-    """Each call takes 100 + 3 tokens; 10 calls at 206 a second with a burst of six seconds' worth fit at once, 30 do not."""
     with wire.Server(lambda number, body: wire.raw(msgspec.json.encode(wire.completion("B", 1000)))) as server:
         chosen = limits(tokens_per_minute=60 * 20_060, concurrency=1)
         asked(server.spec, [question(n) for n in range(130)], chosen)
@@ -104,10 +101,6 @@ def test_a_cost_nobody_knows_cannot_be_watched(asked, price) -> None:
 
 
 def test_what_the_requests_raise_ends_the_session_and_keeps_what_came(asked) -> None:
-    from asking import Book
-
-    from situs.clients import ask, make_client, parse_spec
-
     def requests():
         for n in range(5):
             yield question(n)
@@ -121,12 +114,10 @@ def test_what_the_requests_raise_ends_the_session_and_keeps_what_came(asked) -> 
 
 
 def test_what_the_journal_raises_ends_the_session_at_once(asked) -> None:
-    from situs.clients import ask, make_client, parse_spec
-
     def record(request: Request, reply, seconds) -> None:
         raise SitusError("no space left")
 
+    requests = (question(n) for n in range(1000))
     with wire.Server() as server, pytest.raises(SitusError, match="no space left"):
-        client = make_client(parse_spec(server.spec))
-        ask(client, (question(n) for n in range(1000)), record, restricted=True, limits=QUICK)
+        ask(make_client(parse_spec(server.spec)), requests, record, restricted=True, limits=QUICK)
     assert len(server.seen) <= 2 * QUICK.concurrency
