@@ -23,12 +23,14 @@ _COMMANDS = {
     "run": "Put a bench's questions to a model or baseline.",
     "score": "Score a run, beside what one gets without looking.",
     "report": "Write one HTML file with tables and an item viewer.",
+    "adapter-check": "Tell whether a model sees left from right, up from down and the order of slices.",
+    "purge": "Remove cached answers and rendered slices.",
     "doctor": "Tell whether this installation works.",
 }
 
 
-_MODULES = {"import": "import_"}
-"""Commands whose names Python keeps for itself."""
+_MODULES = {"import": "import_", "adapter-check": "adapter_check"}
+"""Commands whose names Python keeps for itself or cannot spell."""
 
 
 class _Commands(click.Group):
