@@ -29,6 +29,20 @@ choice = "Answer with the letter of the right option."
 number = "Answer with one number{in_unit}."
 """
 
+WRONG = """
+from bright import Bright
+
+class Mirrored(Bright):
+    def answer(self, request):
+        said = super().answer(request)
+        return {"A": "B", "B": "A"}[said] if "On which side" in request.text() else said
+
+class Blind:
+    remote = False
+    def answer(self, request):
+        return "(A)"
+"""
+
 
 @pytest.fixture
 def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -36,12 +50,7 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (code,) = re.findall(r"```python\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
     (tmp_path / "bright.py").write_text(code)
     (tmp_path / "small.toml").write_text(SMALL)
-    mirrored = "from bright import Bright\n\n\nclass Mirrored(Bright):\n    def answer(self, request):\n        said = "
-    mirrored += (
-        'super().answer(request)\n        return {"A": "B", "B": "A"}[said] if "side" in request.text() else said\n'
-    )
-    blind = '\n\nclass Blind:\n    remote = False\n\n    def answer(self, request):\n        return "(A)"\n'
-    (tmp_path / "wrong.py").write_text(mirrored.replace('"side" in', '"On which side" in') + blind)
+    (tmp_path / "wrong.py").write_text(WRONG)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     for name in ("bright", "wrong"):
