@@ -65,7 +65,7 @@ def _situs() -> None:
 def main() -> None:
     """Run the program. A user's mistake is one line on standard error and exit code 2, never a traceback."""
     try:
-        code = _situs.main(standalone_mode=False)
+        code = _situs.main(prog_name="situs", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except SitusError as error:
