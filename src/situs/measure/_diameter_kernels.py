@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from situs._jit import kernel
 from situs.measure._component_kernels import _root
-from situs.measure._jit import kernel
 
 __all__ = ["largest_on_slices"]
 
