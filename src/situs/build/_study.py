@@ -84,7 +84,7 @@ def process(job: StudyJob) -> StudyOutcome:
         side_basis=source.orientation_basis,
         annotation=job.annotation,
         structures=known,
-        names={name: label for label, name in job.names.items()},
+        names=_labels_by_name(job.names, {s.label for s in labels.structures}),
     )
     ledger = Ledger(
         restrict(labels, known),
@@ -116,6 +116,11 @@ def process(job: StudyJob) -> StudyOutcome:
         problems,
         places,
     )
+
+
+def _labels_by_name(names: dict[int, str], present: set[int]) -> dict[str, int]:
+    """The label of each name; of two labels with one name, the one that the file holds."""
+    return {name: label for label, name in sorted(names.items(), key=lambda entry: entry[0] in present)}
 
 
 def _families(names: Iterable[str]) -> set[str]:
