@@ -102,7 +102,8 @@ def right_of(
     """Sum over voxels of the part of each that lies right of a midline, for each turn of the patient.
 
     `matrix` maps x, y, z, 1 to world x, y, z; `knots` are z, x, y of the midline's points by height; `line` is slope
-    and intercept of x, then of y, beyond them, and the heights between which these hold; `turns` are cosine and sine of each angle.
+    and intercept of x, then of y, beyond them, and the heights between which these hold; `turns` are cosine and sine of
+    each angle.
     """
     count = knots.size // 3
     for run in range(x0.size):
