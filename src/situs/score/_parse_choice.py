@@ -28,7 +28,7 @@ _TURN = re.compile(
     r"rather|make that)\b[ ,.:;!…—–-]*)+",
     re.IGNORECASE,
 )
-_QUESTION = re.compile(r"[^.;!?\n]{1,400}\?")
+_STATEMENTS = re.compile(r"(?<=[.;!?\n])")
 _STRONG_TURN = re.compile(r"\b(?:wait|on second|scratch|correction|my mistake|misspoke|oops)\b", re.IGNORECASE)
 _TURNED_TO = re.compile(
     r"(?:it's |it is |it must be |it should be |that's |the answer is |i mean |i choose |option |answer |make that )*",
@@ -220,7 +220,7 @@ class _Reader:
 
 def _without_questions(text: str) -> str:
     """What a reply states; all of it if it only asks."""
-    stated = _QUESTION.sub(" ", text)
+    stated = "".join(part for part in _STATEMENTS.split(text) if not part.endswith("?"))
     return stated if stated.strip(" .,;!\n") else text
 
 
