@@ -8,7 +8,7 @@ which are the names of structures.
 
 from situs.volumes._label_map import LabelMap, Structure
 from situs.volumes._labels import Labels, open_labels
-from situs.volumes._layouts import StudySource, find_studies
+from situs.volumes._layouts import StudySource, find_studies, find_study
 from situs.volumes._modality import modality_of, padding_of
 from situs.volumes._volume import Volume, open_volume
 
@@ -19,6 +19,7 @@ __all__ = [
     "StudySource",
     "Volume",
     "find_studies",
+    "find_study",
     "modality_of",
     "open_labels",
     "open_volume",
