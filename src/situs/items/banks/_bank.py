@@ -172,9 +172,8 @@ def _problems(bank: Bank) -> list[str]:
     if not found:
         told = sum(len(bank.sub_scores_of(question)) for question in bank.question)
         if (len(bank.question), told) != (bank.questions, bank.sub_scores):
-            found.append(
-                f"says {bank.questions} questions with {bank.sub_scores} sub-scores, has {len(bank.question)} with {told}"
-            )
+            said = f"says {bank.questions} questions with {bank.sub_scores} sub-scores"
+            found.append(f"{said}, has {len(bank.question)} with {told}")
     for kind, names in (("scale", bank.scales), ("region", bank.regions), ("family", bank.families)):
         found += [f"{kind} {name}: is not used" for name in names if name not in _used(bank)[kind]]
     return found

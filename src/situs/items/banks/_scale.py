@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 
@@ -105,7 +106,7 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         found = []
         if bins[0].low != low or not bins[0].holds_low:
             found.append(f"no bin holds {low:g}")
-        for before, after in zip(bins, bins[1:]):
+        for before, after in itertools.pairwise(bins):
             whole = self.quantity == "count"
             joined = before.high == after.low and before.holds_high != after.holds_low
             if not joined and not (whole and before.holds_high and after.holds_low and after.low == before.high + 1):
