@@ -11,8 +11,8 @@ from typing import Literal
 import msgspec
 
 from situs._files import canonical_json, digest, read_text
+from situs.anatomy.banks._scale import Scale
 from situs.errors import SitusError, did_you_mean
-from situs.items.banks._scale import Scale
 
 __all__ = ["Bank", "BankQuestion", "Chain", "Family", "Region", "SubScore", "load_bank", "shipped_banks"]
 
@@ -138,14 +138,14 @@ class Bank(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def shipped_banks() -> list[str]:
     """Names of the banks that come with Situs."""
-    folder = files("situs.items.banks").joinpath("data")
+    folder = files("situs.anatomy.banks").joinpath("data")
     return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
 
 
 def load_bank(spec: str) -> Bank:
     """A shipped bank by name, or the user's own TOML file; every problem in it is told at once."""
     if spec in shipped_banks():
-        text = files("situs.items.banks").joinpath("data", f"{spec}.toml").read_text("utf-8")
+        text = files("situs.anatomy.banks").joinpath("data", f"{spec}.toml").read_text("utf-8")
     elif Path(spec).is_file():
         text = read_text(Path(spec))
     else:

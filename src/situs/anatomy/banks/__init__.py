@@ -1,6 +1,6 @@
 """Banks of graded questions, as data."""
 
-from situs.items.banks._bank import (
+from situs.anatomy.banks._bank import (
     Bank,
     BankQuestion,
     Chain,
@@ -10,7 +10,7 @@ from situs.items.banks._bank import (
     load_bank,
     shipped_banks,
 )
-from situs.items.banks._scale import Level, Range, Scale
+from situs.anatomy.banks._scale import Level, Range, Scale
 
 __all__ = [
     "Bank",
