@@ -2,21 +2,32 @@
 
 from situs.clients import Spec, parse_spec
 from situs.run._baselines import BASELINES, Baseline, make_baseline
+from situs.run._folder import RunInfo, open_run
+from situs.run._hidden import HiddenRow, read_hidden
 from situs.run._journal import AnswerRow, Journal, read_journal
-from situs.run._runner import RunInfo, RunResult, open_run, run_baseline, selected_items
+from situs.run._plan import selected_items
+from situs.run._requests import Presents, Shown, requests_for
+from situs.run._result import RunResult
+from situs.run._runner import run_baseline, run_client
 
 __all__ = [
     "BASELINES",
     "AnswerRow",
     "Baseline",
+    "HiddenRow",
     "Journal",
+    "Presents",
     "RunInfo",
     "RunResult",
+    "Shown",
     "Spec",
     "make_baseline",
     "open_run",
     "parse_spec",
+    "read_hidden",
     "read_journal",
+    "requests_for",
     "run_baseline",
+    "run_client",
     "selected_items",
 ]
