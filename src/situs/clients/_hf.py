@@ -6,13 +6,14 @@ import asyncio
 import queue
 import threading
 from collections.abc import Sequence
+from importlib.metadata import version
 
 import msgspec
 
 from situs.clients._hf_batch import OutOfMemory, answer_batch
 from situs.clients._hf_model import LoadedModel, fingerprint, load_model, read_options
 from situs.clients._hf_prompt import Unaskable
-from situs.clients._protocol import Image, Reply, Request
+from situs.clients._protocol import Reply, Request
 from situs.clients._spec import Spec
 
 __all__ = ["HfClient", "make_hf"]
@@ -59,6 +60,8 @@ class HfClient:
 
     def __init__(self, name: str, loaded: LoadedModel, batch: int) -> None:
         self.name = name
+        self.cache_key = name
+        self.versions = {package: version(package) for package in ("torch", "transformers")}
         self.batch = batch
         """Requests in one pass; halved when the device is full. Ask at least this many at once."""
         self._loaded = loaded
@@ -69,8 +72,7 @@ class HfClient:
     async def answer(self, request: Request) -> Reply:
         """One reply; what this model cannot be asked comes back as `failed` with the reason."""
         loop = asyncio.get_running_loop()
-        images = sum(isinstance(part, Image) for message in request.messages for part in message.parts)
-        waiting = _Waiting(request, images, loop, loop.create_future())
+        waiting = _Waiting(request, len(request.images()), loop, loop.create_future())
         self._queue.put(waiting)
         return await waiting.future
 
@@ -153,7 +155,7 @@ def _alike(pending: Sequence[_Waiting], batch: int) -> list[_Waiting]:
     A sampled answer goes alone, so that it depends on its seed only and not on its neighbours.
     """
     first = pending[0]
-    if first.request.settings.temperature > 0:
+    if first.request.settings.temperature != 0.0:
         return [first]
     fitting = [
         waiting

@@ -40,7 +40,7 @@ def answer_batch(loaded: LoadedModel, requests: Sequence[Request]) -> list[Reply
         if room < settings.max_tokens and len(requests) > 1:
             raise Unaskable("near the end of the context a request goes alone, so that its neighbours cut nothing off")
         with torch.inference_mode():
-            if settings.temperature > 0:
+            if settings.temperature != 0.0:
                 torch.manual_seed(seed_of(requests[0]))
             output = loaded.model.generate(
                 **inputs.to(loaded.model.device, dtype=loaded.model.dtype),
@@ -82,15 +82,15 @@ def _check_images(chat: Chat, image_tokens: int, has_pixels: bool) -> None:
 
 
 def _how(loaded: LoadedModel, request: Request, max_new_tokens: int) -> dict[str, Any]:
-    """Arguments of `generate`: greedy whatever the folder's own defaults are, unless sampling is asked for."""
+    """Arguments of `generate`. The folder's own defaults hold only where the temperature is left to it."""
     settings = request.settings
     how: dict[str, Any] = {
         "max_new_tokens": max_new_tokens,
-        "num_beams": 1,
         "pad_token_id": loaded.processor.tokenizer.pad_token_id,
-        "repetition_penalty": 1.0,
-        "do_sample": settings.temperature > 0,
     }
+    if settings.temperature is None:
+        return how | ({} if settings.top_p is None else {"top_p": settings.top_p}) | settings.extra
+    how |= {"num_beams": 1, "repetition_penalty": 1.0, "do_sample": settings.temperature > 0}
     if settings.temperature > 0:
         how |= {"temperature": settings.temperature, "top_p": settings.top_p or 1.0, "top_k": 0}
     else:

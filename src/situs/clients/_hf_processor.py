@@ -7,7 +7,7 @@ from typing import Any
 
 from situs.errors import SitusError
 
-__all__ = ["load_processor"]
+__all__ = ["image_only_class", "load_processor"]
 
 _IMAGE_ONLY = {
     "qwen2_vl": "Qwen2VLProcessor",
@@ -42,7 +42,7 @@ def load_processor(folder: Path, model_type: str, *, trust_remote_code: bool = F
     raise SitusError(f"has no processor that takes images ({trouble[:200]})", where=folder, fix=fix)
 
 
-def _image_only(folder: Path, model_type: str) -> Any:
+def image_only_class(model_type: str) -> Any:
     """The family's own processor without its video half."""
     import transformers
 
@@ -55,8 +55,12 @@ def _image_only(folder: Path, model_type: str) -> Any:
         ) -> None:
             super().__init__(image_processor, tokenizer, None, chat_template=chat_template)
 
+    return ImageOnlyProcessor
+
+
+def _image_only(folder: Path, model_type: str) -> Any:
     try:
-        return ImageOnlyProcessor.from_pretrained(folder, local_files_only=True)
+        return image_only_class(model_type).from_pretrained(folder, local_files_only=True)
     except Exception as error:
         fix = "give the folder with all of the model's files"
         problem = f"its image processor cannot be loaded ({type(error).__name__}: {str(error)[:200]})"
