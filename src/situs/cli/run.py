@@ -83,7 +83,7 @@ def _ask(
     skip_hidden: bool,
     options: AskOptions,
 ) -> RunResult:
-    from situs.profiles import Presenter
+    from situs.profiles import Presenter, SliceStore
     from situs.run import run_client
 
     client = options.client(spec)
@@ -95,7 +95,7 @@ def _ask(
                 bench,
                 client,
                 spec,
-                Presenter(bench, profile, data=data),
+                Presenter(bench, profile, store=SliceStore(), data=data),
                 profile,
                 out,
                 split=split,

@@ -26,6 +26,7 @@ class Feed:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="situs-requests")
         self._lock = asyncio.Lock()
         self._ended = False
+        self._error: Exception | None = None
 
     async def next(self) -> Request | None:
         """The next request; None when there are no more."""
@@ -33,10 +34,11 @@ class Feed:
             async with self._lock:
                 if not self._ready and not self._ended:
                     await asyncio.get_running_loop().run_in_executor(self._thread, self._make)
-        return self._ready.popleft() if self._ready else await self._again()
-
-    async def _again(self) -> Request | None:
-        """Others may have taken what was made in the meantime."""
+        if self._ready:
+            return self._ready.popleft()
+        if self._error is not None:
+            raise self._error
+        # Others may have taken what was made in the meantime.
         return None if self._ended else await self.next()
 
     def close(self) -> None:
@@ -53,6 +55,7 @@ class Feed:
                     return
         except StopIteration:
             self._ended = True
-        except BaseException:
+        except Exception as error:
+            # What was made before is still asked; then the error is raised.
+            self._error = error
             self._ended = True
-            raise
