@@ -8,6 +8,7 @@ import csv
 import json
 import shutil
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,24 @@ from situs.tune._about import public_name
 from situs.tune._example import example_of
 
 LIMIT = 24
-PROFILE = "default"
 
 
 @pytest.fixture(scope="session")
-def exports(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def profile(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The default profile with small pictures: quick to make."""
+    text = files("situs.profiles").joinpath("data", "default.toml").read_text("utf-8")
+    assert "size_px = 448" in text
+    path = tmp_path_factory.mktemp("profile") / "small.toml"
+    path.write_text(text.replace("size_px = 448", "size_px = 192"))
+    return str(path)
+
+
+@pytest.fixture(scope="session")
+def exports(bench: Path, profile: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small bench, its first items, in every format. Do not change it."""
     folder = tmp_path_factory.mktemp("exports")
     for to in FORMATS:
-        export_bench(bench, to, folder / to, profile=PROFILE, limit=LIMIT)
+        export_bench(bench, to, folder / to, profile=profile, limit=LIMIT)
     return folder
 
 
@@ -67,18 +77,20 @@ def closed_accuracy(situs: Callable[..., Any], bench: Path, run: Path) -> tuple[
     return entry["value"], entry["n"]
 
 
-def expected_items(bench: Path) -> dict[str, Item]:
+def expected_items(bench: Path, profile: str) -> dict[str, Item]:
     """Of the first items, those that the profile does not hide."""
     opened = open_bench(bench)
-    presenter = Presenter(opened, load_profile(PROFILE))
+    presenter = Presenter(opened, load_profile(profile))
     items = [item for _, item in zip(range(LIMIT), opened.items())]
     return {item.item_id: item for item in items if not presenter.hidden(item)}
 
 
-def test_every_format_holds_the_answerable_items_with_what_a_model_is_told(bench: Path, exports: Path) -> None:
+def test_every_format_holds_the_answerable_items_with_what_a_model_is_told(
+    bench: Path, profile: str, exports: Path
+) -> None:
     opened = open_bench(bench)
-    presenter = Presenter(opened, load_profile(PROFILE))
-    items = expected_items(bench)
+    presenter = Presenter(opened, load_profile(profile))
+    items = expected_items(bench, profile)
     samples = {row["id"]: row for row in json_lines(exports / "inspect" / "samples.jsonl")}
     rows = {row["item_id"]: row for row in json_lines(exports / "lmms-eval" / "items.jsonl")}
     records = {row["item_id"]: row for path in (exports / "hf").glob("*/metadata.jsonl") for row in json_lines(path)}
@@ -101,13 +113,13 @@ def test_every_format_holds_the_answerable_items_with_what_a_model_is_told(bench
                 assert truth == [letter_of(item, right) for right in (value, *also_right)]
 
 
-def test_a_vlmevalkit_table_follows_its_documented_columns(bench: Path, exports: Path) -> None:
+def test_a_vlmevalkit_table_follows_its_documented_columns(bench: Path, profile: str, exports: Path) -> None:
     """index, image (base64, or the index of a row with the same), image_path, question, A, B, …, answer, category."""
-    items = expected_items(bench)
+    items = expected_items(bench, profile)
     closed = tsv(exports / "vlmevalkit" / "situs_bench.tsv")
     others = tsv(exports / "vlmevalkit" / "situs_bench_openended.tsv")
     assert {row["item_id"] for row in closed + others} == items.keys()
-    presenter = Presenter(open_bench(bench), load_profile(PROFILE))
+    presenter = Presenter(open_bench(bench), load_profile(profile))
     reused = 0
     for rows in (closed, others):
         images = {row["index"]: row["image"] for row in rows}
@@ -199,9 +211,9 @@ def test_what_a_model_is_told_holds_no_fact(bench: Path, exports: Path) -> None:
             assert row.keys() == kept
 
 
-def test_an_export_is_the_same_bytes_twice(bench: Path, exports: Path, tmp_path: Path) -> None:
+def test_an_export_is_the_same_bytes_twice(bench: Path, profile: str, exports: Path, tmp_path: Path) -> None:
     for to in FORMATS:
-        export_bench(bench, to, tmp_path / to, profile=PROFILE, limit=LIMIT)
+        export_bench(bench, to, tmp_path / to, profile=profile, limit=LIMIT)
         first, second = (
             {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
             for root in (exports / to, tmp_path / to)
@@ -210,13 +222,13 @@ def test_an_export_is_the_same_bytes_twice(bench: Path, exports: Path, tmp_path:
 
 
 def test_pictures_of_restricted_data_need_a_flag_and_carry_a_banner(
-    small: Path, situs: Callable[..., Any], tmp_path: Path
+    small: Path, profile: str, situs: Callable[..., Any], tmp_path: Path
 ) -> None:
     bench = tmp_path / "bench"
     shutil.copytree(small / "bench", bench)
     about = json.loads((bench / "bench.json").read_text())
     (bench / "bench.json").write_text(json.dumps(about | {"restricted": True}))
-    call = ("export", bench, "--to", "hf", "--profile", PROFILE, "--limit", 12, "--out", tmp_path / "out")
+    call = ("export", bench, "--to", "hf", "--profile", profile, "--limit", 12, "--out", tmp_path / "out")
     refused = situs(*call)
     assert refused.code == 2
     assert "--allow-restricted" in refused.err
@@ -252,14 +264,14 @@ def test_mistakes_are_one_line(bench: Path, run: Path, situs: Callable[..., Any]
     assert (taken / "mine.txt").read_text() == "keep"
 
 
-def test_an_export_can_be_replaced(bench: Path, situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_an_export_can_be_replaced(bench: Path, profile: str, situs: Callable[..., Any], tmp_path: Path) -> None:
     call = (
         "export",
         bench,
         "--to",
         "inspect",
         "--profile",
-        PROFILE,
+        profile,
         "--limit",
         12,
         "--out",
