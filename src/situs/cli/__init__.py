@@ -26,6 +26,7 @@ _COMMANDS = {
     "report": "Write one HTML file with tables and an item viewer.",
     "adapter-check": "Tell whether a model sees left from right, up from down and the order of slices.",
     "purge": "Remove cached answers and rendered slices.",
+    "export": "Write a bench or a run as files that other tools load.",
     "doctor": "Tell whether this installation works.",
 }
 
