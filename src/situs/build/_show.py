@@ -12,7 +12,7 @@ from situs._files import write_atomic
 from situs.bench import Locations, load_image, open_bench
 from situs.errors import SitusError
 from situs.items import Item
-from situs.profiles import PatientVolume, Picture, load_profile, prompt_text, render
+from situs.profiles import PatientVolume, Picture, layout_of, load_profile, prompt_text, render
 from situs.volumes import Volume, find_studies, modality_of, open_volume
 
 __all__ = ["Shown", "show"]
@@ -40,7 +40,7 @@ def show(source: Path, profile_spec: str, out: Path, *, item_id: str | None = No
     array = volume.array()
     modality = modality_of(array)
     pictures = render(PatientVolume(array, volume.grid, modality), profile)
-    prompt = prompt_text(item, profile, pictures, modality) if item is not None else ""
+    prompt = prompt_text(item, profile, layout_of(profile, volume.grid, item), modality) if item is not None else ""
     if out.suffix.lower() == ".png":
         write_atomic(out, _png(_sheet(pictures)))
     else:

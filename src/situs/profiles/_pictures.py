@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.errors import SitusError
+from situs.profiles._choose import chosen_slices
 from situs.profiles._planes import Plane
-from situs.profiles._profile import Profile
+from situs.profiles._schema import Profile, WindowRule
 from situs.profiles._window import Window, window_of
 from situs.space import Axis, Grid, WorldPoints
 
@@ -121,10 +122,10 @@ def _scaled(grey: NDArray[np.uint8], to_world: NDArray[np.float64], plane: Plane
 def render(volume: PatientVolume, profile: Profile) -> list[Picture]:
     """The pictures a model is shown, in order: from the feet to the head, back to front, left to right."""
     plane, count = profile.view.plane, volume.slices(profile.view.plane)
-    shown = min(count, profile.view.slices)
-    indices = np.unique(np.rint(np.linspace(0, count - 1, shown)).astype(int))
-    if volume.modality not in profile.window:
+    indices = chosen_slices(profile.view, count, float(volume.grid.affine.spacing_mm[plane.through.world_index]))
+    rule = profile.window.get(volume.modality)
+    if not isinstance(rule, WindowRule):
         problem = f"profile {profile.name!r} has no window for {volume.modality}"
         raise SitusError(problem, fix=f"add [window.{volume.modality}] to it")
-    window = window_of(profile.window[volume.modality], volume.array)
-    return [volume.picture(plane, int(i), window, profile.view.size_px) for i in indices]
+    window = window_of(rule, volume.array)
+    return [volume.picture(plane, i, window, profile.view.size_px) for i in indices]

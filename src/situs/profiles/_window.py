@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.profiles._profile import WindowRule
+from situs.profiles._schema import WindowRule
 
 __all__ = ["Window", "fitting_window", "window_of"]
 
