@@ -66,7 +66,7 @@ def run_baseline(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> RunResult:
     """Answer every item that has no answer yet."""
-    baseline = make_baseline(bench, spec)
+    baseline = make_baseline(bench, spec, profile)
     delay = _delay(spec)
     count = sum(1 for _ in selected_items(bench, split, limit))
     if not count:

@@ -46,13 +46,16 @@ _TWO_CORNERS = re.compile(
     re.IGNORECASE,
 )
 _LISTED = re.compile(
-    rf"(?:\b(?:bbox|box|bounding[ _]box|rect|bb)\s*)?[\[(]{_N}[,;\s]{_N}[,;\s]{_N}[,;\s]{_N}[,;]?\s*[\])]", re.IGNORECASE
+    rf"(?:\b(?:bbox|box|bounding[ _]box|rect|bb)\s*)?[\[(]{_N}[,;\s]{_N}[,;\s]{_N}[,;\s]{_N}[,;]?\s*[\])]",
+    re.IGNORECASE,
 )
 _SIX = re.compile(rf"[\[(]{_N}[,;]{_N}[,;]{_N}[,;]{_N}[,;]{_N}[,;]{_N}[,;]?\s*[\])]")
 _TAGGED = re.compile(rf"<(?:bb\w*|box|bounding_?box|loc)>\s*{_N}[,;\s]{_N}[,;\s]{_N}[,;\s]{_N}\s*<", re.IGNORECASE)
 _BARE_LINE = re.compile(rf"^(?:[\w ]{{1,40}}:)?{_N}[,;\s]{_N}[,;\s]{_N}[,;\s]{_N}\.?\s*$", re.MULTILINE)
 
-_FRAME_WORD = r"\b(?:frame|slice|image|img|picture)(?:s|_?(?:number|no|num|index|id|idx))?(?:\s+(?:number|no\.?|index))?"
+_FRAME_WORD = (
+    r"\b(?:frame|slice|image|img|picture)(?:s|_?(?:number|no|num|index|id|idx))?(?:\s+(?:number|no\.?|index))?"
+)
 _FRAME = re.compile(
     rf"{_FRAME_WORD}[\s_#:=*]{{0,4}}(?P<list>[0-9]{{1,5}}(?![0-9.]*[0-9])"
     r"(?:\s*(?:-|–|—|to|through|until|,|;|&|and|\+|,\s*and)\s*(?:(?:frame|slice|image)s?\s*)?[0-9]{1,5}(?![0-9]))*)",
@@ -235,10 +238,10 @@ def _walk_object(
         if key in _ASIDE_KEYS or key in _FRAME_KEYS or (key in _LABEL_KEYS and not isinstance(part, dict | list)):
             continue
         inner = context
-        if key in {"xyxy", "xywh"}:
-            inner = replace(context, order=key)
-        elif key == "bbox2d":
+        if key in {"xyxy", "bbox2d"}:
             inner = replace(context, order="xyxy")
+        elif key == "xywh":
+            inner = replace(context, order="xywh")
         elif (frame := _FRAME_KEY.match(name)) is not None and isinstance(part, dict | list):
             inner = replace(context, frames=listed_numbers(frame[1]))
         elif key not in _LIST_KEYS and key not in _LABEL_KEYS and not context.label and isinstance(part, dict | list):

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 __all__ = ["Found", "Loose", "loose_values"]
 
-Loose: TypeAlias = "str | float | bool | None | list[Loose] | dict[str, Loose]"
+Loose: TypeAlias = "str | float | bool | list[Loose] | dict[str, Loose] | None"
 """What was written. A repeated key keeps every value, in a list, where the values are objects."""
 
 _MOST_STEPS = 200_000

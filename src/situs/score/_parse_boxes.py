@@ -5,45 +5,49 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
+from situs.profiles import AnswerSpace
 from situs.score._box_mentions import Mention, mentions
 from situs.score._parse_clean import visible
 from situs.score._parse_common import Parsed, RefusedInWords, Result, Unparsed
 from situs.score._parse_refusal import refuses
 from situs.space import FrameBox
 
-if TYPE_CHECKING:
-    from situs.profiles import AnswerSpace
-
-__all__ = ["INFERRED", "parse_boxes"]
+__all__ = ["INFERRED", "Size", "parse_boxes"]
 
 INFERRED = frozenset({"scale_inferred", "order_inferred", "frame_base_inferred"})
 """Flags of answers that were read otherwise than the profile declares, because they cannot be meant so."""
 
+Size: TypeAlias = tuple[float, float]
+_LONGEST = 200_000
+"""Characters kept of a reply: a box per finding and picture makes long ones."""
 _TOLERANCE = 1.05
 """How far beyond the edge, as a share of the side, a coordinate may lie before its scale is doubted."""
 _NONE = re.compile(
-    r"\W*(?:(?:the )?(?:answer|boxes|bounding boxes)(?: is| are)?:?\s*)?(?:\[\s*\]|\{\s*\}|none|no (?:bounding )?box(?:es)?|"
-    r"no (?:abnormality|abnormalities|findings?|lesions?)(?: (?:is|are|was|were))?(?: (?:seen|present|found|visible|there))?)\W*",
+    r"\W*(?:(?:the )?(?:answer|boxes|bounding boxes)(?: is| are)?:?\s*)?"
+    r"(?:\[\s*\]|\{\s*\}|none|no (?:bounding )?box(?:es)?|no (?:abnormality|abnormalities|findings?|lesions?)"
+    r"(?: (?:is|are|was|were))?(?: (?:seen|present|found|visible|there))?)\W*",
     re.IGNORECASE,
 )
-_FINAL = re.compile(r"\b(?:final answer|final boxes|final bounding box(?:es)?|final result)\b[^\n:=]{0,30}[:=]?", re.IGNORECASE)
+_FINAL = re.compile(
+    r"\b(?:final answer|final boxes|final bounding box(?:es)?|final result)\b[^\n:=]{0,30}[:=]?", re.IGNORECASE
+)
 _MARKUP = re.compile(r"```[a-z]*|\*\*|__|`|\\(?=[\[\]()_])", re.IGNORECASE)
 
 
 def parse_boxes(
-    text: str, space: AnswerSpace, sizes: Sequence[tuple[int, int]], labels: Sequence[str] = ()
+    text: str, space: AnswerSpace, sizes: Sequence[Size], labels: Sequence[str] = ()
 ) -> Result[list[FrameBox]]:
     """The boxes that a reply gives, on the pictures shown (`frame` is a position among them).
 
-    `sizes` are width and height of each picture. Scale, order of numbers and the first frame's number are as the
-    profile declares (`space`), unless the form says otherwise itself (Qwen's box tokens, named sides, two corners).
-    Only numbers that cannot be meant as declared are read otherwise, and flagged (`INFERRED`). A final answer
-    outweighs what stands before it. A box whose picture is not told, among several pictures, is left out and flagged.
-    `labels` are names to look for in the words before a box.
+    `sizes` are width and height of each picture, infinite if not known. Scale, order of numbers and the first
+    frame's number are as the profile declares (`space`), unless the form itself says otherwise (Qwen's box tokens,
+    named sides, two corners). Only numbers that cannot be meant as declared are read otherwise, and flagged
+    (`INFERRED`). A final answer outweighs what stands before it. A box whose picture is not told, among several
+    pictures, is left out and flagged. `labels` are names to look for in the words before a box.
     """
-    plain = _MARKUP.sub("", visible(text))
+    plain = _MARKUP.sub("", visible(text, _LONGEST))
     if not plain.strip():
         return Unparsed("empty")
     found, empty = _final_first(plain, labels, volume=space.box_form == "volume")
@@ -56,16 +60,20 @@ def parse_boxes(
     if not framed:
         return Unparsed("no frame given")
     scale = _scale(framed, space.box_scale, sizes, flags)
+    if any(math.isinf(_sides(frame, sizes)[0]) and (scale != "pixel" or one.thousand) for frame, one in framed):
+        return Unparsed("the size of the picture is not known, so that shares of it cannot be read")
     order = _order(framed, space.box_order, scale, sizes, flags)
-    boxes: dict[FrameBox, None] = {}
+    boxes: dict[tuple[int, float, float, float, float], str] = {}
     for frame, mention in framed:
         ends = _ends(mention, order)
         side = _sides(frame, sizes)
         factor = _factor(side, "thousand" if mention.thousand else scale)
         x0, y0, x1, y1 = (_clipped(v * f, s) for v, f, s in zip(ends, (*factor, *factor), (*side, *side)))
         if x1 > x0 and y1 > y0:
-            boxes[FrameBox(frame, x0, y0, x1, y1, mention.label)] = None
-    return Parsed(list(boxes), tuple(flags)) if boxes else Unparsed("no box with an extent")
+            place = frame, x0, y0, x1, y1
+            boxes[place] = boxes.get(place) or mention.label
+    found_boxes = [FrameBox(*place, label) for place, label in boxes.items()]
+    return Parsed(found_boxes, tuple(flags)) if boxes else Unparsed("no box with an extent")
 
 
 def _final_first(plain: str, labels: Sequence[str], *, volume: bool) -> tuple[list[Mention], bool]:
@@ -99,7 +107,7 @@ def _placed(found: list[Mention], base: int, count: int, flags: list[str]) -> li
     return placed
 
 
-def _scale(framed: list[tuple[int, Mention]], declared: str, sizes: Sequence[tuple[int, int]], flags: list[str]) -> str:
+def _scale(framed: list[tuple[int, Mention]], declared: str, sizes: Sequence[Size], flags: list[str]) -> str:
     """The declared scale, or the one the numbers can only be meant in."""
     open_ones = [(frame, mention) for frame, mention in framed if not mention.thousand]
     if not open_ones:
@@ -125,7 +133,7 @@ def _scale(framed: list[tuple[int, Mention]], declared: str, sizes: Sequence[tup
 
 
 def _order(
-    framed: list[tuple[int, Mention]], declared: str, scale: str, sizes: Sequence[tuple[int, int]], flags: list[str]
+    framed: list[tuple[int, Mention]], declared: str, scale: str, sizes: Sequence[Size], flags: list[str]
 ) -> str:
     """The declared order, unless some box is impossible in it and all are possible in the other."""
     open_ones = [(frame, mention) for frame, mention in framed if mention.order is None]
@@ -138,7 +146,7 @@ def _order(
     return other
 
 
-def _possible(frame: int, mention: Mention, order: str, scale: str, sizes: Sequence[tuple[int, int]]) -> bool:
+def _possible(frame: int, mention: Mention, order: str, scale: str, sizes: Sequence[Size]) -> bool:
     a, b, c, d = mention.numbers
     if order == "xyxy":
         return c > a and d > b
@@ -158,11 +166,11 @@ def _ends(mention: Mention, order: str) -> tuple[float, float, float, float]:
     return min(a, c), min(b, d), max(a, c), max(b, d)
 
 
-def _sides(frame: int, sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
+def _sides(frame: int, sizes: Sequence[Size]) -> Size:
     return sizes[min(max(frame, 0), len(sizes) - 1)]
 
 
-def _factor(side: tuple[int, int], scale: str) -> tuple[float, float]:
+def _factor(side: Size, scale: str) -> tuple[float, float]:
     whole = {"unit": 1.0, "thousand": 1000.0}.get(scale)
     return (side[0] / whole, side[1] / whole) if whole else (1.0, 1.0)
 

@@ -15,10 +15,20 @@ from situs.score._parse_refusal import after_refusal, refuses
 
 __all__ = ["parse_choices"]
 
-_RUN = re.compile(r"\W*(?:options? |choices? |answers? |letters? )?((?:\(?\b[A-Za-z]\b\)?[\s,;/&+.]*(?:\b(?:and|or)\b\s*)?)+)\W*", re.I)
+_RUN = re.compile(
+    r"\W*(?:options? |choices? |answers? |letters? )?((?:\(?\b[A-Za-z]\b\)?[\s,;/&+.]*(?:\b(?:and|or)\b\s*)?)+)\W*",
+    re.I,
+)
+_NAMED_RUN = re.compile(
+    r"\b(?:correct|right|true|best|chosen|selected|applicable|following|the|my) "
+    r"(?:options|choices|answers|letters|statements|ones)"
+    r"(?: (?:are|would be))?:? ((?:\(?[A-Z]\b\)?[ ,;/&+]*(?:and |or )?)+)(?=[.\n;]|$)"
+)
 _GLUED = re.compile(r"\W*([A-Z]{2,10})\W*")
 _HEADED = re.compile(r"(?:^|(?<=[\s,;(&+/]))\(?([A-Za-z])(?:\)|[.:]\)?|(?= [-–—] ))\s*")
-_ALL = re.compile(r"\b(?:all (?:of )?(?:the )?(?:above|options|choices|of them)|all (?:four|three|five) (?:options|choices)?)\b", re.I)
+_ALL = re.compile(
+    r"\b(?:all (?:of )?(?:the )?(?:above|options|choices|of them)|all (?:four|three|five) (?:options|choices)?)\b", re.I
+)
 _NONE = re.compile(r"\bnone (?:of (?:the )?(?:above|options|choices|them|these))\b|^\W*none\W*$", re.I)
 
 
@@ -38,6 +48,9 @@ def parse_choices(text: str, options: Sequence[Option]) -> Result[tuple[str, ...
     if finals:
         together = [claim.payload for claim in finals if claim.group == finals[-1].group]
         return reader.result(reader.chosen(" and ".join(together)), plain)
+    named = list(_NAMED_RUN.finditer(plain))
+    if named and (chosen := reader.chosen(named[-1][1])):
+        return reader.result(chosen, plain)
     stated = [chosen for claim in marked if (chosen := reader.chosen(claim.payload))]
     if stated:
         return reader.result(stated[-1], plain)
@@ -74,13 +87,19 @@ class _Reader:
         rest = after_refusal(part)
         if _ALL.search(rest) and not any("all of the above" in core for core in self._words.cores):
             return set(range(self._count))
-        return self._headed(rest) | {index for index in self._letters.marked(rest) if index < self._count} | self._named(rest)
+        return (
+            self._headed(rest)
+            | {index for index in self._letters.marked(rest) if index < self._count}
+            | self._named(rest)
+        )
 
     def without_list(self, plain: str) -> str:
         """The text without a repetition of all options."""
         text = plain
         for index, option in enumerate(self._options[: self._count]):
-            listed = re.compile(rf"\(?\b{ALPHABET[index]}[).:]\s*{re.escape(' '.join(option.text.split()))}[.,;]?", re.I)
+            listed = re.compile(
+                rf"\(?\b{ALPHABET[index]}[).:]\s*{re.escape(' '.join(option.text.split()))}[.,;]?", re.I
+            )
             match = listed.search(text)
             if match is None:
                 return plain

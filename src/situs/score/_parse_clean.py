@@ -74,12 +74,12 @@ def clean(text: str) -> str:
     return re.sub(r" ?\n\s*", "\n", text).strip()
 
 
-def visible(text: str) -> str:
-    """The reply without its thinking, at most its last `LONGEST_REPLY` characters; markup stays."""
+def visible(text: str, longest: int = LONGEST_REPLY) -> str:
+    """The reply without its thinking, at most its last `longest` characters; markup stays."""
     text = _after_thinking(text.translate(_TRANSLATE))
-    if len(text) <= LONGEST_REPLY:
+    if len(text) <= longest:
         return text
-    tail = text[-LONGEST_REPLY:]
+    tail = text[-longest:]
     first_break = re.search(r"\s", tail)
     return "[cut]\n" + (tail[first_break.end() :] if first_break else tail)
 

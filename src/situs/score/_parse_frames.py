@@ -16,9 +16,12 @@ __all__ = ["parse_frames"]
 
 _WORD = r"(?:frame|slice|image|picture)s?(?:\s+(?:numbers?|nos?\.?|index|indices))?"
 _JOIN = r"\s*(?:-|–|—|to|through|until|till|\.\.+|…|,\s*and|and|,|;|&|\+)\s*"
-_NUMBERS = rf"[0-9]{{1,5}}(?![0-9.]*[0-9]|\s*(?:mm|cm|%|ml|px|pixels))(?:{_JOIN}(?:{_WORD}\s*#?)?[0-9]{{1,5}}(?!\.?[0-9]))*"
+_NUMBERS = (
+    rf"[0-9]{{1,5}}(?![0-9.]*[0-9]|\s*(?:mm|cm|%|ml|px|pixels))(?:{_JOIN}(?:{_WORD}\s*#?)?[0-9]{{1,5}}(?!\.?[0-9]))*"
+)
+_ORDINAL = re.compile(r"\b([0-9]{1,5})(?:st|nd|rd|th)\b(?=.{0,30}(?:frame|slice|image|picture))", re.IGNORECASE)
 _NAMED = re.compile(rf"\b{_WORD}\s*(?:are|is|from|between|:|=|#)?\s*#?(?P<list>{_NUMBERS})", re.IGNORECASE)
-_BEFORE = re.compile(rf"(?<![0-9.])(?P<list>{_NUMBERS})(?:st|nd|rd|th)?\s+{_WORD}\b", re.IGNORECASE)
+_BEFORE = re.compile(rf"(?<![0-9.])(?P<list>{_NUMBERS})\s+{_WORD}\b", re.IGNORECASE)
 _BARE = re.compile(rf"\W*(?:from\s+)?(?P<list>{_NUMBERS})\W*", re.IGNORECASE)
 _BETWEEN = re.compile(r"\b(?:between|from|starts?|starting|begins?|beginning|first|appears?)\b", re.IGNORECASE)
 _DENIED = re.compile(
@@ -26,9 +29,25 @@ _DENIED = re.compile(
     r"(?: (?:\w+ ){0,3}?(?:on|in|at|from|for|visible|seen|present))? ?$",
     re.IGNORECASE,
 )
-_NONE = re.compile(r"\W*(?:none|no (?:frames?|slices?|images?)|not (?:seen|visible|present)(?: on any \w+)?)\W*", re.IGNORECASE)
-_ALL = re.compile(r"\b(?:all|every|each|throughout all)(?: of)?(?: the)? (?:[0-9]+ )?(?:frames?|slices?|images?)\b", re.IGNORECASE)
-_KEYS = ("frames", "framerange", "slices", "slicerange", "frame", "slice", "range", "images", "image", "answer", "finalanswer")
+_NONE = re.compile(
+    r"\W*(?:none|no (?:frames?|slices?|images?)|not (?:seen|visible|present)(?: on any \w+)?)\W*", re.IGNORECASE
+)
+_ALL = re.compile(
+    r"\b(?:all|every|each|throughout all)(?: of)?(?: the)? (?:[0-9]+ )?(?:frames?|slices?|images?)\b", re.IGNORECASE
+)
+_KEYS = (
+    "frames",
+    "framerange",
+    "slices",
+    "slicerange",
+    "frame",
+    "slice",
+    "range",
+    "images",
+    "image",
+    "answer",
+    "finalanswer",
+)
 _ENDS = (
     ("start", "end"), ("first", "last"), ("from", "to"), ("startframe", "endframe"), ("firstframe", "lastframe"),
     ("startslice", "endslice"), ("firstslice", "lastslice"), ("min", "max"), ("begin", "end"),
@@ -41,7 +60,7 @@ def parse_frames(text: str, first: int, count: int, *, contiguous: bool = True) 
     `first` is the number of the first picture and `count` how many were shown. Where one range is asked for
     (`contiguous`), its two ends are enough: "starts on frame 3 and ends on frame 7" and `[3, 7]` say 3 to 7.
     """
-    plain = clean(text)
+    plain = _ORDINAL.sub(r"\1", clean(text))
     if not plain:
         return Unparsed("empty")
     said = _from_json(visible(text), contiguous)
@@ -66,7 +85,9 @@ def _from_json(text: str, contiguous: bool) -> set[int] | None:
     for found in reversed(list(loose_values(text))):
         if isinstance(found.value, dict):
             said = _in_object(found.value, contiguous, 0)
-        elif isinstance(found.value, list) and not re.search(r"[a-z]{4}", text[: found.start] + text[found.end :], re.I):
+        elif isinstance(found.value, list) and not re.search(
+            r"[a-z]{4}", text[: found.start] + text[found.end :], re.I
+        ):
             said = _in_value(found.value, contiguous)
         else:
             continue
@@ -132,9 +153,8 @@ def _named(statements: Iterable[str]) -> set[int]:
 
 def _is_total(statement: str, match: re.Match[str]) -> bool:
     """Whether "20 frames" tells how many were shown, rather than which."""
-    return match.re is _BEFORE and re.fullmatch(r"[0-9]+", match["list"]) is not None and not re.search(
-        r"(?:st|nd|rd|th)\s", match[0]
-    )
+    plural = match[0].rstrip().lower().endswith("s")
+    return match.re is _BEFORE and plural and match["list"].isdigit()
 
 
 def _hull_is_meant(part: str, said: set[int]) -> bool:

@@ -16,19 +16,25 @@ __all__ = ["parse_grades"]
 _MARKUP = re.compile(r"```[a-z]*|\*\*|__|`", re.IGNORECASE)
 _FINAL = re.compile(r"\b(?:final (?:diagnosis|answer|grades?|scores?)|in conclusion)\b\s*:?", re.IGNORECASE)
 _PAIR = re.compile(
-    r"(?P<key>[A-Za-z%][\w %()/\-]{0,80}?)\s*(?:[:=→]|->|\bis\b|\bwas\b|\bof\b)\s*(?:(?:a|an|MOAKS)\s+)?(?:(?:grade|score)d?\s*(?:of\s*)?[:=]?\s*)?"
+    r"(?P<key>[A-Za-z%][\w %()/\-]{0,80}?)\s*(?:[:=→]|->|\bis\b|\bwas\b|\bof\b)\s*"
+    r"(?:(?:a|an|MOAKS)\s+)?(?:(?:grade|score)d?\s*(?:of\s*)?[:=]?\s*)?"
     r"(?P<value>[0-9]{1,2}(?![0-9.]*[0-9%])|none|absent|present|yes|no)\b(?!\s*(?:%|mm|-|–|to|/)\s*[0-9]?)",
     re.IGNORECASE,
 )
 _GRADED = re.compile(r"\b(?:grade|score)\s*(?:is|of|:|=)?\s*([0-9]{1,2})\b(?!\s*(?:-|–|to|or)\s*[0-9])", re.IGNORECASE)
 _ALONE = re.compile(r"\W*(?:(?:moaks )?(?:grade|score)\s*[:=]?\s*)?([0-9]{1,2})\W*", re.IGNORECASE)
-_VALUE = re.compile(r"\s*(?:(?:moaks\s*)?(?:grade|score)\s*[:=]?\s*)?([0-9]{1,2})(?:\.0+)?(?=$|[\s:;,(/\-–—.)])(.*)", re.IGNORECASE | re.DOTALL)
+_VALUE = re.compile(
+    r"\s*(?:(?:moaks\s*)?(?:grade|score)\s*[:=]?\s*)?([0-9]{1,2})(?:\.0+)?(?=$|[\s:;,(/\-–—.)])(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
 _ECHO = re.compile(r"\s*(?:\||-|–|—|or\b|to\b)\s*[0-9]")
 _WORDS = {
     **dict.fromkeys(("none", "absent", "no", "normal", "negative", "not present", "false"), 0),
     **dict.fromkeys(("present", "yes", "positive", "true"), 1),
 }
-_SKIPPED = re.compile(r"reason|explan|confiden|probab|thought|rationale|descri|box|slice|frame|coord|evidence|scale|max|out ?of")
+_SKIPPED = re.compile(
+    r"reason|explan|confiden|probab|thought|rationale|descri|box|slice|frame|coord|evidence|scale|max|out ?of"
+)
 _SAME = {
     "percentage": "percent", "%": "percent", "pct": "percent", "proportion": "percent", "share": "percent",
     "count": "number", "numbers": "number", "num": "number", "amount": "number", "bmls": "bml",
@@ -38,9 +44,12 @@ _SAME = {
     "posterior": "post", "med": "medial", "lat": "lateral",
 }  # fmt: skip
 _FILLER = frozenset(
-    "of the a in at is on within that and or to for with by moaks scores score grade grades value answer "
-    "subregion site result final diagnosis level severity".split()
-)
+    {
+        "of", "the", "a", "in", "at", "is", "on", "within", "that", "and", "or", "to", "for", "with", "by", "moaks",
+        "scores", "score", "grade", "grades", "value", "answer", "subregion", "site", "result", "final", "diagnosis",
+        "level", "severity",
+    }
+)  # fmt: skip
 
 
 def parse_grades(text: str, names: Sequence[str]) -> Result[dict[str, int]]:
@@ -60,6 +69,8 @@ def parse_grades(text: str, names: Sequence[str]) -> Result[dict[str, int]]:
         alone = _ALONE.fullmatch(plain)
         stated = {int(value) for value in ([alone[1]] if alone else _GRADED.findall(_after_final(plain)))}
         grades = {names[0]: stated.pop()} if len(stated) == 1 else {}
+        word = _WORDS.get(re.sub(r"[^a-z ]", "", plain.lower()).strip())
+        grades = grades if word is None else {names[0]: word}
     if not grades:
         if contradictory:
             return Unparsed("contradictory grades")
@@ -90,7 +101,9 @@ def _leaves(value: Loose, path: str, depth: int) -> Iterator[tuple[str, int]]:
     elif isinstance(value, list) and depth < 8:
         for part in value:
             if isinstance(part, dict):
-                named = [str(v) for k, v in part.items() if k.lower() in {"name", "region", "finding", "subscore", "key"}]
+                named = [
+                    str(v) for k, v in part.items() if k.lower() in {"name", "region", "finding", "subscore", "key"}
+                ]
                 rest: Loose = {k: v for k, v in part.items() if str(v) not in named}
                 yield from _leaves(rest, " / ".join([path, *named]), depth + 1)
     elif (grade := _grade(value)) is not None:
@@ -140,7 +153,7 @@ def _assigned(leaves: Sequence[tuple[str, int]], names: Sequence[str]) -> tuple[
 def _spoken_of(path: set[str], tokens: dict[str, set[str]], common: Counter[str]) -> str | None:
     """The name whose words, weighed by how few names share them, the path holds most of; None if it is not one."""
     if len(tokens) == 1:
-        (name, own), = tokens.items()
+        ((name, own),) = tokens.items()
         return name if own & path or not own else None
     scores = {
         name: sum((1 if token in path else -0.25) / common[token] for token in own if common[token] < len(tokens))

@@ -9,7 +9,9 @@ __all__ = ["LONGEST_RANGE", "listed_numbers"]
 LONGEST_RANGE = 2000
 """Frames of the longest range that is spelled out; no picture series is longer."""
 
-_PART = re.compile(r"([0-9]{1,5})(?:\s*(?:-|–|—|to|through|until|till|\.\.+|…|:)\s*(?:[a-z]+\s*)?([0-9]{1,5}))?", re.IGNORECASE)
+_PART = re.compile(
+    r"([0-9]{1,5})(?:\s*(?:-|–|—|to|through|until|till|\.\.+|…|:)\s*(?:[a-z]+\s*)?([0-9]{1,5}))?", re.IGNORECASE
+)
 
 
 def listed_numbers(text: str) -> tuple[int, ...]:

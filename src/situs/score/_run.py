@@ -5,16 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from situs.bench import open_bench
 from situs.errors import SitusError
+from situs.profiles import Profile
 from situs.run import open_run, read_journal, selected_items
 from situs.score._scores import Scores, score_rows
 
-__all__ = ["score_run"]
+__all__ = ["read_hidden", "score_run"]
 
 
-def score_run(bench: Path, answers: Path, *, metrics: Sequence[str] | None = None, seed: int = 0) -> Scores:
-    """Score a run folder, or a file of answers by another tool, against a bench."""
+def score_run(
+    bench: Path,
+    answers: Path,
+    *,
+    profile: Profile | None = None,
+    metrics: Sequence[str] | None = None,
+    seed: int = 0,
+) -> Scores:
+    """Score a run folder, or a file of answers by another tool, against a bench.
+
+    `profile` says what another tool showed and how frames and boxes are spoken of; a run knows its own.
+    """
     if answers.is_dir():
         if not (answers / "run.json").is_file():
             raise SitusError("is not a run: run.json is missing", where=answers, fix="give the --out of situs run")
@@ -25,8 +38,37 @@ def score_run(bench: Path, answers: Path, *, metrics: Sequence[str] | None = Non
             lambda: selected_items(opened, info.split, info.limit),
             rows,
             gives=info.profile.gives,
+            profile=info.profile,
+            hidden=read_hidden(answers),
             metrics=metrics,
             seed=seed,
         )
     opened = open_bench(bench)
-    return score_rows(opened, opened.items, read_journal(answers), gives=None, metrics=metrics, seed=seed)
+    gives = None if profile is None else profile.gives
+    rows = read_journal(answers)
+    return score_rows(opened, opened.items, rows, gives=gives, profile=profile, metrics=metrics, seed=seed)
+
+
+def read_hidden(run: Path) -> dict[str, tuple[str, ...]]:
+    """`hidden.jsonl` of a run: the items whose pictures do not hold what they need, with the reasons."""
+    path = run / "hidden.jsonl"
+    if not path.is_file():
+        return {}
+    decoder = msgspec.json.Decoder(_Hidden)
+    result: dict[str, tuple[str, ...]] = {}
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            fix = 'each line is one JSON object with "item_id" and "reasons"'
+            raise SitusError(str(error), where=f"{path}:{number}", fix=fix) from error
+        if row.reasons:
+            result[row.item_id] = row.reasons
+    return result
+
+
+class _Hidden(msgspec.Struct, frozen=True):
+    item_id: str
+    reasons: tuple[str, ...]

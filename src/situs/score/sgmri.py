@@ -92,8 +92,8 @@ def v_score(
     """Σ IoU of Hungarian pairs / number of true boxes. None without a true box, 0 without a predicted one.
 
     True boxes are objects with `x, y, width, height` and maybe `frame` or `slice_num`. If any has a frame, boxes of
-    different frames do not match, but a predicted box without a frame matches any. `pred_boxes` (objects with `bbox` and
-    maybe `frame`) replace those read from the prediction.
+    different frames do not match, but a predicted box without a frame matches any. `pred_boxes` (objects with `bbox`
+    and maybe `frame`) replace those read from the prediction.
     """
     return visual(prediction, gt_boxes, image_width, image_height, pred_boxes=pred_boxes).v_score
 
