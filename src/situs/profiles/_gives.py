@@ -23,9 +23,12 @@ def derived_gives(profile: Profile) -> set[str]:
     """The needs of items that the profile meets, for a series with millimetres."""
     view, words = profile.view, profile.prompt.intro
     slots = slots_of(words)
+    told = ("order" in slots or {"first", "last"} <= slots) and view.kind == "stack" and not _is_one(view)
     gives = set()
     if profile.draw.side_letters or "sides" in slots or re.search(r"patient[’']s (right|left)", words):
-        gives |= {"side_convention", "view_convention"}
+        gives |= {"view_convention"} if _is_sagittal(view) else {"side_convention", "view_convention"}
+    if _is_sagittal(view) and told:
+        gives.add("side_convention")
     if re.search(r"\b(front|anterior)\b", words):
         gives.add("view_convention")
     if _tells_scale(profile, slots):
@@ -33,12 +36,16 @@ def derived_gives(profile: Profile) -> set[str]:
     if slots & {"frames", "what"}:
         gives.add("frame_count")
     upright = view.kind == "three_views" or view.plane is not Plane.AXIAL
-    told = "order" in slots or {"first", "last"} <= slots
-    if (upright and "view_convention" in gives) or (told and not _is_one(view) and not upright):
+    if (upright and "view_convention" in gives) or (told and not upright):
         gives.add("slice_order")
     if _shows_all(profile):
         gives.add("anchor")
     return gives
+
+
+def _is_sagittal(view: View) -> bool:
+    """Only the order of such slices tells left from right."""
+    return view.kind == "stack" and view.plane is Plane.SAGITTAL
 
 
 def _is_one(view: View) -> bool:

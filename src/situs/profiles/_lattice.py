@@ -13,7 +13,7 @@ from situs.errors import SitusError
 from situs.profiles._schema import Profile
 from situs.space import Grid, PixelGrid
 
-__all__ = ["AxisMap", "Lattice", "lattice_of"]
+__all__ = ["AxisMap", "Lattice", "array_order", "lattice_of"]
 
 
 class AxisMap:
@@ -36,7 +36,9 @@ class AxisMap:
     def known(self) -> int:
         """How many voxels are shown, refused where the file's size is not known."""
         if self.count is None:
-            raise SitusError("the size of its frames is not known", fix="give the images when the bench is made")
+            raise SitusError(
+                "the number or size of its frames is not known", fix="give the images when the bench is made"
+            )
         return self.count
 
     def resampled(self, count: int, step: float) -> AxisMap:
@@ -105,7 +107,7 @@ def lattice_of(profile: Profile, grid: Grid | PixelGrid) -> Lattice:
         sizes: tuple[int | None, ...] = own.shape
         to_source, has_mm = np.array(own.affine.matrix), True
     else:
-        sizes, to_source, has_mm = (grid.width, grid.height, grid.frames), _PIXELS, False
+        sizes, to_source, has_mm = (grid.width, grid.height, grid.frames or None), _PIXELS, False
         _refuse_mm(profile)
     lengths = np.linalg.norm(to_source[:3, :3], axis=0)
     x, y, z = (_axis(profile, axis, size, float(lengths[axis])) for axis, size in enumerate(sizes))
@@ -139,3 +141,10 @@ def _refuse_mm(profile: Profile) -> None:
         if wanted:
             problem = f"{field} needs millimetres, and the series has none"
             raise SitusError(problem, where=f"profile {profile.name}", fix="take a profile of stored frames")
+
+
+def array_order(axes: str) -> tuple[tuple[int, int, int], tuple[bool, bool, bool]]:
+    """Which patient axis each array axis is, and whether it runs the other way."""
+    i, j, k = ("RAS".find(letter) if letter in "RAS" else "LPI".find(letter) for letter in axes)
+    a, b, c = (letter in "LPI" for letter in axes)
+    return (i, j, k), (a, b, c)

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.items import Box, Item, marks_of
+from situs.errors import SitusError
+from situs.items import Box, Boxes, Compound, Frames, Item, marks_of
 from situs.profiles._choose import chosen_slices
 from situs.profiles._frame import NOT_KNOWN, Frame, Screen, Tile, acquired_axial
-from situs.profiles._lattice import Lattice, lattice_of
+from situs.profiles._lattice import Lattice, array_order, lattice_of
 from situs.profiles._layout_boxes import shown_boxes, source_boxes
 from situs.profiles._planes import Plane
 from situs.profiles._schema import Profile, View
@@ -59,6 +60,23 @@ class Layout:
         between = [frame for frame in wanted if low <= frame <= high]
         nearest = min(((abs(source - f), number) for f in between for number, source in places), default=None)
         return [nearest[1]] if nearest else []
+
+    def array_shape(self, axes: str) -> tuple[int, ...]:
+        """Shape of the array a 3D model receives: (frame, y, x) where there are no millimetres."""
+        order = array_order(axes)[0] if self.lattice.has_mm else (2, 1, 0)
+        return tuple(self.lattice.axes[axis].known() for axis in order)
+
+    def array_affine(self, axes: str) -> NDArray[np.float64] | None:
+        """4×4: index of that array → RAS+ mm; None where there are no millimetres."""
+        if not self.lattice.has_mm:
+            return None
+        reorder = np.zeros((4, 4))
+        reorder[3, 3] = 1.0
+        for place, (axis, flip) in enumerate(zip(*array_order(axes), strict=True)):
+            reorder[axis, place] = -1.0 if flip else 1.0
+            reorder[axis, 3] = self.lattice.axes[axis].known() - 1 if flip else 0.0
+        matrix: NDArray[np.float64] = self.lattice.affine @ reorder
+        return matrix
 
     def locate(self, point: NDArray[np.float64]) -> tuple[int, Tile, NDArray[np.float64]]:
         """The picture nearest to a point (mm, or frame, x, y): its position, its slice, and x, y, distance there."""
@@ -113,7 +131,7 @@ def _stack(
 ) -> list[tuple[Screen, int]]:
     screen = Screen(view.plane if lattice.has_mm else None, view.display == "neurological")
     axis = lattice.axes[screen.through]
-    count = axis.known()
+    count = axis.known() if axis.count is not None else _spoken_of(item)
     places = [float(lattice.acquired_of(point[None])[0, screen.through]) for point in points]
     frames = item.frames if item is not None and screen.plane in (None, Plane.AXIAL) else ()
     about = [_inside(axis.shown_at(frame), count) for frame in frames]
@@ -121,6 +139,20 @@ def _stack(
     must = held + [_inside(axis.shown_at(place), count) for place in places]
     spacing = float(lattice.spacing[screen.through])
     return [(screen, index) for index in chosen_slices(view, count, spacing, about=about, must=must)]
+
+
+def _spoken_of(item: Item | None) -> int:
+    """How many frames there must be, where the bench does not know it: those the item speaks of."""
+    if item is None:
+        raise SitusError("the number of its frames is not known", fix="give the images when the bench is made")
+    parts = item.answer.parts.values() if isinstance(item.answer, Compound) else [item.answer]
+    frames = [*item.frames, *(box.frame for box in item.boxes if isinstance(box, FrameBox))]
+    for part in parts:
+        if isinstance(part, Frames):
+            frames += part.frames
+        if isinstance(part, Boxes):
+            frames += [box.frame for box in part.boxes if isinstance(box, FrameBox)]
+    return max(frames, default=0) + 1
 
 
 def _three_views(

@@ -12,7 +12,7 @@ from situs.profiles._layout import Layout
 from situs.profiles._planes import Plane
 from situs.profiles._schema import AnswerSpace, Profile
 
-__all__ = ["options_text", "prompt_text"]
+__all__ = ["intro_text", "options_text", "prompt_text"]
 
 
 def options_text(item: Item) -> str:
@@ -46,8 +46,8 @@ def intro_text(profile: Profile, layout: Layout, modality: str, *, marked: bool 
     if used & {"width", "height"}:
         slots |= {"width": layout.frames[0].width, "height": layout.frames[0].height}
     first, last = _ends(profile, layout)
-    if first and count > 1:
-        slots["order"] = f", in order from the {first} to the {last}"
+    if count > 1:
+        slots["order"] = _order(profile, layout, first, last)
     if layout.lattice.has_mm:
         slots |= {
             "plane": profile.view.plane.value,
@@ -62,22 +62,28 @@ def intro_text(profile: Profile, layout: Layout, modality: str, *, marked: bool 
 
 
 def _what(profile: Profile, layout: Layout, modality: str) -> str:
-    """`32 axial CT slices`; of a montage, on how many sheets."""
+    """`32 axial CT slices`."""
     view = profile.view
     slices = [tile for frame in layout.frames for tile in frame.tiles]
     if view.kind == "three_views":
         planes = [tile.plane.value for tile in slices if tile.plane is not None]
         said = _joined([f"{_count(planes.count(plane))} {plane}" for plane in dict.fromkeys(planes)])
-        what = f"{said} {modality} slice{'s' if len(slices) > 1 else ''}"
+        what = f"{said} {modality} slice"
     else:
         plane = f"{view.plane.value} " if layout.lattice.has_mm else ""
         what = f"{len(slices)} {plane}{modality} slice{'s' if len(slices) > 1 else ''}"
     if view.fps is not None:
         what = f"a video of {what} ({view.fps:g} frames per second)"
-    if view.montage is not None:
-        sheets = len(layout.frames)
-        what += " on one sheet, in reading order" if sheets == 1 else f" on {sheets} sheets, in reading order"
     return what
+
+
+def _order(profile: Profile, layout: Layout, first: str, last: str) -> str:
+    """In which order the slices come, and how they lie on sheets."""
+    ends = f" from the {first} to the {last}" if first else ""
+    if profile.view.montage is None:
+        return f", in order{ends}" if ends else ""
+    sheets = "one sheet" if len(layout.frames) == 1 else f"{len(layout.frames)} sheets"
+    return f", on {sheets} in reading order{ends}"
 
 
 def _count(number: int) -> str:
@@ -108,13 +114,13 @@ def _ends(profile: Profile, layout: Layout) -> tuple[str, str]:
 def _sides(profile: Profile, layout: Layout) -> str:
     side = "right" if profile.view.display == "radiological" else "left"
     planes = {tile.plane for frame in layout.frames for tile in frame.tiles}
-    each = "each picture" if len(layout.frames) > 1 else "the picture"
+    each = "each slice" if profile.view.montage else "each picture" if len(layout.frames) > 1 else "the picture"
     if planes == {Plane.SAGITTAL}:
         return f"The patient's front is on the left side of {each}."
     if Plane.SAGITTAL not in planes:
         return f"The patient's {side} is on the left side of {each}."
     return (
-        f"In axial and coronal pictures the patient's {side} is on the left side, in sagittal ones the patient's front."
+        f"In axial and coronal slices the patient's {side} is on the left side, in sagittal ones the patient's front."
     )
 
 
@@ -124,7 +130,7 @@ def _spacing(layout: Layout) -> str:
     sizes = {tuple(round(float(v), 2) for v in np.linalg.norm(t.matrix[:, :2], axis=0)) for t in tiles}
     if len(sizes) > 1:
         across = {t.plane: np.linalg.norm(t.matrix[:, :2], axis=0) for t in tiles}
-        said = [f"{x:.2f} × {y:.2f} mm in the {plane} picture" for plane, (x, y) in across.items()]
+        said = [f"{x:.2f} × {y:.2f} mm in the {plane} slice" for plane, (x, y) in across.items()]
         return f"One pixel is {_joined(said)}."
     x, y = (float(v) for v in np.linalg.norm(tiles[0].matrix[:, :2], axis=0))
     pixel = f"One pixel is {x:.2f} mm"
@@ -132,7 +138,7 @@ def _spacing(layout: Layout) -> str:
         pixel = f"One pixel is {x:.2f} mm wide and {y:.2f} mm high"
     if len({tile.plane for tile in tiles}) > 1 or len({tile.index for tile in tiles}) == 1:
         return f"{pixel}."
-    things = "slices" if len(layout.frames) == 1 else "pictures"
+    things = "slices" if len(layout.frames) < len(tiles) else "pictures"
     return f"{pixel}; neighbouring {things} are {_between(layout):.1f} mm apart."
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "Resample",
     "View",
     "WindowRule",
+    "picture_hash",
 ]
 
 RENDERER = "1"
@@ -200,3 +201,9 @@ class Profile(_Table, frozen=True):
     def hash(self) -> str:
         """Equal profiles have equal hashes; every setting but `about` goes in."""
         return digest(RENDERER, canonical_json(msgspec.structs.replace(self, about="")))
+
+
+def picture_hash(profile: Profile) -> str:
+    """The hash of what decides the pixels of a slice; profiles that differ in words or choice of slices share it."""
+    parts = [profile.window, profile.resample, profile.crop, profile.encoding, profile.draw, profile.view.windows]
+    return digest(RENDERER, canonical_json([*parts, profile.view.display]))

@@ -12,8 +12,8 @@ from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Item
 from situs.report._names import unique_names
-from situs.run import BASELINES, AnswerRow, RunInfo, open_run, parse_spec, read_journal, selected_items
-from situs.score import Entry, Outcome, Scores, read_hidden, score_rows
+from situs.run import BASELINES, AnswerRow, RunInfo, open_run, parse_spec, read_hidden, read_journal, selected_items
+from situs.score import Entry, Outcome, Scores, score_rows
 
 __all__ = ["ScoredRun", "entry_of", "mark_of", "read_runs"]
 
@@ -95,7 +95,7 @@ def read_runs(folders: Sequence[Path], bench: Path | None, seed: int) -> tuple[B
             rows,
             gives=info.profile.gives,
             profile=info.profile,
-            hidden=read_hidden(folder),
+            hidden=read_hidden(folder / "hidden.jsonl"),
             metrics=_METRICS,
             seed=seed,
         )

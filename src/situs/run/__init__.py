@@ -3,27 +3,38 @@
 from situs.clients import Spec, parse_spec
 from situs.run._baselines import BASELINES, Baseline, make_baseline
 from situs.run._box_prior import boxes_of
+from situs.run._folder import RunInfo, open_run
+from situs.run._hidden import HiddenRow, read_hidden
 from situs.run._journal import AnswerRow, Journal, read_journal
-from situs.run._runner import RunInfo, RunResult, open_run, run_baseline, selected_items
-from situs.run._shown import NATIVE, Shown, has_places, volume_hull
+from situs.run._plan import selected_items
+from situs.run._requests import Presents, Shown, requests_for
+from situs.run._result import RunResult
+from situs.run._runner import run_baseline, run_client
+from situs.run._viewing import NATIVE, Viewing, has_places, volume_hull
 
 __all__ = [
     "BASELINES",
     "NATIVE",
     "AnswerRow",
     "Baseline",
+    "HiddenRow",
     "Journal",
+    "Presents",
     "RunInfo",
     "RunResult",
     "Shown",
     "Spec",
+    "Viewing",
     "boxes_of",
     "has_places",
     "make_baseline",
     "open_run",
     "parse_spec",
+    "read_hidden",
     "read_journal",
+    "requests_for",
     "run_baseline",
+    "run_client",
     "selected_items",
     "volume_hull",
 ]

@@ -31,8 +31,8 @@ from situs.items import (
 )
 from situs.profiles import Profile
 from situs.run._box_prior import BoxPrior, extent_of, fixed_grid, labels_of, random_boxes
-from situs.run._shown import Shown, has_places
 from situs.run._speak import say_boxes, say_frames, say_grades, say_letters, speakable_boxes
+from situs.run._viewing import Viewing, has_places
 from situs.space import FrameBox
 
 __all__ = ["BASELINES", "Baseline", "make_baseline"]
@@ -55,7 +55,7 @@ class _Speaker:
 
     purpose = ""
 
-    def __init__(self, bench: Bench, spec: Spec, shown: Shown) -> None:
+    def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
         self._seed = spec.whole("seed", 0)
         self._bench = bench
         self._shown = shown
@@ -163,7 +163,7 @@ class Random(_Speaker):
 
     purpose = "random"
 
-    def __init__(self, bench: Bench, spec: Spec, shown: Shown) -> None:
+    def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
         super().__init__(bench, spec, shown)
         self._extent: tuple[float, float] | None = None
 
@@ -199,7 +199,7 @@ class Majority(_Speaker):
 
     purpose = "majority"
 
-    def __init__(self, bench: Bench, spec: Spec, shown: Shown) -> None:
+    def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
         super().__init__(bench, spec, shown)
         self._keys: dict[tuple[str, ...], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         self._values: dict[str, list[tuple[str, float]]] = defaultdict(list)
@@ -284,7 +284,7 @@ class Prior(Majority):
 
     purpose = "prior"
 
-    def __init__(self, bench: Bench, spec: Spec, shown: Shown) -> None:
+    def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
         super().__init__(bench, spec, shown)
         self._count = max(1, spec.whole("boxes", 1))
         patient_of = {study.study_id: study.patient_id for study in bench.studies()}
@@ -317,7 +317,7 @@ class FixedGrid(Random):
         return fixed_grid(self._shown.sizes(item), self._extent)
 
 
-BASELINES: dict[str, Callable[[Bench, Spec, Shown], Baseline]] = {
+BASELINES: dict[str, Callable[[Bench, Spec, Viewing], Baseline]] = {
     "oracle": Oracle,
     "random": Random,
     "majority": Majority,
@@ -340,7 +340,7 @@ def make_baseline(bench: Bench, spec: Spec, profile: Profile | None = None) -> B
         odd = min(unknown) if unknown else spec.name or spec.url
         fix = f"settings: {', '.join(sorted(known, reverse=True))}"
         raise SitusError(f"{spec.kind} does not know {odd!r}", where="--model", fix=fix)
-    return BASELINES[spec.kind](bench, spec, Shown(bench, profile))
+    return BASELINES[spec.kind](bench, spec, Viewing(bench, profile))
 
 
 def _text(item: Item) -> tuple[str, ...]:

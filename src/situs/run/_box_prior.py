@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.items import Boxes, Compound, Item
-from situs.run._shown import Shown
+from situs.run._viewing import Viewing
 from situs.space import FrameBox
 
 __all__ = ["BoxPrior", "boxes_of", "centres", "extent_of", "fixed_grid", "labels_of", "random_boxes"]
@@ -47,7 +47,7 @@ class BoxPrior:
     score without a precision term rewards: 5 or 20 boxes a label beat every published model there.
     """
 
-    def __init__(self, items: Iterable[Item], shown: Shown, count: int = 1) -> None:
+    def __init__(self, items: Iterable[Item], shown: Viewing, count: int = 1) -> None:
         self._shown = shown
         self._count = count
         self._places: dict[tuple[str, bool, str], list[tuple[str, FloatArray]]] = defaultdict(list)
@@ -123,7 +123,7 @@ def centres(boxes: FloatArray, count: int) -> FloatArray:
     return np.asarray(found)
 
 
-def extent_of(items: Iterable[Item], shown: Shown) -> tuple[float, float]:
+def extent_of(items: Iterable[Item], shown: Viewing) -> tuple[float, float]:
     """How far the boxes of all items reach: the field of pictures whose size is not known."""
     reach = [(1.0, 1.0)]
     for item in items:

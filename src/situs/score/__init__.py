@@ -32,7 +32,7 @@ from situs.score._parse_frames import parse_frames
 from situs.score._parse_grades import parse_grades
 from situs.score._parse_number import parse_number
 from situs.score._parse_yes_no import parse_yes_no
-from situs.score._run import read_hidden, score_run
+from situs.score._run import score_run
 from situs.score._scores import BaselineScores, NotComputed, Scores, blind_scores, choose_metrics, score_rows
 from situs.score._statistics import Estimate, cluster_bootstrap, cluster_bootstrap_of, cluster_of, paired_difference
 from situs.score._statistics_exact import binomial_interval_999, chance_adjusted, clopper_pearson
@@ -87,7 +87,6 @@ __all__ = [
     "presence_sensitivity",
     "presence_specificity",
     "quadratic_kappa",
-    "read_hidden",
     "relative_accuracy",
     "same_labels",
     "score_rows",

@@ -9,7 +9,7 @@ import msgspec
 
 from situs.items import Boxes, Choice, Choices, Compound, Frames, Item, Number, Simple, Text, YesNo, answer_key
 from situs.profiles import unmet_needs
-from situs.run import AnswerRow, Shown, has_places
+from situs.run import AnswerRow, Viewing, has_places
 from situs.score._compound import split_response
 from situs.score._metrics_grades import GradePair
 from situs.score._parts import Part, is_place, read_part, unread_part
@@ -72,7 +72,7 @@ def judge(
     row: AnswerRow | None,
     gives: tuple[str, ...] | None,
     *,
-    shown: Shown | None = None,
+    shown: Viewing | None = None,
     hidden: Sequence[str] = (),
 ) -> Scored:
     """Score one answer.
@@ -113,12 +113,12 @@ def _chance(item: Item) -> float | None:
     return 1.0 / (len(item.options) or 2) if isinstance(item.answer, YesNo | Choice) else None
 
 
-def _reasons(item: Item, gives: tuple[str, ...] | None, shown: Shown | None) -> list[str]:
+def _reasons(item: Item, gives: tuple[str, ...] | None, shown: Viewing | None) -> list[str]:
     missing = unmet_needs(item, gives) if gives is not None else []
     return [f"needs {', '.join(missing)}"] if missing else ([reason] if (reason := _unseen(item, shown)) else [])
 
 
-def _unseen(item: Item, shown: Shown | None) -> str:
+def _unseen(item: Item, shown: Viewing | None) -> str:
     """Why a place that is asked for cannot be told on the pictures; empty if it can."""
     if shown is None or not has_places(item.answer):
         return ""
@@ -138,7 +138,7 @@ def _parts(item: Item) -> Mapping[str, Simple]:
     return item.answer.parts if isinstance(item.answer, Compound) else {"": item.answer}
 
 
-def _judge(item: Item, row: AnswerRow | None, base: Scored, shown: Shown | None) -> Scored:
+def _judge(item: Item, row: AnswerRow | None, base: Scored, shown: Viewing | None) -> Scored:
     parts = _parts(item)
     if row is None or row.state != "answered":
         state = "missing" if row is None else row.state

@@ -15,7 +15,7 @@ from typing import Any
 
 from situs.facts import LEVELS
 from situs.items import Boxes, Choice, Choices, Frames, Grades, Item, Number, Simple, Text, YesNo, letter_of
-from situs.run import Shown
+from situs.run import Viewing
 from situs.score._metrics_boxes import BOX_F1, BOX_IOU_3D, BOX_PANOPTIC, box_metrics, same_labels, tube_iou
 from situs.score._metrics_grades import GRADE_EXACT, GRADE_WITHIN_ONE, GradePair
 from situs.score._metrics_number import (
@@ -82,7 +82,7 @@ def unread_part(item: Item, answer: Simple, state: str, reason: str) -> Part:
     return Part(state, False, reason, dict.fromkeys(_metric_ids(item, answer), 0.0), graded)
 
 
-def read_part(item: Item, answer: Simple, response: str, shown: Shown | None) -> Part:
+def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Part:
     """Parse a reply as an answer of this kind and score it; `shown` is needed for places only."""
     if isinstance(answer, Text):
         return unread_part(item, answer, "unjudged", "a text answer needs a judge")
@@ -94,7 +94,7 @@ def read_part(item: Item, answer: Simple, response: str, shown: Shown | None) ->
     return _score(item, answer, result, shown)
 
 
-def _parse(item: Item, answer: Simple, response: str, shown: Shown | None) -> Result[Any]:
+def _parse(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Result[Any]:
     match answer:
         case YesNo():
             return parse_yes_no(response)
@@ -114,7 +114,7 @@ def _parse(item: Item, answer: Simple, response: str, shown: Shown | None) -> Re
             return parse_choice(response, item.options)
 
 
-def _score(item: Item, answer: Simple, result: Parsed[Any], shown: Shown | None) -> Part:
+def _score(item: Item, answer: Simple, result: Parsed[Any], shown: Viewing | None) -> Part:
     said = result.value
     match answer:
         case YesNo(truth):
@@ -166,7 +166,7 @@ def _graded(grades: dict[str, int], said: dict[str, int], flags: tuple[str, ...]
     return Part("answered", all(truth == told for _, truth, told in pairs), words, values, pairs, flags=flags)
 
 
-def _frames(item: Item, answer: Frames, said: tuple[int, ...], flags: tuple[str, ...], shown: Shown) -> Part:
+def _frames(item: Item, answer: Frames, said: tuple[int, ...], flags: tuple[str, ...], shown: Viewing) -> Part:
     truth = shown.frames(item, answer.frames)
     near = ends_within_one(truth, said)
     values = {FRAMES_IOU: set_iou(truth, said), FRAMES_F1: set_f1(truth, said)}
@@ -177,7 +177,7 @@ def _frames(item: Item, answer: Frames, said: tuple[int, ...], flags: tuple[str,
     return Part("answered", right, f"pictures {words}", values, flags=flags)
 
 
-def _boxes(item: Item, answer: Boxes, said: list[FrameBox], flags: tuple[str, ...], shown: Shown) -> Part:
+def _boxes(item: Item, answer: Boxes, said: list[FrameBox], flags: tuple[str, ...], shown: Viewing) -> Part:
     truth, told = same_labels(shown.boxes(item, answer.boxes), said)
     values = {name: value for name, value in box_metrics(truth, told).items() if name in _metric_ids(item, answer)}
     if any(isinstance(box, WorldBox) for box in answer.boxes):
@@ -193,7 +193,7 @@ def _own_tube_iou(truth: list[FrameBox], told: list[FrameBox], label: str) -> fl
     return tube_iou([box for box in truth if box.label == label], [box for box in told if box.label == label])
 
 
-def _iou_3d(item: Item, answer: Boxes, told: list[FrameBox], shown: Shown) -> float:
+def _iou_3d(item: Item, answer: Boxes, told: list[FrameBox], shown: Viewing) -> float:
     """Mean over the true boxes of the IoU in mm with what is said under their label; 0 without any."""
     single = len({box.label for box in answer.boxes}) == 1
     said = {box.label: box for box in shown.layout(item).source_boxes(told) if isinstance(box, WorldBox)}
@@ -202,7 +202,7 @@ def _iou_3d(item: Item, answer: Boxes, told: list[FrameBox], shown: Shown) -> fl
     return sum(box.iou(other) for box, other in zip(true, found) if other is not None) / len(true)
 
 
-def _box_words(box: FrameBox, shown: Shown) -> str:
+def _box_words(box: FrameBox, shown: Viewing) -> str:
     place = f"picture {box.frame + shown.space.frame_base}: {box.x0:.0f}–{box.x1:.0f} × {box.y0:.0f}–{box.y1:.0f}"
     return f"{box.label}, {place}" if box.label else place
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
-
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.profiles import Profile
-from situs.run import open_run, read_journal, selected_items
+from situs.run import open_run, read_hidden, read_journal, selected_items
 from situs.score._scores import Scores, score_rows
 
-__all__ = ["read_hidden", "score_run"]
+__all__ = ["score_run"]
 
 
 def score_run(
@@ -39,7 +37,7 @@ def score_run(
             rows,
             gives=info.profile.gives,
             profile=info.profile,
-            hidden=read_hidden(answers),
+            hidden=read_hidden(answers / "hidden.jsonl"),
             metrics=metrics,
             seed=seed,
         )
@@ -47,28 +45,3 @@ def score_run(
     gives = None if profile is None else profile.gives
     rows = read_journal(answers)
     return score_rows(opened, opened.items, rows, gives=gives, profile=profile, metrics=metrics, seed=seed)
-
-
-def read_hidden(run: Path) -> dict[str, tuple[str, ...]]:
-    """`hidden.jsonl` of a run: the items whose pictures do not hold what they need, with the reasons."""
-    path = run / "hidden.jsonl"
-    if not path.is_file():
-        return {}
-    decoder = msgspec.json.Decoder(_Hidden)
-    result: dict[str, tuple[str, ...]] = {}
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            fix = 'each line is one JSON object with "item_id" and "reasons"'
-            raise SitusError(str(error), where=f"{path}:{number}", fix=fix) from error
-        if row.reasons:
-            result[row.item_id] = row.reasons
-    return result
-
-
-class _Hidden(msgspec.Struct, frozen=True):
-    item_id: str
-    reasons: tuple[str, ...]

@@ -11,7 +11,7 @@ from situs.bench import Bench
 from situs.errors import SitusError, did_you_mean
 from situs.items import Item
 from situs.profiles import Profile
-from situs.run import AnswerRow, Shown, Spec, boxes_of, make_baseline
+from situs.run import AnswerRow, Spec, Viewing, boxes_of, make_baseline
 from situs.score._entries import METRICS, Entry, entries
 from situs.score._metrics_boxes import BOX_TUBE_IOU
 from situs.score._metrics_grades import (
@@ -113,7 +113,7 @@ def score_rows(
     items to the reasons why the pictures do not hold what they need.
     """
     names = list(metrics) if metrics is not None else list(METRICS)
-    shown, away = Shown(bench, profile), hidden or {}
+    shown, away = Viewing(bench, profile), hidden or {}
 
     def judged(item: Item, row: AnswerRow | None) -> Scored:
         return judge(item, row, gives, shown=shown, hidden=away.get(item.item_id, ()))
@@ -153,7 +153,7 @@ def blind_scores(
     """What one gets without looking: every blind baseline on the items."""
     # A leave-one-out mean falls as the left-out truth rises, so its rank correlation is an artefact near -1.
     names = [metric for metric in metrics if metric != SPEARMAN_WITHIN_STRUCTURE]
-    shown, away = Shown(bench, profile), hidden or {}
+    shown, away = Viewing(bench, profile), hidden or {}
     boxed = any(boxes_of(item) is not None for item in items())
     result = {}
     for name in (*_BLIND, _BLIND_BOXES) if boxed else _BLIND:

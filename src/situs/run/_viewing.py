@@ -11,13 +11,13 @@ from situs.items import Answer, Box, Boxes, Compound, Frames, Item
 from situs.profiles import AnswerSpace, Frame, Layout, Profile, layout_of
 from situs.space import FrameBox, Grid, PixelGrid
 
-__all__ = ["NATIVE", "Shown", "has_places", "volume_hull"]
+__all__ = ["NATIVE", "Viewing", "has_places", "volume_hull"]
 
 NATIVE = Profile(name="native", window={})
 """Every acquired frame at its own pixels: what is assumed of answers that come without a profile."""
 
 
-class Shown:
+class Viewing:
     """The pictures of every item under a profile, as pure geometry."""
 
     def __init__(self, bench: Bench, profile: Profile | None = None) -> None:
