@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-
 from asking import QUICK, TIMEOUTS, Book
+
 from situs.clients import Asked, Client, Limits, Request, ask, make_client, parse_spec
 
 

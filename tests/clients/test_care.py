@@ -5,9 +5,9 @@ from __future__ import annotations
 import socket
 
 import pytest
-
 import wire
 from asking import question
+
 from situs.clients import make_client, parse_spec
 from situs.clients._loopback import is_loopback, is_this_machine
 from situs.errors import SitusError

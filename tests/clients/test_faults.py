@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 import pytest
-
 import wire
 from asking import QUICK, question
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-
 import wire
 from asking import QUICK, question
+
 from situs.clients import Price, Request, Spent
 from situs.errors import SitusError
 
@@ -105,6 +105,7 @@ def test_a_cost_nobody_knows_cannot_be_watched(asked, price) -> None:
 
 def test_what_the_requests_raise_ends_the_session_and_keeps_what_came(asked) -> None:
     from asking import Book
+
     from situs.clients import ask, make_client, parse_spec
 
     def requests():

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 import pytest
-
 import wire
 from asking import question
+
 from situs.clients import ResponseCache
 
 
