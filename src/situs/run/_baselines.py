@@ -31,7 +31,7 @@ from situs.items import (
 )
 from situs.profiles import Profile
 from situs.run._box_prior import BoxPrior, extent_of, fixed_grid, labels_of, random_boxes
-from situs.run._speak import say_boxes, say_frames, say_grades, say_letters, speakable_boxes
+from situs.run._speak import list_boxes, say_boxes, say_frames, say_grades, say_letters, speakable_boxes
 from situs.run._viewing import Viewing, has_places
 from situs.space import FrameBox
 
@@ -58,11 +58,11 @@ class _Speaker:
     def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
         self._seed = spec.whole("seed", 0)
         self._bench = bench
-        self._shown = shown
+        self._viewing = shown
 
     def answer(self, item: Item) -> str:
         """The answer; a compound one as one JSON object, a key a part."""
-        if has_places(item.answer) and self._shown.obstacle(item):
+        if has_places(item.answer) and self._viewing.obstacle(item):
             return "It cannot be told."
         if isinstance(item.answer, Compound):
             parts = {name: self._part(item, name, part) for name, part in item.answer.parts.items()}
@@ -73,7 +73,7 @@ class _Speaker:
         rng = _rng(self._seed, item, f"{self.purpose}:{name}")
         match part:
             case Boxes():
-                return speakable_boxes(self._boxes(item, part, rng), self._shown.space, self._shown.sizes(item))
+                return speakable_boxes(self._boxes(item, part, rng), self._viewing.space, self._viewing.sizes(item))
             case Grades():
                 return self._grades(item, part, rng)
             case _:
@@ -83,9 +83,9 @@ class _Speaker:
         match answer:
             case Boxes():
                 boxes = self._boxes(item, answer, rng)
-                return say_boxes(boxes, self._shown.space, self._shown.sizes(item), rng)
+                return say_boxes(boxes, self._viewing.space, self._viewing.sizes(item), rng)
             case Frames():
-                return say_frames(self._frames(item, answer, rng), self._shown.space.frame_base, rng)
+                return say_frames(self._frames(item, answer, rng), self._viewing.space.frame_base, rng)
             case Grades():
                 return say_grades(self._grades(item, answer, rng), rng)
             case Choices():
@@ -142,10 +142,10 @@ class Oracle(_Speaker):
                 raise SitusError(f"the oracle cannot say a {item.form} answer", where=item.item_id)
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
-        return self._shown.boxes(item, answer.boxes)
+        return self._viewing.boxes(item, answer.boxes)
 
     def _frames(self, item: Item, answer: Frames, rng: random.Random) -> Sequence[int]:
-        return self._shown.frames(item, answer.frames)
+        return self._viewing.frames(item, answer.frames)
 
     def _grades(self, item: Item, answer: Grades, rng: random.Random) -> dict[str, int]:
         return answer.grades
@@ -176,11 +176,11 @@ class Random(_Speaker):
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
         if self._extent is None:
-            self._extent = extent_of(self._bench.items(), self._shown)
-        return random_boxes(labels_of(item) or [""], self._shown.sizes(item), self._extent, rng)
+            self._extent = extent_of(self._bench.items(), self._viewing)
+        return random_boxes(labels_of(item) or [""], self._viewing.sizes(item), self._extent, rng)
 
     def _frames(self, item: Item, answer: Frames, rng: random.Random) -> Sequence[int]:
-        count = len(self._shown.layout(item).frames)
+        count = len(self._viewing.layout(item).frames)
         first, last = sorted((rng.randrange(count), rng.randrange(count)))
         return range(first, last + 1)
 
@@ -221,9 +221,9 @@ class Majority(_Speaker):
                     self._graded[item.task, name][item.patient_id].append(grade)
             case Choices(values):
                 self._sets[item.question][item.patient_id].append(tuple(sorted(values)))
-            case Frames(frames) if frames and not self._shown.obstacle(item):
-                shown = self._shown.frames(item, frames)
-                count = len(self._shown.layout(item).frames)
+            case Frames(frames) if frames and not self._viewing.obstacle(item):
+                shown = self._viewing.frames(item, frames)
+                count = len(self._viewing.layout(item).frames)
                 if shown:
                     self._spans[item.question][item.patient_id].append((min(shown) / count, max(shown) / count))
             case _:
@@ -250,11 +250,11 @@ class Majority(_Speaker):
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
         if self._prior is None:
-            self._prior = BoxPrior(self._bench.items(), self._shown)
+            self._prior = BoxPrior(self._bench.items(), self._viewing)
         return self._prior.boxes(item)
 
     def _frames(self, item: Item, answer: Frames, rng: random.Random) -> Sequence[int]:
-        count = len(self._shown.layout(item).frames)
+        count = len(self._viewing.layout(item).frames)
         spans = _others(self._spans[item.question], item.patient_id) or [(0.25, 0.75)]
         first, last = (sorted(ends)[len(ends) // 2] for ends in zip(*spans))
         low = min(count - 1, round(first * count))
@@ -302,7 +302,7 @@ class Prior(Majority):
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
         if self._prior is None:
-            self._prior = BoxPrior(self._bench.items(), self._shown, self._count)
+            self._prior = BoxPrior(self._bench.items(), self._viewing, self._count)
         return self._prior.boxes(item)
 
 
@@ -311,10 +311,15 @@ class FixedGrid(Random):
 
     purpose = "grid"
 
+    def _simple(self, item: Item, answer: Simple, rng: random.Random) -> str:
+        if not isinstance(answer, Boxes):
+            return super()._simple(item, answer, rng)
+        return list_boxes(self._boxes(item, answer, rng), self._viewing.space, self._viewing.sizes(item))
+
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
         if self._extent is None:
-            self._extent = extent_of(self._bench.items(), self._shown)
-        return fixed_grid(self._shown.sizes(item), self._extent)
+            self._extent = extent_of(self._bench.items(), self._viewing)
+        return fixed_grid(self._viewing.sizes(item), self._extent)
 
 
 BASELINES: dict[str, Callable[[Bench, Spec, Viewing], Baseline]] = {

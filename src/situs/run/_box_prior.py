@@ -22,7 +22,7 @@ _FOLDS = 5
 """Patients are put into so many groups; what one group is told was learnt from the others."""
 _GRID = ((4, 7), (8, 8))
 """Boxes of a quarter of the side, half overlapping, and of an eighth, side by side."""
-_GRID_OF_MANY = ((4, 7),)
+_GRID_OF_MANY = ((4, 4),)
 
 
 def boxes_of(item: Item) -> Boxes | None:
@@ -48,7 +48,7 @@ class BoxPrior:
     """
 
     def __init__(self, items: Iterable[Item], shown: Viewing, count: int = 1) -> None:
-        self._shown = shown
+        self._viewing = shown
         self._count = count
         self._places: dict[tuple[str, bool, str], list[tuple[str, FloatArray]]] = defaultdict(list)
         self._spans: dict[tuple[str, bool, str], list[tuple[str, float, float]]] = defaultdict(list)
@@ -63,10 +63,10 @@ class BoxPrior:
         self._fitted: dict[tuple[tuple[str, bool, str], int], tuple[FloatArray, tuple[float, float]] | None] = {}
 
     def _learn(self, item: Item, asked: Boxes) -> None:
-        sizes = self._shown.sizes(item)
+        sizes = self._viewing.sizes(item)
         known = math.isfinite(sizes[0][0])
         by_label: dict[str, list[FrameBox]] = defaultdict(list)
-        for box in self._shown.boxes(item, asked.boxes):
+        for box in self._viewing.boxes(item, asked.boxes):
             by_label[box.label].append(box)
         for label, boxes in by_label.items():
             key = (label, known, item.level)
@@ -78,7 +78,7 @@ class BoxPrior:
 
     def boxes(self, item: Item) -> list[FrameBox]:
         """What other patients suggest for the item; the middle of the middle picture where they do not tell."""
-        sizes = self._shown.sizes(item)
+        sizes = self._viewing.sizes(item)
         known = math.isfinite(sizes[0][0])
         result: list[FrameBox] = []
         for label in labels_of(item) or [""]:

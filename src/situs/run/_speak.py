@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from situs.profiles import AnswerSpace
 from situs.space import FrameBox
 
-__all__ = ["say_boxes", "say_frames", "say_grades", "say_letters", "speakable_boxes"]
+__all__ = ["list_boxes", "say_boxes", "say_frames", "say_grades", "say_letters", "speakable_boxes"]
 
 Size = tuple[float, float]
 
@@ -39,6 +39,16 @@ def say_boxes(boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Siz
     if space.box_scale == "thousand" and space.box_order == "xyxy":
         ways.append(json.dumps([{**one, "bbox_2d": one["bbox"]} for one in objects]))
     return rng.choice(ways)
+
+
+def list_boxes(boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Size]) -> str:
+    """Many boxes without a name, a line for each picture."""
+    if space.box_form == "volume":
+        return "\n".join(str(_volume([box], space, sizes)["bbox"]) for box in boxes)
+    lines: dict[int, list[str]] = {}
+    for box in boxes:
+        lines.setdefault(box.frame, []).append(str(_numbers(box, space, sizes)))
+    return "\n".join(f"Frame {frame + space.frame_base}: {', '.join(found)}" for frame, found in lines.items())
 
 
 def say_frames(frames: Sequence[int], first: int, rng: random.Random) -> str:

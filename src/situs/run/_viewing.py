@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+import msgspec
+
 from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Answer, Box, Boxes, Compound, Frames, Item
@@ -13,8 +15,15 @@ from situs.space import FrameBox, Grid, PixelGrid
 
 __all__ = ["NATIVE", "Viewing", "has_places", "volume_hull"]
 
-NATIVE = Profile(name="native", window={})
-"""Every acquired frame at its own pixels: what is assumed of answers that come without a profile."""
+NATIVE = msgspec.convert(
+    {
+        "name": "native",
+        "view": {"slices": "item"},
+        "window": {"any": {"low_percentile": 0.0, "high_percentile": 100.0}},
+    },
+    Profile,
+)
+"""Every acquired frame, or the item's, at its own pixels: what is assumed of answers that come without a profile."""
 
 
 class Viewing:

@@ -87,6 +87,8 @@ _NAMED: tuple[tuple[Order, tuple[tuple[str, ...], ...]], ...] = (
     ("xyxy", (("left",), ("top",), ("right",), ("bottom",))),
     ("xyxy", (("xstart", "startx"), ("ystart", "starty"), ("xend", "endx"), ("yend", "endy"))),
 )
+_SIDES = frozenset(key for _, names in _NAMED for keys in names for key in keys)
+_FOUR_NUMBERS = re.compile(r"(?:[0-9][^0-9]+){3}[0-9]")
 _SPAN_KEYS = (
     ("startslice", "endslice"), ("startframe", "endframe"), ("firstslice", "lastslice"), ("firstframe", "lastframe"),
     ("slicestart", "sliceend"), ("framestart", "frameend"), ("zmin", "zmax"), ("minslice", "maxslice"),
@@ -207,7 +209,7 @@ def _walk(value: Loose, context: Mention, labels: Sequence[str], volume: bool, d
         return
     if isinstance(value, dict):
         yield from _walk_object(value, context, labels, volume, depth)
-    elif isinstance(value, str):
+    elif isinstance(value, str) and _FOUR_NUMBERS.search(value):
         for box in _in_prose(value, labels, volume=volume):
             yield replace(box, frames=box.frames or context.frames, label=box.label or context.label)
     elif isinstance(value, list):
@@ -263,7 +265,7 @@ def _context(fields: dict[str, Loose], context: Mention) -> Mention:
 
 
 def _named_numbers(fields: dict[str, Loose]) -> tuple[Order | None, tuple[float, float, float, float] | None]:
-    for order, names in _NAMED:
+    for order, names in _NAMED if not _SIDES.isdisjoint(fields) else ():
         found = [next((v for k in keys if (v := _number(fields.get(k))) is not None), None) for keys in names]
         a, b, c, d = found
         if a is not None and b is not None and c is not None and d is not None:

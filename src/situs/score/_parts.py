@@ -9,6 +9,7 @@ every label asked for, and no other, what is marked overlaps the truth by half (
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -52,6 +53,7 @@ __all__ = ["LEVEL_WITHIN_ONE", "Part", "is_place", "read_part", "unread_part", "
 LEVEL_WITHIN_ONE = "accuracy.within-one"
 RIGHT_TUBE_IOU = 0.5
 RIGHT_TUBE_IOU_APPROXIMATE = 0.25
+_BOX_IDS = frozenset(box_metrics([], []))
 _LEVEL_PLACES = {name: place for place, name in enumerate(LEVELS)}
 
 
@@ -179,7 +181,8 @@ def _frames(item: Item, answer: Frames, said: tuple[int, ...], flags: tuple[str,
 
 def _boxes(item: Item, answer: Boxes, said: list[FrameBox], flags: tuple[str, ...], shown: Viewing) -> Part:
     truth, told = same_labels(shown.boxes(item, answer.boxes), said)
-    values = {name: value for name, value in box_metrics(truth, told).items() if name in _metric_ids(item, answer)}
+    ids = _metric_ids(item, answer)
+    values = {name: value for name, value in box_metrics(truth, told).items() if name in ids}
     if any(isinstance(box, WorldBox) for box in answer.boxes):
         values[BOX_IOU_3D] = _iou_3d(item, answer, told, shown)
     least = RIGHT_TUBE_IOU_APPROXIMATE if _is_approximate(item) else RIGHT_TUBE_IOU
@@ -215,7 +218,7 @@ def _grades(answer: Simple) -> dict[str, int]:
     return answer.grades if isinstance(answer, Grades) else {}
 
 
-def _metric_ids(item: Item, answer: Simple) -> set[str]:
+def _metric_ids(item: Item, answer: Simple) -> AbstractSet[str]:
     """The metrics that are means over answers of this kind."""
     match answer:
         case Number(value):
@@ -229,8 +232,7 @@ def _metric_ids(item: Item, answer: Simple) -> set[str]:
         case Choice(truth):
             return {LEVEL_WITHIN_ONE} if truth in _LEVEL_PLACES else set()
         case Boxes(boxes):
-            ids = set(box_metrics([], []))
-            ids |= {BOX_IOU_3D} if any(isinstance(box, WorldBox) for box in boxes) else set()
+            ids = _BOX_IDS | {BOX_IOU_3D} if any(isinstance(box, WorldBox) for box in boxes) else _BOX_IDS
             # Boxes from geometric thirds are kept out of everything that asks for an IoU of .5.
             return ids - {BOX_F1[0.5], BOX_PANOPTIC} if _is_approximate(item) else ids
         case _:
