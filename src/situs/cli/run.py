@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 
-from situs.cli._output import json_option, out_option, print_json, print_table, progress_bar
+from situs.cli._output import json_option, out_option, print_json, print_table, progress_bar, warn
 
 
 @click.command("run")
 @click.argument("bench", type=click.Path(path_type=Path))
-@click.option("--model", required=True, help="oracle, random, majority or prior, with settings as ?seed=1.")
+@click.option(
+    "--model", required=True, help="oracle, random, majority, prior, nearest or replay:FILE; settings as ?seed=1."
+)
 @click.option("--profile", default="default", show_default=True, help="What a model sees: a name or a TOML file.")
 @out_option("the run (a folder; an unfinished run goes on)")
 @click.option("--split", help="Only this split: train, val or test.")
@@ -39,6 +41,8 @@ def command(
     if as_json:
         print_json(result)
         return
+    for note in result.notes:
+        warn(note)
     rows = [[state, f"{count:,}"] for state, count in result.states.items()]
     asked = f"{result.requests:,} asked now in {result.seconds:.1f} s"
     print_table(f"{out}: {result.items:,} items, {asked}", ["state", "items"], rows)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from situs.cli._judged import print_judged
 from situs.cli._numbers import entry_of, interval_text, value_text
 from situs.cli._output import json_option, print_json, print_table, warn
 
@@ -27,19 +28,33 @@ _SHOWN = (
 @click.command("score")
 @click.argument("bench", type=click.Path(path_type=Path))
 @click.argument("answers", metavar="RUN|ANSWERS.jsonl", type=click.Path(path_type=Path))
-@click.option("--metrics", help="Only these, comma-separated.")
+@click.option("--metrics", help="Only these, comma-separated; sbert is computed only if named here.")
+@click.option("--verdicts", multiple=True, metavar="NAME=FILE", help="A judge's verdicts on free-text answers; repeat.")
+@click.option("--protocol", help="Also by the released rules of a paper: ct-spatialvqa.")
+@click.option("--human", type=click.Path(path_type=Path), help="Human verdicts on some answers, to calibrate judges.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
 @json_option
-def command(bench: Path, answers: Path, metrics: str | None, seed: int, as_json: bool) -> None:
+def command(
+    bench: Path,
+    answers: Path,
+    metrics: str | None,
+    verdicts: tuple[str, ...],
+    protocol: str | None,
+    human: Path | None,
+    seed: int,
+    as_json: bool,
+) -> None:
     """Score a run on BENCH, with what one gets without looking beside it.
 
     Accuracy = right / all answerable items: unparsed and refused answers count as not right, and a number is
-    right inside its fact's interval. Intervals are over patients, not items. Writes scores.json into the run.
+    right inside its fact's interval. Intervals are over patients, not items. Free text is right if more than half of
+    all judges say so; text metrics compare wording and never rank. Writes scores.json into the run.
     """
     from situs._files import write_atomic
-    from situs.score import choose_metrics, score_run
+    from situs.score import Verdicts, choose_metrics, parse_verdicts_option, score_run
 
-    scores = score_run(bench, answers, metrics=choose_metrics(metrics), seed=seed)
+    given = Verdicts(tuple(parse_verdicts_option(text) for text in verdicts), protocol, human)
+    scores = score_run(bench, answers, metrics=choose_metrics(metrics), seed=seed, verdicts=given)
     if answers.is_dir():
         import msgspec
 
@@ -50,6 +65,7 @@ def command(bench: Path, answers: Path, metrics: str | None, seed: int, as_json:
     for text in scores.warnings:
         warn(text)
     print_scores(str(answers), scores)
+    print_judged(str(answers), scores)
 
 
 def _contract(scores: Scores) -> dict[str, object]:
@@ -64,6 +80,8 @@ def _contract(scores: Scores) -> dict[str, object]:
         "baselines_by_stratum": {name: table.by_stratum for name, table in scores.baselines.items()},
         "not_computed": scores.not_computed,
         "warnings": scores.warnings,
+        "jury": scores.jury,
+        "published": scores.published,
     }
 
 

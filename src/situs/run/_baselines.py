@@ -13,6 +13,9 @@ from situs.bench import Bench
 from situs.clients import Spec
 from situs.errors import SitusError, did_you_mean
 from situs.items import AverageAnatomy, Choice, Item, Number, Text, YesNo, answer_key, letter_of
+from situs.run._majority_text import MajorityText
+from situs.run._nearest import Nearest
+from situs.run._replay import Replay
 
 __all__ = ["BASELINES", "Baseline", "make_baseline"]
 
@@ -23,8 +26,8 @@ _CLEAR_Z = 2.0
 class Baseline(Protocol):
     """Answers an item in words, as a model would."""
 
-    def answer(self, item: Item) -> str:
-        """The answer."""
+    def answer(self, item: Item) -> str | None:
+        """The answer; None where it has none to give."""
 
 
 class Oracle:
@@ -88,6 +91,7 @@ class Majority:
         self._seed = spec.whole("seed", 0)
         self._keys: dict[tuple[str, ...], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         self._values: dict[str, list[tuple[str, float]]] = defaultdict(list)
+        self._texts = MajorityText(bench.items())
         for item in bench.items():
             key = answer_key(item.answer)
             if isinstance(item.answer, Number):
@@ -101,6 +105,8 @@ class Majority:
             others = sorted(v for patient, v in self._values[item.question] if patient != item.patient_id)
             middle = others[len(others) // 2] if others else 100.0
             return f"{middle:.3g} {item.answer.unit}"
+        if isinstance(item.answer, Text):
+            return self._texts.answer(item)
         return _say(item, _guess(item, self._seed, "majority", self.standing_out(item)))
 
     def standing_out(self, item: Item) -> list[str]:
@@ -129,6 +135,8 @@ class Prior:
             of = item.parameters.get("of", "")
             mean = self._anatomy.volume_ml(of, item.patient_id) if item.task == "volume" else None
             return self._majority.answer(item) if mean is None else f"{mean:.1f} {item.answer.unit}"
+        if isinstance(item.answer, Text):
+            return self._majority.answer(item)
         known = self._anatomy.consistent(item) or self._majority.standing_out(item)
         return _say(item, _guess(item, self._seed, "prior", known))
 
@@ -138,6 +146,8 @@ BASELINES: dict[str, Callable[[Bench, Spec], Baseline]] = {
     "random": Random,
     "majority": Majority,
     "prior": Prior,
+    "nearest": Nearest,
+    "replay": Replay,
 }
 
 
@@ -146,7 +156,7 @@ def make_baseline(bench: Bench, spec: Spec) -> Baseline:
     if spec.kind not in BASELINES:
         raise SitusError(f"unknown model {spec.kind!r}", where="--model", fix=did_you_mean(spec.kind, BASELINES))
     unknown = set(spec.settings) - {"seed", "delay"}
-    if unknown or spec.name or spec.url:
+    if unknown or (spec.kind != "replay" and (spec.name or spec.url)):
         odd = min(unknown) if unknown else spec.name or spec.url
         raise SitusError(f"{spec.kind} does not know {odd!r}", where="--model", fix="settings: seed, delay")
     return BASELINES[spec.kind](bench, spec)

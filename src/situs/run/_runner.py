@@ -21,6 +21,7 @@ from situs.items import Item
 from situs.profiles import Profile
 from situs.run._baselines import make_baseline
 from situs.run._journal import AnswerRow, Journal
+from situs.run._replay import Replay, recorded_replay
 
 __all__ = ["RunInfo", "RunResult", "open_run", "run_baseline", "selected_items"]
 
@@ -48,6 +49,8 @@ class RunResult(msgspec.Struct, frozen=True):
     requests: int
     seconds: float
     cost: float
+    notes: list[str] = []
+    """What a user should know of it."""
 
 
 def selected_items(bench: Bench, split: str | None, limit: int | None) -> Iterator[Item]:
@@ -82,10 +85,16 @@ def run_baseline(
             if item.item_id not in journal.done:
                 if delay > 0:
                     time.sleep(delay)
-                journal.add(AnswerRow(item.item_id, "answered", baseline.answer(item), {}, 0.0))
+                said = baseline.answer(item)
+                row = AnswerRow(item.item_id, "answered", said or "", {}, 0.0)
+                journal.add(row if said is not None else AnswerRow(item.item_id, "failed", error="no answer given"))
                 asked += 1
-            states[journal.done[item.item_id]] += 1
-    return RunResult(total, dict(sorted(states.items())), asked, time.monotonic() - begin, 0.0)
+            states[journal.done.get(item.item_id, "failed")] += 1
+    notes = []
+    if isinstance(baseline, Replay):
+        notes = baseline.joined.notes()
+        write_atomic(out / "joined.json", msgspec.json.format(canonical_json(baseline.joined), indent=1) + b"\n")
+    return RunResult(total, dict(sorted(states.items())), asked, time.monotonic() - begin, 0.0, notes)
 
 
 def _delay(spec: Spec) -> float:
@@ -101,7 +110,7 @@ def _delay(spec: Spec) -> float:
 
 def _start(out: Path, bench: Bench, spec: Spec, profile: Profile, split: str | None, limit: int | None) -> None:
     info = RunInfo(
-        client=str(spec),
+        client=recorded_replay(spec) if spec.kind == "replay" else str(spec),
         profile=profile,
         profile_hash=profile.hash,
         bench=_relative(bench.folder, out),

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+import msgspec
 
 from situs.bench import open_bench
 from situs.errors import SitusError
+from situs.items import Item
 from situs.run import open_run, read_journal, selected_items
+from situs.score._open_answers import Verdicts, open_scores, with_open
 from situs.score._scores import Scores, score_rows
 
 __all__ = ["score_run"]
 
 
-def score_run(bench: Path, answers: Path, *, metrics: Sequence[str] | None = None, seed: int = 0) -> Scores:
+def score_run(
+    bench: Path,
+    answers: Path,
+    *,
+    metrics: Sequence[str] | None = None,
+    seed: int = 0,
+    verdicts: Verdicts | None = None,
+) -> Scores:
     """Score a run folder, or a file of answers by another tool, against a bench."""
+    gives: tuple[str, ...] | None = None
+    given = verdicts or Verdicts()
     if answers.is_dir():
         if not (answers / "run.json").is_file():
             raise SitusError("is not a run: run.json is missing", where=answers, fix="give the --out of situs run")
         info, opened = open_run(answers, bench)
-        rows = read_journal(answers / "answers.jsonl")
-        return score_rows(
-            opened,
-            lambda: selected_items(opened, info.split, info.limit),
-            rows,
-            gives=info.profile.gives,
-            metrics=metrics,
-            seed=seed,
-        )
-    opened = open_bench(bench)
-    return score_rows(opened, opened.items, read_journal(answers), gives=None, metrics=metrics, seed=seed)
+        rows, gives = read_journal(answers / "answers.jsonl"), info.profile.gives
+        given = msgspec.structs.replace(given, contestant=info.client)
+
+        def items() -> Iterable[Item]:
+            return selected_items(opened, info.split, info.limit)
+    else:
+        opened = open_bench(bench)
+        rows, items = read_journal(answers), opened.items
+    texts = open_scores(opened, items(), rows, given, metrics=metrics, seed=seed)
+    judged = texts.outcomes if texts is not None else {}
+    scores = score_rows(opened, items, rows, gives=gives, metrics=metrics, seed=seed, judged=judged)
+    return scores if texts is None else with_open(scores, texts)

@@ -12,8 +12,11 @@ from situs.errors import SitusError, did_you_mean
 from situs.items import Item
 from situs.run import AnswerRow, Spec, make_baseline
 from situs.score._entries import METRICS, Entry, entries
+from situs.score._jury import JurySummary
 from situs.score._metrics_numbers import SPEARMAN_WITHIN_STRUCTURE
 from situs.score._outcomes import Outcome, Scored, judge
+from situs.score._protocol_ct_spatialvqa import PublishedScores
+from situs.score._text_metrics import TEXT_METRICS
 
 __all__ = ["BaselineScores", "NotComputed", "Scores", "blind_scores", "choose_metrics", "score_rows"]
 
@@ -48,16 +51,21 @@ class Scores(msgspec.Struct, frozen=True):
     not_computed: list[NotComputed]
     warnings: list[str]
     outcomes: dict[str, Outcome]
+    jury: JurySummary | None = None
+    """With verdicts: what the jury's word rests on."""
+    published: PublishedScores | None = None
+    """With a protocol: the numbers by its released rules."""
 
 
-def choose_metrics(names: str | None) -> list[str]:
-    """Metrics by comma-separated name; all of them by default."""
+def choose_metrics(names: str | None) -> list[str] | None:
+    """Metrics by comma-separated name; None for all that are not computed on request only."""
     if names is None:
-        return list(METRICS)
+        return None
     chosen = [name.strip() for name in names.split(",")]
     for name in chosen:
-        if name not in METRICS:
-            raise SitusError(f"unknown metric {name!r}", where="--metrics", fix=did_you_mean(name, METRICS))
+        if name not in METRICS and name not in TEXT_METRICS:
+            known = [*METRICS, *TEXT_METRICS]
+            raise SitusError(f"unknown metric {name!r}", where="--metrics", fix=did_you_mean(name, known))
     return chosen
 
 
@@ -69,10 +77,11 @@ def score_rows(
     gives: tuple[str, ...] | None,
     metrics: Sequence[str] | None = None,
     seed: int = 0,
+    judged: Mapping[str, Outcome] | None = None,
 ) -> Scores:
-    """Score answers to the items; `items` is called once per pass over them."""
-    names = list(metrics) if metrics is not None else list(METRICS)
-    scored = [judge(item, rows.get(item.item_id), gives) for item in items()]
+    """Score answers to the items; `items` is called once per pass over them. `judged` is what a jury found."""
+    names = [name for name in METRICS if metrics is None or name in metrics]
+    scored = [_judged(judge(item, rows.get(item.item_id), gives), judged or {}) for item in items()]
     if not scored:
         raise SitusError("no item to score", where=bench.folder, fix="check the split")
     known = {row.outcome.item_id for row in scored}
@@ -92,6 +101,12 @@ def score_rows(
         warnings=_warnings(scored, strangers),
         outcomes={row.outcome.item_id: row.outcome for row in scored},
     )
+
+
+def _judged(row: Scored, judged: Mapping[str, Outcome]) -> Scored:
+    """The row with the jury's word on it, if it waits for one."""
+    found = judged.get(row.outcome.item_id)
+    return row if found is None or row.outcome.state != "unjudged" else msgspec.structs.replace(row, outcome=found)
 
 
 def blind_scores(
@@ -117,8 +132,9 @@ def _baseline(
     # A leave-one-out mean falls as the left-out truth rises, so its rank correlation is an artefact near -1.
     names = [metric for metric in names if metric != SPEARMAN_WITHIN_STRUCTURE]
     baseline = make_baseline(bench, Spec(name))
-    answers = (judge(i, AnswerRow(i.item_id, response=baseline.answer(i)), gives) for i in items())
-    scored = list(answers)
+    answers = (judge(i, AnswerRow(i.item_id, response=baseline.answer(i) or ""), gives) for i in items())
+    # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not counted as wrong here.
+    scored = [row for row in answers if row.outcome.state != "unjudged"]
     return BaselineScores(
         entries(scored, names, seed),
         _tables(scored, lambda row: (row.task,), names, seed),
