@@ -67,7 +67,7 @@ def _print_agreement(jury: JurySummary) -> None:
     without = ", ".join(f"{name} {100 * value:.2f} %" for name, value in jury.without.items())
     lengths = ", ".join(f"{judge.judge} {_number(judge.length_correlation, 2)}" for judge in jury.judges)
     caption = (
-        f"Jury without one judge: {without}. Longer answers are called right more often (Spearman): "
+        f"Jury without one judge: {without}. Spearman's correlation of an answer's length with being called right: "
         f"jury {_number(jury.length_correlation, 2)}, {lengths}."
     )
     print_table("agreement of judges", ["judges", "n", "equal", "κ or α", "95 % interval"], rows, caption)
@@ -117,8 +117,8 @@ def _print_wording(name: str, scores: Scores) -> None:
         for entry in shown
     ]
     caption = (
-        "Wording never ranks: `side-flipped` is the gold answer with left and right swapped, `other-patient` another "
-        "patient's gold answer. BLEU is 0–100, the others 0–1."
+        "Wording never ranks: `side-flipped` is the gold answer with left and right swapped (where it names a side), "
+        "`other-patient` another patient's gold answer; both are wrong. BLEU is 0–100, the others 0–1."
     )
     print_table("wording", ["", name, "95 % interval", "n", *controls], rows, caption)
     for missing in scores.not_computed:

@@ -65,7 +65,7 @@ def command(
     for text in scores.warnings:
         warn(text)
     print_scores(str(answers), scores)
-    print_judged(str(answers), scores)
+    print_judged(answers.name, scores)
 
 
 def _contract(scores: Scores) -> dict[str, object]:
@@ -87,13 +87,16 @@ def _contract(scores: Scores) -> dict[str, object]:
 
 def print_scores(name: str, scores: Scores) -> None:
     """Overall metrics, then accuracy by stratum and task, with the blind rows as columns."""
-    columns = ["", name, "95 % interval", *scores.baselines]
+    blind_rows = {
+        row: table for row, table in scores.baselines.items() if any(e.metric in _SHOWN for e in table.overall)
+    }
+    columns = ["", name, "95 % interval", *blind_rows]
     rows = [
         [
             entry.metric,
             value_text(entry),
             interval_text(entry),
-            *(value_text(entry_of(t.overall, entry.metric)) for t in scores.baselines.values()),
+            *(value_text(entry_of(t.overall, entry.metric)) for t in blind_rows.values()),
         ]
         for entry in scores.overall
         if entry.metric in _SHOWN
@@ -105,7 +108,7 @@ def print_scores(name: str, scores: Scores) -> None:
     print_table("overall", columns, rows, caption)
     for title, metric in (("stratum", "accuracy.closed"), ("task", "accuracy")):
         own = scores.by_stratum if title == "stratum" else scores.by_task
-        blind = [table.by_stratum if title == "stratum" else table.by_task for table in scores.baselines.values()]
+        blind = [table.by_stratum if title == "stratum" else table.by_task for table in blind_rows.values()]
         rows = []
         for key, table in own.items():
             entry = entry_of(table, metric)
@@ -114,5 +117,6 @@ def print_scores(name: str, scores: Scores) -> None:
                 chance = value_text(entry_of(table, "chance"))
                 rows.append([key, f"{entry.n:,}", value_text(entry), interval_text(entry), chance, *others])
         caption = "yes/no and choice questions only" if title == "stratum" else ""
-        columns = [title, "n", name, "95 % interval", "chance", *scores.baselines]
-        print_table(f"accuracy by {title}", columns, rows, caption)
+        columns = [title, "n", name, "95 % interval", "chance", *blind_rows]
+        if rows:
+            print_table(f"accuracy by {title}", columns, rows, caption)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def tfidf(texts: list[str]) -> csr_matrix:
     for text in texts:
         words = _WORD.findall(text.lower())
         terms = Counter(vocabulary.setdefault(t, len(vocabulary)) for t in words)
-        terms.update(vocabulary.setdefault(f"{a} {b}", len(vocabulary)) for a, b in itertools.pairwise(words))
+        terms.update(vocabulary.setdefault(f"{a} {b}", len(vocabulary)) for a, b in pairwise(words))
         columns.extend(terms)
         counts.extend(terms.values())
         ends.append(len(columns))
@@ -74,11 +75,10 @@ class Nearest:
         if place is not None:
             if place not in self._near:
                 self._look(place)
-            for others in (self._near[place], self._all_others(place)):
-                for other in others:
-                    answer = self._copied(item, other)
-                    if answer is not None:
-                        return answer
+            for other in chain(self._near[place], self._all_others(place)):
+                answer = self._copied(item, other)
+                if answer is not None:
+                    return answer
         return "A" if item.options else "no"
 
     def _copied(self, item: Item, other: int) -> str | None:
@@ -106,9 +106,10 @@ class Nearest:
             best = np.argpartition(-similar, few - 1)[:few]
             self._near[start + row] = best[np.lexsort((best, -similar[best]))].tolist()
 
-    def _all_others(self, place: int) -> list[int]:
-        similar = np.asarray((self._vectors[place] @ self._vectors.T).todense()).ravel()
-        return [int(n) for n in np.argsort(-similar, kind="stable")]
+    def _all_others(self, place: int) -> Iterator[int]:
+        """All questions, nearest first; worked out only if none of the nearest few has an answer to copy."""
+        similar = (self._vectors[place] @ self._vectors.T).toarray().ravel()
+        yield from np.argsort(-similar, kind="stable").tolist()
 
 
 def _said(item: Item) -> str | None:

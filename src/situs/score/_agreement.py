@@ -13,74 +13,70 @@ __all__ = ["STATISTICS", "agreement", "cohen_kappa", "gwet_ac1", "krippendorff_a
 
 Ratings = NDArray[np.float64]
 """Items × raters; every value is a category, NaN where a rater did not rate."""
+Weights = ArrayLike | None
+"""How often each item counts."""
 
 
-def percent_agreement(ratings: Ratings) -> float | None:
+def percent_agreement(ratings: Ratings, weights: Weights = None) -> float | None:
     """The share of pairs of ratings of one item that are equal, over items with two or more ratings."""
-    pairs = agreeing = 0.0
-    for counts in _counts(ratings):
-        n = counts.sum()
-        pairs += n * (n - 1)
-        agreeing += float((counts * (counts - 1)).sum())
-    return agreeing / pairs if pairs else None
+    counts, w = _counts(ratings, weights)
+    n = counts.sum(axis=1)
+    pairs = float(w @ (n * (n - 1)))
+    return float(w @ (counts * (counts - 1)).sum(axis=1)) / pairs if pairs else None
 
 
-def cohen_kappa(ratings: Ratings) -> float | None:
+def cohen_kappa(ratings: Ratings, weights: Weights = None) -> float | None:
     """Cohen's (1960) κ of two raters, over the items both rated; undefined if both always say the same one thing."""
-    both = ratings[~np.isnan(ratings).any(axis=1)]
-    if both.shape[1] != 2:
+    if ratings.shape[1] != 2:
         raise ValueError("Cohen's kappa compares two raters")
-    if not len(both):
+    both = np.isfinite(ratings).all(axis=1)
+    held, w = ratings[both], _weights(ratings, weights)[both]
+    total = float(w.sum())
+    if not total:
         return None
-    values = np.unique(both)
-    observed = float((both[:, 0] == both[:, 1]).mean())
-    expected = sum(float((both[:, 0] == v).mean()) * float((both[:, 1] == v).mean()) for v in values)
+    observed = float(w @ (held[:, 0] == held[:, 1])) / total
+    shares = [[float(w @ (held[:, rater] == value)) / total for rater in (0, 1)] for value in np.unique(held)]
+    expected = sum(first * second for first, second in shares)
     return (observed - expected) / (1 - expected) if expected < 1 else None
 
 
-def krippendorff_alpha(ratings: Ratings) -> float | None:
+def krippendorff_alpha(ratings: Ratings, weights: Weights = None) -> float | None:
     """Krippendorff's α for nominal data with any number of raters and missing ratings (2011, section C).
 
     Items with fewer than two ratings do not count. Undefined if all ratings are equal.
     """
-    counts = _counts(ratings)
-    if not len(counts):
-        return None
+    counts, w = _counts(ratings, weights)
     n = counts.sum(axis=1)
-    observed = float(((n**2 - (counts**2).sum(axis=1)) / (n - 1)).sum())
-    totals = counts.sum(axis=0)
+    observed = float(w @ ((n**2 - (counts**2).sum(axis=1)) / (n - 1)))
+    totals = w @ counts
     whole = float(totals.sum())
     expected = whole**2 - float((totals**2).sum())
-    return 1 - (whole - 1) * observed / expected if expected > 0 else None
+    return float(1 - (whole - 1) * observed / expected) if expected > 0 else None
 
 
-def gwet_ac1(ratings: Ratings) -> float | None:
+def gwet_ac1(ratings: Ratings, weights: Weights = None) -> float | None:
     """Gwet's (2008) AC1: as κ, but chance agreement does not explode where one answer is rare."""
-    rated = ratings[~np.isnan(ratings).all(axis=1)]
-    values = np.unique(rated[~np.isnan(rated)])
-    if len(values) < 2:
+    several, w_several = _counts(ratings, weights)
+    counts, w = _counts(ratings, weights, least=1)
+    if counts.shape[1] < 2 or not w_several.sum():
         return None
-    observed = _mean_item_agreement(ratings)
-    if observed is None:
-        return None
-    shares = np.array([np.mean([(row[~np.isnan(row)] == v).mean() for row in rated]) for v in values])
-    expected = float((shares * (1 - shares)).sum()) / (len(values) - 1)
-    return (observed - expected) / (1 - expected)
+    n = several.sum(axis=1)
+    observed = float(w_several @ ((several * (several - 1)).sum(axis=1) / (n * (n - 1)))) / float(w_several.sum())
+    shares = w @ (counts / counts.sum(axis=1, keepdims=True)) / float(w.sum())
+    expected = float((shares * (1 - shares)).sum()) / (counts.shape[1] - 1)
+    return float((observed - expected) / (1 - expected))
 
 
-def _mean_item_agreement(ratings: Ratings) -> float | None:
-    counts = _counts(ratings)
-    if not len(counts):
-        return None
-    n = counts.sum(axis=1)
-    return float(((counts * (counts - 1)).sum(axis=1) / (n * (n - 1))).mean())
+def _weights(ratings: Ratings, weights: Weights) -> NDArray[np.float64]:
+    return np.ones(len(ratings)) if weights is None else np.asarray(weights, dtype=np.float64)
 
 
-def _counts(ratings: Ratings) -> Ratings:
-    """For items with two or more ratings: how often each category was given."""
-    values = np.unique(ratings[~np.isnan(ratings)])
-    counts = np.stack([(ratings == value).sum(axis=1) for value in values], axis=1) if len(values) else np.zeros((0, 1))
-    return np.asarray(counts[counts.sum(axis=1) >= 2], dtype=np.float64)
+def _counts(ratings: Ratings, weights: Weights, least: int = 2) -> tuple[Ratings, NDArray[np.float64]]:
+    """For items with enough ratings: how often each category was given, and the item's weight."""
+    values = np.unique(ratings[np.isfinite(ratings)])
+    counts = (ratings[:, :, None] == values).sum(axis=1).astype(np.float64)
+    held = counts.sum(axis=1) >= least
+    return counts[held], _weights(ratings, weights)[held]
 
 
 def spearman(first: ArrayLike, second: ArrayLike) -> float | None:
@@ -103,6 +99,13 @@ STATISTICS = {
 
 
 def agreement(name: str, ratings: Ratings, clusters: Sequence[str], *, n_boot: int = 500, seed: int = 0) -> Estimate:
-    """One of `STATISTICS` with an interval over patients."""
+    """One of `STATISTICS` with an interval over patients. Items with equal ratings are counted, not repeated."""
     statistic = STATISTICS[name]
-    return cluster_bootstrap_of(lambda rows: statistic(ratings[rows]), clusters, n_boot=n_boot, seed=seed)
+    # Infinity stands for a missing rating: it is equal to itself, and no statistic counts it.
+    patterns, place = np.unique(np.where(np.isnan(ratings), np.inf, ratings), axis=0, return_inverse=True)
+    place = place.ravel()
+
+    def weighted(rows: NDArray[np.intp]) -> float | None:
+        return statistic(patterns, np.bincount(place[rows], minlength=len(patterns)))
+
+    return cluster_bootstrap_of(weighted, clusters, n_boot=n_boot, seed=seed)

@@ -213,7 +213,9 @@ class _Scoring:
             baseline = make_baseline(self._bench, Spec(name))
             rows[name] = [baseline.answer(item) or "" for item in self._items]
         rows["other-patient"] = _other_patients(self._items, self._clusters)
-        rows["side-flipped"] = [flip_sides(texts[0]) for texts in self._references]
+        # Where no side is named there is nothing to flip, and the row has no answer.
+        flipped = [(texts[0], flip_sides(texts[0])) for texts in self._references]
+        rows["side-flipped"] = [after if after != before else "" for before, after in flipped]
         result = {}
         for row, said in rows.items():
             table = self._table(said, names)

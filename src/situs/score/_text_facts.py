@@ -69,19 +69,20 @@ def fact_counts(
     F1 = 2 · common / stated, summed over rows. Of several references the one with the most in common counts. A
     finding that the question names is no news, and not counted.
     """
-    kinds = ("all", *FACT_KINDS)
-    common = {kind: np.zeros(len(predictions)) for kind in kinds}
-    stated = {kind: np.zeros(len(predictions)) for kind in kinds}
+    place = {kind: column for column, kind in enumerate(("all", *FACT_KINDS))}
+    common, stated = np.zeros((2, len(place), len(predictions)))
     for row, (said, texts, question) in enumerate(zip(predictions, references, questions)):
         given = {fact for fact in facts_of(question) if fact[0] == "finding"}
         ours = facts_of(said) - given
         theirs = max((facts_of(text) - given for text in texts), key=lambda facts: len(facts & ours))
-        for kind in kinds:
-            mine = [fact for fact in ours if kind in ("all", fact[0])]
-            true = [fact for fact in theirs if kind in ("all", fact[0])]
-            common[kind][row] = len(set(mine) & set(true))
-            stated[kind][row] = len(mine) + len(true)
-    return {f"{kind}.common": common[kind] for kind in kinds} | {f"{kind}.stated": stated[kind] for kind in kinds}
+        for kind, _ in ours & theirs:
+            common[place[kind], row] += 1
+        for kind, _ in (*ours, *theirs):
+            stated[place[kind], row] += 1
+    common[0], stated[0] = common.sum(axis=0), stated.sum(axis=0)
+    return {f"{kind}.common": common[n] for kind, n in place.items()} | {
+        f"{kind}.stated": stated[n] for kind, n in place.items()
+    }
 
 
 def flip_sides(text: str) -> str:
