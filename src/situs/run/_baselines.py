@@ -31,6 +31,9 @@ from situs.items import (
 )
 from situs.profiles import Profile
 from situs.run._box_prior import BoxPrior, extent_of, fixed_grid, labels_of, random_boxes
+from situs.run._majority_text import MajorityText
+from situs.run._nearest import Nearest
+from situs.run._replay import Replay
 from situs.run._speak import list_boxes, say_boxes, say_frames, say_grades, say_letters, speakable_boxes
 from situs.run._viewing import Viewing, has_places
 from situs.space import FrameBox
@@ -46,8 +49,8 @@ _CLEAR_Z = 2.0
 class Baseline(Protocol):
     """Answers an item in words, as a model would."""
 
-    def answer(self, item: Item) -> str:
-        """The answer."""
+    def answer(self, item: Item) -> str | None:
+        """The answer; None where it has none to give."""
 
 
 class _Speaker:
@@ -207,6 +210,7 @@ class Majority(_Speaker):
         self._sets: dict[str, dict[str, list[tuple[str, ...]]]] = defaultdict(lambda: defaultdict(list))
         self._spans: dict[str, dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
         self._prior: BoxPrior | None = None
+        self._texts = MajorityText(bench.items())
         for item in bench.items():
             parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
             for part in parts:
@@ -237,6 +241,8 @@ class Majority(_Speaker):
             others = sorted(v for patient, v in self._values[item.question] if patient != item.patient_id)
             middle = others[len(others) // 2] if others else 100.0
             return f"{middle:.3g} {answer.unit}"
+        if isinstance(answer, Text):
+            return self._texts.answer(item)
         return _say(item, _guess(item, self._seed, self.purpose, self.standing_out(item)))
 
     def standing_out(self, item: Item) -> list[str]:
@@ -297,6 +303,8 @@ class Prior(Majority):
             of = item.parameters.get("of", "")
             mean = self._anatomy.volume_ml(of, item.patient_id) if item.task == "volume" else None
             return super()._words(item, answer, rng) if mean is None else f"{mean:.1f} {answer.unit}"
+        if isinstance(answer, Text):
+            return super()._words(item, answer, rng)
         known = self._anatomy.consistent(item) or self.standing_out(item)
         return _say(item, _guess(item, self._seed, self.purpose, known))
 
@@ -328,6 +336,8 @@ BASELINES: dict[str, Callable[[Bench, Spec, Viewing], Baseline]] = {
     "majority": Majority,
     "prior": Prior,
     "grid": FixedGrid,
+    "nearest": lambda bench, spec, viewing: Nearest(bench, spec),
+    "replay": lambda bench, spec, viewing: Replay(bench, spec),
 }
 _SETTINGS = {"prior": {"seed", "delay", "boxes"}}
 
@@ -341,7 +351,7 @@ def make_baseline(bench: Bench, spec: Spec, profile: Profile | None = None) -> B
         raise SitusError(f"unknown model {spec.kind!r}", where="--model", fix=did_you_mean(spec.kind, BASELINES))
     known = _SETTINGS.get(spec.kind, {"seed", "delay"})
     unknown = set(spec.settings) - known
-    if unknown or spec.name or spec.url:
+    if unknown or (spec.kind != "replay" and (spec.name or spec.url)):
         odd = min(unknown) if unknown else spec.name or spec.url
         fix = f"settings: {', '.join(sorted(known, reverse=True))}"
         raise SitusError(f"{spec.kind} does not know {odd!r}", where="--model", fix=fix)

@@ -13,6 +13,7 @@ from situs.items import Item
 from situs.profiles import Profile
 from situs.run import AnswerRow, Spec, Viewing, boxes_of, make_baseline
 from situs.score._entries import METRICS, Entry, entries
+from situs.score._jury import JurySummary
 from situs.score._metrics_boxes import BOX_TUBE_IOU
 from situs.score._metrics_grades import (
     GRADE_EXACT,
@@ -25,6 +26,8 @@ from situs.score._metrics_grades import (
 from situs.score._metrics_numbers import SPEARMAN_WITHIN_STRUCTURE
 from situs.score._outcomes import Outcome, Scored, judge
 from situs.score._parse_boxes import INFERRED
+from situs.score._protocol_ct_spatialvqa import PublishedScores
+from situs.score._text_metrics import TEXT_METRICS
 
 __all__ = ["BaselineScores", "NotComputed", "Scores", "blind_scores", "choose_metrics", "score_rows"]
 
@@ -83,16 +86,21 @@ class Scores(msgspec.Struct, frozen=True):
     not_computed: list[NotComputed]
     warnings: list[str]
     outcomes: dict[str, Outcome]
+    jury: JurySummary | None = None
+    """With verdicts: what the jury's word rests on."""
+    published: PublishedScores | None = None
+    """With a protocol: the numbers by its released rules."""
 
 
-def choose_metrics(names: str | None) -> list[str]:
-    """Metrics by comma-separated name; all of them by default."""
+def choose_metrics(names: str | None) -> list[str] | None:
+    """Metrics by comma-separated name; None for all that are not computed on request only."""
     if names is None:
-        return list(METRICS)
+        return None
     chosen = [name.strip() for name in names.split(",")]
     for name in chosen:
-        if name not in METRICS:
-            raise SitusError(f"unknown metric {name!r}", where="--metrics", fix=did_you_mean(name, METRICS))
+        if name not in METRICS and name not in TEXT_METRICS:
+            known = [*METRICS, *TEXT_METRICS]
+            raise SitusError(f"unknown metric {name!r}", where="--metrics", fix=did_you_mean(name, known))
     return chosen
 
 
@@ -106,19 +114,20 @@ def score_rows(
     hidden: Mapping[str, tuple[str, ...]] | None = None,
     metrics: Sequence[str] | None = None,
     seed: int = 0,
+    judged: Mapping[str, Outcome] | None = None,
 ) -> Scores:
     """Score answers to the items; `items` is called once per pass over them.
 
     Boxes and frames are read in the profile's coordinates; without one, in those of the stored frames. `hidden` maps
-    items to the reasons why the pictures do not hold what they need.
+    items to the reasons why the pictures do not hold what they need. `judged` is what a jury found.
     """
-    names = list(metrics) if metrics is not None else list(METRICS)
+    names = [name for name in METRICS if metrics is None or name in metrics]
     shown, away = Viewing(bench, profile), hidden or {}
 
-    def judged(item: Item, row: AnswerRow | None) -> Scored:
-        return judge(item, row, gives, shown=shown, hidden=away.get(item.item_id, ()))
-
-    scored = [judged(item, rows.get(item.item_id)) for item in items()]
+    scored = []
+    for item in items():
+        own = judge(item, rows.get(item.item_id), gives, shown=shown, hidden=away.get(item.item_id, ()))
+        scored.append(_judged(own, judged or {}))
     if not scored:
         raise SitusError("no item to score", where=bench.folder, fix="check the split")
     known = {row.outcome.item_id for row in scored}
@@ -138,6 +147,12 @@ def score_rows(
         warnings=_warnings(scored, strangers),
         outcomes={row.outcome.item_id: row.outcome for row in scored},
     )
+
+
+def _judged(row: Scored, judged: Mapping[str, Outcome]) -> Scored:
+    """The row with the jury's word on it, if it waits for one."""
+    found = judged.get(row.outcome.item_id)
+    return row if found is None or row.outcome.state != "unjudged" else msgspec.structs.replace(row, outcome=found)
 
 
 def blind_scores(
@@ -160,8 +175,11 @@ def blind_scores(
         baseline = make_baseline(bench, Spec(name), profile)
         scored = []
         for item in items():
-            row = AnswerRow(item.item_id, response=baseline.answer(item))
-            scored.append(judge(item, row, gives, shown=shown, hidden=away.get(item.item_id, ())))
+            row = AnswerRow(item.item_id, response=baseline.answer(item) or "")
+            own = judge(item, row, gives, shown=shown, hidden=away.get(item.item_id, ()))
+            # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not counted as wrong here.
+            if own.outcome.state != "unjudged":
+                scored.append(own)
         result[name] = BaselineScores(
             entries(scored, names, seed),
             _tables(scored, lambda row: (row.task,), names, seed),
