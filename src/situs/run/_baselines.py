@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from situs._files import digest
 from situs.bench import Bench
@@ -33,14 +33,13 @@ from situs.profiles import Profile
 from situs.run._box_prior import BoxPrior, extent_of, fixed_grid, labels_of, random_boxes
 from situs.run._majority_text import MajorityText
 from situs.run._nearest import Nearest
+from situs.run._others import OtherCounts, OtherMedians
 from situs.run._replay import Replay
 from situs.run._speak import list_boxes, say_boxes, say_frames, say_grades, say_letters, speakable_boxes
 from situs.run._viewing import Viewing, has_places
 from situs.space import FrameBox
 
 __all__ = ["BASELINES", "Baseline", "make_baseline"]
-
-T = TypeVar("T")
 
 _CLEAR_Z = 2.0
 """How far a majority must stand out from an even split before it counts as knowledge (standard errors)."""
@@ -204,11 +203,12 @@ class Majority(_Speaker):
 
     def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
         super().__init__(bench, spec, shown)
-        self._keys: dict[tuple[str, ...], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        self._values: dict[str, list[tuple[str, float]]] = defaultdict(list)
-        self._graded: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-        self._sets: dict[str, dict[str, list[tuple[str, ...]]]] = defaultdict(lambda: defaultdict(list))
-        self._spans: dict[str, dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
+        self._keys: OtherCounts[tuple[str, ...], str] = OtherCounts()
+        self._values: OtherMedians[str] = OtherMedians()
+        self._graded: OtherCounts[tuple[str, str], int] = OtherCounts()
+        self._sets: OtherCounts[str, tuple[str, ...]] = OtherCounts()
+        self._firsts: OtherMedians[str] = OtherMedians()
+        self._lasts: OtherMedians[str] = OtherMedians()
         self._prior: BoxPrior | None = None
         self._texts = MajorityText(bench.items())
         for item in bench.items():
@@ -219,28 +219,28 @@ class Majority(_Speaker):
     def _learn(self, item: Item, answer: Simple) -> None:
         match answer:
             case Number(value):
-                self._values[item.question].append((item.patient_id, value))
+                self._values.add(item.question, item.patient_id, value)
             case Grades(grades):
                 for name, grade in grades.items():
-                    self._graded[item.task, name][item.patient_id].append(grade)
+                    self._graded.add((item.question, name), item.patient_id, grade)
             case Choices(values):
-                self._sets[item.question][item.patient_id].append(tuple(sorted(values)))
+                self._sets.add(item.question, item.patient_id, tuple(sorted(values)))
             case Frames(frames) if frames and not self._viewing.obstacle(item):
                 shown = self._viewing.frames(item, frames)
                 count = len(self._viewing.layout(item).frames)
                 if shown:
-                    self._spans[item.question][item.patient_id].append((min(shown) / count, max(shown) / count))
+                    self._firsts.add(item.question, item.patient_id, min(shown) / count)
+                    self._lasts.add(item.question, item.patient_id, max(shown) / count)
             case _:
                 key = answer_key(answer)
                 if key is not None:
-                    self._keys[_text(item)][item.patient_id].append(key)
+                    self._keys.add(_text(item), item.patient_id, key)
 
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         """Fitted without this patient; guesses where others do not tell."""
         if isinstance(answer, Number):
-            others = sorted(v for patient, v in self._values[item.question] if patient != item.patient_id)
-            middle = others[len(others) // 2] if others else 100.0
-            return f"{middle:.3g} {answer.unit}"
+            middle = self._values.without(item.question, item.patient_id)
+            return f"{100.0 if middle is None else middle:.3g} {answer.unit}"
         if isinstance(answer, Text):
             return self._texts.answer(item)
         return _say(item, _guess(item, self._seed, self.purpose, self.standing_out(item)))
@@ -248,11 +248,8 @@ class Majority(_Speaker):
     def standing_out(self, item: Item) -> list[str]:
         """The answer that other patients' clearly favour, else all that are offered."""
         offered = _offered(item)
-        counts: Counter[str] = Counter()
-        for patient, keys in self._keys[_text(item)].items():
-            if patient != item.patient_id:
-                counts.update(key for key in keys if key in offered)
-        return _standing_out(counts, offered)
+        others = self._keys.without(_text(item), item.patient_id)
+        return _standing_out(Counter({key: others[key] for key in offered if others[key]}), offered)
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
         if self._prior is None:
@@ -261,22 +258,22 @@ class Majority(_Speaker):
 
     def _frames(self, item: Item, answer: Frames, rng: random.Random) -> Sequence[int]:
         count = len(self._viewing.layout(item).frames)
-        spans = _others(self._spans[item.question], item.patient_id) or [(0.25, 0.75)]
-        first, last = (sorted(ends)[len(ends) // 2] for ends in zip(*spans))
-        low = min(count - 1, round(first * count))
-        return range(low, max(low, min(count - 1, round(last * count))) + 1)
+        first = self._firsts.without(item.question, item.patient_id)
+        last = self._lasts.without(item.question, item.patient_id)
+        low = min(count - 1, round((0.25 if first is None else first) * count))
+        return range(low, max(low, min(count - 1, round((0.75 if last is None else last) * count))) + 1)
 
     def _grades(self, item: Item, answer: Grades, rng: random.Random) -> dict[str, int]:
         result = {}
         for name in answer.grades:
-            counts = Counter(_others(self._graded[item.task, name], item.patient_id))
+            counts = self._graded.without((item.question, name), item.patient_id)
             result[name] = min(counts, key=lambda grade: (-counts[grade], grade)) if counts else 0
         return result
 
     def _choices(self, item: Item, answer: Choices, rng: random.Random) -> Sequence[str]:
         offered = {option.value for option in item.options}
-        sets = [one for one in _others(self._sets[item.question], item.patient_id) if offered.issuperset(one)]
-        counts = Counter(sets)
+        others = self._sets.without(item.question, item.patient_id)
+        counts = {one: count for one, count in others.items() if offered.issuperset(one)}
         if not counts:
             return [rng.choice(sorted(offered))]
         return min(counts, key=lambda one: (-counts[one], one))
@@ -378,10 +375,6 @@ def _say(item: Item, key: str) -> str:
 def _guess(item: Item, seed: int, purpose: str, among: Sequence[str]) -> str:
     offered = _offered(item)
     return _rng(seed, item, purpose).choice(sorted(set(among) & set(offered)) or offered)
-
-
-def _others(by_patient: Mapping[str, list[T]], patient: str) -> list[T]:
-    return [value for other, values in sorted(by_patient.items()) if other != patient for value in values]
 
 
 def _standing_out(counts: Counter[str], offered: list[str]) -> list[str]:

@@ -89,7 +89,7 @@ class BoxPrior:
             first, last = (min(len(sizes) - 1, max(0, round(share * len(sizes)))) for share in (low, high))
             for frame in range(first, max(first, last) + 1):
                 width, height = sizes[frame] if known else (1.0, 1.0)
-                for x0, y0, x1, y1 in places:
+                for x0, y0, x1, y1 in places.tolist():
                     box = FrameBox(frame, x0 * width, y0 * height, max(x0, x1) * width, max(y0, y1) * height, label)
                     result.append(box)
         return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -72,12 +72,39 @@ class Viewing:
 
     def _grid(self, item: Item) -> Grid | PixelGrid:
         if self._grids is None:
-            self._grids = {(s.study_id, one.series): one.grid for s in self._bench.studies() for one in s.series}
+            self._grids = _grids_of(self._bench)
         try:
             return self._grids[item.study_id, item.series]
         except KeyError as error:
             problem = f"the bench has no series {item.series!r} of study {item.study_id!r}"
             raise SitusError(problem, where=item.item_id, fix="rebuild the bench") from error
+
+
+def _grids_of(bench: Bench) -> dict[tuple[str, str], Grid | PixelGrid]:
+    """The grid of every series. A study without any (an imported set) has frames as far as its items name them."""
+    grids: dict[tuple[str, str], Grid | PixelGrid] = {}
+    bare: dict[str, int] = {}
+    for study in bench.studies():
+        grids |= {(study.study_id, series.series): series.grid for series in study.series}
+        if not study.series:
+            bare[study.study_id] = 1
+    if bare:
+        for item in bench.items():
+            if item.study_id in bare:
+                reach = [frame + 1 for frame in (*item.frames, *_frames_in(item.answer))]
+                bare[item.study_id] = max(bare[item.study_id], *reach, 1)
+                grids[item.study_id, item.series] = PixelGrid(1)
+        grids |= {key: PixelGrid(bare[key[0]]) for key in grids if key[0] in bare}
+    return grids
+
+
+def _frames_in(answer: Answer) -> Iterator[int]:
+    for part in answer.parts.values() if isinstance(answer, Compound) else (answer,):
+        match part:
+            case Frames(frames):
+                yield from frames
+            case Boxes(boxes):
+                yield from (box.frame for box in boxes if isinstance(box, FrameBox))
 
 
 def _size(frame: Frame) -> tuple[float, float]:

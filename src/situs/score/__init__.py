@@ -36,6 +36,7 @@ from situs.score._parse_grades import parse_grades
 from situs.score._parse_number import parse_number
 from situs.score._parse_yes_no import parse_yes_no
 from situs.score._protocol_ct_spatialvqa import PublishedScores
+from situs.score._protocol_sgmri import SgmriTable
 from situs.score._run import score_run
 from situs.score._scores import BaselineScores, NotComputed, Scores, blind_scores, choose_metrics, score_rows
 from situs.score._statistics import Estimate, cluster_bootstrap, cluster_bootstrap_of, cluster_of, paired_difference
@@ -61,6 +62,7 @@ __all__ = [
     "Result",
     "Scored",
     "Scores",
+    "SgmriTable",
     "Unparsed",
     "Verdicts",
     "agreement",

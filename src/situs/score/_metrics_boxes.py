@@ -132,9 +132,9 @@ def tube_iou(truth: Boxes, said: Boxes) -> float:
     both = either = 0.0
     for true, told in layers.values():
         one, other, union = _area(true), _area(told), _area([*true, *told])
-        both += one + other - union
+        both += max(0.0, one + other - union)
         either += union
-    return both / either if either > 0 else 0.0
+    return min(1.0, both / either) if either > 0 else 0.0
 
 
 def _area(boxes: Boxes) -> float:

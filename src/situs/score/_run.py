@@ -13,6 +13,7 @@ from situs.items import Item
 from situs.profiles import Profile
 from situs.run import open_run, read_hidden, read_journal, selected_items
 from situs.score._open_answers import Verdicts, open_scores, with_open
+from situs.score._protocol_sgmri import sgmri_tables
 from situs.score._scores import Scores, score_rows
 
 __all__ = ["score_run"]
@@ -58,4 +59,6 @@ def score_run(
         seed=seed,
         judged=texts.outcomes if texts is not None else {},
     )
+    if given.protocol == "sgmri-vqa":
+        scores = msgspec.structs.replace(scores, sgmri=sgmri_tables(opened, items, rows, profile))
     return scores if texts is None else with_open(scores, texts)

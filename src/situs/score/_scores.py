@@ -27,6 +27,7 @@ from situs.score._metrics_numbers import SPEARMAN_WITHIN_STRUCTURE
 from situs.score._outcomes import Outcome, Scored, judge
 from situs.score._parse_boxes import INFERRED
 from situs.score._protocol_ct_spatialvqa import PublishedScores
+from situs.score._protocol_sgmri import SgmriTable
 from situs.score._text_metrics import TEXT_METRICS
 
 __all__ = ["BaselineScores", "NotComputed", "Scores", "blind_scores", "choose_metrics", "score_rows"]
@@ -90,6 +91,8 @@ class Scores(msgspec.Struct, frozen=True):
     """With verdicts: what the jury's word rests on."""
     published: PublishedScores | None = None
     """With a protocol: the numbers by its released rules."""
+    sgmri: list[SgmriTable] = []
+    """The same for SGMRI-VQA."""
 
 
 def choose_metrics(names: str | None) -> list[str] | None:

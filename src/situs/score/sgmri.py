@@ -15,11 +15,33 @@ import msgspec
 
 from situs.score._sgmri_answers import count, letters, without_thinking, yes_no
 from situs.score._sgmri_boxes import FoundBox, Size, published_boxes, true_boxes
+from situs.score._sgmri_text import bleu_smoothing_1, without_boxes
+from situs.score._text_rouge import rouge
 
-__all__ = ["V_THRESHOLDS", "Visual", "a_score", "parse_boxes", "v_score", "video_answer", "visual"]
+__all__ = [
+    "V_THRESHOLDS",
+    "Reasoning",
+    "Visual",
+    "a_score",
+    "ar_score",
+    "gpt_part",
+    "parse_boxes",
+    "v_score",
+    "video_answer",
+    "visual",
+    "without_boxes",
+]
 
 V_THRESHOLDS = (0.1, 0.25, 0.5)
 _CONCLUDED = re.compile(r"[Tt]herefore,?\s+the\s+final\s+answer\s+is:\s*(.+)")
+
+
+class Reasoning(msgspec.Struct, frozen=True):
+    """The AR-Score of one sample, and the parts it was made of."""
+
+    ar_score: float
+    parts: dict[str, float]
+    """`gpt`, `bertscore`, `bleu`, `rouge_l`; those that were not given are not there."""
 
 
 class Visual(msgspec.Struct, frozen=True):
@@ -74,6 +96,31 @@ def _open(said: str, true: str, labels: Sequence[str] | None) -> float:
         return sum(label.lower() in said for label in labels) / len(labels)
     words = set(true.split())
     return len(words & set(said.split())) / len(words) if words else 0.0
+
+
+def ar_score(prediction: str, gt_answer: str, *, gpt: float | None = None, bertscore: float | None = None) -> Reasoning:
+    """0.4 of a judge's part and 0.6 shared equally by the wording parts; these alone where there is no judge.
+
+    Wording is BLEU (smoothing 1) and ROUGE-L (stemmed); BERTScore's rescaled F1 is `bertscore`, the judge's part
+    `gpt` (see `gpt_part`). An empty prediction scores 0. The reference is the answer alone, as released.
+    Localization samples are compared `without_boxes`.
+    """
+    said, true = prediction.strip(), gt_answer.strip()
+    if not said:
+        return Reasoning(0.0, {})
+    wording = {"bleu": bleu_smoothing_1(said, true), "rouge_l": float(rouge([said], [[true]])["rougeL"][0])}
+    if bertscore is not None:
+        wording["bertscore"] = bertscore
+    mean = sum(wording.values()) / len(wording)
+    if gpt is None:
+        return Reasoning(mean, wording)
+    return Reasoning(0.4 * gpt + 0.6 * mean, {"gpt": gpt, **wording})
+
+
+def gpt_part(rates: Sequence[float], reference_rates: Sequence[float]) -> float:
+    """A judge's mean rate (accuracy, relevance, helpfulness; 1 to 10) over its rate of the reference, at most 1."""
+    own, best = sum(rates) / len(rates) / 10.0, sum(reference_rates) / len(reference_rates) / 10.0
+    return min(own / best if best > 0 else own, 1.0)
 
 
 def parse_boxes(text: str, image_width: float | None = None, image_height: float | None = None) -> list[list[Any]]:
