@@ -3,6 +3,8 @@
 from situs.build._adapter_check import Ability, AdapterReport, check_adapter
 from situs.build._cohort import build_bench
 from situs.build._debias import debias
+from situs.build._dimensions import DIMENSIONS, dimensions_of
+from situs.build._import_ct_spatialvqa import import_ct_spatialvqa
 from situs.build._import_items import import_items
 from situs.build._licences import is_open_licence
 from situs.build._masks import build_masks
@@ -11,6 +13,7 @@ from situs.build._show import Shown, show
 from situs.build._writer import BuildOptions, BuildResult
 
 __all__ = [
+    "DIMENSIONS",
     "Ability",
     "AdapterReport",
     "BuildOptions",
@@ -21,6 +24,8 @@ __all__ = [
     "build_phantoms",
     "check_adapter",
     "debias",
+    "dimensions_of",
+    "import_ct_spatialvqa",
     "import_items",
     "is_open_licence",
     "show",

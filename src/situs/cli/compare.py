@@ -12,7 +12,12 @@ from situs.cli._output import json_option, print_json, print_table, warn
 @click.command("compare")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN_A RUN_B …", type=click.Path(path_type=Path))
 @click.option("--bench", type=click.Path(path_type=Path), help="The bench, if it is not where the runs remember it.")
-@click.option("--metric", default="accuracy", show_default=True, help="accuracy, accuracy.closed or mra.vsi-code@1.")
+@click.option(
+    "--metric",
+    default="accuracy",
+    show_default=True,
+    help="One with a value per item: accuracy, accuracy.closed, mra.vsi-code@1, box.tube-iou@1, …",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap and the test.")
 @json_option
 def command(runs: tuple[Path, ...], bench: Path | None, metric: str, seed: int, as_json: bool) -> None:

@@ -8,6 +8,9 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
+from situs._files import canonical_json, write_atomic
 from situs.bench import Bench
 from situs.clients import (
     Client,
@@ -29,6 +32,7 @@ from situs.run._folder import add_notes, start_run
 from situs.run._hidden import HiddenItems
 from situs.run._journal import AnswerRow, Journal
 from situs.run._plan import Plan, plan_run
+from situs.run._replay import Replay, recorded_replay
 from situs.run._requests import Presents, requests_for
 from situs.run._result import RunResult, result_of
 
@@ -48,10 +52,11 @@ def run_baseline(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> RunResult:
     """Answer every item that has no answer yet."""
-    baseline = make_baseline(bench, spec)
+    baseline = make_baseline(bench, spec, profile)
     delay = _delay(spec)
     plan = plan_run(bench, split, limit)
-    start_run(out, bench, spec, profile, split, limit)
+    client = recorded_replay(spec) if spec.kind == "replay" else None
+    start_run(out, bench, spec, profile, split, limit, client=client)
     begin = time.monotonic()
     asked = 0
     with Journal(out / "answers.jsonl") as journal:
@@ -59,11 +64,18 @@ def run_baseline(
         for item in plan.items(lambda item_id: not journal.is_done(item_id)):
             if delay > 0:
                 time.sleep(delay)
-            journal.add(AnswerRow(item.item_id, "answered", baseline.answer(item), {}, 0.0))
+            said = baseline.answer(item)
+            row = AnswerRow(item.item_id, "answered", said or "", {}, 0.0)
+            journal.add(row if said is not None else AnswerRow(item.item_id, "failed", error="no answer given"))
             asked += 1
             progress(before + asked, len(plan.item_ids))
         states = Counter(journal.states[item_id] for item_id in plan.item_ids)
-    return RunResult(len(plan.item_ids), dict(sorted(states.items())), asked, time.monotonic() - begin, 0.0)
+    notes: tuple[str, ...] = ()
+    if isinstance(baseline, Replay):
+        notes = tuple(baseline.joined.notes())
+        write_atomic(out / "joined.json", msgspec.json.format(canonical_json(baseline.joined), indent=1) + b"\n")
+    seconds = time.monotonic() - begin
+    return RunResult(len(plan.item_ids), dict(sorted(states.items())), asked, seconds, 0.0, notes=notes)
 
 
 def run_client(
