@@ -3,7 +3,7 @@
 from situs.facts import _kinds_lesions as _kinds_lesions
 from situs.facts import _kinds_shape as _kinds_shape
 from situs.facts._kinds import is_cut, number, span
-from situs.facts._kinds_marks import mark_points
+from situs.facts._kinds_marks import mark_points, marked_structures
 from situs.facts._kinds_slices import axial_spacing_mm, has_axial_slices, spacing_text, spanned
 from situs.facts._kinds_spine import LEVELS, has_anchor, level_name, spine_levels
 from situs.facts._ledger import WHOLE, Ledger
@@ -36,6 +36,7 @@ __all__ = [
     "level_name",
     "load_recipe",
     "mark_points",
+    "marked_structures",
     "measure_file",
     "number",
     "spacing_text",

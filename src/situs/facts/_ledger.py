@@ -21,7 +21,7 @@ from situs.space import Axis
 from situs.volumes import LabelMap
 
 if TYPE_CHECKING:
-    from situs.facts._mark_sites import Sites
+    from situs.facts._mark_sites import Mark, Sites
 
 __all__ = ["WHOLE", "Kind", "Ledger", "kind"]
 
@@ -103,6 +103,13 @@ class Ledger:
     def midline(self) -> Midline | None:
         """Where the patient's midline runs; None if the series does not show it."""
         return _find_midline(self.regions, self.terms)
+
+    @functools.cached_property
+    def same_marks(self) -> list[list[Mark]]:
+        """Sets of marks of which two lie in one structure; empty if there is no room for them."""
+        from situs.facts._mark_pairs import same_marks
+
+        return same_marks(self)
 
     @functools.cached_property
     def contacts(self) -> Contacts:

@@ -16,8 +16,10 @@ from situs.space import IndexPoints
 if TYPE_CHECKING:
     from situs.facts._ledger import Ledger
 
-__all__ = ["Sites", "mark_sites", "needed_depth_mm"]
+__all__ = ["Mark", "Sites", "mark_sites", "needed_depth_mm"]
 
+Mark = tuple[str, NDArray[np.float64]]
+"""The structure a point lies in, and the point."""
 Sites = dict[int, dict[str, NDArray[np.float64]]]
 """Axial slice (from the feet) → structure → (n, 3) points in mm, in an order that no storage changes."""
 

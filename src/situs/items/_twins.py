@@ -185,14 +185,14 @@ def _twins(entries: list[Outline], draw: Draw) -> tuple[list[Outline], tuple[str
         return [], ()
     if entries[0].key is None:
         return entries, ()
+    if entries[0].movable:
+        members = _few_each(entries, draw)
+        offered = min(_SHOWN, len(entries[0].pool), len(members))
+        return members[: len(members) // offered * offered], entries[0].pool[:offered]
     by_key: dict[str, list[Outline]] = defaultdict(list)
     for entry in sorted(entries, key=draw):
         if all(entry.patient_id != other.patient_id for other in by_key[str(entry.key)]):
             by_key[str(entry.key)].append(entry)
-    if entries[0].movable:
-        members = [entry for same in by_key.values() for entry in same]
-        offered = min(_SHOWN, len(entries[0].pool), len(members))
-        return members[: len(members) // offered * offered], entries[0].pool[:offered]
     must = entries[0].must_offer
     keys = sorted(by_key, key=lambda key: (key != must, -len(by_key[key]), key))
     if must and must not in by_key:
@@ -203,6 +203,21 @@ def _twins(entries: list[Outline], draw: Draw) -> tuple[list[Outline], tuple[str
     offered = max(each, key=lambda count: (count * (count - 1) * each[count], count))
     values = tuple(value for value in entries[0].pool if value in keys[:offered])
     return [entry for key in keys[:offered] for entry in by_key[key][: each[offered]]], values
+
+
+def _few_each(entries: list[Outline], draw: Draw) -> list[Outline]:
+    """Patient by patient, at most as many questions of one text as there are letters: each gets another letter."""
+    asked: Counter[str] = Counter()
+    kept = []
+    for entry in sorted(entries, key=lambda entry: _by_patient(entry, draw)):
+        asked[entry.patient_id] += 1
+        if asked[entry.patient_id] <= _SHOWN:
+            kept.append(entry)
+    return kept
+
+
+def _by_patient(entry: Outline, draw: Draw) -> tuple[str, str]:
+    return (digest(entry.patient_id) if entry.movable else "", draw(entry))
 
 
 def _limited(entries: list[Outline], draw: Draw, most: int | None) -> list[Outline]:
@@ -263,7 +278,7 @@ def _letters(entries: list[Outline], placed: dict[str, Placement], draw: Draw) -
     """Put each answer at the next letter in turn, within task, stratum and number of options (marks: text)."""
     turns: Counter[tuple[str, ...]] = Counter()
     result = dict(placed)
-    for entry in sorted(entries, key=draw):
+    for entry in sorted(entries, key=lambda entry: _by_patient(entry, draw)):
         placement = placed[entry.item_id]
         if not placement.options:
             continue
@@ -302,7 +317,8 @@ def lettered(item: Item, letter: str) -> Item:
     boxes = {mark_label(old): mark_label(now) for old, now in new.items()}
 
     def relabelled(found: tuple[Box, ...]) -> tuple[Box, ...]:
-        kept = [box for box in found if not box.label.startswith(mark_label("")) or box.label in boxes]
+        hidden = {mark_label(old) for old in "ABCD"} - boxes.keys()
+        kept = [box for box in found if box.label not in hidden]
         moved = [msgspec.structs.replace(box, label=boxes.get(box.label, box.label)) for box in kept]
         return tuple(sorted(moved, key=lambda box: box.label if box.label.startswith(mark_label("")) else ""))
 

@@ -126,8 +126,7 @@ class Prior:
     def answer(self, item: Item) -> str:
         """What the average patient would suggest; a guess among what it leaves open."""
         if isinstance(item.answer, Number):
-            of = item.parameters.get("of", "")
-            mean = self._anatomy.volume_ml(of, item.patient_id) if item.task == "volume" else None
+            mean = self._anatomy.expected_number(item)
             return self._majority.answer(item) if mean is None else f"{mean:.1f} {item.answer.unit}"
         known = self._anatomy.consistent(item) or self._majority.standing_out(item)
         return _say(item, _guess(item, self._seed, "prior", known))
