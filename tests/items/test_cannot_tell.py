@@ -105,7 +105,7 @@ def outlines(cut: int, a: int, b: int) -> list[Outline]:
     ]
 
 
-@pytest.mark.parametrize(("cut", "a", "b"), [(2, 9, 8), (1, 5, 0), (3, 1, 7)])
+@pytest.mark.parametrize(("cut", "a", "b"), [(2, 9, 8), (1, 5, 1), (3, 1, 7)])
 def test_it_is_right_as_often_as_any_other_option(cut, a, b):
     found = outlines(cut, a, b)
     placed = arrange(found, seed=0)
@@ -116,6 +116,7 @@ def test_it_is_right_as_often_as_any_other_option(cut, a, b):
     assert len(set(counts.values())) == 1
 
 
-@pytest.mark.parametrize(("cut", "a", "b"), [(0, 9, 8), (3, 0, 0)])
-def test_it_is_never_offered_where_it_is_never_or_always_right(cut, a, b):
+@pytest.mark.parametrize(("cut", "a", "b"), [(0, 9, 8), (3, 0, 0), (4, 4, 0)])
+def test_it_is_offered_only_beside_two_answers_that_occur(cut, a, b):
+    """Where the liver is larger in everyone, a cut liver is larger too, whatever the scan shows of it."""
     assert arrange(outlines(cut, a, b), seed=0) == {}

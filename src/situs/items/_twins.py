@@ -197,7 +197,9 @@ def _twins(entries: list[Outline], draw: Draw) -> tuple[list[Outline], tuple[str
     keys = sorted(by_key, key=lambda key: (key != must, -len(by_key[key]), key))
     if must and must not in by_key:
         return [], ()
-    each = {count: min(len(by_key[key]) for key in keys[:count]) for count in range(2, min(_SHOWN, len(keys)) + 1)}
+    # That it cannot be told is fair beside two other answers that occur; beside one, knowledge would do without sight.
+    fewest = 3 if must else 2
+    each = {n: min(len(by_key[key]) for key in keys[:n]) for n in range(fewest, min(_SHOWN, len(keys)) + 1)}
     if not each:
         return [], ()
     offered = max(each, key=lambda count: (count * (count - 1) * each[count], count))
