@@ -18,9 +18,9 @@ DEFAULT = files("situs.profiles").joinpath("data", "default.toml").read_text("ut
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
-        ("{frames}", "{nosuch}", "slot"),
-        ("{frames}", "{", "slot"),
-        ("in {unit}", "in {0}", "slot"),
+        ("{what}", "{nosuch}", "slot"),
+        ("{what}", "{", "slot"),
+        ("{in_unit}", "in {0}", "slot"),
         ("slices = 32", f"slices = {'9' * 5000}", "digits"),
         ("slices = 32", "slices = 0", "at least one slice"),
         ("low = -160.0", "low = 300.0", "window"),

@@ -12,6 +12,7 @@ from situs.profiles import (
     Plane,
     Window,
     fitting_window,
+    layout_of,
     load_profile,
     options_text,
     prompt_text,
@@ -87,8 +88,8 @@ def test_options_have_letters_in_their_order():
 def test_the_prompt_tells_scale_and_spacing():
     """50 slices 3 mm apart, 32 shown from the first to the last: 147 / 31 mm between pictures."""
     own = volume()
-    shown = render(own, PROFILE)
-    text = prompt_text(choice_item(), PROFILE, shown, "ct")
+    layout = layout_of(PROFILE, own.grid)
+    text = prompt_text(choice_item(), PROFILE, layout, "ct")
     assert f"{49 * 3.0 / 31:.1f} mm apart" in text
     assert f"One pixel is {24 * 2.0 / 448:.2f} mm" in text
     assert "from the feet to the head" in text
@@ -99,7 +100,7 @@ def test_the_prompt_tells_scale_and_spacing():
 
 def test_a_number_is_asked_for_in_its_unit():
     item = Item("i", "s", "ct", "p", "volume", "number", "How large?", Number(12.3, "mL"))
-    text = prompt_text(item, PROFILE, render(volume(), PROFILE), "mr")
+    text = prompt_text(item, PROFILE, layout_of(PROFILE, volume().grid), "mr")
     assert "mL" in text
     assert "12.3" not in text
     assert "MR" in text

@@ -2,6 +2,8 @@
 
 from situs.build._cohort import build_bench
 from situs.build._debias import debias
+from situs.build._dimensions import DIMENSIONS, dimensions_of
+from situs.build._import_ct_spatialvqa import import_ct_spatialvqa
 from situs.build._import_items import import_items
 from situs.build._licences import is_open_licence
 from situs.build._masks import build_masks
@@ -10,6 +12,7 @@ from situs.build._show import Shown, show
 from situs.build._writer import BuildOptions, BuildResult
 
 __all__ = [
+    "DIMENSIONS",
     "BuildOptions",
     "BuildResult",
     "Shown",
@@ -17,6 +20,8 @@ __all__ = [
     "build_masks",
     "build_phantoms",
     "debias",
+    "dimensions_of",
+    "import_ct_spatialvqa",
     "import_items",
     "is_open_licence",
     "show",

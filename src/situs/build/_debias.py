@@ -89,7 +89,7 @@ def _predictability(bench: Bench) -> tuple[dict[Key, _Template], dict[tuple[str,
     texts: dict[Key, _Template] = defaultdict(_Template)
     kinds: dict[tuple[str, str, str], _Template] = defaultdict(_Template)
     for item in bench.items():
-        answers = {name: AnswerRow(item.item_id, response=b.answer(item)) for name, b in baselines.items()}
+        answers = {name: AnswerRow(item.item_id, response=b.answer(item) or "") for name, b in baselines.items()}
         scored = {name: judge(item, row, None) for name, row in answers.items()}
         chance = scored[_BLIND[0]].chance
         if chance is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -24,7 +24,7 @@ from situs.bench import (
 )
 from situs.errors import Problem
 from situs.facts import Fact, Recipe
-from situs.items import Item, class_of
+from situs.items import Choice, Choices, Item, YesNo, class_of
 from situs.score import blind_scores, option_tricks
 
 __all__ = ["BenchWriter", "BuildOptions", "BuildResult"]
@@ -141,7 +141,13 @@ class BenchWriter:
 
 def _without_looking(bench: Bench) -> dict[str, dict[str, str]]:
     """Stratum → what each blind baseline reaches there on yes/no and choice questions, for the card."""
-    tables = blind_scores(bench, bench.items, gives=None, metrics=["accuracy.closed", "chance"])
+
+    def closed() -> Iterator[Item]:
+        return (item for item in bench.items() if isinstance(item.answer, YesNo | Choice | Choices))
+
+    if next(closed(), None) is None:
+        return {}
+    tables = blind_scores(bench, closed, gives=None, metrics=["accuracy.closed", "chance"])
     result: dict[str, dict[str, str]] = defaultdict(dict)
     for name, scores in tables.items():
         for stratum, entries in scores.by_stratum.items():
