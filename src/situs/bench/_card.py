@@ -31,6 +31,7 @@ def write_card(
         "answer does not change between patients; a control, never in the headline. `untwinned`: no patient with "
         "another answer was there to balance it.",
         "",
+        *_mix(info),
         *_table("By split (of patients, by hash)", info.by_split),
         *_table("Not asked, and why", info.not_asked),
         "## What has to hold",
@@ -57,6 +58,22 @@ def write_card(
     care = "restricted: it goes to no host but this machine unless allowed" if info.restricted else "not restricted"
     lines += ["## Data", "", f"Licence: {licence}; {care}. The bench holds hashes and opaque ids, no path.", ""]
     return "\n".join(lines)
+
+
+def _mix(info: BenchInfo) -> list[str]:
+    """Which share of the headline each class was to have, and which it has."""
+    found = info.headline_by_class
+    total = sum(found.values())
+    if not total:
+        return []
+    target = info.recipe.mix
+    names = [*target, *(name for name in found if name not in target)]
+    rows = [
+        f"| {name} | {target.get(name, 0.0):.0%} | {found.get(name, 0) / total:.0%} | {found.get(name, 0):,} |"
+        for name in names
+    ]
+    lines = ["## Mix of the headline", "", "| class | target | reached | n |", "|---|---:|---:|---:|", *rows, ""]
+    return [*lines, "What a cohort cannot give of one class, the others give.", ""]
 
 
 def _grid(table: Mapping[str, Mapping[str, str]]) -> list[str]:

@@ -19,7 +19,19 @@ from situs.bench._locations import Locations
 from situs.bench._study import SeriesRecord, StudyRecord
 from situs.errors import Problem, Severity, SitusError
 from situs.facts import Fact, Ledger
-from situs.items import TASKS, Choice, Choices, Item, NotAsked, Number, Question, item_id
+from situs.items import (
+    TASKS,
+    Boxes,
+    Choice,
+    Choices,
+    Item,
+    NotAsked,
+    Number,
+    Question,
+    item_id,
+    lettered,
+    marks_of,
+)
 from situs.volumes import Volume
 
 __all__ = ["CheckResult", "check_bench"]
@@ -217,7 +229,8 @@ def _item_problems(
         arrangement.leave_out(item)
         yield f"would not be asked: {posed.reason}"
         return
-    anew = posed.item(Question(item.task, item.form, item.parameters), ledger, study.patient_id)
+    canonical = posed.item(Question(item.task, item.form, item.parameters), ledger, study.patient_id)
+    anew = _as_lettered(canonical, item)
     if not _same_answer(anew, item):
         yield f"the answer is {_shown(anew)}, stored as {_shown(item)}"
     for name in ("question", "fact_ids", "needs", "tags", "level", "frames", "twin_of"):
@@ -229,7 +242,16 @@ def _item_problems(
     if not _same(anew.difficulty, item.difficulty):
         yield "its difficulty is not what the facts give"
     yield from _option_problems(item, anew)
-    yield from arrangement.problems_of(item, anew)
+    yield from arrangement.problems_of(item, canonical)
+
+
+def _as_lettered(canonical: Item, item: Item) -> Item:
+    """The question posed anew with its marks at the letters the item gives them, if it has marks."""
+    letters = [option.value for option in item.options]
+    if not marks_of(canonical) or not isinstance(item.answer, Choice) or item.answer.value not in letters:
+        return canonical
+    offered = tuple(option for option in canonical.options if option.value in letters)
+    return lettered(msgspec.structs.replace(canonical, options=offered), item.answer.value)
 
 
 def _option_problems(item: Item, anew: Item) -> Iterator[str]:
@@ -252,6 +274,8 @@ def _same_answer(anew: Item, item: Item) -> bool:
     a, b = anew.answer, item.answer
     if isinstance(a, Number) and isinstance(b, Number):
         return a.unit == b.unit and _same(a.value, b.value) and _same(a.interval, b.interval)
+    if isinstance(a, Boxes) and isinstance(b, Boxes):
+        return _same(msgspec.to_builtins(a.boxes), msgspec.to_builtins(b.boxes))
     return a == b
 
 

@@ -42,6 +42,8 @@ class BenchInfo(msgspec.Struct, frozen=True):
     by_split: dict[str, int]
     not_asked: dict[str, int]
     content_hash: str
+    headline_by_class: dict[str, int] = {}
+    """Of the headline: how many questions of each class of the recipe's mix."""
 
 
 class Bench:

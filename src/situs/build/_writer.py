@@ -24,7 +24,7 @@ from situs.bench import (
 )
 from situs.errors import Problem
 from situs.facts import Fact, Recipe
-from situs.items import Choice, Choices, Item, YesNo
+from situs.items import Choice, Choices, Item, YesNo, class_of
 from situs.score import blind_scores, option_tricks
 
 __all__ = ["BenchWriter", "BuildOptions", "BuildResult"]
@@ -96,6 +96,7 @@ class BenchWriter:
         self._counts["task"].update(item.task for item in items)
         self._counts["stratum"].update(item.stratum for item in items)
         self._counts["split"].update(item.split for item in items)
+        self._counts["class"].update(class_of(item) for item in items if item.stratum == "headline")
         self._counts["not_asked"].update(not_asked)
         self._patients.add(study.patient_id)
         self._places.update((key, Path(path)) for key, path in places.items())
@@ -126,6 +127,7 @@ class BenchWriter:
             by_split=self._sorted("split"),
             not_asked=self._sorted("not_asked"),
             content_hash=content_hash(self._folder),
+            headline_by_class=self._sorted("class"),
         )
         write_locations(self._folder, self._places)
         write_atomic(self._folder / "bench.json", encode_info(info))

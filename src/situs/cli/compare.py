@@ -16,7 +16,7 @@ from situs.cli._output import json_option, print_json, print_table, warn
     "--metric",
     default="accuracy",
     show_default=True,
-    help="One with a value per item: accuracy, accuracy.closed, mra.vsi-code@1, box.tube-iou@1, …",
+    help="One with a value per item, e.g. box.tube-iou@1.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap and the test.")
 @json_option

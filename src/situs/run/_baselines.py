@@ -297,8 +297,7 @@ class Prior(Majority):
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         """What the average patient would suggest; a guess among what it leaves open."""
         if isinstance(answer, Number):
-            of = item.parameters.get("of", "")
-            mean = self._anatomy.volume_ml(of, item.patient_id) if item.task == "volume" else None
+            mean = self._anatomy.expected_number(item)
             return super()._words(item, answer, rng) if mean is None else f"{mean:.1f} {answer.unit}"
         if isinstance(answer, Text):
             return super()._words(item, answer, rng)

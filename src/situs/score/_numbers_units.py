@@ -50,9 +50,10 @@ _SPELLINGS: list[tuple[str, Unit]] = [
     *((word, Unit("length", Fraction(size))) for word, size in _METRES.values()),
     (r"inch(?:es)?", Unit("length", Fraction(254, 10))),
     (r"%|percent|per cent|pct", Unit("share", Fraction(1, 100))),
+    (r"(?:axial )?slices?", Unit("slices", Fraction(1))),
     (
         r"years?|yrs?|months?|weeks?|days?|hours?|minutes?|min|seconds?|secs?|ms|k?g|grams?|hu|hounsfield|degrees?|°c?|pixels?|px|"
-        r"voxels?|vox|slices?|frames?|images?|tesla|t|khz|mhz|hz|kv|kvp|mas|mm ?hg|bpm",
+        r"voxels?|vox|frames?|images?|tesla|t|khz|mhz|hz|kv|kvp|mas|mm ?hg|bpm",
         _OTHER,
     ),
 ]
