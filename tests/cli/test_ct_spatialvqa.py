@@ -26,13 +26,10 @@ REPORTS = {
 
 def write_release(folder: Path, *, categories: bool = True) -> None:
     """A tiny release in the published form."""
-    label = {"category": 2} if categories else {}
-    pairs = {
-        volume: {
-            "qa_pairs": [{"question": row[0], "answer": row[1]} | {k: row[n] for k, n in label.items()} for row in rows]
-        }
-        for volume, rows in QUESTIONS.items()
-    }
+    pairs: dict[str, Any] = {}
+    for volume, rows in QUESTIONS.items():
+        held = [{"question": q, "answer": a} | ({"category": c} if categories else {}) for q, a, c in rows]
+        pairs[volume] = {"qa_pairs": held}
     (folder / "qa.json").write_text(json.dumps(pairs))
     reports = {v: {"Findings_EN": a, "Impressions_EN": b} for v, (a, b) in REPORTS.items()}
     (folder / "reports.json").write_text(json.dumps(reports))

@@ -25,8 +25,9 @@ def test_one_volume_by_many_names(name: str) -> None:
     assert volume_stem(name) == "valid_1_a_1"
 
 
+SAID = "<answer>Yes</answer>"
 SGMRI = {
-    "question": "Is there a tear?", "model_output": "<answer>Yes</answer>", "gt_answer": "No", "qa_type": "closed_ended",
+    "question": "Is there a tear?", "model_output": SAID, "gt_answer": "No", "qa_type": "closed_ended",
     "task": "detect", "bboxes": [], "sample_id": "sgmri_7", "dataset": "knee",
 }  # fmt: skip
 
@@ -36,12 +37,12 @@ SGMRI = {
     [
         ("a.json", [SGMRI]),
         ("a.json", {"results": [SGMRI], "config": {}}),
-        ("a.json", {"sgmri_7": "<answer>Yes</answer>"}),
-        ("a.json", {"sgmri_7": {"model_output": "<answer>Yes</answer>"}}),
-        ("a.json", {"file1000.h5": {"qa_pairs": [{"question": "Is there a tear?", "prediction": "<answer>Yes</answer>"}]}}),
-        ("a.jsonl", [{"item_id": "i1", "response": "<answer>Yes</answer>", "answer": "gold"}]),
-        ("a.jsonl", [{"image_path": "x/file1000.npy", "question": "Is there a tear? ", "prediction": "<answer>Yes</answer>"}]),
-        ("a.csv", [{"video": "file1000.h5", "question": "Is there a tear?", "prediction": "<answer>Yes</answer>"}]),
+        ("a.json", {"sgmri_7": SAID}),
+        ("a.json", {"sgmri_7": {"model_output": SAID}}),
+        ("a.json", {"file1000.h5": {"qa_pairs": [{"question": "Is there a tear?", "prediction": SAID}]}}),
+        ("a.jsonl", [{"item_id": "i1", "response": SAID, "answer": "gold"}]),
+        ("a.jsonl", [{"image_path": "x/file1000.npy", "question": "Is there a tear? ", "prediction": SAID}]),
+        ("a.csv", [{"video": "file1000.h5", "question": "Is there a tear?", "prediction": SAID}]),
     ],
 )  # fmt: skip
 def test_shapes(tmp_path: Path, name: str, content: object) -> None:
@@ -55,7 +56,7 @@ def test_shapes(tmp_path: Path, name: str, content: object) -> None:
     else:
         path.write_text(json.dumps(content))
     answers, joined = _join(path, ITEMS)
-    assert answers == {"i1": "<answer>Yes</answer>"}
+    assert answers == {"i1": SAID}
     assert joined.items_without_row == ["i2"]
     assert joined.rows_without_item == joined.ambiguous == []
 

@@ -27,8 +27,8 @@ from situs.score._text_words import exact_match, prepared, token_f1
 WORDS = (
     "the", "a", "lung", "lungs", "nodule", "nodules", "lump", "belly", "abdomen", "right", "correct", "correctly", "left",
     "lower", "upper", "lobe", "found", "find", "detect", "detected", "observed", "shows", "demonstrate", "bigger", "men",
-    "large", "man", "were", "be", "is", "3.5", "mm", "3,5", "1-2", "5-", "-7", "no,", "no.", "(a)", "x/y", "&amp;", "###",
-    "</s>",
+    "large", "man", "were", "be", "is", "3.5", "mm", "3,5", "1-2", "5-", "-7", "no,", "no.", "(a)", "x/y", "&amp;",
+    "###", "</s>",
 )  # fmt: skip
 sentences = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)
 any_text = st.text(alphabet=st.sampled_from(list("ab.,-&;0 9\n\t\u00a0<>/'éßİ")), max_size=30)
@@ -49,8 +49,12 @@ def reader(tiny: Path) -> Iterator[Any]:
     nltk.data.path.insert(0, str(tiny.parents[1]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        yield WordNetCorpusReader(nltk.data.find("corpora/wordnet"), None)
+        held = WordNetCorpusReader(nltk.data.find("corpora/wordnet"), None)
+        yield held
     nltk.data.path.pop(0)
+    for stream in (*held._data_file_map.values(), held._key_count_file):
+        if stream is not None:
+            stream.close()
 
 
 @given(text=st.one_of(any_text, sentences))

@@ -29,10 +29,8 @@ ROWS = {name: AnswerRow(name, response=said) for name, said in (("i1", "right"),
 
 
 def test_equal_triples_are_taken_in_order() -> None:
-    file = VerdictFile(
-        "j",
-        [verdict("Q", "left", "right", True), verdict("R", "up", "down", None), verdict("Q", "left", "right", False)],
-    )
+    first, second = (verdict("Q", "left", "right", value) for value in (True, False))
+    file = VerdictFile("j", [first, verdict("R", "up", "down", None), second])
     joined = join_verdicts(file, ITEMS, ROWS)
     assert joined.verdicts == {"i1": True, "i3": None, "i2": False}
     assert joined.item_of_row == ["i1", "i3", "i2"]
