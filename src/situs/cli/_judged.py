@@ -46,7 +46,7 @@ def _print_judges(name: str, scores: Scores, jury: JurySummary) -> None:
     columns += ["published rule %", ""] if published else []
     caption = f"Jury: {jury.rule}."
     if scores.published is not None and scores.published.notes:
-        caption += " THE PUBLISHED RULE IS WRONG HERE: " + "; ".join(scores.published.notes) + "."
+        caption = "THE PUBLISHED RULE IS WRONG HERE: " + "; ".join(scores.published.notes) + ".\n" + caption
     print_table("judges", columns, rows, caption)
 
 
