@@ -1,5 +1,6 @@
 """Pipelines: from a source of evidence to a bench."""
 
+from situs.build._boxes import build_boxes, parse_mix
 from situs.build._cohort import build_bench
 from situs.build._debias import debias
 from situs.build._import_items import import_items
@@ -14,10 +15,12 @@ __all__ = [
     "BuildResult",
     "Shown",
     "build_bench",
+    "build_boxes",
     "build_masks",
     "build_phantoms",
     "debias",
     "import_items",
     "is_open_licence",
+    "parse_mix",
     "show",
 ]

@@ -78,7 +78,10 @@ def _from_bench(folder: Path, item_id: str | None, data: Path | None) -> tuple[V
         raise SitusError("its study is not in the bench", where=item.item_id, fix="rebuild the bench")
     if not series.image_hash:
         raise SitusError("its study has labels but no image", where=item.item_id, fix="build with images")
-    return load_image(series, Locations.read(folder, data)), item
+    image = load_image(series, Locations.read(folder, data))
+    if not isinstance(image, Volume):
+        raise SitusError("is a stack of frames without millimetres", where=item.item_id, fix="use the report")
+    return image, item
 
 
 def _png(grey: np.ndarray) -> bytes:
