@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -18,7 +18,7 @@ from situs.build._study import with_sources
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError, did_you_mean
 from situs.facts import BoxLedger, BoxRules, Middle, check_fits
-from situs.items import NotAsked, Placement
+from situs.items import NotAsked, Placement, Question, item_id
 from situs.items.findings import (
     Draft,
     arrange_findings,
@@ -102,12 +102,12 @@ def build_boxes(
     with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
         seen, bad = _look(found, paths, options, progress)
         studies = _studies(found, seen, table, options, keep_stems)
-        drafts, not_asked, problems = _drafts(studies, found, options)
+        drafts, questions, not_asked, problems = _drafts(studies, found, options)
         placements = arrange_findings(drafts, options.seed, options.recipe.boxes)
         not_asked["set aside to keep answers balanced"] = len(drafts) - len(placements)
         places = _Places(found, paths, sides)
         with BenchWriter(scratch, "boxes", options, {}) as writer:
-            _write(writer, studies, found, placements, places, not_asked, options)
+            _write(writer, _ledgers(studies, found, options), questions, placements, places, not_asked, options.seed)
         notes = _notes(studies, images)
         result = writer.finish([*found.problems, *bad, *problems], notes)
     return msgspec.structs.replace(result, source=found.counts)
@@ -205,9 +205,10 @@ def _ledgers(studies: list[_Study], found: AnnotationSet, options: BuildOptions)
 
 def _drafts(
     studies: list[_Study], found: AnnotationSet, options: BuildOptions
-) -> tuple[list[Draft], Counter[str], list[Problem]]:
-    """Every question posed once; only the little that the arrangement needs is kept."""
+) -> tuple[list[Draft], dict[str, list[Question]], Counter[str], list[Problem]]:
+    """Every question posed once; only the little that the arrangement needs is kept, and the questions by study."""
     drafts: list[Draft] = []
+    questions: dict[str, list[Question]] = defaultdict(list)
     not_asked: Counter[str] = Counter()
     problems: list[Problem] = []
     tasks, mix, seed = choose_finding_tasks(options.tasks), options.recipe.boxes.mix, options.seed
@@ -222,7 +223,8 @@ def _drafts(
                 not_asked[item.reason] += 1
             else:
                 drafts.append(draft(item))
-    return drafts, not_asked, problems
+                questions[study.record.study_id].append(question)
+    return drafts, questions, not_asked, problems
 
 
 class _Places:
@@ -248,21 +250,22 @@ class _Places:
 
 def _write(
     writer: BenchWriter,
-    studies: list[_Study],
-    found: AnnotationSet,
+    ledgers: Iterator[tuple[_Study, BoxLedger]],
+    questions: Mapping[str, list[Question]],
     placements: Mapping[str, Placement],
     places: _Places,
     not_asked: Counter[str],
-    options: BuildOptions,
+    seed: int,
 ) -> None:
-    tasks, mix, seed = choose_finding_tasks(options.tasks), options.recipe.boxes.mix, options.seed
-    for study, ledger in _ledgers(studies, found, options):
+    for study, ledger in ledgers:
         record = study.record
         kept = []
-        for question in questions_of(ledger, tasks, mix, seed, options.per_study)[0]:
-            item = pose_finding(ledger, question, record.patient_id, seed)
-            if not isinstance(item, NotAsked) and item.item_id in placements:
-                kept.append(place_finding(item, placements[item.item_id], record.split))
+        for question in questions.get(record.study_id, ()):
+            own_id = item_id(record.study_id, question.task, question.form, question.parameters)
+            if own_id in placements:
+                item = pose_finding(ledger, question, record.patient_id, seed)
+                assert not isinstance(item, NotAsked)
+                kept.append(place_finding(item, placements[own_id], record.split))
         kept.sort(key=lambda item: (item.task, item.item_id))
         basics = [ledger.fact("read_as_normal"), *(ledger.fact("findings", name) for name in ledger.labels)]
         wanted = [*(fact.fact_id for fact in basics), *(own for item in kept for own in item.fact_ids)]

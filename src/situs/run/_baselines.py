@@ -86,14 +86,16 @@ class Majority:
 
     def __init__(self, bench: Bench, spec: Spec) -> None:
         self._seed = spec.whole("seed", 0)
-        self._keys: dict[tuple[str, ...], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        self._keys: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+        self._own: dict[tuple[str, ...], dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
         self._values: dict[str, list[tuple[str, float]]] = defaultdict(list)
         for item in bench.items():
             key = answer_key(item.answer)
             if isinstance(item.answer, Number):
                 self._values[item.question].append((item.patient_id, item.answer.value))
             elif key is not None:
-                self._keys[_text(item)][item.patient_id].append(key)
+                self._keys[_text(item)][key] += 1
+                self._own[_text(item)][item.patient_id][key] += 1
 
     def answer(self, item: Item) -> str:
         """Fitted without this patient; guesses where others do not tell."""
@@ -106,11 +108,10 @@ class Majority:
     def standing_out(self, item: Item) -> list[str]:
         """The answer that other patients' clearly favour, else all that are offered."""
         offered = _offered(item)
-        counts: Counter[str] = Counter()
-        for patient, keys in self._keys[_text(item)].items():
-            if patient != item.patient_id:
-                counts.update(key for key in keys if key in offered)
-        return _standing_out(counts, offered)
+        text = _text(item)
+        own = self._own[text].get(item.patient_id, Counter())
+        others = {key: self._keys[text][key] - own[key] for key in offered}
+        return _standing_out(Counter({key: count for key, count in others.items() if count}), offered)
 
 
 class Prior:
