@@ -34,7 +34,7 @@ class Finding(msgspec.Struct, frozen=True):
     @property
     def bare(self) -> str:
         """The phrase without its article, as it stands in an option or beside a box."""
-        return re.sub(r"^an? ", "", self.phrase)
+        return self.phrase.removeprefix("an ").removeprefix("a ")
 
     def confusable_with(self, other: Finding) -> bool:
         """Whether the two share a family, or are the same."""

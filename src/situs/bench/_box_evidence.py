@@ -47,7 +47,7 @@ class BoxEvidence:
         self._sides: dict[Path, dict[str, KneeSide]] = {}
 
     def ledger(self, study: StudyRecord, series: SeriesRecord, image: FrameStack | None) -> BoxLedger:
-        """The ledger of one series, from what the files say now; refused if that is not what the bench was built from."""
+        """The ledger of one series, from what the files say now; refused if the bench was not built from that."""
         found, by_hash = self._annotations()
         own = by_hash.get(study.evidence.get("boxes", ""), [])
         if not own:

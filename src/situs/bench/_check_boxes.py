@@ -1,4 +1,4 @@
-"""Checking a series of frames: every fact and answer anew from the annotation files, and from the image if it is there."""
+"""Checking a series of frames: every fact and answer anew from the annotation files, and the image if it is there."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ def box_problems(
         yield from (("item", item.item_id, text) for text in box_item_problems(item, study, ledger, stored, seed))
 
 
-def box_item_problems(
-    item: Item, study: StudyRecord, ledger: BoxLedger, stored: set[str], seed: int
-) -> Iterator[str]:
+def box_item_problems(item: Item, study: StudyRecord, ledger: BoxLedger, stored: set[str], seed: int) -> Iterator[str]:
     """What is wrong with one item."""
     if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
         yield "its id is not that of its task, form and parameters"

@@ -4,6 +4,7 @@ from situs.build._boxes import build_boxes, parse_mix
 from situs.build._cohort import build_bench
 from situs.build._debias import debias
 from situs.build._import_items import import_items
+from situs.build._import_sgmri import SgmriRow, import_sgmri, sgmri_rows
 from situs.build._licences import is_open_licence
 from situs.build._masks import build_masks
 from situs.build._phantoms import build_phantoms
@@ -13,6 +14,7 @@ from situs.build._writer import BuildOptions, BuildResult
 __all__ = [
     "BuildOptions",
     "BuildResult",
+    "SgmriRow",
     "Shown",
     "build_bench",
     "build_boxes",
@@ -20,7 +22,9 @@ __all__ = [
     "build_phantoms",
     "debias",
     "import_items",
+    "import_sgmri",
     "is_open_licence",
     "parse_mix",
+    "sgmri_rows",
     "show",
 ]

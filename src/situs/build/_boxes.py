@@ -102,12 +102,13 @@ def build_boxes(
     with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
         seen, bad = _look(found, paths, options, progress)
         studies = _studies(found, seen, table, options, keep_stems)
-        drafts, questions, not_asked, problems = _drafts(studies, found, options)
+        ledgers = _ledgers(studies, found, options)
+        drafts, questions, not_asked, problems = _drafts(ledgers, options)
         placements = arrange_findings(drafts, options.seed, options.recipe.boxes)
         not_asked["set aside to keep answers balanced"] = len(drafts) - len(placements)
         places = _Places(found, paths, sides)
         with BenchWriter(scratch, "boxes", options, {}) as writer:
-            _write(writer, _ledgers(studies, found, options), questions, placements, places, not_asked, options.seed)
+            _write(writer, ledgers, questions, placements, places, not_asked, options.seed)
         notes = _notes(studies, images)
         result = writer.finish([*found.problems, *bad, *problems], notes)
     return msgspec.structs.replace(result, source=found.counts)
@@ -174,8 +175,9 @@ def _studies(
             evidence["reviewed"] = file_digest(found.list_of[volume])
         if side is not None:
             evidence["sides"] = side.hash
-        frames = own.shape if own.image_hash else (annotation.frames, *reversed(annotation.size or (0, 0)))
-        series = SeriesRecord("mr", "mr", own.image_hash, "", frames, (), "undeclared", "manual", {})
+        width, height = annotation.size or (0, 0)
+        shape = own.shape if own.image_hash else (annotation.frames, height, width)
+        series = SeriesRecord("mr", "mr", own.image_hash, "", shape, (), "undeclared", "manual", {})
         split = split_of(patient_id, options.recipe.splits, options.seed)
         studies.append(_Study(StudyRecord(study_id, patient_id, split, (series,), evidence), annotation, own, side))
     return sorted(studies, key=lambda study: study.record.study_id)
@@ -197,14 +199,13 @@ def _ledger(study: _Study, kinds: tuple[str, ...], options: BuildOptions) -> Box
     )
 
 
-def _ledgers(studies: list[_Study], found: AnnotationSet, options: BuildOptions) -> Iterator[tuple[_Study, BoxLedger]]:
+def _ledgers(studies: list[_Study], found: AnnotationSet, options: BuildOptions) -> list[tuple[_Study, BoxLedger]]:
     kinds = {organ: found.kinds(organ) for organ in {entry.organ for entry in found.annotations}}
-    for study in studies:
-        yield study, _ledger(study, kinds[study.annotation.organ], options)
+    return [(study, _ledger(study, kinds[study.annotation.organ], options)) for study in studies]
 
 
 def _drafts(
-    studies: list[_Study], found: AnnotationSet, options: BuildOptions
+    ledgers: list[tuple[_Study, BoxLedger]], options: BuildOptions
 ) -> tuple[list[Draft], dict[str, list[Question]], Counter[str], list[Problem]]:
     """Every question posed once; only the little that the arrangement needs is kept, and the questions by study."""
     drafts: list[Draft] = []
@@ -212,7 +213,7 @@ def _drafts(
     not_asked: Counter[str] = Counter()
     problems: list[Problem] = []
     tasks, mix, seed = choose_finding_tasks(options.tasks), options.recipe.boxes.mix, options.seed
-    for study, ledger in _ledgers(studies, found, options):
+    for study, ledger in ledgers:
         own = [msgspec.structs.replace(problem, where=study.record.study_id) for problem in ledger.problems]
         problems += own
         asked, left_out = questions_of(ledger, tasks, mix, seed, options.per_study)
@@ -250,7 +251,7 @@ class _Places:
 
 def _write(
     writer: BenchWriter,
-    ledgers: Iterator[tuple[_Study, BoxLedger]],
+    ledgers: list[tuple[_Study, BoxLedger]],
     questions: Mapping[str, list[Question]],
     placements: Mapping[str, Placement],
     places: _Places,

@@ -77,9 +77,14 @@ def _masks(
 @command.command("boxes")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
-    "--lists", multiple=True, type=click.Path(path_type=Path), help="Volumes that were reviewed, one a line; repeatable."
+    "--lists",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Volumes that were reviewed, one a line; repeatable.",
 )
-@click.option("--images", type=click.Path(path_type=Path), help="Folder of fastMRI .h5 files, NIfTI files or PNG stacks.")
+@click.option(
+    "--images", type=click.Path(path_type=Path), help="Folder of fastMRI .h5 files, NIfTI files or PNG stacks."
+)
 @click.option("--sides", type=click.Path(path_type=Path), help="CSV for knees: file, medial (left|right), midline_x.")
 @click.option("--mix", help="Questions a study by task and level, e.g. detection.slice=10,captioning=0.")
 @click.option("--ids", type=click.Choice(["opaque", "stem"]), default="opaque", show_default=True, help="Study ids.")

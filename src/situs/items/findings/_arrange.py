@@ -183,7 +183,7 @@ def _several(entries: list[Draft], rules: BoxRules) -> dict[str, Placement]:
 def _patients_in_turn(entries: Iterable[Draft]) -> list[Draft]:
     """The first item of every patient, then the second of each, in the order drawn."""
     seen: Counter[str] = Counter()
-    ranked = []
+    ranked: list[tuple[int, int, Draft]] = []
     for entry in entries:
         ranked.append((seen[entry.patient_id], len(ranked), entry))
         seen[entry.patient_id] += 1

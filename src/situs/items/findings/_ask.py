@@ -38,8 +38,7 @@ class FindingTask(Protocol):
 
 
 FINDING_TASKS: dict[str, FindingTask] = {
-    task.name: task
-    for task in (Detection(), Localization(), Counting(), Classification(), Diagnosis(), Captioning())
+    task.name: task for task in (Detection(), Localization(), Counting(), Classification(), Diagnosis(), Captioning())
 }
 
 

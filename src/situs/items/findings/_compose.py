@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import msgspec
-
 from situs.anatomy import Finding, finding_of
 from situs.facts import ANY, BoxLedger, Fact
 from situs.items._posed import Question
@@ -30,7 +28,7 @@ def frame_of(question: Question) -> int | None:
 
 def said(boxes: Iterable[FrameBox]) -> tuple[FrameBox, ...]:
     """The boxes with their labels in words."""
-    return tuple(msgspec.structs.replace(box, label=finding_of(box.label).bare) for box in boxes)
+    return tuple(FrameBox(b.frame, b.x0, b.y0, b.x1, b.y1, finding_of(b.label).bare) for b in boxes)
 
 
 def place_step(text: str, facts: Iterable[Fact], boxes: Iterable[FrameBox]) -> Step:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from situs.facts import ANY, BoxLedger, Fact
 from situs.items._posed import NotAsked, Question
-from situs.items._record import Item, YesNo, item_id
+from situs.items._record import Item, Step, YesNo, item_id
 from situs.items.findings._compose import compose, finding, frame_of, place_step, said
 from situs.items.findings._words import counted, opening, worded
 
@@ -47,10 +47,10 @@ class Detection:
             subjects = (name,) if frame is None else (name, str(frame))
             boxes = [b for b in ledger.boxes if name in (b.label, ANY) and frame in (b.frame, None)]
             signs: list[tuple[str, tuple[Fact, ...]]]
+            places: tuple[Step, ...] = ()
             if name == ANY:
                 there = ledger.fact("labels", *subjects[1:])
                 signs = [(f"Something is annotated {place}.", (there, ledger.fact("frames", ANY)))]
-                places = ()
             else:
                 fact, count = ledger.fact("boxes", *subjects), ledger.fact("box_count", *subjects)
                 many = counted(len(boxes), "box", "boxes")

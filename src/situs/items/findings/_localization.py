@@ -139,6 +139,7 @@ class Localization:
         name, frame, ask = question.parameters["finding"], frame_of(question), question.parameters["ask"]
         subjects = (name,) if frame is None else (name, str(frame))
         about, boxes = finding(name), ledger.boxes_of(name, frame)
+        pool: tuple[Option, ...]
         if ask == "side":
             if ledger.middle is None:
                 return NotAsked("no image, or no midline found in it: the side is not known")

@@ -13,7 +13,7 @@ from situs.space import FrameBox
 __all__ = ["TRACE_FORMS", "trace_text"]
 
 TRACE_FORMS = ("bbx", "qwen", "json")
-"""`<bbx>[x,y,w,h]</bbx>` in prose; Qwen's `bbox_2d` in thousandths; one JSON object with reasoning, answer and boxes."""
+"""`<bbx>[x,y,w,h]</bbx>` in prose; Qwen's `bbox_2d` in thousandths; one JSON object of reasoning, answer and boxes."""
 
 
 def trace_text(
