@@ -11,7 +11,13 @@ import numpy as np
 
 HEADER = ["file", "slice", "study_level", "x", "y", "width", "height", "label"]
 BRAIN = ["Mass", "Edema", "Craniotomy", "Enlarged ventricles", "Nonspecific white matter lesion", "Lacunar infarct"]
-KNEE = ["Meniscus Tear", "Joint Effusion ", "Bone- Subchondral edema", "Ligament - ACL High Grade Sprain", "Joint Bodies"]
+KNEE = [
+    "Meniscus Tear",
+    "Joint Effusion ",
+    "Bone- Subchondral edema",
+    "Ligament - ACL High Grade Sprain",
+    "Joint Bodies",
+]
 HEIGHT, WIDTH, FRAMES = 72, 96, 14
 
 

@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from frame_make import make_cohort
 
+from frame_make import make_cohort
 from situs.errors import SitusError
 from situs.space import FrameBox
 from situs.volumes import read_annotations, read_sides
@@ -96,9 +96,7 @@ def test_a_list_of_other_volumes_is_refused(tmp_path: Path) -> None:
 
 
 def coco() -> dict[str, object]:
-    images = [
-        {"id": n, "file_name": f"case7/img_{n}.png", "width": 64, "height": 48} for n in (10, 2, 33)
-    ]
+    images = [{"id": n, "file_name": f"case7/img_{n}.png", "width": 64, "height": 48} for n in (10, 2, 33)]
     return {
         "images": images,
         "annotations": [{"image_id": 33, "category_id": 1, "bbox": [1, 2, 3, 4]}],
@@ -140,7 +138,9 @@ def test_the_hash_does_not_depend_on_rows_order_or_names(tmp_path: Path) -> None
     assert {own.volume: own.hash for own in read_annotations(files, lists).annotations} == before
 
 
-@pytest.mark.parametrize("text", ["file\nv\n", "file,medial\nv,up\n", "file,medial,midline_x\nv,left,nan\n", "file,medial\nv,left\nv,left\n"])
+@pytest.mark.parametrize(
+    "text", ["file\nv\n", "file,medial\nv,up\n", "file,medial,midline_x\nv,left,nan\n", "file,medial\nv,left\nv,left\n"]
+)
 def test_broken_tables_of_sides_are_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(SitusError):
         read_sides(write(tmp_path / "sides.csv", text))

@@ -8,9 +8,9 @@ import h5py
 import nibabel
 import numpy as np
 import pytest
-from frame_make import FRAMES, HEIGHT, WIDTH, picture, write_h5
 from PIL import Image
 
+from frame_make import FRAMES, HEIGHT, WIDTH, picture, write_h5
 from situs.errors import SitusError
 from situs.volumes import find_stacks, open_stack
 

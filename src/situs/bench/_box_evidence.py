@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from situs._files import digest
 from situs.bench._folder import Bench
+from situs.bench._ids import opaque_id
 from situs.bench._locations import Locations
 from situs.bench._study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
@@ -43,17 +44,19 @@ class BoxEvidence:
     def __init__(self, bench: Bench, locations: Locations) -> None:
         self._bench = bench
         self._locations = locations
-        self._read: tuple[AnnotationSet, dict[str, list[FrameAnnotation]]] | SitusError | None = None
+        self._read: tuple[AnnotationSet, dict[str, FrameAnnotation]] | SitusError | None = None
         self._sides: dict[Path, dict[str, KneeSide]] = {}
 
     def ledger(self, study: StudyRecord, series: SeriesRecord, image: FrameStack | None) -> BoxLedger:
         """The ledger of one series, from what the files say now; refused if the bench was not built from that."""
-        found, by_hash = self._annotations()
-        own = by_hash.get(study.evidence.get("boxes", ""), [])
-        if not own:
-            problem = "its boxes and labels are not in the annotation files as they are now"
+        found, by_study = self._annotations()
+        annotation = by_study.get(study.study_id)
+        if annotation is None:
+            fix = "restore the files, or set SITUS_ID_KEY to the key it was built with"
+            raise SitusError("is not in the annotation files as they are now", where=study.study_id, fix=fix)
+        if annotation.evidence(study.study_id) != study.evidence.get("boxes"):
+            problem = "its boxes or labels in the annotation files are not those the bench was built from"
             raise SitusError(problem, where=study.study_id, fix="restore the files, or rebuild")
-        annotation = next((entry for entry in own if entry.volume == study.study_id), own[0])
         grid = series.grid
         if not isinstance(grid, PixelGrid):
             raise SitusError("is not a stack of frames", where=study.study_id, fix="rebuild the bench")
@@ -73,7 +76,7 @@ class BoxEvidence:
             side=self._side(study, annotation),
         )
 
-    def _annotations(self) -> tuple[AnnotationSet, dict[str, list[FrameAnnotation]]]:
+    def _annotations(self) -> tuple[AnnotationSet, dict[str, FrameAnnotation]]:
         if self._read is None:
             try:
                 self._read = self._read_files()
@@ -83,9 +86,11 @@ class BoxEvidence:
             raise self._read
         return self._read
 
-    def _read_files(self) -> tuple[AnnotationSet, dict[str, list[FrameAnnotation]]]:
+    def _read_files(self) -> tuple[AnnotationSet, dict[str, FrameAnnotation]]:
         hashes: dict[str, set[str]] = {"boxes": set(), "reviewed": set()}
+        studies: set[str] = set()
         for study in self._bench.studies():
+            studies.add(study.study_id)
             for kind, found in hashes.items():
                 if kind in study.evidence:
                     found.add(study.evidence[kind])
@@ -96,10 +101,10 @@ class BoxEvidence:
                 raise SitusError(problem, where=path, fix="restore the file, or rebuild")
         files = {self._locations.find(own) for own in hashes["boxes"]} - set(lists.values())
         read = read_annotations(sorted(files), sorted(set(lists.values())), skip_bad=True)
-        by_hash: dict[str, list[FrameAnnotation]] = {}
-        for annotation in read.annotations:
-            by_hash.setdefault(annotation.hash, []).append(annotation)
-        return read, by_hash
+        by_study = {annotation.volume: annotation for annotation in read.annotations}
+        if not studies <= by_study.keys():
+            by_study |= {opaque_id("s", annotation.volume): annotation for annotation in read.annotations}
+        return read, by_study
 
     def _side(self, study: StudyRecord, annotation: FrameAnnotation) -> KneeSide | None:
         if "sides" not in study.evidence:

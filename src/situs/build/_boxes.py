@@ -170,7 +170,7 @@ def _studies(
         key = own.patient_key or annotation.patient
         patient_id = opaque_id("p", key) if key else study_id if study_id == volume else opaque_id("p", volume)
         side = table.get(volume)
-        evidence = {"boxes": annotation.hash}
+        evidence = {"boxes": annotation.evidence(study_id)}
         if volume in found.list_of:
             evidence["reviewed"] = file_digest(found.list_of[volume])
         if side is not None:

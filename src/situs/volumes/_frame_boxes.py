@@ -38,6 +38,10 @@ class FrameAnnotation(msgspec.Struct, frozen=True):
         content = (self.organ, self.boxes, self.study_labels, self.reviewed, self.frames, self.size)
         return digest(canonical_json(content))
 
+    def evidence(self, study_id: str) -> str:
+        """Hash of what was annotated on this very study: two volumes without findings are not each other's evidence."""
+        return digest(self.hash, study_id)
+
     @property
     def read_as_normal(self) -> bool:
         """Whether a reader found nothing: no box, and no study label but that it is normal, which or a list says so."""

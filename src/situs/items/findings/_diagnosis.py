@@ -57,7 +57,9 @@ class Diagnosis:
         boxes = ledger.boxes_of(name, frame)
         if frame is None or not boxes or family not in finding(name).families:
             raise KeyError(name)
-        box = max(boxes, key=lambda b: (b.area, -b.x0, -b.y0))
+        box = max(boxes, key=lambda b: b.area)
+        if sum(other.area == box.area for other in boxes) > 1:
+            return NotAsked("two boxes are equally large, so that neither is the one to mark")
         x, y = (box.x0 + box.x1) / 2.0, (box.y0 + box.y1) / 2.0
         others = [b for b in ledger.boxes if b.frame == frame and b.label != name]
         if any(b.x0 <= x <= b.x1 and b.y0 <= y <= b.y1 for b in others):
