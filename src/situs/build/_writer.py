@@ -26,6 +26,7 @@ from situs.errors import Problem
 from situs.facts import Fact, Recipe
 from situs.items import Choice, Choices, Item, YesNo, class_of
 from situs.score import blind_scores, option_tricks
+from situs.volumes import SourceCounts
 
 __all__ = ["BenchWriter", "BuildOptions", "BuildResult"]
 
@@ -54,6 +55,10 @@ class BuildResult(msgspec.Struct, frozen=True):
     by_stratum: dict[str, int]
     not_asked: dict[str, int]
     problems: list[Problem]
+    notes: tuple[str, ...] = ()
+    """What a reader of the card must know."""
+    source: dict[str, SourceCounts] = {}
+    """Annotation file → what it holds, before it is cleaned up."""
 
 
 class BenchWriter:
@@ -103,7 +108,7 @@ class BenchWriter:
         for series in study.series:
             self._used.update(series.structures)
 
-    def finish(self, problems: list[Problem]) -> BuildResult:
+    def finish(self, problems: list[Problem], notes: tuple[str, ...] = ()) -> BuildResult:
         """Write `bench.json`, locations and card, once the tables are closed."""
         options = self._options
         counts = {
@@ -128,12 +133,14 @@ class BenchWriter:
             not_asked=self._sorted("not_asked"),
             content_hash=content_hash(self._folder),
             headline_by_class=self._sorted("class"),
+            notes=notes,
         )
         write_locations(self._folder, self._places)
         write_atomic(self._folder / "bench.json", encode_info(info))
         bench = Bench(self._folder, info)
         write_atomic(self._folder / "README.md", write_card(info, _without_looking(bench), _tricks(bench)))
-        return BuildResult(counts["studies"], counts["items"], info.by_task, info.by_stratum, info.not_asked, problems)
+        by = (info.by_task, info.by_stratum, info.not_asked)
+        return BuildResult(counts["studies"], counts["items"], *by, problems, notes)
 
     def _sorted(self, what: str) -> dict[str, int]:
         return {name: count for name, count in sorted(self._counts[what].items()) if count}

@@ -10,6 +10,7 @@ import msgspec
 
 from situs._files import read_text
 from situs.errors import SitusError, did_you_mean
+from situs.facts._recipe_boxes import BoxRules
 
 __all__ = ["AnnotationError", "Recipe", "Truth", "load_recipe"]
 
@@ -67,6 +68,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mix: dict[str, float]
     """Share of each class of question in the headline that is aimed at."""
     splits: dict[str, float]
+    boxes: BoxRules = BoxRules()
 
     def annotation_error(self, kind: str) -> AnnotationError:
         """The error of one way of annotating."""

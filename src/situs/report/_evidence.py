@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.bench import Bench, Locations, SeriesRecord, StudyRecord, load_image, load_labels, load_ledger
+from situs.errors import SitusError
 from situs.facts import Ledger
 from situs.profiles import PLANES, PatientVolume, Plane, Window, fitting_window
 from situs.report._outlines import outline_path
+from situs.volumes import Volume
 
 __all__ = ["Evidence"]
 
@@ -21,6 +23,8 @@ class Evidence:
 
     def __init__(self, bench: Bench, study: StudyRecord, series: SeriesRecord, locations: Locations) -> None:
         image = load_image(series, locations)
+        if not isinstance(image, Volume):
+            raise SitusError("is a stack of frames without millimetres", where=study.study_id)
         self._ledger = load_ledger(bench, study, series, load_labels(series, locations), image)
         labels = self._ledger.regions.labels
         self.volume = PatientVolume(image.array(), image.grid, series.modality)
