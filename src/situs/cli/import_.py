@@ -62,6 +62,7 @@ def _ct_spatialvqa(path: Path, reports: Path | None, categories: str | None, lic
     defaults = {"tasks": None, "per_study": None, "jobs": 1, "recipe": None, "seed": 0, "skip_bad": False}
     options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
     result = import_ct_spatialvqa(path, given["out"], options, reports=reports, categories=categories)
+    finish(result, given)
 
 
 @command.command("sgmri-vqa")
