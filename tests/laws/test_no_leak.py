@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from situs.bench import Bench, open_bench
-from situs.items import Item, Number, Option, Outline, answer_key, arrange
+from situs.items import Choice, Item, Option, Outline, YesNo, answer_key, arrange
 from situs.profiles import layout_of, load_profile, prompt_text
 from situs.run import AnswerRow, Spec, make_baseline
 from situs.score import binomial_interval_999, judge
@@ -38,7 +38,7 @@ def bench(request: pytest.FixtureRequest) -> Bench:
 @pytest.fixture(scope="module")
 def items(bench: Bench) -> list[Item]:
     """The closed questions."""
-    return [item for item in bench.items() if not isinstance(item.answer, Number)]
+    return [item for item in bench.items() if isinstance(item.answer, YesNo | Choice)]
 
 
 @pytest.fixture(scope="module")

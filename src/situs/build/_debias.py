@@ -71,8 +71,9 @@ def debias(folder: Path, out: Path, *, overwrite: bool = False, data: Path | Non
                 reasons = Counter(info.not_asked if number == 0 else {})
                 reasons["predictable without looking"] += len(own_items) - len(kept)
                 hashes = [h for s in study.series for h in (s.image_hash, s.labels_hash) if h]
+                hashes += study.evidence.values()
                 writer.add(study, own_facts, kept, reasons, _places(hashes, locations))
-        return writer.finish([])
+        return writer.finish([], info.notes)
 
 
 Key = tuple[str, str, str, str, tuple[str, ...]]
@@ -89,7 +90,7 @@ def _predictability(bench: Bench) -> tuple[dict[Key, _Template], dict[tuple[str,
     texts: dict[Key, _Template] = defaultdict(_Template)
     kinds: dict[tuple[str, str, str], _Template] = defaultdict(_Template)
     for item in bench.items():
-        answers = {name: AnswerRow(item.item_id, response=b.answer(item)) for name, b in baselines.items()}
+        answers = {name: AnswerRow(item.item_id, response=b.answer(item) or "") for name, b in baselines.items()}
         scored = {name: judge(item, row, None) for name, row in answers.items()}
         chance = scored[_BLIND[0]].chance
         if chance is not None:

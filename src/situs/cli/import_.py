@@ -38,3 +38,49 @@ def _items(paths: tuple[Path, ...], ids: str, licence: str, **given: Any) -> Non
     options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
     result = import_items(list(paths), given["out"], options, keep_ids=ids == "keep")
     finish(result, given)
+
+
+@command.command("ct-spatialvqa")
+@click.argument("path", metavar="QA.json", type=click.Path(path_type=Path))
+@out_option("the bench (a new folder)")
+@click.option(
+    "--reports", type=click.Path(path_type=Path), help="The released reports; patients who share one are one."
+)
+@click.option("--categories", metavar="FILE|rules", help="A QA file with categories, or `rules` to label by wording.")
+@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
+@json_option
+def _ct_spatialvqa(path: Path, reports: Path | None, categories: str | None, licence: str, **given: Any) -> None:
+    """Import the released questions of CT-SpatialVQA.
+
+    QA.json is the released file with or without categories, or JSON Lines with case_id, question and answer. Ids
+    are `volume::position`, as published; the patient is told by the volume's name. Predictions come in by
+    `situs run --model replay:FILE`, verdicts by `situs score --verdicts NAME=FILE`.
+    """
+    from situs.build import import_ct_spatialvqa, is_open_licence
+
+    defaults = {"tasks": None, "per_study": None, "jobs": 1, "recipe": None, "seed": 0, "skip_bad": False}
+    options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
+    result = import_ct_spatialvqa(path, given["out"], options, reports=reports, categories=categories)
+    finish(result, given)
+
+
+@command.command("sgmri-vqa")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@out_option("the bench (a new folder)")
+@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits.")
+@click.option("--skip-bad", is_flag=True, help="Leave out entries that cannot be read, instead of stopping.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
+@json_option
+def _sgmri(paths: tuple[Path, ...], licence: str, **given: Any) -> None:
+    """Import SGMRI-VQA: its QA JSON, or result files of its inference script.
+
+    Boxes and answers are taken as they are given. A result file's own answers are scored with `replay:FILE`.
+    """
+    from situs.build import import_sgmri, is_open_licence
+
+    defaults = {"tasks": None, "per_study": None, "jobs": 1, "recipe": None}
+    options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
+    result = import_sgmri(list(paths), given["out"], options)
+    finish(result, given)

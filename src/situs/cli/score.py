@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from situs.cli._judged import print_judged
 from situs.cli._numbers import entry_of, interval_text, value_text
 from situs.cli._output import json_option, print_json, print_table, warn
+from situs.cli._places import print_places, print_sgmri
 
 if TYPE_CHECKING:
     from situs.score import Scores
@@ -21,25 +23,54 @@ _SHOWN = (
     "within-interval@1",
     "mra.vsi-code@1",
     "skill-over-mean@1",
+    "accuracy.balanced",
+    "accuracy.twin-groups",
+    "accuracy.within-one",
+    "accuracy.not-answerable",
 )
 
 
 @click.command("score")
 @click.argument("bench", type=click.Path(path_type=Path))
 @click.argument("answers", metavar="RUN|ANSWERS.jsonl", type=click.Path(path_type=Path))
-@click.option("--metrics", help="Only these, comma-separated.")
+@click.option("--metrics", help="Only these, comma-separated; sbert is computed only if named here.")
+@click.option("--verdicts", multiple=True, metavar="NAME=FILE", help="A judge's verdicts on free-text answers; repeat.")
+@click.option("--protocol", help="Also by the released rules of a paper: ct-spatialvqa or sgmri-vqa.")
+@click.option(
+    "--profile",
+    help="For ANSWERS.jsonl: what was shown, a name or a TOML file. Default: every frame at its own pixels.",
+)
+@click.option("--human", type=click.Path(path_type=Path), help="Human verdicts on some answers, to calibrate judges.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
 @json_option
-def command(bench: Path, answers: Path, metrics: str | None, seed: int, as_json: bool) -> None:
+def command(
+    bench: Path,
+    answers: Path,
+    metrics: str | None,
+    verdicts: tuple[str, ...],
+    protocol: str | None,
+    profile: str | None,
+    human: Path | None,
+    seed: int,
+    as_json: bool,
+) -> None:
     """Score a run on BENCH, with what one gets without looking beside it.
 
-    Accuracy = right / all answerable items: unparsed and refused answers count as not right, and a number is
-    right inside its fact's interval. Intervals are over patients, not items. Writes scores.json into the run.
+    Accuracy = right / all answerable items: unparsed and refused answers count as not right, a number is right inside
+    its fact's interval, and boxes are if they overlap the true ones by half, label by label. Intervals are over
+    patients, not items. Free text is right if more than half of all judges say so; text metrics compare wording and
+    never rank. Writes scores.json into the run.
     """
     from situs._files import write_atomic
-    from situs.score import choose_metrics, score_run
+    from situs.errors import SitusError
+    from situs.profiles import load_profile
+    from situs.score import Verdicts, choose_metrics, parse_verdicts_option, score_run
 
-    scores = score_run(bench, answers, metrics=choose_metrics(metrics), seed=seed)
+    given = Verdicts(tuple(parse_verdicts_option(text) for text in verdicts), protocol, human)
+    if profile is not None and answers.is_dir():
+        raise SitusError("a run knows its profile", where="--profile", fix="drop it")
+    shown = None if profile is None else load_profile(profile)
+    scores = score_run(bench, answers, profile=shown, metrics=choose_metrics(metrics), seed=seed, verdicts=given)
     if answers.is_dir():
         import msgspec
 
@@ -50,6 +81,9 @@ def command(bench: Path, answers: Path, metrics: str | None, seed: int, as_json:
     for text in scores.warnings:
         warn(text)
     print_scores(str(answers), scores)
+    print_places(answers.name, scores)
+    print_judged(answers.name, scores)
+    print_sgmri(answers.name, scores)
 
 
 def _contract(scores: Scores) -> dict[str, object]:
@@ -64,18 +98,25 @@ def _contract(scores: Scores) -> dict[str, object]:
         "baselines_by_stratum": {name: table.by_stratum for name, table in scores.baselines.items()},
         "not_computed": scores.not_computed,
         "warnings": scores.warnings,
+        "by_subscore": scores.by_subscore,
+        "baselines_by_subscore": {name: table.by_subscore for name, table in scores.baselines.items()},
+        "jury": scores.jury,
+        "published": scores.sgmri or scores.published,
     }
 
 
 def print_scores(name: str, scores: Scores) -> None:
     """Overall metrics, then accuracy by stratum and task, with the blind rows as columns."""
-    columns = ["", name, "95 % interval", *scores.baselines]
+    blind_rows = {
+        row: table for row, table in scores.baselines.items() if any(e.metric in _SHOWN for e in table.overall)
+    }
+    columns = ["", name, "95 % interval", *blind_rows]
     rows = [
         [
             entry.metric,
             value_text(entry),
             interval_text(entry),
-            *(value_text(entry_of(t.overall, entry.metric)) for t in scores.baselines.values()),
+            *(value_text(entry_of(t.overall, entry.metric)) for t in blind_rows.values()),
         ]
         for entry in scores.overall
         if entry.metric in _SHOWN
@@ -87,7 +128,7 @@ def print_scores(name: str, scores: Scores) -> None:
     print_table("overall", columns, rows, caption)
     for title, metric in (("stratum", "accuracy.closed"), ("task", "accuracy")):
         own = scores.by_stratum if title == "stratum" else scores.by_task
-        blind = [table.by_stratum if title == "stratum" else table.by_task for table in scores.baselines.values()]
+        blind = [table.by_stratum if title == "stratum" else table.by_task for table in blind_rows.values()]
         rows = []
         for key, table in own.items():
             entry = entry_of(table, metric)
@@ -96,5 +137,6 @@ def print_scores(name: str, scores: Scores) -> None:
                 chance = value_text(entry_of(table, "chance"))
                 rows.append([key, f"{entry.n:,}", value_text(entry), interval_text(entry), chance, *others])
         caption = "yes/no and choice questions only" if title == "stratum" else ""
-        columns = [title, "n", name, "95 % interval", "chance", *scores.baselines]
-        print_table(f"accuracy by {title}", columns, rows, caption)
+        columns = [title, "n", name, "95 % interval", "chance", *blind_rows]
+        if rows:
+            print_table(f"accuracy by {title}", columns, rows, caption)

@@ -38,6 +38,8 @@ def derived_gives(profile: Profile) -> set[str]:
     upright = view.kind == "three_views" or view.plane is not Plane.AXIAL
     if (upright and "view_convention" in gives) or (told and not upright):
         gives.add("slice_order")
+    if view.kind == "stack" and not upright and not _is_one(view):
+        gives.add("axial_slices")
     if _shows_all(profile):
         gives.add("anchor")
     return gives

@@ -62,6 +62,7 @@ _WHY_NOT = {
     "view_convention": "the intro does not say how pictures lie and no side letters are drawn",
     "scale": "neither the intro nor a scale bar tells how long a pixel is, and how far apart pictures are",
     "slice_order": "the intro does not say in which order the slices are, or there is one only",
+    "axial_slices": "it does not show a stack of axial slices",
     "frame_count": "the intro does not say how many pictures there are",
     "anchor": "it does not show the volume from end to end",
 }

@@ -23,6 +23,7 @@ __all__ = [
     "cluster_bootstrap_of",
     "cluster_of",
     "paired_difference",
+    "too_few",
 ]
 
 TOO_FEW_CLUSTERS = 10
@@ -173,8 +174,13 @@ def _defined(results: Iterable[float | None]) -> NDArray[np.float64]:
     return np.array([result for result in results if result is not None and np.isfinite(result)], dtype=np.float64)
 
 
+def too_few(count: int) -> str:
+    """Why so few clusters have no interval; empty where they have one."""
+    return "" if count >= TOO_FEW_CLUSTERS else f"no interval: {count} patients, at least {TOO_FEW_CLUSTERS} needed"
+
+
 def _too_few(value: float, n: int, count: int) -> Estimate:
-    return Estimate(value, n, count, None, "none", f"no interval: {count} patients, at least {TOO_FEW_CLUSTERS} needed")
+    return Estimate(value, n, count, None, "none", too_few(count))
 
 
 def _few(count: int) -> str:

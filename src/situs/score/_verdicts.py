@@ -1,0 +1,171 @@
+"""Verdicts that judges gave elsewhere, joined to the answers they are about by what was judged, never by position."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from situs.errors import SitusError
+from situs.items import Item, Text
+from situs.run import AnswerRow, Row, first_text, released_rows
+
+__all__ = ["JoinedVerdicts", "VerdictFile", "VerdictRow", "join_verdicts", "parse_verdicts_option", "read_verdicts"]
+
+_PREDICTIONS = ("prediction", "response", "model_output")
+_REFERENCES = ("answer", "reference", "gt_answer", "gold")
+_IDS = ("item_id", "source_id", "id", "question_id")
+_VERDICTS = ("is_correct", "correct", "verdict")
+_TRUE = {"true", "yes", "correct", "1"}
+_FALSE = {"false", "no", "incorrect", "wrong", "0"}
+_NONE = {"", "null", "none", "nan"}
+
+
+class VerdictRow(msgspec.Struct, frozen=True):
+    """One verdict and what it is about."""
+
+    where: str
+    correct: bool | None
+    """None if the judge gave no verdict."""
+    triple: tuple[str, str, str] | None
+    """Question, reference and prediction."""
+    item_id: str = ""
+
+
+class VerdictFile(msgspec.Struct, frozen=True):
+    """A judge's verdicts in the order of the file."""
+
+    judge: str
+    rows: list[VerdictRow]
+
+
+class JoinedVerdicts(msgspec.Struct, frozen=True):
+    """A judge's verdicts by item; what is not there was not judged."""
+
+    judge: str
+    verdicts: dict[str, bool | None]
+    item_of_row: list[str | None]
+    """For every row of the file, the item it is about."""
+    strangers: list[str]
+    """Rows that are about no answer of this run."""
+    unjudged: list[str]
+    """Items without a row."""
+    ambiguous: list[str]
+    """Items whose question, reference and answer are equal to others', of which one lacks a row: which, is unknown."""
+
+
+def parse_verdicts_option(text: str) -> tuple[str, Path]:
+    """`NAME=FILE`."""
+    name, equals, path = text.partition("=")
+    if not equals or not name.strip() or not path:
+        raise SitusError(f"cannot read {text!r}", where="--verdicts", fix="write NAME=FILE, e.g. gpt=gpt_eval.json")
+    return name.strip(), Path(path)
+
+
+def read_verdicts(judge: str, path: Path) -> VerdictFile:
+    """Read a verdict file; every row needs a verdict (or null) and what it is about."""
+    rows, problems = [], []
+    for where, row in released_rows(path):
+        try:
+            rows.append(_row(where, row))
+        except SitusError as error:
+            problems.append(str(error))
+    if problems:
+        more = f" (and {len(problems) - 1} more rows)" if len(problems) > 1 else ""
+        raise SitusError(problems[0] + more, where=path, fix="is it a verdict file?")
+    return VerdictFile(judge, rows)
+
+
+def _row(where: str, row: Row) -> VerdictRow:
+    name = next((name for name in _VERDICTS if name in row), None)
+    if name is None:
+        raise SitusError("has no verdict", where=where, fix="a field is_correct: true, false or null")
+    correct = _verdict(row[name], where)
+    item_id = next((str(row[name]) for name in _IDS if row.get(name)), "")
+    parts = [first_text(row, ("question",)), first_text(row, _REFERENCES), first_text(row, _PREDICTIONS)]
+    triple = None if None in parts else (parts[0] or "", parts[1] or "", parts[2] or "")
+    if triple is None and not item_id:
+        raise SitusError("names neither an item nor question, answer and prediction", where=where, fix="add them")
+    return VerdictRow(where, correct, triple, item_id)
+
+
+def _verdict(value: Any, where: str) -> bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    word = str(value).strip().lower()
+    word = "1" if word == "1.0" else "0" if word == "0.0" else word
+    if word in _TRUE or word in _FALSE:
+        return word in _TRUE
+    if word in _NONE:
+        return None
+    raise SitusError(f"verdict {str(value)[:40]!r} is neither true nor false", where=where, fix="true, false or null")
+
+
+def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, AnswerRow]) -> JoinedVerdicts:
+    """Give each verdict to the item it is about.
+
+    By id where a row has one; else by question, reference and prediction, equal ones in the order of file and
+    bench. White space at the ends and the number of spaces may differ; nothing else may.
+    """
+    answered = [item for item in items if isinstance(item.answer, Text)]
+    by_id = {name: item.item_id for item in answered for name in (item.source_id, item.item_id) if name}
+    order = {item.item_id: place for place, item in enumerate(items)}
+    item_of_row: list[str | None] = [by_id.get(row.item_id) for row in file.rows]
+    taken = {item for item in item_of_row if item is not None}
+    shares: dict[str, tuple[str, str, str]] = {}
+    for plain in (_as_it_stands, _evened):
+        queues: dict[tuple[str, str, str], deque[str]] = defaultdict(deque)
+        for item in answered:
+            if item.item_id not in taken:
+                for triple in dict.fromkeys(_triples(item, rows.get(item.item_id), plain)):
+                    queues[triple].append(item.item_id)
+        for number, row in enumerate(file.rows):
+            if item_of_row[number] is None and row.triple is not None:
+                queue = queues.get(_map3(plain, row.triple), deque())
+                while queue and queue[0] in taken:
+                    queue.popleft()
+                if queue:
+                    found = queue.popleft()
+                    item_of_row[number] = found
+                    taken.add(found)
+                    shares[found] = _map3(_evened, row.triple)
+    verdicts: dict[str, bool | None] = {}
+    for row, found_item in zip(file.rows, item_of_row):
+        if found_item is not None:
+            if found_item in verdicts and verdicts[found_item] is not row.correct:
+                raise SitusError(f"{found_item} has two verdicts of {file.judge}", where=row.where, fix="keep one")
+            verdicts[found_item] = row.correct
+    unjudged = [item.item_id for item in answered if item.item_id not in verdicts]
+    lacking = {
+        t for item in answered if item.item_id in set(unjudged) for t in _triples(item, rows.get(item.item_id), _evened)
+    }
+    ambiguous = sorted((item for item, triple in shares.items() if triple in lacking), key=lambda item: order[item])
+    strangers = [row.where for row, found_item in zip(file.rows, item_of_row) if found_item is None]
+    return JoinedVerdicts(file.judge, verdicts, item_of_row, strangers, unjudged, ambiguous)
+
+
+def _triples(item: Item, row: AnswerRow | None, plain: Callable[[str], str]) -> Iterable[tuple[str, str, str]]:
+    assert isinstance(item.answer, Text)
+    said = row.response if row is not None else ""
+    for reference in item.answer.references:
+        yield plain(item.question), plain(reference), plain(said)
+
+
+def _map3(plain: Callable[[str], str], triple: tuple[str, str, str]) -> tuple[str, str, str]:
+    return plain(triple[0]), plain(triple[1]), plain(triple[2])
+
+
+def _as_it_stands(text: str) -> str:
+    return text
+
+
+def _evened(text: str) -> str:
+    return " ".join(text.split())
+
+
+def repeated(names: Iterable[str]) -> str | None:
+    """The first name that is given twice."""
+    return next((name for name, count in Counter(names).items() if count > 1), None)
