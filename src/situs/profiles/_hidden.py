@@ -22,8 +22,8 @@ from situs.volumes import LabelMap
 __all__ = ["Evidence", "Verdict", "judge_item"]
 
 _SEES = "sees:"
-_OF_MILLIMETRES = ("side_convention", "view_convention", "scale", "slice_order", "anchor")
-"""What no profile can give of a series without them."""
+_OF_MILLIMETRES = ("side_convention", "view_convention", "scale", "axial_slices", "anchor")
+"""What no profile can give of a series without them; its frames do come in order."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
