@@ -105,3 +105,17 @@ def test_nothing_is_said_of_sides_where_there_are_no_millimetres():
     made = load_profile("default")
     text = intro_text(made, layout_of(made, PixelGrid(28, 320, 320)), "mr")
     assert text == "You see 28 MR slices of one patient, in order from the first frame to the last."
+
+
+@pytest.mark.parametrize("form", ["frames", "boxes"])
+def test_a_number_of_frames_that_only_the_answer_knows_is_not_told(form):
+    """The bench does not know how many frames there are: two answers, one prompt."""
+    made = load_profile("sgmri-frames")
+    texts = set()
+    for last in (5, 31):
+        answer = Frames((3, last)) if form == "frames" else Boxes((FrameBox(last, 1.0, 2.0, 5.0, 9.0),))
+        item = Item("i", "s", "mr", "p", "t", form, "Where is it?", answer)
+        layout = layout_of(made, PixelGrid(0), item)
+        assert layout.shown_frames([last]) == [last]
+        texts.add(prompt_text(item, made, layout, "mr"))
+    assert len(texts) == 1

@@ -97,7 +97,8 @@ class Tile:
     def rectangle(self) -> tuple[float, float, float, float]:
         """Its edges on the picture in half-open pixels: x0, y0, x1, y1; endless where the size is not known."""
         left, top = self.corner
-        if self._size is None and None in (self._axis(self.screen.columns).count, self._axis(self.screen.rows).count):
+        unknown = None in (self._axis(self.screen.columns).count, self._axis(self.screen.rows).count)
+        if self._size == NOT_KNOWN or (self._size is None and unknown):
             return 0.0, 0.0, math.inf, math.inf
         width, height = self.size
         return float(left), float(top), float(left + width), float(top + height)
@@ -129,6 +130,11 @@ class Frame:
         self.tiles = tuple(tiles)
         """More than one only in a montage."""
         self._size = size
+
+    @property
+    def is_size_known(self) -> bool:
+        """Whether `width` and `height` can be told; else they raise."""
+        return self._size is not None or math.isfinite(self.tiles[0].rectangle[2])
 
     @property
     def width(self) -> int:

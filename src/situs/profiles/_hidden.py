@@ -51,9 +51,11 @@ def judge_item(item: Item, profile: Profile, series: SeriesRecord, layout: Layou
     if not isinstance(series.grid, Grid):
         given = [need for need in item.needs if need in profile.gives and need in _OF_MILLIMETRES]
         hidden += [f"needs {need}, and the series has no millimetres" for need in given]
-    hidden += _marks(item, profile, layout)
-    hidden += _frames(item, layout)
-    hidden += _places(item.answer, layout)
+    for reasons in (_marks(item, profile, layout), _frames(item, layout), _places(item.answer, layout)):
+        try:
+            hidden += reasons
+        except SitusError as error:
+            unknown.append(error.one_line())
     seen = [need.removeprefix(_SEES) for need in item.needs if need.startswith(_SEES)]
     if seen:
         _judge_sight(item, series, layout, evidence, seen, hidden, unknown)
@@ -81,13 +83,8 @@ def _places(answer: Answer, layout: Layout) -> Iterator[str]:
     for part in parts:
         if isinstance(part, Frames) and part.frames and not layout.shown_frames(part.frames):
             yield "none of the frames it asks for is shown"
-        if isinstance(part, Boxes) and part.boxes:
-            try:
-                shown = layout.shown_boxes(part.boxes)
-            except SitusError:
-                continue
-            if not shown:
-                yield "what it asks to locate lies outside the pictures"
+        if isinstance(part, Boxes) and part.boxes and not layout.shown_boxes(part.boxes):
+            yield "what it asks to locate lies outside the pictures"
 
 
 def _judge_sight(

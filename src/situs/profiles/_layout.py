@@ -25,9 +25,12 @@ _LARGEST_SHEET_PX = 16_384
 class Layout:
     """The pictures in the order shown, and the maps between them and the patient."""
 
-    def __init__(self, lattice: Lattice, frames: tuple[Frame, ...]) -> None:
+    def __init__(self, lattice: Lattice, frames: tuple[Frame, ...], *, is_counted: bool = True) -> None:
         self.lattice = lattice
         self.frames = frames
+        self.is_counted = is_counted
+        """False where the bench does not know how many frames there are: `frames` are then those that the item and
+        its answer speak of, good for scoring; their number must not be told to a model."""
 
     def shown_boxes(self, boxes: Iterable[Box]) -> list[FrameBox]:
         """Boxes of the patient as rectangles on the pictures that cut them.
@@ -117,7 +120,9 @@ def layout_of(profile: Profile, grid: Grid | PixelGrid, item: Item | None = None
         slices = _stack(profile.view, lattice, item, list(points.values()))
     windows = _windows(profile)
     tiles = [(screen, index, window) for screen, index in slices for window in windows]
-    return Layout(lattice, _pictures(profile.view, lattice, tiles))
+    chosen_by_item = profile.view.slices == "item" and item is not None and bool(item.frames)
+    is_counted = lattice.axes[2].count is not None or chosen_by_item
+    return Layout(lattice, _pictures(profile.view, lattice, tiles), is_counted=is_counted)
 
 
 def _windows(profile: Profile) -> list[int | None]:

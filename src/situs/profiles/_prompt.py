@@ -40,14 +40,14 @@ def intro_text(profile: Profile, layout: Layout, modality: str, *, marked: bool 
         "what": _what(profile, layout, name),
         "order": "",
         "marks": f"Each {profile.draw.mark_style} with a letter marks a point." if marked else "",
-        "frames": len(layout.frames),
+        "frames": len(layout.frames) if layout.is_counted else "some",
         "modality": name,
         "fps": profile.view.fps or 0.0,
     }
     if used & {"width", "height"}:
         slots |= {"width": layout.frames[0].width, "height": layout.frames[0].height}
     first, last = _ends(profile, layout)
-    if count > 1:
+    if count > 1 or not layout.is_counted:
         slots["order"] = _order(profile, layout, first, last)
     if layout.lattice.has_mm:
         slots |= {
@@ -72,7 +72,8 @@ def _what(profile: Profile, layout: Layout, modality: str) -> str:
         what = f"{said} {modality} slice{'s' if len(slices) > len(set(planes)) else ''}"
     else:
         plane = f"{view.plane.value} " if layout.lattice.has_mm else ""
-        what = f"{len(slices)} {plane}{modality} slice{'s' if len(slices) > 1 else ''}"
+        number = f"{len(slices)} " if layout.is_counted else ""
+        what = f"{number}{plane}{modality} slice{'s' if len(slices) > 1 or not layout.is_counted else ''}"
     if view.fps is not None:
         what = f"a video of {what} ({view.fps:g} frames per second)"
     return what
@@ -165,15 +166,16 @@ def _how(profile: Profile, form: str, answer: ItemAnswer, layout: Layout) -> str
         "unit": unit,
         "in_unit": f" in {unit}" if unit else "",
         "box_form": _box_form(space),
-        "counting": _counting(space, len(layout.frames)),
-        "range_example": f"{space.frame_base + min(2, last)}-{space.frame_base + min(6, last)}",
+        "counting": _counting(space, layout),
+        "range_example": f"{space.frame_base + 2}-{space.frame_base + 6}",
         "first_frame": space.frame_base,
-        "last_frame": last,
+        "last_frame": last if layout.is_counted else "the last",
         "names": "",
         "parts": "",
     }
-    if re.search(r"{(coordinates|width|height)", words):
+    if re.search(r"{(width|height)", words):
         slots |= {"width": layout.frames[0].width, "height": layout.frames[0].height}
+    if "{coordinates" in words:
         slots["coordinates"] = _coordinates(space, layout)
     if isinstance(answer, Grades):
         slots["names"] = ", ".join(answer.grades)
@@ -197,8 +199,10 @@ def _box_form(space: AnswerSpace) -> str:
     return f'a JSON list with one object per box: {{"frame": <picture>, "box": [{corners}], "label": "<what it is>"}}'
 
 
-def _counting(space: AnswerSpace, frames: int) -> str:
-    last = space.frame_base + frames - 1
+def _counting(space: AnswerSpace, layout: Layout) -> str:
+    if not layout.is_counted:
+        return f"Pictures are numbered from {space.frame_base}."
+    last = space.frame_base + len(layout.frames) - 1
     return f"Pictures are numbered from {space.frame_base} to {last}."
 
 
@@ -209,8 +213,9 @@ def _coordinates(space: AnswerSpace, layout: Layout) -> str:
         "unit": "as fractions of the width and height, from 0 to 1",
         "thousand": "scaled to 0 to 1000 over the width and height",
     }[space.box_scale]
-    size = f" (it is {frame.width} wide and {frame.height} high)" if space.box_scale == "pixel" else ""
+    told = space.box_scale == "pixel" and frame.is_size_known
+    size = f" (it is {frame.width} wide and {frame.height} high)" if told else ""
     return (
-        f"{_counting(space, len(layout.frames))} x runs to the right and y downwards from the picture's "
+        f"{_counting(space, layout)} x runs to the right and y downwards from the picture's "
         f"upper left corner{size}, {scale}."
     )
