@@ -137,17 +137,17 @@ def test_a_profile_gives_only_what_it_tells(tmp_path: Path, given: str, intro: s
 @pytest.mark.parametrize(
     ("table", "hides"),
     [
-        ("[view]\nslices = 1\nsize_px = 100", {"slice_order", "anchor"}),
+        ("[view]\nslices = 1\nsize_px = 100", {"slice_order", "axial_slices", "anchor"}),
         ("[view]\nslices = 8\nsize_px = 100", {"anchor"}),
         ("[view]\nfraction_range = [0.2, 0.8]\nsize_px = 100", {"anchor"}),
         ("[view]\nsize_px = 100\n[crop]\nshape = [0, 0, 20]", {"anchor"}),
         ("[view]\nsize_px = 100", set()),
-        ('[view]\nkind = "three_views"\nsize_px = 100', set()),
-        ('[view]\nplane = "sagittal"\nsize_px = 100', set()),
+        ('[view]\nkind = "three_views"\nsize_px = 100', {"axial_slices"}),
+        ('[view]\nplane = "sagittal"\nsize_px = 100', {"axial_slices"}),
     ],
 )
 def test_what_slices_hide_is_not_given(tmp_path: Path, table: str, hides: set[str]) -> None:
-    everything = {"side_convention", "view_convention", "scale", "slice_order", "frame_count", "anchor"}
+    everything = {"side_convention", "view_convention", "scale", "slice_order", "axial_slices", "frame_count", "anchor"}
     path = tmp_path / "mine.toml"
     path.write_text(HEAD + table)
     assert set(load_profile(str(path)).gives) == everything - hides
