@@ -51,14 +51,14 @@ def brats(root, code: int = 4):
     if code == 3:
         case, mark, kinds = ("BraTS-GLI-00001-000", "-", ("t1n", "t1c", "t2w", "t2f"))
     for kind in kinds:
-        image = np.where(ellipsoid(shape, (24, 24, 16), (18, 22, 14)), 300 + 100 * labels.astype(int), 0)
+        image = np.where(ellipsoid(shape, (24, 24, 16), (15, 19, 13)), 300 + 100 * labels.astype(int), 0)
         save(root / case / f"{case}{mark}{kind}.nii.gz", image.astype(np.int16), affine)
     path = save(root / case / f"{case}{mark}seg.nii.gz", labels, affine)
     return root / case, path, "brats2020" if code == 4 else "brats2023"
 
 
 def atlas(root, vocabulary: str = "aal116"):
-    """A cell for each of the 116 regions, mirrored on the side that its name says, in MNI space with x stored leftward."""
+    """A cell for each of the 116 regions on the side that its name says, in MNI space with x stored leftward."""
     names = load_vocabulary(vocabulary).labels
     ids = {name: label for label, name in names.items()}
     affine = np.array([[-4.0, 0, 0, 90], [0, 4.0, 0, -126], [0, 0, 4.0, -72], [0, 0, 0, 1.0]])
@@ -139,7 +139,7 @@ def test_every_region_of_an_atlas_lies_on_its_side(vocabulary, situs, tmp_path):
     assert len(found) == 116
     for s in found:
         x = s["centroid_mm"][0]
-        assert (s["side"] == "right") is (x > 8) and (s["side"] == "left") is (x < -8), s["name"]
+        assert s["side"] == ("right" if x > 8 else "left" if x < -8 else None), s["name"]
 
 
 @pytest.mark.parametrize("name", ["kits", "brats 2020"])
@@ -184,6 +184,17 @@ def test_the_image_beside_masks_tells_what_padding_cuts(situs, tmp_path):
         found = json.loads(situs("measure", tmp_path / folder, "--json").out)["structures"]
         assert {s["name"]: s["cut"] for s in found} == {"liver": with_image, "spleen": False}
         assert not any(s["touches_border"] for s in found)
+
+
+@pytest.mark.parametrize(("name", "warned"), [("kits", False), ("brats 2020", False), ("aal", True)])
+def test_a_head_that_may_show_a_face_is_warned_about(name, warned, situs, tmp_path):
+    """Kidneys are no head; the brain stripped of its skull is an ellipsoid of under 2.2 L; the atlas fills its box."""
+    place, _, names = FORMATS[name](tmp_path / "data")
+    root = place if place.suffix == ".csv" else place.parent
+    given = ("--names", names) if names == "aal" else ()
+    ran = situs("build", "masks", root, "--out", tmp_path / "bench", "--json", *given)
+    codes = [problem["code"] for problem in json.loads(ran.out)["problems"]]
+    assert ("face" in codes) is warned
 
 
 def test_several_studies_are_listed(situs, tmp_path):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import struct
+from pathlib import Path
 
 import numpy as np
 import pydicom
@@ -109,11 +109,11 @@ def test_lossless_as_gdcm_writes_it(kind, tmp_path):
 @pytest.mark.parametrize("name", ["JPEG-lossy.dcm", "JPGExtended.dcm"])
 def test_twelve_bit_dct_is_within_one_of_gdcm(name):
     """Decoders may round the inverse cosine transform differently (T.81 leaves it open)."""
-    path = os.path.join(os.path.dirname(pydicom.__file__), "data", "test_files", name)
+    path = Path(pydicom.__file__).parent / "data" / "test_files" / name
     dataset = pydicom.dcmread(path)
     assert (dataset.file_meta.TransferSyntaxUID, dataset.BitsStored) == ("1.2.840.10008.1.2.4.51", 12)
     found = decode_jpeg(next(generate_frames(dataset.PixelData, number_of_frames=1))).astype(int)
-    expected = sitk.GetArrayFromImage(sitk.ReadImage(path))[0]
+    expected = sitk.GetArrayFromImage(sitk.ReadImage(str(path)))[0]
     assert np.abs(found - expected).max() <= 1
     assert (found != expected).mean() < 0.05
 

@@ -1,7 +1,7 @@
 """Vocabularies as data files, and the look-ups on them."""
 
 from situs.anatomy._expectations import Suspect, Suspicion, expected_side, neighbours, suspects
-from situs.anatomy._terms import Naming, Term, canonical_name, is_spine, lesion_family, term
+from situs.anatomy._terms import Naming, Term, canonical_name, is_head, is_spine, lesion_family, term
 from situs.anatomy._vocabulary import Vocabulary, load_vocabulary, shipped_vocabularies
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Vocabulary",
     "canonical_name",
     "expected_side",
+    "is_head",
     "is_spine",
     "lesion_family",
     "load_vocabulary",

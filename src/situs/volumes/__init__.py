@@ -9,7 +9,7 @@ which are the names of structures.
 from situs.volumes._label_map import LabelMap, Structure
 from situs.volumes._labels import Labels, open_labels
 from situs.volumes._layouts import StudySource, find_studies, find_study
-from situs.volumes._modality import modality_of, padding_of
+from situs.volumes._modality import may_show_face, modality_of, padding_of
 from situs.volumes._volume import Volume, open_volume
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Volume",
     "find_studies",
     "find_study",
+    "may_show_face",
     "modality_of",
     "open_labels",
     "open_volume",
