@@ -169,6 +169,42 @@ def test_an_atlas_keeps_its_facts_in_another_order(tmp_path):
             assert found[key] == (pytest.approx(value, abs=1e-6) if isinstance(value, float) else value), key
 
 
+@pytest.mark.parametrize("name", ["kits", "brats 2023", "aal codes"])
+def test_a_mirrored_patient_swaps_left_and_right_and_nothing_else(name, tmp_path):
+    """Reflected about the volume's centre plane, each sided region renamed to its partner."""
+    _, path, names = FORMATS[name](tmp_path)
+    image, vocabulary = nib.load(path), load_vocabulary(names)
+    axis = next(i for i, code in enumerate(nib.aff2axcodes(image.affine)) if code in "LR")
+    array = np.flip(np.asarray(image.dataobj), axis)
+    renamed = array.copy()
+    present = {int(label): vocabulary.labels[int(label)] for label in np.unique(array)[1:]}
+    ids = {structure: label for label, structure in present.items()}
+    for label, structure in present.items():
+        renamed[array == label] = ids[vocabulary.term(structure).mirrored_name]
+    mirrored = save(tmp_path / "mirrored.nii.gz", renamed, image.affine)
+    one, two = (measure_file(p, names=names, pairs="touching", annotation="manual") for p in (path, mirrored))
+    middle = 2 * nib.affines.apply_affine(image.affine, (np.array(image.shape) - 1) / 2)[0]
+    others = {s.name: s for s in two.structures}
+    for s in one.structures:
+        other = others[vocabulary.term(s.name).mirrored_name]
+        assert (other.voxels, other.components, other.cut) == (s.voxels, s.components, s.cut)
+        assert other.centroid_mm == pytest.approx((middle - s.centroid_mm[0], *s.centroid_mm[1:]))
+        assert other.extent_mm == pytest.approx(s.extent_mm)
+        assert other.volume_ml_interval == pytest.approx(s.volume_ml_interval)
+        assert {s.side, other.side} in ({None}, {"left", "right"})
+    swap = {"left": "right", "right": "left"}
+    pairs = {frozenset((p.a, p.b)): p for p in two.pairs}
+    assert len(pairs) == len(one.pairs)
+    for pair in one.pairs:
+        a, b = (vocabulary.term(structure).mirrored_name for structure in (pair.a, pair.b))
+        other = pairs[frozenset((a, b))]
+        assert other.contact_mm2 == pytest.approx(pair.contact_mm2)
+        assert other.boundary_distance_mm == pytest.approx(pair.boundary_distance_mm)
+        expected = pair.direction["left_right"]
+        if other.a == a:
+            assert other.direction["left_right"] == swap.get(expected, expected)
+
+
 def test_the_image_beside_masks_tells_what_padding_cuts(situs, tmp_path):
     """The liver touches voxels of -2000, outside the reconstructed circle; without the image nothing tells."""
     image = np.full((20, 20, 10), 40, np.int16)
