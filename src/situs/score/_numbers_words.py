@@ -39,10 +39,11 @@ _THINGS = (
     r"(?:lesion|nodule|mass|masse|tumou?r|cyst|metastasis|metastase|focus|foci|stone|calculus|calculi|finding|abnormality|"
     r"abnormalitie|defect|tear|fracture|component|part|structure|area|spot|aneurysm|polyp|lymph node|node)s?"
 )
+_HEDGED = "other|additional|further|more|new|obvious|definite|large|small|single|significant|suspicious|enlarged"
 _NONE = re.compile(
     r"^(?:(?:there (?:is|are)|i (?:see|count|find|can see)|i'd say|the answer is) )?(?:none|nothing|nil)"
     r"(?: (?:at all|seen|visible|present|found|detected|identified|are seen|is seen|are visible|is visible))?[ .!]*$"
-    rf"|\bno (?:(?!other|additional|further|more|new|obvious|definite|large|small|single|significant|suspicious|enlarged)[a-z-]+ ){{0,3}}?{_THINGS}\b"
+    rf"|\bno (?:(?!{_HEDGED})[a-z-]+ ){{0,3}}?{_THINGS}\b"
     r"(?! (?:other|except|besides|apart|beyond|but|larger|bigger|smaller|greater|above|below|outside|elsewhere|on|"
     r"in the (?:left|right|upper|lower)|than))"
     rf"|\bnot a single (?:[a-z-]+ )?{_THINGS}\b|\b(?:isn't|aren't|is not|are not) any (?:[a-z-]+ )?{_THINGS}\b",
