@@ -75,6 +75,12 @@ def build(folder: Path, out: Path, jobs: int) -> dict[str, Any]:
     }
 
 
+def _more_seconds(runs: list[dict[str, Any]], jobs: int) -> float:
+    """How much longer the larger of two builds took."""
+    small, large = (run["seconds"] for run in runs if run["jobs"] == jobs)
+    return float(large - small)
+
+
 def main() -> None:
     """Write the studies, build from them, compare."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -107,6 +113,12 @@ def main() -> None:
         )
         ratios[f"memory, {many} / {few} studies, jobs {jobs}"] = round(
             large["peak_mib_of_a_process"] / small["peak_mib_of_a_process"], 2
+        )
+    first = arguments.jobs[0]
+    for jobs in arguments.jobs[1:]:
+        # Start-up is paid once a build: what more studies cost tells how jobs scale.
+        ratios[f"time of {many - few} more studies, jobs {first} / {jobs}"] = round(
+            _more_seconds(runs, first) / _more_seconds(runs, jobs), 2
         )
     report = {"shape": arguments.shape, "structures": arguments.structures, "processors": os.cpu_count()}
     print(json.dumps({**report, "runs": runs, "ratios": ratios}, indent=2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from situs.anatomy import Naming, is_spine, lesion_family, load_vocabulary, shipped_vocabularies, term
+from situs.anatomy import Naming, is_head, is_spine, lesion_family, load_vocabulary, shipped_vocabularies, term
 from situs.space import Side
 
 TOTALSEGMENTATOR = load_vocabulary("totalsegmentator")
@@ -131,3 +131,23 @@ def test_numbered_lesions_read_as_their_family():
 @pytest.mark.parametrize(("name", "spine"), [("vertebrae_L1", True), ("sacrum", True), ("hip_left", False)])
 def test_the_spine_marks_the_midline(name, spine):
     assert is_spine(name) == spine
+
+
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [
+        ("brain", True),
+        ("skull", True),
+        ("hippocampus_left", True),
+        ("insula_right", True),
+        ("brain_tumour_edema", True),
+        ("brain_lesion_2", True),
+        ("vermis_4_5", True),
+        ("liver", False),
+        ("vertebrae_C1", False),
+        ("spinal_cord", False),
+        ("no such thing", False),
+    ],
+)
+def test_what_lies_in_the_head(name, head):
+    assert is_head(name) is head

@@ -51,14 +51,14 @@ def brats(root, code: int = 4):
     if code == 3:
         case, mark, kinds = ("BraTS-GLI-00001-000", "-", ("t1n", "t1c", "t2w", "t2f"))
     for kind in kinds:
-        image = np.where(ellipsoid(shape, (24, 24, 16), (18, 22, 14)), 300 + 100 * labels.astype(int), 0)
+        image = np.where(ellipsoid(shape, (24, 24, 16), (15, 19, 13)), 300 + 100 * labels.astype(int), 0)
         save(root / case / f"{case}{mark}{kind}.nii.gz", image.astype(np.int16), affine)
     path = save(root / case / f"{case}{mark}seg.nii.gz", labels, affine)
     return root / case, path, "brats2020" if code == 4 else "brats2023"
 
 
 def atlas(root, vocabulary: str = "aal116"):
-    """A cell for each of the 116 regions, on the side that its name says, in MNI space with x stored leftward."""
+    """A cell for each of the 116 regions on the side that its name says, in MNI space with x stored leftward."""
     names = load_vocabulary(vocabulary).labels
     ids = {name: label for label, name in names.items()}
     affine = np.array([[-4.0, 0, 0, 90], [0, 4.0, 0, -126], [0, 0, 4.0, -72], [0, 0, 0, 1.0]])
@@ -139,8 +139,7 @@ def test_every_region_of_an_atlas_lies_on_its_side(vocabulary, situs, tmp_path):
     assert len(found) == 116
     for s in found:
         x = s["centroid_mm"][0]
-        assert (s["side"] == "right") is (x > 8), s["name"]
-        assert (s["side"] == "left") is (x < -8), s["name"]
+        assert s["side"] == ("right" if x > 8 else "left" if x < -8 else None), s["name"]
 
 
 @pytest.mark.parametrize("name", ["kits", "brats 2020"])
@@ -170,6 +169,42 @@ def test_an_atlas_keeps_its_facts_in_another_order(tmp_path):
             assert found[key] == (pytest.approx(value, abs=1e-6) if isinstance(value, float) else value), key
 
 
+@pytest.mark.parametrize("name", ["kits", "brats 2023", "aal codes"])
+def test_a_mirrored_patient_swaps_left_and_right_and_nothing_else(name, tmp_path):
+    """Reflected about the volume's centre plane, each sided region renamed to its partner."""
+    _, path, names = FORMATS[name](tmp_path)
+    image, vocabulary = nib.load(path), load_vocabulary(names)
+    axis = next(i for i, code in enumerate(nib.aff2axcodes(image.affine)) if code in "LR")
+    array = np.flip(np.asarray(image.dataobj), axis)
+    renamed = array.copy()
+    present = {int(label): vocabulary.labels[int(label)] for label in np.unique(array)[1:]}
+    ids = {structure: label for label, structure in present.items()}
+    for label, structure in present.items():
+        renamed[array == label] = ids[vocabulary.term(structure).mirrored_name]
+    mirrored = save(tmp_path / "mirrored.nii.gz", renamed, image.affine)
+    one, two = (measure_file(p, names=names, pairs="touching", annotation="manual") for p in (path, mirrored))
+    middle = 2 * nib.affines.apply_affine(image.affine, (np.array(image.shape) - 1) / 2)[0]
+    others = {s.name: s for s in two.structures}
+    for s in one.structures:
+        other = others[vocabulary.term(s.name).mirrored_name]
+        assert (other.voxels, other.components, other.cut) == (s.voxels, s.components, s.cut)
+        assert other.centroid_mm == pytest.approx((middle - s.centroid_mm[0], *s.centroid_mm[1:]))
+        assert other.extent_mm == pytest.approx(s.extent_mm)
+        assert other.volume_ml_interval == pytest.approx(s.volume_ml_interval)
+        assert {s.side, other.side} in ({None}, {"left", "right"})
+    swap = {"left": "right", "right": "left"}
+    pairs = {frozenset((p.a, p.b)): p for p in two.pairs}
+    assert len(pairs) == len(one.pairs)
+    for pair in one.pairs:
+        a, b = (vocabulary.term(structure).mirrored_name for structure in (pair.a, pair.b))
+        other = pairs[frozenset((a, b))]
+        assert other.contact_mm2 == pytest.approx(pair.contact_mm2)
+        assert other.boundary_distance_mm == pytest.approx(pair.boundary_distance_mm)
+        expected = pair.direction["left_right"]
+        if other.a == a:
+            assert other.direction["left_right"] == swap.get(expected, expected)
+
+
 def test_the_image_beside_masks_tells_what_padding_cuts(situs, tmp_path):
     """The liver touches voxels of -2000, outside the reconstructed circle; without the image nothing tells."""
     image = np.full((20, 20, 10), 40, np.int16)
@@ -185,6 +220,17 @@ def test_the_image_beside_masks_tells_what_padding_cuts(situs, tmp_path):
         found = json.loads(situs("measure", tmp_path / folder, "--json").out)["structures"]
         assert {s["name"]: s["cut"] for s in found} == {"liver": with_image, "spleen": False}
         assert not any(s["touches_border"] for s in found)
+
+
+@pytest.mark.parametrize(("name", "warned"), [("kits", False), ("brats 2020", False), ("aal", True)])
+def test_a_head_that_may_show_a_face_is_warned_about(name, warned, situs, tmp_path):
+    """Kidneys are no head; the brain stripped of its skull is an ellipsoid of under 2.2 L; the atlas fills its box."""
+    place, _, names = FORMATS[name](tmp_path / "data")
+    root = place if place.suffix == ".csv" else place.parent
+    given = ("--names", names) if names == "aal" else ()
+    ran = situs("build", "masks", root, "--out", tmp_path / "bench", "--json", *given)
+    codes = [problem["code"] for problem in json.loads(ran.out)["problems"]]
+    assert ("face" in codes) is warned
 
 
 def test_several_studies_are_listed(situs, tmp_path):

@@ -220,3 +220,23 @@ def test_gaps_of_large_shapes_against_a_kd_tree(spacing):
     for nearest in nearest_faces(among=list(Regions(labels))):
         expected = trees[nearest.a].query(trees[nearest.b].data)[0].min()
         assert nearest.distance_mm == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_plates_whose_bumps_face_each_other_against_a_kd_tree(seed):
+    """From the bumps first looked at, the nearest on the other plate is the one opposite; another pair is nearer."""
+    rng = np.random.default_rng(seed)
+    layer = np.zeros((80, 80, 46), np.uint8, order="F")
+    x, y, z = np.ogrid[:80, :80, :46]
+    layer[:, :, :2], layer[:, :, -2:] = 1, 2
+    for place in ((12, 12), (12, 66), (66, 12), (66, 66), (40, 40)):
+        across = np.hypot(x - place[0], y - place[1])
+        low, high = rng.uniform(5, 16, 2)
+        layer[(across + z < low) | ((across < 2) & (z < low))] = 1
+        layer[(across + (45 - z) < high) | ((across < 2) & (45 - z < high))] = 2
+    spacing = rng.uniform(0.6, 2.0, 3)
+    structures = tuple(Structure(v, f"s{v}", 0, v) for v in (1, 2))
+    labels = LabelMap(Grid((80, 80, 46), Affine(np.diag([*spacing, 1.0]))), (layer,), structures)
+    below, above = (cKDTree(points_mm(labels, s)) for s in structures)
+    (nearest,) = nearest_boundaries(among=list(Regions(labels)))
+    assert nearest.distance_mm == pytest.approx(below.query(above.data)[0].min(), rel=1e-9)

@@ -113,7 +113,7 @@ def test_twelve_bit_dct_is_within_one_of_gdcm(name):
     dataset = pydicom.dcmread(path)
     assert (dataset.file_meta.TransferSyntaxUID, dataset.BitsStored) == ("1.2.840.10008.1.2.4.51", 12)
     found = decode_jpeg(next(generate_frames(dataset.PixelData, number_of_frames=1))).astype(int)
-    expected = sitk.GetArrayFromImage(sitk.ReadImage(path))[0]
+    expected = sitk.GetArrayFromImage(sitk.ReadImage(str(path)))[0]
     assert np.abs(found - expected).max() <= 1
     assert (found != expected).mean() < 0.05
 

@@ -2,7 +2,7 @@
 
 from situs.anatomy._expectations import Suspect, Suspicion, expected_side, neighbours, suspects
 from situs.anatomy._findings import NORMAL, Finding, finding_name, finding_of, known_findings, organ_of_volume
-from situs.anatomy._terms import Naming, Term, canonical_name, is_spine, lesion_family, term
+from situs.anatomy._terms import Naming, Term, canonical_name, is_head, is_spine, lesion_family, term
 from situs.anatomy._vocabulary import Vocabulary, load_vocabulary, shipped_vocabularies
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "expected_side",
     "finding_name",
     "finding_of",
+    "is_head",
     "is_spine",
     "known_findings",
     "lesion_family",

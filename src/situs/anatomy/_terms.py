@@ -17,7 +17,7 @@ from situs.anatomy._spelling import Key, keys_of, swap_side
 from situs.errors import SitusError
 from situs.space import Side
 
-__all__ = ["COLUMNS", "Naming", "Term", "canonical_name", "is_spine", "lesion_family", "parse_terms", "term"]
+__all__ = ["COLUMNS", "Naming", "Term", "canonical_name", "is_head", "is_spine", "lesion_family", "parse_terms", "term"]
 
 COLUMNS = (
     "label",
@@ -235,6 +235,19 @@ def _spelt(name: str, shipped: Term) -> Term:
     swapped = swap_side(name) if shipped.partner is not None else None
     partner = swapped if swapped is not None and canonical_name(swapped) == shipped.partner else None
     return msgspec.structs.replace(shipped, name=name, partner=partner)
+
+
+_HEAD = ("skull", "brain", "cerebellum")
+
+
+def is_head(name: str) -> bool:
+    """Whether the structure is the skull, the brain or a part of it, or a lesion in it."""
+    seen: set[str] = set()
+    whole = lesion_family(name) or canonical_name(name)
+    while whole is not None and whole not in seen and whole not in _HEAD:
+        seen.add(whole)
+        whole = term(whole).part_of
+    return whole in _HEAD
 
 
 def is_spine(name: str) -> bool:

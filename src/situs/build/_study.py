@@ -7,13 +7,13 @@ from pathlib import Path
 
 import msgspec
 
-from situs.anatomy import Term, lesion_family
+from situs.anatomy import Term, is_head, lesion_family
 from situs.bench import SeriesRecord, StudyRecord, restrict, terms_for
 from situs.errors import Problem, Severity
 from situs.facts import Fact, Ledger, Measured, Recipe
 from situs.items import Candidate, candidates, choose_tasks
 from situs.space import AXES
-from situs.volumes import modality_of, open_labels, open_volume, padding_of
+from situs.volumes import may_show_face, modality_of, open_labels, open_volume, padding_of
 
 __all__ = ["StudyJob", "StudyOutcome", "process", "with_sources"]
 
@@ -72,12 +72,14 @@ def process(job: StudyJob) -> StudyOutcome:
         unknown = sorted(set(terms) - set(known))
         text = f"{len(unknown)} structures have names no vocabulary knows, e.g. {unknown[0]!r}; not asked about"
         problems.append(_warning("names", job, text))
-    values = image.array() if image is not None else None
+    values, image_hash = image.array_and_hash() if image is not None else (None, "")
     modality = modality_of(values) if values is not None else "labels"
+    if values is not None and any(map(is_head, known)) and may_show_face(values, labels.grid.affine.voxel_volume_mm3):
+        problems.append(_warning("face", job, "shows a head; nothing tells whether its face was removed"))
     series = SeriesRecord(
         series=modality,
         modality=modality,
-        image_hash=image.content_hash() if image is not None else "",
+        image_hash=image_hash,
         labels_hash=labels.hash,
         shape=labels.grid.shape,
         affine=tuple(float(v) for v in labels.grid.affine.matrix.ravel()),

@@ -30,7 +30,7 @@ _TIMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(?:an?|one)[ -](third|quarter)\b", r"1/\1"),
         (r"1/third\b", "1/3"),
         (r"1/quarter\b", "1/4"),
-        (r"\b(?:one )?half\b", "0.5"),
+        (r"\b(?:one[ -])?half\b", "0.5"),
     ]
 )
 _FOLD = re.compile(rf"({WORD.pattern})[- ]?fold\b", re.IGNORECASE)
@@ -39,10 +39,11 @@ _THINGS = (
     r"(?:lesion|nodule|mass|masse|tumou?r|cyst|metastasis|metastase|focus|foci|stone|calculus|calculi|finding|abnormality|"
     r"abnormalitie|defect|tear|fracture|component|part|structure|area|spot|aneurysm|polyp|lymph node|node)s?"
 )
+_HEDGED = "other|additional|further|more|new|obvious|definite|large|small|single|significant|suspicious|enlarged"
 _NONE = re.compile(
     r"^(?:(?:there (?:is|are)|i (?:see|count|find|can see)|i'd say|the answer is) )?(?:none|nothing|nil)"
     r"(?: (?:at all|seen|visible|present|found|detected|identified|are seen|is seen|are visible|is visible))?[ .!]*$"
-    rf"|\bno (?:(?!other|additional|further|more|new|obvious|definite|large|small|single)[a-z-]+ ){{0,3}}?{_THINGS}\b"
+    rf"|\bno (?:(?!{_HEDGED})[a-z-]+ ){{0,3}}?{_THINGS}\b"
     r"(?! (?:other|except|besides|apart|beyond|but|larger|bigger|smaller|greater|above|below|outside|elsewhere|on|"
     r"in the (?:left|right|upper|lower)|than))"
     rf"|\bnot a single (?:[a-z-]+ )?{_THINGS}\b|\b(?:isn't|aren't|is not|are not) any (?:[a-z-]+ )?{_THINGS}\b",
@@ -55,7 +56,8 @@ _SINGLE = re.compile(
 )
 _PAIR = re.compile(rf"\ba pair of (?:[a-z-]+ )?{_THINGS}\b|\bboth (?:[a-z-]+ )?{_THINGS}\b", re.IGNORECASE)
 _VAGUE = re.compile(
-    r"\b(?:several|multiple|many|numerous|few|some|various|countless|couple|a number of|innumerable|at least)\b",
+    r"\b(?:several|multiple|many|numerous|few|some|various|countless|couple|a number of|innumerable|at least|"
+    r"second|another|third)\b",
     re.IGNORECASE,
 )
 

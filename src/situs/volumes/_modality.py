@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["modality_of", "padding_of"]
+__all__ = ["may_show_face", "modality_of", "padding_of"]
 
 _AIR_HU = -200.0
+_LARGEST_BRAIN_MM3 = 2.2e6
 _PADDING_HU = -1100.0
 """Below what any tissue or air can have: scanners write such values outside the reconstructed circle."""
 
@@ -26,3 +27,13 @@ def padding_of(values: NDArray[Any]) -> NDArray[np.bool_] | None:
     """
     outside: NDArray[np.bool_] = values < _PADDING_HU
     return outside if outside.any() else None
+
+
+def may_show_face(values: NDArray[Any], voxel_mm3: float) -> bool:
+    """Whether an image of a head holds more than a brain: then its face may be in it.
+
+    Nothing in a file tells for sure that a face was removed. What is left of a skull-stripped head is at most the
+    brain, under 2.2 litres; more than that beyond the background (0 in an MR, air in a CT) is warned about.
+    """
+    background = -500.0 if modality_of(values) == "ct" else 0.0
+    return float(np.count_nonzero(values > background)) * voxel_mm3 > _LARGEST_BRAIN_MM3

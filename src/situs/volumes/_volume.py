@@ -17,7 +17,7 @@ from situs.volumes._dicom_files import dicom_files, is_dicom
 from situs.volumes._metaimage import read_metaimage
 from situs.volumes._nifti import is_nifti, read_nifti
 from situs.volumes._nrrd import read_nrrd
-from situs.volumes._reorder import reorder_onto
+from situs.volumes._reorder import Reorder, reorder_onto
 from situs.volumes._stored import Stored, enough_memory, open_binary, read_voxels
 
 __all__ = ["SUFFIXES", "Volume", "hash_voxels", "holds_dicom", "kind_of", "open_volume", "read_header", "stem_of"]
@@ -36,7 +36,7 @@ SUFFIXES = tuple(_READERS)
 class Volume:
     """A lazy 3D volume: opening reads the header, `array` reads the voxels anew each time. Immutable."""
 
-    __slots__ = ("_dtype", "_grid", "_orientation_basis", "_path", "_read", "_stored", "_warnings")
+    __slots__ = ("_dtype", "_grid", "_orientation_basis", "_path", "_read", "_stored", "_turn", "_warnings")
 
     def __init__(
         self,
@@ -46,16 +46,15 @@ class Volume:
         orientation_basis: str,
         warnings: tuple[str, ...],
         read: Callable[[], NDArray[Any]],
-        stored: Volume | None = None,
     ) -> None:
-        """`stored` is the volume as it lies on disk, if this one has its axes in another order."""
         self._path = path
         self._grid = grid
         self._dtype = dtype
         self._orientation_basis = orientation_basis
         self._warnings = warnings
         self._read = read
-        self._stored = stored
+        self._stored: Volume | None = None
+        self._turn: Reorder | None = None
 
     @property
     def path(self) -> Path:
@@ -87,14 +86,25 @@ class Volume:
 
     def array(self) -> NDArray[Any]:
         """The voxels [i, j, k] in stored order, first axis fastest."""
+        if self._stored is not None:
+            return self._turned(self._stored.array())
         with enough_memory(self.path):
             return self._read()
 
     def content_hash(self) -> str:
         """Hash of voxels, type, shape and affine as stored; the same for any compression and byte order."""
+        return self.array_and_hash()[1]
+
+    def array_and_hash(self) -> tuple[NDArray[Any], str]:
+        """`array` and `content_hash` for the price of one reading."""
         if self._stored is not None:
-            return self._stored.content_hash()
-        return hash_voxels((self.array(),), self.grid)
+            stored, found = self._stored.array_and_hash()
+            return self._turned(stored), found
+        voxels = self.array()
+        return voxels, hash_voxels((voxels,), self.grid)
+
+    def _turned(self, stored: NDArray[Any]) -> NDArray[Any]:
+        return stored if self._turn is None else self._turn.array(stored)
 
     def onto(self, grid: Grid) -> Volume:
         """The same volume with its axes in the order of `grid`; an error if it is not sampled on those points."""
@@ -103,17 +113,9 @@ class Volume:
             raise SitusError("image and labels are not on one grid", where=self.path, fix="resample one onto the other")
         if turn.is_identity:
             return self
-        turned = turn.grid(self.grid)
-        read = self.array
-        return Volume(
-            self.path,
-            turned,
-            self.dtype,
-            self.orientation_basis,
-            self.warnings,
-            lambda: turn.array(read()),
-            self._stored or self,
-        )
+        turned = Volume(self.path, turn.grid(self.grid), self.dtype, self.orientation_basis, self.warnings, self._read)
+        turned._stored, turned._turn = self, turn
+        return turned
 
     def __repr__(self) -> str:
         return f"Volume({self.grid!r}, {self.dtype})"
