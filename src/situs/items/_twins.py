@@ -250,7 +250,7 @@ def _balanced(entries: Iterable[Outline], draw: Draw) -> list[Outline]:
         groups[_set_of(best)].append(best)
     kept = numbers
     for key, members in groups.items():
-        most = min(counts[key][value] for value in members[0].pool) + 1
+        most = min((counts[key][value] for value in members[0].pool), default=0) + 1
         seen: Counter[str] = Counter()
         for entry in members:
             seen[str(entry.key)] += 1
@@ -264,7 +264,7 @@ def _set_of(entry: Outline) -> tuple[str, ...]:
 
 
 def _excess(count: Counter[str], entry: Outline) -> int:
-    return count[str(entry.key)] - min(count[value] for value in entry.pool)
+    return count[str(entry.key)] - min((count[value] for value in entry.pool), default=0)
 
 
 def _shown(entry: Outline, seed: int) -> tuple[str, ...]:
