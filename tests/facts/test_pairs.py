@@ -7,6 +7,7 @@ import pytest
 
 from situs.anatomy import term
 from situs.facts import Ledger, load_recipe
+from situs.items import TASKS, Choice, NotAsked, Question
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
 
@@ -88,3 +89,15 @@ def test_what_is_not_clearly_a_pair_stays_one(make):
 
 def test_without_an_orientation_there_are_no_sides():
     assert "kidney" in ledger_of(kidneys(), np.eye(4), basis="undeclared").structures
+
+
+def test_a_lesion_is_on_the_side_of_its_kidney():
+    """No vertebra is annotated and no second pair: the kidney that the tumour belongs to tells."""
+    question = Question("lesion_side", "choice", {"of": "largest:kidney_tumour"})
+    for matrix, side in ((np.eye(4), "right"), (np.diag([-1.0, 1.0, 1.0, 1.0]), "left")):
+        ledger = ledger_of(kidneys(), matrix)
+        assert ledger.midline is None
+        assert TASKS["lesion_side"].pose(ledger, question).answer == Choice(side)
+    single = kidneys()
+    single[:60] = 0
+    assert isinstance(TASKS["lesion_side"].pose(ledger_of(single, np.eye(4)), question), NotAsked)

@@ -75,7 +75,7 @@ def test_few_slices_are_no_range():
 def test_the_box_around_a_lesion():
     found = pose(ledger_of(), "location", "boxes", of="largest:spleen_lesion")
     assert found.text == "Where is the largest splenic lesion? Give the box around it."
-    around = WorldBox((39.5, 39.5, 48.75), (51.5, 51.5, 61.25), "largest:spleen_lesion")
+    around = WorldBox((39.5, 39.5, 48.75), (51.5, 51.5, 61.25))
     assert found.answer == Boxes((around,))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from situs.anatomy import Naming
 from situs.facts._kinds import number
 from situs.facts._ledger import Ledger, kind
 from situs.facts._record import Fact
@@ -45,6 +46,18 @@ def _organ_of(ledger: Ledger, lesion: str) -> Fact:
         if clear and all(number(other) <= truth.surface_share_next for other in most[1:]):
             return ledger.record("organ_of", (lesion,), order[0], inputs=tuple(most))
     return ledger.record("organ_of", (lesion,), None, flags=("unstable",))
+
+
+@kind("holder_side")
+def _holder_side(ledger: Ledger, lesion: str) -> Fact:
+    """Side of the paired organ that a lesion belongs to, from that organ's name; None if there is none."""
+    holder = ledger.fact("organ_of", lesion)
+    sided = [n for n in ledger.structures if ledger.terms[n].naming is Naming.POSITIONAL and ledger.lies_in(lesion, n)]
+    side = ledger.terms[sided[0]].side if len(sided) == 1 else None
+    parameters: dict[str, float | str] = {"organ": sided[0], "side_basis": ledger.side_basis} if side else {}
+    return ledger.record(
+        "holder_side", (lesion,), None if side is None else side.value, parameters=parameters, inputs=(holder,)
+    )
 
 
 @kind("height_in")

@@ -136,11 +136,11 @@ class Ledger:
             self._left_out[organ] = tuple(
                 name
                 for name in self.structures
-                if self._lies_in(name, organ) and float(self.fact("inside_share", name, organ).value or 0.0) < needed  # type: ignore[arg-type]
+                if self.lies_in(name, organ) and float(self.fact("inside_share", name, organ).value or 0.0) < needed  # type: ignore[arg-type]
             )
         return self._left_out[organ]
 
-    def _lies_in(self, lesion: str, organ: str) -> bool:
+    def lies_in(self, lesion: str, organ: str) -> bool:
         """Whether it is a lesion of this organ: the organ holds it, or its name says so and it touches no like organ
         more."""
         entry, own = self.terms[lesion], self.terms[organ]

@@ -27,6 +27,8 @@ __all__ = ["Outline", "Placement", "arrange", "lettered", "outline", "place"]
 
 Draw = Callable[["Outline"], str]
 
+_TEXTS = 8
+"""Different texts of one kind of question, at most: more would ask the same of a patient in other words."""
 _SHOWN = 4
 """Options of one question, at most."""
 
@@ -157,11 +159,13 @@ def _beyond_mix(
             by_kind[members[0].mix_class, members[0].kind].append(group)
             available[members[0].mix_class] += len(members)
     turns: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
+    leaving: list[Outline] = []
     for (name, _), found in by_kind.items():
         found.sort(key=lambda group: (-_choices(groups[group][0], placed), digest(str(seed), group)))
-        turns[name] += [(turn, digest(str(seed), group), group) for turn, group in enumerate(found)]
+        turns[name] += [(turn, digest(str(seed), group), group) for turn, group in enumerate(found[:_TEXTS])]
+        leaving += [entry for group in found[_TEXTS:] for entry in groups[group]]
+        available[name] -= sum(len(groups[group]) for group in found[_TEXTS:])
     allowed = shares_kept(available, mix, most)
-    leaving: list[Outline] = []
     for name in sorted(turns):
         kept = 0
         for _, _, group in sorted(turns[name]):
@@ -250,7 +254,7 @@ def _balanced(entries: Iterable[Outline], draw: Draw) -> list[Outline]:
         groups[_set_of(best)].append(best)
     kept = numbers
     for key, members in groups.items():
-        most = min(counts[key][value] for value in members[0].pool) + 1
+        most = min((counts[key][value] for value in members[0].pool), default=0) + 1
         seen: Counter[str] = Counter()
         for entry in members:
             seen[str(entry.key)] += 1
@@ -264,7 +268,7 @@ def _set_of(entry: Outline) -> tuple[str, ...]:
 
 
 def _excess(count: Counter[str], entry: Outline) -> int:
-    return count[str(entry.key)] - min(count[value] for value in entry.pool)
+    return count[str(entry.key)] - min((count[value] for value in entry.pool), default=0)
 
 
 def _shown(entry: Outline, seed: int) -> tuple[str, ...]:

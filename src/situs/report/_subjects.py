@@ -8,11 +8,12 @@ import msgspec
 
 from situs.anatomy import Term, term
 from situs.facts import Fact
-from situs.items import Item
+from situs.items import Item, marks_of
 
 __all__ = ["ItemSubject", "subjects_of"]
 
-_LARGEST = "largest:"
+_ROLES = {"largest": ("largest:", "largest"), "second_largest": ("second:", "second largest")}
+"""Kind of the fact that says which lesion plays a role → how keys and words begin."""
 
 
 class ItemSubject(msgspec.Struct, frozen=True):
@@ -26,16 +27,18 @@ class ItemSubject(msgspec.Struct, frozen=True):
 def subjects_of(item: Item, facts: Iterable[Fact], own_terms: Mapping[str, Term]) -> list[ItemSubject]:
     """The structures in the order the item names them; a lesion by the structure that plays its role."""
     held = list(facts)
-    largest = {fact.subjects[0]: str(fact.value) for fact in held if fact.kind == "largest"}
+    playing = {_ROLES[f.kind][0] + f.subjects[0]: str(f.value) for f in held if f.kind in _ROLES}
     volumes = {fact.subjects[0]: fact for fact in held if fact.kind == "volume"}
-    keys = [box.label for box in item.boxes if box.label]
+    marks = {box.label for box in marks_of(item).values()}
+    keys = [box.label for box in item.boxes if box.label and box.label not in marks]
     keys += [tag.partition(":")[2] for tag in item.tags if tag.startswith("structure:")]
     result: dict[str, ItemSubject] = {}
     for key in keys:
-        family = key.removeprefix(_LARGEST)
-        name = largest.get(family, family) if key.startswith(_LARGEST) else key
+        start, role = next((entry for entry in _ROLES.values() if key.startswith(entry[0])), ("", ""))
+        family = key.removeprefix(start)
+        name = playing.get(key, family)
         plain = "lesion" if family == "*" else (own_terms.get(family) or term(family)).plain
-        words = f"largest {plain}" if key.startswith(_LARGEST) else plain
+        words = f"{role} {plain}" if role else plain
         result.setdefault(name, ItemSubject(name, words, _volume_text(volumes.get(name))))
     for name in _beside(item, held):
         result.setdefault(name, ItemSubject(name, (own_terms.get(name) or term(name)).plain))

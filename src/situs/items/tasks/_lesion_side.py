@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from situs.facts import Ledger, number
 from situs.items._posed import NotAsked, Posed, Question, quantity
-from situs.items._record import Choice, Option
+from situs.items._record import Choice, Option, Step
 from situs.items._subjects import Subject, resolve
 from situs.items.tasks._shared import compose, measure_step, obstacle
 from situs.space import Side
@@ -16,6 +16,7 @@ __all__ = ["LesionSide"]
 _EASY = 100.0
 """Difficulty of a lesion that no turn of the patient brings near the midline."""
 
+_TEXT = "On which side of the patient is {}?"
 _SIDES = (Option("left", "the left"), Option("right", "the right"))
 
 
@@ -37,7 +38,7 @@ class LesionSide:
         if found is not None:
             return found
         if ledger.midline is None:
-            return NotAsked("no midline: fewer than two vertebrae or paired organs annotated")
+            return _by_organ(ledger, subject)
         share, side = ledger.fact("right_share", subject.structure), ledger.fact("side", subject.structure)
         if side.value == Side.BOTH or "unstable" in side.flags:
             return NotAsked("lesion too near the midline")
@@ -50,7 +51,7 @@ class LesionSide:
         return compose(
             ledger,
             [subject],
-            text=f"On which side of the patient is {subject.phrase}?",
+            text=_TEXT.format(subject.phrase),
             answer=Choice(str(side.value)),
             facts=(side, share),
             steps=(measure_step(f"{quantity(right, 'fraction')} of it lies right of the midline.", share, threshold),),
@@ -60,3 +61,23 @@ class LesionSide:
             difficulty=min(_EASY, (on_side - needed) / max(1e-6, on_side - worst)),
             pool=_SIDES,
         )
+
+
+def _by_organ(ledger: Ledger, subject: Subject) -> Posed | NotAsked:
+    """Without a midline, a lesion of a left or right organ is on that organ's side."""
+    side = ledger.fact("holder_side", subject.structure)
+    if side.value is None:
+        return NotAsked("no midline: fewer than two vertebrae or paired organs annotated")
+    holder = ledger.fact("organ_of", subject.structure)
+    return compose(
+        ledger,
+        [subject],
+        text=_TEXT.format(subject.phrase),
+        answer=Choice(str(side.value)),
+        facts=(side, holder),
+        steps=(Step("compare", "See to which of the paired organs it belongs.", (side.fact_id,)),),
+        conclusion=f"{subject.opening} is on the {side.value}.",
+        needs=("side_convention",),
+        tags=(f"side_basis:{ledger.side_basis}",),
+        pool=_SIDES,
+    )

@@ -9,6 +9,7 @@ from situs.items._posed import NotAsked, Posed, Question
 from situs.items._record import Boxes, Frames, Step
 from situs.items._subjects import Subject, resolve, sized, world_box
 from situs.items.tasks._shared import compose, obstacle
+from situs.space import WorldBox
 
 __all__ = ["Location"]
 
@@ -66,7 +67,7 @@ class Location:
             ledger,
             [subject],
             text=f"Where is {subject.phrase}? Give the box around it.",
-            answer=Boxes((around,)),
+            answer=Boxes((WorldBox(around.lo_mm, around.hi_mm),)),
             facts=(fact,),
             steps=(Step("measure", "Draw the box around it.", (fact.fact_id,), (around,)),),
             conclusion="It fills this box.",
