@@ -175,7 +175,9 @@ def test_boxes_and_frames_are_stripped_before_wording_is_compared() -> None:
     assert sgmri.without_boxes(text).startswith("A tear")
 
 
-@pytest.mark.parametrize("text", ["9" * 5000, "Frame " + "9" * 5000 + ": <bbx>[1,2,3,4]</bbx>", "<bbx>[nan,inf,1,2]</bbx>"])
+@pytest.mark.parametrize(
+    "text", ["9" * 5000, "Frame " + "9" * 5000 + ": <bbx>[1,2,3,4]</bbx>", "<bbx>[nan,inf,1,2]</bbx>"]
+)
 def test_hostile_replies_end_in_a_score(text: str) -> None:
     truth = [{"x": 0, "y": 0, "width": 10, "height": 10, "frame": 2}]
     assert math.isfinite(sgmri.v_score(text, truth) or 0.0)
