@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import msgspec
+
 from situs.bench import Bench, SeriesRecord, StudyRecord, open_bench
 from situs.build._writer import BenchWriter, BuildOptions
 from situs.facts import load_recipe
@@ -31,15 +33,27 @@ FINDINGS = tuple(Option(name.lower(), name) for name in ("Edema", "Mass", "Menis
 GRADED = ("size", "number", "percent")
 
 
-def write_bench(folder: Path, patients: int = 12, size_known: bool = True) -> Bench:
-    """One study a patient, some fifteen items each; places and grades differ between patients."""
+def write_bench(
+    folder: Path,
+    patients: int = 12,
+    size_known: bool = True,
+    moved: str = "",
+    tasks: dict[str, str] | None = None,
+) -> Bench:
+    """One study a patient, some fifteen items each; places and grades differ between patients.
+
+    The patient `moved` gets other answers than otherwise; `tasks` renames some.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     options = BuildOptions(name="forms", recipe=load_recipe(None))
     with BenchWriter(folder, "made", options, {}) as writer:
         for number in range(patients):
             study = f"s{number:03d}"
             series = (_pixels(size_known), _millimetres())
-            writer.add(StudyRecord(study, f"p{number:03d}", "test", series), [], _items(study, number), {}, {})
+            patient = f"p{number:03d}"
+            items = _items(study, number, number + 1001 * (patient == moved))
+            named = [msgspec.structs.replace(item, task=(tasks or {}).get(item.task, item.task)) for item in items]
+            writer.add(StudyRecord(study, patient, "test", series), [], named, {}, {})
     writer.finish([])
     return open_bench(folder)
 
@@ -54,8 +68,8 @@ def _millimetres() -> SeriesRecord:
     return SeriesRecord("volume", "mr", "", "", SHAPE, affine, "affine", "manual", {})
 
 
-def _items(study: str, number: int) -> list[Item]:
-    rng = random.Random(number)
+def _items(study: str, number: int, seed: int) -> list[Item]:
+    rng = random.Random(seed)
     made: list[Item] = []
 
     def add(task: str, answer: object, series: str = "frames", **rest: object) -> None:
@@ -76,15 +90,15 @@ def _items(study: str, number: int) -> list[Item]:
     add("two tubes", Boxes((*tube, other)))
     add("range", Frames(tuple(range(first, last + 1))))
     add("set", Frames((first, last, last + 2), contiguous=False))
-    add("several", Choices(("edema", "cyst") if number % 3 else ("mass",)), options=FINDINGS)
+    add("several", Choices(("edema", "cyst") if seed % 3 else ("mass",)), options=FINDINGS)
     grades = {name: rng.choice((0, 0, 0, 1, 2, 3)) for name in GRADED}
     add("grades", Grades(grades), tags=("region:patella",))
-    lo = (-30.0 + number, -20.0, -50.0)
+    lo = (-30.0 + seed % 20, -20.0, -50.0)
     box = WorldBox(lo, (lo[0] + 30, 14.0, -6.0), "cartilage")
     add("world box", Boxes((box,)), "volume")
     add("grounded", Compound({"box": Boxes((box,)), "grades": Grades(grades)}), "volume")
     add("where and how many", Compound({"boxes": Boxes(tube), "count": Number(2.0, "", (2.0, 2.0))}))
-    add("seen", YesNo(number % 2 == 0), twin_group=f"g{number // 2}")
-    add("level", Choice("L2" if number % 2 else "T12"), options=tuple(Option(v, v) for v in ("L2", "T12", "L1", "L4")))
+    add("seen", YesNo(seed % 2 == 0), twin_group=f"g{number // 2}")
+    add("level", Choice("L2" if seed % 2 else "T12"), options=tuple(Option(v, v) for v in ("L2", "T12", "L1", "L4")))
     add("described", Text(("A tear of the meniscus.",)))
     return made

@@ -21,6 +21,7 @@ _TABLES = (
     ("what and where", "grounded.", "Right answer and right place: both, one of them, neither."),
 )
 _MOST_ROWS = 40
+_SHORT = {"box.f1-at-0.5@1": "F1 at .5", "box.tube-iou@1": "tube IoU"}
 
 
 def print_places(name: str, scores: Scores) -> None:
@@ -69,15 +70,20 @@ def print_sgmri(name: str, scores: Scores) -> None:
                 cell.column,
                 f"{cell.n:,}",
                 _percent(cell.value),
-                "  ".join(f"{metric} {_percent(value)}" for metric, value in cell.ours.items()) or "–",
+                ", ".join(f"{_SHORT.get(name, name)} {_percent(value)}" for name, value in cell.ours.items()) or "–",
                 *(_percent(cell.blind.get(row)) for row in blind),
             ]
             for cell in table.cells
         ]
-        rows.append(["Avg (plain mean of the six)", "", _percent(table.average), "–", *_averages(table, blind)])
-        columns = ["%", "n", name, "ours on the same items", *blind]
+        rows.append(["Avg (plain mean)", "", _percent(table.average), "–", *_averages(table, blind)])
+        columns = ["%", "n", name, "ours, same items", *blind]
         level = "image" if table.level == "slice" else "volume"
-        print_table(f"SGMRI-VQA as published, {level} level", columns, rows, f"{'; '.join(table.notes)}.")
+        print_table(
+            f"SGMRI-VQA as published, {level} level",
+            columns,
+            rows,
+            f"Avg is over these six columns. {'; '.join(table.notes)}.",
+        )
 
 
 def _averages(table: SgmriTable, blind: Sequence[str]) -> list[str]:

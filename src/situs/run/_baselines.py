@@ -84,8 +84,8 @@ class _Speaker:
     def _simple(self, item: Item, answer: Simple, rng: random.Random) -> str:
         match answer:
             case Boxes():
-                boxes = self._boxes(item, answer, rng)
-                return say_boxes(boxes, self._viewing.space, self._viewing.sizes(item), rng)
+                boxes, sizes = self._boxes(item, answer, rng), self._viewing.sizes(item)
+                return self._say_boxes(boxes, sizes, rng)
             case Frames():
                 return say_frames(self._frames(item, answer, rng), self._viewing.space.frame_base, rng)
             case Grades():
@@ -94,6 +94,9 @@ class _Speaker:
                 return say_letters([letter_of(item, value) for value in self._choices(item, answer, rng)], rng)
             case _:
                 return self._words(item, answer, rng)
+
+    def _say_boxes(self, boxes: list[FrameBox], sizes: list[tuple[float, float]], rng: random.Random) -> str:
+        return list_boxes(boxes, self._viewing.space, sizes)
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
         raise NotImplementedError
@@ -142,6 +145,9 @@ class Oracle(_Speaker):
                 return references[0]
             case _:
                 raise SitusError(f"the oracle cannot say a {item.form} answer", where=item.item_id)
+
+    def _say_boxes(self, boxes: list[FrameBox], sizes: list[tuple[float, float]], rng: random.Random) -> str:
+        return say_boxes(boxes, self._viewing.space, sizes, rng)
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
         return self._viewing.boxes(item, answer.boxes)
@@ -314,11 +320,6 @@ class FixedGrid(Random):
     """A fixed grid of boxes on every picture; all else is guessed."""
 
     purpose = "grid"
-
-    def _simple(self, item: Item, answer: Simple, rng: random.Random) -> str:
-        if not isinstance(answer, Boxes):
-            return super()._simple(item, answer, rng)
-        return list_boxes(self._boxes(item, answer, rng), self._viewing.space, self._viewing.sizes(item))
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
         if self._extent is None:

@@ -33,6 +33,7 @@ def say_boxes(boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Siz
         ways += [" ".join(f"{one.get('label', 'Box')}: {one['bbox']}" for one in objects)]
         return rng.choice(ways)
     ways += [
+        list_boxes(boxes, space, sizes),
         "\n".join(f"Frame {one['frame']}: {one.get('label', '')} <bbx>{one['bbox']}</bbx>" for one in objects),
         "\n".join(f"- {one.get('label') or 'It'} lies at {one['bbox']} on frame {one['frame']}." for one in objects),
     ]
@@ -42,13 +43,23 @@ def say_boxes(boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Siz
 
 
 def list_boxes(boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Size]) -> str:
-    """Many boxes without a name, a line for each picture."""
+    """All boxes in the plainest form, a line for each label and picture; also the published reader understands it."""
     if space.box_form == "volume":
-        return "\n".join(str(_volume([box], space, sizes)["bbox"]) for box in boxes)
-    lines: dict[int, list[str]] = {}
+        own = [*_by_label(boxes).values()] if any(box.label for box in boxes) else [[box] for box in boxes]
+        said = [_volume(part, space, sizes) for part in own]
+        return "\n".join(f"{one.get('label', 'Box')}: {one['bbox']}" for one in said) or "[]"
+    opening, closing = ("<bbx>", "</bbx>") if space.box_order == "xywh" else ("", "")
+    lines: dict[tuple[str, int], list[str]] = {}
     for box in boxes:
-        lines.setdefault(box.frame, []).append(str(_numbers(box, space, sizes)))
-    return "\n".join(f"Frame {frame + space.frame_base}: {', '.join(found)}" for frame, found in lines.items())
+        numbers = f"{opening}{_numbers(box, space, sizes)}{closing}"
+        lines.setdefault((box.label, box.frame), []).append(numbers)
+    return (
+        "\n".join(
+            f"{label + ': ' if label else ''}Frame {frame + space.frame_base}: {', '.join(found)}"
+            for (label, frame), found in lines.items()
+        )
+        or "[]"
+    )
 
 
 def say_frames(frames: Sequence[int], first: int, rng: random.Random) -> str:

@@ -81,20 +81,27 @@ class Viewing:
 
 
 def _grids_of(bench: Bench) -> dict[tuple[str, str], Grid | PixelGrid]:
-    """The grid of every series. A study without any (an imported set) has frames as far as its items name them."""
+    """The grid of every series; frames whose number is not known go as far as the study's items name them."""
     grids: dict[tuple[str, str], Grid | PixelGrid] = {}
-    bare: dict[str, int] = {}
+    sides: dict[tuple[str, str], tuple[int, int]] = {}
+    reach: dict[str, int] = {}
     for study in bench.studies():
-        grids |= {(study.study_id, series.series): series.grid for series in study.series}
+        for series in study.series:
+            key = (study.study_id, series.series)
+            if series.affine or series.shape[0]:
+                grids[key] = series.grid
+            else:
+                sides[key] = series.shape[1:]
+                reach[study.study_id] = 1
         if not study.series:
-            bare[study.study_id] = 1
-    if bare:
-        for item in bench.items():
-            if item.study_id in bare:
-                reach = [frame + 1 for frame in (*item.frames, *_frames_in(item.answer))]
-                bare[item.study_id] = max(bare[item.study_id], *reach, 1)
-                grids[item.study_id, item.series] = PixelGrid(1)
-        grids |= {key: PixelGrid(bare[key[0]]) for key in grids if key[0] in bare}
+            reach[study.study_id] = 1
+    for item in bench.items() if reach else ():
+        if item.study_id in reach and (item.study_id, item.series) not in grids:
+            named = [frame + 1 for frame in (*item.frames, *_frames_in(item.answer))]
+            reach[item.study_id] = max([reach[item.study_id], *named])
+            sides.setdefault((item.study_id, item.series), (0, 0))
+    for key, (height, width) in sides.items():
+        grids[key] = PixelGrid(reach[key[0]], width or None, height or None)
     return grids
 
 

@@ -30,7 +30,7 @@ class Mention:
     """The form itself means thousandths (Qwen's box tokens)."""
 
 
-_N = r"\s*(-?[0-9]+(?:\.[0-9]+)?)\s*(?:px)?\s*"
+_N = r"\s*(-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?)\s*(?:px)?\s*"
 _PAIR = rf"\({_N},{_N}\)"
 _AXES = re.compile(
     rf"\b(?P<k0>x|x0|x1|xmin|x_min|min_x|left)\s*[:=]{_N}[,;]?\s*(?:and\s+)?"

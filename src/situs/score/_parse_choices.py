@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from situs.items import Option
+from situs.score._loose_json import loose_values
 from situs.score._parse_claims import claims, sentences
-from situs.score._parse_clean import clean
+from situs.score._parse_clean import clean, visible
 from situs.score._parse_common import Parsed, RefusedInWords, Result, Unparsed
 from situs.score._parse_letters import ALPHABET, Letters
 from situs.score._parse_option_text import OptionWords, fold
@@ -24,6 +25,7 @@ _NAMED_RUN = re.compile(
     r"(?:options|choices|answers|letters|statements|ones)"
     r"(?: (?:are|would be))?:? ((?:\(?[A-Z]\b\)?[ ,;/&+]*(?:and |or )?)+)(?=[.\n;]|$)"
 )
+_KEYS = {"answer", "answers", "finalanswer", "choice", "choices", "selected", "options", "letters"}
 _GLUED = re.compile(r"\W*([A-Z]{2,10})\W*")
 _HEADED = re.compile(r"(?:^|(?<=[\s,;(&+/]))\(?([A-Za-z])(?:\)|[.:]\)?|(?= [-–—] ))\s*")
 _ALL = re.compile(
@@ -41,8 +43,10 @@ def parse_choices(text: str, options: Sequence[Option]) -> Result[tuple[str, ...
     plain = clean(text)
     if not plain:
         return Unparsed("empty")
-    words = OptionWords.of(options)
-    reader = _Reader(options, words)
+    reader = _Reader(options, OptionWords.of(options))
+    given = _given(visible(text))
+    if given and (chosen := reader.chosen(given)):
+        return reader.result(chosen, plain)
     marked = claims(plain)
     finals = [claim for claim in marked if claim.final]
     if finals:
@@ -55,6 +59,16 @@ def parse_choices(text: str, options: Sequence[Option]) -> Result[tuple[str, ...
     if stated:
         return reader.result(stated[-1], plain)
     return reader.result(reader.chosen(reader.without_list(plain)), plain)
+
+
+def _given(text: str) -> str:
+    """The answer of the last JSON object that has one."""
+    for found in reversed(list(loose_values(text, "{"))):
+        for name, value in found.value.items() if isinstance(found.value, dict) else ():
+            if re.sub(r"[^a-z]", "", name.lower()) in _KEYS:
+                words = value if isinstance(value, list) else [value]
+                return " and ".join(word for word in words if isinstance(word, str))
+    return ""
 
 
 class _Reader:

@@ -66,7 +66,7 @@ def _structured(text: str, size: Size) -> tuple[list[FoundBox], bool]:
                     box = _between(_stretched(ends, size, 1.0) if max(ends) <= 1.0 else ends)
                     if box:
                         found.append((int(entry["frame"]) if "frame" in entry else None, box))
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError, OverflowError, RecursionError):
         return found, False
     return found, True
 
@@ -96,7 +96,7 @@ def _corners(match: re.Match[str], size: Size) -> list[float] | None:
 def _bbox_2d(match: re.Match[str], size: Size) -> list[float] | None:
     try:
         ends = [float(value) for value in json.loads(match["object"])["bbox_2d"]]
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None
     return _between(_shrunk(ends, size)) if len(ends) == 4 else None
 
@@ -110,7 +110,7 @@ def _objects(text: str) -> Iterator[FoundBox]:
                 frame = int(record["frame"]) if "frame" in record else None
                 if box[2] > 0 and box[3] > 0:
                     yield frame, box
-        except (ValueError, TypeError, RecursionError):
+        except (ValueError, TypeError, OverflowError, RecursionError):
             continue
 
 

@@ -1,0 +1,24 @@
+"""What other patients answered, against going through them one by one."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from situs.run._others import OtherCounts, OtherMedians
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_counts_and_medians_leave_the_patient_out(seed: int) -> None:
+    rng = random.Random(seed)
+    rows = [(rng.choice("pqrst"), rng.randrange(6)) for _ in range(rng.randint(1, 25))]
+    counts, medians = OtherCounts[str, int](), OtherMedians[str]()
+    for patient, value in rows:
+        counts.add("k", patient, value)
+        medians.add("k", patient, float(value))
+    for patient in "pqrstu":
+        others = sorted(value for other, value in rows if other != patient)
+        assert counts.without("k", patient) == Counter(others)
+        assert medians.without("k", patient) == (others[len(others) // 2] if others else None)
