@@ -33,6 +33,7 @@ FAULTS = {
     "empty": wire.raw(b""),
     "empty choices": wire.raw(json.dumps(wire.completion("x") | {"choices": []}).encode()),
     "a page with status 200": wire.raw(b"<html>sign in</html>", "text/html"),
+    "200 with an error": wire.raw(b'{"error": {"message": "upstream is busy"}}'),
     "an event stream": wire.raw(b'data: {"choices": []}\n\n', "text/event-stream"),
 }
 

@@ -24,12 +24,14 @@ _COMMANDS = {
     "score": "Score a run, beside what one gets without looking.",
     "report": "Write one HTML file with tables and an item viewer.",
     "export": "Write a bench or a run as files that other tools load.",
+    "adapter-check": "Tell whether a model sees left from right, up from down and the order of slices.",
+    "purge": "Remove cached answers and rendered slices.",
     "doctor": "Tell whether this installation works.",
 }
 
 
-_MODULES = {"import": "import_"}
-"""Commands whose names Python keeps for itself."""
+_MODULES = {"import": "import_", "adapter-check": "adapter_check"}
+"""Commands whose names Python keeps for itself or cannot spell."""
 
 
 class _Commands(click.Group):
@@ -64,7 +66,7 @@ def _situs() -> None:
 def main() -> None:
     """Run the program. A user's mistake is one line on standard error and exit code 2, never a traceback."""
     try:
-        code = _situs.main(standalone_mode=False)
+        code = _situs.main(prog_name="situs", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except SitusError as error:

@@ -27,10 +27,7 @@ def progress_text(tally: Tally, before: int, total: int) -> str:
         parts.append(f"{left // 3600}:{left // 60 % 60:02d}:{left % 60:02d} left")
     if tally.prompt_tokens or tally.completion_tokens:
         parts.append(f"{tally.prompt_tokens:,.0f} + {tally.completion_tokens:,.0f} tokens")
-    if tally.cost is None:
-        parts.append("cost unknown")
-    elif tally.cost:
-        parts.append(f"${tally.cost:.2f}")
+        parts.append("cost unknown" if tally.cost is None else f"${tally.cost:.2f}")
     parts += [f"{count:,} {state}" for state, count in sorted(tally.states.items())]
     if tally.cached:
         parts.append(f"{tally.cached:,} from the cache")

@@ -13,7 +13,9 @@ from situs.cli._output import json_option, out_option, print_json, print_table, 
 from situs.cli._progress import run_progress
 
 if TYPE_CHECKING:
+    from situs.bench import Bench
     from situs.clients import Spec
+    from situs.profiles import Profile
     from situs.run import RunResult
 
 
@@ -74,8 +76,8 @@ def command(
 
 def _ask(
     spec: Spec,
-    bench: Any,
-    profile: Any,
+    bench: Bench,
+    profile: Profile,
     out: Path,
     split: str | None,
     limit: int | None,

@@ -6,6 +6,7 @@ from situs.clients._care import check_may_ask
 from situs.clients._limits import Limits
 from situs.clients._prices import Price, price_of
 from situs.clients._protocol import Client, Image, Message, Part, Reply, Request, Settings, ToolCall, VolumeInput
+from situs.clients._purge import CachePart, cache_parts, purge_caches
 from situs.clients._registry import CLIENTS, make_client, settings_for
 from situs.clients._response_cache import CACHE_FILE, ResponseCache
 from situs.clients._settings import GENERATION, settings_of
@@ -18,6 +19,7 @@ __all__ = [
     "CLIENTS",
     "GENERATION",
     "Asked",
+    "CachePart",
     "Client",
     "Image",
     "Limits",
@@ -36,10 +38,12 @@ __all__ = [
     "ToolCall",
     "VolumeInput",
     "ask",
+    "cache_parts",
     "check_may_ask",
     "make_client",
     "parse_spec",
     "price_of",
+    "purge_caches",
     "settings_for",
     "settings_of",
 ]

@@ -79,7 +79,7 @@ class OpenAIClient:
                 if content is None:
                     return Reply("failed", error=f"the reply is larger than {_LARGEST_REPLY >> 20} MiB"), 0
                 if 200 <= response.status < 300:
-                    return read_reply(content, response.headers.get("Content-Type", "")), response.status
+                    return read_reply(content, response.headers.get("Content-Type", ""), self._key), response.status
                 return read_error(response.status, response.headers, content, self._key), response.status
         except (aiohttp.ClientError, OSError, ValueError, EOFError) as error:
             return self._trouble(error), 0

@@ -49,14 +49,16 @@ _FILTERED = ("content_filter", "content_policy_violation", "ResponsibleAIPolicyV
 _MASKED_KEY = re.compile(r"\b(?:sk|pk|key)-[\w*.-]+", re.IGNORECASE)
 
 
-def read_reply(body: bytes, content_type: str) -> Reply:
+def read_reply(body: bytes, content_type: str, secret: str) -> Reply:
     """A successful response's body; what is not a completion is `failed`."""
     try:
         completion = _DECODER.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         kind = content_type.partition(";")[0].strip()[:60] or "no type"
         what = "an empty body" if not body.strip() else f"{len(body):,} bytes of {kind}"
-        return Reply("failed", error=f"the server's reply is not a chat completion ({what})")
+        # Some gateways answer 200 with an error in the body.
+        said = _said(body, secret)[0] if b'"error"' in body[:4096] else ""
+        return Reply("failed", error=f"the server's reply is not a chat completion ({said or what})")
     if not completion.choices:
         return Reply("failed", error="the server's reply has no choices", usage=_usage(completion.usage))
     choice = completion.choices[0]

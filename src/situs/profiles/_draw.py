@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from situs.profiles._frame import Tile
 from situs.profiles._planes import Plane
+from situs.space import Direction
 
 __all__ = ["draw_marks", "draw_scale_bar", "draw_side_letters"]
 
@@ -18,6 +19,15 @@ _RING_SHARE = 0.018
 _LETTER_SHARE = 0.045
 _BAR_SHARE = 0.25
 """A scale bar is the longest round length up to this share of the slice's width."""
+_SIDES = {
+    Direction.RIGHT: "R",
+    Direction.LEFT: "L",
+    Direction.ANTERIOR: "Ant",
+    Direction.POSTERIOR: "Post",
+    Direction.SUPERIOR: "Head",
+    Direction.INFERIOR: "Feet",
+}
+"""Never a letter that could be taken for a mark."""
 _BAR_MM = (1, 2, 5, 10, 20, 50, 100, 200)
 
 
@@ -30,9 +40,8 @@ def draw_marks(
     longest = max(x1 - x0, y1 - y0)
     radius = max(4.0, _RING_SHARE * longest)
     font = _font(longest)
-    taken: list[tuple[float, float, float, float]] = [
-        (x - radius, y - radius, x + radius, y + radius) for x, y in marks.values()
-    ]
+    wide = radius if style == "ring" else 1.5 * radius
+    taken = [(x - wide, y - wide, x + wide, y + wide) for x, y in marks.values()]
     for letter, (x, y) in marks.items():
         for width, colour in ((3, 0), (1, 255)):
             _shape(pen, x, y, radius, style, width, _colour(canvas, colour))
@@ -52,10 +61,10 @@ def draw_side_letters(picture: NDArray[np.uint8], tile: Tile, *, neurological: b
     if neurological and tile.plane is not Plane.SAGITTAL:
         left = left.opposite
     for letter, across, down in (
-        (left.letter, 0.0, 0.5),
-        (left.opposite.letter, 1.0, 0.5),
-        (top.letter, 0.5, 0.0),
-        (top.opposite.letter, 0.5, 1.0),
+        (_SIDES[left], 0.0, 0.5),
+        (_SIDES[left.opposite], 1.0, 0.5),
+        (_SIDES[top], 0.5, 0.0),
+        (_SIDES[top.opposite], 0.5, 1.0),
     ):
         width, height = _size(pen, font, letter)
         x = x0 + 3 + across * (x1 - x0 - width - 6)
@@ -136,19 +145,24 @@ def _place(
     """A box for the letter beside the point: inside the slice, off the other marks where there is room."""
     width, height = _size(pen, font, letter)
     x, y = point
-    reach = 1.5 * radius + 2
     boxes = []
-    for dx, dy in ((1, -1), (-1, -1), (1, 1), (-1, 1), (1, 0), (-1, 0), (0, -1), (0, 1)):
+    for dx, dy, reach in (
+        *((dx, dy, 0.75 * radius + 2) for dx, dy in ((1, -1), (-1, -1), (1, 1), (-1, 1))),
+        *((dx, dy, 1.5 * radius + 2) for dx, dy in ((1, 0), (-1, 0), (0, -1), (0, 1))),
+    ):
         left = x + dx * (reach + 0.5 * width) - 0.5 * width
         top = y + dy * (reach + 0.5 * height) - 0.5 * height
         boxes.append((left, top, left + width, top + height))
     inside = [b for b in boxes if b[0] >= bounds[0] and b[1] >= bounds[1] and b[2] <= bounds[2] and b[3] <= bounds[3]]
 
-    def covered(box: tuple[float, float, float, float]) -> float:
-        return sum(
-            max(0.0, min(box[2], other[2]) - max(box[0], other[0]))
-            * max(0.0, min(box[3], other[3]) - max(box[1], other[1]))
-            for other in taken
-        )
+    def crowded(box: tuple[float, float, float, float]) -> tuple[float, float]:
+        """How much of another mark it covers, then how near it comes to one."""
+        covered, near = 0.0, 0.0
+        for other in taken:
+            across = max(0.0, min(box[2], other[2]) - max(box[0], other[0]))
+            covered += across * max(0.0, min(box[3], other[3]) - max(box[1], other[1]))
+            dx, dy = (0.5 * (box[a] + box[a + 2] - other[a] - other[a + 2]) for a in (0, 1))
+            near += 1.0 / (1.0 + dx * dx + dy * dy)
+        return covered, near
 
-    return min(inside or boxes, key=covered)
+    return min(inside or boxes, key=crowded)

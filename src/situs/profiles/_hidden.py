@@ -9,12 +9,12 @@ import msgspec
 
 from situs.bench import SeriesRecord
 from situs.errors import SitusError
-from situs.items import Answer, Boxes, Compound, Frames, Item, marks_of
+from situs.items import Answer, Box, Boxes, Compound, Frames, Item, marks_of
 from situs.profiles._layout import Layout
 from situs.profiles._marks import marks_on
 from situs.profiles._profile import unmet_needs
 from situs.profiles._schema import Profile
-from situs.profiles._sight import Sight, outside_share, shown_part
+from situs.profiles._sight import Role, shown_part
 from situs.profiles._visible import SliceView, load_thresholds
 from situs.space import Grid
 from situs.volumes import LabelMap
@@ -40,7 +40,8 @@ class Evidence(Protocol):
 
     def labels(self) -> LabelMap | None: ...
     def views(self, layout: Layout, labels: LabelMap) -> dict[str, list[SliceView]]: ...
-    def sight(self, layout: Layout, labels: LabelMap) -> Sight: ...
+    def role(self, layout: Layout, labels: LabelMap, name: str, boxes: tuple[Box, ...]) -> Role | None: ...
+    def shares_outside(self, layout: Layout, labels: LabelMap) -> dict[str, float]: ...
 
 
 def judge_item(item: Item, profile: Profile, series: SeriesRecord, layout: Layout, evidence: Evidence) -> Verdict:
@@ -110,32 +111,20 @@ def _judge_sight(
         unknown.append("contrast, for there is no image")
     own = {structure.name for structure in labels.structures}
     views = evidence.views(layout, labels) if own & set(names) else {}
-    sight: Sight | None = None
-    whole = item.task in load_thresholds().whole_tasks
-    outside: dict[str, float] | None = None
+    whole = item.task in load_thresholds().whole_tasks and _is_cropped(layout)
+    outside = evidence.shares_outside(layout, labels) if whole else {}
     for name in names:
-        found: list[SliceView] | None
-        if name in own:
-            found = views[name]
-        else:
-            sight = sight or evidence.sight(layout, labels)
-            found = sight.role(name, item.boxes)
+        found = (
+            Role(views[name], outside.get(name, 0.0))
+            if name in own
+            else evidence.role(layout, labels, name, item.boxes)
+        )
         if found is None:
             unknown.append(f"whether {name} is seen: no mask of it")
-            continue
-        why = _why_unseen(item, found)
-        if why:
+        elif why := _why_unseen(item, found.views):
             hidden.append(f"{name} is not seen: {why}")
-        elif whole and _is_cropped(layout):
-            sight = sight or evidence.sight(layout, labels)
-            if name in own:
-                outside = outside or sight.shares_outside()
-                share = outside[name]
-            else:
-                mask = sight.role_mask(name, item.boxes)
-                share = 0.0 if mask is None else outside_share(mask, layout)
-            if share > load_thresholds().cut_share:
-                hidden.append(f"{name} is not seen whole: {share:.0%} of it lies outside the pictures")
+        elif whole and found.outside > load_thresholds().cut_share:
+            hidden.append(f"{name} is not seen whole: {found.outside:.0%} of it lies outside the pictures")
 
 
 def _is_cropped(layout: Layout) -> bool:
@@ -162,8 +151,8 @@ def _why_unseen(item: Item, views: list[SliceView]) -> str:
     if not about:
         return "it is on no picture"
     if len(wide) < needed:
-        return f"{limits.width_px} px wide on {len(wide)} of {needed} slices"
-    return f"it stands out from its surroundings on {len(clear)} of {needed} slices"
+        return f"it is {limits.width_px} px wide on {_slices(len(wide))}, and {needed} are needed"
+    return f"it stands out from its surroundings on {_slices(len(clear))}, and {needed} are needed"
 
 
 def _judge_boxes(item: Item, layout: Layout, names: list[str], hidden: list[str], unknown: list[str]) -> None:
@@ -183,4 +172,9 @@ def _judge_boxes(item: Item, layout: Layout, names: list[str], hidden: list[str]
         wide = {box.frame for box in shown if min(box.x1 - box.x0, box.y1 - box.y0) >= limits.width_px}
         needed = 1 if item.level == "slice" or all(hasattr(box, "frame") for box in boxes) else limits.slices
         if len(wide) < needed:
-            hidden.append(f"{name} is not seen: {limits.width_px} px wide on {len(wide)} of {needed} slices")
+            what = f"its box is {limits.width_px} px wide on {_slices(len(wide))}"
+            hidden.append(f"{name} is not seen: {what}, and {needed} are needed")
+
+
+def _slices(count: int) -> str:
+    return f"{count} slice" if count == 1 else f"{count} slices"

@@ -11,7 +11,7 @@ import msgspec
 from situs._files import canonical_json, digest
 from situs.bench import Bench, Locations, SeriesRecord, load_image, load_labels
 from situs.errors import SitusError
-from situs.items import Item
+from situs.items import Box, Item, marks_of
 from situs.profiles._frame import Frame
 from situs.profiles._hidden import Verdict, judge_item
 from situs.profiles._input import Image, VolumeInput
@@ -20,7 +20,7 @@ from situs.profiles._marks import Marks, marks_on
 from situs.profiles._prompt import prompt_text
 from situs.profiles._render import Renderer, encode
 from situs.profiles._schema import Profile, picture_hash
-from situs.profiles._sight import Sight
+from situs.profiles._sight import Role, Sight
 from situs.profiles._store import SliceStore
 from situs.profiles._visible import SliceView
 from situs.profiles._volume_array import volume_array
@@ -69,13 +69,26 @@ class Presenter:
         series = self.series(item)
         if not series.image_hash:
             raise SitusError("its study has labels but no image", where=item.item_id, fix="build with images")
-        layout = layout_of(self.profile, series.grid, item)
-        marks = marks_on(layout, item) if self.profile.draw.marks else [{} for _ in layout.frames]
-        images = tuple(
-            self._image(series, layout, frame, of_frame) for frame, of_frame in zip(layout.frames, marks, strict=True)
-        )
+        layout, images = self._pictures(series, item)
         prompt = prompt_text(item, self.profile, layout, series.modality)
         return Presented(images, prompt, layout, self._volume(series, layout))
+
+    def _pictures(self, series: SeriesRecord, item: Item) -> tuple[Layout, tuple[Image, ...]]:
+        """Those of an item without marks and frames of its own are kept whole for the next."""
+        own = bool(item.frames or marks_of(item))
+        with self._lock:
+            kept = self._kept_for(series)
+            if kept.pictures is not None and not own:
+                return kept.pictures
+            layout = layout_of(self.profile, series.grid, item)
+            marks = marks_on(layout, item) if self.profile.draw.marks else [{} for _ in layout.frames]
+            images = tuple(
+                self._image(series, layout, frame, of_frame)
+                for frame, of_frame in zip(layout.frames, marks, strict=True)
+            )
+            if not own:
+                kept.pictures = layout, images
+            return layout, images
 
     def hidden(self, item: Item) -> tuple[str, ...]:
         """Why the item cannot be answered under this profile; nothing if it can, as far as that can be told."""
@@ -150,6 +163,19 @@ class Presenter:
                         self._store.put(key, msgspec.msgpack.encode(kept.views[key]))
             return kept.views[key]
 
+    def role(
+        self, series: SeriesRecord, layout: Layout, labels: LabelMap, name: str, boxes: tuple[Box, ...]
+    ) -> Role | None:
+        """How a lesion looks that an item knows by its role or number; kept for the series."""
+        places = b"".join(_place(frame, {}) for frame in layout.frames)
+        key = digest(name, canonical_json([box for box in boxes if box.label == name]), places)
+        with self._lock:
+            kept = self._kept_for(series)
+            if key not in kept.roles:
+                renderer = self.renderer(series) if series.image_hash else None
+                kept.roles[key] = Sight(layout, labels, renderer).role(name, boxes)
+            return kept.roles[key]
+
 
 class _Kept:
     """What is in memory of one series."""
@@ -159,7 +185,9 @@ class _Kept:
         self.renderer: Renderer | None = None
         self.labels: LabelMap | None = None
         self.images: dict[str, Image] = {}
+        self.pictures: tuple[Layout, tuple[Image, ...]] | None = None
         self.views: dict[str, dict[str, list[SliceView]]] = {}
+        self.roles: dict[str, Role | None] = {}
 
 
 class _Evidence:
@@ -177,10 +205,13 @@ class _Evidence:
         """How the structures look."""
         return self._presenter.views(self._series, layout, labels)
 
-    def sight(self, layout: Layout, labels: LabelMap) -> Sight:
-        """For what is not a structure of its own."""
-        renderer = self._presenter.renderer(self._series) if self._series.image_hash else None
-        return Sight(layout, labels, renderer)
+    def role(self, layout: Layout, labels: LabelMap, name: str, boxes: tuple[Box, ...]) -> Role | None:
+        """How a lesion looks that has no mask of its own."""
+        return self._presenter.role(self._series, layout, labels, name, boxes)
+
+    def shares_outside(self, layout: Layout, labels: LabelMap) -> dict[str, float]:
+        """How much of each structure no picture can show."""
+        return Sight(layout, labels, None).shares_outside()
 
 
 def _place(frame: Frame, marks: Marks) -> bytes:

@@ -15,7 +15,7 @@ INTRO_SLOTS: dict[str, str | int | float] = {
     "order": ", in order from the feet to the head",
     "sides": "The patient's right is on the left side of each picture.",
     "spacing": "One pixel is 0.43 mm; neighbouring pictures are 5.0 mm apart.",
-    "marks": "Letters in the pictures mark points.",
+    "marks": "Each ring with a letter marks a point.",
     "frames": 1,
     "plane": "axial",
     "modality": "CT",

@@ -38,7 +38,7 @@ def intro_text(profile: Profile, layout: Layout, modality: str, *, marked: bool 
     slots: dict[str, str | int | float] = {
         "what": _what(profile, layout, name),
         "order": "",
-        "marks": "Letters in the pictures mark points." if marked else "",
+        "marks": f"Each {profile.draw.mark_style} with a letter marks a point." if marked else "",
         "frames": len(layout.frames),
         "modality": name,
         "fps": profile.view.fps or 0.0,
@@ -68,7 +68,7 @@ def _what(profile: Profile, layout: Layout, modality: str) -> str:
     if view.kind == "three_views":
         planes = [tile.plane.value for tile in slices if tile.plane is not None]
         said = _joined([f"{_count(planes.count(plane))} {plane}" for plane in dict.fromkeys(planes)])
-        what = f"{said} {modality} slice"
+        what = f"{said} {modality} slice{'s' if len(slices) > len(set(planes)) else ''}"
     else:
         plane = f"{view.plane.value} " if layout.lattice.has_mm else ""
         what = f"{len(slices)} {plane}{modality} slice{'s' if len(slices) > 1 else ''}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,9 @@ def _along(values: NDArray[Any], axis: AxisMap, place: int, interpolation: str) 
     whole = _whole_start(axis)
     if whole is not None:
         return _cut_or_padded(values, place, whole, axis.known())
-    matrix, outside = _matrix(axis, interpolation)
+    if interpolation == "nearest":
+        return _nearest(values, axis, place)
+    matrix, outside = _matrix(axis.acquired or 0, axis.known(), axis.start, axis.step, interpolation)
     moved = np.moveaxis(values.astype(np.float32, copy=False), place, 0)
     sampled = np.asarray(matrix @ np.ascontiguousarray(moved), dtype=np.float32)
     sampled[outside] = np.nan
@@ -115,17 +118,29 @@ def _weights(axis: AxisMap, shown: int, interpolation: str) -> tuple[list[int], 
     return ([first], [1.0]) if share < 1e-9 else ([first, first + 1], [1.0 - share, share])
 
 
-def _matrix(axis: AxisMap, interpolation: str) -> tuple[Any, NDArray[np.bool_]]:
+def _nearest(values: NDArray[Any], axis: AxisMap, place: int) -> NDArray[Any]:
+    """Keeps the type unless some shown voxels lie outside."""
+    places = axis.start + axis.step * np.arange(axis.known())
+    outside = (places < -_EDGE) | (places > values.shape[place] - 1 + _EDGE)
+    taken = np.take(values, np.clip(np.floor(places + 0.5), 0, values.shape[place] - 1).astype(int), axis=place)
+    if outside.any():
+        taken = taken.astype(np.float32)
+        taken[(slice(None),) * place + (outside,)] = np.nan
+    return np.asarray(taken)
+
+
+@lru_cache(maxsize=64)
+def _matrix(acquired: int, count: int, start: float, step: float, interpolation: str) -> tuple[Any, NDArray[np.bool_]]:
     """Sparse weights (shown × acquired), and which shown voxels lie outside."""
     from scipy.sparse import csr_matrix
 
+    axis = AxisMap(acquired, count, start, step)
     rows, columns, values = [], [], []
-    outside = np.zeros(axis.known(), dtype=bool)
-    for shown in range(axis.known()):
+    outside = np.zeros(count, dtype=bool)
+    for shown in range(count):
         indices, weights = _weights(axis, shown, interpolation)
         outside[shown] = not indices
         rows += [shown] * len(indices)
         columns += indices
         values += weights
-    shape = axis.known(), axis.acquired
-    return csr_matrix((np.array(values, np.float32), (rows, columns)), shape=shape), outside
+    return csr_matrix((np.array(values, np.float32), (rows, columns)), shape=(count, acquired)), outside

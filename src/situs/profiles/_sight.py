@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,9 +20,17 @@ from situs.profiles._visible import SliceView, contrast, load_thresholds, width_
 from situs.space import Grid, WorldBox
 from situs.volumes import LabelMap
 
-__all__ = ["Sight", "outside_share", "shown_part"]
+__all__ = ["Role", "Sight", "shown_part"]
 
 _LARGEST = "largest:"
+
+
+class Role(msgspec.Struct, frozen=True):
+    """A lesion on the slices shown."""
+
+    views: list[SliceView]
+    outside: float
+    """The share of it that no picture can show."""
 
 
 class Sight:
@@ -52,9 +61,12 @@ class Sight:
                         views[structure.name].append(self._view(tile, shown[near] == structure.value, part))
         return views
 
-    def role(self, key: str, boxes: Sequence[Box]) -> list[SliceView] | None:
-        """A lesion that the item knows by its role or number: what lies inside its box of the lesions annotated."""
-        mask = self.role_mask(key, boxes)
+    def role(self, key: str, boxes: Sequence[Box]) -> Role | None:
+        """A lesion that the item knows by its role or number: what lies inside its box of the lesions annotated.
+
+        None if the item has no box of it, or the masks know no such lesion.
+        """
+        mask = self._role_mask(key, boxes)
         if mask is None:
             return None
         views = []
@@ -63,17 +75,15 @@ class Sight:
             if shown.any():
                 picture = None if self._renderer is None else self._renderer.tile(self._layout.lattice, tile)
                 views.append(self._view(tile, shown, picture))
-        return views
+        total = int(np.count_nonzero(mask))
+        inside = int(np.count_nonzero(mask[shown_part(self._layout)]))
+        return Role(views, 1.0 - inside / total if total else 0.0)
 
-    def role_mask(self, key: str, boxes: Sequence[Box]) -> NDArray[np.bool_] | None:
-        """In patient order; None if the item has no box of it or the masks know no such lesion."""
+    def _role_mask(self, key: str, boxes: Sequence[Box]) -> NDArray[np.bool_] | None:
         box = next((box for box in boxes if box.label == key and isinstance(box, WorldBox)), None)
         family = key.removeprefix(_LARGEST) if key.startswith(_LARGEST) else lesion_family(key)
-        own = [
-            s
-            for s in self._labels.structures
-            if (found := lesion_family(s.name)) and (family == "*" or found == family)
-        ]
+        lesions = {s: lesion_family(s.name) for s in self._labels.structures}
+        own = [s for s, found in lesions.items() if found and family in ("*", found)]
         if box is None or not own:
             return None
         mask = np.zeros(self._layers[0].shape, dtype=bool)
@@ -95,7 +105,7 @@ class Sight:
         return result
 
     def _tiles(self) -> list[Tile]:
-        """Each slice once, also where it is seen through several windows (the first that shows most decides)."""
+        """Every slice of every picture; through several windows, the one that shows most decides."""
         return [tile for frame in self._layout.frames for tile in frame.tiles]
 
     def _on(self, values: NDArray[Any], tile: Tile) -> NDArray[np.int64]:
@@ -111,12 +121,6 @@ class Sight:
         seen = None if picture is None else contrast(picture, mask, self._rim)
         plane = "" if tile.plane is None else tile.plane.value
         return SliceView(plane, tile.source_index, width_px(mask), seen)
-
-
-def outside_share(mask: NDArray[np.bool_], layout: Layout) -> float:
-    """The share of a mask in patient order that no picture can show."""
-    total = int(np.count_nonzero(mask))
-    return 1.0 - int(np.count_nonzero(mask[shown_part(layout)])) / total if total else 0.0
 
 
 def shown_part(layout: Layout) -> tuple[slice, slice, slice]:

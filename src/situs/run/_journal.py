@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
@@ -85,7 +86,7 @@ class Journal:
         try:
             # Unbuffered: after a failed write nothing is left over that closing would try to write again.
             self._stream = path.open("ab", buffering=0)
-            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(self._stream.fileno())
             _cut_torn_line(path)
         except BlockingIOError as error:
             self._stream.close()
@@ -132,6 +133,15 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stream.close()
+
+
+def _lock(descriptor: int) -> None:
+    """Keep other processes out; file systems that know no locks do without."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
+            raise
 
 
 def _cut_torn_line(path: Path) -> None:

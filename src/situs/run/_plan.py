@@ -29,6 +29,8 @@ class Plan(msgspec.Struct, frozen=True):
     item_ids: tuple[str, ...]
     grouped: bool
     """Whether the bench already lists items study by study."""
+    without_scan: int = 0
+    """Items that came without a series, as imported questions do."""
 
     def items(self, wanted: Callable[[str], bool]) -> Iterator[Item]:
         """The wanted items, those of one study and series together."""
@@ -49,7 +51,8 @@ def plan_run(bench: Bench, split: str | None, limit: int | None) -> Plan:
         raise SitusError("no item to ask", where=f"--split {split}", fix="leave --split out, or name one the bench has")
     volumes = [(key.study_id, key.series) for key in keys]
     changes = 1 + sum(one != other for one, other in pairwise(volumes))
-    return Plan(bench, split, tuple(key.item_id for key in keys), changes == len(set(volumes)))
+    without = sum(not key.series for key in keys)
+    return Plan(bench, split, tuple(key.item_id for key in keys), changes == len(set(volumes)), without)
 
 
 def selected_items(bench: Bench, split: str | None, limit: int | None) -> Iterator[Item]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 from situs.clients import Image, Message, Request, Settings, VolumeInput
 from situs.items import Item
@@ -50,6 +53,7 @@ def requests_for(
     skip_hidden: bool = False,
 ) -> Iterator[Request]:
     """A request per item. `volume` hands over the volume too; `withhold` keeps back all but the words."""
+    kept: VolumeInput | None = None
     for item in items:
         if not item.series:
             yield Request(item.item_id, (Message("user", (_question(item),)),), settings)
@@ -58,9 +62,26 @@ def requests_for(
         if skip_hidden and item.item_id in hidden.reasons:
             continue
         shown = presenter.present(item)
-        handed = (shown.volume,) if volume else ()
+        if volume and (kept is None or kept.digest != shown.volume.digest):
+            kept = _made_once(shown.volume)
+        handed = (kept,) if kept is not None else ()
         request = Request(item.item_id, (Message("user", (*handed, *shown.images, shown.prompt)),), settings)
         yield request.words_only() if withhold else request
+
+
+def _made_once(volume: VolumeInput) -> VolumeInput:
+    """The same volume for all items of a study: its array is made once, and kept while a request holds it."""
+    made: list[NDArray[Any]] = []
+    lock = threading.Lock()
+
+    def array() -> NDArray[Any]:
+        with lock:
+            if not made:
+                made.append(volume.array())
+                made[0].setflags(write=False)
+            return made[0]
+
+    return VolumeInput(array, volume.affine, volume.digest)
 
 
 def _question(item: Item) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from situs.bench import Bench
 from situs.clients import (
-    Asked,
     Client,
     Limits,
     Price,
@@ -29,7 +28,7 @@ from situs.run._baselines import make_baseline
 from situs.run._folder import add_notes, start_run
 from situs.run._hidden import HiddenItems
 from situs.run._journal import AnswerRow, Journal
-from situs.run._plan import plan_run
+from situs.run._plan import Plan, plan_run
 from situs.run._requests import Presents, requests_for
 from situs.run._result import RunResult, result_of
 
@@ -116,31 +115,36 @@ def run_client(
                 )
             )
 
-        asked = Asked(Tally(cost=0.0))
-        if left:
-            asked = ask(
-                client,
-                requests_for(
-                    plan.items(left.__contains__),
-                    presenter,
-                    settings,
-                    hidden,
-                    volume=getattr(client, "takes_volume", False),
-                    withhold=withhold,
-                    skip_hidden=skip_hidden,
-                ),
-                record,
-                restricted=restricted,
-                allow_remote=allow_remote,
-                limits=limits,
-                cache=cache,
-                price=price,
-                spent=journal.spent,
-                progress=lambda tally: progress(tally, before, len(plan.item_ids)),
-                say=say,
-            )
-        info = add_notes(out, info, asked.notices)
+        items = plan.items(left.__contains__) if left else iter(())
+        asked = ask(
+            client,
+            requests_for(
+                items,
+                presenter,
+                settings,
+                hidden,
+                volume=getattr(client, "takes_volume", False),
+                withhold=withhold,
+                skip_hidden=skip_hidden,
+            ),
+            record,
+            restricted=restricted,
+            allow_remote=allow_remote,
+            limits=limits,
+            cache=cache,
+            price=price,
+            spent=journal.spent,
+            progress=lambda tally: progress(tally, before, len(plan.item_ids)),
+            say=say,
+        )
+        info = add_notes(out, info, (*_notes(plan), *asked.notices))
         return result_of(plan, journal, asked, set(hidden.reasons), info.notes)
+
+
+def _notes(plan: Plan) -> tuple[str, ...]:
+    if not plan.without_scan:
+        return ()
+    return (f"{plan.without_scan:,} of {len(plan.item_ids):,} items came without a scan and were asked in words only",)
 
 
 def _delay(spec: Spec) -> float:
