@@ -263,7 +263,11 @@ def resume(items: int) -> dict[str, float]:
         given.write_text("\n".join(map(json.dumps, rows)))
         program = [sys.executable, "-m", "situs", "import", "items", str(given), "--out", str(folder)]
         subprocess.run(program, check=True, capture_output=True)
-        bench, client, usage = open_bench(folder), make_client(spec), {"prompt_tokens": 3000.0, "completion_tokens": 3.0}
+        bench, client, usage = (
+            open_bench(folder),
+            make_client(spec),
+            {"prompt_tokens": 3000.0, "completion_tokens": 3.0},
+        )
         sampling = settings_for(client, spec)
         start_run(out, bench, spec, load_profile("default"), None, None, client=client.name, sampling=sampling)
         with Journal(out / "answers.jsonl") as journal:

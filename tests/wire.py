@@ -35,7 +35,9 @@ def words_of(body: dict[str, Any]) -> str:
 
 def pictures_in(body: dict[str, Any]) -> int:
     """How many pictures came along."""
-    parts = [part for message in body["messages"] if isinstance(message["content"], list) for part in message["content"]]
+    parts = [
+        part for message in body["messages"] if isinstance(message["content"], list) for part in message["content"]
+    ]
     return sum(part["type"] == "image_url" for part in parts)
 
 

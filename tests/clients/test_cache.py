@@ -36,7 +36,9 @@ def test_failed_calls_are_never_kept(asked, tmp_path) -> None:
     cache = ResponseCache(tmp_path)
     with wire.Server(lambda number, body: wire.status(500) if number < 3 else wire.good) as server:
         assert asked(server.spec, [question(n) for n in range(3)], chosen, cache=cache)[0].tally.states == {"failed": 3}
-        assert asked(server.spec, [question(n) for n in range(3)], chosen, cache=cache)[0].tally.states == {"answered": 3}
+        assert asked(server.spec, [question(n) for n in range(3)], chosen, cache=cache)[0].tally.states == {
+            "answered": 3
+        }
     cache.close()
 
 

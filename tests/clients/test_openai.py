@@ -56,7 +56,10 @@ def test_a_body_of_many_megabytes_arrives_whole(asked) -> None:
     ("query", "sent"),
     [
         ("", {"temperature": 0.0, "max_tokens": 1024}),
-        ("?temperature=0.7&seed=3&top_p=0.9&max_tokens=5", {"temperature": 0.7, "seed": 3, "top_p": 0.9, "max_tokens": 5}),
+        (
+            "?temperature=0.7&seed=3&top_p=0.9&max_tokens=5",
+            {"temperature": 0.7, "seed": 3, "top_p": 0.9, "max_tokens": 5},
+        ),
         ("?temperature=default", {"max_tokens": 1024}),
         ("?max_completion_tokens=9", {"temperature": 0.0, "max_completion_tokens": 9}),
         ('?chat_template_kwargs={"enable_thinking":false}', {"chat_template_kwargs": {"enable_thinking": False}}),
@@ -88,7 +91,9 @@ def test_the_address_is_completed(asked, url, path) -> None:
     assert server.seen[0].splitlines()[0] == f"POST {path}".encode()
 
 
-@pytest.mark.parametrize("spec", ["openai", "openai:m@localhost:8000", "openai:m@ftp://x/v1", "openai:m@http://:99999/"])
+@pytest.mark.parametrize(
+    "spec", ["openai", "openai:m@localhost:8000", "openai:m@ftp://x/v1", "openai:m@http://:99999/"]
+)
 def test_an_address_that_is_none_is_refused(spec) -> None:
     with pytest.raises(SitusError):
         make_client(parse_spec(spec))

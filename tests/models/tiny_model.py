@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 SPECIAL = (
     "<|endoftext|>",
@@ -29,22 +30,29 @@ WORDS = """yes no the answer is left right larger smaller liver spleen kidney le
 how many which side of the body does it lie on 0 1 2 3 4 5 6 7 8 9 mm mL"""
 
 
-def write_tiny_model(folder: Path, *, context: int = 4096, processor: str = "Qwen3VLProcessor") -> None:
-    """Weights, tokenizer and the preprocessing files of a normal Qwen3-VL folder (no processor of ours is named)."""
-    import torch
+def make_tokenizer(special: tuple[str, ...], template: str, **settings: Any) -> Any:
+    """A byte-level tokenizer of 400 pieces."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import PreTrainedTokenizerFast, Qwen3VLConfig, Qwen3VLForConditionalGeneration
+    from transformers import PreTrainedTokenizerFast
 
     bpe = Tokenizer(models.BPE())
     bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     bpe.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=400, special_tokens=list(SPECIAL), initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
+        vocab_size=400, special_tokens=list(special), initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
     )
     bpe.train_from_iterator([WORDS], trainer)
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=bpe, eos_token="<|im_end|>", pad_token="<|endoftext|>", chat_template=CHAT_TEMPLATE
+    return PreTrainedTokenizerFast(
+        tokenizer_object=bpe, eos_token="<|im_end|>", pad_token="<|endoftext|>", chat_template=template, **settings
     )
+
+
+def write_tiny_model(folder: Path, *, context: int = 4096) -> None:
+    """Weights, tokenizer and the preprocessing files of a normal Qwen3-VL folder (no processor of ours is named)."""
+    import torch
+    from transformers import Qwen3VLConfig, Qwen3VLForConditionalGeneration
+
+    tokenizer = make_tokenizer(SPECIAL, CHAT_TEMPLATE)
     ids = {token: tokenizer.convert_tokens_to_ids(token) for token in SPECIAL}
     config = Qwen3VLConfig(
         text_config={
@@ -85,7 +93,7 @@ def write_tiny_model(folder: Path, *, context: int = 4096, processor: str = "Qwe
     tokenizer.save_pretrained(folder)
     pixels = {
         "image_processor_type": "Qwen2VLImageProcessor",
-        "processor_class": processor,
+        "processor_class": "Qwen3VLProcessor",
         "patch_size": 16,
         "merge_size": 2,
         "temporal_patch_size": 2,

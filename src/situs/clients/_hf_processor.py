@@ -14,6 +14,7 @@ _IMAGE_ONLY = {
     "qwen2_5_vl": "Qwen2_5_VLProcessor",
     "qwen3_vl": "Qwen3VLProcessor",
     "qwen3_vl_moe": "Qwen3VLProcessor",
+    "internvl": "InternVLProcessor",
 }
 """Model types whose processor needs torchvision for its video half only."""
 
@@ -51,9 +52,15 @@ def image_only_class(model_type: str) -> Any:
     class ImageOnlyProcessor(family):  # type: ignore[misc]
         # transformers reads from this signature what a processor is made of.
         def __init__(
-            self, image_processor: Any = None, tokenizer: Any = None, chat_template: Any = None, **kwargs: Any
+            self,
+            image_processor: Any = None,
+            tokenizer: Any = None,
+            chat_template: Any = None,
+            image_seq_length: int | None = None,
+            **kwargs: Any,
         ) -> None:
-            super().__init__(image_processor, tokenizer, None, chat_template=chat_template)
+            own = {} if image_seq_length is None else {"image_seq_length": image_seq_length}
+            super().__init__(image_processor, tokenizer, None, chat_template=chat_template, **own)
 
     return ImageOnlyProcessor
 
