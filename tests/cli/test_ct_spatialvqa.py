@@ -152,7 +152,7 @@ def test_verdicts_make_a_jury(situs: Situs, imported: Path) -> None:
     assert values["judge.gpt"] == (1 / 6, 6)
     assert values["judge.qwen"] == (2 / 6, 6)
     assert values["jury"] == values["accuracy"] == (2 / 6, 6)
-    # By position: rows (T,T,T), (null,F,T), (F,F,F), (F,F,F), (F,F,F): one of five right, of the item of gemini's first row.
+    # By position: rows (T,T,T), (null,F,T), then (F,F,F) three times: one of five right, that of gemini's first row.
     assert values["jury.published"] == (1 / 5, 5)
     assert values["exact"] == (2 / 6, 6)
     assert ran.json["published"]["changed"] == 1
