@@ -1,7 +1,7 @@
 """Text metrics against their referees, row by row; and the rule labeller of categories against the released labels.
 
-`python benchmarks/text.py [--data SITUS_REAL_DATA]`: one JSON object. Ratios are CPU seconds of the referees over ours in
-the same run. METEOR is timed only where WordNet 3.0 is installed, and NLTK reads the same files.
+`python benchmarks/text.py [--data SITUS_REAL_DATA]`: one JSON object. Ratios are CPU seconds of the referees over ours
+in the same run. METEOR is timed only where WordNet 3.0 is installed, and NLTK reads the same files.
 """
 
 from __future__ import annotations

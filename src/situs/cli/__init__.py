@@ -23,6 +23,7 @@ _COMMANDS = {
     "run": "Put a bench's questions to a model or baseline.",
     "score": "Score a run, beside what one gets without looking.",
     "report": "Write one HTML file with tables and an item viewer.",
+    "audit": "Let people read a sample of a bench, and see how far they agree.",
     "doctor": "Tell whether this installation works.",
 }
 

@@ -1,6 +1,16 @@
 """Parsers, metrics and statistics over answers: pure functions, each with an id and version."""
 
 from situs.score._agreement import agreement, cohen_kappa, gwet_ac1, krippendorff_alpha, percent_agreement
+from situs.score._audit import (
+    AuditPlan,
+    AuditResult,
+    AuditRow,
+    audit_agreement,
+    audit_plan,
+    audit_sheet,
+    draw_items,
+    read_audit,
+)
 from situs.score._entries import METRICS, Entry, entries
 from situs.score._jury import JurySummary
 from situs.score._metrics_number import mra_vsi_code, mra_vsi_paper, relative_accuracy, within_interval
@@ -25,6 +35,9 @@ __all__ = [
     "PROTOCOLS",
     "TEXT_METRICS",
     "TRICKS",
+    "AuditPlan",
+    "AuditResult",
+    "AuditRow",
     "BaselineScores",
     "Entry",
     "Estimate",
@@ -40,6 +53,9 @@ __all__ = [
     "Unparsed",
     "Verdicts",
     "agreement",
+    "audit_agreement",
+    "audit_plan",
+    "audit_sheet",
     "binomial_interval_999",
     "blind_scores",
     "chance_adjusted",
@@ -49,6 +65,7 @@ __all__ = [
     "cluster_bootstrap_of",
     "cluster_of",
     "cohen_kappa",
+    "draw_items",
     "entries",
     "gwet_ac1",
     "judge",
@@ -63,6 +80,7 @@ __all__ = [
     "parse_verdicts_option",
     "parse_yes_no",
     "percent_agreement",
+    "read_audit",
     "relative_accuracy",
     "score_rows",
     "score_run",
