@@ -35,6 +35,7 @@ $(VENV)/bench: $(VENV)/core
 bench: $(VENV)/bench  ## Speed and memory beside referees, each in one run.
 	$(BIN)/python benchmarks/measure.py
 	$(BIN)/python benchmarks/build.py
+	$(BIN)/python benchmarks/runner.py
 
 sweep: $(VENV)/dev  ## The laws over their full range; minutes to hours.
 	$(BIN)/python -m pytest -n 2 -q -m sweep

@@ -162,9 +162,13 @@ def large_cohort(once: Once) -> Path:
     return once("large_cohort", lambda folder: build_cohort(folder, 120)) / "bench"
 
 
+ON_REQUEST = {"sweep": "a sweep: run it with -m sweep", "models": "needs torch and weights: make test-models"}
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The full sweep of a law runs on request only: `pytest -m sweep`."""
-    if "sweep" not in config.option.markexpr:
-        for item in items:
-            if item.get_closest_marker("sweep"):
-                item.add_marker(pytest.mark.skip(reason="a sweep: run it with -m sweep"))
+    """What takes long or needs much runs on request only: `pytest -m sweep`, `pytest -m models`."""
+    for marker, reason in ON_REQUEST.items():
+        if marker not in config.option.markexpr:
+            for item in items:
+                if item.get_closest_marker(marker):
+                    item.add_marker(pytest.mark.skip(reason=reason))

@@ -83,7 +83,7 @@ def test_twins_have_each_answer_equally_often(outlines):
         entry, placement = members[0]
         if entry.key is None:
             continue
-        counts = Counter(e.key for e, _ in members)
+        counts = Counter(p.letter or e.key for e, p in members)
         assert set(counts) == set(values_of(entry, placement))
         assert len(set(counts.values())) == 1
         assert all(e.primary for e, _ in members)
@@ -98,7 +98,8 @@ def test_no_answer_outweighs_another_outside_the_headline(outlines):
     counts: dict[tuple, Counter[str]] = defaultdict(Counter)
     for entry, placement in placed_in(outlines, arrange(outlines, seed=3), "textbook", "untwinned"):
         if entry.key is not None:
-            counts[placement.stratum, entry.task, entry.form, tuple(sorted(entry.pool))][entry.key] += 1
+            answer = placement.letter or entry.key
+            counts[placement.stratum, entry.task, entry.form, tuple(sorted(entry.pool))][answer] += 1
             assert not placement.twin_group
     assert counts
     for (*_, pool), count in counts.items():
@@ -115,7 +116,7 @@ def test_letters_are_balanced_within_one(outlines):
             assert len(set(placement.options)) == len(placement.options) <= 4
             assert set(placement.options) <= set(entry.pool)
             kind = (entry.task, placement.stratum, len(placement.options))
-            letters[kind][placement.options.index(entry.key)] += 1
+            letters[kind][placement.options.index(placement.letter or entry.key)] += 1
             sizes[kind] = len(placement.options)
     assert letters
     for kind, count in letters.items():

@@ -54,14 +54,34 @@ def test_no_distance_is_asked_of_a_lesion_that_the_scan_cuts() -> None:
             assert isinstance(found, asked), (z, task, parameters)
 
 
-def test_an_organ_without_its_lesion_has_no_size() -> None:
-    """The tumour is painted over the kidney: the kidney's own mask is hollow, and its voxels are not its volume."""
+def test_an_organ_is_measured_with_the_lesion_its_mask_leaves_out() -> None:
+    """The tumour is painted over the kidney: only both together are the cube of 40 mm, and the question says so."""
     hollow = _ledger(kidney_left=_box(10, 20, 20, 40), kidney_lesion=_box(20, 30, 30, 20))
-    whole = _ledger(kidney_left=_box(10, 20, 20, 40))
-    assert isinstance(_pose(whole, "volume", "number", of="kidney_left"), Posed)
-    for task in ("volume", "extent"):
-        assert isinstance(_pose(hollow, task, "number", of="kidney_left"), NotAsked)
-    assert isinstance(_pose(hollow, "volume", "number", of="largest:kidney_lesion"), Posed)
+    found = _pose(hollow, "volume", "number", of="kidney_left")
+    assert isinstance(found, Posed)
+    assert found.text == "What is the volume of the left kidney including its lesions, in mL?"
+    assert found.answer.value == 40**3 / 1000
+    length = _pose(hollow, "extent", "number", of="kidney_left")
+    assert isinstance(length, Posed)
+    assert length.answer.value == 4.0
+    lesion = _pose(hollow, "volume", "number", of="largest:kidney_lesion")
+    assert isinstance(lesion, Posed)
+    assert lesion.answer.value == 20**3 / 1000
+    whole = _pose(_ledger(kidney_left=_box(10, 20, 20, 40)), "volume", "number", of="kidney_left")
+    assert isinstance(whole, Posed)
+    assert "lesions" not in whole.text
+
+
+def test_a_lesion_that_sticks_out_belongs_to_the_organ_it_is_named_for() -> None:
+    """A tumour of 20 mm on the kidney's surface: no organ holds it, but the kidney is measured with it."""
+    ledger = _ledger(kidney_left=_box(10, 20, 20, 40), spleen=_box(80, 20, 20, 30), kidney_tumour=_box(50, 30, 30, 20))
+    assert ledger.fact("organ_of", "kidney_tumour").value is None
+    found = _pose(ledger, "volume", "number", of="kidney_left")
+    assert isinstance(found, Posed)
+    assert found.answer.value == (40**3 + 20**3) / 1000
+    spleen = _pose(ledger, "volume", "number", of="spleen")
+    assert isinstance(spleen, Posed)
+    assert spleen.answer.value == 30**3 / 1000
 
 
 def test_no_distance_to_the_organ_around_the_lesion() -> None:

@@ -197,11 +197,32 @@ def move_box(row: Row) -> None:
     row["boxes"][0]["lo_mm"][0] -= 1.0
 
 
+def move_mark(row: Row) -> None:
+    """Within its organ, perhaps, but not where the facts say."""
+    mark = next(box for box in row["boxes"] if box["label"] == "mark:B")
+    mark["lo_mm"][0] += 0.5
+    mark["hi_mm"][0] += 0.5
+
+
+def swap_marks(row: Row) -> None:
+    first, second = (box for box in row["boxes"] if box["label"] in ("mark:A", "mark:C"))
+    first["label"], second["label"] = second["label"], first["label"]
+
+
+def grow_box_answer(row: Row) -> None:
+    row["answer"]["boxes"][0]["hi_mm"][2] += 0.5
+
+
 def other_parameters(row: Row) -> None:
     row["parameters"] = dict(zip(row["parameters"], list(row["parameters"].values())[::-1]))
 
 
+def measured_choice(row: Row) -> bool:
+    return bool(row["form"] == "choice" and any(step.get("value") for step in row["steps"]))
+
+
 YES_NO, CHOICE, NUMBER = of(form="yes_no"), of(form="choice", options=2), of(form="number")
+MARKS = of(task="marks", options=4)
 HEADLINE_CHOICE, FOUR = of(form="choice", stratum="headline"), of(form="choice", options=4)
 
 ITEMS: Tampers = {
@@ -226,12 +247,17 @@ ITEMS: Tampers = {
     "fact ids": (CHOICE, drop_last("fact_ids")),
     "a fact that is not there": (CHOICE, lambda row: row["fact_ids"].append("f0000000000000000")),
     "step text": (CHOICE, step_text),
-    "step number": (CHOICE, step_number),
+    "step number": (measured_choice, step_number),
     "step removed": (YES_NO, drop_last("steps")),
     "box moved": (YES_NO, move_box),
     "box removed": (NUMBER, drop_last("boxes")),
     "split": (YES_NO, lambda row: row.update(split="val" if row["split"] != "val" else "test")),
     "patient": (YES_NO, set_to("patient_id", "p000000000000")),
+    "mark moved": (MARKS, move_mark),
+    "marks exchanged": (MARKS, swap_marks),
+    "another mark right": (MARKS, choose_another),
+    "one slice fewer": (of(form="frames"), lambda row: row["answer"]["frames"].pop()),
+    "box of the answer": (of(form="boxes"), grow_box_answer),
     "parameters": (of(task="direction", form="yes_no"), other_parameters),
     "task": (YES_NO, set_to("task", "comparison")),
     "unknown task": (YES_NO, set_to("task", "divination")),

@@ -16,7 +16,7 @@ from _studies import close, ledger_of, mirrored, phantom_labels, skip_unless_ask
 
 from situs.anatomy import lesion_family, term
 from situs.facts import Ledger
-from situs.items import TASKS, Choice, NotAsked, Posed, Question
+from situs.items import TASKS, Boxes, Choice, Frames, NotAsked, Posed, Question
 from situs.items._subjects import subjects
 from situs.space import AXES, Axis, Side
 from situs.volumes import LabelMap, open_labels
@@ -72,6 +72,12 @@ def check_answers(labels: LabelMap, *, about_mm: float | None, noise: float) -> 
             if isinstance(here.answer, Choice):
                 assert there.answer == Choice(other_words(here.answer.value)), question
                 assert {other_words(o.value) for o in here.pool} == {o.value for o in there.pool}
+            elif isinstance(here.answer, Frames):
+                assert there.answer == here.answer, question
+            elif isinstance(here.answer, Boxes):
+                for box, other in zip(here.answer.boxes, there.answer.boxes, strict=True):
+                    assert close(box.extent_mm, other.extent_mm, 1e-9, 1e-9), question
+                    assert close((box.lo_mm[1:], box.hi_mm[1:]), (other.lo_mm[1:], other.hi_mm[1:]), 1e-9, 1e-9)
             else:
                 assert close(here.answer.value, there.answer.value, 1e-9), question
             assert close(getattr(here.answer, "interval", None), getattr(there.answer, "interval", None), 1e-9)

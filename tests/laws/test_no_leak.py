@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 
 from situs.bench import Bench, open_bench
-from situs.items import Item, Number, Option, Outline, answer_key, arrange
-from situs.profiles import PatientVolume, load_profile, prompt_text, render
+from situs.items import Choice, Item, Option, Outline, YesNo, answer_key, arrange
+from situs.profiles import layout_of, load_profile, prompt_text
 from situs.run import AnswerRow, Spec, make_baseline
 from situs.score import binomial_interval_999, judge
-from situs.space import Affine, Grid
 
 YES_NO = (Option("yes", "yes"), Option("no", "no"))
 
@@ -39,7 +38,7 @@ def bench(request: pytest.FixtureRequest) -> Bench:
 @pytest.fixture(scope="module")
 def items(bench: Bench) -> list[Item]:
     """The closed questions."""
-    return [item for item in bench.items() if not isinstance(item.answer, Number)]
+    return [item for item in bench.items() if isinstance(item.answer, YesNo | Choice)]
 
 
 @pytest.fixture(scope="module")
@@ -145,13 +144,9 @@ def prompts(bench: Bench, items: list[Item]) -> dict[str, str]:
     """Item id → the whole prompt, with what it says of this patient's scan."""
     profile = load_profile("default")
     profile = msgspec.structs.replace(profile, view=msgspec.structs.replace(profile.view, size_px=16))
-    pictures = {}
-    for study in bench.studies():
-        series = study.series[0]
-        grid = Grid(series.shape, Affine(np.array(series.affine).reshape(4, 4)))
-        pictures[study.study_id] = render(PatientVolume(np.zeros(series.shape, np.int16), grid, "ct"), profile)
+    layouts = {study.study_id: layout_of(profile, study.series[0].grid) for study in bench.studies()}
     twins = [item for item in items if item.stratum == "headline"]
-    return {item.item_id: prompt_text(item, profile, pictures[item.study_id], "ct") for item in twins}
+    return {item.item_id: prompt_text(item, profile, layouts[item.study_id], "ct") for item in twins}
 
 
 BUCKETS = 1 << 12

@@ -25,6 +25,9 @@ POWER = {
     "volume": 3,
     "right_share": 0,
     "side": 0,
+    "slice_span": 0,
+    "slices_spanned": 0,
+    "ends_beyond": 0,
 }
 PAIR_POWER = {
     "centre_distance": 1,

@@ -7,11 +7,21 @@ import itertools
 import numpy as np
 import pytest
 from _random_labels import random_labels
+from scipy.ndimage import binary_erosion
+from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from situs.anatomy import term
 from situs.facts import Ledger, load_recipe
-from situs.measure import Regions, boundary_distance_mm, contacts, gap_mm, tilted_axes
+from situs.measure import (
+    Regions,
+    boundary_distance_mm,
+    contacts,
+    gap_mm,
+    nearest_boundaries,
+    nearest_faces,
+    tilted_axes,
+)
 from situs.space import AXES, Affine, Grid
 from situs.volumes import LabelMap, Structure
 
@@ -152,3 +162,61 @@ def test_tilted_axes(axis, degrees):
         assert np.degrees(np.arccos(np.clip(vector @ expected, -1, 1))) == pytest.approx(degrees, abs=1e-5)
     if degrees:
         assert len({tuple(np.sign(np.round(v - v @ expected * expected, 6))) for v in tilted}) == 4
+
+
+def shapes(affine: np.ndarray, *, overlapping: bool) -> LabelMap:
+    """Balls, a bent tube, a bowl with a ball inside, a plate and a speck, some of thousands of boundary voxels."""
+    i, j, k = np.indices((70, 60, 50))
+
+    def ball(x: float, y: float, z: float, r: float) -> np.ndarray:
+        return (i - x) ** 2 + (j - y) ** 2 + (k - z) ** 2 <= r**2
+
+    tube = (np.hypot(i - 20 - 12 * np.sin(k / 9), j - 45) <= 4) & (k > 4)
+    masks = [
+        ball(16, 14, 12, 11.5),
+        ball(55, 20, 30, 12.0) & ~ball(55, 20, 30, 9.5) & (k < 32),
+        ball(54, 21, 29, 5.0),
+        tube,
+        (np.abs(i - 2 * j + 20) <= 2) & (k > 44),
+        ball(66, 56, 3, 0.5),
+    ]
+    layers, placed = [np.zeros((70, 60, 50), np.uint8, order="F") for _ in range(2)], []
+    for value, mask in enumerate(masks, start=1):
+        layer = value % 2 if overlapping else 0
+        layers[layer][mask] = value
+        placed.append(Structure(value, f"s{value}", layer, value))
+    if overlapping:
+        layers[0][ball(20, 18, 14, 8)] = 2
+    return LabelMap(Grid((70, 60, 50), Affine(affine)), tuple(layers), tuple(placed))
+
+
+_TURNED = np.array([[0.9, 0.3, 0.1, 5.0], [-0.35, 1.1, 0.2, -80.0], [0.0, -0.25, 2.1, 40.0], [0.0, 0.0, 0.0, 1.0]])
+
+
+@pytest.mark.parametrize("affine", [np.diag([0.8, 0.8, 1.5, 1.0]), np.diag([-1.0, 2.0, 0.5, 1.0]), _TURNED])
+@pytest.mark.parametrize("overlapping", [False, True])
+def test_distances_of_large_shapes_against_a_kd_tree(affine, overlapping):
+    """Smooth shapes far apart, concave ones, one inside another, sheared voxels, shared voxels."""
+    labels = shapes(affine, overlapping=overlapping)
+    regions = Regions(labels)
+    found = nearest_boundaries(among=list(regions))
+    trees = {s.name: cKDTree(points_mm(labels, s)) for s in labels.structures}
+    for nearest in found:
+        expected = trees[nearest.a].query(trees[nearest.b].data)[0].min()
+        if expected > 0:
+            assert nearest.distance_mm == pytest.approx(expected, rel=1e-9)
+        assert np.linalg.norm(np.subtract(nearest.a_mm, nearest.b_mm)) == pytest.approx(nearest.distance_mm)
+
+
+@pytest.mark.parametrize("spacing", [(0.8, 0.8, 1.5), (1.0, 2.0, 0.5)])
+def test_gaps_of_large_shapes_against_a_kd_tree(spacing):
+    """The nearest corners of the voxel cubes: the cubes' distance, for axes at right angles."""
+    labels = shapes(np.diag([*spacing, 1.0]), overlapping=False)
+    corners = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
+    trees = {}
+    for s in labels.structures:
+        points = np.argwhere(labels.mask(s) & ~binary_erosion(labels.mask(s)))
+        trees[s.name] = cKDTree(np.unique((points[:, None] + corners).reshape(-1, 3), axis=0) * spacing)
+    for nearest in nearest_faces(among=list(Regions(labels))):
+        expected = trees[nearest.a].query(trees[nearest.b].data)[0].min()
+        assert nearest.distance_mm == pytest.approx(expected, rel=1e-9, abs=1e-9)

@@ -12,10 +12,10 @@ from situs.profiles import (
     Plane,
     Window,
     fitting_window,
+    layout_of,
     load_profile,
     options_text,
     prompt_text,
-    render,
 )
 from situs.space import Affine, Grid
 
@@ -52,16 +52,18 @@ def test_mr_windows_are_percentiles():
 def test_slices_are_evenly_spread_from_end_to_end(plane, slices):
     own = volume()
     view = msgspec.structs.replace(PROFILE.view, plane=plane, slices=slices, size_px=40)
-    shown = render(own, msgspec.structs.replace(PROFILE, view=view))
+    shown = layout_of(msgspec.structs.replace(PROFILE, view=view), own.grid).frames
     count = own.slices(plane)
-    indices = [picture.index for picture in shown]
+    indices = [frame.source_index for frame in shown]
     assert len(indices) == min(slices, count)
     assert indices == sorted(set(indices))
     if slices > 1:
         assert (indices[0], indices[-1]) == (0, count - 1)
         steps = np.diff(indices)
         assert steps.max() - steps.min() <= 1
-    assert all(picture.grey.dtype == np.uint8 and max(picture.grey.shape) == 40 for picture in shown)
+    else:
+        assert abs(indices[0] - (count - 1) / 2) <= 0.5
+    assert all(max(frame.width, frame.height) == 40 for frame in shown)
 
 
 def test_a_mask_is_laid_out_as_its_slice():
@@ -87,8 +89,8 @@ def test_options_have_letters_in_their_order():
 def test_the_prompt_tells_scale_and_spacing():
     """50 slices 3 mm apart, 32 shown from the first to the last: 147 / 31 mm between pictures."""
     own = volume()
-    shown = render(own, PROFILE)
-    text = prompt_text(choice_item(), PROFILE, shown, "ct")
+    layout = layout_of(PROFILE, own.grid)
+    text = prompt_text(choice_item(), PROFILE, layout, "ct")
     assert f"{49 * 3.0 / 31:.1f} mm apart" in text
     assert f"One pixel is {24 * 2.0 / 448:.2f} mm" in text
     assert "from the feet to the head" in text
@@ -99,7 +101,7 @@ def test_the_prompt_tells_scale_and_spacing():
 
 def test_a_number_is_asked_for_in_its_unit():
     item = Item("i", "s", "ct", "p", "volume", "number", "How large?", Number(12.3, "mL"))
-    text = prompt_text(item, PROFILE, render(volume(), PROFILE), "mr")
+    text = prompt_text(item, PROFILE, layout_of(PROFILE, volume().grid), "mr")
     assert "mL" in text
     assert "12.3" not in text
     assert "MR" in text

@@ -63,8 +63,9 @@ def test_only_volumes_have_a_grid(shape):
         Grid(shape, Affine(BASE))
 
 
-def test_pixel_grids_may_not_know_their_size():
+def test_pixel_grids_may_not_know_their_size_or_number():
     assert PixelGrid(3).width is None
-    for bad in ((0, 1, 1), (1, 0, 1), (1, 1, 0)):
+    assert PixelGrid(0).frames == 0
+    for bad in ((-1, 1, 1), (1, 0, 1), (1, 1, 0)):
         with pytest.raises(SitusError):
             PixelGrid(*bad)

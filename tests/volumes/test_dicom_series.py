@@ -7,9 +7,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pydicom
 import pytest
 import SimpleITK as sitk  # noqa: N813
-from dicom_make import AXIAL, SECONDARY_CAPTURE, SECRET, head, pixels, save, write_enhanced, write_series
+from dicom_make import AXIAL, SECONDARY_CAPTURE, SECRET, head, item, pixels, save, write_enhanced, write_series
+from pydicom.pixels import apply_modality_lut
+from pydicom.sequence import Sequence
 from pydicom.uid import (
     DeflatedExplicitVRLittleEndian,
     ExplicitVRBigEndian,
@@ -305,3 +308,34 @@ def test_import_stays_light():
     code = "import sys, situs.volumes; print([m for m in sys.modules if m.split('.')[0] in ('pydicom', 'highdicom')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def lookup(first: int, values: list[int], bits: int = 16) -> Sequence:
+    data = np.array(values, "<u2").tobytes()
+    return Sequence([item(LUTDescriptor=[len(values), first, bits], LUTData=data, ModalityLUTType="HU")])
+
+
+@pytest.mark.parametrize(("kind", "first"), [(np.uint16, 100), (np.uint8, 3), (np.int16, 65_536 - 50), (np.int16, 0)])
+def test_a_lookup_table_is_applied(kind, first, tmp_path):
+    """As pydicom applies it; values below and above the table take its ends."""
+    rng = np.random.default_rng(0)
+    low = -80 if kind == np.int16 else 0
+    stored = rng.integers(low, 250, (3, 5, 4)).astype(kind)
+    table = rng.integers(0, 60_000, 90).tolist()
+    start = first - 65_536 if first > 32_767 else first
+    write_series(tmp_path, stored, ModalityLUTSequence=lookup(start, table), RescaleSlope=None, RescaleIntercept=None)
+    expected = np.array(table)[np.clip(stored.astype(int) - start, 0, 89)]
+    volume = open_volume(tmp_path)
+    np.testing.assert_array_equal(volume.array(), expected.transpose(2, 1, 0))
+    dataset = pydicom.dcmread(sorted(tmp_path.iterdir())[0])
+    referee = apply_modality_lut(dataset.pixel_array, dataset)
+    assert any(np.array_equal(referee.T, plane) for plane in np.moveaxis(volume.array(), 2, 0))
+
+
+@pytest.mark.parametrize("values", [[1, 2], [1, 2, 3, 4]])
+def test_a_damaged_lookup_table_is_an_error(values, tmp_path):
+    tables = lookup(0, values)
+    tables[0].LUTDescriptor = [0, 0, 16]  # 0 stands for 65,536 entries
+    write_series(tmp_path, np.zeros((2, 3, 3), np.uint16), ModalityLUTSequence=tables)
+    with pytest.raises(SitusError, match="lookup table for values is damaged"):
+        open_volume(tmp_path)

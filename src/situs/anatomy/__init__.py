@@ -1,10 +1,13 @@
 """Vocabularies as data files, and the look-ups on them."""
 
 from situs.anatomy._expectations import Suspect, Suspicion, expected_side, neighbours, suspects
+from situs.anatomy._findings import NORMAL, Finding, finding_name, finding_of, known_findings, organ_of_volume
 from situs.anatomy._terms import Naming, Term, canonical_name, is_spine, lesion_family, term
 from situs.anatomy._vocabulary import Vocabulary, load_vocabulary, shipped_vocabularies
 
 __all__ = [
+    "NORMAL",
+    "Finding",
     "Naming",
     "Suspect",
     "Suspicion",
@@ -12,10 +15,14 @@ __all__ = [
     "Vocabulary",
     "canonical_name",
     "expected_side",
+    "finding_name",
+    "finding_of",
     "is_spine",
+    "known_findings",
     "lesion_family",
     "load_vocabulary",
     "neighbours",
+    "organ_of_volume",
     "shipped_vocabularies",
     "suspects",
     "term",

@@ -19,6 +19,8 @@ __all__ = ["Vocabulary", "load_vocabulary", "shipped_vocabularies"]
 
 _MASTER = "structures.csv"
 """What every shipped name means; the other tables only say which label it has."""
+_TOGETHER = {"aal": ("aal116", "aal116_codes")}
+"""Tables whose label values do not meet, so that one name serves for both."""
 
 
 class Vocabulary:
@@ -53,7 +55,7 @@ def _shipped_tables() -> tuple[str, ...]:
 
 def shipped_vocabularies() -> list[str]:
     """Names that `--names` knows."""
-    return [table.removesuffix(".csv") for table in _shipped_tables()]
+    return sorted([*_TOGETHER, *(table.removesuffix(".csv") for table in _shipped_tables())])
 
 
 @functools.cache
@@ -75,6 +77,10 @@ def load_vocabulary(spec: str | None) -> Vocabulary:
 
 
 def _shipped(name: str) -> Vocabulary:
+    if name in _TOGETHER:
+        first, *others = (_shipped(part) for part in _TOGETHER[name])
+        labels = {label: structure for other in others for label, structure in other.labels.items()}
+        return Vocabulary(name, labels | first.labels, first.own_terms, first.aliases)
     text = _shipped_table(name)
     terms = parse_terms(text, where=name, meaning=shipped_term)
     aliases = {row["alias"]: row["name"] for row in csv.DictReader(io.StringIO(text)) if row.get("alias")}

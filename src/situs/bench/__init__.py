@@ -1,5 +1,6 @@
 """The bench folder: reading and writing, ids, locations, splits, card and check."""
 
+from situs.bench._box_evidence import BoxEvidence, file_digest, find_middle
 from situs.bench._card import write_card
 from situs.bench._check import CheckResult, check_bench
 from situs.bench._evidence import load_image, load_labels, load_ledger, restrict, terms_for
@@ -13,6 +14,7 @@ __all__ = [
     "FORMAT",
     "Bench",
     "BenchInfo",
+    "BoxEvidence",
     "CheckResult",
     "Locations",
     "SeriesRecord",
@@ -21,6 +23,8 @@ __all__ = [
     "check_bench",
     "content_hash",
     "encode_info",
+    "file_digest",
+    "find_middle",
     "load_image",
     "load_labels",
     "load_ledger",

@@ -15,7 +15,6 @@ def write_card(
     tricks: Mapping[str, Mapping[str, str]] | None = None,
 ) -> str:
     """The card as Markdown. `baselines` and `tricks`: stratum → row name → what it reaches, where worked out."""
-    truth = info.recipe.truth
     lines = [
         f"# {info.name}",
         "",
@@ -23,6 +22,7 @@ def write_card(
         f"{info.counts['patients']:,} patients, from {info.source}, seed {info.seed}.",
         "Every answer is computed from measured facts; `situs check` recomputes each from the evidence.",
         "**Not reader-verified**: no radiologist has vetted a sample of these items yet.",
+        *(f"- {note}" for note in info.notes),
         "",
         *_table("Questions by task", info.by_task),
         *_table("By stratum", info.by_stratum),
@@ -31,21 +31,12 @@ def write_card(
         "answer does not change between patients; a control, never in the headline. `untwinned`: no patient with "
         "another answer was there to balance it.",
         "",
+        *_mix(info),
         *_table("By split (of patients, by hash)", info.by_split),
         *_table("Not asked, and why", info.not_asked),
         "## What has to hold",
         "",
-        f"- A direction: centroids more than {truth.direction_margin_mm:g} mm apart along the axis, a random voxel of "
-        f"one beyond a random voxel of the other with P ≥ {truth.direction_probability:g}, both over turns of the "
-        f"patient by ±{truth.rotation_degrees:g}°; never between a structure and one that envelops it.",
-        f"- A four-way direction: within {truth.dominance_degrees:g}° of one axis, over the same turns.",
-        f"- A side: at least {truth.side_share:.0%} of the volume on one side of the spine or symmetry plane.",
-        "- A comparison: the volumes' intervals do not overlap (half a voxel of boundary, or the annotation error).",
-        f"- A volume: known to ±{truth.volume_half_width:.0%}, structure not cut by the scan.",
-        "",
-        "| annotation | surface error (mm) | volume error (%) |",
-        "|---|---|---|",
-        *(f"| {name} | {e.surface_mm:g} | {e.volume_percent:g} |" for name, e in info.recipe.annotation.items()),
+        *(_held_of_boxes(info) if info.source == "boxes" else _held_of_masks(info)),
         "",
     ]
     if baselines:
@@ -57,6 +48,22 @@ def write_card(
     care = "restricted: it goes to no host but this machine unless allowed" if info.restricted else "not restricted"
     lines += ["## Data", "", f"Licence: {licence}; {care}. The bench holds hashes and opaque ids, no path.", ""]
     return "\n".join(lines)
+
+
+def _mix(info: BenchInfo) -> list[str]:
+    """Which share of the headline each class was to have, and which it has."""
+    found = info.headline_by_class
+    total = sum(found.values())
+    if not total:
+        return []
+    target = info.recipe.mix
+    names = [*target, *(name for name in found if name not in target)]
+    rows = [
+        f"| {name} | {target.get(name, 0.0):.0%} | {found.get(name, 0) / total:.0%} | {found.get(name, 0):,} |"
+        for name in names
+    ]
+    lines = ["## Mix of the headline", "", "| class | target | reached | n |", "|---|---:|---:|---:|", *rows, ""]
+    return [*lines, "What a cohort cannot give of one class, the others give.", ""]
 
 
 def _grid(table: Mapping[str, Mapping[str, str]]) -> list[str]:
@@ -71,3 +78,39 @@ def _table(title: str, counts: Mapping[str, int]) -> list[str]:
         return []
     rows = [f"| {name} | {count:,} |" for name, count in counts.items()]
     return [f"## {title}", "", "| | n |", "|---|---:|", *rows, ""]
+
+
+def _held_of_masks(info: BenchInfo) -> list[str]:
+    truth = info.recipe.truth
+    return [
+        f"- A direction: centroids more than {truth.direction_margin_mm:g} mm apart along the axis, a random voxel of "
+        f"one beyond a random voxel of the other with P ≥ {truth.direction_probability:g}, both over turns of the "
+        f"patient by ±{truth.rotation_degrees:g}°; never between a structure and one that envelops it.",
+        f"- A four-way direction: within {truth.dominance_degrees:g}° of one axis, over the same turns.",
+        f"- A side: at least {truth.side_share:.0%} of the volume on one side of the spine or symmetry plane.",
+        "- A comparison: the volumes' intervals do not overlap (half a voxel of boundary, or the annotation error).",
+        f"- A volume: known to ±{truth.volume_half_width:.0%}, structure not cut by the scan.",
+        "",
+        "| annotation | surface error (mm) | volume error (%) |",
+        "|---|---|---|",
+        *(f"| {name} | {e.surface_mm:g} | {e.volume_percent:g} |" for name, e in info.recipe.annotation.items()),
+    ]
+
+
+def _held_of_boxes(info: BenchInfo) -> list[str]:
+    rules = info.recipe.boxes
+    ious, gaps = (" and ".join(f"{v:g}" for v in values) for values in (rules.link_iou, rules.link_gaps))
+    return [
+        "- Answers say what a reader annotated, not what is present in the patient: one reader, not exhaustive.",
+        f"- A negative: a volume read as normal, or a slice at least {rules.clear_frames} away from the finding, "
+        "from anything it may be mistaken for, and from no study label that may be it. No box alone proves nothing.",
+        f"- A count: the same whether boxes are linked at an overlap above {ious} and over {gaps} missing frames; "
+        f"at most {rules.count_most}.",
+        "- A side: of the image, never of the patient, since these files state no orientation; by the head's midline "
+        f"found in the image, {rules.side_share:.0%} of a box on one side, else both.",
+        "- Medial and lateral: only where a table of sides says so.",
+        "- Options: within a twin group each option is the right one once. Where all that apply are asked "
+        "(`untwinned`), a finding is offered wrongly about as often as rightly, as far as the slices allow.",
+        "- What text alone can still use: a finding's usual place (prior boxes on localization), how many frames it "
+        "usually spans, and, in `untwinned` questions, which findings go together. Compare with those blind rows.",
+    ]

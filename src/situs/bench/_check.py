@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +9,11 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from situs.bench._box_evidence import BoxEvidence
 from situs.bench._check_anatomy import anatomy_problems
+from situs.bench._check_boxes import box_problems
 from situs.bench._check_cohort import Arrangement, Tally
+from situs.bench._check_compare import fact_problems, item_differences
 from situs.bench._evidence import load_image, load_labels, load_ledger
 from situs.bench._folder import Bench, content_hash, open_bench
 from situs.bench._ids import split_of
@@ -19,17 +21,15 @@ from situs.bench._locations import Locations
 from situs.bench._study import SeriesRecord, StudyRecord
 from situs.errors import Problem, Severity, SitusError
 from situs.facts import Fact, Ledger
-from situs.items import TASKS, Choice, Choices, Item, NotAsked, Number, Question, item_id
-from situs.volumes import Volume
+from situs.items import TASKS, Choice, Item, NotAsked, Question, item_id, lettered, marks_of
+from situs.items.findings import Twins
+from situs.volumes import FrameStack, Volume
 
 __all__ = ["CheckResult", "check_bench"]
 
 R = TypeVar("R", Item, Fact)
 
-_RELATIVE = 1e-9
-"""Two measurements of the same voxels may differ by this, and no more."""
-
-_MEASURED = ("phantoms", "masks")
+_MEASURED = ("phantoms", "masks", "boxes")
 """Sources that assert no answer: every item must follow from facts."""
 
 
@@ -64,6 +64,7 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
     locations = Locations.read(folder, data)
     items, facts = _Stream(bench.items()), _Stream(bench.facts())
     tally, arrangement = Tally(), Arrangement(bench.info.seed)
+    boxes, twins = BoxEvidence(bench, locations), Twins()
     for study in bench.studies():
         of_study, known = list(items.take(study.study_id)), list(facts.take(study.study_id))
         tally.add(study, of_study, len(known))
@@ -71,9 +72,12 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
         derived = [item for item in of_study if item.fact_ids or bench.info.source in _MEASURED]
         result.given += len(of_study) - len(derived)
         _check_study(bench, study, derived, known, locations, arrangement, result)
+        _check_frames(bench, study, derived, known, locations, boxes, result)
+        for item in derived if "boxes" in study.evidence else ():
+            twins.add(item)
     for text in tally.problems(bench.info):
         result.error("counts", "bench.json", text, "rebuild the bench")
-    for id_, text in arrangement.problems_of_twins():
+    for id_, text in (*arrangement.problems_of_twins(), *twins.problems()):
         result.error("item", id_, text, "rebuild the bench")
     for item in items.rest():
         result.items += 1
@@ -115,7 +119,7 @@ def _check_study(
     if study.split != split_of(study.patient_id, bench.info.recipe.splits, bench.info.seed):
         result.error("split", study.study_id, f"is in split {study.split!r}, not its patient's", "rebuild the bench")
     _check_rows(study, items, facts, result)
-    for series in study.series:
+    for series in (own for own in study.series if own.affine):
         of_series = [item for item in items if item.series == series.series]
         try:
             labels = load_labels(series, locations)
@@ -128,16 +132,40 @@ def _check_study(
         if found != series.structures:
             result.error("structures", study.study_id, "structures differ from the evidence", "rebuild the bench")
         image = _check_image(study, series, locations, result)
-        ledger = load_ledger(bench, study, series, labels, image)
+        ledger = load_ledger(bench, study, series, labels, image if isinstance(image, Volume) else None)
         _check_series(study, series, ledger, result)
         stored = {fact.fact_id: fact for fact in facts if fact.series == series.series}
         for fact in stored.values():
-            for text in _fact_problems(fact, ledger):
+            for text in fact_problems(fact, ledger):
                 result.error("fact", fact.fact_id, text, "the stored fact does not follow from the voxels; rebuild")
         for item in of_series:
             result.recomputed += 1
             for text in _item_problems(item, study, ledger, stored, arrangement):
                 result.error("item", item.item_id, text, "the stored item does not follow from the facts; rebuild")
+
+
+def _check_frames(
+    bench: Bench,
+    study: StudyRecord,
+    items: list[Item],
+    facts: list[Fact],
+    locations: Locations,
+    boxes: BoxEvidence,
+    result: CheckResult,
+) -> None:
+    """Series without millimetres: stacks of frames with boxes."""
+    for series in (own for own in study.series if not own.affine):
+        of_series = [item for item in items if item.series == series.series]
+        image = _check_image(study, series, locations, result)
+        try:
+            ledger = boxes.ledger(study, series, image if isinstance(image, FrameStack) else None)
+        except SitusError as error:
+            result.error("evidence", study.study_id, error.problem, error.fix or "restore the evidence")
+            continue
+        result.recomputed += len(of_series)
+        stored = [fact for fact in facts if fact.series == series.series]
+        for code, id_, text in box_problems(study, ledger, of_series, stored, bench.info.seed):
+            result.error(code, id_, text, f"the stored {code} does not follow from the annotations; rebuild")
 
 
 def _check_rows(study: StudyRecord, items: list[Item], facts: list[Fact], result: CheckResult) -> None:
@@ -152,7 +180,9 @@ def _check_rows(study: StudyRecord, items: list[Item], facts: list[Fact], result
             result.error("fact", id_, f"occurs {count} times", "rebuild the bench")
 
 
-def _check_image(study: StudyRecord, series: SeriesRecord, locations: Locations, result: CheckResult) -> Volume | None:
+def _check_image(
+    study: StudyRecord, series: SeriesRecord, locations: Locations, result: CheckResult
+) -> Volume | FrameStack | None:
     """The image is what a model is shown and where the scan ends: another one is an error, none a warning."""
     if not series.image_hash:
         return None
@@ -174,22 +204,6 @@ def _check_series(study: StudyRecord, series: SeriesRecord, ledger: Ledger, resu
     if grid.shape != series.shape or tuple(grid.affine.matrix.ravel()) != series.affine:
         result.error("grid", study.study_id, "shape or affine differs from the evidence", "rebuild the bench")
     result.problems.extend(anatomy_problems(study.study_id, ledger))
-
-
-def _fact_problems(fact: Fact, ledger: Ledger) -> Iterator[str]:
-    try:
-        anew = ledger.fact(fact.kind, *fact.subjects)
-    except (SitusError, KeyError, IndexError, TypeError):
-        yield f"{fact.kind} of {', '.join(fact.subjects)} cannot be derived"
-        return
-    if anew.fact_id != fact.fact_id:
-        yield "its id is not that of its kind and subjects"
-    if not _same(anew.value, fact.value):
-        yield f"{fact.kind} of {', '.join(fact.subjects)} is {anew.value}, stored as {fact.value}"
-    if not _same(anew.interval, fact.interval):
-        yield f"interval of {fact.kind} of {', '.join(fact.subjects)} is {anew.interval}, stored as {fact.interval}"
-    if (anew.unit, anew.flags, anew.derivation) != (fact.unit, fact.flags, fact.derivation):
-        yield f"unit, flags or derivation of {fact.kind} of {', '.join(fact.subjects)} differ"
 
 
 def _item_problems(
@@ -217,54 +231,15 @@ def _item_problems(
         arrangement.leave_out(item)
         yield f"would not be asked: {posed.reason}"
         return
-    anew = posed.item(Question(item.task, item.form, item.parameters), ledger, study.patient_id)
-    if not _same_answer(anew, item):
-        yield f"the answer is {_shown(anew)}, stored as {_shown(item)}"
-    for name in ("question", "fact_ids", "needs", "tags", "level", "frames", "twin_of"):
-        if getattr(anew, name) != getattr(item, name):
-            yield f"its {name} is not what the task writes"
-    for name in ("steps", "boxes"):
-        if not _same(msgspec.to_builtins(getattr(anew, name)), msgspec.to_builtins(getattr(item, name))):
-            yield f"its {name} are not what the facts give"
-    if not _same(anew.difficulty, item.difficulty):
-        yield "its difficulty is not what the facts give"
-    yield from _option_problems(item, anew)
-    yield from arrangement.problems_of(item, anew)
+    canonical = posed.item(Question(item.task, item.form, item.parameters), ledger, study.patient_id)
+    yield from item_differences(item, _as_lettered(canonical, item))
+    yield from arrangement.problems_of(item, canonical)
 
 
-def _option_problems(item: Item, anew: Item) -> Iterator[str]:
-    possible = {option.value: option.text for option in anew.options}
-    values = [option.value for option in item.options]
-    for option in item.options:
-        if possible.get(option.value) != option.text:
-            yield f"option {option.value!r} reads {option.text!r}, which the task does not offer"
-    if len(set(values)) != len(values):
-        yield "an option occurs twice"
-    wanted = {item.answer.value} if isinstance(item.answer, Choice) else set()
-    wanted |= set(item.answer.values) if isinstance(item.answer, Choices) else set()
-    if not wanted <= set(values):
-        yield "its answer is not among its options"
-    if anew.options and len(values) < 2:
-        yield "has fewer than two options"
-
-
-def _same_answer(anew: Item, item: Item) -> bool:
-    a, b = anew.answer, item.answer
-    if isinstance(a, Number) and isinstance(b, Number):
-        return a.unit == b.unit and _same(a.value, b.value) and _same(a.interval, b.interval)
-    return a == b
-
-
-def _shown(item: Item) -> str:
-    return msgspec.json.encode(item.answer).decode()
-
-
-def _same(a: object, b: object) -> bool:
-    """Equal, numbers to within rounding; true and 1 are different."""
-    if isinstance(a, float | int) and isinstance(b, float | int) and not (isinstance(a, bool) or isinstance(b, bool)):
-        return math.isclose(a, b, rel_tol=_RELATIVE, abs_tol=1e-9)
-    if isinstance(a, tuple | list) and isinstance(b, tuple | list):
-        return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b))
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
-    return type(a) is type(b) and a == b
+def _as_lettered(canonical: Item, item: Item) -> Item:
+    """The question posed anew with its marks at the letters the item gives them, if it has marks."""
+    letters = [option.value for option in item.options]
+    if not marks_of(canonical) or not isinstance(item.answer, Choice) or item.answer.value not in letters:
+        return canonical
+    offered = tuple(option for option in canonical.options if option.value in letters)
+    return lettered(msgspec.structs.replace(canonical, options=offered), item.answer.value)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from situs.bench._folder import BenchInfo
 from situs.bench._study import StudyRecord
-from situs.items import Candidate, Item, Outline, arrange, outline
+from situs.items import Candidate, Item, Outline, arrange, class_of, outline
 
 __all__ = ["Arrangement", "Tally"]
 
@@ -18,6 +18,7 @@ class Tally:
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._patients: set[str] = set()
+        self._classes: Counter[str] = Counter()
         self._by: dict[str, Counter[str]] = {"task": Counter(), "stratum": Counter(), "split": Counter()}
 
     def add(self, study: StudyRecord, items: list[Item], facts: int) -> None:
@@ -26,12 +27,15 @@ class Tally:
         self._counts.update(studies=1, items=len(items), facts=facts)
         for name, counter in self._by.items():
             counter.update(getattr(item, name) for item in items)
+        self._classes.update(class_of(item) for item in items if item.stratum == "headline")
 
     def problems(self, info: BenchInfo) -> Iterator[str]:
         """What `bench.json` says otherwise."""
         counts = {**self._counts, "patients": len(self._patients)}
         if info.counts != counts:
             yield f"counts {info.counts}, but the tables hold {counts}"
+        if info.headline_by_class != self._classes:
+            yield f"headline_by_class says {info.headline_by_class}, but the items are {dict(self._classes)}"
         for name, said in (("task", info.by_task), ("stratum", info.by_stratum), ("split", info.by_split)):
             if said != self._by[name]:
                 yield f"by_{name} says {said}, but the items are {dict(sorted(self._by[name].items()))}"

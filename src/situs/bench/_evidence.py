@@ -12,7 +12,8 @@ from situs.bench._locations import Locations
 from situs.bench._study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
 from situs.facts import Ledger
-from situs.volumes import LabelMap, Volume, open_labels, open_volume, padding_of
+from situs.space import Grid
+from situs.volumes import FrameStack, LabelMap, Volume, open_labels, open_stack, open_volume, padding_of
 
 __all__ = ["load_image", "load_labels", "load_ledger", "restrict", "terms_for"]
 
@@ -51,13 +52,16 @@ def _image_path(series: SeriesRecord, locations: Locations) -> Path | None:
         return None
 
 
-def load_image(series: SeriesRecord, locations: Locations) -> Volume:
-    """A series' image, refused if it is not the one the bench was built from."""
+def load_image(series: SeriesRecord, locations: Locations) -> Volume | FrameStack:
+    """A series' image, its axes in the order of the labels; refused if it is not the one the bench was built from.
+
+    A series without an affine is a `FrameStack`: its array is (frames, height, width), first row on top.
+    """
     path = locations.find(series.image_hash)
-    image = open_volume(path)
+    image = open_volume(path) if series.affine else open_stack(path)
     if image.content_hash() != series.image_hash:
         raise _not_the_evidence(path)
-    return image
+    return image.onto(series.grid) if isinstance(image, Volume) and isinstance(series.grid, Grid) else image
 
 
 def _not_the_evidence(path: Path) -> SitusError:

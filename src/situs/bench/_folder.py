@@ -29,7 +29,7 @@ class BenchInfo(msgspec.Struct, frozen=True):
     name: str
     format: int
     source: str
-    """`phantoms`, `masks`, or the imported set."""
+    """`phantoms`, `masks`, `boxes`, or the imported set."""
     seed: int
     restricted: bool
     licence: str
@@ -42,6 +42,10 @@ class BenchInfo(msgspec.Struct, frozen=True):
     by_split: dict[str, int]
     not_asked: dict[str, int]
     content_hash: str
+    headline_by_class: dict[str, int] = {}
+    """Of the headline: how many questions of each class of the recipe's mix."""
+    notes: tuple[str, ...] = ()
+    """What a reader of the card must know of this source, a sentence each."""
 
 
 class Bench:

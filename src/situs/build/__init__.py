@@ -1,10 +1,13 @@
 """Pipelines: from a source of evidence to a bench."""
 
+from situs.build._adapter_check import Ability, AdapterReport, check_adapter
+from situs.build._boxes import build_boxes, parse_mix
 from situs.build._cohort import build_bench
 from situs.build._debias import debias
 from situs.build._dimensions import DIMENSIONS, dimensions_of
 from situs.build._import_ct_spatialvqa import import_ct_spatialvqa
 from situs.build._import_items import import_items
+from situs.build._import_sgmri import SgmriRow, import_sgmri, sgmri_rows
 from situs.build._licences import is_open_licence
 from situs.build._masks import build_masks
 from situs.build._phantoms import build_phantoms
@@ -13,16 +16,24 @@ from situs.build._writer import BuildOptions, BuildResult
 
 __all__ = [
     "DIMENSIONS",
+    "Ability",
+    "AdapterReport",
     "BuildOptions",
     "BuildResult",
+    "SgmriRow",
     "Shown",
     "build_bench",
+    "build_boxes",
     "build_masks",
     "build_phantoms",
+    "check_adapter",
     "debias",
     "dimensions_of",
     "import_ct_spatialvqa",
     "import_items",
+    "import_sgmri",
     "is_open_licence",
+    "parse_mix",
+    "sgmri_rows",
     "show",
 ]

@@ -50,7 +50,7 @@ def build_bench(
             problems.extend(outcome.problems)
         if bad and (not options.skip_bad or len(bad) == len(jobs)):
             raise _unreadable(bad, len(jobs))
-        placements = arrange(outlines, options.seed, options.recipe.strata_per_study)
+        placements = arrange(outlines, options.seed, options.recipe.strata_per_study, options.recipe.mix)
         with BenchWriter(scratch, source, options, terms) as writer:
             _write(writer, files, placements)
         spool.rmdir()
@@ -95,7 +95,7 @@ def _write(writer: BenchWriter, files: list[Path], placements: dict[str, Placeme
             if c.item.item_id in placements
         ]
         kept.sort(key=lambda item: (item.task, item.item_id))
-        set_aside = {"no twin, or set aside to keep answers balanced": len(outcome.candidates) - len(kept)}
+        set_aside = {"no twin, or set aside to keep answers and mix balanced": len(outcome.candidates) - len(kept)}
         not_asked = outcome.not_asked | set_aside
         writer.add(outcome.study, _kept_facts(outcome, kept), kept, not_asked, outcome.places)
         file.unlink()

@@ -71,8 +71,9 @@ def debias(folder: Path, out: Path, *, overwrite: bool = False, data: Path | Non
                 reasons = Counter(info.not_asked if number == 0 else {})
                 reasons["predictable without looking"] += len(own_items) - len(kept)
                 hashes = [h for s in study.series for h in (s.image_hash, s.labels_hash) if h]
+                hashes += study.evidence.values()
                 writer.add(study, own_facts, kept, reasons, _places(hashes, locations))
-        return writer.finish([])
+        return writer.finish([], info.notes)
 
 
 Key = tuple[str, str, str, str, tuple[str, ...]]

@@ -7,48 +7,126 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from situs._files import write_atomic
-from situs.bench import Locations, load_image, open_bench
+from situs.bench import Bench, open_bench
 from situs.errors import SitusError
 from situs.items import Item
-from situs.profiles import PatientVolume, Picture, load_profile, prompt_text, render
+from situs.profiles import (
+    Frame,
+    Image,
+    Layout,
+    Presenter,
+    Profile,
+    Renderer,
+    Verdict,
+    encode,
+    intro_text,
+    layout_of,
+    load_profile,
+)
 from situs.volumes import Volume, find_studies, modality_of, open_volume
 
-__all__ = ["Shown", "show"]
+__all__ = ["Shown", "ShownSlice", "show"]
+
+_SHEET_PX = 1800
+_TILE_PX = (192, 640)
+
+
+class ShownSlice(msgspec.Struct, frozen=True):
+    """A slice on a picture."""
+
+    picture: int
+    """From 0, in the order shown."""
+    plane: str
+    """Empty for frames as stored."""
+    source_index: int
+    """In patient order along the plane's axis, or as stored."""
+    corner: tuple[int, int]
+    size: tuple[int, int]
+    pixel_to_source: list[list[float]]
+    """3×3: (x, y, 1) of a pixel centre of the picture → mm, or (frame, x, y)."""
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """What was written."""
+    """What was written, and what it shows."""
 
     pictures: int
     profile: str
     profile_hash: str
+    gives: tuple[str, ...]
     prompt: str
+    hidden: tuple[str, ...]
+    """Why the item cannot be answered under the profile."""
+    unknown: tuple[str, ...]
+    """What could not be decided about that."""
+    array: dict[str, object]
+    """Shape and affine of the array a 3D model receives."""
+    layout: list[ShownSlice]
 
 
 def show(source: Path, profile_spec: str, out: Path, *, item_id: str | None = None, data: Path | None = None) -> Shown:
-    """Render a study, or the study of a bench's item, to a folder of PNGs or one contact sheet."""
+    """Render a study, or the study of a bench's item, to a folder of pictures or one contact sheet."""
     profile = load_profile(profile_spec)
-    item: Item | None = None
     if (source / "bench.json").is_file():
-        volume, item = _from_bench(source, item_id, data)
+        bench = open_bench(source)
+        presenter, item = Presenter(bench, profile, data=data), _item_of(bench, item_id)
+        seen = presenter.present(item)
+        images, prompt, layout, verdict = seen.images, seen.prompt, seen.layout, presenter.verdict(item)
     elif item_id is not None:
         raise SitusError("--item needs a bench", where=source, fix="give a bench folder")
     else:
-        volume = _volume_of(source)
+        images, prompt, layout = _of_study(_volume_of(source), profile)
+        verdict = Verdict((), ())
+    if out.suffix.lower() == ".png":
+        write_atomic(out, _sheet(images))
+    else:
+        for number, image in enumerate(images, start=1):
+            suffix = "jpg" if image.media_type == "image/jpeg" else "png"
+            write_atomic(out / f"{number:03d}.{suffix}", image.data)
+        write_atomic(out / "prompt.txt", prompt + "\n")
+    return Shown(
+        pictures=len(images),
+        profile=profile.name,
+        profile_hash=profile.hash,
+        gives=profile.gives,
+        prompt=prompt,
+        hidden=verdict.hidden,
+        unknown=verdict.unknown,
+        array=_array_form(profile, layout),
+        layout=[shown for number, frame in enumerate(layout.frames) for shown in _slices(number, frame)],
+    )
+
+
+def _of_study(volume: Volume, profile: Profile) -> tuple[tuple[Image, ...], str, Layout]:
     array = volume.array()
     modality = modality_of(array)
-    pictures = render(PatientVolume(array, volume.grid, modality), profile)
-    prompt = prompt_text(item, profile, pictures, modality) if item is not None else ""
-    if out.suffix.lower() == ".png":
-        write_atomic(out, _png(_sheet(pictures)))
-    else:
-        for number, picture in enumerate(pictures, start=1):
-            write_atomic(out / f"{number:03d}.png", _png(picture.grey))
-        if prompt:
-            write_atomic(out / "prompt.txt", prompt + "\n")
-    return Shown(len(pictures), profile.name, profile.hash, prompt)
+    layout = layout_of(profile, volume.grid)
+    renderer = Renderer(profile, array, volume.grid, modality)
+    pictures = (renderer.picture(layout.lattice, frame) for frame in layout.frames)
+    images = tuple(encode(picture, profile.encoding) for picture in pictures)
+    return images, intro_text(profile, layout, modality), layout
+
+
+def _array_form(profile: Profile, layout: Layout) -> dict[str, object]:
+    affine = layout.array_affine(profile.array.axes)
+    shape = layout.array_shape(profile.array.axes)
+    return {"shape": shape, "dtype": profile.array.dtype, "affine": None if affine is None else affine.tolist()}
+
+
+def _slices(number: int, frame: Frame) -> list[ShownSlice]:
+    return [
+        ShownSlice(
+            number,
+            "" if tile.plane is None else tile.plane.value,
+            tile.source_index,
+            tile.corner,
+            tile.size,
+            tile.matrix.tolist(),
+        )
+        for tile in frame.tiles
+    ]
 
 
 def _volume_of(source: Path) -> Volume:
@@ -67,39 +145,30 @@ def _volume_of(source: Path) -> Volume:
     return open_volume(image)
 
 
-def _from_bench(folder: Path, item_id: str | None, data: Path | None) -> tuple[Volume, Item]:
-    bench = open_bench(folder)
+def _item_of(bench: Bench, item_id: str | None) -> Item:
     item = next((i for i in bench.items() if item_id in (None, i.item_id, i.source_id)), None)
     if item is None:
-        raise SitusError(f"no item {item_id!r}", where=folder, fix="take an item_id from items.parquet or the report")
-    found = (s for study in bench.studies() if study.study_id == item.study_id for s in study.series)
-    series = next((s for s in found if s.series == item.series), None)
-    if series is None:
-        raise SitusError("its study is not in the bench", where=item.item_id, fix="rebuild the bench")
-    if not series.image_hash:
-        raise SitusError("its study has labels but no image", where=item.item_id, fix="build with images")
-    return load_image(series, Locations.read(folder, data)), item
+        fix = "take an item_id from items.parquet or the report"
+        raise SitusError(f"no item {item_id!r}", where=bench.folder, fix=fix)
+    return item
 
 
-def _png(grey: np.ndarray) -> bytes:
-    from PIL import Image
+def _sheet(images: tuple[Image, ...]) -> bytes:
+    """All pictures on one sheet, in reading order, made smaller where they would not fit."""
+    from PIL import Image as Pillow
 
-    buffer = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(grey)).save(buffer, "png")
-    return buffer.getvalue()
-
-
-def _sheet(pictures: list[Picture], tile_px: int = 224) -> np.ndarray:
-    """All pictures on one sheet, in reading order."""
-    from PIL import Image
-
-    columns = int(np.ceil(np.sqrt(len(pictures) * 1.6)))
+    pictures = [Pillow.open(io.BytesIO(image.data)).convert("RGB") for image in images]
+    columns = int(np.ceil(np.sqrt(len(pictures) * 1.6))) if len(pictures) > 1 else 1
     rows = -(-len(pictures) // columns)
-    sheet = np.zeros((rows * tile_px, columns * tile_px), np.uint8)
+    if len(pictures) > 1:
+        tile = max(_TILE_PX[0], min(_TILE_PX[1], _SHEET_PX // columns))
+        for picture in pictures:
+            picture.thumbnail((tile, tile))
+    width, height = (max(picture.size[axis] for picture in pictures) + 2 for axis in (0, 1))
+    sheet: NDArray[np.uint8] = np.zeros((rows * height, columns * width, 3), np.uint8)
     for number, picture in enumerate(pictures):
-        image = Image.fromarray(np.ascontiguousarray(picture.grey))
-        image.thumbnail((tile_px - 2, tile_px - 2))
-        tile = np.asarray(image)
-        top, left = number // columns * tile_px, number % columns * tile_px
-        sheet[top : top + tile.shape[0], left : left + tile.shape[1]] = tile
-    return sheet
+        top, left = number // columns * height, number % columns * width
+        sheet[top : top + picture.height, left : left + picture.width] = np.asarray(picture)
+    stream = io.BytesIO()
+    Pillow.fromarray(sheet).save(stream, "PNG")
+    return stream.getvalue()

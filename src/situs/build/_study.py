@@ -9,7 +9,7 @@ import msgspec
 
 from situs.anatomy import Term, lesion_family
 from situs.bench import SeriesRecord, StudyRecord, restrict, terms_for
-from situs.errors import Problem, Severity, SitusError
+from situs.errors import Problem, Severity
 from situs.facts import Fact, Ledger, Measured, Recipe
 from situs.items import Candidate, candidates, choose_tasks
 from situs.space import AXES
@@ -63,8 +63,7 @@ def process(job: StudyJob) -> StudyOutcome:
         job = msgspec.structs.replace(job, image=next(job.labels.parent.glob("*.nii.gz")))
     image = open_volume(job.image) if job.image is not None else None
     source = open_labels(job.labels, job.names, reference=image)
-    if image is not None and not image.grid.matches(source.grid):
-        raise SitusError("image and labels are not on one grid", where=job.labels, fix="resample one onto the other")
+    image = image.onto(source.grid) if image is not None else None
     labels = source.load()
     terms = terms_for([s.name for s in labels.structures], job.own_terms)
     known = {s.name: s.label for s in labels.structures if terms[s.name].known}
@@ -85,7 +84,7 @@ def process(job: StudyJob) -> StudyOutcome:
         side_basis=source.orientation_basis,
         annotation=job.annotation,
         structures=known,
-        names={name: label for label, name in job.names.items()},
+        names=_labels_by_name(job.names, {s.label for s in labels.structures}),
     )
     ledger = Ledger(
         restrict(labels, known),
@@ -117,6 +116,11 @@ def process(job: StudyJob) -> StudyOutcome:
         problems,
         places,
     )
+
+
+def _labels_by_name(names: dict[int, str], present: set[int]) -> dict[str, int]:
+    """The label of each name; of two labels with one name, the one that the file holds."""
+    return {name: label for label, name in sorted(names.items(), key=lambda entry: entry[0] in present)}
 
 
 def _families(names: Iterable[str]) -> set[str]:

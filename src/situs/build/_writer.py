@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -24,8 +24,9 @@ from situs.bench import (
 )
 from situs.errors import Problem
 from situs.facts import Fact, Recipe
-from situs.items import Item
+from situs.items import Choice, Choices, Item, YesNo, class_of
 from situs.score import blind_scores, option_tricks
+from situs.volumes import SourceCounts
 
 __all__ = ["BenchWriter", "BuildOptions", "BuildResult"]
 
@@ -54,6 +55,10 @@ class BuildResult(msgspec.Struct, frozen=True):
     by_stratum: dict[str, int]
     not_asked: dict[str, int]
     problems: list[Problem]
+    notes: tuple[str, ...] = ()
+    """What a reader of the card must know."""
+    source: dict[str, SourceCounts] = {}
+    """Annotation file → what it holds, before it is cleaned up."""
 
 
 class BenchWriter:
@@ -96,13 +101,14 @@ class BenchWriter:
         self._counts["task"].update(item.task for item in items)
         self._counts["stratum"].update(item.stratum for item in items)
         self._counts["split"].update(item.split for item in items)
+        self._counts["class"].update(class_of(item) for item in items if item.stratum == "headline")
         self._counts["not_asked"].update(not_asked)
         self._patients.add(study.patient_id)
         self._places.update((key, Path(path)) for key, path in places.items())
         for series in study.series:
             self._used.update(series.structures)
 
-    def finish(self, problems: list[Problem]) -> BuildResult:
+    def finish(self, problems: list[Problem], notes: tuple[str, ...] = ()) -> BuildResult:
         """Write `bench.json`, locations and card, once the tables are closed."""
         options = self._options
         counts = {
@@ -126,12 +132,15 @@ class BenchWriter:
             by_split=self._sorted("split"),
             not_asked=self._sorted("not_asked"),
             content_hash=content_hash(self._folder),
+            headline_by_class=self._sorted("class"),
+            notes=notes,
         )
         write_locations(self._folder, self._places)
         write_atomic(self._folder / "bench.json", encode_info(info))
         bench = Bench(self._folder, info)
         write_atomic(self._folder / "README.md", write_card(info, _without_looking(bench), _tricks(bench)))
-        return BuildResult(counts["studies"], counts["items"], info.by_task, info.by_stratum, info.not_asked, problems)
+        by = (info.by_task, info.by_stratum, info.not_asked)
+        return BuildResult(counts["studies"], counts["items"], *by, problems, notes)
 
     def _sorted(self, what: str) -> dict[str, int]:
         return {name: count for name, count in sorted(self._counts[what].items()) if count}
@@ -139,7 +148,13 @@ class BenchWriter:
 
 def _without_looking(bench: Bench) -> dict[str, dict[str, str]]:
     """Stratum → what each blind baseline reaches there on yes/no and choice questions, for the card."""
-    tables = blind_scores(bench, bench.items, gives=None, metrics=["accuracy.closed", "chance"])
+
+    def closed() -> Iterator[Item]:
+        return (item for item in bench.items() if isinstance(item.answer, YesNo | Choice | Choices))
+
+    if next(closed(), None) is None:
+        return {}
+    tables = blind_scores(bench, closed, gives=None, metrics=["accuracy.closed", "chance"])
     result: dict[str, dict[str, str]] = defaultdict(dict)
     for name, scores in tables.items():
         for stratum, entries in scores.by_stratum.items():

@@ -22,14 +22,18 @@ _COMMANDS = {
     "show": "See exactly what a model will see.",
     "run": "Put a bench's questions to a model or baseline.",
     "score": "Score a run, beside what one gets without looking.",
+    "compare": "Tell which of several runs is better, paired and by patient.",
     "report": "Write one HTML file with tables and an item viewer.",
     "audit": "Let people read a sample of a bench, and see how far they agree.",
+    "adapter-check": "Tell whether a model sees left from right, up from down and the order of slices.",
+    "purge": "Remove cached answers and rendered slices.",
+    "export": "Write a bench or a run as files that other tools load.",
     "doctor": "Tell whether this installation works.",
 }
 
 
-_MODULES = {"import": "import_"}
-"""Commands whose names Python keeps for itself."""
+_MODULES = {"import": "import_", "adapter-check": "adapter_check"}
+"""Commands whose names Python keeps for itself or cannot spell."""
 
 
 class _Commands(click.Group):
@@ -64,7 +68,7 @@ def _situs() -> None:
 def main() -> None:
     """Run the program. A user's mistake is one line on standard error and exit code 2, never a traceback."""
     try:
-        code = _situs.main(standalone_mode=False)
+        code = _situs.main(prog_name="situs", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except SitusError as error:

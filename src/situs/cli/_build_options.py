@@ -69,3 +69,5 @@ def finish(result: BuildResult, given: dict[str, Any]) -> None:
     print_table(title, ["task", "questions"], rows, f"by stratum: {strata or 'none'}")
     rows = [[reason, f"{count:,}"] for reason, count in result.not_asked.items()]
     print_table("not asked", ["why", "n"], rows)
+    for note in result.notes:
+        click.echo(note)

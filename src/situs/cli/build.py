@@ -72,3 +72,55 @@ def _masks(
             progress=progress,
         )
     finish(result, given)
+
+
+@command.command("boxes")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--lists",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Volumes that were reviewed, one a line; repeatable.",
+)
+@click.option(
+    "--images", type=click.Path(path_type=Path), help="Folder of fastMRI .h5 files, NIfTI files or PNG stacks."
+)
+@click.option("--sides", type=click.Path(path_type=Path), help="CSV for knees: file, medial (left|right), midline_x.")
+@click.option("--mix", help="Questions a study by task and level, e.g. detection.slice=10,captioning=0.")
+@click.option("--ids", type=click.Choice(["opaque", "stem"]), default="opaque", show_default=True, help="Study ids.")
+@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@build_options
+def _boxes(
+    files: tuple[Path, ...],
+    lists: tuple[Path, ...],
+    images: Path | None,
+    sides: Path | None,
+    mix: str | None,
+    ids: str,
+    licence: str,
+    **given: Any,
+) -> None:
+    """Ask about findings that readers drew as boxes on frames.
+
+    FILES are the CSVs of fastMRI+ (brain.csv, knee.csv), CSVs of your own with the same columns, or COCO-style JSON.
+    Without images the questions rest on the annotations alone.
+    """
+    import msgspec
+
+    from situs.build import build_boxes, is_open_licence, parse_mix
+
+    restricted = given["restricted"] or not is_open_licence(licence)
+    options = options_from(given, restricted=restricted, licence=licence)
+    recipe = msgspec.structs.replace(options.recipe, boxes=parse_mix(mix, options.recipe.boxes))
+    with progress_bar("images") as progress:
+        result = build_boxes(
+            files,
+            given["out"],
+            msgspec.structs.replace(options, recipe=recipe),
+            lists=lists,
+            images=images,
+            sides=sides,
+            keep_stems=ids == "stem",
+            progress=progress,
+        )
+    finish(result, given)

@@ -63,3 +63,24 @@ def _ct_spatialvqa(path: Path, reports: Path | None, categories: str | None, lic
     options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
     result = import_ct_spatialvqa(path, given["out"], options, reports=reports, categories=categories)
     finish(result, given)
+
+
+@command.command("sgmri-vqa")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@out_option("the bench (a new folder)")
+@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits.")
+@click.option("--skip-bad", is_flag=True, help="Leave out entries that cannot be read, instead of stopping.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
+@json_option
+def _sgmri(paths: tuple[Path, ...], licence: str, **given: Any) -> None:
+    """Import SGMRI-VQA: its QA JSON, or result files of its inference script.
+
+    Boxes and answers are taken as they are given. A result file's own answers are scored with `replay:FILE`.
+    """
+    from situs.build import import_sgmri, is_open_licence
+
+    defaults = {"tasks": None, "per_study": None, "jobs": 1, "recipe": None}
+    options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
+    result = import_sgmri(list(paths), given["out"], options)
+    finish(result, given)

@@ -11,7 +11,9 @@ from situs.cli._output import json_option, print_json, print_table, warn
 
 @click.command("measure")
 @click.argument("labels", type=click.Path(path_type=Path))
-@click.option("--names", help="A vocabulary (totalsegmentator) or a file: CSV label,name or JSON {label: name}.")
+@click.option(
+    "--names", help="A vocabulary (totalsegmentator, aal116, …) or a file: CSV label,name or JSON {label: name}."
+)
 @click.option("--pairs", help="all, touching, or two structures as A,B.")
 @click.option(
     "--annotation", default="automatic", show_default=True, help="How the masks were made; sets the intervals."
@@ -19,9 +21,11 @@ from situs.cli._output import json_option, print_json, print_table, warn
 @click.option("--details", is_flag=True, help="With --json: diameters, axes, surface, parts, holes, slices, level.")
 @json_option
 def command(labels: Path, names: str | None, pairs: str | None, annotation: str, details: bool, as_json: bool) -> None:
-    """Measure every structure of LABELS: a label file, a .seg.nrrd, or a folder of masks.
+    """Measure every structure of LABELS: a label file, a .seg.nrrd, a DICOM-SEG or RTSTRUCT, a folder of masks,
+    or the folder of one study (TotalSegmentator, KiTS, BraTS, DICOM).
 
-    Volumes in mL, places in RAS+ millimetres, index boxes half-open in stored order.
+    An image beside the labels tells where the scan ends. Volumes in mL, places in RAS+ millimetres, index boxes
+    half-open in stored order.
     """
     from situs.facts import measure_file
 
@@ -40,12 +44,12 @@ def command(labels: Path, names: str | None, pairs: str | None, annotation: str,
             " ".join(f"{v:.0f}" for v in s.centroid_mm),
             " × ".join(f"{v:.0f}" for v in s.extent_mm.values()),
             str(s.components),
-            "cut" if s.touches_border else "",
+            "cut" if s.cut else "",
         ]
         for s in measured.structures
     ]
     columns = ["structure", "label", "mL", "interval", "centre RAS mm", "LR × AP × SI mm", "parts", ""]
-    print_table(str(labels.name), columns, rows, "cut: touches the array's border, so its size is a lower bound")
+    print_table(str(labels.name), columns, rows, "cut: goes on beyond the scan, so its size is a lower bound")
     if measured.pairs:
         pair_rows = [
             [

@@ -10,6 +10,7 @@ import click
 from situs.cli._judged import print_judged
 from situs.cli._numbers import entry_of, interval_text, value_text
 from situs.cli._output import json_option, print_json, print_table, warn
+from situs.cli._places import print_places, print_sgmri
 
 if TYPE_CHECKING:
     from situs.score import Scores
@@ -22,6 +23,10 @@ _SHOWN = (
     "within-interval@1",
     "mra.vsi-code@1",
     "skill-over-mean@1",
+    "accuracy.balanced",
+    "accuracy.twin-groups",
+    "accuracy.within-one",
+    "accuracy.not-answerable",
 )
 
 
@@ -30,7 +35,11 @@ _SHOWN = (
 @click.argument("answers", metavar="RUN|ANSWERS.jsonl", type=click.Path(path_type=Path))
 @click.option("--metrics", help="Only these, comma-separated; sbert is computed only if named here.")
 @click.option("--verdicts", multiple=True, metavar="NAME=FILE", help="A judge's verdicts on free-text answers; repeat.")
-@click.option("--protocol", help="Also by the released rules of a paper: ct-spatialvqa.")
+@click.option("--protocol", help="Also by the released rules of a paper: ct-spatialvqa or sgmri-vqa.")
+@click.option(
+    "--profile",
+    help="For ANSWERS.jsonl: what was shown, a name or a TOML file. Default: every frame at its own pixels.",
+)
 @click.option("--human", type=click.Path(path_type=Path), help="Human verdicts on some answers, to calibrate judges.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
 @json_option
@@ -40,21 +49,28 @@ def command(
     metrics: str | None,
     verdicts: tuple[str, ...],
     protocol: str | None,
+    profile: str | None,
     human: Path | None,
     seed: int,
     as_json: bool,
 ) -> None:
     """Score a run on BENCH, with what one gets without looking beside it.
 
-    Accuracy = right / all answerable items: unparsed and refused answers count as not right, and a number is
-    right inside its fact's interval. Intervals are over patients, not items. Free text is right if more than half of
-    all judges say so; text metrics compare wording and never rank. Writes scores.json into the run.
+    Accuracy = right / all answerable items: unparsed and refused answers count as not right, a number is right inside
+    its fact's interval, and boxes are if they overlap the true ones by half, label by label. Intervals are over
+    patients, not items. Free text is right if more than half of all judges say so; text metrics compare wording and
+    never rank. Writes scores.json into the run.
     """
     from situs._files import write_atomic
+    from situs.errors import SitusError
+    from situs.profiles import load_profile
     from situs.score import Verdicts, choose_metrics, parse_verdicts_option, score_run
 
     given = Verdicts(tuple(parse_verdicts_option(text) for text in verdicts), protocol, human)
-    scores = score_run(bench, answers, metrics=choose_metrics(metrics), seed=seed, verdicts=given)
+    if profile is not None and answers.is_dir():
+        raise SitusError("a run knows its profile", where="--profile", fix="drop it")
+    shown = None if profile is None else load_profile(profile)
+    scores = score_run(bench, answers, profile=shown, metrics=choose_metrics(metrics), seed=seed, verdicts=given)
     if answers.is_dir():
         import msgspec
 
@@ -65,7 +81,9 @@ def command(
     for text in scores.warnings:
         warn(text)
     print_scores(str(answers), scores)
+    print_places(answers.name, scores)
     print_judged(answers.name, scores)
+    print_sgmri(answers.name, scores)
 
 
 def _contract(scores: Scores) -> dict[str, object]:
@@ -80,8 +98,10 @@ def _contract(scores: Scores) -> dict[str, object]:
         "baselines_by_stratum": {name: table.by_stratum for name, table in scores.baselines.items()},
         "not_computed": scores.not_computed,
         "warnings": scores.warnings,
+        "by_subscore": scores.by_subscore,
+        "baselines_by_subscore": {name: table.by_subscore for name, table in scores.baselines.items()},
         "jury": scores.jury,
-        "published": scores.published,
+        "published": scores.sgmri or scores.published,
     }
 
 

@@ -15,7 +15,7 @@ from situs.measure import Region, Regions
 from situs.space import IndexPoints
 from situs.volumes import LabelMap, Structure
 
-__all__ = ["split_lesions", "touches", "without_islands"]
+__all__ = ["split_lesions", "together", "touches", "without_islands"]
 
 _MOST_PARTS = 99
 """More parts than this are noise, not lesions."""
@@ -58,6 +58,15 @@ def without_islands(region: Region, island_share: float) -> Region:
     layer = _layer_with(region, large[parts])
     alone = Structure(region.structure.label, region.name, 0, 1)
     return Regions(LabelMap(region.grid, (layer,), (alone,)))[region.name]
+
+
+def together(name: str, regions: list[Region]) -> Region:
+    """One region of all voxels of several."""
+    layer = _layer_with(regions[0], regions[0].crop())
+    for region in regions[1:]:
+        layer[tuple(slice(lo, hi) for lo, hi in zip(region.box_index.lo, region.box_index.hi))] |= region.crop()
+    one = Structure(regions[0].structure.label, name, 0, 1)
+    return Regions(LabelMap(regions[0].grid, (layer,), (one,)))[name]
 
 
 def _numbered(region: Region) -> tuple[NDArray[np.uint8], int]:

@@ -13,7 +13,7 @@ from situs.facts._record import Fact
 from situs.measure import boundary_distance_mm, gap_mm, precedence, right_shares
 from situs.space import AXES, Axis, Side
 
-__all__ = ["is_cut", "number", "span"]
+__all__ = ["is_cut", "number", "numbers", "span"]
 
 _STAIRCASE = 1.5
 """Mean ratio of a voxel staircase's area to the smooth surface it stands for, over all directions."""
@@ -24,6 +24,13 @@ def number(fact: Fact) -> float:
     if isinstance(fact.value, bool) or not isinstance(fact.value, int | float):
         raise SitusError(f"fact {fact.fact_id} ({fact.kind}) is not a number", fix="rebuild the bench")
     return float(fact.value)
+
+
+def numbers(fact: Fact) -> tuple[float, ...]:
+    """The values of a fact of several numbers."""
+    if not isinstance(fact.value, tuple):
+        raise SitusError(f"fact {fact.fact_id} ({fact.kind}) is not several numbers", fix="rebuild the bench")
+    return fact.value
 
 
 def is_cut(fact: Fact) -> bool:
@@ -111,16 +118,31 @@ def _box(ledger: Ledger, name: str) -> Fact:
     )
 
 
+def _by_size(ledger: Ledger, family: str) -> list[Fact]:
+    """Volumes of a patient's lesions of one family (`*`: of all), the largest first."""
+    families = {name: lesion_family(name) for name in ledger.structures}
+    names = [name for name, own in families.items() if own is not None and family in (own, "*")]
+    return sorted((ledger.fact("volume", name) for name in names), key=lambda f: (-number(f), f.subjects))
+
+
 @kind("largest")
 def _largest(ledger: Ledger, family: str) -> Fact:
     """Which of a patient's lesions of one family (`*`: of all) is the largest; `unstable` if another may be."""
-    families = {name: lesion_family(name) for name in ledger.structures}
-    names = [name for name, own in families.items() if own is not None and family in (own, "*")]
-    volumes = sorted((ledger.fact("volume", name) for name in names), key=lambda f: (-number(f), f.subjects))
+    volumes = _by_size(ledger, family)
     unstable = len(volumes) > 1 and span(volumes[0])[0] <= max(span(v)[1] for v in volumes[1:])
     return ledger.record(
         "largest", (family,), volumes[0].subjects[0], inputs=tuple(volumes), flags=("unstable",) if unstable else ()
     )
+
+
+@kind("second_largest")
+def _second_largest(ledger: Ledger, family: str) -> Fact:
+    """Which lesion comes after the largest; `unstable` if the largest or a third one may be it."""
+    volumes = _by_size(ledger, family)
+    first, second, rest = span(volumes[0]), span(volumes[1]), [span(volume) for volume in volumes[2:]]
+    unstable = first[0] <= second[1] or any(second[0] <= high for _, high in rest)
+    flags = ("unstable",) if unstable else ()
+    return ledger.record("second_largest", (family,), volumes[1].subjects[0], inputs=tuple(volumes), flags=flags)
 
 
 @kind("volume_ratio")

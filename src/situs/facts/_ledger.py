@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from situs.anatomy import Naming, Term, is_spine, lesion_family
 from situs.errors import SitusError, did_you_mean
-from situs.facts._instances import split_lesions, touches, without_islands
+from situs.facts._instances import split_lesions, together, touches, without_islands
+from situs.facts._pairs import split_pairs
 from situs.facts._recipe import Recipe
 from situs.facts._record import Fact, FactValue, Measured, fact_id
 from situs.measure import Contacts, Midline, Region, Regions, contacts
@@ -18,7 +20,13 @@ from situs.measure._directions import Histogram, histograms
 from situs.space import Axis
 from situs.volumes import LabelMap
 
-__all__ = ["Kind", "Ledger", "kind"]
+if TYPE_CHECKING:
+    from situs.facts._mark_sites import Mark, Sites
+
+__all__ = ["WHOLE", "Kind", "Ledger", "kind"]
+
+WHOLE = "+lesions"
+"""Ends the name of an organ that is measured together with the lesions its mask leaves out."""
 
 Kind = Callable[..., Fact]
 _KINDS: dict[str, tuple[Kind, str]] = {}
@@ -66,9 +74,12 @@ class Ledger:
         padding: NDArray[np.bool_] | None = None,
         single_lesions: bool = True,
     ) -> None:
-        """`padding`: voxels outside the reconstructed field; `single_lesions`: a mask of several lesions is split."""
+        """`padding`: voxels outside the reconstructed field; `single_lesions`: a mask of several lesions, or
+        of both organs of a pair, is split."""
         if single_lesions:
             labels, terms = split_lesions(labels, terms)
+            if side_basis != "undeclared":
+                labels, terms = split_pairs(labels, terms, recipe.truth)
         self.regions = Regions(labels)
         self.labels_hash = labels_hash
         self.study_id = study_id
@@ -83,7 +94,8 @@ class Ledger:
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
         self._padding = padding
         self._cut: dict[str, bool] = {}
-        self._hollow: dict[str, bool] = {}
+        self._left_out: dict[str, tuple[str, ...]] = {}
+        self._together: set[str] = set()
         self._main: dict[str, Region] = {}
         self._histograms: dict[tuple[str, Axis], list[Histogram]] = {}
 
@@ -91,6 +103,13 @@ class Ledger:
     def midline(self) -> Midline | None:
         """Where the patient's midline runs; None if the series does not show it."""
         return _find_midline(self.regions, self.terms)
+
+    @functools.cached_property
+    def same_marks(self) -> list[list[Mark]]:
+        """Sets of marks of which two lie in one structure; empty if there is no room for them."""
+        from situs.facts._mark_pairs import same_marks
+
+        return same_marks(self)
 
     @functools.cached_property
     def contacts(self) -> Contacts:
@@ -110,17 +129,49 @@ class Ledger:
             self._cut[name] = region.touches_border or beside
         return self._cut[name]
 
-    def has_lesion_cut_out(self, organ: str) -> bool:
-        """Whether a lesion in the organ is left out of the organ's mask, so that the mask is not the whole organ."""
-        if organ not in self._hollow:
-            lesions = [name for name in self.structures if lesion_family(name) is not None]
+    def lesions_left_out(self, organ: str) -> tuple[str, ...]:
+        """The organ's lesions that its mask leaves out, so that the mask alone is not the whole organ."""
+        if organ not in self._left_out:
             needed = self.recipe.truth.inside_share
-            self._hollow[organ] = any(
-                self.fact("organ_of", name).value == organ
-                and float(self.fact("inside_share", name, organ).value or 0.0) < needed  # type: ignore[arg-type]
-                for name in lesions
+            self._left_out[organ] = tuple(
+                name
+                for name in self.structures
+                if self._lies_in(name, organ) and float(self.fact("inside_share", name, organ).value or 0.0) < needed  # type: ignore[arg-type]
             )
-        return self._hollow[organ]
+        return self._left_out[organ]
+
+    def _lies_in(self, lesion: str, organ: str) -> bool:
+        """Whether it is a lesion of this organ: the organ holds it, or its name says so and it touches no like organ
+        more."""
+        entry, own = self.terms[lesion], self.terms[organ]
+        if own.kind != "organ" or (lesion_family(lesion) is None and entry.kind != "finding"):
+            return False
+        holder = self.fact("organ_of", lesion).value
+        if holder is not None:
+            return holder == organ
+        if entry.part_of is None or entry.part_of not in (own.canonical, own.part_of):
+            return False
+        like = [n for n, e in self.terms.items() if e.kind == "organ" and entry.part_of in (e.canonical, e.part_of)]
+        shares = {name: float(self.fact("surface_share", lesion, name).value or 0.0) for name in like}  # type: ignore[arg-type]
+        return shares[organ] > 0.0 and shares[organ] == max(shares.values())
+
+    def whole(self, organ: str) -> str:
+        """The name under which an organ's size is measured: with the lesions that its mask leaves out, if any."""
+        lesions = self.lesions_left_out(organ)
+        if not lesions:
+            return organ
+        name = organ + WHOLE
+        if name not in self._together:
+            self._together.add(name)
+            self.regions.add(together(name, [self.regions[part] for part in (organ, *lesions)]))
+        return name
+
+    @functools.cached_property
+    def mark_sites(self) -> Sites:
+        """Where marks may be drawn."""
+        from situs.facts._mark_sites import mark_sites
+
+        return mark_sites(self)
 
     def main_region(self, name: str) -> Region:
         """The structure without its islands: parts under 1 % of its volume."""
@@ -141,6 +192,9 @@ class Ledger:
         if key not in self._facts:
             if kind_name not in _KINDS:
                 raise SitusError(f"unknown fact kind {kind_name!r}", fix=did_you_mean(kind_name, _KINDS))
+            for name in subjects:
+                if name.endswith(WHOLE) and self.whole(name.removesuffix(WHOLE)) != name:
+                    raise KeyError(name)
             self._facts[key] = _KINDS[kind_name][0](self, *subjects)
         return self._facts[key]
 

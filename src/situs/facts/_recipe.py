@@ -10,6 +10,7 @@ import msgspec
 
 from situs._files import read_text
 from situs.errors import SitusError, did_you_mean
+from situs.facts._recipe_boxes import BoxRules
 
 __all__ = ["AnnotationError", "Recipe", "Truth", "load_recipe"]
 
@@ -40,6 +41,13 @@ class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     contact_faces: int
     count_most: int
     count_fewest_voxels: int
+    fewest_slices: int
+    box_smallest_mm: float
+    mark_depth_mm: float
+    mark_apart_mm: float
+    mark_slices: int
+    pair_part_share: float
+    pair_apart_mm: float
 
 
 class AnnotationError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,7 +65,10 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     annotation: dict[str, AnnotationError]
     per_study: dict[str, int]
     strata_per_study: dict[str, int]
+    mix: dict[str, float]
+    """Share of each class of question in the headline that is aimed at."""
     splits: dict[str, float]
+    boxes: BoxRules = BoxRules()
 
     def annotation_error(self, kind: str) -> AnnotationError:
         """The error of one way of annotating."""
@@ -75,4 +86,6 @@ def load_recipe(path: Path | None = None) -> Recipe:
         raise SitusError(str(error), where=path, fix="copy the shipped recipe.toml and change it") from error
     if abs(sum(recipe.splits.values()) - 1.0) > 1e-9 or any(share < 0 for share in recipe.splits.values()):
         raise SitusError("split shares do not add up to 1", where=path, fix="e.g. train 0.6, val 0.1, test 0.3")
+    if not recipe.mix or any(share <= 0 for share in recipe.mix.values()):
+        raise SitusError("a share of the mix is not above 0", where=path, fix="leave out what is not wanted")
     return recipe

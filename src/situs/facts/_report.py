@@ -7,14 +7,14 @@ from pathlib import Path
 
 import msgspec
 
-from situs.anatomy import load_vocabulary
+from situs.anatomy import Vocabulary, load_vocabulary
 from situs.errors import SitusError, did_you_mean
 from situs.facts._details import StructureDetails, details_of
 from situs.facts._kinds import number
 from situs.facts._ledger import Ledger
 from situs.facts._recipe import load_recipe
 from situs.space import AXES
-from situs.volumes import open_labels
+from situs.volumes import StudySource, find_study, modality_of, open_labels, open_volume, padding_of
 
 __all__ = ["MeasuredFile", "MeasuredPair", "MeasuredStructure", "measure_file"]
 
@@ -38,6 +38,8 @@ class MeasuredStructure(msgspec.Struct, frozen=True):
     extent_mm: dict[str, float]
     extent_mm_interval: dict[str, tuple[float, float]]
     touches_border: bool
+    cut: bool
+    """Whether it goes on beyond the scan: at the array's border, or at the padding that the image shows."""
     components: int
     details: StructureDetails | None = None
     """With `--details` only."""
@@ -72,9 +74,20 @@ class MeasuredFile(msgspec.Struct, frozen=True):
 def measure_file(
     path: Path, *, names: str | None, pairs: str | None, annotation: str, details: bool = False
 ) -> MeasuredFile:
-    """Measure a label file or folder; `pairs` is None, `all`, `touching` or `A,B`."""
-    vocabulary = load_vocabulary(names)
-    source = open_labels(path, vocabulary.labels, ids=vocabulary.ids or load_vocabulary("totalsegmentator").ids)
+    """Measure a label file, or the one study of a folder; `pairs` is None, `all`, `touching` or `A,B`.
+
+    The names are those of the study's layout unless given. An image beside the labels tells where the scan ends.
+    """
+    study = find_study(path) if path.is_dir() else None
+    vocabulary = _vocabulary(names, study)
+    image = open_volume(study.image) if study is not None and study.image is not None else None
+    source = open_labels(
+        path if study is None else study.labels,
+        vocabulary.labels,
+        ids=vocabulary.ids or load_vocabulary("totalsegmentator").ids,
+        reference=image,
+    )
+    values = image.onto(source.grid).array() if image is not None else None
     labels = source.load()
     ledger = Ledger(
         labels,
@@ -85,11 +98,23 @@ def measure_file(
         annotation=annotation,
         side_basis=source.orientation_basis,
         terms={s.name: vocabulary.term(s.name) for s in labels.structures},
+        padding=padding_of(values) if values is not None and modality_of(values) == "ct" else None,
         single_lesions=False,
     )
     chosen = _pairs(ledger, pairs)
     structures = [_structure(ledger, s.name, details) for s in labels.structures]
-    return MeasuredFile(structures, [_pair(ledger, a, b) for a, b in chosen], labels.warnings)
+    return MeasuredFile(
+        structures, [_pair(ledger, a, b) for a, b in chosen], (*labels.warnings, *(image.warnings if image else ()))
+    )
+
+
+def _vocabulary(names: str | None, study: StudySource | None) -> Vocabulary:
+    """The given name map, else what the layout of the study tells."""
+    if names is not None or study is None:
+        return load_vocabulary(names)
+    if study.vocabulary is not None:
+        return load_vocabulary(study.vocabulary)
+    return Vocabulary(study.layout, study.names or {})
 
 
 def _pairs(ledger: Ledger, pairs: str | None) -> list[tuple[str, str]]:
@@ -128,6 +153,7 @@ def _structure(ledger: Ledger, name: str, details: bool) -> MeasuredStructure:
         extent_mm={axis.value: number(facts[f"extent.{axis}"]) for axis in AXES},
         extent_mm_interval={axis.value: _bounds(facts[f"extent.{axis}"].interval) for axis in AXES},
         touches_border=region.touches_border,
+        cut=ledger.is_cut(name),
         components=len(region.component_voxels),
         details=details_of(ledger, name) if details else None,
     )

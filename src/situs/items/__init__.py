@@ -2,6 +2,7 @@
 
 from situs.items._average import AverageAnatomy
 from situs.items._candidates import Candidate, candidates
+from situs.items._mix import class_of
 from situs.items._posed import NotAsked, Posed, Question, Task
 from situs.items._record import (
     Answer,
@@ -16,6 +17,7 @@ from situs.items._record import (
     Measurement,
     Number,
     Option,
+    Simple,
     Step,
     Text,
     YesNo,
@@ -26,7 +28,7 @@ from situs.items._record import (
     mark_label,
     marks_of,
 )
-from situs.items._twins import Outline, Placement, arrange, outline, place
+from situs.items._twins import Outline, Placement, arrange, lettered, outline, place
 from situs.items.tasks import TASKS, choose_tasks
 
 __all__ = [
@@ -50,6 +52,7 @@ __all__ = [
     "Placement",
     "Posed",
     "Question",
+    "Simple",
     "Step",
     "Task",
     "Text",
@@ -58,9 +61,11 @@ __all__ = [
     "arrange",
     "candidates",
     "choose_tasks",
+    "class_of",
     "imported_item_id",
     "item_id",
     "letter_of",
+    "lettered",
     "mark_label",
     "marks_of",
     "outline",

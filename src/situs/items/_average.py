@@ -7,7 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from situs.facts import Fact
+from situs.facts import WHOLE, Fact
 from situs.items._record import Item
 from situs.space import Axis, Direction
 
@@ -30,21 +30,27 @@ class AverageAnatomy:
         self._lengths: dict[str, dict[str, float]] = defaultdict(dict)
         self._centroids: dict[str, dict[str, tuple[float, ...]]] = defaultdict(dict)
         self._right: dict[str, dict[str, float]] = defaultdict(dict)
-        largest: list[Fact] = []
+        later: list[Fact] = []
         for fact in facts:
-            name, patient = fact.subjects[0], patient_of[fact.study_id]
-            if fact.kind == "volume" and "cut" not in fact.flags and isinstance(fact.value, float) and fact.value > 0:
-                self._volumes[name][patient] = math.log(fact.value)
-            elif fact.kind == "centroid" and isinstance(fact.value, tuple):
-                self._centroids[name][patient] = fact.value
-            elif fact.kind == "extent.superior_inferior" and "cut" not in fact.flags and isinstance(fact.value, float):
-                self._lengths[name][patient] = math.log(max(fact.value, 1e-6))
-            elif fact.kind == "right_share" and isinstance(fact.value, float):
-                self._right[name][patient] = fact.value
-            elif fact.kind == "largest":
-                largest.append(fact)
-        for fact in largest:
-            self._know_role(f"largest:{fact.subjects[0]}", str(fact.value), patient_of[fact.study_id])
+            if fact.kind == "largest" or fact.subjects[0].endswith(WHOLE):
+                later.append(fact)
+            else:
+                self._know(fact, fact.subjects[0], patient_of[fact.study_id])
+        for fact in later:
+            if fact.kind == "largest":
+                self._know_role(f"largest:{fact.subjects[0]}", str(fact.value), patient_of[fact.study_id])
+            else:  # measured with the lesions its mask leaves out, it stands for the organ
+                self._know(fact, fact.subjects[0].removesuffix(WHOLE), patient_of[fact.study_id])
+
+    def _know(self, fact: Fact, name: str, patient: str) -> None:
+        if fact.kind == "volume" and "cut" not in fact.flags and isinstance(fact.value, float) and fact.value > 0:
+            self._volumes[name][patient] = math.log(fact.value)
+        elif fact.kind == "centroid" and isinstance(fact.value, tuple):
+            self._centroids[name][patient] = fact.value
+        elif fact.kind == "extent.superior_inferior" and "cut" not in fact.flags and isinstance(fact.value, float):
+            self._lengths[name][patient] = math.log(max(fact.value, 1e-6))
+        elif fact.kind == "right_share" and isinstance(fact.value, float):
+            self._right[name][patient] = fact.value
 
     def _know_role(self, role: str, name: str, patient: str) -> None:
         if patient in self._volumes[name]:
@@ -60,6 +66,21 @@ class AverageAnatomy:
         """Geometric mean of the structure's volume in the other patients."""
         others = [value for other, value in self._volumes[key].items() if other != patient]
         return math.exp(sum(others) / len(others)) if others else None
+
+    def length_mm(self, key: str, patient: str) -> float | None:
+        """Geometric mean of the structure's length from top to bottom in the other patients."""
+        others = [value for other, value in self._lengths[key].items() if other != patient]
+        return math.exp(sum(others) / len(others)) if others else None
+
+    def expected_number(self, item: Item) -> float | None:
+        """The number that the average of the other patients suggests, in the item's unit; None where it is silent."""
+        of, patient = item.parameters.get("of", ""), item.patient_id
+        if item.task == "volume":
+            return self.volume_ml(of, patient)
+        length = self.length_mm(of, patient) if item.task == "extent" else None
+        if length is None or item.parameters.get("ask") not in (None, "slices"):
+            return None
+        return length / float(item.parameters["mm"]) if "mm" in item.parameters else length / 10.0
 
     def consistent(self, item: Item) -> list[str]:
         """Answer values that the average of the other patients speaks for; none where it is silent."""
@@ -81,7 +102,7 @@ class AverageAnatomy:
         if item.task == "volume":
             return self._volume_answer(item, offered)
         if item.task == "comparison":
-            return [value for value in offered if self._may_be(value.split(">"), patient)]
+            return [value for value in offered if ">" in value and self._may_be(value.split(">"), patient)]
         if item.task == "lesion_side":
             sign = _clear_sign(v - 0.5 for other, v in self._right[p["of"]].items() if other != patient)
             return ["right" if sign > 0 else "left"] if sign else []

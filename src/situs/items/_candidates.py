@@ -25,6 +25,7 @@ class Candidate(msgspec.Struct, frozen=True):
     primary: bool
     named_only: bool
     textbook: bool
+    must_offer: str = ""
 
     @property
     def key(self) -> str | None:
@@ -56,6 +57,7 @@ def candidates(
                 question.primary,
                 question.named_only,
                 question.textbook,
+                question.must_offer,
             )
             posed[_quota(question)][entry.family].append(entry)
     kept: list[Candidate] = []

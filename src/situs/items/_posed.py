@@ -34,6 +34,8 @@ class Question(msgspec.Struct, frozen=True):
     """It speaks of named anatomy only, so that a textbook may know the answer."""
     textbook: bool = False
     """Any textbook knows the answer: a control, never in the headline."""
+    must_offer: str = ""
+    """An answer that must be offered, and be right as often as the others: asked among twins only."""
 
     @property
     def quota(self) -> str:

@@ -20,6 +20,7 @@ __all__ = [
     "Measurement",
     "Number",
     "Option",
+    "Simple",
     "Step",
     "Text",
     "YesNo",

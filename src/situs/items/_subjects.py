@@ -1,4 +1,4 @@
-"""What a question may speak of: a named structure, or a lesion by its role (`largest:liver_lesion`)."""
+"""What a question may speak of: a named structure, or a lesion by its role (`largest:`, `second:liver_lesion`)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from situs.anatomy import Term, lesion_family, term
 from situs.facts import Fact, Ledger
 from situs.space import WorldBox
 
-__all__ = ["ANY_LESION", "Subject", "resolve", "subjects", "world_box"]
+__all__ = ["ANY_LESION", "Subject", "resolve", "second", "sized", "subjects", "world_box"]
 
 _LARGEST = "largest:"
+_SECOND = "second:"
 ANY_LESION = "largest:*"
 """The largest lesion of the patient, whatever organ it is in."""
 
@@ -19,7 +20,7 @@ class Subject(msgspec.Struct, frozen=True):
     """A thing that can be asked about."""
 
     key: str
-    """How parameters name it: the structure's name, or `largest:<family>`."""
+    """How parameters name it: the structure's name, `largest:<family>` or `second:<family>`."""
     phrase: str
     """With its article: `the left kidney`, `the largest liver lesion`."""
     structure: str
@@ -31,7 +32,7 @@ class Subject(msgspec.Struct, frozen=True):
     @property
     def is_lesion(self) -> bool:
         """Whether it is a lesion, known by its role only."""
-        return self.key.startswith(_LARGEST)
+        return self.key.startswith((_LARGEST, _SECOND))
 
     @property
     def opening(self) -> str:
@@ -63,10 +64,33 @@ def resolve(ledger: Ledger, key: str) -> Subject:
             lesion = Term(name="lesion", plain="lesion", kind="lesion", ask_size=True)
             return Subject(key, "the largest lesion", str(fact.value), lesion, (fact,))
         return Subject(key, f"the largest {term(family).plain}", str(fact.value), term(family), (fact,))
-    if key not in ledger.regions:
+    if key.startswith(_SECOND):
+        family = key.removeprefix(_SECOND)
+        if sum(lesion_family(name) == family for name in ledger.structures) < 2:
+            raise KeyError(key)
+        fact = ledger.fact("second_largest", family)
+        return Subject(key, f"the second largest {term(family).plain}", str(fact.value), term(family), (fact,))
+    if key not in ledger.structures:
         raise KeyError(key)
     entry = ledger.terms[key]
     return Subject(key, f"the {entry.plain}", key, entry)
+
+
+def second(ledger: Ledger, largest: Subject) -> Subject | None:
+    """The second largest lesion of the same family, if there is one."""
+    try:
+        return resolve(ledger, _SECOND + largest.key.removeprefix(_LARGEST))
+    except KeyError:
+        return None
+
+
+def sized(ledger: Ledger, subject: Subject) -> Subject:
+    """The subject as its size is asked for: an organ with the lesions its mask leaves out, and said so."""
+    whole = ledger.whole(subject.structure)
+    if whole == subject.structure:
+        return subject
+    phrase = f"{subject.phrase} including its lesions"
+    return msgspec.structs.replace(subject, phrase=phrase, structure=whole)
 
 
 def world_box(ledger: Ledger, subject: Subject) -> WorldBox:

@@ -9,6 +9,7 @@ from situs.measure._components import LabelComponents, label_components
 from situs.measure._diameters import AxialDiameter, Length, axial_diameter, length_3d
 from situs.measure._directions import Histogram, Precedence, histograms, precedence, tilted_axes
 from situs.measure._distances import Nearest, boundary_distance_mm, gap_mm, nearest_boundaries, nearest_faces
+from situs.measure._midline import head_midline
 from situs.measure._regions import Component, PrincipalAxes, Region, Regions
 from situs.measure._sides import Midline, PairSymmetry, SymmetryPlane, pair_symmetry, right_shares
 from situs.measure._spine import Level, Spine
@@ -39,6 +40,7 @@ __all__ = [
     "boundary_distance_mm",
     "contacts",
     "gap_mm",
+    "head_midline",
     "histograms",
     "label_components",
     "label_contacts",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.measure._jit import kernel
+from situs._jit import kernel
 
 __all__ = ["count_holes", "join_runs", "sum_components"]
 

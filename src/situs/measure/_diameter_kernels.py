@@ -6,10 +6,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from situs._jit import kernel
 from situs.measure._component_kernels import _root
-from situs.measure._jit import kernel
 
 __all__ = ["largest_on_slices"]
+
+_TIED = 1.0 - 1e-9
+"""Squared lengths that differ by less are equal: rounding depends on the order of the axes."""
 
 
 @kernel
@@ -62,6 +65,50 @@ def _chain(
 
 
 @kernel
+def _width(
+    hull_x: NDArray[np.int64],
+    hull_y: NDArray[np.int64],
+    left: int,
+    count: int,
+    first: int,
+    second: int,
+    fxx: float,
+    fxy: float,
+    fyy: float,
+) -> float:
+    """The longest chord of a hull at right angles to the line between two of its points.
+
+    The hull is its left side (`left` points) and its right side, each from row to row.
+    """
+    dx, dy = float(hull_x[second] - hull_x[first]), float(hull_y[second] - hull_y[first])
+    ux, uy = fxx * dx + fxy * dy, fyy * dy
+    norm = np.sqrt(ux * ux + uy * uy)
+    if norm == 0.0:
+        return 0.0
+    ux, uy = ux / norm, uy / norm
+    along, aside = np.empty(count, dtype=np.float64), np.empty(count, dtype=np.float64)
+    for k in range(count):
+        x, y = fxx * hull_x[k] + fxy * hull_y[k], fyy * hull_y[k]
+        along[k], aside[k] = ux * x + uy * y, ux * y - uy * x
+    widest = 0.0
+    for k in range(count):
+        low, high = aside[k], aside[k]
+        for start in range(count):
+            stop = start + 1
+            if start == left - 1:
+                stop = count - 1
+            elif start == count - 1:
+                start, stop = 0, left
+            a, b = along[start], along[stop]
+            if min(a, b) <= along[k] <= max(a, b):
+                share = 0.0 if a == b else (along[k] - a) / (b - a)
+                at = aside[start] + share * (aside[stop] - aside[start])
+                low, high = min(low, at), max(high, at)
+        widest = max(widest, high - low)
+    return widest
+
+
+@kernel
 def largest_on_slices(
     x0: NDArray[np.int32],
     x1: NDArray[np.int32],
@@ -80,6 +127,8 @@ def largest_on_slices(
 
     Points are the middles of the outer pixel edges, in half pixels, y from the first row. A step of half a pixel is
     (fxx, 0) along x and (fxy, fyy) along y. `out` is: z, number of hull points in `best_x`, `best_y`, and two of them.
+    Of several diameters of one length, the one with the longest chord across it is taken, so that the order in which
+    axes are stored does not choose.
     """
     none_low, none_high = np.int64(1 << 40), -np.int64(1 << 40)
     rows = 2 * ny + 3
@@ -87,7 +136,7 @@ def largest_on_slices(
     hull_x, hull_y = np.empty(2 * rows, dtype=np.int64), np.empty(2 * rows, dtype=np.int64)
     parent, following = np.empty(x0.size, dtype=np.int32), np.empty(x0.size, dtype=np.int32)
     head = np.full(x0.size, -1, dtype=np.int32)
-    best = -1.0
+    best = widest = -1.0
     first = 0
     while first < x0.size:
         end = first
@@ -109,7 +158,7 @@ def largest_on_slices(
                 run = following[run]
             wide, tall = 2.0 * (right - left), 2.0 * (bottom - top + 1)
             across = fxx * wide + abs(fxy) * tall
-            if across * across + fyy * tall * fyy * tall <= best:
+            if across * across + fyy * tall * fyy * tall < best * _TIED:
                 continue
             from_row, to_row = 2 * (top - lo_y), 2 * (bottom - lo_y) + 3
             run = root
@@ -120,17 +169,29 @@ def largest_on_slices(
                 for near in (row - 1, row + 1):
                     low[near], high[near] = min(low[near], a), max(high[near], b)
                 run = following[run]
-            count = _chain(from_row, to_row, low, 1, none_low, hull_x, hull_y, 0)
-            count = _chain(from_row, to_row, high, -1, none_high, hull_x, hull_y, count)
+            left = _chain(from_row, to_row, low, 1, none_low, hull_x, hull_y, 0)
+            count = _chain(from_row, to_row, high, -1, none_high, hull_x, hull_y, left)
             for row in range(from_row, to_row):
                 low[row], high[row] = none_low, none_high
+            most = 0.0
+            for i in range(count):
+                for j in range(i + 1, count):
+                    u, v = fxx * (hull_x[j] - hull_x[i]) + fxy * (hull_y[j] - hull_y[i]), fyy * (hull_y[j] - hull_y[i])
+                    most = max(most, u * u + v * v)
+            if most < best * _TIED:
+                continue
+            if most * _TIED > best:
+                widest = -1.0
+            best = max(best, most)
             improved = False
             for i in range(count):
                 for j in range(i + 1, count):
-                    dx, dy = hull_x[j] - hull_x[i], hull_y[j] - hull_y[i]
-                    u, v = fxx * dx + fxy * dy, fyy * dy
-                    if u * u + v * v > best:
-                        best = u * u + v * v
+                    u, v = fxx * (hull_x[j] - hull_x[i]) + fxy * (hull_y[j] - hull_y[i]), fyy * (hull_y[j] - hull_y[i])
+                    if u * u + v * v < most * _TIED:
+                        continue
+                    width = _width(hull_x, hull_y, left, count, i, j, fxx, fxy, fyy)
+                    if width > widest:
+                        widest = width
                         improved = True
                         out[0], out[1], out[2], out[3] = z[root], count, i, j
             if improved:

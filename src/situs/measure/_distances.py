@@ -90,11 +90,11 @@ def _nearest(pairs: list[tuple[Region, Region]], *, gap: bool) -> list[Nearest]:
     to_stored = pairs[0][0].runs.to_stored
     a_index, b_index = to_stored(first), to_stored(second)
     a_mm, b_mm = (np.asarray(affine.to_world(IndexPoints(p))) for p in _ends(a_index, b_index, affine.linear, mode))
+    columns = (found, a_mm, b_mm, a_index.astype(np.int64), b_index.astype(np.int64))
+    rows = zip(pairs, *(column.tolist() for column in columns))
     return [
-        Nearest(
-            a.name, b.name, float(found[k]), _floats(a_mm[k]), _floats(b_mm[k]), _ints(a_index[k]), _ints(b_index[k])
-        )
-        for k, (a, b) in enumerate(pairs)
+        Nearest(a.name, b.name, distance, (*start,), (*end,), (*start_voxel,), (*end_voxel,))
+        for (a, b), distance, start, end, start_voxel, end_voxel in rows
     ]
 
 
@@ -111,13 +111,3 @@ def _ends(
     lengths = np.linalg.norm(((b - a)[:, None, :] + moves) @ linear.T, axis=2)
     half = -0.5 * moves[lengths.argmin(axis=1)]
     return a + half, b - half
-
-
-def _floats(point: NDArray[np.float64]) -> Point:
-    x, y, z = (float(v) for v in point)
-    return x, y, z
-
-
-def _ints(point: NDArray[np.float64]) -> tuple[int, int, int]:
-    i, j, k = (int(v) for v in point)
-    return i, j, k

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.measure._jit import kernel
+from situs._jit import kernel
 
 __all__ = ["count_along_x", "right_of", "share_counts", "share_runs"]
 
@@ -102,7 +102,8 @@ def right_of(
     """Sum over voxels of the part of each that lies right of a midline, for each turn of the patient.
 
     `matrix` maps x, y, z, 1 to world x, y, z; `knots` are z, x, y of the midline's points by height; `line` is slope
-    and intercept of x, then of y, beyond them; `turns` are cosine and sine of each angle.
+    and intercept of x, then of y, beyond them, and the heights between which these hold; `turns` are cosine and sine of
+    each angle.
     """
     count = knots.size // 3
     for run in range(x0.size):
@@ -113,7 +114,8 @@ def right_of(
             if x == x0[run] or matrix[8] != 0.0:
                 wz = matrix[8] * x + matrix[9] * y[run] + matrix[10] * z[run] + matrix[11]
                 if wz < knots[0] or wz > knots[3 * count - 3]:
-                    middle_x, middle_y = line[0] * wz + line[1], line[2] * wz + line[3]
+                    height = min(max(wz, line[4]), line[5])
+                    middle_x, middle_y = line[0] * height + line[1], line[2] * height + line[3]
                 else:
                     k = 0
                     while k < count - 2 and wz >= knots[3 * k + 3]:

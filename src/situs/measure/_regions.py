@@ -322,6 +322,10 @@ class Regions:
             self._regions[name] = Region(structure, self.grid, layers_of(self.labels)[structure.layer])
         return self._regions[name]
 
+    def add(self, region: Region) -> None:
+        """Know a further region by its name, though it is no structure of the label map (a union of some)."""
+        self._regions[region.name] = region
+
     def __iter__(self) -> Iterator[Region]:
         return (self[name] for name in self.structures)
 

@@ -11,7 +11,7 @@ from numba import types  # type: ignore[import-untyped,unused-ignore]
 from numba.extending import intrinsic  # type: ignore[import-untyped,unused-ignore]
 from numpy.typing import NDArray
 
-from situs.measure._jit import kernel
+from situs._jit import kernel
 
 __all__ = ["find_runs", "group_runs"]
 

@@ -17,11 +17,17 @@ _FIT_MM = 1e-3
 """Least height of the points for a fit of their slope; below it, rounding would decide where the midline runs."""
 
 
+_STEEPEST = np.tan(np.radians([20.0, 45.0]))
+"""Most that the fit may lean sideways, and forwards or back: a patient lying askew, a curved spine."""
+
+
 class Midline:
     """The patient's midline as a curve over height: where the spine (or the centre of paired organs) runs.
 
     Between its points it is linear; above and below it goes on along a straight fit, so that one
-    oblique vertebra at the end does not throw it aside. Never x = 0: a scanner's origin is no anatomy.
+    oblique vertebra at the end does not throw it aside. The fit leans by 20° sideways and 45° forwards or back at most,
+    and is followed no farther than the points are high; beyond, the midline is upright. So two points at nearly one
+    height, whose slope is chance, cannot swing it away. Never x = 0: a scanner's origin is no anatomy.
     """
 
     def __init__(self, points_mm: Sequence[NDArray[np.float64]], basis: str) -> None:
@@ -29,22 +35,23 @@ class Midline:
         self.basis = basis
         self._z = points[:, 2]
         self._xy = points[:, :2]
-        if len(points) > 1 and np.ptp(self._z) > _FIT_MM:
-            slope, intercept = np.polyfit(self._z, self._xy, 1)
-        else:
-            slope, intercept = np.zeros(2), self._xy.mean(axis=0)
-        self._slope, self._intercept = slope, intercept
+        height = float(np.ptp(self._z))
+        fits = len(points) > 1 and height > _FIT_MM
+        slope = np.polyfit(self._z, self._xy, 1)[0].clip(-_STEEPEST, _STEEPEST) if fits else np.zeros(2)
+        self._slope, self._intercept = slope, self._xy.mean(axis=0) - slope * self._z.mean()
+        self._ends = np.array([self._z[0] - height, self._z[-1] + height])
 
     def at(self, z_mm: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n, 2) x and y of the midline at these heights."""
         inside = np.stack([np.interp(z_mm, self._z, self._xy[:, axis]) for axis in (0, 1)], axis=1)
-        fitted = self._slope * z_mm[:, None] + self._intercept
+        fitted = self._slope * z_mm.clip(*self._ends)[:, None] + self._intercept
         beyond = (z_mm < self._z[0]) | (z_mm > self._z[-1])
         return np.where(beyond[:, None], fitted, inside)
 
     def on_knots(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(n, 3) z, x, y of the points by height, and slope and intercept of x and then of y beyond them."""
-        line = np.stack([self._slope, self._intercept], axis=1)
+        """(n, 3) z, x, y of the points by height; and beyond them slope and intercept of x, those of y, and the least
+        and greatest height for which they hold."""
+        line = np.concatenate([np.stack([self._slope, self._intercept], axis=1).reshape(-1), self._ends])
         return np.column_stack([self._z, self._xy]), line.astype(np.float64)
 
 

@@ -5,9 +5,7 @@ A tree over n points has levels: level 1 holds the boxes of 4 points each, level
 up to one box. Boxes are in millimetres in a frame turned so that x is along the first voxel axis; the map from index
 differences to that frame is the upper triangular `frame`, diagonal for voxel axes at right angles.
 
-A voxel that is nearest to another structure is open on every side that faces it, else its neighbour were nearer. So
-each voxel has a set of the 27 sign triples of a step that it may be the start of, each box the union of its voxels',
-and pairs of boxes that share no triple are passed over (for structures that share no voxel, axes at right angles).
+Each box has the union of its voxels' sign triples, and pairs of boxes that share no triple are passed over.
 """
 
 from __future__ import annotations
@@ -15,31 +13,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.measure._jit import kernel
+from situs._jit import kernel
+from situs.measure._cap_kernels import nearest_in_caps
+from situs.measure._step_kernels import ALL, facing, length2, step2
 
-__all__ = ["ENDS", "STARTS", "build_tree", "farthest", "morton", "nearest", "nearest_of_pairs"]
-
-_TRIPLES = [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)]
-_ALL = (1 << 27) - 1
-_UP = tuple(sum(1 << bit for bit, triple in enumerate(_TRIPLES) if triple[axis] > 0) for axis in range(3))
-_DOWN = tuple(sum(1 << bit for bit, triple in enumerate(_TRIPLES) if triple[axis] < 0) for axis in range(3))
-_UP_X, _UP_Y, _UP_Z = _UP
-_DOWN_X, _DOWN_Y, _DOWN_Z = _DOWN
-
-
-def _starts(sides: int) -> int:
-    """The triples of steps that may start at a voxel with these open sides."""
-    return sum(
-        1 << bit
-        for bit, triple in enumerate(_TRIPLES)
-        if all(sign == 0 or sides >> (2 * axis + (sign > 0)) & 1 for axis, sign in enumerate(triple))
-    )
-
-
-STARTS = np.array([_starts(sides) for sides in range(64)], dtype=np.int32)
-"""By open sides, the triples of steps that may start there."""
-ENDS = np.array([_starts((s & 0b10101) << 1 | (s & 0b101010) >> 1) for s in range(64)], dtype=np.int32)
-"""By open sides, the triples of steps that may end there."""
+__all__ = ["build_tree", "farthest", "morton", "nearest", "nearest_of_pairs"]
 
 _SAFE = 1.0 - 1e-12
 """A bound is computed in another order than a distance; this keeps rounding from pruning the nearest pair."""
@@ -126,26 +104,6 @@ def build_tree(
 
 
 @kernel
-def _facing(a: NDArray[np.float64], i: int, b: NDArray[np.float64], j: int, frame: NDArray[np.float64]) -> int:
-    """The sign triples that a step from box i to box j can have; half a voxel allows for rounding."""
-    triples = _ALL
-    x, y, z = 0.5 * frame[0], 0.5 * frame[4], 0.5 * frame[8]
-    if b[6 * j] > a[6 * i + 3] + x:
-        triples &= _UP_X
-    elif b[6 * j + 3] < a[6 * i] - x:
-        triples &= _DOWN_X
-    if b[6 * j + 1] > a[6 * i + 4] + y:
-        triples &= _UP_Y
-    elif b[6 * j + 4] < a[6 * i + 1] - y:
-        triples &= _DOWN_Y
-    if b[6 * j + 2] > a[6 * i + 5] + z:
-        triples &= _UP_Z
-    elif b[6 * j + 5] < a[6 * i + 2] - z:
-        triples &= _DOWN_Z
-    return triples
-
-
-@kernel
 def _near(
     a: NDArray[np.float64], i: int, b: NDArray[np.float64], j: int, room_x: float, room_y: float, room_z: float
 ) -> float:
@@ -154,32 +112,6 @@ def _near(
     y = max(0.0, max(b[6 * j + 1] - a[6 * i + 4], a[6 * i + 1] - b[6 * j + 4]) - room_y)
     z = max(0.0, max(b[6 * j + 2] - a[6 * i + 5], a[6 * i + 2] - b[6 * j + 5]) - room_z)
     return (x * x + y * y + z * z) * _SAFE
-
-
-@kernel
-def _length2(frame: NDArray[np.float64], x: float, y: float, z: float) -> float:
-    u = frame[0] * x + frame[1] * y + frame[2] * z
-    v = frame[4] * y + frame[5] * z
-    w = frame[8] * z
-    return u * u + v * v + w * w
-
-
-@kernel
-def _apart(frame: NDArray[np.float64], x: int, y: int, z: int, mode: int) -> float:
-    """Square of the distance of two voxels a step apart: 0 centres, 1 cubes at right angles, 2 corners of sheared ones.
-
-    Cubes of one lattice are nearest at corners, and those differ by the step less one along each axis.
-    """
-    if mode == 0:
-        return _length2(frame, x, y, z)
-    if mode == 1:
-        return _length2(frame, x - np.sign(x), y - np.sign(y), z - np.sign(z))
-    least = np.inf
-    for i in range(-1, 2):
-        for j in range(-1, 2):
-            for k in range(-1, 2):
-                least = min(least, _length2(frame, x + i, y + j, z + k))
-    return least
 
 
 @kernel
@@ -215,6 +147,11 @@ def nearest(
     `*_first` and `*_count` are the points of a tree in its array, `*_levels[*_level + l]` where level l + 1 begins.
     `apart` says that the structures share no voxel and the axes are at right angles.
     """
+    a = (a_points, a_boxes, a_levels, a_first, a_count, a_level, a_depth)
+    b = (b_points, b_boxes, b_levels, b_first, b_count, b_level, b_depth)
+    best, is_done = nearest_in_caps(a, b, frame, starts, ends, mode, apart, stack, bounds, out, out_at)
+    if is_done:
+        return best
     rx = ry = rz = 0.0
     if mode > 0:
         rx = abs(frame[0]) + abs(frame[1]) + abs(frame[2])
@@ -222,7 +159,6 @@ def nearest(
         rz = abs(frame[8])
     order = np.empty(4, dtype=np.int64)
     limit = np.empty(4, dtype=np.float64)
-    best = np.inf
     stack[0], stack[1], stack[2], stack[3] = a_depth, 0, b_depth, 0
     bounds[0] = 0.0
     top = 1
@@ -233,17 +169,17 @@ def nearest(
         la, i, lb, j = stack[4 * top], stack[4 * top + 1], stack[4 * top + 2], stack[4 * top + 3]
         node_a, node_b = a_levels[a_level + la] + i, b_levels[b_level + lb] + j
         if la == 0 and lb == 0:
-            facing = _facing(a_boxes, node_a, b_boxes, node_b, frame) if apart else _ALL
+            towards = facing(a_boxes, node_a, b_boxes, node_b, frame) if apart else ALL
             for p in range(4 * i, min(a_count, 4 * i + 4)):
                 ap = 4 * (a_first + p)
-                if apart and (starts[a_points[ap + 3]] & facing) == 0:
+                if apart and (starts[a_points[ap + 3]] & towards) == 0:
                     continue
                 x, y, z = np.int64(a_points[ap]), np.int64(a_points[ap + 1]), np.int64(a_points[ap + 2])
                 for q in range(4 * j, min(b_count, 4 * j + 4)):
                     bq = 4 * (b_first + q)
-                    if apart and (ends[b_points[bq + 3]] & facing) == 0:
+                    if apart and (ends[b_points[bq + 3]] & towards) == 0:
                         continue
-                    found = _apart(frame, b_points[bq] - x, b_points[bq + 1] - y, b_points[bq + 2] - z, mode)
+                    found = step2(frame, b_points[bq] - x, b_points[bq + 1] - y, b_points[bq + 2] - z, mode)
                     if found < best:
                         best = found
                         out[out_at] = p
@@ -267,7 +203,7 @@ def nearest(
                 continue
             if (
                 apart
-                and (a_steps[2 * node_a] & b_steps[2 * node_b + 1] & _facing(a_boxes, node_a, b_boxes, node_b, frame))
+                and (a_steps[2 * node_a] & b_steps[2 * node_b + 1] & facing(a_boxes, node_a, b_boxes, node_b, frame))
                 == 0
             ):
                 continue
@@ -386,7 +322,7 @@ def farthest(
                     y = points[4 * q + 1] - points[4 * p + 1]
                     z = points[4 * q + 2] - points[4 * p + 2]
                     for k in range(offsets.size // 3):
-                        found = _length2(frame, x + offsets[3 * k], y + offsets[3 * k + 1], z + offsets[3 * k + 2])
+                        found = length2(frame, x + offsets[3 * k], y + offsets[3 * k + 1], z + offsets[3 * k + 2])
                         if found > best:
                             best = found
                             out[0], out[1], out[2] = p, q, k

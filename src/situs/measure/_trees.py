@@ -55,7 +55,8 @@ def gap_mode(affine: Affine) -> int:
 
 def plant(points: NDArray[np.int32], frame: NDArray[np.float64]) -> Tree:
     """The tree over (n, 4) voxels: x, y, z and open sides."""
-    from situs.measure._tree_kernels import ENDS, STARTS, build_tree, morton
+    from situs.measure._step_kernels import ENDS, STARTS
+    from situs.measure._tree_kernels import build_tree, morton
 
     codes = np.empty(len(points), dtype=np.uint64)
     morton(np.ascontiguousarray(points).reshape(-1), codes)
@@ -84,7 +85,7 @@ def nearest_of_pairs(
     `apart` says of each pair that it shares no voxel and lies on axes at right angles.
     """
     from situs.measure import _tree_kernels
-    from situs.measure._tree_kernels import ENDS, STARTS
+    from situs.measure._step_kernels import ENDS, STARTS
 
     squared = np.empty(len(pairs))
     witness = np.zeros((len(pairs), 2), dtype=np.int64)

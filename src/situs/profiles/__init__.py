@@ -1,24 +1,43 @@
 """What a model sees, and the way back to millimetres: one renderer for models, people and reports."""
 
+from situs.profiles._frame import Frame
+from situs.profiles._hidden import Verdict
 from situs.profiles._input import Image, VolumeInput
-from situs.profiles._pictures import PLANES, PatientVolume, Picture, Plane, render
-from situs.profiles._profile import Profile, load_profile, unmet_needs
-from situs.profiles._prompt import options_text, prompt_text
+from situs.profiles._layout import Layout, layout_of
+from situs.profiles._pictures import PLANES, PatientVolume, Picture, Plane
+from situs.profiles._presenter import Presented, Presenter
+from situs.profiles._profile import load_profile, shipped_profiles, unmet_needs
+from situs.profiles._prompt import intro_text, options_text, prompt_text
+from situs.profiles._render import Renderer, encode
+from situs.profiles._schema import AnswerSpace, Profile
+from situs.profiles._store import Freed, SliceStore
 from situs.profiles._window import Window, fitting_window
 
 __all__ = [
     "PLANES",
+    "AnswerSpace",
+    "Frame",
+    "Freed",
     "Image",
+    "Layout",
     "PatientVolume",
     "Picture",
     "Plane",
+    "Presented",
+    "Presenter",
     "Profile",
+    "Renderer",
+    "SliceStore",
+    "Verdict",
     "VolumeInput",
     "Window",
+    "encode",
     "fitting_window",
+    "intro_text",
+    "layout_of",
     "load_profile",
     "options_text",
     "prompt_text",
-    "render",
+    "shipped_profiles",
     "unmet_needs",
 ]

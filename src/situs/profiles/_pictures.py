@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.errors import SitusError
 from situs.profiles._planes import Plane
-from situs.profiles._profile import Profile
-from situs.profiles._window import Window, window_of
+from situs.profiles._window import Window
 from situs.space import Axis, Grid, WorldPoints
 
-__all__ = ["PLANES", "PatientVolume", "Picture", "Plane", "render"]
+__all__ = ["PLANES", "PatientVolume", "Picture", "Plane"]
 
 PLANES = (Plane.AXIAL, Plane.CORONAL, Plane.SAGITTAL)
 
@@ -116,15 +114,3 @@ def _scaled(grey: NDArray[np.uint8], to_world: NDArray[np.float64], plane: Plane
     ratio_x, ratio_y = width / new[0], height / new[1]
     resize = np.array([[ratio_x, 0.0, 0.5 * ratio_x - 0.5], [0.0, ratio_y, 0.5 * ratio_y - 0.5], [0.0, 0.0, 1.0]])
     return Picture(picture, to_world @ resize, plane, index)
-
-
-def render(volume: PatientVolume, profile: Profile) -> list[Picture]:
-    """The pictures a model is shown, in order: from the feet to the head, back to front, left to right."""
-    plane, count = profile.view.plane, volume.slices(profile.view.plane)
-    shown = min(count, profile.view.slices)
-    indices = np.unique(np.rint(np.linspace(0, count - 1, shown)).astype(int))
-    if volume.modality not in profile.window:
-        problem = f"profile {profile.name!r} has no window for {volume.modality}"
-        raise SitusError(problem, fix=f"add [window.{volume.modality}] to it")
-    window = window_of(profile.window[volume.modality], volume.array)
-    return [volume.picture(plane, int(i), window, profile.view.size_px) for i in indices]

@@ -1,4 +1,4 @@
-"""A profile: exactly what a model is shown, as data with a hash."""
+"""Profiles from files: the shipped ones by name, or a user's own, checked as a whole."""
 
 from __future__ import annotations
 
@@ -8,109 +8,64 @@ from pathlib import Path
 
 import msgspec
 
-from situs._files import canonical_json, digest, read_text
+from situs._files import read_text
 from situs.errors import SitusError, did_you_mean
 from situs.items import Item
-from situs.profiles._planes import Plane
+from situs.profiles._gives import derived_gives
+from situs.profiles._profile_check import problems_of
+from situs.profiles._schema import Profile
 
-__all__ = ["INTRO_SLOTS", "Profile", "Prompt", "View", "WindowRule", "load_profile", "unmet_needs"]
-
-
-INTRO_SLOTS: dict[str, str | int | float] = {
-    "frames": 1,
-    "plane": "axial",
-    "modality": "CT",
-    "first": "feet",
-    "last": "head",
-    "mm_per_pixel": 1.0,
-    "mm_between": 1.0,
-}
-"""What the intro may speak of, with a value of each kind."""
+__all__ = ["load_profile", "shipped_profiles", "unmet_needs"]
 
 
-class View(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which slices, and how large."""
-
-    plane: Plane
-    slices: int
-    size_px: int
-
-
-class WindowRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is black and what is white: fixed values, or percentiles of the volume."""
-
-    low: float | None = None
-    high: float | None = None
-    low_percentile: float | None = None
-    high_percentile: float | None = None
-
-
-class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The words around the question."""
-
-    intro: str
-    yes_no: str
-    choice: str
-    number: str
-
-
-class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model is shown and told."""
-
-    name: str
-    gives: tuple[str, ...]
-    """Needs of items that it meets."""
-    view: View
-    window: dict[str, WindowRule]
-    """By modality."""
-    prompt: Prompt
-
-    @property
-    def hash(self) -> str:
-        """Equal profiles have equal hashes."""
-        return digest(canonical_json(self))
-
-
-def _shipped() -> list[str]:
+def _folder() -> list[str]:
     folder = files("situs.profiles").joinpath("data")
     return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
 
 
+def shipped_profiles() -> dict[str, str]:
+    """The shipped profiles and what each is, in one line."""
+    return {name: load_profile(name).about for name in _folder()}
+
+
 def load_profile(spec: str) -> Profile:
     """A shipped profile by name, or the user's own TOML file."""
-    if spec in _shipped():
+    if spec in _folder():
         text = files("situs.profiles").joinpath("data", f"{spec}.toml").read_text("utf-8")
     elif Path(spec).is_file():
         text = read_text(Path(spec))
     else:
-        raise SitusError("no such profile or file", where=spec, fix=did_you_mean(spec, _shipped()))
+        raise SitusError("no such profile or file", where=spec, fix=did_you_mean(spec, _folder()))
     try:
-        profile = msgspec.convert(tomllib.loads(text), Profile)
+        table = tomllib.loads(text)
+        profile = msgspec.convert(table, Profile)
     except (ValueError, RecursionError) as error:
-        raise SitusError(str(error), where=spec, fix="compare it with the shipped default profile") from error
-    if profile.view.slices < 1 or not 16 <= profile.view.size_px <= 4096:
-        raise SitusError("needs at least one slice, of 16 to 4096 px", where=spec, fix="change [view]")
-    _check_prompt(profile, spec)
-    for modality, rule in profile.window.items():
-        fixed = rule.low is not None and rule.high is not None and rule.low < rule.high
-        share = rule.low_percentile, rule.high_percentile
-        relative = share[0] is not None and share[1] is not None and 0 <= share[0] < share[1] <= 100
-        if fixed == relative:
-            fix = "give low < high, or low_percentile < high_percentile"
-            raise SitusError(f"window of {modality} is not one range", where=spec, fix=fix)
-    return profile
+        raise SitusError(str(error), where=spec, fix="compare it with docs/profiles.md") from error
+    if problems := problems_of(profile):
+        raise SitusError("; ".join(problems), where=spec, fix="see docs/profiles.md")
+    return _with_gives(profile, declared="gives" in table, spec=spec)
 
 
-def _check_prompt(profile: Profile, spec: str) -> None:
-    """Every slot in the prompt's words is one that Situs fills."""
-    words = {name: getattr(profile.prompt, name) for name in profile.prompt.__struct_fields__}
-    for name, text in words.items():
-        known = INTRO_SLOTS if name == "intro" else {"unit": ""}
-        try:
-            text.format(**known)
-        except (KeyError, IndexError, ValueError, AttributeError) as error:
-            fix = f"known slots: {', '.join(known)}"
-            raise SitusError(f"prompt.{name} has a slot that is not known ({error})", where=spec, fix=fix) from error
+def _with_gives(profile: Profile, *, declared: bool, spec: str) -> Profile:
+    real = derived_gives(profile)
+    if not declared:
+        return msgspec.structs.replace(profile, gives=tuple(sorted(real)))
+    for given in profile.gives:
+        if given not in real:
+            problem = f"it says it gives {given}, but {_WHY_NOT.get(given, 'nothing of that name is known')}"
+            raise SitusError(problem, where=spec, fix=f"it gives: {', '.join(sorted(real)) or 'nothing'}")
+    return msgspec.structs.replace(profile, gives=tuple(sorted(set(profile.gives))))
+
+
+_WHY_NOT = {
+    "side_convention": "the intro does not say where the patient's right is and no side letters are drawn",
+    "view_convention": "the intro does not say how pictures lie and no side letters are drawn",
+    "scale": "neither the intro nor a scale bar tells how long a pixel is, and how far apart pictures are",
+    "slice_order": "the intro does not say in which order the slices are, or there is one only",
+    "axial_slices": "it does not show a stack of axial slices",
+    "frame_count": "the intro does not say how many pictures there are",
+    "anchor": "it does not show the volume from end to end",
+}
 
 
 def unmet_needs(item: Item, gives: tuple[str, ...]) -> list[str]:

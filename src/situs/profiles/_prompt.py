@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from situs.errors import SitusError
-from situs.items import Item, Number
-from situs.profiles._pictures import Picture
-from situs.profiles._profile import Profile
+import re
 
-__all__ = ["options_text", "prompt_text"]
+import numpy as np
+
+from situs.items import Answer as ItemAnswer
+from situs.items import Boxes, Compound, Frames, Grades, Item, Number
+from situs.profiles._layout import Layout
+from situs.profiles._planes import Plane
+from situs.profiles._schema import AnswerSpace, Profile
+
+__all__ = ["intro_text", "options_text", "prompt_text"]
 
 
 def options_text(item: Item) -> str:
@@ -15,32 +20,193 @@ def options_text(item: Item) -> str:
     return "\n".join(f"({letter}) {o.text}" for letter, o in zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", item.options))
 
 
-def question_text(item: Item, profile: Profile) -> str:
-    """Question, options and how to answer: all that depends on the item."""
-    how = getattr(profile.prompt, item.form, None)
-    if how is None:
-        raise SitusError(f"profile {profile.name!r} has no words for a {item.form} answer", fix="add it to [prompt]")
-    unit = item.answer.unit if isinstance(item.answer, Number) else ""
-    parts = [item.question, options_text(item), how.format(unit=unit)]
-    return "\n".join(part for part in parts if part)
-
-
-def prompt_text(item: Item, profile: Profile, pictures: list[Picture], modality: str) -> str:
+def prompt_text(item: Item, profile: Profile, layout: Layout, modality: str) -> str:
     """The whole prompt beside the pictures."""
-    axis = profile.view.plane.through
-    between = 0.0
-    if len(pictures) > 1:
-        first, last = (p.to_world_origin() for p in (pictures[0], pictures[-1]))
-        between = float(((last - first) ** 2).sum() ** 0.5) / (len(pictures) - 1)
-    ends = {"superior_inferior": ("feet", "head"), "anterior_posterior": ("back", "front")}
-    start, end = ends.get(axis.value, ("patient's left", "patient's right"))
-    intro = profile.prompt.intro.format(
-        frames=len(pictures),
-        plane=profile.view.plane.value,
-        modality={"ct": "CT", "mr": "MR"}.get(modality, modality),
-        first=start,
-        last=end,
-        mm_per_pixel=pictures[0].mm_per_pixel[0],
-        mm_between=between,
+    how = _how(profile, item.form, item.answer, layout)
+    question = "\n".join(part for part in (item.question, options_text(item), how) if part)
+    marked = profile.draw.marks and any(box.label.startswith("mark:") for box in item.boxes)
+    intro = intro_text(profile, layout, modality, marked=marked)
+    return f"{intro}\n\n{question}" if intro else question
+
+
+def intro_text(profile: Profile, layout: Layout, modality: str, *, marked: bool = False) -> str:
+    """What the model is told about the pictures."""
+    count = sum(len(frame.tiles) for frame in layout.frames)
+    name = {"ct": "CT", "mr": "MR"}.get(modality, modality)
+    words = profile.prompt.intro if layout.lattice.has_mm else profile.prompt.intro_pixels
+    used = set(re.findall(r"{(\w+)", words))
+    slots: dict[str, str | int | float] = {
+        "what": _what(profile, layout, name),
+        "order": "",
+        "marks": f"Each {profile.draw.mark_style} with a letter marks a point." if marked else "",
+        "frames": len(layout.frames),
+        "modality": name,
+        "fps": profile.view.fps or 0.0,
+    }
+    if used & {"width", "height"}:
+        slots |= {"width": layout.frames[0].width, "height": layout.frames[0].height}
+    first, last = _ends(profile, layout)
+    if count > 1:
+        slots["order"] = _order(profile, layout, first, last)
+    if layout.lattice.has_mm:
+        slots |= {
+            "plane": profile.view.plane.value,
+            "first": first,
+            "last": last,
+            "sides": _sides(profile, layout),
+            "spacing": _spacing(layout),
+            "mm_per_pixel": layout.frames[0].mm_per_pixel[0],
+            "mm_between": _between(layout),
+        }
+    return re.sub(r" {2,}", " ", words.format(**slots)).strip()
+
+
+def _what(profile: Profile, layout: Layout, modality: str) -> str:
+    """`32 axial CT slices`."""
+    view = profile.view
+    slices = [tile for frame in layout.frames for tile in frame.tiles]
+    if view.kind == "three_views":
+        planes = [tile.plane.value for tile in slices if tile.plane is not None]
+        said = _joined([f"{_count(planes.count(plane))} {plane}" for plane in dict.fromkeys(planes)])
+        what = f"{said} {modality} slice{'s' if len(slices) > len(set(planes)) else ''}"
+    else:
+        plane = f"{view.plane.value} " if layout.lattice.has_mm else ""
+        what = f"{len(slices)} {plane}{modality} slice{'s' if len(slices) > 1 else ''}"
+    if view.fps is not None:
+        what = f"a video of {what} ({view.fps:g} frames per second)"
+    return what
+
+
+def _order(profile: Profile, layout: Layout, first: str, last: str) -> str:
+    """In which order the slices come, and how they lie on sheets."""
+    ends = f" from the {first} to the {last}" if first else ""
+    if profile.view.montage is None:
+        return f", in order{ends}" if ends else ""
+    sheets = "one sheet" if len(layout.frames) == 1 else f"{len(layout.frames)} sheets"
+    return f", on {sheets} in reading order{ends}"
+
+
+def _count(number: int) -> str:
+    return "one" if number == 1 else str(number)
+
+
+def _joined(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _ends(profile: Profile, layout: Layout) -> tuple[str, str]:
+    view = profile.view
+    if view.kind == "three_views":
+        return "", ""
+    if not layout.lattice.has_mm:
+        ends = ("first frame", "last")
+    else:
+        ends = {
+            Plane.AXIAL: ("feet", "head"),
+            Plane.CORONAL: ("back", "front"),
+            Plane.SAGITTAL: ("patient's left", "patient's right"),
+        }[view.plane]
+    if view.order == "descending":
+        return ends[1], ends[0]
+    return ends
+
+
+def _sides(profile: Profile, layout: Layout) -> str:
+    side = "right" if profile.view.display == "radiological" else "left"
+    planes = {tile.plane for frame in layout.frames for tile in frame.tiles}
+    each = "each slice" if profile.view.montage else "each picture" if len(layout.frames) > 1 else "the picture"
+    if planes == {Plane.SAGITTAL}:
+        return f"The patient's front is on the left side of {each}."
+    if Plane.SAGITTAL not in planes:
+        return f"The patient's {side} is on the left side of {each}."
+    return (
+        f"In axial and coronal slices the patient's {side} is on the left side, in sagittal ones the patient's front."
     )
-    return f"{intro}\n\n{question_text(item, profile)}"
+
+
+def _spacing(layout: Layout) -> str:
+    """How long a pixel is, and how far apart parallel slices are."""
+    tiles = [tile for frame in layout.frames for tile in frame.tiles]
+    sizes = {tuple(round(float(v), 2) for v in np.linalg.norm(t.matrix[:, :2], axis=0)) for t in tiles}
+    if len(sizes) > 1:
+        across = {t.plane: np.linalg.norm(t.matrix[:, :2], axis=0) for t in tiles}
+        said = [f"{x:.2f} × {y:.2f} mm in the {plane} slice" for plane, (x, y) in across.items()]
+        return f"One pixel is {_joined(said)}."
+    x, y = (float(v) for v in np.linalg.norm(tiles[0].matrix[:, :2], axis=0))
+    pixel = f"One pixel is {x:.2f} mm"
+    if abs(x - y) > 0.01 * max(x, y):
+        pixel = f"One pixel is {x:.2f} mm wide and {y:.2f} mm high"
+    if len({tile.plane for tile in tiles}) > 1 or len({tile.index for tile in tiles}) == 1:
+        return f"{pixel}."
+    things = "slices" if len(layout.frames) < len(tiles) else "pictures"
+    return f"{pixel}; neighbouring {things} are {_between(layout):.1f} mm apart."
+
+
+def _between(layout: Layout) -> float:
+    """Mean distance between neighbouring slices of a stack."""
+    tiles = [tile for frame in layout.frames for tile in frame.tiles]
+    indices = sorted({tile.index for tile in tiles})
+    if len({tile.plane for tile in tiles}) > 1 or len(indices) < 2:
+        return 0.0
+    return float(layout.lattice.spacing[tiles[0].screen.through]) * (indices[-1] - indices[0]) / (len(indices) - 1)
+
+
+def _how(profile: Profile, form: str, answer: ItemAnswer, layout: Layout) -> str:
+    """How to answer."""
+    words = str(getattr(profile.prompt, form if form in profile.prompt.__struct_fields__ else "text"))
+    space = profile.answer
+    last = space.frame_base + len(layout.frames) - 1
+    unit = answer.unit if isinstance(answer, Number) else ""
+    slots: dict[str, str | int] = {
+        "unit": unit,
+        "in_unit": f" in {unit}" if unit else "",
+        "box_form": _box_form(space),
+        "counting": _counting(space, len(layout.frames)),
+        "range_example": f"{space.frame_base + min(2, last)}-{space.frame_base + min(6, last)}",
+        "first_frame": space.frame_base,
+        "last_frame": last,
+        "names": "",
+        "parts": "",
+    }
+    if re.search(r"{(coordinates|width|height)", words):
+        slots |= {"width": layout.frames[0].width, "height": layout.frames[0].height}
+        slots["coordinates"] = _coordinates(space, layout)
+    if isinstance(answer, Grades):
+        slots["names"] = ", ".join(answer.grades)
+    if isinstance(answer, Compound):
+        slots["names"] = ", ".join(answer.parts)
+        slots["parts"] = "\n".join(f"{name}: {_part(profile, part, layout)}" for name, part in answer.parts.items())
+    return words.format(**slots)
+
+
+def _part(profile: Profile, answer: ItemAnswer, layout: Layout) -> str:
+    form = {Boxes: "boxes", Frames: "frames", Grades: "grades", Number: "number"}.get(type(answer))
+    tag = form or str(type(answer).__struct_config__.tag)
+    said = _how(profile, tag, answer, layout).removeprefix("Answer with ")
+    return said[:1].lower() + said[1:]
+
+
+def _box_form(space: AnswerSpace) -> str:
+    if space.box_form == "volume":
+        return 'one JSON object {"box": [start_slice, end_slice, x_min, x_max, y_min, y_max]}'
+    corners = "x_min, y_min, x_max, y_max" if space.box_order == "xyxy" else "x_min, y_min, width, height"
+    return f'a JSON list with one object per box: {{"frame": <picture>, "box": [{corners}], "label": "<what it is>"}}'
+
+
+def _counting(space: AnswerSpace, frames: int) -> str:
+    last = space.frame_base + frames - 1
+    return f"Pictures are numbered from {space.frame_base} to {last}."
+
+
+def _coordinates(space: AnswerSpace, layout: Layout) -> str:
+    frame = layout.frames[0]
+    scale = {
+        "pixel": "in pixels",
+        "unit": "as fractions of the width and height, from 0 to 1",
+        "thousand": "scaled to 0 to 1000 over the width and height",
+    }[space.box_scale]
+    size = f" (it is {frame.width} wide and {frame.height} high)" if space.box_scale == "pixel" else ""
+    return (
+        f"{_counting(space, len(layout.frames))} x runs to the right and y downwards from the picture's "
+        f"upper left corner{size}, {scale}."
+    )

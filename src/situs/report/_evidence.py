@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.bench import Bench, Locations, SeriesRecord, StudyRecord, load_labels, load_ledger
+from situs.bench import Bench, Locations, SeriesRecord, StudyRecord, load_image, load_labels, load_ledger
 from situs.errors import SitusError
 from situs.facts import Ledger
 from situs.profiles import PLANES, PatientVolume, Plane, Window, fitting_window
 from situs.report._outlines import outline_path
-from situs.volumes import open_volume
+from situs.volumes import Volume
 
 __all__ = ["Evidence"]
 
@@ -22,13 +22,11 @@ class Evidence:
     """Pictures, outlines and midline of one series."""
 
     def __init__(self, bench: Bench, study: StudyRecord, series: SeriesRecord, locations: Locations) -> None:
-        image = open_volume(locations.find(series.image_hash))
-        if image.content_hash() != series.image_hash:
-            raise SitusError("is not the image the bench was built from", fix="restore the file, or rebuild")
+        image = load_image(series, locations)
+        if not isinstance(image, Volume):
+            raise SitusError("is a stack of frames without millimetres", where=study.study_id)
         self._ledger = load_ledger(bench, study, series, load_labels(series, locations), image)
         labels = self._ledger.regions.labels
-        if not labels.grid.matches(image.grid):
-            raise SitusError("image and labels are not on one grid", fix="rebuild the bench")
         self.volume = PatientVolume(image.array(), image.grid, series.modality)
         self._layers = [PatientVolume(layer, image.grid, "labels") for layer in labels.layers]
         self._structures = {structure.name: structure for structure in labels.structures}

@@ -12,7 +12,7 @@ from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Item
 from situs.report._names import unique_names
-from situs.run import BASELINES, AnswerRow, RunInfo, open_run, parse_spec, read_journal, selected_items
+from situs.run import BASELINES, AnswerRow, RunInfo, open_run, parse_spec, read_hidden, read_journal, selected_items
 from situs.score import Entry, Outcome, Scores, score_rows
 
 __all__ = ["ScoredRun", "entry_of", "mark_of", "read_runs"]
@@ -89,7 +89,16 @@ def read_runs(folders: Sequence[Path], bench: Path | None, seed: int) -> tuple[B
         items = list(selected_items(shared, info.split, info.limit))
         covered.update((item.item_id, item) for item in items)
         rows = read_journal(folder / "answers.jsonl")
-        scores = score_rows(shared, items.copy, rows, gives=info.profile.gives, metrics=_METRICS, seed=seed)
+        scores = score_rows(
+            shared,
+            items.copy,
+            rows,
+            gives=info.profile.gives,
+            profile=info.profile,
+            hidden=read_hidden(folder / "hidden.jsonl"),
+            metrics=_METRICS,
+            seed=seed,
+        )
         runs.append(ScoredRun(name, info, rows, scores, len(items)))
     order = {item_id: place for place, item_id in enumerate(item.item_id for item in shared.items())}
     return shared, sorted(covered.values(), key=lambda item: order[item.item_id]), runs

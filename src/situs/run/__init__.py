@@ -2,28 +2,46 @@
 
 from situs.clients import Spec, parse_spec
 from situs.run._baselines import BASELINES, Baseline, make_baseline
+from situs.run._box_prior import boxes_of
+from situs.run._folder import RunInfo, open_run
+from situs.run._hidden import HiddenRow, read_hidden
 from situs.run._journal import AnswerRow, Journal, read_journal
+from situs.run._plan import selected_items
 from situs.run._released_rows import Row, first_text, released_rows
 from situs.run._replay import Joined, volume_stem
-from situs.run._runner import RunInfo, RunResult, open_run, run_baseline, selected_items
+from situs.run._requests import Presents, Shown, requests_for
+from situs.run._result import RunResult
+from situs.run._runner import run_baseline, run_client
+from situs.run._viewing import NATIVE, Viewing, has_places, volume_hull
 
 __all__ = [
     "BASELINES",
+    "NATIVE",
     "AnswerRow",
     "Baseline",
+    "HiddenRow",
     "Joined",
     "Journal",
+    "Presents",
     "Row",
     "RunInfo",
     "RunResult",
+    "Shown",
     "Spec",
+    "Viewing",
+    "boxes_of",
     "first_text",
+    "has_places",
     "make_baseline",
     "open_run",
     "parse_spec",
+    "read_hidden",
     "read_journal",
     "released_rows",
+    "requests_for",
     "run_baseline",
+    "run_client",
     "selected_items",
+    "volume_hull",
     "volume_stem",
 ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -12,10 +13,31 @@ from situs._files import digest
 from situs.bench import Bench
 from situs.clients import Spec
 from situs.errors import SitusError, did_you_mean
-from situs.items import AverageAnatomy, Choice, Item, Number, Text, YesNo, answer_key, letter_of
+from situs.items import (
+    AverageAnatomy,
+    Boxes,
+    Choice,
+    Choices,
+    Compound,
+    Frames,
+    Grades,
+    Item,
+    Number,
+    Simple,
+    Text,
+    YesNo,
+    answer_key,
+    letter_of,
+)
+from situs.profiles import Profile
+from situs.run._box_prior import BoxPrior, extent_of, fixed_grid, labels_of, random_boxes
 from situs.run._majority_text import MajorityText
 from situs.run._nearest import Nearest
+from situs.run._others import OtherCounts, OtherMedians
 from situs.run._replay import Replay
+from situs.run._speak import list_boxes, say_boxes, say_frames, say_grades, say_letters, speakable_boxes
+from situs.run._viewing import Viewing, has_places
+from situs.space import FrameBox
 
 __all__ = ["BASELINES", "Baseline", "make_baseline"]
 
@@ -30,16 +52,72 @@ class Baseline(Protocol):
         """The answer; None where it has none to give."""
 
 
-class Oracle:
-    """Knows the answer and says it in one of the ways models do, so that parsers are tested with it."""
+class _Speaker:
+    """Says answers; what it answers, simple answer by simple answer, is each baseline's own."""
 
-    def __init__(self, bench: Bench, spec: Spec) -> None:
+    purpose = ""
+
+    def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
         self._seed = spec.whole("seed", 0)
+        self._bench = bench
+        self._viewing = shown
 
     def answer(self, item: Item) -> str:
-        """The right answer, in prose, as a letter, or as JSON."""
-        rng = _rng(self._seed, item, "oracle")
-        match item.answer:
+        """The answer; a compound one as one JSON object, a key a part."""
+        if has_places(item.answer) and self._viewing.obstacle(item):
+            return "It cannot be told."
+        if isinstance(item.answer, Compound):
+            parts = {name: self._part(item, name, part) for name, part in item.answer.parts.items()}
+            return json.dumps(parts)
+        return self._simple(item, item.answer, _rng(self._seed, item, self.purpose))
+
+    def _part(self, item: Item, name: str, part: Simple) -> object:
+        rng = _rng(self._seed, item, f"{self.purpose}:{name}")
+        match part:
+            case Boxes():
+                return speakable_boxes(self._boxes(item, part, rng), self._viewing.space, self._viewing.sizes(item))
+            case Grades():
+                return self._grades(item, part, rng)
+            case _:
+                return self._simple(item, part, rng)
+
+    def _simple(self, item: Item, answer: Simple, rng: random.Random) -> str:
+        match answer:
+            case Boxes():
+                boxes = self._boxes(item, answer, rng)
+                return say_boxes(boxes, self._viewing.space, self._viewing.sizes(item), rng)
+            case Frames():
+                return say_frames(self._frames(item, answer, rng), self._viewing.space.frame_base, rng)
+            case Grades():
+                return say_grades(self._grades(item, answer, rng), rng)
+            case Choices():
+                return say_letters([letter_of(item, value) for value in self._choices(item, answer, rng)], rng)
+            case _:
+                return self._words(item, answer, rng)
+
+    def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
+        raise NotImplementedError
+
+    def _frames(self, item: Item, answer: Frames, rng: random.Random) -> Sequence[int]:
+        raise NotImplementedError
+
+    def _grades(self, item: Item, answer: Grades, rng: random.Random) -> dict[str, int]:
+        raise NotImplementedError
+
+    def _choices(self, item: Item, answer: Choices, rng: random.Random) -> Sequence[str]:
+        raise NotImplementedError
+
+    def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
+        raise NotImplementedError
+
+
+class Oracle(_Speaker):
+    """Knows the answer and says it in one of the ways models do, so that parsers are tested with it."""
+
+    purpose = "oracle"
+
+    def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
+        match answer:
             case YesNo(value):
                 word = "yes" if value else "no"
                 return rng.choice(
@@ -63,103 +141,217 @@ class Oracle:
             case Text(references):
                 return references[0]
             case _:
-                raise SitusError(f"the oracle cannot yet say a {item.form} answer", where=item.item_id)
+                raise SitusError(f"the oracle cannot say a {item.form} answer", where=item.item_id)
+
+    def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
+        return self._viewing.boxes(item, answer.boxes)
+
+    def _frames(self, item: Item, answer: Frames, rng: random.Random) -> Sequence[int]:
+        return self._viewing.frames(item, answer.frames)
+
+    def _grades(self, item: Item, answer: Grades, rng: random.Random) -> dict[str, int]:
+        return answer.grades
+
+    def _choices(self, item: Item, answer: Choices, rng: random.Random) -> Sequence[str]:
+        return answer.values
 
 
 _LARGEST_GUESS = {"mL": 2000.0, "mm": 300.0, "cm": 30.0, "": 10.0}
+_HIGHEST_GRADE = 3
 
 
-class Random:
-    """Draws an option; a number is drawn on a log scale from 1 to the most its unit is likely to have."""
+class Random(_Speaker):
+    """Draws an option, a set, a range, a box or a grade; a number on a log scale from 1 to the most of its unit."""
 
-    def __init__(self, bench: Bench, spec: Spec) -> None:
-        self._seed = spec.whole("seed", 0)
+    purpose = "random"
 
-    def answer(self, item: Item) -> str:
+    def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
+        super().__init__(bench, spec, shown)
+        self._extent: tuple[float, float] | None = None
+
+    def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         """A uniform guess that depends on seed and item only."""
-        rng = _rng(self._seed, item, "random")
-        if isinstance(item.answer, Number):
-            most = _LARGEST_GUESS.get(item.answer.unit, 1000.0)
-            return f"{math.exp(rng.uniform(0.0, math.log(most))):.1f} {item.answer.unit}".strip()
+        if isinstance(answer, Number):
+            most = _LARGEST_GUESS.get(answer.unit, 1000.0)
+            return f"{math.exp(rng.uniform(0.0, math.log(most))):.1f} {answer.unit}".strip()
         return _say(item, rng.choice(_offered(item)))
 
+    def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
+        if self._extent is None:
+            self._extent = extent_of(self._bench.items(), self._viewing)
+        return random_boxes(labels_of(item) or [""], self._viewing.sizes(item), self._extent, rng)
 
-class Majority:
+    def _frames(self, item: Item, answer: Frames, rng: random.Random) -> Sequence[int]:
+        count = len(self._viewing.layout(item).frames)
+        first, last = sorted((rng.randrange(count), rng.randrange(count)))
+        return range(first, last + 1)
+
+    def _grades(self, item: Item, answer: Grades, rng: random.Random) -> dict[str, int]:
+        return {name: rng.randint(0, _HIGHEST_GRADE) for name in answer.grades}
+
+    def _choices(self, item: Item, answer: Choices, rng: random.Random) -> Sequence[str]:
+        """Every set but the empty one is as likely."""
+        offered = [option.value for option in item.options]
+        drawn = rng.randrange(1, 2 ** len(offered))
+        return [value for place, value in enumerate(offered) if drawn >> place & 1]
+
+
+class Majority(_Speaker):
     """The most frequent answer to the same question among other patients, if it clearly stands out."""
 
-    def __init__(self, bench: Bench, spec: Spec) -> None:
-        self._seed = spec.whole("seed", 0)
-        self._keys: dict[tuple[str, ...], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        self._values: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    purpose = "majority"
+
+    def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
+        super().__init__(bench, spec, shown)
+        self._keys: OtherCounts[tuple[str, ...], str] = OtherCounts()
+        self._values: OtherMedians[str] = OtherMedians()
+        self._graded: OtherCounts[tuple[str, str], int] = OtherCounts()
+        self._sets: OtherCounts[str, tuple[str, ...]] = OtherCounts()
+        self._firsts: OtherMedians[str] = OtherMedians()
+        self._lasts: OtherMedians[str] = OtherMedians()
+        self._prior: BoxPrior | None = None
         self._texts = MajorityText(bench.items())
         for item in bench.items():
-            key = answer_key(item.answer)
-            if isinstance(item.answer, Number):
-                self._values[item.question].append((item.patient_id, item.answer.value))
-            elif key is not None:
-                self._keys[_text(item)][item.patient_id].append(key)
+            parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
+            for part in parts:
+                self._learn(item, part)
 
-    def answer(self, item: Item) -> str:
+    def _learn(self, item: Item, answer: Simple) -> None:
+        match answer:
+            case Number(value):
+                self._values.add(item.question, item.patient_id, value)
+            case Grades(grades):
+                for name, grade in grades.items():
+                    self._graded.add((item.question, name), item.patient_id, grade)
+            case Choices(values):
+                self._sets.add(item.question, item.patient_id, tuple(sorted(values)))
+            case Frames(frames) if frames and not self._viewing.obstacle(item):
+                shown = self._viewing.frames(item, frames)
+                count = len(self._viewing.layout(item).frames)
+                if shown:
+                    self._firsts.add(item.question, item.patient_id, min(shown) / count)
+                    self._lasts.add(item.question, item.patient_id, max(shown) / count)
+            case _:
+                key = answer_key(answer)
+                if key is not None:
+                    self._keys.add(_text(item), item.patient_id, key)
+
+    def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         """Fitted without this patient; guesses where others do not tell."""
-        if isinstance(item.answer, Number):
-            others = sorted(v for patient, v in self._values[item.question] if patient != item.patient_id)
-            middle = others[len(others) // 2] if others else 100.0
-            return f"{middle:.3g} {item.answer.unit}"
-        if isinstance(item.answer, Text):
+        if isinstance(answer, Number):
+            middle = self._values.without(item.question, item.patient_id)
+            return f"{100.0 if middle is None else middle:.3g} {answer.unit}"
+        if isinstance(answer, Text):
             return self._texts.answer(item)
-        return _say(item, _guess(item, self._seed, "majority", self.standing_out(item)))
+        return _say(item, _guess(item, self._seed, self.purpose, self.standing_out(item)))
 
     def standing_out(self, item: Item) -> list[str]:
         """The answer that other patients' clearly favour, else all that are offered."""
         offered = _offered(item)
-        counts: Counter[str] = Counter()
-        for patient, keys in self._keys[_text(item)].items():
-            if patient != item.patient_id:
-                counts.update(key for key in keys if key in offered)
-        return _standing_out(counts, offered)
+        others = self._keys.without(_text(item), item.patient_id)
+        return _standing_out(Counter({key: others[key] for key in offered if others[key]}), offered)
+
+    def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
+        if self._prior is None:
+            self._prior = BoxPrior(self._bench.items(), self._viewing)
+        return self._prior.boxes(item)
+
+    def _frames(self, item: Item, answer: Frames, rng: random.Random) -> Sequence[int]:
+        count = len(self._viewing.layout(item).frames)
+        first = self._firsts.without(item.question, item.patient_id)
+        last = self._lasts.without(item.question, item.patient_id)
+        low = min(count - 1, round((0.25 if first is None else first) * count))
+        return range(low, max(low, min(count - 1, round((0.75 if last is None else last) * count))) + 1)
+
+    def _grades(self, item: Item, answer: Grades, rng: random.Random) -> dict[str, int]:
+        result = {}
+        for name in answer.grades:
+            counts = self._graded.without((item.question, name), item.patient_id)
+            result[name] = min(counts, key=lambda grade: (-counts[grade], grade)) if counts else 0
+        return result
+
+    def _choices(self, item: Item, answer: Choices, rng: random.Random) -> Sequence[str]:
+        offered = {option.value for option in item.options}
+        others = self._sets.without(item.question, item.patient_id)
+        counts = {one: count for one, count in others.items() if offered.issuperset(one)}
+        if not counts:
+            return [rng.choice(sorted(offered))]
+        return min(counts, key=lambda one: (-counts[one], one))
 
 
-class Prior:
-    """The average anatomy: mean sizes and places of structures in other patients, else their majority answer."""
+class Prior(Majority):
+    """The average anatomy: mean sizes and places of structures in other patients, else their majority answer.
 
-    def __init__(self, bench: Bench, spec: Spec) -> None:
-        self._seed = spec.whole("seed", 0)
-        self._majority = Majority(bench, spec)
+    `boxes=5` says the five k-means boxes of each label instead of the median one.
+    """
+
+    purpose = "prior"
+
+    def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
+        super().__init__(bench, spec, shown)
+        self._count = max(1, spec.whole("boxes", 1))
         patient_of = {study.study_id: study.patient_id for study in bench.studies()}
         facts = (fact for fact in bench.facts() if fact.kind in AverageAnatomy.FACTS)
         self._anatomy = AverageAnatomy(facts, patient_of)
 
-    def answer(self, item: Item) -> str:
+    def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         """What the average patient would suggest; a guess among what it leaves open."""
-        if isinstance(item.answer, Number):
-            of = item.parameters.get("of", "")
-            mean = self._anatomy.volume_ml(of, item.patient_id) if item.task == "volume" else None
-            return self._majority.answer(item) if mean is None else f"{mean:.1f} {item.answer.unit}"
-        if isinstance(item.answer, Text):
-            return self._majority.answer(item)
-        known = self._anatomy.consistent(item) or self._majority.standing_out(item)
-        return _say(item, _guess(item, self._seed, "prior", known))
+        if isinstance(answer, Number):
+            mean = self._anatomy.expected_number(item)
+            return super()._words(item, answer, rng) if mean is None else f"{mean:.1f} {answer.unit}"
+        if isinstance(answer, Text):
+            return super()._words(item, answer, rng)
+        known = self._anatomy.consistent(item) or self.standing_out(item)
+        return _say(item, _guess(item, self._seed, self.purpose, known))
+
+    def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
+        if self._prior is None:
+            self._prior = BoxPrior(self._bench.items(), self._viewing, self._count)
+        return self._prior.boxes(item)
 
 
-BASELINES: dict[str, Callable[[Bench, Spec], Baseline]] = {
+class FixedGrid(Random):
+    """A fixed grid of boxes on every picture; all else is guessed."""
+
+    purpose = "grid"
+
+    def _simple(self, item: Item, answer: Simple, rng: random.Random) -> str:
+        if not isinstance(answer, Boxes):
+            return super()._simple(item, answer, rng)
+        return list_boxes(self._boxes(item, answer, rng), self._viewing.space, self._viewing.sizes(item))
+
+    def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
+        if self._extent is None:
+            self._extent = extent_of(self._bench.items(), self._viewing)
+        return fixed_grid(self._viewing.sizes(item), self._extent)
+
+
+BASELINES: dict[str, Callable[[Bench, Spec, Viewing], Baseline]] = {
     "oracle": Oracle,
     "random": Random,
     "majority": Majority,
     "prior": Prior,
-    "nearest": Nearest,
-    "replay": Replay,
+    "grid": FixedGrid,
+    "nearest": lambda bench, spec, viewing: Nearest(bench, spec),
+    "replay": lambda bench, spec, viewing: Replay(bench, spec),
 }
+_SETTINGS = {"prior": {"seed", "delay", "boxes"}}
 
 
-def make_baseline(bench: Bench, spec: Spec) -> Baseline:
-    """The baseline a spec names, fitted to the bench where it learns from other patients."""
+def make_baseline(bench: Bench, spec: Spec, profile: Profile | None = None) -> Baseline:
+    """The baseline a spec names, fitted to the bench where it learns from other patients.
+
+    It speaks of frames and boxes in the profile's coordinates; without one, in those of the stored frames.
+    """
     if spec.kind not in BASELINES:
         raise SitusError(f"unknown model {spec.kind!r}", where="--model", fix=did_you_mean(spec.kind, BASELINES))
-    unknown = set(spec.settings) - {"seed", "delay"}
+    known = _SETTINGS.get(spec.kind, {"seed", "delay"})
+    unknown = set(spec.settings) - known
     if unknown or (spec.kind != "replay" and (spec.name or spec.url)):
         odd = min(unknown) if unknown else spec.name or spec.url
-        raise SitusError(f"{spec.kind} does not know {odd!r}", where="--model", fix="settings: seed, delay")
-    return BASELINES[spec.kind](bench, spec)
+        fix = f"settings: {', '.join(sorted(known, reverse=True))}"
+        raise SitusError(f"{spec.kind} does not know {odd!r}", where="--model", fix=fix)
+    return BASELINES[spec.kind](bench, spec, Viewing(bench, profile))
 
 
 def _text(item: Item) -> tuple[str, ...]:

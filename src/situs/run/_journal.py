@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Literal
 
 import msgspec
 
+from situs.clients import Spent
 from situs.errors import SitusError
 
 __all__ = ["AnswerRow", "Journal", "read_journal"]
@@ -28,6 +31,10 @@ class AnswerRow(msgspec.Struct, frozen=True):
     usage: dict[str, float] = {}
     seconds: float | None = None
     error: str = ""
+    finish_reason: str = ""
+    """Why the model ended; `length` is an answer cut off at `max_tokens`."""
+    cached: bool = False
+    """It came from the response cache: nothing was sent, and `usage` was paid before."""
 
 
 def read_journal(path: Path) -> dict[str, AnswerRow]:
@@ -67,19 +74,40 @@ def _rows(path: Path) -> Iterator[AnswerRow]:
 
 
 class Journal:
-    """An open journal to which answers are added."""
+    """An open journal to which answers are added, by one process at a time."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.states: dict[str, str] = {}
+        """The last state of every item."""
+        self.spent = Spent()
+        """Tokens of all calls so far, those that failed included."""
+        self._encoder = msgspec.json.Encoder()
         try:
-            _cut_torn_line(path)
-            rows = read_journal(path) if path.exists() else {}
             # Unbuffered: after a failed write nothing is left over that closing would try to write again.
             self._stream = path.open("ab", buffering=0)
+            _lock(self._stream.fileno())
+            _cut_torn_line(path)
+        except BlockingIOError as error:
+            self._stream.close()
+            fix = "wait for it, stop it, or choose another --out"
+            raise SitusError("another situs run is writing here", where=path, fix=fix) from error
         except OSError as error:
             raise SitusError(f"cannot be written ({error.strerror})", where=path, fix="choose another --out") from error
-        self.done = {item: row.state for item, row in rows.items() if row.state != "failed"}
-        self._encoder = msgspec.json.Encoder()
+        self._read()
+
+    def _read(self) -> None:
+        try:
+            read_journal(self._path)
+            for row in _rows(self._path):
+                self._count(row)
+        except BaseException:
+            self._stream.close()
+            raise
+
+    def is_done(self, item_id: str) -> bool:
+        """Whether the item has an answer; a failed call is none."""
+        return self.states.get(item_id, "failed") != "failed"
 
     def add(self, row: AnswerRow) -> None:
         """Append one answer and hand it to the operating system at once."""
@@ -90,8 +118,13 @@ class Journal:
         except OSError as error:
             fix = "free some space and run the same command again: finished answers are kept"
             raise SitusError(f"cannot write ({error.strerror})", where=self._path, fix=fix) from error
-        if row.state != "failed":
-            self.done[row.item_id] = row.state
+        self._count(row)
+
+    def _count(self, row: AnswerRow) -> None:
+        if not self.is_done(row.item_id):
+            self.states[row.item_id] = row.state
+        if row.usage and not row.cached:
+            self.spent = self.spent.plus(row.usage)
 
     def __enter__(self) -> Journal:
         return self
@@ -102,10 +135,17 @@ class Journal:
         self._stream.close()
 
 
+def _lock(descriptor: int) -> None:
+    """Keep other processes out; file systems that know no locks do without."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
+            raise
+
+
 def _cut_torn_line(path: Path) -> None:
     """Drop what a crash left after the last whole line."""
-    if not path.exists():
-        return
     with path.open("rb+") as stream:
         size = stream.seek(0, os.SEEK_END)
         position = size

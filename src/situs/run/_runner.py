@@ -3,59 +3,42 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
-from situs import __version__
-from situs._files import canonical_json, read_json, write_atomic
-from situs.bench import Bench, open_bench
-from situs.clients import Spec
+from situs._files import canonical_json, write_atomic
+from situs.bench import Bench
+from situs.clients import (
+    Client,
+    Limits,
+    Price,
+    Reply,
+    Request,
+    ResponseCache,
+    Spec,
+    Tally,
+    ask,
+    check_may_ask,
+    settings_for,
+)
 from situs.errors import SitusError
-from situs.items import Item
 from situs.profiles import Profile
 from situs.run._baselines import make_baseline
+from situs.run._folder import add_notes, start_run
+from situs.run._hidden import HiddenItems
 from situs.run._journal import AnswerRow, Journal
+from situs.run._plan import Plan, plan_run
 from situs.run._replay import Replay, recorded_replay
+from situs.run._requests import Presents, requests_for
+from situs.run._result import RunResult, result_of
 
-__all__ = ["RunInfo", "RunResult", "open_run", "run_baseline", "selected_items"]
+__all__ = ["run_baseline", "run_client"]
 
-
-class RunInfo(msgspec.Struct, frozen=True):
-    """`run.json`."""
-
-    client: str
-    profile: Profile
-    profile_hash: str
-    bench: str
-    """The bench folder relative to the run, or its name where they lie far apart."""
-    bench_hash: str
-    split: str | None
-    limit: int | None
-    settings: dict[str, str]
-    versions: dict[str, str]
-
-
-class RunResult(msgspec.Struct, frozen=True):
-    """What a run did."""
-
-    items: int
-    states: dict[str, int]
-    requests: int
-    seconds: float
-    cost: float
-    notes: list[str] = []
-    """What a user should know of it."""
-
-
-def selected_items(bench: Bench, split: str | None, limit: int | None) -> Iterator[Item]:
-    """The items a run covers."""
-    return islice(bench.items(split), limit)
+_LIMITS = Limits()
 
 
 def run_baseline(
@@ -69,32 +52,111 @@ def run_baseline(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> RunResult:
     """Answer every item that has no answer yet."""
-    baseline = make_baseline(bench, spec)
+    baseline = make_baseline(bench, spec, profile)
     delay = _delay(spec)
-    count = sum(1 for _ in selected_items(bench, split, limit))
-    if not count:
-        raise SitusError("no item to ask", where=f"--split {split}", fix="leave --split out, or name one the bench has")
-    _start(out, bench, spec, profile, split, limit)
+    plan = plan_run(bench, split, limit)
+    client = recorded_replay(spec) if spec.kind == "replay" else None
+    start_run(out, bench, spec, profile, split, limit, client=client)
     begin = time.monotonic()
-    states: Counter[str] = Counter()
-    asked = total = 0
+    asked = 0
     with Journal(out / "answers.jsonl") as journal:
-        for item in selected_items(bench, split, limit):
-            total += 1
-            progress(total, count)
-            if item.item_id not in journal.done:
-                if delay > 0:
-                    time.sleep(delay)
-                said = baseline.answer(item)
-                row = AnswerRow(item.item_id, "answered", said or "", {}, 0.0)
-                journal.add(row if said is not None else AnswerRow(item.item_id, "failed", error="no answer given"))
-                asked += 1
-            states[journal.done.get(item.item_id, "failed")] += 1
-    notes = []
+        before = sum(map(journal.is_done, plan.item_ids))
+        for item in plan.items(lambda item_id: not journal.is_done(item_id)):
+            if delay > 0:
+                time.sleep(delay)
+            said = baseline.answer(item)
+            row = AnswerRow(item.item_id, "answered", said or "", {}, 0.0)
+            journal.add(row if said is not None else AnswerRow(item.item_id, "failed", error="no answer given"))
+            asked += 1
+            progress(before + asked, len(plan.item_ids))
+        states = Counter(journal.states[item_id] for item_id in plan.item_ids)
+    notes: tuple[str, ...] = ()
     if isinstance(baseline, Replay):
-        notes = baseline.joined.notes()
+        notes = tuple(baseline.joined.notes())
         write_atomic(out / "joined.json", msgspec.json.format(canonical_json(baseline.joined), indent=1) + b"\n")
-    return RunResult(total, dict(sorted(states.items())), asked, time.monotonic() - begin, 0.0, notes)
+    seconds = time.monotonic() - begin
+    return RunResult(len(plan.item_ids), dict(sorted(states.items())), asked, seconds, 0.0, notes=notes)
+
+
+def run_client(
+    bench: Bench,
+    client: Client,
+    spec: Spec,
+    presenter: Presents,
+    profile: Profile,
+    out: Path,
+    *,
+    split: str | None = None,
+    limit: int | None = None,
+    limits: Limits = _LIMITS,
+    cache: ResponseCache | None = None,
+    price: Price | None = None,
+    allow_remote: bool = False,
+    skip_hidden: bool = False,
+    withhold: bool = False,
+    progress: Callable[[Tally, int, int], None] = lambda tally, before, total: None,
+    say: Callable[[str], None] = lambda text: None,
+) -> RunResult:
+    """Ask a model every item that has no answer yet; failed calls of an earlier session are asked again.
+
+    `progress` is called with the session's tally, how many items were done before it, and how many there are.
+    """
+    restricted = bench.info.restricted
+    check_may_ask(client, restricted=restricted, allow_remote=allow_remote, limits=limits, price=price)
+    plan = plan_run(bench, split, limit)
+    settings = settings_for(client, spec)
+    versions: dict[str, str] = getattr(client, "versions", {})
+    info = start_run(out, bench, spec, profile, split, limit, client=client.name, sampling=settings, versions=versions)
+    with Journal(out / "answers.jsonl") as journal, HiddenItems(out / "hidden.jsonl") as hidden:
+        left = {item_id for item_id in plan.item_ids if not journal.is_done(item_id)}
+        if skip_hidden:
+            left -= hidden.reasons.keys()
+        before = len(plan.item_ids) - len(left)
+
+        def record(request: Request, reply: Reply, seconds: float) -> None:
+            journal.add(
+                AnswerRow(
+                    request.key,
+                    reply.state,
+                    reply.text,
+                    reply.usage,
+                    round(seconds, 3),
+                    reply.error,
+                    reply.finish_reason,
+                    reply.cached,
+                )
+            )
+
+        items = plan.items(left.__contains__) if left else iter(())
+        asked = ask(
+            client,
+            requests_for(
+                items,
+                presenter,
+                settings,
+                hidden,
+                volume=getattr(client, "takes_volume", False),
+                withhold=withhold,
+                skip_hidden=skip_hidden,
+            ),
+            record,
+            restricted=restricted,
+            allow_remote=allow_remote,
+            limits=limits,
+            cache=cache,
+            price=price,
+            spent=journal.spent,
+            progress=lambda tally: progress(tally, before, len(plan.item_ids)),
+            say=say,
+        )
+        info = add_notes(out, info, (*_notes(plan), *asked.notices))
+        return result_of(plan, journal, asked, set(hidden.reasons), info.notes)
+
+
+def _notes(plan: Plan) -> tuple[str, ...]:
+    if not plan.without_scan:
+        return ()
+    return (f"{plan.without_scan:,} of {len(plan.item_ids):,} items came without a scan and were asked in words only",)
 
 
 def _delay(spec: Spec) -> float:
@@ -106,77 +168,3 @@ def _delay(spec: Spec) -> float:
     if not 0 <= delay <= 3600:
         raise SitusError("delay is not a number of seconds", where=str(spec), fix="e.g. delay=0.1")
     return delay
-
-
-def _start(out: Path, bench: Bench, spec: Spec, profile: Profile, split: str | None, limit: int | None) -> None:
-    info = RunInfo(
-        client=recorded_replay(spec) if spec.kind == "replay" else str(spec),
-        profile=profile,
-        profile_hash=profile.hash,
-        bench=_relative(bench.folder, out),
-        bench_hash=bench.info.content_hash,
-        split=split,
-        limit=limit,
-        settings=spec.settings,
-        versions={"situs": __version__},
-    )
-    path = out / "run.json"
-    if path.is_file():
-        _refuse_another(read_json(path, RunInfo), info, out)
-    elif out.is_dir() and any(not _is_left_over(entry) for entry in out.iterdir()):
-        raise SitusError("exists and is not a run", where=out, fix="choose another --out")
-    elif out.exists() and not out.is_dir():
-        raise SitusError("is a file, not a folder", where=out, fix="choose another --out")
-    files = {path: msgspec.json.format(canonical_json(info), indent=2) + b"\n"}
-    if (out / info.bench).resolve() != bench.folder.resolve():
-        files[out / "locations.json"] = canonical_json({"bench": str(bench.folder.resolve())}) + b"\n"
-    for file, content in files.items():
-        if not file.is_file() or file.read_bytes() != content:
-            write_atomic(file, content)
-    for entry in filter(_is_left_over, list(out.iterdir())):
-        entry.unlink()
-
-
-def _is_left_over(entry: Path) -> bool:
-    """Whether a run that was killed before its first answer left this behind."""
-    return entry.name.startswith((".run.json.", ".locations.json.")) and entry.name.endswith(".part")
-
-
-def _refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
-    for what, before, now in (
-        ("model", old.client, new.client),
-        ("profile", old.profile_hash, new.profile_hash),
-        ("bench", old.bench_hash, new.bench_hash),
-    ):
-        if before != now:
-            raise SitusError(
-                f"was run with another {what}", where=out, fix="choose another --out, or the same settings"
-            )
-
-
-def _relative(bench: Path, run: Path) -> str:
-    """A path that moves with the two folders and names none but the bench's own."""
-    relative = Path(os.path.relpath(bench.resolve(), run.resolve()))
-    named = [part for part in relative.parts if part != ".."]
-    return str(relative) if len(named) <= 1 else bench.resolve().name
-
-
-def _find_bench(run: Path, info: RunInfo) -> Path:
-    """Where the bench lies: as the run remembers it, or, privately, where it was on this machine."""
-    private = run / "locations.json"
-    places = [run / info.bench]
-    if private.is_file():
-        places.append(Path(read_json(private, dict[str, str]).get("bench", "")))
-    for place in places:
-        if (place / "bench.json").is_file():
-            return place
-    raise SitusError("its bench is not where it was", where=run, fix="give the bench with --bench")
-
-
-def open_run(run: Path, bench: Path | None = None) -> tuple[RunInfo, Bench]:
-    """A run and its bench, refused if the bench is not the one it was run on."""
-    info = read_json(run / "run.json", RunInfo)
-    opened = open_bench(bench if bench is not None else _find_bench(run, info))
-    if opened.info.content_hash != info.bench_hash:
-        raise SitusError("was run on another bench", where=run, fix="give the bench it was run on")
-    return info, opened

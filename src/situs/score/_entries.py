@@ -10,6 +10,30 @@ from fractions import Fraction
 import msgspec
 import numpy as np
 
+from situs.score._metrics_boxes import (
+    BOX_CENTRE_HIT,
+    BOX_F1,
+    BOX_FRAME_F1,
+    BOX_FRAME_IOU,
+    BOX_IOU_3D,
+    BOX_MEAN_IOU,
+    BOX_PANOPTIC,
+    BOX_TUBE_IOU,
+)
+from situs.score._metrics_grades import (
+    GRADE_EXACT,
+    GRADE_KAPPA,
+    GRADE_MACRO_F1,
+    GRADE_WITHIN_ONE,
+    PRESENCE_SENSITIVITY,
+    PRESENCE_SPECIFICITY,
+    GradeStatistic,
+    GradeTables,
+    macro_f1,
+    presence_sensitivity,
+    presence_specificity,
+    quadratic_kappa,
+)
 from situs.score._metrics_number import (
     MRA_VSI_CODE,
     MRA_VSI_PAPER,
@@ -24,10 +48,13 @@ from situs.score._metrics_numbers import (
     SPEARMAN_WITHIN_STRUCTURE,
     spearman_within_structure,
 )
+from situs.score._metrics_sets import CHOICES_EXACT, CHOICES_F1, FRAMES_ENDS_WITHIN_ONE, FRAMES_F1, FRAMES_IOU
 from situs.score._outcomes import NOT_COUNTED, Scored
+from situs.score._parse_boxes import INFERRED
+from situs.score._parts import LEVEL_WITHIN_ONE
 from situs.score._statistics import Estimate, RowStatistic, cluster_bootstrap, cluster_bootstrap_of
 
-__all__ = ["METRICS", "Entry", "entries"]
+__all__ = ["BOX_METRICS", "METRICS", "NOT_ANSWERABLE", "Entry", "entries"]
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -83,10 +110,86 @@ def _within(rows: Rows, seed: int) -> Estimate | None:
 
 def _mean_of(name: str) -> Metric:
     def metric(rows: Rows, seed: int) -> Estimate | None:
-        held = [row for row in rows if getattr(row, name) is not None]
-        return _mean(held, [getattr(row, name) for row in held], seed)
+        held = [row for row in rows if name in row.values]
+        return _mean(held, [row.values[name] for row in held], seed)
 
     return metric
+
+
+def _balanced(rows: Rows, seed: int) -> Estimate | None:
+    """The mean over yes and no of the share that is right: always the same answer gives one half."""
+    held = sorted((row for row in rows if row.form == "yes_no"), key=lambda row: row.outcome.item_id)
+    yes = np.array([row.answer == "yes" for row in held])
+    right = np.array([bool(row.outcome.right) for row in held], dtype=np.float64)
+
+    def statistic(picked: np.ndarray) -> float | None:
+        true, got = yes[picked], right[picked]
+        return 0.5 * float(got[true].mean() + got[~true].mean()) if true.any() and not true.all() else None
+
+    return _of(statistic, held, seed, (0.0, 1.0))
+
+
+def _twin_groups(rows: Rows, seed: int) -> Estimate | None:
+    """The share of twin groups all of whose items are right; groups that share a patient are one cluster."""
+    groups: dict[str, list[Scored]] = defaultdict(list)
+    for row in rows:
+        if row.twin_group:
+            groups[row.twin_group].append(row)
+    whole = {name: group for name, group in sorted(groups.items()) if len(group) > 1}
+    if not whole:
+        return None
+    right = [float(all(row.outcome.right for row in group)) for group in whole.values()]
+    linked = _linked([{row.cluster for row in group} for group in whole.values()])
+    return cluster_bootstrap(right, linked, seed=seed)
+
+
+def _linked(sets: list[set[str]]) -> list[str]:
+    """A name for each set, the same for sets that share a member, also by way of others."""
+    parent: dict[str, str] = {}
+
+    def root(member: str) -> str:
+        while parent.setdefault(member, member) != member:
+            parent[member] = parent[parent[member]]
+            member = parent[member]
+        return member
+
+    for members in sets:
+        first, *rest = sorted(members)
+        for member in rest:
+            low, high = sorted((root(first), root(member)))
+            parent[high] = low
+    return [root(min(members)) for members in sets]
+
+
+def _over_grades(statistic: GradeStatistic, bounds: tuple[float, float]) -> Metric:
+    def metric(rows: Rows, seed: int) -> Estimate | None:
+        held = sorted((row for row in rows if row.grades), key=lambda row: row.outcome.item_id)
+        tables = GradeTables([row.grades for row in held])
+        return _of(lambda picked: tables.mean(statistic, picked), held, seed, bounds, n_boot=200)
+
+    return metric
+
+
+def _grounded(answer: bool, place: bool) -> Metric:
+    """The share of answers of which the what is (not) right and the where is (not) right."""
+
+    def metric(rows: Rows, seed: int) -> Estimate | None:
+        held = [row for row in rows if row.answer_right is not None]
+        values = [float(row.answer_right is answer and row.place_right is place) for row in held]
+        return _mean(held, values, seed)
+
+    return metric
+
+
+def _not_answerable(rows: Rows, seed: int) -> Estimate | None:
+    held = [row for row in rows if row.hidden_right is not None]
+    return _mean(held, [float(bool(row.hidden_right)) for row in held], seed)
+
+
+def _inferred(rows: Rows, seed: int) -> Estimate | None:
+    """The share of answers with places that were read otherwise than the profile declares."""
+    held = [row for row in rows if any(name in row.values for name in (BOX_TUBE_IOU, FRAMES_IOU))]
+    return _mean(held, [float(bool(INFERRED & set(row.outcome.flags))) for row in held], seed)
 
 
 def _mean(rows: Rows, values: Sequence[float], seed: int, bounds: tuple[float, float] = (0.0, 1.0)) -> Estimate | None:
@@ -157,9 +260,29 @@ def _places(values: list[Fraction]) -> list[int]:
     return [places[value] for value in values]
 
 
-def _of(statistic: RowStatistic, held: list[Scored], seed: int) -> Estimate | None:
-    return cluster_bootstrap_of(statistic, [row.cluster for row in held], n_boot=500, seed=seed) if held else None
+def _of(
+    statistic: RowStatistic,
+    held: list[Scored],
+    seed: int,
+    bounds: tuple[float, float] | None = None,
+    n_boot: int = 500,
+) -> Estimate | None:
+    clusters = [row.cluster for row in held]
+    return cluster_bootstrap_of(statistic, clusters, n_boot=n_boot, seed=seed, bounds=bounds) if held else None
 
+
+BOX_METRICS = (
+    *BOX_F1.values(),
+    BOX_PANOPTIC,
+    BOX_TUBE_IOU,
+    BOX_CENTRE_HIT,
+    BOX_FRAME_F1,
+    BOX_FRAME_IOU,
+    BOX_MEAN_IOU,
+    BOX_IOU_3D,
+)
+NOT_ANSWERABLE = "accuracy.not-answerable"
+"""Of the items that the profile hides; the one metric that looks at them."""
 
 METRICS: dict[str, Metric] = {
     "accuracy": _accuracy,
@@ -168,13 +291,29 @@ METRICS: dict[str, Metric] = {
     "coverage": _coverage,
     "chance": _chance,
     "accuracy.chance-adjusted": _chance_adjusted,
+    "accuracy.balanced": _balanced,
+    "accuracy.twin-groups": _twin_groups,
+    LEVEL_WITHIN_ONE: _mean_of(LEVEL_WITHIN_ONE),
+    NOT_ANSWERABLE: _not_answerable,
     WITHIN_INTERVAL: _within,
-    MRA_VSI_CODE: _mean_of("mra_code"),
-    MRA_VSI_PAPER: _mean_of("mra_paper"),
-    RELATIVE_ACCURACY: _mean_of("relative"),
+    MRA_VSI_CODE: _mean_of(MRA_VSI_CODE),
+    MRA_VSI_PAPER: _mean_of(MRA_VSI_PAPER),
+    RELATIVE_ACCURACY: _mean_of(RELATIVE_ACCURACY),
     SKILL_OVER_MEAN: _skill,
     MEDIAN_ABS_LOG_RATIO: _log_ratio,
     SPEARMAN_WITHIN_STRUCTURE: _spearman,
+    **{name: _mean_of(name) for name in BOX_METRICS},
+    **{name: _mean_of(name) for name in (FRAMES_IOU, FRAMES_F1, FRAMES_ENDS_WITHIN_ONE)},
+    "places.inferred": _inferred,
+    **{name: _mean_of(name) for name in (CHOICES_EXACT, CHOICES_F1, GRADE_EXACT, GRADE_WITHIN_ONE)},
+    GRADE_KAPPA: _over_grades(quadratic_kappa, (-1.0, 1.0)),
+    GRADE_MACRO_F1: _over_grades(macro_f1, (0.0, 1.0)),
+    PRESENCE_SENSITIVITY: _over_grades(presence_sensitivity, (0.0, 1.0)),
+    PRESENCE_SPECIFICITY: _over_grades(presence_specificity, (0.0, 1.0)),
+    "grounded.accuracy": _grounded(answer=True, place=True),
+    "grounded.answer-only": _grounded(answer=True, place=False),
+    "grounded.place-only": _grounded(answer=False, place=True),
+    "grounded.neither": _grounded(answer=False, place=False),
 }
 
 
@@ -186,7 +325,7 @@ def entries(rows: Rows, metrics: Sequence[str], seed: int) -> list[Entry]:
     counted = [row for row in ordered if row.outcome.state != NOT_COUNTED]
     result = []
     for name in metrics:
-        estimate = METRICS[name](counted, seed)
+        estimate = METRICS[name](ordered if name == NOT_ANSWERABLE else counted, seed)
         if estimate is not None:
             note = estimate.note or estimate.method
             value = estimate.value

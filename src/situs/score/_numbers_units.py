@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["COUNT", "Unit", "known_unit", "unit_at"]
+__all__ = ["COUNT", "RATIO", "Unit", "known_unit", "unit_at"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class Unit:
 
 
 COUNT = Unit("count", Fraction(1))
+RATIO = Unit("share", Fraction(1))
 _OTHER = Unit("other", Fraction(1))
 
 _CUBED = r" ?(?:³|\^ ?3|\*\*3|3)"
@@ -49,9 +50,10 @@ _SPELLINGS: list[tuple[str, Unit]] = [
     *((word, Unit("length", Fraction(size))) for word, size in _METRES.values()),
     (r"inch(?:es)?", Unit("length", Fraction(254, 10))),
     (r"%|percent|per cent|pct", Unit("share", Fraction(1, 100))),
+    (r"(?:axial )?slices?", Unit("slices", Fraction(1))),
     (
         r"years?|yrs?|months?|weeks?|days?|hours?|minutes?|min|seconds?|secs?|ms|k?g|grams?|hu|hounsfield|degrees?|°c?|pixels?|px|"
-        r"voxels?|vox|slices?|frames?|images?|tesla|t|khz|mhz|hz|kv|kvp|mas|mm ?hg|bpm",
+        r"voxels?|vox|frames?|images?|tesla|t|khz|mhz|hz|kv|kvp|mas|mm ?hg|bpm",
         _OTHER,
     ),
 ]
@@ -65,7 +67,7 @@ def known_unit(name: str) -> Unit | None:
     if not stripped:
         return COUNT
     if stripped.lower() in {"fraction", "ratio"}:
-        return Unit("share", Fraction(1))
+        return RATIO
     found = unit_at(stripped, 0)
     return found[0] if found and found[1] == len(stripped) and found[0] is not _OTHER else None
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.bench import Bench
-from situs.errors import SitusError
+from situs.errors import SitusError, did_you_mean
 from situs.items import Item, Text
 from situs.run import AnswerRow, Spec, make_baseline
 from situs.score._agreement import spearman
@@ -29,7 +29,7 @@ from situs.score._verdicts import JoinedVerdicts, VerdictFile, join_verdicts, re
 
 __all__ = ["PROTOCOLS", "OpenScores", "Verdicts", "open_scores", "with_open"]
 
-PROTOCOLS = ("ct-spatialvqa",)
+PROTOCOLS = ("ct-spatialvqa", "sgmri-vqa")
 _ALSO_BLIND = ("majority", "nearest")
 IntArray = NDArray[np.int64]
 
@@ -73,9 +73,13 @@ def open_scores(
     """Score the free-text items among these; None if there are none and no verdict was given."""
     held = [item for item in items if isinstance(item.answer, Text)]
     if verdicts.protocol is not None and verdicts.protocol not in PROTOCOLS:
-        raise SitusError(f"unknown protocol {verdicts.protocol!r}", where="--protocol", fix=f"use {PROTOCOLS[0]}")
+        raise SitusError(
+            f"unknown protocol {verdicts.protocol!r}",
+            where="--protocol",
+            fix=did_you_mean(verdicts.protocol, PROTOCOLS),
+        )
     if not held:
-        if verdicts.files or verdicts.protocol:
+        if verdicts.files or verdicts.protocol == PROTOCOLS[0]:
             raise SitusError("the bench has no free-text answers to judge", where=bench.folder, fix="drop --verdicts")
         return None
     return _Scoring(bench, held, rows, verdicts, metrics, seed).scores()
@@ -86,7 +90,7 @@ def with_open(scores: Scores, texts: OpenScores) -> Scores:
     baselines = dict(scores.baselines)
     for name, held in texts.baselines.items():
         before = baselines.get(name, BaselineScores([], {}, {}))
-        baselines[name] = BaselineScores(before.overall + held, before.by_task, before.by_stratum)
+        baselines[name] = msgspec.structs.replace(before, overall=before.overall + held)
     return msgspec.structs.replace(
         scores,
         overall=scores.overall + texts.overall,
@@ -229,7 +233,7 @@ class _Scoring:
         return result
 
     def _published(self) -> PublishedScores | None:
-        if self._given.protocol is None:
+        if self._given.protocol != PROTOCOLS[0]:
             return None
         right = {item.item_id: bool(value) for item, value in zip(self._items, self._right)}
         return published_scores(self._files, self._joined, self._items, right)

@@ -20,6 +20,7 @@ __all__ = ["parse_choice"]
 _SEVERAL = Unparsed("several options named")
 _DISAGREE = Unparsed("letter and text disagree")
 _OUT_OF_RANGE = Unparsed("no such option")
+_OF_PICTURE = Unparsed("a side of the picture, not of the patient")
 _CONTRADICTORY = Unparsed("contradictory answers")
 _TURN = re.compile(
     r"(?:^|(?<=[.;!?,…\n—–-]) ?|(?<=[.;!?,…—–-] ))(?:(?:but |oh |hmm* |hm )?"
@@ -27,6 +28,7 @@ _TURN = re.compile(
     r"rather|make that)\b[ ,.:;!…—–-]*)+",
     re.IGNORECASE,
 )
+_STATEMENTS = re.compile(r"(?<=[.;!?\n])")
 _STRONG_TURN = re.compile(r"\b(?:wait|on second|scratch|correction|my mistake|misspoke|oops)\b", re.IGNORECASE)
 _TURNED_TO = re.compile(
     r"(?:it's |it is |it must be |it should be |that's |the answer is |i mean |i choose |option |answer |make that )*",
@@ -79,7 +81,7 @@ class _Reader:
         rest = after_refusal(text)
         if rest != text and (head := self.letters.head(rest.strip(" ,"), strict=True)) is not None:
             return self._letter(head[0], head[1])
-        result = self._prose(rest, bare_numbers=False)
+        result = self._prose(_without_questions(rest), bare_numbers=False)
         return result if result is not None else self._refusal(text)
 
     def corrected(self, plain: str, result: Result[str] | None) -> Result[str] | None:
@@ -154,6 +156,8 @@ class _Reader:
         if len(named) == 1 and any(_compared(folded, one, mentions) for one in said if one.option in named):
             head = self._named(text)  # "the left, which is larger than the right"
             return self._one(head) if set(head) == named else _SEVERAL
+        if not named and any(mention.of_picture for mention in mentions):
+            return _OF_PICTURE
         return self._one(sorted(named)) if named else None
 
     def _refusal(self, text: str) -> Result[str] | None:
@@ -214,9 +218,16 @@ class _Reader:
         return f"{text[: spans[0][1]]}\n{text[spans[-1][2] :]}"
 
 
+def _without_questions(text: str) -> str:
+    """What a reply states; all of it if it only asks."""
+    stated = "".join(part for part in _STATEMENTS.split(text) if not part.endswith("?"))
+    return stated if stated.strip(" .,;!\n") else text
+
+
 def _compared(folded: str, one: Mention, mentions: list[Mention]) -> bool:
     """Whether the mention's own sentence compares it with another option: which of them is chosen is not said."""
     start = max(folded.rfind(mark, 0, one.start) for mark in (". ", "; ", "! ", "? "))
     ends = [end for mark in (". ", "; ", "! ", "? ") if (end := folded.find(mark, one.end)) >= 0]
     end = min(ends, default=len(folded))
-    return any(other.aside and other.option != one.option and start < other.start < end for other in mentions)
+    others = (other for other in mentions if other.aside and not other.of_picture)
+    return any(other.option != one.option and start < other.start < end for other in others)

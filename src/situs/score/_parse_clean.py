@@ -10,7 +10,7 @@ import re
 
 from situs.score._parse_json import mark_json
 
-__all__ = ["FINAL_CLOSE", "FINAL_OPEN", "LONGEST_REPLY", "clean"]
+__all__ = ["FINAL_CLOSE", "FINAL_OPEN", "LONGEST_REPLY", "clean", "visible"]
 
 LONGEST_REPLY = 20_000
 """Characters kept, from the end: answers stand there."""
@@ -62,12 +62,7 @@ def clean(text: str) -> str:
 
     A cut reply begins with a line of its own that says so, so that its first words are not taken for the lead.
     """
-    text = _visible(text.translate(_TRANSLATE))
-    if len(text) > LONGEST_REPLY:
-        tail = text[-LONGEST_REPLY:]
-        first_break = re.search(r"\s", tail)
-        text = "[cut]\n" + (tail[first_break.end() :] if first_break else tail)
-    text = re.sub(r"```(?:json|python|text|txt|plaintext|markdown|latex|yaml)?", " ", text)
+    text = re.sub(r"```(?:json|python|text|txt|plaintext|markdown|latex|yaml)?", " ", visible(text))
     text = _plain_latex(mark_json(text, FINAL_OPEN, FINAL_CLOSE))
     text = _BOX.sub(lambda match: _final(match[1] if match[1] is not None else match[2]), text)
     text = _ANSWER_TAG.sub(lambda match: _final(match[1]), text)
@@ -79,7 +74,17 @@ def clean(text: str) -> str:
     return re.sub(r" ?\n\s*", "\n", text).strip()
 
 
-def _visible(text: str) -> str:
+def visible(text: str, longest: int = LONGEST_REPLY) -> str:
+    """The reply without its thinking, at most its last `longest` characters; markup stays."""
+    text = _after_thinking(text.translate(_TRANSLATE))
+    if len(text) <= longest:
+        return text
+    tail = text[-longest:]
+    first_break = re.search(r"\s", tail)
+    return "[cut]\n" + (tail[first_break.end() :] if first_break else tail)
+
+
+def _after_thinking(text: str) -> str:
     """What follows the thinking; what precedes it if nothing follows."""
     channel = text.rfind(_CHANNEL_FINAL)
     if channel >= 0:

@@ -8,7 +8,8 @@ from typing import Literal
 
 from situs.errors import SitusError
 from situs.score._numbers_tokens import Kind, Token, tokens
-from situs.score._numbers_units import COUNT, Unit, known_unit
+from situs.score._numbers_units import COUNT, RATIO, Unit, known_unit
+from situs.score._numbers_words import count_in_words, difference, times_as_numbers
 from situs.score._parse_claims import Claim, lone_sentences, sentences
 from situs.score._parse_clean import clean
 from situs.score._parse_common import Parsed, RefusedInWords, Result, Unparsed, agree, settle
@@ -33,6 +34,7 @@ _EQUALS = re.compile(r"(?:[=≈]|≃|≅) ?(?:about |approximately |roughly |~ ?
 # Behind "Answer:", a list mark or an answer: "1. 150 mL", "1) 150 mL"; on a line of its own also "1. The liver …".
 _NUMBERED = re.compile(r"[0-9]{1,2}(?:\. (?=[~≈]? ?[0-9])|\) (?=\S))")
 _NUMBERED_LINE = re.compile(r"[0-9]{1,2}[.)] (?=\S)")
+_TOTAL = re.compile(r"\b(?:i(?: can)? count|a total of|in total,?|altogether,?) (?:about |exactly )?$", re.IGNORECASE)
 _CONCLUSION = re.compile(
     r"(?:so|therefore|thus|hence|overall|in total|in conclusion|in summary|to conclude|conclusion|total)\b",
     re.IGNORECASE,
@@ -54,6 +56,10 @@ def parse_number(text: str, unit: str, *, ranges: Ranges = "reject") -> Result[F
     plain = clean(text)
     if not plain:
         return Unparsed("empty")
+    if asked == RATIO:
+        if difference(plain):
+            return Unparsed("a difference, not a ratio")
+        plain = times_as_numbers(plain)
     return _Reader(asked, ranges).read(plain)
 
 
@@ -76,7 +82,12 @@ class _Reader:
             return result
         if refuses(plain):
             return RefusedInWords()
-        return result or Unparsed("no number")
+        return result or self._counted(plain) or Unparsed("no number")
+
+    def _counted(self, text: str) -> Result[Fraction] | None:
+        """None or one, where a count is asked for and the reply holds no other number."""
+        count = count_in_words(text) if self.asked is COUNT else None
+        return None if count is None else Parsed(Fraction(count))
 
     def _claim(self, claim: Claim) -> Result[Fraction] | None:
         payload = claim.payload
@@ -91,7 +102,7 @@ class _Reader:
         result = self._concluded(payload) or self._only(payload)
         if not isinstance(result, Parsed) and refuses(payload):
             return RefusedInWords()
-        return result
+        return result or self._counted(payload)
 
     def _lone(self, sentence: str) -> Result[Fraction] | None:
         """A sentence that is nothing but a number; what stands in brackets behind it does not count."""
@@ -125,6 +136,9 @@ class _Reader:
         others = [token for token in found if not self._is_value(token) and token.kind is not Kind.BOUND]
         if not candidates:
             return self._no_candidate(found, values)
+        totals = {self._value(token) for token in bare if _TOTAL.search(text[max(0, token.start - 24) : token.start])}
+        if self.asked is COUNT and len(totals) == 1:  # "I count 3: one in the left lobe, two in the right"
+            return totals.pop()
         if len(candidates) > 1:
             return Unparsed("several numbers")
         result = candidates.pop()

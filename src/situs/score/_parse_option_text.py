@@ -37,6 +37,12 @@ _OF_PICTURE = re.compile(
     rf"(?:[a-z]+ )?{_PICTURE}\b"
 )
 _PICTURE_BEFORE = re.compile(rf"\b{_PICTURE}(?:'s)? $")
+# "In the image, it is on the left." may mean either left; "in the image, the left kidney …" names the kidney.
+_PICTURE_LED = re.compile(
+    rf"\b(?:in|on|within|from) (?:the |this |these |each )?(?:[a-z]+ )?{_PICTURE}\b[^.;!?]{{0,60}}"
+    r"\b(?:on|to|at|towards?) (?:the )?$"
+)
+_SIDE_ALONE = re.compile(r"(?: hand)?(?: side)? ?(?:$|[.,;!?)])")
 _DIRECTIONS = frozenset(
     {
         "left", "right", "above", "below", "behind", "front", "back", "anterior",
@@ -81,6 +87,8 @@ class Mention:
     denied: bool
     aside: bool = False
     """Named, but neither affirmed nor denied: what another thing is compared with, a side of the picture, an idiom."""
+    of_picture: bool = False
+    """A side of the picture, which may be the patient's other side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +127,10 @@ class OptionWords:
                     continue
                 taken[match.start() : match.end()] = b"\x01" * len(match[0])
                 denied = _is_denied(folded, match.start(), match.end())
-                aside = not denied and _is_aside(folded, core, match.start(), match.end())
+                of_picture = not denied and _is_of_picture(folded, core, match.start(), match.end())
+                aside = of_picture or (not denied and _is_aside(folded, core, match.start(), match.end()))
                 found += [
-                    Mention(index, match.start(), match.end(), denied, aside)
+                    Mention(index, match.start(), match.end(), denied, aside, of_picture)
                     for index, own in enumerate(self.cores)
                     if own == core
                 ]
@@ -146,11 +155,18 @@ def _is_denied(folded: str, start: int, end: int) -> bool:
     return bool(_DENIED_BEFORE.search(before) or _DENIED_AFTER.match(folded, end, end + 60))
 
 
+def _is_of_picture(folded: str, core: str, start: int, end: int) -> bool:
+    """Whether a side is that of the picture, as far as the words tell."""
+    if not _SIDED.search(core) or re.search(rf"\b{_PICTURE}\b", core):
+        return False
+    if _OF_PICTURE.match(folded, end, end + 60) or _PICTURE_BEFORE.search(folded[max(0, start - 60) : start]):
+        return True
+    return bool(_PICTURE_LED.search(folded[max(0, start - 100) : start]) and _SIDE_ALONE.match(folded, end))
+
+
 def _is_aside(folded: str, core: str, start: int, end: int) -> bool:
     before = folded[max(0, start - 60) : start]
     if _STANDARD.search(before):
-        return True
-    if _SIDED.search(core) and (_OF_PICTURE.match(folded, end, end + 60) or _PICTURE_BEFORE.search(before)):
         return True
     if core not in _DIRECTIONS:
         return False

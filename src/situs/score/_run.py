@@ -10,8 +10,10 @@ import msgspec
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.items import Item
-from situs.run import open_run, read_journal, selected_items
+from situs.profiles import Profile
+from situs.run import open_run, read_hidden, read_journal, selected_items
 from situs.score._open_answers import Verdicts, open_scores, with_open
+from situs.score._protocol_sgmri import sgmri_tables
 from situs.score._scores import Scores, score_rows
 
 __all__ = ["score_run"]
@@ -21,18 +23,23 @@ def score_run(
     bench: Path,
     answers: Path,
     *,
+    profile: Profile | None = None,
     metrics: Sequence[str] | None = None,
     seed: int = 0,
     verdicts: Verdicts | None = None,
 ) -> Scores:
-    """Score a run folder, or a file of answers by another tool, against a bench."""
-    gives: tuple[str, ...] | None = None
+    """Score a run folder, or a file of answers by another tool, against a bench.
+
+    `profile` says what another tool showed and how frames and boxes are spoken of; a run knows its own.
+    """
     given = verdicts or Verdicts()
+    hidden: dict[str, tuple[str, ...]] = {}
     if answers.is_dir():
         if not (answers / "run.json").is_file():
             raise SitusError("is not a run: run.json is missing", where=answers, fix="give the --out of situs run")
         info, opened = open_run(answers, bench)
-        rows, gives = read_journal(answers / "answers.jsonl"), info.profile.gives
+        rows, profile = read_journal(answers / "answers.jsonl"), info.profile
+        hidden = read_hidden(answers / "hidden.jsonl")
         given = msgspec.structs.replace(given, contestant=info.client)
 
         def items() -> Iterable[Item]:
@@ -41,6 +48,17 @@ def score_run(
         opened = open_bench(bench)
         rows, items = read_journal(answers), opened.items
     texts = open_scores(opened, items(), rows, given, metrics=metrics, seed=seed)
-    judged = texts.outcomes if texts is not None else {}
-    scores = score_rows(opened, items, rows, gives=gives, metrics=metrics, seed=seed, judged=judged)
+    scores = score_rows(
+        opened,
+        items,
+        rows,
+        gives=None if profile is None else profile.gives,
+        profile=profile,
+        hidden=hidden,
+        metrics=metrics,
+        seed=seed,
+        judged=texts.outcomes if texts is not None else {},
+    )
+    if given.protocol == "sgmri-vqa":
+        scores = msgspec.structs.replace(scores, sgmri=sgmri_tables(opened, items, rows, profile))
     return scores if texts is None else with_open(scores, texts)

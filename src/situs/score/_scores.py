@@ -10,18 +10,51 @@ import msgspec
 from situs.bench import Bench
 from situs.errors import SitusError, did_you_mean
 from situs.items import Item
-from situs.run import AnswerRow, Spec, make_baseline
+from situs.profiles import Profile
+from situs.run import AnswerRow, Spec, Viewing, boxes_of, make_baseline
 from situs.score._entries import METRICS, Entry, entries
 from situs.score._jury import JurySummary
+from situs.score._metrics_boxes import BOX_TUBE_IOU
+from situs.score._metrics_grades import (
+    GRADE_EXACT,
+    GRADE_KAPPA,
+    GRADE_MACRO_F1,
+    GRADE_WITHIN_ONE,
+    PRESENCE_SENSITIVITY,
+    PRESENCE_SPECIFICITY,
+)
 from situs.score._metrics_numbers import SPEARMAN_WITHIN_STRUCTURE
 from situs.score._outcomes import Outcome, Scored, judge
+from situs.score._parse_boxes import INFERRED
 from situs.score._protocol_ct_spatialvqa import PublishedScores
+from situs.score._protocol_sgmri import SgmriTable
 from situs.score._text_metrics import TEXT_METRICS
 
 __all__ = ["BaselineScores", "NotComputed", "Scores", "blind_scores", "choose_metrics", "score_rows"]
 
 _BLIND = ("random", "majority", "prior")
 """Rows that see no image; always beside a model's."""
+_BLIND_BOXES = "grid"
+"""One more where boxes are asked for: a fixed grid, which shows a score that only rewards more boxes."""
+_BY_TAG = (
+    "accuracy",
+    BOX_TUBE_IOU,
+    GRADE_EXACT,
+    GRADE_WITHIN_ONE,
+    GRADE_KAPPA,
+    GRADE_MACRO_F1,
+    PRESENCE_SENSITIVITY,
+    PRESENCE_SPECIFICITY,
+    "grounded.accuracy",
+)
+_BY_SUBSCORE = (
+    GRADE_EXACT,
+    GRADE_WITHIN_ONE,
+    GRADE_KAPPA,
+    GRADE_MACRO_F1,
+    PRESENCE_SENSITIVITY,
+    PRESENCE_SPECIFICITY,
+)
 
 
 class BaselineScores(msgspec.Struct, frozen=True):
@@ -30,6 +63,7 @@ class BaselineScores(msgspec.Struct, frozen=True):
     overall: list[Entry]
     by_task: dict[str, list[Entry]]
     by_stratum: dict[str, list[Entry]]
+    by_subscore: dict[str, list[Entry]] = {}
 
 
 class NotComputed(msgspec.Struct, frozen=True):
@@ -47,6 +81,8 @@ class Scores(msgspec.Struct, frozen=True):
     by_task: dict[str, list[Entry]]
     by_stratum: dict[str, list[Entry]]
     by_tag: dict[str, list[Entry]]
+    by_subscore: dict[str, list[Entry]]
+    """Of grades only."""
     baselines: dict[str, BaselineScores]
     not_computed: list[NotComputed]
     warnings: list[str]
@@ -55,6 +91,8 @@ class Scores(msgspec.Struct, frozen=True):
     """With verdicts: what the jury's word rests on."""
     published: PublishedScores | None = None
     """With a protocol: the numbers by its released rules."""
+    sgmri: list[SgmriTable] = []
+    """The same for SGMRI-VQA."""
 
 
 def choose_metrics(names: str | None) -> list[str] | None:
@@ -75,13 +113,24 @@ def score_rows(
     rows: Mapping[str, AnswerRow],
     *,
     gives: tuple[str, ...] | None,
+    profile: Profile | None = None,
+    hidden: Mapping[str, tuple[str, ...]] | None = None,
     metrics: Sequence[str] | None = None,
     seed: int = 0,
     judged: Mapping[str, Outcome] | None = None,
 ) -> Scores:
-    """Score answers to the items; `items` is called once per pass over them. `judged` is what a jury found."""
+    """Score answers to the items; `items` is called once per pass over them.
+
+    Boxes and frames are read in the profile's coordinates; without one, in those of the stored frames. `hidden` maps
+    items to the reasons why the pictures do not hold what they need. `judged` is what a jury found.
+    """
     names = [name for name in METRICS if metrics is None or name in metrics]
-    scored = [_judged(judge(item, rows.get(item.item_id), gives), judged or {}) for item in items()]
+    shown, away = Viewing(bench, profile), hidden or {}
+
+    scored = []
+    for item in items():
+        own = judge(item, rows.get(item.item_id), gives, shown=shown, hidden=away.get(item.item_id, ()))
+        scored.append(_judged(own, judged or {}))
     if not scored:
         raise SitusError("no item to score", where=bench.folder, fix="check the split")
     known = {row.outcome.item_id for row in scored}
@@ -89,15 +138,15 @@ def score_rows(
     if strangers == len(rows):
         raise SitusError("no answer belongs to an item of this bench", fix="give the answers of a run on this bench")
     tags = _grouped(scored, lambda row: row.tags)
+    overall = entries(scored, names, seed)
     return Scores(
-        overall=entries(scored, names, seed),
+        overall=overall,
         by_task=_tables(scored, lambda row: (row.task,), names, seed),
         by_stratum=_tables(scored, lambda row: (row.stratum,), names, seed),
-        by_tag={
-            tag: entries(group, [n for n in names if n == "accuracy"], seed) for tag, group in sorted(tags.items())
-        },
-        baselines=blind_scores(bench, items, gives=gives, metrics=names, seed=seed),
-        not_computed=_missing(scored, names, seed),
+        by_tag={tag: entries(group, [n for n in names if n in _BY_TAG], seed) for tag, group in sorted(tags.items())},
+        by_subscore=_subscores(scored, names, seed),
+        baselines=blind_scores(bench, items, gives=gives, profile=profile, hidden=hidden, metrics=names, seed=seed),
+        not_computed=_missing(overall, names),
         warnings=_warnings(scored, strangers),
         outcomes={row.outcome.item_id: row.outcome for row in scored},
     )
@@ -114,32 +163,46 @@ def blind_scores(
     items: Callable[[], Iterable[Item]],
     *,
     gives: tuple[str, ...] | None,
+    profile: Profile | None = None,
+    hidden: Mapping[str, tuple[str, ...]] | None = None,
     metrics: Sequence[str],
     seed: int = 0,
 ) -> dict[str, BaselineScores]:
     """What one gets without looking: every blind baseline on the items."""
-    return {name: _baseline(bench, items, name, gives, list(metrics), seed) for name in _BLIND}
-
-
-def _baseline(
-    bench: Bench,
-    items: Callable[[], Iterable[Item]],
-    name: str,
-    gives: tuple[str, ...] | None,
-    names: list[str],
-    seed: int,
-) -> BaselineScores:
     # A leave-one-out mean falls as the left-out truth rises, so its rank correlation is an artefact near -1.
-    names = [metric for metric in names if metric != SPEARMAN_WITHIN_STRUCTURE]
-    baseline = make_baseline(bench, Spec(name))
-    answers = (judge(i, AnswerRow(i.item_id, response=baseline.answer(i) or ""), gives) for i in items())
-    # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not counted as wrong here.
-    scored = [row for row in answers if row.outcome.state != "unjudged"]
-    return BaselineScores(
-        entries(scored, names, seed),
-        _tables(scored, lambda row: (row.task,), names, seed),
-        _tables(scored, lambda row: (row.stratum,), names, seed),
-    )
+    names = [metric for metric in metrics if metric != SPEARMAN_WITHIN_STRUCTURE]
+    shown, away = Viewing(bench, profile), hidden or {}
+    boxed = any(boxes_of(item) is not None for item in items())
+    result = {}
+    for name in (*_BLIND, _BLIND_BOXES) if boxed else _BLIND:
+        baseline = make_baseline(bench, Spec(name), profile)
+        scored = []
+        for item in items():
+            row = AnswerRow(item.item_id, response=baseline.answer(item) or "")
+            own = judge(item, row, gives, shown=shown, hidden=away.get(item.item_id, ()))
+            # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not counted as wrong here.
+            if own.outcome.state != "unjudged":
+                scored.append(own)
+        result[name] = BaselineScores(
+            entries(scored, names, seed),
+            _tables(scored, lambda row: (row.task,), names, seed),
+            _tables(scored, lambda row: (row.stratum,), names, seed),
+            _subscores(scored, names, seed),
+        )
+    return result
+
+
+def _subscores(scored: list[Scored], names: list[str], seed: int) -> dict[str, list[Entry]]:
+    """The grade metrics of each sub-score apart."""
+    groups: dict[str, list[Scored]] = defaultdict(list)
+    for row in scored:
+        for pair in row.grades:
+            name, truth, told = pair
+            near = told is not None and abs(truth - told) <= 1
+            values = {GRADE_EXACT: float(truth == told), GRADE_WITHIN_ONE: float(near)}
+            groups[name].append(msgspec.structs.replace(row, grades=(pair,), values=values))
+    chosen = [name for name in names if name in _BY_SUBSCORE]
+    return {name: entries(group, chosen, seed) for name, group in sorted(groups.items())}
 
 
 def _grouped(scored: list[Scored], keys: Callable[[Scored], tuple[str, ...]]) -> dict[str, list[Scored]]:
@@ -156,8 +219,8 @@ def _tables(
     return {key: entries(group, names, seed) for key, group in sorted(_grouped(scored, keys).items())}
 
 
-def _missing(scored: list[Scored], names: list[str], seed: int) -> list[NotComputed]:
-    there = {entry.metric for entry in entries(scored, names, seed) if entry.value is not None}
+def _missing(computed: list[Entry], names: list[str]) -> list[NotComputed]:
+    there = {entry.metric for entry in computed if entry.value is not None}
     reason = "no item in this selection has an answer of its kind"
     return [NotComputed(name, reason, "score a bench with such items") for name in names if name not in there]
 
@@ -167,6 +230,9 @@ def _warnings(scored: list[Scored], strangers: int) -> list[str]:
     lost = sum(row.outcome.state in ("failed", "missing", "unjudged") for row in scored)
     if lost > 0.01 * len(scored):
         result.append(f"incomplete: {lost} of {len(scored)} items have no answer; do not rank this run")
+    inferred = sum(bool(INFERRED & set(row.outcome.flags)) for row in scored)
+    if inferred:
+        result.append(f"{inferred} answers were read in another scale, order or frame base than the profile declares")
     patients = len({row.cluster for row in scored})
     if patients < 30:
         result.append(

@@ -91,7 +91,7 @@ class FrameBox(msgspec.Struct, frozen=True, tag="frame"):
     def __post_init__(self) -> None:
         if self.frame < 0:
             raise SitusError(f"frame {self.frame} is negative", fix="frames count from 0")
-        if not all(math.isfinite(v) for v in (self.x0, self.y0, self.x1, self.y1)):
+        if not math.isfinite(self.x0 + self.y0 + self.x1 + self.y1):
             raise SitusError("box holds NaN or infinity", fix="give finite pixels")
         if self.x1 < self.x0 or self.y1 < self.y0:
             raise SitusError("box is inside out", fix="x0 ≤ x1 and y0 ≤ y1")

@@ -61,13 +61,13 @@ class Grid:
 
 
 class PixelGrid:
-    """A stack of frames with no millimetres; the frame size may be unknown."""
+    """A stack of frames with no millimetres; their size may be unknown (None), and their number too (0)."""
 
     __slots__ = ("frames", "height", "width")
 
     def __init__(self, frames: int, width: int | None = None, height: int | None = None) -> None:
-        if frames < 1 or (width is not None and width < 1) or (height is not None and height < 1):
-            raise SitusError("a pixel grid needs at least one frame and one pixel", fix="check the file")
+        if frames < 0 or (width is not None and width < 1) or (height is not None and height < 1):
+            raise SitusError("a pixel grid needs at least one pixel", fix="check the file")
         self.frames = frames
         self.width = width
         self.height = height

@@ -6,21 +6,36 @@ a `SitusError`; no text field of a header enters a message, a warning or a hash,
 which are the names of structures.
 """
 
+from situs.volumes._frame_boxes import AnnotationSet, FrameAnnotation, SourceCounts
+from situs.volumes._frame_boxes_read import read_annotations
+from situs.volumes._knee_sides import KneeSide, read_sides
 from situs.volumes._label_map import LabelMap, Structure
 from situs.volumes._labels import Labels, open_labels
-from situs.volumes._layouts import StudySource, find_studies
+from situs.volumes._layouts import StudySource, find_studies, find_study
 from situs.volumes._modality import modality_of, padding_of
+from situs.volumes._stacks import FrameStack, find_stacks, hash_frames, open_stack
 from situs.volumes._volume import Volume, open_volume
 
 __all__ = [
+    "AnnotationSet",
+    "FrameAnnotation",
+    "FrameStack",
+    "KneeSide",
     "LabelMap",
     "Labels",
+    "SourceCounts",
     "Structure",
     "StudySource",
     "Volume",
+    "find_stacks",
     "find_studies",
+    "find_study",
+    "hash_frames",
     "modality_of",
     "open_labels",
+    "open_stack",
     "open_volume",
     "padding_of",
+    "read_annotations",
+    "read_sides",
 ]

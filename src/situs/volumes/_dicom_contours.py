@@ -18,12 +18,13 @@ from situs.volumes._label_map import LabelMap
 from situs.volumes._limits import MAX_STRUCTURES
 from situs.volumes._painter import Painter
 from situs.volumes._polygons import fill_even_odd
+from situs.volumes._reorder import Reorder
 from situs.volumes._stored import clean_name
 
 if TYPE_CHECKING:
     from pydicom.dataset import Dataset
 
-__all__ = ["Region", "load_contours", "read_contours"]
+__all__ = ["Region", "across_slices", "load_contours", "read_contours"]
 
 _KEYWORDS = ("StructureSetROISequence", "ROIContourSequence")
 _CONTOUR_DATA = 0x30060050
@@ -78,6 +79,19 @@ def _points(contour: Dataset, path: Path) -> NDArray[np.float64]:
     if flat.size < 9 or flat.size % 3 or not np.isfinite(flat).all() or np.abs(flat).max() > 1e7:
         raise SitusError("a contour is not a list of points in space", where=path, fix="export it again")
     return np.asarray(flat.reshape(-1, 3))
+
+
+def across_slices(grid: Grid, regions: tuple[Region, ...]) -> Grid:
+    """The grid with the axis across the contours last, wherever the image has it stored."""
+    flat = np.zeros(3)
+    for points in (points for region in regions for points in region.contours):
+        index = np.asarray(grid.affine.to_index(WorldPoints(points * [-1.0, -1.0, 1.0])))
+        flat += np.ptp(index, axis=0) <= 2 * _OFF_PLANE
+    across = int(flat.argmax())
+    if across == 2 or flat[2] == flat[across]:
+        return grid
+    i, j = (axis for axis in range(3) if axis != across)
+    return Reorder((i, j, across), (False, False, False)).grid(grid)
 
 
 def load_contours(path: Path, regions: tuple[Region, ...], grid: Grid, names: Mapping[int, str]) -> LabelMap:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from situs.errors import SitusError
 from situs.volumes._dicom_files import quiet, read_dataset
 from situs.volumes._dicom_format import FORMAT_KEYWORDS, PixelFormat, numbers, pixel_format
+from situs.volumes._dicom_lut import Lookup, read_lookup
 
 if TYPE_CHECKING:
     from pydicom.dataset import Dataset
@@ -53,6 +54,13 @@ class Frame:
     plane: Plane
     slope: float
     inter: float
+    lookup: Lookup | None = None
+    """A table to pass values through, in the place of slope and intercept."""
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether stored values are what is meant."""
+        return self.lookup is None and (self.slope, self.inter) == (1.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -60,8 +68,6 @@ class ImageFile:
     """One file's header, as far as a volume needs it."""
 
     path: Path
-    has_lut: bool
-    """Whether values are meant to pass a lookup table."""
     format: PixelFormat
     frames: tuple[Frame, ...]
 
@@ -111,14 +117,15 @@ def read_image(path: Path) -> ImageFile:
         dataset, size = read_dataset(path, _KEYWORDS)
         form = pixel_format(dataset, size, path)
         groups = frame_groups(dataset, form.frames, path)
-        frames = tuple(_frame(group, index, path) for index, group in enumerate(groups))
-        return ImageFile(path, bool(dataset.get("ModalityLUTSequence")), form, frames)
+        lookup = read_lookup(dataset, path, signed=form.signed)
+        frames = tuple(_frame(group, index, path, lookup) for index, group in enumerate(groups))
+        return ImageFile(path, form, frames)
 
 
-def _frame(groups: Sequence[Dataset], index: int, path: Path) -> Frame:
+def _frame(groups: Sequence[Dataset], index: int, path: Path, lookup: Lookup | None) -> Frame:
     slope, inter = (
         numbers(1.0 - n if found in (None, "") else found, 1, what="rescaling", where=path)[0]
         for n, keyword in enumerate(("RescaleSlope", "RescaleIntercept"))
         for found in (_find(groups, "PixelValueTransformationSequence", keyword),)
     )
-    return Frame(path, index, plane_of(groups, path), slope, inter)
+    return Frame(path, index, plane_of(groups, path), slope, inter, lookup)

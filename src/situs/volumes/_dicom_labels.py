@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from situs.errors import SitusError
-from situs.volumes._dicom_contours import load_contours, read_contours
+from situs.volumes._dicom_contours import across_slices, load_contours, read_contours
 from situs.volumes._dicom_files import dicom_files
 from situs.volumes._dicom_heads import Head, find_series_near, read_head
-from situs.volumes._dicom_seg import own_grid, place, read_segmentation
+from situs.volumes._dicom_seg import own_grid, place, read_segmentation, turned_to
 from situs.volumes._dicom_seg_load import header_warnings, load_segmentation
 from situs.volumes._dicom_series import open_images
 from situs.volumes._labels import Labels
@@ -45,14 +45,14 @@ def _the_labels(folder: Path) -> Head:
 
 def _open_segmentation(path: Path, head: Head, names: Mapping[int, str], reference: Volume | None) -> Labels:
     header = read_segmentation(head.path)
-    grid = reference.grid if reference is not None else own_grid(header)
+    grid = turned_to(reference.grid, header.planes[0]) if reference is not None else own_grid(header)
     slices = place(header, grid)
     return Labels(path, grid, "affine", header_warnings(header), lambda: load_segmentation(header, grid, slices, names))
 
 
 def _open_contours(path: Path, head: Head, names: Mapping[int, str], reference: Volume) -> Labels:
     regions = read_contours(head.path)
-    grid = reference.grid
+    grid = across_slices(reference.grid, regions)
     return Labels(
         path,
         grid,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from situs.errors import SitusError
 from situs.volumes._dicom_files import quiet, read_dataset
 from situs.volumes._dicom_format import UNPACKED, PixelFormat
+from situs.volumes._jpeg import decode_jpeg
 
 if TYPE_CHECKING:
     from pydicom.dataset import Dataset
@@ -35,9 +36,10 @@ _KEYWORDS = (
 )
 _DEFLATED_FRAMES = "1.2.840.10008.1.2.8.1"
 _JPEG = "1.2.840.10008.1.2.4."
+_EXTENDED = _JPEG + "51"
+_OWN_JPEG = (_EXTENDED, _JPEG + "57", _JPEG + "70")
+"""Twelve-bit and lossless JPEG, which no light library decodes."""
 _REMEDY = {
-    _JPEG + "57": "pip install python-gdcm",
-    _JPEG + "70": "pip install python-gdcm",
     _JPEG + "80": "pip install pyjpegls",
     _JPEG + "81": "pip install pyjpegls",
     _JPEG + "90": "pip install pylibjpeg pylibjpeg-openjpeg",
@@ -80,6 +82,8 @@ class FrameReader:
         if self._syntax == _DEFLATED_FRAMES:
             return self._inflated(encoded)
         self._check_claim(encoded)
+        if self._syntax in _OWN_JPEG and (self._syntax != _EXTENDED or self.form.bits_used > 8):
+            return self._signed(decode_jpeg(encoded))
         try:
             decoder = get_decoder(self._syntax)
         except NotImplementedError:
@@ -136,6 +140,16 @@ class FrameReader:
         if self.form.bits == 1:
             return self._bits(plain, 0)
         return np.frombuffer(plain[:needed], self.form.dtype.newbyteorder("<")).reshape(shape)
+
+    def _signed(self, pixels: NDArray[np.uint16]) -> NDArray[Any]:
+        """Decoded bits as the header's type: the highest used bit is the sign."""
+        if not self.form.signed:
+            if int(pixels.max()) >> self.form.bits_used:
+                problem = "its pixels have more bits than its header declares"
+                raise SitusError(problem, where=self.path, fix="copy or export it again")
+            return pixels.astype(self.form.dtype)
+        unused = 16 - self.form.bits_used
+        return ((pixels << np.uint16(unused)).view(np.int16) >> unused).astype(self.form.dtype)
 
     def _check_claim(self, encoded: bytes) -> None:
         """A code stream that declares another size than the header could make the decoder allocate at will."""

@@ -16,12 +16,13 @@ from situs.volumes._dicom_format import FORMAT_KEYWORDS, PixelFormat, pixel_form
 from situs.volumes._dicom_frames import Plane, frame_groups, plane_of
 from situs.volumes._dicom_stack import affine_of, check_parallel, even_step, normal_of
 from situs.volumes._limits import MAX_STRUCTURES, check_shape
+from situs.volumes._reorder import Reorder
 from situs.volumes._stored import clean_name
 
 if TYPE_CHECKING:
     from pydicom.dataset import Dataset
 
-__all__ = ["Segment", "Segmentation", "place", "read_segmentation"]
+__all__ = ["Segment", "Segmentation", "own_grid", "place", "read_segmentation", "turned_to"]
 
 _KEYWORDS = ("SegmentationType", "SegmentSequence", "MaximumFractionalValue", "PixelPaddingValue", *FORMAT_KEYWORDS)
 _BACKGROUND_CODE = ("125040", "DCM")
@@ -121,6 +122,21 @@ def own_grid(header: Segmentation) -> Grid:
     shape = (header.format.columns, header.format.rows, slices)
     check_shape(shape, 1, where=header.path)
     return Grid(shape, affine_of(header.planes[0], first, step, header.path))
+
+
+def turned_to(grid: Grid, plane: Plane) -> Grid:
+    """The grid with its axes in the order of frames: along a row, down a column, across; as it is if none fits.
+
+    An image converted from the same series may be stored in another order than the frames of its segmentation.
+    """
+    cosines = np.array(plane.orientation).reshape(2, 3) * [-1.0, -1.0, 1.0]
+    rows = cosines.T * np.array([plane.spacing[1], plane.spacing[0]])
+    steps = np.rint(np.linalg.solve(grid.affine.linear, rows))
+    if not (np.abs(steps).sum(axis=0) == 1).all() or (np.abs(steps).sum(axis=1) > 1).any():
+        return grid
+    i, j = (int(axis) for axis in np.abs(steps).argmax(axis=0))
+    flips = (bool(steps[i, 0] < 0), bool(steps[j, 1] < 0), False)
+    return Reorder((i, j, 3 - i - j), flips).grid(grid)
 
 
 def place(header: Segmentation, grid: Grid) -> list[int]:

@@ -24,7 +24,6 @@ from situs.volumes._volume import Volume
 __all__ = ["open_series"]
 
 INVERTED = "MONOCHROME1: stored values are kept, though small ones are meant to look bright"
-LOOKUP = "its lookup table for values is not applied"
 
 
 def open_series(path: Path) -> Volume:
@@ -101,8 +100,6 @@ def _warnings(images: Sequence[ImageFile], dropped: int, slices: int, tilt_degre
         found.append("one slice only; its thickness is taken from the header")
     if any(image.format.inverted for image in images):
         found.append(INVERTED)
-    if any(image.has_lut for image in images):
-        found.append(LOOKUP)
     return tuple(found)
 
 
@@ -114,7 +111,7 @@ def _identical_repeats(
     for one, other in repeats:
         a, b = frames[one], frames[other]
         apart = np.abs(np.subtract(a.plane.position, b.plane.position)).max()
-        same = apart < 0.01 and (a.slope, a.inter) == (b.slope, b.inter)
+        same = apart < 0.01 and (a.slope, a.inter) == (b.slope, b.inter) and a.lookup is b.lookup is None
         if same:
             pixels = [FrameReader(frame.path, forms[frame.path]).frame(frame.index) for frame in (a, b)]
             same = np.array_equal(pixels[0], pixels[1])
@@ -131,11 +128,13 @@ def _identical_repeats(
 def _dtype(frames: Sequence[Frame], forms: dict[Path, PixelFormat]) -> np.dtype[Any]:
     """The stored type if nothing is rescaled; else the smallest of int16, int32 and float32 that loses nothing."""
     stored = {forms[frame.path].dtype for frame in frames}
-    if len(stored) == 1 and all((frame.slope, frame.inter) == (1.0, 0.0) for frame in frames):
+    if len(stored) == 1 and all(frame.is_stored for frame in frames):
         return stored.pop()
-    if any(frame.slope % 1 or frame.inter % 1 for frame in frames):
+    scaled = [frame for frame in frames if frame.lookup is None]
+    if any(frame.slope % 1 or frame.inter % 1 for frame in scaled):
         return np.dtype(np.float32)
-    ends = [end * frame.slope + frame.inter for frame in frames for end in forms[frame.path].range]
+    ends = [end * frame.slope + frame.inter for frame in scaled for end in forms[frame.path].range]
+    ends += [float(frame.lookup.values.max()) for frame in frames if frame.lookup is not None]
     fits = (
         kind for kind in (np.int16, np.int32) if min(ends) >= np.iinfo(kind).min and max(ends) <= np.iinfo(kind).max
     )
@@ -152,7 +151,9 @@ def _read(
         reader = FrameReader(path, forms[path])
         for k, frame in group:
             pixels = reader.frame(frame.index).T
-            if (frame.slope, frame.inter) != (1.0, 0.0):
+            if frame.lookup is not None:
+                pixels = frame.lookup.of(pixels)
+            elif not frame.is_stored:
                 pixels = pixels.astype(np.float64) * frame.slope + frame.inter
             voxels[..., k] = pixels
     return voxels

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from situs.errors import SitusError
 from situs.volumes._limits import MAX_STRUCTURES
 
-__all__ = ["present_values", "smallest_unsigned", "to_labels"]
+__all__ = ["Seen", "present_values", "smallest_unsigned", "to_labels"]
 
 _CHUNK = 1 << 20
 _WORDS = 1 << 15
@@ -124,6 +124,30 @@ def _negative(example: int, count: int, where: object) -> SitusError:
 
 def _too_large(example: float, where: object) -> SitusError:
     return SitusError(f"label {example:.0f} is above {_LARGEST}", where=where, fix="renumber the labels")
+
+
+class Seen:
+    """Which values occur in labels of one byte, noted piece by piece while they are read."""
+
+    def __init__(self) -> None:
+        self._table = np.zeros(1 << 8, dtype=np.bool_)
+
+    def watch(self, piece: bytes) -> None:
+        """Note the values of a piece."""
+        words = np.frombuffer(piece, np.uint64, len(piece) // 8)
+        if words.size:
+            self._table[words[:1].view(np.uint8)] = True
+            changed = words[1:][words[1:] != words[:-1]]
+            if changed.size:
+                changed.sort()
+                self._table[changed[:1].view(np.uint8)] = True
+                self._table[changed[1:][changed[1:] != changed[:-1]].view(np.uint8)] = True
+        self._table[np.frombuffer(piece, np.uint8, len(piece) % 8, 8 * words.size)] = True
+
+    @property
+    def values(self) -> list[int]:
+        """The values above 0, ascending."""
+        return [int(value) for value in np.flatnonzero(self._table) if value]
 
 
 def present_values(flat: NDArray[Any], *, where: object) -> list[int]:

@@ -9,6 +9,7 @@ from situs.errors import SitusError
 from situs.space import Grid
 from situs.volumes._label_map import LabelMap
 from situs.volumes._masks import load_masks, mask_files, mask_labels
+from situs.volumes._reorder import reorder_onto
 from situs.volumes._segments import load_label_file
 from situs.volumes._stored import Stored, enough_memory
 from situs.volumes._volume import Volume, holds_dicom, kind_of, open_volume, read_header
@@ -108,8 +109,9 @@ def _open_folder(path: Path, ids: Mapping[str, int]) -> Labels:
     if any(len(stored.shape) != 3 for stored in masks.values()):
         raise SitusError("holds a mask of several layers", where=folder, fix="open a .seg.nrrd as a file")
     grid = _grid(first)
-    for other in others:
-        if not grid.matches(_grid(other)):
+    turns = {name: reorder_onto(_grid(stored), grid) for name, stored in masks.items()}
+    for other, turn in zip(others, list(turns.values())[1:]):
+        if turn is None:
             raise SitusError(
                 f"{first.path.name} and {other.path.name} are not on one grid",
                 where=folder,
@@ -119,7 +121,8 @@ def _open_folder(path: Path, ids: Mapping[str, int]) -> Labels:
     bases = {stored.orientation_basis for stored in masks.values()}
     warnings = tuple(dict.fromkeys(text for stored in masks.values() for text in stored.warnings))
     basis = "affine" if bases == {"affine"} else "undeclared"
-    return Labels(path, grid, basis, warnings, lambda: load_masks(folder, grid, masks, ids, warnings))
+    placed = {name: (stored, turn) for name, stored in masks.items() if (turn := turns[name]) is not None}
+    return Labels(path, grid, basis, warnings, lambda: load_masks(folder, grid, placed, ids, warnings))
 
 
 def _grid(stored: Stored) -> Grid:

@@ -9,6 +9,7 @@ import msgspec
 
 from situs._files import read_json
 from situs.errors import SitusError
+from situs.volumes._channels import channel_shown, channels_told
 from situs.volumes._stored import clean_name
 from situs.volumes._study_source import StudySource, public_id
 from situs.volumes._volume import kind_of, stem_of
@@ -16,7 +17,6 @@ from situs.volumes._volume import kind_of, stem_of
 __all__ = ["find_dataset"]
 
 _SPLITS = ("Tr", "Va", "Ts")
-_CHANNEL = "_0000"
 _NOT_STRUCTURES = ("background", "ignore")
 _DECATHLON = {
     "braintumour": "msd_brain_tumour",
@@ -71,15 +71,17 @@ def find_dataset(root: Path, layout: str | None = None) -> list[StudySource]:
 
 
 def _pairs(folder: Path) -> list[tuple[Path | None, Path]]:
-    """Image (the first channel, if they are apart) and labels of each case."""
+    """Image (the channel to be shown, if they are apart) and labels of each case."""
     images = folder.with_name(folder.name.replace("labels", "images", 1))
     files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
     found: list[tuple[Path | None, Path]] = []
+    shown = channel_shown(channels_told(folder / "x"))
     for labels in files:
         suffix = kind_of(labels)
         if suffix is not None:
             stem = stem_of(labels)
-            choices = (images / labels.name, images / f"{stem}{_CHANNEL}{suffix}", images / f"{stem}{suffix}")
+            apart = [images / f"{stem}_{number:04d}{suffix}" for number in dict.fromkeys((shown, 0))]
+            choices = (images / labels.name, *apart, images / f"{stem}{suffix}")
             found.append((next((image for image in choices if image.is_file()), None), labels))
     return found
 
@@ -87,7 +89,7 @@ def _pairs(folder: Path) -> list[tuple[Path | None, Path]]:
 def _layout(told: _Description, stems: list[str], images: list[Path | None]) -> str:
     if "amos" in (told.name or "").lower() or (stems and all(public_id(stem, "amos") for stem in stems)):
         return "amos"
-    channels = any(image is not None and stem_of(image).endswith(_CHANNEL) for image in images)
+    channels = any(image is not None and stem_of(image) != stem for stem, image in zip(stems, images))
     return "nnunet" if channels or told.channel_names or told.file_ending else "msd"
 
 

@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from situs.volumes._masks import IMAGE_STEMS
 from situs.volumes._study_source import StudySource, public_id
+from situs.volumes._volume import kind_of, stem_of
 
-__all__ = ["find_brats", "find_kits", "find_totalsegmentator"]
+__all__ = ["find_brats", "find_kits", "find_masks", "find_totalsegmentator"]
 
 _TOTALSEGMENTATOR_IMAGES = {"ct.nii.gz": "totalsegmentator", "mri.nii.gz": "totalsegmentator_mr"}
 _KITS_LABELS = ("segmentation.nii.gz", "aggregated_MAJ_seg.nii.gz")
@@ -40,6 +42,21 @@ def _totalsegmentator(folder: Path) -> StudySource | None:
     )
 
 
+def find_masks(root: Path) -> list[StudySource]:
+    """`root` itself, if masks lie in it; the image may lie beside them, or beside their folder."""
+    files = [file for file in sorted(root.iterdir()) if file.is_file() and not file.name.startswith(".")]
+    volumes = {stem_of(file).lower(): file for file in files if kind_of(file) is not None}
+    if not set(volumes) - set(IMAGE_STEMS):
+        return []
+    image = next((volumes[stem] for stem in IMAGE_STEMS if stem in volumes), None)
+    vocabulary = None
+    if image is None and root.resolve().name == "segmentations":
+        beside = [root.resolve().parent / name for name in _TOTALSEGMENTATOR_IMAGES]
+        image = next((file for file in beside if file.is_file()), None)
+        vocabulary = _TOTALSEGMENTATOR_IMAGES[image.name] if image is not None else None
+    return [StudySource(_name(root), image, root, layout="masks", vocabulary=vocabulary)]
+
+
 def find_kits(root: Path) -> list[StudySource]:
     """A KiTS case, a folder of them, or the repository that keeps them in `data` or `dataset`."""
     for folder in (root, root / "data", root / "dataset"):
@@ -51,9 +68,9 @@ def find_kits(root: Path) -> list[StudySource]:
 def _kits(folder: Path) -> StudySource | None:
     labels = next((folder / name for name in _KITS_LABELS if (folder / name).is_file()), None)
     name = _name(folder)
-    if labels is None or not _KITS_CASE.fullmatch(name):
-        return None
     image = folder / "imaging.nii.gz"
+    if labels is None or not (_KITS_CASE.fullmatch(name) or image.is_file()):
+        return None
     return StudySource(
         name,
         image if image.is_file() else None,

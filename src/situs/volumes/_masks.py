@@ -13,11 +13,14 @@ from situs.errors import SitusError
 from situs.space import Grid
 from situs.volumes._label_map import LabelMap, Structure
 from situs.volumes._label_values import smallest_unsigned
-from situs.volumes._stored import Stored, read_voxels
+from situs.volumes._reorder import Reorder
+from situs.volumes._stored import Stored, read_voxels, voxel_pieces
 from situs.volumes._volume import kind_of, stem_of
 
-__all__ = ["load_masks", "mask_files", "mask_labels"]
+__all__ = ["IMAGE_STEMS", "load_masks", "mask_files", "mask_labels"]
 
+IMAGE_STEMS = ("ct", "mr", "mri", "image", "imaging")
+"""What the image beside masks is called."""
 _CHUNK = 1 << 18
 _WHOLE = 1e-5
 
@@ -26,14 +29,14 @@ _Pieces = list[tuple[int, NDArray[np.bool_]]]
 
 
 def mask_files(folder: Path) -> dict[str, Path]:
-    """Structure name → mask file, sorted by name. Hidden files and other kinds are passed over."""
+    """Structure name → mask file, sorted by name. Hidden files, the image and other kinds are passed over."""
     found: dict[str, Path] = {}
     try:
         files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
     except OSError as error:
         raise SitusError(f"cannot be read ({error.strerror})", where=folder, fix="check its permissions") from error
     for file in files:
-        if kind_of(file) in (".nii.gz", ".nii", ".nrrd", ".mha"):
+        if kind_of(file) in (".nii.gz", ".nii", ".nrrd", ".mha") and stem_of(file).lower() not in IMAGE_STEMS:
             other = found.setdefault(stem_of(file), file)
             if other != file:
                 raise SitusError(
@@ -56,16 +59,20 @@ def mask_labels(names: list[str], ids: Mapping[str, int], *, where: object) -> l
 
 
 def load_masks(
-    folder: Path, grid: Grid, masks: Mapping[str, Stored], ids: Mapping[str, int], warnings: tuple[str, ...]
+    folder: Path,
+    grid: Grid,
+    masks: Mapping[str, tuple[Stored, Reorder]],
+    ids: Mapping[str, int],
+    warnings: tuple[str, ...],
 ) -> LabelMap:
     """Paint all masks; each goes into the first layer where it overlaps nothing."""
     labels = mask_labels(list(masks), ids, where=folder)
     kind = smallest_unsigned(len(masks))
     layers: list[NDArray[Any]] = []
     structures, empty = [], []
-    scratch = np.empty(max(stored.nbytes for stored in masks.values()), dtype=np.uint8)
-    for position, (label, (name, stored)) in enumerate(zip(labels, masks.items()), start=1):
-        pieces = list(_inside(stored, scratch))
+    scratch = _Scratch()
+    for position, (label, (name, (stored, turn))) in enumerate(zip(labels, masks.items()), start=1):
+        pieces = list(_inside(stored, turn, scratch))
         if not pieces:
             empty.append(name)
             continue
@@ -91,14 +98,16 @@ def _overlaps(flat: NDArray[Any], pieces: _Pieces) -> bool:
     return any(np.logical_and(flat[start : start + inside.size], inside).any() for start, inside in pieces)
 
 
-def _inside(stored: Stored, scratch: NDArray[np.uint8]) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+def _inside(stored: Stored, turn: Reorder, scratch: _Scratch) -> Iterator[tuple[int, NDArray[np.bool_]]]:
     """The stretches of one mask that hold voxels; all nonzero voxels must have one value."""
-    flat = read_voxels(stored, scratch).reshape(-1, order="F")
     value = None
-    for start in range(0, flat.size, _CHUNK):
-        part = flat[start : start + _CHUNK]
-        if stored.is_scaled:
-            part = part * np.float64(stored.slope) + stored.inter
+    for start, part in _stretches(stored, turn, scratch):
+        if part.dtype == np.uint8 and value in (None, 1) and part.max() == 1:
+            value = part.dtype.type(1)
+            inside = part.view(np.bool_)
+            first = int(inside.argmax())
+            yield start + first, inside[first:]
+            continue
         if not part.any():
             continue
         inside = part != 0
@@ -110,6 +119,32 @@ def _inside(stored: Stored, scratch: NDArray[np.uint8]) -> Iterator[tuple[int, N
                 fix="open it as a file, or split it into masks",
             )
         yield start, inside
+
+
+def _stretches(stored: Stored, turn: Reorder, scratch: _Scratch) -> Iterator[tuple[int, NDArray[Any]]]:
+    """The voxels of a mask piece by piece: bytes right as they are decoded, other types from a buffer."""
+    if stored.dtype == np.uint8 and turn.is_identity and not stored.is_scaled:
+        stored.check_size()
+        for start, piece in voxel_pieces(stored):
+            yield start, np.frombuffer(piece, np.uint8)
+        return
+    flat = turn.array(read_voxels(stored, scratch.of(stored.nbytes))).reshape(-1, order="F")
+    for start in range(0, flat.size, _CHUNK):
+        part = flat[start : start + _CHUNK]
+        yield start, part * np.float64(stored.slope) + stored.inter if stored.is_scaled else part
+
+
+class _Scratch:
+    """Memory that mask after mask is read into."""
+
+    def __init__(self) -> None:
+        self._bytes = np.empty(0, dtype=np.uint8)
+
+    def of(self, size: int) -> NDArray[np.uint8]:
+        """At least `size` bytes, the same as before if they suffice."""
+        if self._bytes.size < size:
+            self._bytes = np.empty(size, dtype=np.uint8)
+        return self._bytes
 
 
 def _value(found: Any, path: Path) -> Any:

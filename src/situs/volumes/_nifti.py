@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from situs.errors import SitusError
 from situs.space import Affine
+from situs.volumes._channels import channel_shown, channels_told
 from situs.volumes._inflate import inflate_head
 from situs.volumes._limits import check_shape, drop_trailing_ones
 from situs.volumes._stored import Stored, open_binary
@@ -56,8 +57,11 @@ def is_nifti(path: Path) -> bool:
     return _version(head) is not None
 
 
-def read_nifti(path: Path) -> Stored:
-    """The header of a NIfTI file, checked against the file's size."""
+def read_nifti(path: Path, *, as_image: bool = False) -> Stored:
+    """The header of a NIfTI file, checked against the file's size.
+
+    An image (not labels) may have channels, if a `dataset.json` says what they are: then one of them is read.
+    """
     head, compressed = _head(path)
     found = _version(head)
     if found is None:
@@ -74,14 +78,14 @@ def read_nifti(path: Path) -> Stored:
         raise SitusError("has no NIfTI magic (Analyze 7.5?)", where=path, fix="convert it to NIfTI")
     try:
         with np.errstate(all="ignore"):
-            return _parse(path, head, version, code, compressed)
+            return _parse(path, head, version, code, compressed, as_image)
     except SitusError:
         raise
     except Exception as error:  # nibabel raises HeaderDataError, WrapStructError, ValueError, KeyError …
         raise SitusError("has a damaged NIfTI header", where=path, fix="repair or export it again") from error
 
 
-def _parse(path: Path, head: bytes, version: int, code: str, compressed: bool) -> Stored:
+def _parse(path: Path, head: bytes, version: int, code: str, compressed: bool, as_image: bool) -> Stored:
     from nibabel.nifti1 import Nifti1Header
     from nibabel.nifti2 import Nifti2Header
 
@@ -92,10 +96,14 @@ def _parse(path: Path, head: bytes, version: int, code: str, compressed: bool) -
         raise SitusError(f"declares {dims[0]} dimensions", where=path, fix="the header is damaged; export it again")
     dtype = _dtype(header, path)
     shape = drop_trailing_ones(dims[1 : dims[0] + 1])
+    shape, channel, channels = _one_channel(shape, path) if as_image else (shape, 0, 1)
     check_shape(shape, dtype.itemsize, where=path)
     matrix, basis, warnings = _affine(header, shape)
+    if channels > 1:
+        warnings += (f"channel {channel + 1} of {channels} is used",)
     slope, inter = _scaling(header, path)
-    offset = _offset(header, version, path)
+    size = math.prod(shape) * dtype.itemsize
+    offset = _offset(header, version, path) + channel * size
     return Stored(
         path=path,
         data_path=path,
@@ -110,7 +118,23 @@ def _parse(path: Path, head: bytes, version: int, code: str, compressed: bool) -
         slope=slope,
         inter=inter,
         warnings=warnings,
+        after=(channels - 1 - channel) * size,
     ).check_size()
+
+
+def _one_channel(shape: tuple[int, ...], path: Path) -> tuple[tuple[int, ...], int, int]:
+    """The shape of one channel, which one it is, and how many there are."""
+    if len(shape) != 4:
+        return shape, 0, 1
+    names = channels_told(path)
+    if len(names) != shape[3]:
+        told = f"but its dataset.json names {len(names)}" if names else "that nothing names"
+        raise SitusError(
+            f"is 4D, with {shape[3]} channels or time points {told}",
+            where=path,
+            fix="extract one volume first, or name the channels in the dataset.json above its folder",
+        )
+    return shape[:3], channel_shown(names), shape[3]
 
 
 def _dtype(header: Any, path: Path) -> np.dtype[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from situs.errors import SitusError
 from situs.space import Grid
 from situs.volumes._label_map import LabelMap, Structure
-from situs.volumes._label_values import present_values, to_labels
+from situs.volumes._label_values import Seen, present_values, to_labels
 from situs.volumes._stored import SegmentTag, Stored, read_voxels
 
 __all__ = ["load_label_file", "shared_names"]
@@ -17,12 +17,15 @@ __all__ = ["load_label_file", "shared_names"]
 
 def load_label_file(stored: Stored, grid: Grid, names: Mapping[int, str]) -> LabelMap:
     """Read a label file; a file without any labelled voxel is an error."""
-    voxels = read_voxels(stored)
+    seen = Seen() if stored.dtype == np.uint8 and len(stored.shape) == 3 and not stored.is_scaled else None
+    voxels = read_voxels(stored, watch=seen.watch if seen else None)
     flat = to_labels(voxels.reshape(-1, order="F"), stored.slope, stored.inter, where=stored.path)
     whole = flat.reshape(stored.shape, order="F")
     # Slicer interleaves layers voxel by voxel; apart, each is contiguous and quick to measure.
     layers = tuple(np.asfortranarray(layer) for layer in whole) if whole.ndim == 4 else (whole,)
-    present = [present_values(layer.reshape(-1, order="F"), where=stored.path) for layer in layers]
+    present = (
+        [seen.values] if seen else [present_values(layer.reshape(-1, order="F"), where=stored.path) for layer in layers]
+    )
     if not any(present):
         raise SitusError("holds no labelled voxel", where=stored.path, fix="give a file with labels above 0")
     if stored.segments:

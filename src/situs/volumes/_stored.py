@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +15,23 @@ from numpy.typing import NDArray
 
 from situs.errors import SitusError
 from situs.space import Affine
-from situs.volumes._inflate import inflate_into
+from situs.volumes._inflate import inflate_pieces
 from situs.volumes._limits import MAX_GZIP_RATIO, MAX_SURPLUS_BYTES
 
-__all__ = ["SegmentTag", "Stored", "clean_name", "enough_memory", "open_binary", "read_voxels", "sibling", "size_of"]
-
+__all__ = [
+    "SegmentTag",
+    "Stored",
+    "clean_name",
+    "enough_memory",
+    "open_binary",
+    "read_voxels",
+    "sibling",
+    "size_of",
+    "voxel_pieces",
+]
 
 _LONGEST_NAME = 200
+_CHUNK = 1 << 18
 
 
 def clean_name(text: str) -> str:
@@ -64,6 +74,8 @@ class Stored:
     inter: float = 0.0
     warnings: tuple[str, ...] = ()
     segments: tuple[SegmentTag, ...] = ()
+    after: int = 0
+    """Decoded bytes behind the last voxel that belong to other channels."""
 
     @property
     def nbytes(self) -> int:
@@ -80,7 +92,7 @@ class Stored:
         available = size_of(self.data_path) - self.start
         if available < (self.limit or 0):
             raise self._truncated(available, self.limit or 0)
-        needed = self.skip + self.nbytes
+        needed = self.skip + self.nbytes + self.after
         if self.encoding == "raw":
             if available < needed:
                 raise self._truncated(available, needed)
@@ -160,41 +172,72 @@ def sibling(path: Path, name: str) -> Path:
     return found
 
 
-def read_voxels(stored: Stored, scratch: NDArray[np.uint8] | None = None) -> NDArray[Any]:
+def read_voxels(
+    stored: Stored, scratch: NDArray[np.uint8] | None = None, watch: Callable[[bytes], None] | None = None
+) -> NDArray[Any]:
     """The stored voxels, native byte order, first axis fastest, unscaled. One buffer, no copy.
 
-    `scratch` is memory to use if it is large enough; the result then lives until the next such call.
+    `scratch` is memory to use if it is large enough; the result then lives until the next such call. `watch` sees
+    every piece of compressed voxels while it is still in the processor's cache.
     """
     stored.check_size()
-    try:
-        if scratch is None or scratch.size < stored.nbytes:
-            scratch = np.empty(stored.nbytes, dtype=np.uint8)
-        buffer = scratch[: stored.nbytes]
-        with open_binary(stored.data_path) as stream:
-            stream.seek(stored.start)
-            if stored.encoding == "raw":
-                _read_raw(stream, buffer.data, stored)
-            else:
-                inflate_into(
-                    buffer.data,
-                    stream,
-                    stored.encoding,
-                    skip=stored.skip,
-                    limit=stored.limit,
-                    where=stored.data_path,
-                )
-    except OSError as error:
-        raise _unreadable(stored.data_path, error) from error
+    if scratch is None or scratch.size < stored.nbytes:
+        scratch = np.empty(stored.nbytes, dtype=np.uint8)
+    buffer = scratch[: stored.nbytes]
+    out = buffer.data
+    if stored.encoding == "raw" and watch is None:
+        _read_raw(out, stored)
+    else:
+        for place, piece in voxel_pieces(stored):
+            out[place : place + len(piece)] = piece
+            if watch is not None:
+                watch(piece)
     voxels = buffer.view(stored.dtype)
     if not stored.dtype.isnative:
         voxels = voxels.byteswap(inplace=True).view(stored.dtype.newbyteorder("="))
     return voxels.reshape(stored.shape, order="F")
 
 
-def _read_raw(stream: IO[bytes], out: memoryview, stored: Stored) -> None:
-    filled = 0
-    while filled < len(out):
-        count = stream.readinto(out[filled:])  # type: ignore[attr-defined]
-        if not count:
-            raise stored._truncated(filled, len(out))
-        filled += count
+def _read_raw(out: memoryview, stored: Stored) -> None:
+    try:
+        with open_binary(stored.data_path) as stream:
+            stream.seek(stored.start)
+            filled = 0
+            while filled < len(out):
+                count = stream.readinto(out[filled:])  # type: ignore[attr-defined]
+                if not count:
+                    raise stored._truncated(filled, len(out))
+                filled += count
+    except OSError as error:
+        raise _unreadable(stored.data_path, error) from error
+
+
+def voxel_pieces(stored: Stored) -> Iterator[tuple[int, bytes]]:
+    """The bytes of all voxels as stored, in order: the place of each piece, and the piece."""
+    try:
+        with open_binary(stored.data_path) as stream:
+            stream.seek(stored.start)
+            if stored.encoding == "raw":
+                yield from _raw_pieces(stream, stored)
+            else:
+                yield from inflate_pieces(
+                    stream,
+                    stored.encoding,
+                    skip=stored.skip,
+                    size=stored.nbytes,
+                    after=stored.after,
+                    limit=stored.limit,
+                    where=stored.data_path,
+                )
+    except OSError as error:
+        raise _unreadable(stored.data_path, error) from error
+
+
+def _raw_pieces(stream: IO[bytes], stored: Stored) -> Iterator[tuple[int, bytes]]:
+    place = 0
+    while place < stored.nbytes:
+        piece = stream.read(min(_CHUNK, stored.nbytes - place))
+        if not piece:
+            raise stored._truncated(place, stored.nbytes)
+        yield place, piece
+        place += len(piece)

@@ -15,6 +15,7 @@ LAYOUTS = {
     "amos": "dataset.json beside imagesTr/ and labelsTr/ with amos_0001.nii.gz",
     "kits": "case_00000/ with imaging.nii.gz and segmentation.nii.gz",
     "brats": "a folder for each case with -t1n, -t1c, -t2w, -t2f, -seg or _t1, _t1ce, _t2, _flair, _seg",
+    "masks": "a folder with one mask file for each structure, and maybe ct.nii.gz, mri.nii.gz or image.nii.gz",
     "dicom": "image series with DICOM-SEG or RTSTRUCT files",
     "table": "a .csv with the columns study, patient, image, labels",
     "file": "one label file",

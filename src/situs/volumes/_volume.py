@@ -17,6 +17,7 @@ from situs.volumes._dicom_files import dicom_files, is_dicom
 from situs.volumes._metaimage import read_metaimage
 from situs.volumes._nifti import is_nifti, read_nifti
 from situs.volumes._nrrd import read_nrrd
+from situs.volumes._reorder import reorder_onto
 from situs.volumes._stored import Stored, enough_memory, open_binary, read_voxels
 
 __all__ = ["SUFFIXES", "Volume", "hash_voxels", "holds_dicom", "kind_of", "open_volume", "read_header", "stem_of"]
@@ -35,7 +36,7 @@ SUFFIXES = tuple(_READERS)
 class Volume:
     """A lazy 3D volume: opening reads the header, `array` reads the voxels anew each time. Immutable."""
 
-    __slots__ = ("_dtype", "_grid", "_orientation_basis", "_path", "_read", "_warnings")
+    __slots__ = ("_dtype", "_grid", "_orientation_basis", "_path", "_read", "_stored", "_warnings")
 
     def __init__(
         self,
@@ -45,13 +46,16 @@ class Volume:
         orientation_basis: str,
         warnings: tuple[str, ...],
         read: Callable[[], NDArray[Any]],
+        stored: Volume | None = None,
     ) -> None:
+        """`stored` is the volume as it lies on disk, if this one has its axes in another order."""
         self._path = path
         self._grid = grid
         self._dtype = dtype
         self._orientation_basis = orientation_basis
         self._warnings = warnings
         self._read = read
+        self._stored = stored
 
     @property
     def path(self) -> Path:
@@ -87,8 +91,29 @@ class Volume:
             return self._read()
 
     def content_hash(self) -> str:
-        """Hash of voxels, type, shape and affine; the same for any compression, byte order and header text."""
+        """Hash of voxels, type, shape and affine as stored; the same for any compression and byte order."""
+        if self._stored is not None:
+            return self._stored.content_hash()
         return hash_voxels((self.array(),), self.grid)
+
+    def onto(self, grid: Grid) -> Volume:
+        """The same volume with its axes in the order of `grid`; an error if it is not sampled on those points."""
+        turn = reorder_onto(self.grid, grid)
+        if turn is None:
+            raise SitusError("image and labels are not on one grid", where=self.path, fix="resample one onto the other")
+        if turn.is_identity:
+            return self
+        turned = turn.grid(self.grid)
+        read = self.array
+        return Volume(
+            self.path,
+            turned,
+            self.dtype,
+            self.orientation_basis,
+            self.warnings,
+            lambda: turn.array(read()),
+            self._stored or self,
+        )
 
     def __repr__(self) -> str:
         return f"Volume({self.grid!r}, {self.dtype})"
@@ -137,9 +162,14 @@ def holds_dicom(path: Path) -> bool:
     return kind_of(path) is None and is_dicom(path)
 
 
-def read_header(path: Path) -> Stored:
-    """Parse the header of any known format, told by the name, else by the first bytes."""
+def read_header(path: Path, *, as_image: bool = False) -> Stored:
+    """Parse the header of any known format, told by the name, else by the first bytes.
+
+    An image may have channels of which one is taken; labels may not.
+    """
     suffix = kind_of(path)
+    if as_image and suffix in (".nii", ".nii.gz"):
+        return read_nifti(path, as_image=True)
     if suffix is not None:
         return _READERS[suffix](path)
     if path.name.lower().endswith((".hdr", ".img", ".hdr.gz", ".img.gz")):
@@ -168,7 +198,7 @@ def open_volume(path: str | Path) -> Volume:
         from situs.volumes._dicom_series import open_series
 
         return open_series(path)
-    return _stored_volume(read_header(path))
+    return _stored_volume(read_header(path, as_image=True))
 
 
 def _stored_volume(stored: Stored) -> Volume:

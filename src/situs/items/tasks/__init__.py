@@ -11,6 +11,8 @@ from situs.items.tasks._extent import Extent
 from situs.items.tasks._lesion_side import LesionSide
 from situs.items.tasks._lesions import LesionOrgan, LesionPair, LesionPole
 from situs.items.tasks._level import Level
+from situs.items.tasks._location import Location
+from situs.items.tasks._marks import Marks
 from situs.items.tasks._volume import VolumeEstimate
 
 __all__ = ["TASKS", "choose_tasks"]
@@ -28,6 +30,8 @@ _ALL: tuple[Task, ...] = (
     LesionPair(),
     Contact(),
     Count(),
+    Marks(),
+    Location(),
 )
 TASKS: dict[str, Task] = {task.name: task for task in _ALL}
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 from situs._files import digest
 from situs.anatomy import Naming
-from situs.facts import Fact, Ledger, is_cut, number, span
+from situs.facts import WHOLE, Fact, Ledger, is_cut, number, span
 from situs.items._posed import NotAsked, Posed, Question, find_step, measured, quantity
 from situs.items._record import Choice, Number, Option, Step
-from situs.items._subjects import Subject, resolve, world_box
-from situs.items.tasks._shared import HOLLOW, obstacle
+from situs.items._subjects import Subject, resolve, sized, world_box
+from situs.items.tasks._shared import BEYOND, CANNOT_TELL, obstacle
 from situs.space import Side
 
 __all__ = ["Comparison"]
@@ -22,7 +22,7 @@ _FEW_OF_MANY = 40
 
 _SIDED = ("side_convention",)
 
-_CUT = Option("cut", "cannot be told, one is cut off")
+_CUT = Option(CANNOT_TELL, "cannot be told, one is cut off")
 
 
 class Comparison:
@@ -36,20 +36,29 @@ class Comparison:
         for a, b in itertools.combinations(organs, 2):
             if a.term.partner == b.key:
                 continue
-            for asked in ("larger", "smaller"):
+            for asked, beyond in itertools.product(("larger", "smaller"), ({}, BEYOND)):
                 yield Question(
                     self.name,
                     "choice",
-                    {"ask": "larger", "a": a.key, "b": b.key, "which": asked},
+                    {"ask": "larger", "a": a.key, "b": b.key, "which": asked, **beyond},
                     family=f"{a.key}|{b.key}",
                     primary=(asked == "larger") == (int(digest(a.key, b.key), 16) % 2 == 0),
                     named_only=True,
+                    must_offer=beyond.get("or", ""),
                 )
         for count in (3, 4, 5):
             for several in itertools.combinations(organs, count):
                 keys = "+".join(s.key for s in several)
                 if count == 3 or int(digest(keys), 16) % _FEW_OF_MANY == 0:
-                    yield Question(self.name, "choice", {"ask": "rank", "of": keys}, named_only=True)
+                    for beyond in ({}, BEYOND):
+                        yield Question(
+                            self.name,
+                            "choice",
+                            {"ask": "rank", "of": keys, **beyond},
+                            family=f"rank|{keys}",
+                            named_only=True,
+                            must_offer=beyond.get("or", ""),
+                        )
         for a, b in itertools.permutations(organs, 2):
             yield Question(
                 self.name,
@@ -71,48 +80,47 @@ class Comparison:
             case "ratio":
                 return self._pose_ratio(ledger, question.parameters)
             case "rank":
-                return self._pose_rank(ledger, question.parameters["of"].split("+"))
+                return self._pose_rank(ledger, question.parameters["of"].split("+"), question.parameters)
             case _:
                 return self._pose_left_right(ledger, question.parameters)
 
     def _pose_larger(self, ledger: Ledger, parameters: dict[str, str]) -> Posed | NotAsked:
-        a, b = resolve(ledger, parameters["a"]), resolve(ledger, parameters["b"])
+        a, b = (sized(ledger, resolve(ledger, parameters[key])) for key in ("a", "b"))
+        which, beyond = parameters["which"], "or" in parameters
+        text = f"Which is {which} by volume: {a.phrase} or {b.phrase}?"
+        pool = (*(Option(s.key, s.phrase) for s in (a, b)), *((_CUT,) if beyond else ()))
         order = _order(ledger, [a, b])
         if isinstance(order, NotAsked):
-            return order
-        which = parameters["which"]
+            return _cannot_tell(ledger, [a, b], text, pool, order) if beyond else order
         answer = order[0] if which == "larger" else order[1]
-        return _posed(
-            ledger,
-            order,
-            text=f"Which is {which} by volume, {a.phrase} or {b.phrase}?",
-            answer=Choice(answer.key),
-            pool=tuple(Option(s.key, s.phrase) for s in (a, b)),
-            conclusion=f"{answer.opening} is {which}.",
-        )
+        conclusion = f"{answer.opening} is {which}."
+        return _posed(ledger, order, text=text, answer=Choice(answer.key), pool=pool, conclusion=conclusion)
 
-    def _pose_rank(self, ledger: Ledger, keys: list[str]) -> Posed | NotAsked:
-        asked = [resolve(ledger, key) for key in keys]
+    def _pose_rank(self, ledger: Ledger, keys: list[str], parameters: dict[str, str]) -> Posed | NotAsked:
+        asked, beyond = [sized(ledger, resolve(ledger, key)) for key in keys], "or" in parameters
         order = _order(ledger, asked)
-        if isinstance(order, NotAsked):
-            return order
         named = {s.key: s.bare for s in asked}
         pool = tuple(
             Option(">".join(keys), ", ".join(named[key] for key in keys)) for keys in itertools.permutations(named)
         )
         listed = ", ".join(s.phrase for s in asked[:-1]) + f" and {asked[-1].phrase}"
+        text = f"Rank {listed} by volume, from largest to smallest. Which order is right?"
+        if beyond:
+            pool = (*pool, _CUT)
+        if isinstance(order, NotAsked):
+            return _cannot_tell(ledger, asked, text, pool, order) if beyond else order
         return _posed(
             ledger,
             order,
-            text=f"Rank {listed} by volume, from largest to smallest. Which order is right?",
+            text=text,
             answer=Choice(">".join(s.key for s in order)),
             pool=pool,
             conclusion=f"From largest to smallest: {', '.join(s.bare for s in order)}.",
         )
 
     def _pose_ratio(self, ledger: Ledger, parameters: dict[str, str]) -> Posed | NotAsked:
-        a, b = resolve(ledger, parameters["a"]), resolve(ledger, parameters["b"])
-        found = obstacle(ledger, [a, b], whole=True, oriented=False, sized=True)
+        a, b = (sized(ledger, resolve(ledger, parameters[key])) for key in ("a", "b"))
+        found = obstacle(ledger, [a, b], whole=True, oriented=False)
         if found is not None:
             return found
         ratio = ledger.fact("volume_ratio", a.structure, b.structure)
@@ -133,34 +141,57 @@ class Comparison:
         )
 
     def _pose_left_right(self, ledger: Ledger, parameters: dict[str, str]) -> Posed | NotAsked:
-        left, right = resolve(ledger, parameters["left"]), resolve(ledger, parameters["right"])
-        noun = re.sub(r"\b(left|right) ", "", left.bare)
-        text = f"Which {noun} is larger by volume?"
+        left, right = (sized(ledger, resolve(ledger, parameters[side])) for side in ("left", "right"))
+        noun = re.sub(r"\b(left|right) ", "", resolve(ledger, parameters["left"]).bare)
+        lesions = ", including its lesions" if any(s.structure.endswith(WHOLE) for s in (left, right)) else ""
+        text = f"Which {noun}{lesions}{',' if lesions else ''} is larger by volume?"
         pool = (Option("left", "the left"), Option("right", "the right"), _CUT)
         order = _order(ledger, [left, right])
-        if not isinstance(order, NotAsked):
-            side = "left" if order[0] is left else "right"
-            conclusion = f"The {side} {noun} is larger."
-            return _posed(ledger, order, text=text, answer=Choice(side), pool=pool, conclusion=conclusion, needs=_SIDED)
-        volumes = [ledger.fact("volume", s.structure) for s in (left, right)]
-        cut, whole = [f for f in volumes if is_cut(f)], [f for f in volumes if not is_cut(f)]
-        seen = max((f.interval or (0.0, 0.0))[1] for f in cut) if cut else 0.0
-        if not cut or order == HOLLOW or any(seen >= span(fact)[0] for fact in whole):
-            return order
-        return _posed(
-            ledger,
-            [left, right],
-            text=text,
-            answer=Choice(_CUT.value),
-            pool=pool,
-            conclusion="One of them goes on beyond the scan, so their sizes cannot be compared.",
-            needs=_SIDED,
-        )
+        if isinstance(order, NotAsked):
+            return _cannot_tell(ledger, [left, right], text, pool, order, needs=_SIDED)
+        side = "left" if order[0] is left else "right"
+        conclusion = f"The {side} {noun} is larger."
+        return _posed(ledger, order, text=text, answer=Choice(side), pool=pool, conclusion=conclusion, needs=_SIDED)
+
+
+def _cannot_tell(
+    ledger: Ledger,
+    asked: list[Subject],
+    text: str,
+    pool: tuple[Option, ...],
+    reason: NotAsked,
+    needs: tuple[str, ...] = (),
+) -> Posed | NotAsked:
+    """That the order cannot be told, if what is seen of the cut ones leaves it open; else the reason not to ask."""
+    volumes = {s.key: ledger.fact("volume", s.structure) for s in asked}
+    cut = [fact for fact in volumes.values() if is_cut(fact)]
+    whole = [fact for fact in volumes.values() if not is_cut(fact)]
+    roles_hold = not any("unstable" in fact.flags for s in asked for fact in s.evidence)
+    others_apart = all(span(a)[1] < span(b)[0] or span(b)[1] < span(a)[0] for a, b in itertools.combinations(whole, 2))
+    open_to = any((c.interval or (0.0, 0.0))[1] < span(w)[0] for c, w in itertools.product(cut, whole))
+    unclear = any(not _settled(c, w) for c, w in itertools.product(cut, whole))
+    if not (cut and roles_hold and others_apart) or unclear or not (open_to or len(cut) > 1):
+        return reason
+    return _posed(
+        ledger,
+        asked,
+        text=text,
+        answer=Choice(CANNOT_TELL),
+        pool=pool,
+        conclusion="One of them goes on beyond the scan, so their sizes cannot be compared.",
+        needs=needs,
+    )
+
+
+def _settled(cut: Fact, whole: Fact) -> bool:
+    """Whether the part seen of a cut structure is clearly more, or clearly less, than a whole one."""
+    low, high = cut.interval or (0.0, 0.0)
+    return low > span(whole)[1] or high < span(whole)[0]
 
 
 def _order(ledger: Ledger, asked: list[Subject]) -> list[Subject] | NotAsked:
     """The subjects from largest to smallest, if every step of the order is proved; a cut one may only be larger."""
-    found = obstacle(ledger, asked, whole=False, oriented=False, sized=True)
+    found = obstacle(ledger, asked, whole=False, oriented=False)
     if found is not None:
         return found
     volumes = {s.key: ledger.fact("volume", s.structure) for s in asked}
@@ -182,7 +213,7 @@ def _posed(
     conclusion: str,
     needs: tuple[str, ...] = (),
 ) -> Posed:
-    cannot_tell = answer == Choice(_CUT.value)
+    cannot_tell = answer == Choice(CANNOT_TELL)
     volumes = [ledger.fact("volume", s.structure) for s in order]
     ratios = [ledger.fact("volume_ratio", a.structure, b.structure) for a, b in itertools.pairwise(order)]
     boxes: tuple[Fact, ...] = tuple(ledger.fact("box", s.structure) for s in order)

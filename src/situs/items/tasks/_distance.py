@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 
+from situs._files import digest
 from situs.facts import Ledger, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Number, Option, YesNo
-from situs.items._subjects import Subject, resolve
+from situs.items._subjects import ANY_LESION, Subject, resolve
 from situs.items.tasks._shared import compose, measure_step, obstacle
 
 __all__ = ["Distance"]
 
 _BEARINGS = ("organ", "vessel")
+_MOST_FOURS = 600
+"""About so many sets of four structures are asked about."""
 
 
 class Distance:
@@ -35,11 +39,10 @@ class Distance:
                     {"ask": "within", **base, "mm": str(limit)},
                     family=f"{lesion.key}|{mark.key}|within",
                 )
-        for lesion in lesions:
-            for four in itertools.combinations([s.key for s in marks], 4):
-                for which in ("nearest", "farthest"):
-                    parameters = {"ask": which, "a": lesion.key, "of": "+".join(four)}
-                    yield Question(self.name, "choice", parameters)
+        roles = [lesion.key for lesion in lesions] + ([ANY_LESION] if len(lesions) > 1 else [])
+        for role, four in itertools.product(roles, list(_some_fours([s.key for s in marks]))):
+            for which in ("nearest", "farthest"):
+                yield Question(self.name, "choice", {"ask": which, "a": role, "of": "+".join(four)})
         for mark in marks:
             partner = mark.term.partner
             if partner is not None and partner in ledger.regions and mark.key < partner:
@@ -134,6 +137,14 @@ class Distance:
             difficulty=gap / max(1e-6, gap - margin),
             pool=tuple(Option(s.key, s.phrase) for s in others),
         )
+
+
+def _some_fours(names: list[str]) -> Iterator[tuple[str, ...]]:
+    """Sets of four names; of too many, the same few for all patients that have the names."""
+    kept = _MOST_FOURS / max(1, math.comb(len(names), 4))
+    for four in itertools.combinations(names, 4):
+        if kept >= 1.0 or int(digest(*four, size=8), 16) / 2**64 < kept:
+            yield four
 
 
 def _own_organ(ledger: Ledger, lesion: Subject, other: Subject) -> bool:

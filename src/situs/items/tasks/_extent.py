@@ -1,4 +1,4 @@
-"""How long is it from top to bottom, and which is longer?"""
+"""How long is it from top to bottom, on how many slices is it seen, and which is longer?"""
 
 from __future__ import annotations
 
@@ -6,40 +6,54 @@ import itertools
 from collections.abc import Iterator
 
 from situs._files import digest
-from situs.facts import Ledger, number, span
+from situs.facts import (
+    Fact,
+    Ledger,
+    axial_spacing_mm,
+    has_axial_slices,
+    is_cut,
+    number,
+    spacing_text,
+    span,
+)
 from situs.items._posed import NotAsked, Posed, Question, quantity
-from situs.items._record import Choice, Number, Option
-from situs.items._subjects import Subject, resolve
-from situs.items.tasks._shared import compose, measure_step, obstacle
+from situs.items._record import Choice, Number, Option, Step
+from situs.items._subjects import Subject, resolve, sized
+from situs.items.tasks._shared import BEYOND, CANNOT_TELL, CUT, compose, measure_step, obstacle
 from situs.space import Axis
 
 __all__ = ["Extent"]
 
+_CUT = Option(CANNOT_TELL, "cannot be told, one is cut off")
 _KIND = f"extent.{Axis.SUPERIOR_INFERIOR}"
 
 
 class Extent:
-    """Craniocaudal length: a number in cm, or the longer of two."""
+    """Craniocaudal length: a number in cm or in slices, or the longer of two; and a lesion's diameter."""
 
     name = "extent"
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """Every organ's length, and every pair of organs."""
         organs = [s for s in subjects if s.term.kind == "organ" and s.term.ask_size]
+        spacing = spacing_text(ledger)
         for subject in organs:
-            yield Question(self.name, "number", {"of": subject.key})
+            yield Question(self.name, "number", {"of": subject.key}, family=f"length|{subject.key}")
+            slices = {"ask": "slices", "of": subject.key, "mm": spacing}
+            yield Question(self.name, "number", slices, family=f"length|{subject.key}")
         for subject in subjects:
             if subject.is_lesion:
                 yield Question(self.name, "number", {"ask": "diameter", "of": subject.key})
         for a, b in itertools.combinations(organs, 2):
-            for which in ("longer", "shorter"):
+            for which, beyond in itertools.product(("longer", "shorter"), ({}, BEYOND)):
                 yield Question(
                     self.name,
                     "choice",
-                    {"a": a.key, "b": b.key, "which": which},
+                    {"a": a.key, "b": b.key, "which": which, **beyond},
                     family=f"{a.key}|{b.key}",
                     primary=(which == "longer") == (int(digest("extent", a.key, b.key), 16) % 2 == 0),
                     named_only=True,
+                    must_offer=beyond.get("or", ""),
                 )
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
@@ -47,12 +61,15 @@ class Extent:
         if question.parameters.get("ask") == "diameter":
             return self._pose_diameter(ledger, resolve(ledger, question.parameters["of"]))
         if question.form == "number":
-            return self._pose_number(ledger, resolve(ledger, question.parameters["of"]))
-        a, b = resolve(ledger, question.parameters["a"]), resolve(ledger, question.parameters["b"])
-        return self._pose_longer(ledger, a, b, question.parameters["which"])
+            subject = sized(ledger, resolve(ledger, question.parameters["of"]))
+            if question.parameters.get("ask") == "slices":
+                return self._pose_slices(ledger, subject, question.parameters["mm"])
+            return self._pose_number(ledger, subject)
+        a, b = (sized(ledger, resolve(ledger, question.parameters[key])) for key in ("a", "b"))
+        return self._pose_longer(ledger, a, b, question.parameters["which"], beyond="or" in question.parameters)
 
     def _pose_number(self, ledger: Ledger, subject: Subject) -> Posed | NotAsked:
-        found = obstacle(ledger, [subject], whole=True, oriented=True, sized=True)
+        found = obstacle(ledger, [subject], whole=True, oriented=True)
         if found is not None:
             return found
         fact = ledger.fact(_KIND, subject.structure)
@@ -75,8 +92,7 @@ class Extent:
         found = obstacle(ledger, [subject], whole=True, oriented=False)
         if found is not None:
             return found
-        affine = ledger.regions.grid.affine
-        thickness = max(s for s, d in zip(affine.spacing_mm, affine.directions) if d.axis is Axis.SUPERIOR_INFERIOR)
+        thickness = axial_spacing_mm(ledger.regions.grid)
         fact = ledger.fact("axial_diameter", subject.structure)
         value, (low, high) = number(fact), span(fact)
         truth = ledger.recipe.truth
@@ -96,32 +112,67 @@ class Extent:
             difficulty=2.0 * value / max(1e-6, high - low),
         )
 
-    def _pose_longer(self, ledger: Ledger, a: Subject, b: Subject, which: str) -> Posed | NotAsked:
-        found = obstacle(ledger, [a, b], whole=True, oriented=True, sized=True)
+    def _pose_slices(self, ledger: Ledger, subject: Subject, spacing: str) -> Posed | NotAsked:
+        found = obstacle(ledger, [subject], whole=True, oriented=True)
+        if found is not None:
+            return found
+        grid = ledger.regions.grid
+        if not has_axial_slices(grid) or spacing != spacing_text(ledger):
+            return NotAsked("not acquired in axial slices")
+        fact = ledger.fact("slices_spanned", subject.structure)
+        value, (low, high) = number(fact), span(fact)
+        if "gaps" in fact.flags or (high - low) / 2 > ledger.recipe.truth.length_half_width * value:
+            return NotAsked("length not known well enough")
+        return compose(
+            ledger,
+            [subject],
+            text=f"The scan was acquired in axial slices {spacing} mm apart. "
+            f"How many of them does {subject.phrase} span?",
+            answer=Number(value, "slices", (low, high)),
+            facts=(fact,),
+            steps=(measure_step(f"From the first to the last that show it there are {value:.0f} slices.", fact),),
+            conclusion=f"It spans {value:.0f} slices.",
+            needs=("slice_order", "scale"),
+            difficulty=2.0 * value / max(1e-6, high - low),
+        )
+
+    def _pose_longer(self, ledger: Ledger, a: Subject, b: Subject, which: str, *, beyond: bool) -> Posed | NotAsked:
+        found = obstacle(ledger, [a, b], whole=False, oriented=True)
         if found is not None:
             return found
         facts = {s.key: ledger.fact(_KIND, s.structure) for s in (a, b)}
         longer, shorter = sorted((a, b), key=lambda s: (-number(facts[s.key]), s.key))
         margin = span(facts[longer.key])[0] - span(facts[shorter.key])[1]
+        told = not is_cut(facts[shorter.key])
+        if not told and not (beyond and _goes_on(ledger, shorter)):
+            return CUT
         if margin <= 0:
             return NotAsked("lengths too close to call")
         answer = longer if which == "longer" else shorter
-        steps = [
-            measure_step(
-                f"{s.opening} measures {quantity(number(facts[s.key]), 'mm')} from top to bottom.", facts[s.key]
-            )
-            for s in (longer, shorter)
-        ]
+        steps = [_length_step(s, facts[s.key]) for s in (longer, shorter)]
         gap = number(facts[longer.key]) - number(facts[shorter.key])
+        pool = tuple(Option(s.key, s.phrase) for s in (a, b))
         return compose(
             ledger,
             [a, b],
-            text=f"Which is {which} from top to bottom, {a.phrase} or {b.phrase}?",
-            answer=Choice(answer.key),
+            text=f"Which is {which} from top to bottom: {a.phrase} or {b.phrase}?",
+            answer=Choice(answer.key if told else CANNOT_TELL),
             facts=tuple(facts.values()),
             steps=steps,
-            conclusion=f"{answer.opening} is {which}.",
+            conclusion=f"{answer.opening} is {which}." if told else f"{shorter.opening} goes on beyond the scan.",
             needs=("slice_order",),
-            difficulty=gap / max(1e-6, gap - margin),
-            pool=tuple(Option(s.key, s.phrase) for s in (a, b)),
+            difficulty=gap / max(1e-6, gap - margin) if told else None,
+            pool=(*pool, _CUT) if beyond else pool,
         )
+
+
+def _goes_on(ledger: Ledger, subject: Subject) -> bool:
+    """Whether the first or last slice of the scan shows it, so that it may be longer than what is seen."""
+    return ledger.fact("ends_beyond", subject.structure).value != ""
+
+
+def _length_step(subject: Subject, fact: Fact) -> Step:
+    at_least = "at least " if is_cut(fact) else ""
+    return measure_step(
+        f"{subject.opening} measures {at_least}{quantity(number(fact), 'mm')} from top to bottom.", fact
+    )

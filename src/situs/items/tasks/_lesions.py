@@ -10,8 +10,8 @@ from situs.anatomy import term
 from situs.facts import Ledger, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Option, Step
-from situs.items._subjects import ANY_LESION, Subject, resolve
-from situs.items.tasks._shared import HOLLOW, compose, measure_step, obstacle
+from situs.items._subjects import ANY_LESION, Subject, resolve, second
+from situs.items.tasks._shared import compose, measure_step, obstacle
 from situs.space import Axis
 
 __all__ = ["LesionOrgan", "LesionPair", "LesionPole"]
@@ -82,11 +82,9 @@ class LesionPole:
         if holds.value is None:
             return NotAsked("no organ clearly holds the lesion")
         organ = str(holds.value)
-        if ledger.is_cut(organ):
+        if ledger.is_cut(ledger.whole(organ)):
             return NotAsked("structure cut off by the scan")
-        if ledger.has_lesion_cut_out(organ):
-            return HOLLOW
-        height = ledger.fact("height_in", subject.structure, organ)
+        height = ledger.fact("height_in", subject.structure, ledger.whole(organ))
         low, high = span(height)
         third = int(min(2, max(0, number(height) * 3)))
         if low * 3 < third or high * 3 > third + 1:
@@ -95,7 +93,7 @@ class LesionPole:
         return compose(
             ledger,
             [subject],
-            text=f"In which third of the organ around it, from top to bottom, does the centre of {subject.phrase} lie?",
+            text=f"In which third of its organ, from top to bottom, is {subject.phrase} centred?",
             answer=Choice(answer.value),
             facts=(height, holds),
             steps=(measure_step(f"Its centre lies at {quantity(number(height), 'fraction')} of the height.", height),),
@@ -112,10 +110,11 @@ class LesionPair:
     name = "lesion_pair"
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """Every pair of lesion families, in three respects."""
+        """Every pair of lesion families, and the two largest of each, in three respects."""
         lesions = [s for s in subjects if s.is_lesion]
-        for a, b in itertools.combinations(lesions, 2):
-            for ask in ("larger", "forward", "higher"):
+        twos = [(s, other) for s in lesions if (other := second(ledger, s)) is not None]
+        for a, b in (*itertools.combinations(lesions, 2), *twos):
+            for ask in ("larger", "forward", "higher") if (a, b) not in twos else ("forward", "higher"):
                 if int(digest(a.key, b.key, ask), 16) % 2:
                     a, b = b, a
                 yield Question(self.name, "choice", {"ask": ask, "a": a.key, "b": b.key})
@@ -145,7 +144,7 @@ class LesionPair:
         return compose(
             ledger,
             [a, b],
-            text=f"Which {wording}{' by volume' if ask == 'larger' else ''}, {a.phrase} or {b.phrase}?",
+            text=f"Which {wording}{' by volume' if ask == 'larger' else ''}: {a.phrase} or {b.phrase}?",
             answer=Choice(first.key),
             facts=(fact,),
             steps=(step,),

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from situs.facts import LEVELS, Ledger, has_anchor, level_name, number, span, spine_levels
 from situs.items._posed import NotAsked, Posed, Question
-from situs.items._record import Choice, Option
+from situs.items._record import Choice, Option, Step
 from situs.items._subjects import Subject, resolve
-from situs.items.tasks._shared import compose, measure_step, obstacle
+from situs.items.tasks._shared import BEYOND, CANNOT_TELL, CUT, compose, measure_step, obstacle
 
 __all__ = ["Level"]
 
+_CUT = Option(CANNOT_TELL, "cannot be told, it is cut off")
+_PLACES = {
+    "centre": "is {} centred",
+    "top": "does the upper end of {} lie",
+    "bottom": "does the lower end of {} lie",
+}
+_POLES = _PLACES | {"top": "does the upper pole of {} lie", "bottom": "does the lower pole of {} lie"}
 _POOL = tuple(Option(name, name) for name in LEVELS)
 _ENDS = {"kidney_left", "kidney_right", "liver", "spleen", "aorta", "urinary_bladder", "stomach", "gallbladder"}
 """Structures whose ends readers give by vertebra."""
@@ -28,19 +36,28 @@ class Level:
             if subject.is_lesion:
                 yield Question(self.name, "choice", {"of": subject.key, "at": "centre"})
             elif subject.key in _ENDS:
-                for end in ("top", "bottom"):
-                    yield Question(self.name, "choice", {"of": subject.key, "at": end})
+                for end, beyond in itertools.product(("top", "bottom"), ({}, BEYOND)):
+                    yield Question(
+                        self.name,
+                        "choice",
+                        {"of": subject.key, "at": end, **beyond},
+                        family=f"{subject.key}|{end}",
+                        must_offer=beyond.get("or", ""),
+                    )
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the vertebrae can be counted from an anchor and the place is clear of the line between two."""
         subject, place = resolve(ledger, question.parameters["of"]), question.parameters["at"]
-        found = obstacle(ledger, [subject], whole=True, oriented=False)
+        found = obstacle(ledger, [subject], whole=False, oriented=False)
+        beyond = "or" in question.parameters
         if found is not None:
             return found
         if spine_levels(ledger) is None:
             return NotAsked("fewer than three whole vertebrae annotated")
         if not has_anchor(ledger):
             return NotAsked("no anchor to number the vertebrae from")
+        if ledger.is_cut(subject.structure):
+            return _pose_cut(ledger, subject, place) if beyond else CUT
         fact = ledger.fact(f"level.{place}", subject.structure)
         if "beyond" in fact.flags:
             return NotAsked("lies beyond the annotated vertebrae")
@@ -50,15 +67,10 @@ class Level:
         if low < nearest - 0.5 + band or high > nearest + 0.5 - band:
             return NotAsked("too near the line between two vertebrae")
         name = level_name(value)
-        wording = {
-            "centre": f"At which vertebral level does the centre of {subject.phrase} lie?",
-            "top": f"At which vertebral level does the upper end of {subject.phrase} lie?",
-            "bottom": f"At which vertebral level does the lower end of {subject.phrase} lie?",
-        }
         return compose(
             ledger,
             [subject],
-            text=wording[place],
+            text=_text(subject, place),
             answer=Choice(name),
             facts=(fact,),
             steps=(measure_step("Follow the spine to the vertebra beside it.", fact),),
@@ -66,5 +78,28 @@ class Level:
             needs=("slice_order", "anchor"),
             tags=(f"level:{name}",),
             difficulty=(0.5 - abs(value - nearest)) / max(1e-6, (high - low) / 2),
-            pool=_POOL,
+            pool=(*_POOL, _CUT) if beyond else _POOL,
         )
+
+
+def _text(subject: Subject, place: str) -> str:
+    ends = _POLES if subject.term.canonical.startswith("kidney") else _PLACES
+    return f"At which vertebral level {ends[place].format(subject.phrase)}?"
+
+
+def _pose_cut(ledger: Ledger, subject: Subject, place: str) -> Posed | NotAsked:
+    """That the end cannot be told, if it lies beyond the first or last slice."""
+    fact = ledger.fact("ends_beyond", subject.structure)
+    if place not in str(fact.value).split("+"):
+        return CUT
+    return compose(
+        ledger,
+        [subject],
+        text=_text(subject, place),
+        answer=Choice(CANNOT_TELL),
+        facts=(fact,),
+        steps=(Step("compare", "See whether that end is shown.", (fact.fact_id,)),),
+        conclusion=f"{subject.opening} goes on beyond the scan there.",
+        needs=("slice_order", "anchor"),
+        pool=(*_POOL, _CUT),
+    )

@@ -6,31 +6,28 @@ from collections.abc import Iterable, Sequence
 
 from situs.facts import Fact, Ledger
 from situs.items._posed import NotAsked, Posed, find_step, measured
-from situs.items._record import Answer, Option, Step
+from situs.items._record import Answer, Box, Option, Step
 from situs.items._subjects import Subject, world_box
 
-__all__ = ["ALIKE", "CUT", "HOLLOW", "UNDECLARED", "compose", "measure_step", "obstacle"]
+__all__ = ["ALIKE", "BEYOND", "CANNOT_TELL", "CUT", "UNDECLARED", "compose", "measure_step", "obstacle"]
+
+CANNOT_TELL = "cut"
+"""Value of the option that one of the structures is cut off by the scan, so that the answer cannot be told."""
+BEYOND = {"or": CANNOT_TELL}
+"""Parameter of a question that offers that option."""
 
 ALIKE = NotAsked("two lesions too alike in size to say which is the largest")
 CUT = NotAsked("structure cut off by the scan")
-HOLLOW = NotAsked("a lesion is left out of its organ's mask")
 UNDECLARED = NotAsked("the file declares no orientation, so sides are unknown")
 
 
-def obstacle(
-    ledger: Ledger, subjects: Iterable[Subject], *, whole: bool, oriented: bool, sized: bool = False
-) -> NotAsked | None:
-    """Why nothing can be asked of these subjects, if so: an unclear role, a cut structure, unknown sides.
-
-    `sized`: it is their size that is asked for, so a mask must be the whole organ, its lesions included.
-    """
+def obstacle(ledger: Ledger, subjects: Iterable[Subject], *, whole: bool, oriented: bool) -> NotAsked | None:
+    """Why nothing can be asked of these subjects, if so: an unclear role, a cut structure, unknown sides."""
     asked = list(subjects)
     if any("unstable" in fact.flags for s in asked for fact in s.evidence):
         return ALIKE
     if whole and any(ledger.is_cut(s.structure) for s in asked):
         return CUT
-    if sized and any(ledger.has_lesion_cut_out(s.structure) for s in asked):
-        return HOLLOW
     if oriented and ledger.side_basis == "undeclared":
         return UNDECLARED
     return None
@@ -54,8 +51,9 @@ def compose(
     tags: Sequence[str] = (),
     difficulty: float | None = None,
     pool: tuple[Option, ...] = (),
+    marks: Sequence[Box] = (),
 ) -> Posed:
-    """A posed question: find the subjects, then the given steps, then the conclusion."""
+    """A posed question: find the subjects, then the given steps, then the conclusion; `marks` are to be drawn."""
     boxes = tuple(ledger.fact("box", s.structure) for s in subjects)
     evidence = tuple(fact for s in subjects for fact in s.evidence)
     last = Step("conclude", conclusion, tuple(fact.fact_id for fact in facts[:1]))
@@ -65,7 +63,7 @@ def compose(
         answer=answer,
         facts=(*facts, *evidence, *boxes),
         steps=(*(find_step(ledger, s) for s in subjects), *steps, last),
-        boxes=tuple(world_box(ledger, s) for s in subjects),
+        boxes=(*(world_box(ledger, s) for s in subjects), *marks),
         needs=(*needs, *(f"sees:{s.key}" for s in subjects)),
         tags=(*(f"structure:{s.key}" for s in subjects), *sorted(systems), *tags),
         difficulty=difficulty,

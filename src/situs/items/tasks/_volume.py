@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from situs.facts import Fact, Ledger, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Answer, Choice, Number, Option, YesNo
-from situs.items._subjects import Subject, resolve
+from situs.items._subjects import Subject, resolve, sized
 from situs.items.tasks._shared import compose, measure_step, obstacle
 
 __all__ = ["VolumeEstimate"]
@@ -40,8 +40,8 @@ class VolumeEstimate:
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the structure is not cut and its volume is known well enough for what is asked."""
-        subject = resolve(ledger, question.parameters["of"])
-        found = obstacle(ledger, [subject], whole=True, oriented=False, sized=True)
+        subject = sized(ledger, resolve(ledger, question.parameters["of"]))
+        found = obstacle(ledger, [subject], whole=True, oriented=False)
         if found is not None:
             return found
         fact = ledger.fact("volume", subject.structure)

@@ -5,6 +5,8 @@ grid, with masks in which a voxel belongs to a shape if and only if its centre l
 """
 
 from situs.volumes.phantoms._distance import surface_distance_mm
+from situs.volumes.phantoms._knee import KneeTruth
+from situs.volumes.phantoms._knee_patient import KNEE_LABELS, PhantomKnee, make_knee
 from situs.volumes.phantoms._patient import PhantomPatient, make_patient
 from situs.volumes.phantoms._plan import PatientPlan, plan_patient
 from situs.volumes.phantoms._raster import rasterize
@@ -13,19 +15,23 @@ from situs.volumes.phantoms._truth import Modality, PairTruth, PhantomTruth, Pos
 from situs.volumes.phantoms._write import write_patient
 
 __all__ = [
+    "KNEE_LABELS",
     "Capsule",
     "Cuboid",
     "Cylinder",
     "Ellipsoid",
+    "KneeTruth",
     "Modality",
     "PairTruth",
     "PatientPlan",
+    "PhantomKnee",
     "PhantomPatient",
     "PhantomTruth",
     "Pose",
     "Shape",
     "Sphere",
     "StructureTruth",
+    "make_knee",
     "make_patient",
     "plan_patient",
     "rasterize",

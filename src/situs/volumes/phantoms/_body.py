@@ -42,6 +42,9 @@ STRUCTURES = (
     "iliopsoas_left",
     "iliopsoas_right",
     *(f"vertebrae_{name}" for name in reversed(VERTEBRAE)),
+    "sacrum",
+    "rib_left_12",
+    "rib_right_12",
 )
 """Every organ a phantom may show, in the order of its label values (1, 2, …); names of TotalSegmentator v2."""
 
@@ -77,7 +80,7 @@ def _draw(rng: np.random.Generator, volumes: dict[str, float], *, spare_mm: floa
     body, cavity = _trunk(rng, scale, volumes, spare_mm)
     organs = _spine(rng, scale)
     packing = Packing(cavity, _MARGIN_MM)
-    organs |= _vessels(rng, scale) | _psoas(rng, scale)
+    organs |= _vessels(rng, scale) | _psoas(rng, scale) | _last_ribs(organs["vertebrae_T12"], cavity)
     if not all(packing.add(shape) for shape in organs.values()):
         return None
     wishes = _wishes(rng, scale, cavity, volumes)
@@ -129,22 +132,47 @@ def _trunk(
 
 
 def _spine(rng: np.random.Generator, scale: float) -> dict[str, Shape]:
-    """Seven blocks along a gently curved line, convex to the front (lordosis) and slightly to one side."""
+    """Blocks along a gently curved line, convex to the front (lordosis) and slightly to one side.
+
+    The sacrum, from which vertebrae are numbered, is the next block of the row, wider and without chance.
+    """
     pitch = scale * rng.uniform(32.0, 35.0)
     bend, sway = rng.uniform(0.00015, 0.0005), rng.uniform(-0.0003, 0.0003)
     middle = -50.0 * scale
     shapes: dict[str, Shape] = {}
-    for step, name in enumerate(VERTEBRAE):
+    for step, name in enumerate((*VERTEBRAE, "sacrum")):
         z = (2 - step) * pitch
         grow = 0.9 + 0.035 * step
-        half = scale * grow * np.array([22.0, 16.0, 12.8]) * rng.uniform(0.97, 1.03, 3)
+        last = name == "sacrum"
+        chance = np.array([1.15, 0.9, 0.9]) if last else rng.uniform(0.97, 1.03, 3)
+        half = scale * grow * np.array([22.0, 16.0, 12.8]) * chance
         tilt_x = np.degrees(np.arctan(2.0 * bend * (z - middle)))
         tilt_y = np.degrees(np.arctan(2.0 * sway * z))
         centre = np.array([sway * z * z, bend * (middle**2 - (z - middle) ** 2), z])
-        shapes[f"vertebrae_{name}"] = Cuboid(
-            vector(centre), vector(half), rotation_rows(turned(tilt_x, tilt_y, rng.uniform(-3.0, 3.0)))
+        turn = 0.0 if last else rng.uniform(-3.0, 3.0)
+        shapes[name if last else f"vertebrae_{name}"] = Cuboid(
+            vector(centre), vector(half), rotation_rows(turned(tilt_x, tilt_y, turn))
         )
     return shapes
+
+
+def _last_ribs(vertebra: Shape, cavity: Cylinder) -> dict[str, Shape]:
+    """The twelfth ribs: bars in the back wall, from beside their vertebra outwards and down, clear of the cavity."""
+    radius, (a, b), height = 3.0, cavity.semi_axes_mm, vertebra.centroid_mm[2]
+
+    def behind(x: float) -> float:
+        return float(cavity.centre_mm[1] - b * np.sqrt(1.0 - (x / a) ** 2))
+
+    near, far = 0.3 * a, 0.6 * a
+    # The wall is convex: the middle of a chord lies nearest to the cavity.
+    sag = behind((near + far) / 2.0) - (behind(near) + behind(far)) / 2.0
+    back = radius + _MARGIN_MM + max(0.0, -sag)
+    return {
+        name: Capsule(
+            (sign * near, behind(near) - back, height - 6.0), (sign * far, behind(far) - back, height - 34.0), radius
+        )
+        for name, sign in (("rib_left_12", -1.0), ("rib_right_12", 1.0))
+    }
 
 
 def _vessels(rng: np.random.Generator, scale: float) -> dict[str, Shape]:

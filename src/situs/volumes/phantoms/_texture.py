@@ -185,8 +185,9 @@ class _Canvas:
             self._fill(Cuboid(shape.centre_mm, vector(np.array(shape.half_edges_mm) - 2.4), shape.rotation), "marrow")
         elif isinstance(shape, Ellipsoid):
             self._organ(name, shape)
-        elif name in ("aorta", "inferior_vena_cava", "iliopsoas_left", "iliopsoas_right"):
-            self._fill(shape, {"aorta": "aorta", "inferior_vena_cava": "cava"}.get(name, "muscle"))
+        elif isinstance(shape, Capsule):
+            tissue = {"aorta": "aorta", "inferior_vena_cava": "cava"}.get(name, "muscle")
+            self._fill(shape, "rib" if name.startswith("rib") else tissue)
 
     def _organ(self, name: str, shape: Ellipsoid) -> None:
         kind = name.split("_")[0]

@@ -1,0 +1,27 @@
+"""Banks of graded questions, as data."""
+
+from situs.anatomy.banks._bank import (
+    Bank,
+    BankQuestion,
+    Chain,
+    Family,
+    Region,
+    SubScore,
+    load_bank,
+    shipped_banks,
+)
+from situs.anatomy.banks._scale import Level, Range, Scale
+
+__all__ = [
+    "Bank",
+    "BankQuestion",
+    "Chain",
+    "Family",
+    "Level",
+    "Range",
+    "Region",
+    "Scale",
+    "SubScore",
+    "load_bank",
+    "shipped_banks",
+]

@@ -1,0 +1,227 @@
+"""A bank of graded questions: scales, regions, the words of each family, and the questions, all data."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from situs._files import canonical_json, digest, read_text
+from situs.anatomy.banks._scale import Scale
+from situs.errors import SitusError, did_you_mean
+
+__all__ = ["Bank", "BankQuestion", "Chain", "Family", "Region", "SubScore", "load_bank", "shipped_banks"]
+
+_STEPS = ("find", "describe", "measure", "grade")
+_AXES = ("medial_lateral", "posterior_anterior", "inferior_superior")
+
+
+class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a question's box lies: a mask, or a stated part of one."""
+
+    text: str
+    structure: str
+    span: dict[str, tuple[float, float]] = {}
+    """Axis → the fractions of the structure's own extent that it covers."""
+    joint_mm: float | None = None
+    """Only what lies within this distance of the joint line."""
+
+    @property
+    def approximate(self) -> bool:
+        """Whether it is got by dividing a mask by rule."""
+        return bool(self.span) or self.joint_mm is not None
+
+
+class SubScore(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One grade of an answer, and what it was read on."""
+
+    key: str
+    text: str
+    scale: str
+    sequence: str
+    plane: str
+    shown_by: dict[str, Literal["yes", "partly", "no"]] = {}
+    """Sequence of the given series (`dess`, …) → whether it shows the sign."""
+    published: str = ""
+    """Its name in the released answers."""
+    measures: str = ""
+    """The fact of geometry that can stand beside the reader's grade."""
+    direction: str = ""
+    """For an extrusion: `anterior` or `outward`."""
+
+
+class Chain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One step of how a reader gets to the grade."""
+
+    kind: Literal["find", "describe", "measure", "grade"]
+    text: str
+
+
+class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The words that questions of one kind share."""
+
+    question: str
+    guide: str
+    chain: tuple[Chain, ...]
+    sub_scores: tuple[SubScore, ...]
+
+
+class BankQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One question: a family at a region."""
+
+    id: str
+    family: str
+    region: str
+    published: str = ""
+    """The name under which released answers hold its grades."""
+    words: dict[str, str] = {}
+    """What else the family's words ask for: {side}, {finding}, …"""
+
+
+class Bank(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A grading system."""
+
+    name: str
+    title: str
+    body_part: str
+    modality: str
+    questions: int
+    sub_scores: int
+    scales: dict[str, Scale]
+    regions: dict[str, Region]
+    families: dict[str, Family]
+    question: tuple[BankQuestion, ...]
+    published: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def hash(self) -> str:
+        """Equal banks have equal hashes."""
+        return digest(canonical_json(self))
+
+    def get(self, question_id: str) -> BankQuestion:
+        """A question by id."""
+        for question in self.question:
+            if question.id == question_id:
+                return question
+        known = [question.id for question in self.question]
+        raise SitusError(f"bank {self.name} has no question {question_id!r}", fix=did_you_mean(question_id, known))
+
+    def sub_scores_of(self, question: BankQuestion) -> tuple[SubScore, ...]:
+        """The grades its answer holds."""
+        return self.families[question.family].sub_scores
+
+    def words_of(self, question: BankQuestion, *, guided: bool) -> str:
+        """The question as it is asked, with the scales; it can be understood without the bank."""
+        family = self.families[question.family]
+        parts = [self._fill(family.question, question)]
+        if guided:
+            parts.append(self._fill(family.guide, question))
+        for sub in family.sub_scores:
+            scale = self.scales[sub.scale]
+            levels = [level for level in scale.levels if level.grade not in scale.follow_up_only]
+            parts.append(f"{sub.key}: {sub.text} ({'; '.join(f'{lv.grade} = {lv.text}' for lv in levels)}).")
+        return "\n".join(parts)
+
+    def chain_of(self, question: BankQuestion) -> tuple[Chain, ...]:
+        """How a reader gets to the grade, in the words of this question."""
+        chain = self.families[question.family].chain
+        return tuple(Chain(step.kind, self._fill(step.text, question)) for step in chain)
+
+    def _fill(self, text: str, question: BankQuestion) -> str:
+        return text.format(region=self.regions[question.region].text, **question.words)
+
+
+def shipped_banks() -> list[str]:
+    """Names of the banks that come with Situs."""
+    folder = files("situs.anatomy.banks").joinpath("data")
+    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+
+
+def load_bank(spec: str) -> Bank:
+    """A shipped bank by name, or the user's own TOML file; every problem in it is told at once."""
+    if spec in shipped_banks():
+        text = files("situs.anatomy.banks").joinpath("data", f"{spec}.toml").read_text("utf-8")
+    elif Path(spec).is_file():
+        text = read_text(Path(spec))
+    else:
+        raise SitusError("no such bank or file", where=spec, fix=did_you_mean(spec, shipped_banks()))
+    try:
+        bank = msgspec.convert(tomllib.loads(text), Bank)
+    except (ValueError, RecursionError) as error:
+        raise SitusError(str(error), where=spec, fix="compare it with the shipped bank moaks-knee") from error
+    problems = _problems(bank)
+    if problems:
+        raise SitusError("; ".join(problems), where=spec, fix="mend the bank: each question must be complete")
+    return bank
+
+
+def _problems(bank: Bank) -> list[str]:
+    found = [f"scale {name}: {problem}" for name, scale in bank.scales.items() for problem in scale.problems()]
+    found += [f"region {name}: {problem}" for name, region in bank.regions.items() for problem in _of_region(region)]
+    for name, family in bank.families.items():
+        found += [f"family {name}: {problem}" for problem in _of_family(family, bank)]
+    ids = Counter(question.id for question in bank.question)
+    found += [f"question {number}: its id stands {count} times" for number, count in ids.items() if count > 1]
+    for question in bank.question:
+        found += [f"question {question.id}: {problem}" for problem in _of_question(question, bank)]
+    if not found:
+        told = sum(len(bank.sub_scores_of(question)) for question in bank.question)
+        if (len(bank.question), told) != (bank.questions, bank.sub_scores):
+            said = f"says {bank.questions} questions with {bank.sub_scores} sub-scores"
+            found.append(f"{said}, has {len(bank.question)} with {told}")
+    for kind, names in (("scale", bank.scales), ("region", bank.regions), ("family", bank.families)):
+        found += [f"{kind} {name}: is not used" for name in names if name not in _used(bank)[kind]]
+    return found
+
+
+def _used(bank: Bank) -> dict[str, set[str]]:
+    subs = [sub for family in bank.families.values() for sub in family.sub_scores]
+    return {
+        "scale": {sub.scale for sub in subs},
+        "region": {question.region for question in bank.question},
+        "family": {question.family for question in bank.question},
+    }
+
+
+def _of_region(region: Region) -> list[str]:
+    found = [f"unknown axis {axis!r}" for axis in region.span if axis not in _AXES]
+    found += [f"{axis} is no part of 0 to 1" for axis, (lo, hi) in region.span.items() if not 0 <= lo < hi <= 1]
+    if region.joint_mm is not None and not region.joint_mm > 0:
+        found.append("joint_mm is not a distance")
+    return found
+
+
+def _of_family(family: Family, bank: Bank) -> list[str]:
+    found = [f"unknown scale {sub.scale!r}" for sub in family.sub_scores if sub.scale not in bank.scales]
+    keys = Counter(sub.key for sub in family.sub_scores)
+    found += [f"sub-score {key!r} stands {count} times" for key, count in keys.items() if count > 1]
+    if not family.sub_scores:
+        found.append("has no sub-score")
+    kinds = [step.kind for step in family.chain]
+    if kinds != sorted(kinds, key=_STEPS.index) or kinds[:1] != ["find"] or kinds[-1:] != ["grade"]:
+        found.append("its chain must go from find over describe and measure to grade")
+    for sub in family.sub_scores:
+        scale = bank.scales.get(sub.scale)
+        if sub.measures and scale is not None and not scale.quantity:
+            found.append(f"sub-score {sub.key!r} is measured but its scale has no quantity")
+        if not sub.shown_by:
+            found.append(f"sub-score {sub.key!r} does not say which sequence shows it")
+    return found
+
+
+def _of_question(question: BankQuestion, bank: Bank) -> list[str]:
+    if question.family not in bank.families:
+        return [f"unknown family {question.family!r}"]
+    if question.region not in bank.regions:
+        return [f"unknown region {question.region!r}"]
+    try:
+        bank.words_of(question, guided=True)
+        bank.chain_of(question)
+    except (KeyError, IndexError, ValueError) as error:
+        return [f"its words have a slot that is not filled ({error})"]
+    return []

@@ -1,0 +1,66 @@
+"""`situs compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from situs.cli._output import json_option, print_json, print_table, warn
+
+
+@click.command("compare")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN_A RUN_B …", type=click.Path(path_type=Path))
+@click.option("--bench", type=click.Path(path_type=Path), help="The bench, if it is not where the runs remember it.")
+@click.option(
+    "--metric",
+    default="accuracy",
+    show_default=True,
+    help="One with a value per item, e.g. box.tube-iou@1.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap and the test.")
+@json_option
+def command(runs: tuple[Path, ...], bench: Path | None, metric: str, seed: int, as_json: bool) -> None:
+    """Tell which of several runs of one bench is better, and which cannot be told apart.
+
+    Each pair is compared on the items both could answer. The interval and the test (signs of whole patients
+    exchanged) keep a patient's items together; p is corrected after Holm for the number of pairs. Runs of which more
+    than 1 % is missing are compared but not ranked; a model in one group with a blind baseline shows no sight.
+    """
+    from situs.score import compare_runs
+
+    result = compare_runs(runs, bench, metric=metric, seed=seed)
+    if as_json:
+        print_json(result)
+        return
+    for text in result.warnings:
+        warn(text)
+    rows = [
+        [
+            pair.a,
+            pair.b,
+            "" if pair.difference is None else f"{pair.difference:+.3f}",
+            "none" if pair.ci95 is None else f"{pair.ci95[0]:+.3f} to {pair.ci95[1]:+.3f}",
+            "" if pair.p is None else f"{pair.p:.4f}",
+            "" if pair.p_holm is None else f"{pair.p_holm:.4f}",
+            f"{pair.n:,}",
+            f"{pair.clusters:,}",
+        ]
+        for pair in result.pairs
+    ]
+    found = "unknown" if result.detectable is None else f"{result.detectable:.3f}"
+    caption = f"Smallest difference these pairs would show in four of five such benches: {found}."
+    columns = ["a", "b", "a − b", "95 % interval", "p", "p (Holm)", "items", "patients"]
+    print_table(metric, columns, rows, caption)
+    if result.standings:
+        ranks = [
+            [str(s.rank), "" if s.rank95 is None else f"{s.rank95[0]}–{s.rank95[1]}", s.name, f"{s.value:.3f}"]
+            for s in result.standings
+        ]
+        groups = "; ".join(", ".join(group) for group in result.tied_groups if len(group) > 1)
+        caption = f"Cannot be told apart: {groups}." if groups else "All ranked runs can be told apart."
+        print_table("ranks on the items all share", ["rank", "95 %", "run", metric], ranks, caption)
+    click.echo(
+        f"{len(result.nobody):,} items no model gets, {len(result.everybody):,} every model gets, "
+        f"{len(result.suspects):,} with a suspect key (--json lists them)"
+    )

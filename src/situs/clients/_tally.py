@@ -1,0 +1,47 @@
+"""What was asked so far, for progress and for the result."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+import msgspec
+
+__all__ = ["Asked", "Tally"]
+
+
+class Tally(msgspec.Struct):
+    """Counts of a session while it goes on."""
+
+    states: Counter[str] = msgspec.field(default_factory=Counter)
+    requests: int = 0
+    """Attempts that went to the client."""
+    cached: int = 0
+    cut: int = 0
+    """Answers that ended at `max_tokens`."""
+    prompt_tokens: float = 0
+    completion_tokens: float = 0
+    cost: float | None = 0.0
+    """Dollars; None if the price is not known."""
+    begun: float = msgspec.field(default_factory=time.monotonic)
+
+    @property
+    def done(self) -> int:
+        """Requests that have their last word."""
+        return sum(self.states.values())
+
+    @property
+    def seconds(self) -> float:
+        """Since the session began."""
+        return time.monotonic() - self.begun
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """How a session of asking ended."""
+
+    tally: Tally
+    stopped: str = ""
+    """Why the rest was not asked; empty if nothing is left."""
+    interrupted: bool = False
+    notices: tuple[str, ...] = ()
+    """What whoever reads the answers should know."""

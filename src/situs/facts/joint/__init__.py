@@ -1,0 +1,26 @@
+"""Facts about a joint from its masks: its directions, its subregions, and what they show of a graded sign."""
+
+from situs.facts.joint._frame import JointFrame, joint_frame
+from situs.facts.joint._geometry import (
+    Cartilage,
+    Measure,
+    cartilage_loss,
+    extrusion_mm,
+    lesion_count,
+    lesion_share,
+)
+from situs.facts.joint._regions import JointMasks, Part, part_of
+
+__all__ = [
+    "Cartilage",
+    "JointFrame",
+    "JointMasks",
+    "Measure",
+    "Part",
+    "cartilage_loss",
+    "extrusion_mm",
+    "joint_frame",
+    "lesion_count",
+    "lesion_share",
+    "part_of",
+]

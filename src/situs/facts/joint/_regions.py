@@ -1,0 +1,89 @@
+"""Subregions that masks do not split: parts of a mask by stated fractions along the joint's own axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from situs.anatomy.banks import Region
+from situs.facts.joint._frame import JointFrame, Points
+from situs.space import Grid, IndexBox, IndexPoints, WorldBox
+
+__all__ = ["JointMasks", "Part", "part_of"]
+
+_AXIS = {"medial_lateral": 0, "posterior_anterior": 1, "inferior_superior": 2}
+_JOINT_END = {"femur": "low", "tibia": "high"}
+"""Which end of a bone faces the joint."""
+
+
+class JointMasks:
+    """The voxels of each structure of one knee, as indices, read once."""
+
+    def __init__(self, grid: Grid, voxels: dict[str, NDArray[np.intp]]) -> None:
+        self.grid = grid
+        self._voxels = voxels
+        step = np.abs(grid.affine.linear)
+        self.voxel_mm3 = float(abs(np.linalg.det(grid.affine.linear)))
+        self.half_voxel_mm = float(np.linalg.norm(step, axis=0).mean()) / 2.0
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._voxels
+
+    def indices(self, name: str) -> NDArray[np.intp]:
+        """(n, 3) stored indices of a structure."""
+        return self._voxels[name]
+
+    def points_mm(self, name: str) -> Points:
+        """(n, 3) voxel centres in mm."""
+        return self.to_mm(self._voxels[name])
+
+    def to_mm(self, indices: NDArray[np.intp]) -> Points:
+        """Voxel centres in mm."""
+        return np.asarray(self.grid.affine.to_world(IndexPoints(indices.astype(np.float64))))
+
+    def centres_mm(self) -> dict[str, Points]:
+        """The centroid of each structure."""
+        return {name: self.to_mm(voxels).mean(axis=0) for name, voxels in self._voxels.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The voxels of a region."""
+
+    indices: NDArray[np.intp]
+    approximate: bool
+    """Whether it was got by dividing a mask by rule."""
+
+    def box_mm(self, grid: Grid) -> WorldBox:
+        """The world box over its voxel cubes."""
+        lo, hi = self.indices.min(axis=0), self.indices.max(axis=0) + 1
+        first, last = ((int(a), int(b), int(c)) for a, b, c in (lo, hi))
+        return IndexBox(first, last).to_world(grid.affine)
+
+
+def part_of(region: Region, masks: JointMasks, frame: JointFrame) -> Part | None:
+    """The voxels of a region; None where its mask is absent or nothing of it lies in the region.
+
+    First what lies within `joint_mm` of the joint, then fractions of what is left, along the joint's own axes.
+    """
+    if region.structure not in masks:
+        return None
+    indices = masks.indices(region.structure)
+    if not region.approximate:
+        return Part(indices, approximate=False)
+    own = frame.own(masks.to_mm(indices))
+    if region.joint_mm is not None:
+        height = own[:, 2]
+        half = masks.half_voxel_mm
+        near_low = _JOINT_END.get(region.structure, "low") == "low"
+        depth = height - (height.min() - half) if near_low else height.max() + half - height
+        indices, own = indices[depth <= region.joint_mm], own[depth <= region.joint_mm]
+    held = np.ones(len(indices), dtype=np.bool_)
+    for axis, (first, last) in region.span.items():
+        along = own[:, _AXIS[axis]]
+        lo, hi = along.min() - masks.half_voxel_mm, along.max() + masks.half_voxel_mm
+        share = (along - lo) / (hi - lo)
+        held &= (share >= first) & ((share < last) | (last == 1.0))
+    return Part(indices[held], approximate=True) if held.any() else None

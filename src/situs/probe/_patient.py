@@ -1,0 +1,56 @@
+"""A study in memory: the image and its labels on one grid, ready to be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from situs.anatomy import Term
+from situs.bench import Bench, Locations, SeriesRecord, StudyRecord, load_image, load_labels, restrict, terms_for
+from situs.facts import Ledger
+from situs.volumes import LabelMap, padding_of
+
+__all__ = ["Patient", "load_patient"]
+
+
+@dataclass(frozen=True, eq=False)
+class Patient:
+    """One series of a study as it was, or as a probe changed it. Arrays are not written to."""
+
+    study: StudyRecord
+    series: SeriesRecord
+    labels: LabelMap
+    image: NDArray[Any] | None
+    """On the grid of the labels; None where the bench has no image."""
+    terms: Mapping[str, Term]
+
+    def ledger(self, bench: Bench) -> Ledger:
+        """What can be measured of it, by the bench's own recipe."""
+        padding = padding_of(self.image) if self.image is not None and self.series.modality == "ct" else None
+        return Ledger(
+            self.labels,
+            labels_hash=self.series.labels_hash,
+            study_id=self.study.study_id,
+            series=self.series.series,
+            recipe=bench.info.recipe,
+            annotation=self.series.annotation,
+            side_basis=self.series.side_basis,
+            terms=self.terms,
+            padding=padding,
+        )
+
+
+def load_patient(bench: Bench, study: StudyRecord, series: SeriesRecord, locations: Locations) -> Patient:
+    """Read a series' evidence, refused if it is not what the bench was built from."""
+    labels = restrict(load_labels(series, locations), series.structures)
+    image = load_image(series, locations).array() if series.image_hash else None
+    return Patient(study, series, labels, image, terms_for(series.structures, bench.info.terms))
+
+
+def spacing_mm(patient: Patient) -> NDArray[np.float64]:
+    """Voxel size along the stored axes."""
+    return np.array(patient.labels.grid.affine.spacing_mm)

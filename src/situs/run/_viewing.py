@@ -1,0 +1,137 @@
+"""What the pictures of a run hold of each item: the space in which places are spoken of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from situs.bench import Bench
+from situs.errors import SitusError
+from situs.items import Answer, Box, Boxes, Compound, Frames, Item
+from situs.profiles import AnswerSpace, Frame, Layout, Profile, layout_of
+from situs.space import FrameBox, Grid, PixelGrid
+
+__all__ = ["NATIVE", "Viewing", "has_places", "volume_hull"]
+
+NATIVE = msgspec.convert(
+    {
+        "name": "native",
+        "view": {"slices": "item"},
+        "window": {"any": {"low_percentile": 0.0, "high_percentile": 100.0}},
+    },
+    Profile,
+)
+"""Every acquired frame, or the item's, at its own pixels: what is assumed of answers that come without a profile."""
+
+
+class Viewing:
+    """The pictures of every item under a profile, as pure geometry."""
+
+    def __init__(self, bench: Bench, profile: Profile | None = None) -> None:
+        self.profile = profile or NATIVE
+        self._bench = bench
+        self._grids: dict[tuple[str, str], Grid | PixelGrid] | None = None
+        self._last: tuple[object, Layout] | None = None
+
+    @property
+    def space(self) -> AnswerSpace:
+        """How frames and boxes are spoken of."""
+        return self.profile.answer
+
+    def layout(self, item: Item) -> Layout:
+        """The pictures of an item; neighbouring items of a series mostly share them."""
+        marks = tuple(box for box in item.boxes if box.label.startswith("mark:"))
+        key = (item.study_id, item.series, item.level, item.frames, marks)
+        if self._last is None or self._last[0] != key:
+            self._last = key, layout_of(self.profile, self._grid(item), item)
+        return self._last[1]
+
+    def obstacle(self, item: Item) -> str:
+        """Why places cannot be spoken of under the profile; empty if they can."""
+        try:
+            self.layout(item)
+            self.sizes(item)
+        except SitusError as error:
+            return error.problem
+        return ""
+
+    def sizes(self, item: Item) -> list[tuple[float, float]]:
+        """Width and height of each picture; infinite where the file's size is not known."""
+        return [_size(frame) for frame in self.layout(item).frames]
+
+    def boxes(self, item: Item, boxes: Iterable[Box]) -> list[FrameBox]:
+        """The item's boxes on its pictures; where one box per volume is asked for, the hull of each label."""
+        found = [box for box in self.layout(item).shown_boxes(boxes) if box.area > 0]
+        return volume_hull(found) if self.space.box_form == "volume" else found
+
+    def frames(self, item: Item, frames: Iterable[int]) -> list[int]:
+        """Positions of the pictures that show these frames."""
+        return self.layout(item).shown_frames(frames)
+
+    def _grid(self, item: Item) -> Grid | PixelGrid:
+        if self._grids is None:
+            self._grids = _grids_of(self._bench)
+        try:
+            return self._grids[item.study_id, item.series]
+        except KeyError as error:
+            problem = f"the bench has no series {item.series!r} of study {item.study_id!r}"
+            raise SitusError(problem, where=item.item_id, fix="rebuild the bench") from error
+
+
+def _grids_of(bench: Bench) -> dict[tuple[str, str], Grid | PixelGrid]:
+    """The grid of every series. A study without any (an imported set) has frames as far as its items name them."""
+    grids: dict[tuple[str, str], Grid | PixelGrid] = {}
+    bare: dict[str, int] = {}
+    for study in bench.studies():
+        grids |= {(study.study_id, series.series): series.grid for series in study.series}
+        if not study.series:
+            bare[study.study_id] = 1
+    if bare:
+        for item in bench.items():
+            if item.study_id in bare:
+                reach = [frame + 1 for frame in (*item.frames, *_frames_in(item.answer))]
+                bare[item.study_id] = max(bare[item.study_id], *reach, 1)
+                grids[item.study_id, item.series] = PixelGrid(1)
+        grids |= {key: PixelGrid(bare[key[0]]) for key in grids if key[0] in bare}
+    return grids
+
+
+def _frames_in(answer: Answer) -> Iterator[int]:
+    for part in answer.parts.values() if isinstance(answer, Compound) else (answer,):
+        match part:
+            case Frames(frames):
+                yield from frames
+            case Boxes(boxes):
+                yield from (box.frame for box in boxes if isinstance(box, FrameBox))
+
+
+def _size(frame: Frame) -> tuple[float, float]:
+    known = math.isfinite(frame.tiles[0].rectangle[2])
+    return (float(frame.width), float(frame.height)) if known else (math.inf, math.inf)
+
+
+def volume_hull(boxes: Iterable[FrameBox]) -> list[FrameBox]:
+    """For each label the box around all its boxes, on every picture from its first to its last."""
+    by_label: dict[str, list[FrameBox]] = {}
+    for box in boxes:
+        by_label.setdefault(box.label, []).append(box)
+    return [
+        FrameBox(
+            frame,
+            min(box.x0 for box in own),
+            min(box.y0 for box in own),
+            max(box.x1 for box in own),
+            max(box.y1 for box in own),
+            label,
+        )
+        for label, own in by_label.items()
+        for frame in range(min(box.frame for box in own), max(box.frame for box in own) + 1)
+    ]
+
+
+def has_places(answer: Answer) -> bool:
+    """Whether an answer speaks of pictures: boxes or frames, also as a part."""
+    parts = answer.parts.values() if isinstance(answer, Compound) else (answer,)
+    return any(isinstance(part, Boxes | Frames) for part in parts)

@@ -1,0 +1,165 @@
+"""JSON as models write it: in prose and code fences, with single quotes, bare keys, trailing commas, or cut off."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+__all__ = ["Found", "Loose", "loose_values"]
+
+Loose: TypeAlias = "str | float | bool | list[Loose] | dict[str, Loose] | None"
+"""What was written. A repeated key keeps every value, in a list, where the values are objects."""
+
+_MOST_STEPS = 200_000
+_DEEPEST = 12
+_SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/|#[^\n]*(?=\n))*", re.DOTALL)
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?(?![\w%])")
+_BARE = re.compile(r"[^\s\"'{}\[\],:()][^\"'{}\[\],:\n()]{0,80}")
+_ESCAPES = {"n": "\n", "t": " ", "r": "\n", "b": "", "f": ""}
+_CLOSERS = {"{": "}", "[": "]", "(": ")"}
+_DECODER = json.JSONDecoder(parse_int=float, parse_constant=lambda word: None)
+_WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "none": None, "nan": None}
+
+
+class Found(NamedTuple):
+    """An object or array, and where it stands."""
+
+    value: Loose
+    start: int
+    end: int
+
+
+class _NotJson(Exception):
+    pass
+
+
+def loose_values(text: str, opening: str = "{[") -> Iterator[Found]:
+    """The outermost objects and arrays of a text, in order; what does not read as one is passed over."""
+    reader = _Reader(text)
+    position = 0
+    pattern = re.compile(f"[{re.escape(opening)}]")
+    while (match := pattern.search(text, position)) is not None:
+        try:
+            value, end = _proper(text, match.start()) or reader.value(match.start(), 0)
+        except _NotJson:
+            position = match.end()
+            continue
+        yield Found(value, match.start(), end)
+        position = end
+
+
+def _proper(text: str, start: int) -> tuple[Loose, int] | None:
+    """A value that is JSON as it should be, read fast; None for all else."""
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    return value, end
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._steps = 0
+
+    def value(self, at: int, depth: int) -> tuple[Loose, int]:
+        self._steps += 1
+        if self._steps > _MOST_STEPS or depth > _DEEPEST:
+            raise _NotJson
+        character = self._text[at : at + 1]
+        if character == "{":
+            return self._object(at + 1, depth)
+        if character in {"[", "("}:
+            return self._array(at + 1, _CLOSERS[character], depth)
+        if character in {'"', "'"}:
+            return self._string(at)
+        number = _NUMBER.match(self._text, at)
+        if number:
+            return float(number[0]), number.end()
+        bare = _BARE.match(self._text, at)
+        if not bare:
+            raise _NotJson
+        word = bare[0].strip()
+        return _WORDS.get(word.lower(), word), bare.end()
+
+    def _object(self, at: int, depth: int) -> tuple[dict[str, Loose], int]:
+        result: dict[str, Loose] = {}
+        while True:
+            at = self._skip(at)
+            character = self._text[at : at + 1]
+            if character == "}":
+                return result, at + 1
+            if character == "":
+                if not result:
+                    raise _NotJson
+                return result, at
+            if character == ",":
+                at += 1
+                continue
+            key, at = self._key(at)
+            at = self._skip(at)
+            if self._text[at : at + 1] not in {":", "="}:
+                raise _NotJson
+            at = self._skip(at + 1)
+            if at >= len(self._text):
+                return result, at
+            value, at = self.value(at, depth + 1)
+            if key in result and isinstance(result[key], dict | list) and isinstance(value, dict | list):
+                value = [result[key], value]
+            result[key] = value
+
+    def _key(self, at: int) -> tuple[str, int]:
+        if self._text[at] in {'"', "'"}:
+            return self._string(at)
+        bare = re.compile(r"[^\s\"'{}\[\],:=()][^\"'{}\[\],:=\n()]{0,80}").match(self._text, at)
+        if not bare:
+            raise _NotJson
+        return bare[0].strip(), bare.end()
+
+    def _array(self, at: int, closer: str, depth: int) -> tuple[list[Loose], int]:
+        result: list[Loose] = []
+        while True:
+            at = self._skip(at)
+            character = self._text[at : at + 1]
+            if character == closer:
+                return result, at + 1
+            if character == "":
+                if closer == ")" or not result:
+                    raise _NotJson
+                return result, at
+            if character in {",", ";"}:
+                at += 1
+                continue
+            value, at = self.value(at, depth + 1)
+            result.append(value)
+
+    def _string(self, at: int) -> tuple[str, int]:
+        quote = self._text[at]
+        parts: list[str] = []
+        position = at + 1
+        while position < len(self._text):
+            self._steps += 1
+            character = self._text[position]
+            if character == "\\":
+                escaped = self._text[position + 1 : position + 2]
+                parts.append(_ESCAPES.get(escaped, escaped))
+                position += 2
+            elif character == quote and (quote == '"' or self._closes(position)):
+                return "".join(parts), position + 1
+            else:
+                parts.append(character)
+                position += 1
+        if self._steps > _MOST_STEPS:
+            raise _NotJson
+        return "".join(parts), position
+
+    def _closes(self, position: int) -> bool:
+        """Whether a single quote ends its string: an apostrophe ("patient's") has a letter behind it."""
+        following = self._text[position + 1 : position + 2]
+        return not following.isalnum()
+
+    def _skip(self, at: int) -> int:
+        match = _SPACE.match(self._text, at)
+        return match.end() if match else at

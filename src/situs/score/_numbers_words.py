@@ -1,0 +1,81 @@
+"""Numbers that are said otherwise: "twice", "2.5-fold", "a single lesion", "no lesions"."""
+
+from __future__ import annotations
+
+import re
+
+from situs.score._numbers_literals import WORD, word_value
+
+__all__ = ["count_in_words", "difference", "times_as_numbers"]
+
+_NUMBER = r"[0-9]+(?:[.,][0-9]+)?"
+_SMALLER = r"(?:smaller|less|fewer|shorter|lower|thinner|narrower|lighter)"
+_MORE = rf"(?:larger|bigger|more|greater|longer|higher|taller|wider|thicker|heavier|{_SMALLER})"
+_DIFFERENCE = re.compile(
+    rf"(?:%|\bper ?cent) (?:[a-z]+ )?{_MORE}\b|(?:\btimes|[0-9]x|[- ]?fold) (?:[a-z]+ )?{_SMALLER}\b"
+    r"|(?:%|\bper ?cent) (?:increase|decrease|difference)\b",
+    re.IGNORECASE,
+)
+_TIMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), said)
+    for pattern, said in [
+        (r"\b(?:one|1) and an? half(?: times)?\b", "1.5"),
+        (r"\b(?:two|2) and an? half(?: times)?\b", "2.5"),
+        (r"\b(?:three|3) and an? half(?: times)?\b", "3.5"),
+        (rf"\b({_NUMBER}) ?(?:[x×]|-? ?fold|times)(?![\w]| ?[0-9])", r"\1"),
+        (rf"(?<![\w.:])({_NUMBER}) ?: ?({_NUMBER})(?![\w:]|\.[0-9])", r"\1/\2"),
+        (r"\b(?:twice|doubled?|twofold)\b", "2"),
+        (r"\b(?:thrice|tripled?|threefold)\b", "3"),
+        (r"\b(?:quadrupled?|fourfold)\b", "4"),
+        (r"\b(?:an?|one)[ -](third|quarter)\b", r"1/\1"),
+        (r"1/third\b", "1/3"),
+        (r"1/quarter\b", "1/4"),
+        (r"\b(?:one )?half\b", "0.5"),
+    ]
+)
+_FOLD = re.compile(rf"({WORD.pattern})[- ]?fold\b", re.IGNORECASE)
+
+_THINGS = (
+    r"(?:lesion|nodule|mass|masse|tumou?r|cyst|metastasis|metastase|focus|foci|stone|calculus|calculi|finding|abnormality|"
+    r"abnormalitie|defect|tear|fracture|component|part|structure|area|spot|aneurysm|polyp|lymph node|node)s?"
+)
+_NONE = re.compile(
+    r"^(?:(?:there (?:is|are)|i (?:see|count|find|can see)|i'd say|the answer is) )?(?:none|nothing|nil)"
+    r"(?: (?:at all|seen|visible|present|found|detected|identified|are seen|is seen|are visible|is visible))?[ .!]*$"
+    rf"|\bno (?:(?!other|additional|further|more|new|obvious|definite|large|small|single)[a-z-]+ ){{0,3}}?{_THINGS}\b"
+    r"(?! (?:other|except|besides|apart|beyond|but|larger|bigger|smaller|greater|above|below|outside|elsewhere|on|"
+    r"in the (?:left|right|upper|lower)|than))"
+    rf"|\bnot a single (?:[a-z-]+ )?{_THINGS}\b|\b(?:isn't|aren't|is not|are not) any (?:[a-z-]+ )?{_THINGS}\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SINGLE = re.compile(
+    rf"(?<!not )\b(?:an?|the|only|just|one|this|is|:|^) ?(?:single|solitary|lone) (?:[a-z-]+ ){{0,3}}?{_THINGS}\b"
+    rf"|^(?:single|solitary|lone)(?: (?:[a-z-]+ ){{0,3}}?{_THINGS})?[ .!]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PAIR = re.compile(rf"\ba pair of (?:[a-z-]+ )?{_THINGS}\b|\bboth (?:[a-z-]+ )?{_THINGS}\b", re.IGNORECASE)
+_VAGUE = re.compile(
+    r"\b(?:several|multiple|many|numerous|few|some|various|countless|couple|a number of|innumerable|at least)\b",
+    re.IGNORECASE,
+)
+
+
+def difference(text: str) -> bool:
+    """Whether the text tells by how much something is larger ("20 % larger", "3 times smaller"): no ratio."""
+    return _DIFFERENCE.search(text) is not None
+
+
+def times_as_numbers(text: str) -> str:
+    """The text with "twice", "2.5x", "2.5-fold", "5:2" and "half" written as numbers."""
+    text = _FOLD.sub(lambda match: f"{word_value(match[1])}", text)
+    for pattern, said in _TIMES:
+        text = pattern.sub(said, text)
+    return text
+
+
+def count_in_words(text: str) -> int | None:
+    """0 for "none" and "no lesions", 1 for "a single lesion"; None if the text says neither, both, or is vague."""
+    if _VAGUE.search(text) or _PAIR.search(text):
+        return None
+    none, single = _NONE.search(text) is not None, _SINGLE.search(text) is not None
+    return None if none is single else int(single)

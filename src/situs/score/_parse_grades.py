@@ -1,0 +1,170 @@
+"""Which grades a reply gives: JSON of the published knee form, or what models make of it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from situs.score._loose_json import Loose, loose_values
+from situs.score._parse_clean import visible
+from situs.score._parse_common import Parsed, RefusedInWords, Result, Unparsed
+from situs.score._parse_refusal import refuses
+
+__all__ = ["parse_grades"]
+
+_MARKUP = re.compile(r"```[a-z]*|\*\*|__|`", re.IGNORECASE)
+_FINAL = re.compile(r"\b(?:final (?:diagnosis|answer|grades?|scores?)|in conclusion)\b\s*:?", re.IGNORECASE)
+_PAIR = re.compile(
+    r"(?P<key>[A-Za-z%][\w %()/\-]{0,80}?)\s*(?:[:=→]|->|\bis\b|\bwas\b|\bof\b)\s*"
+    r"(?:(?:a|an|MOAKS)\s+)?(?:(?:grade|score)d?\s*(?:of\s*)?[:=]?\s*)?"
+    r"(?P<value>[0-9]{1,2}(?![0-9.]*[0-9%])|none|absent|present|yes|no)\b(?!\s*(?:%|mm|-|–|to|/)\s*[0-9]?)",
+    re.IGNORECASE,
+)
+_GRADED = re.compile(r"\b(?:grade|score)\s*(?:is|of|:|=)?\s*([0-9]{1,2})\b(?!\s*(?:-|–|to|or)\s*[0-9])", re.IGNORECASE)
+_ALONE = re.compile(r"\W*(?:(?:moaks )?(?:grade|score)\s*[:=]?\s*)?([0-9]{1,2})\W*", re.IGNORECASE)
+_VALUE = re.compile(
+    r"\s*(?:(?:moaks\s*)?(?:grade|score)\s*[:=]?\s*)?([0-9]{1,2})(?:\.0+)?(?=$|[\s:;,(/\-–—.)])(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ECHO = re.compile(r"\s*(?:\||-|–|—|or\b|to\b)\s*[0-9]")
+_WORDS = {
+    **dict.fromkeys(("none", "absent", "no", "normal", "negative", "not present", "false"), 0),
+    **dict.fromkeys(("present", "yes", "positive", "true"), 1),
+}
+_SKIPPED = re.compile(
+    r"reason|explan|confiden|probab|thought|rationale|descri|box|slice|frame|coord|evidence|scale|max|out ?of"
+)
+_SAME = {
+    "percentage": "percent", "%": "percent", "pct": "percent", "proportion": "percent", "share": "percent",
+    "count": "number", "numbers": "number", "num": "number", "amount": "number", "bmls": "bml",
+    "thickness": "depth", "full": "depth", "deep": "depth", "extent": "size", "area": "size", "lesions": "lesion",
+    "excl": "excluding", "incl": "including", "present": "presence", "exists": "presence", "teared": "tear",
+    "tears": "tear", "torn": "tear", "cysts": "cyst", "repaired": "repair", "meniscal": "meniscus", "anterior": "ant",
+    "posterior": "post", "med": "medial", "lat": "lateral",
+}  # fmt: skip
+_FILLER = frozenset(
+    {
+        "of", "the", "a", "in", "at", "is", "on", "within", "that", "and", "or", "to", "for", "with", "by", "moaks",
+        "scores", "score", "grade", "grades", "value", "answer", "subregion", "site", "result", "final", "diagnosis",
+        "level", "severity",
+    }
+)  # fmt: skip
+
+
+def parse_grades(text: str, names: Sequence[str]) -> Result[dict[str, int]]:
+    """The grade of each named sub-score that the reply tells; those it does not tell are left out, and it is flagged.
+
+    Keys may differ in case, punctuation and wording: a value goes to the sub-score whose own words its path holds.
+    Two different values for one sub-score leave it out. A schema that is only repeated ("0 | 1") says nothing.
+    """
+    plain = _MARKUP.sub("", visible(text))
+    if not plain.strip():
+        return Unparsed("empty")
+    leaves = _leaves_of(plain)
+    grades, contradictory = _assigned(leaves, names)
+    if not grades:
+        grades, contradictory = _assigned(list(_pairs(plain)), names)
+    if not grades and len(names) == 1 and not contradictory:
+        alone = _ALONE.fullmatch(plain)
+        stated = {int(value) for value in ([alone[1]] if alone else _GRADED.findall(_after_final(plain)))}
+        grades = {names[0]: stated.pop()} if len(stated) == 1 else {}
+        word = _WORDS.get(re.sub(r"[^a-z ]", "", plain.lower()).strip())
+        grades = grades if word is None else {names[0]: word}
+    if not grades:
+        if contradictory:
+            return Unparsed("contradictory grades")
+        return RefusedInWords() if refuses(plain) else Unparsed("no grade given")
+    return Parsed(grades, () if len(grades) == len(set(names)) else ("partial",))
+
+
+def _after_final(plain: str) -> str:
+    finals = list(_FINAL.finditer(plain))
+    return plain[finals[-1].end() :] if finals else plain
+
+
+def _leaves_of(plain: str) -> list[tuple[str, int]]:
+    """Path and grade of every leaf of the last JSON object that has any, the final answer's first."""
+    for part in (_after_final(plain), plain):
+        for found in reversed([value for value in loose_values(part, "{") if isinstance(value.value, dict)]):
+            leaves = list(_leaves(found.value, "", 0))
+            if leaves:
+                return leaves
+    return []
+
+
+def _leaves(value: Loose, path: str, depth: int) -> Iterator[tuple[str, int]]:
+    if isinstance(value, dict) and depth < 8:
+        for name, part in value.items():
+            if not _SKIPPED.search(name.lower()):
+                yield from _leaves(part, f"{path} / {name}", depth + 1)
+    elif isinstance(value, list) and depth < 8:
+        for part in value:
+            if isinstance(part, dict):
+                named = [
+                    str(v) for k, v in part.items() if k.lower() in {"name", "region", "finding", "subscore", "key"}
+                ]
+                rest: Loose = {k: v for k, v in part.items() if str(v) not in named}
+                yield from _leaves(rest, " / ".join([path, *named]), depth + 1)
+    elif (grade := _grade(value)) is not None:
+        yield path, grade
+
+
+def _grade(value: Loose) -> int | None:
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, float):
+        return int(value) if 0 <= value == int(value) < 100 else None
+    if not isinstance(value, str):
+        return None
+    match = _VALUE.match(value)
+    if match:
+        return None if _ECHO.match(match[2]) else int(match[1])
+    return _WORDS.get(re.sub(r"[^a-z ]", "", value.lower()).strip())
+
+
+def _pairs(plain: str) -> Iterator[tuple[str, int]]:
+    for part in re.split(r"[\n;]|(?<=[0-9)]),|(?<=[a-z0-9)])\.\s|\band\b(?=[^:\n]{0,40}[:=])", _after_final(plain)):
+        for match in _PAIR.finditer(part):
+            grade = _grade(match["value"])
+            if grade is not None:
+                yield match["key"], grade
+
+
+def _assigned(leaves: Sequence[tuple[str, int]], names: Sequence[str]) -> tuple[dict[str, int], bool]:
+    """Each leaf's grade under the one name its path speaks of, and whether some name got two grades."""
+    tokens = {name: _tokens(name) for name in names}
+    common = Counter(token for own in tokens.values() for token in own)
+    said: dict[str, set[int]] = {}
+    left: list[int] = []
+    for path, grade in leaves:
+        name = _spoken_of(_tokens(path), tokens, common)
+        if name is None:
+            left.append(grade)
+        else:
+            said.setdefault(name, set()).add(grade)
+    open_names = [name for name in tokens if name not in said]
+    if len(open_names) == len(left) == 1 and len(leaves) == len(tokens):
+        said[open_names[0]] = {left[0]}
+    grades = {name: next(iter(said[name])) for name in tokens if len(said.get(name, ())) == 1}
+    return grades, any(len(values) > 1 for values in said.values())
+
+
+def _spoken_of(path: set[str], tokens: dict[str, set[str]], common: Counter[str]) -> str | None:
+    """The name whose words, weighed by how few names share them, the path holds most of; None if it is not one."""
+    if len(tokens) == 1:
+        ((name, own),) = tokens.items()
+        return name if own & path or not own else None
+    scores = {
+        name: sum((1 if token in path else -0.25) / common[token] for token in own if common[token] < len(tokens))
+        for name, own in tokens.items()
+    }
+    best = max(scores.values())
+    top = [name for name, score in scores.items() if score == best]
+    return top[0] if len(top) == 1 and best > 0 else None
+
+
+def _tokens(words: str) -> set[str]:
+    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", words).lower()
+    found = re.findall(r"[a-z]+|%|[0-9]+", split)
+    return {_SAME.get(token, token) for token in found} - _FILLER

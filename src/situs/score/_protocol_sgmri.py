@@ -1,0 +1,211 @@
+"""The tables of SGMRI-VQA by the rules of its released code, beside what Situs finds right in the same answers."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from situs.bench import Bench
+from situs.items import Boxes, Choice, Choices, Compound, Item, Number, Simple, Text, YesNo, letter_of
+from situs.profiles import Profile
+from situs.run import AnswerRow, Baseline, Spec, Viewing, boxes_of, make_baseline
+from situs.score._metrics_boxes import BOX_F1, BOX_TUBE_IOU
+from situs.score._outcomes import NOT_COUNTED, judge
+from situs.score._sgmri_answers import without_thinking
+from situs.score.sgmri import a_score, ar_score, parse_boxes, v_score, video_answer, without_boxes
+
+__all__ = ["SgmriCell", "SgmriTable", "sgmri_tables"]
+
+_COLUMNS = {
+    "slice": ("detection A", "classification A", "diagnosis A", "localization V", "localization AR", "captioning AR"),
+    "volume": ("detection A", "counting A", "classification A", "localization V", "localization AR", "captioning AR"),
+}
+_ANSWERED = ("detection", "counting", "classification", "diagnosis")
+_DUPLICATE = "Locate the bounding box"
+_PUBLISHED_SIZE = {"brain": (256, 256), "knee": (320, 320)}
+"""What the released code takes for the size of every picture of an organ. Brain pictures are mostly 320 px wide."""
+_BLIND = ("random", "majority", "prior", "prior?boxes=5", "grid")
+
+
+class SgmriCell(msgspec.Struct, frozen=True):
+    """One column of the published table."""
+
+    column: str
+    """Task and score, e.g. `localization V`."""
+    value: float | None
+    n: int
+    ours: dict[str, float]
+    """What Situs finds on the same items: accuracy, or F1 at IoU .5 and tube IoU."""
+    blind: dict[str, float]
+    """The same published score of rows that never saw an image."""
+
+
+class SgmriTable(msgspec.Struct, frozen=True):
+    """Image or volume level."""
+
+    level: str
+    cells: list[SgmriCell]
+    average: float | None
+    """The published "Avg": the plain mean of the six columns, accuracy, IoU and wording alike; None if one lacks."""
+    notes: list[str]
+
+
+def sgmri_tables(
+    bench: Bench, items: Callable[[], Iterable[Item]], rows: Mapping[str, AnswerRow], profile: Profile | None
+) -> list[SgmriTable]:
+    """Both levels, where the bench has items of them. Each cell is the plain mean over its samples, as published."""
+    viewing = Viewing(bench, profile)
+    asked = [item for item in items() if item.task in (*_ANSWERED, "localization", "captioning")]
+    own = _cells(asked, viewing, lambda item: rows.get(item.item_id))
+    ours = _ours(asked, viewing, rows)
+    blind = {}
+    for name in _BLIND:
+        kind, _, count = name.partition("?boxes=")
+        baseline = make_baseline(bench, Spec(kind, settings={"boxes": count} if count else {}), profile)
+        blind[name] = {
+            key: sum(values) / len(values) for key, values in _cells(asked, viewing, _asking(baseline)).items()
+        }
+    tables = []
+    for level, columns in _COLUMNS.items():
+        cells = [_cell(level, column, own, ours, blind) for column in columns]
+        if any(cell.n for cell in cells):
+            tables.append(_table(level, cells))
+    return tables
+
+
+def _asking(baseline: Baseline) -> Callable[[Item], AnswerRow | None]:
+    return lambda item: AnswerRow(item.item_id, response=baseline.answer(item) or "")
+
+
+def _cell(
+    level: str,
+    column: str,
+    own: Mapping[tuple[str, str], list[float]],
+    ours: Mapping[tuple[str, str], dict[str, float]],
+    blind: Mapping[str, Mapping[tuple[str, str], float]],
+) -> SgmriCell:
+    values = own.get((level, column), [])
+    held = {name: table[level, column] for name, table in blind.items() if (level, column) in table}
+    value = sum(values) / len(values) if values else None
+    return SgmriCell(column, value, len(values), ours.get((level, column), {}), held)
+
+
+def _table(level: str, cells: list[SgmriCell]) -> SgmriTable:
+    values = [cell.value for cell in cells if cell.value is not None]
+    whole = len(values) == len(cells)
+    notes = ["AR holds BLEU and ROUGE-L only: no judge was asked, and BERTScore needs weights that are not shipped"]
+    if not whole:
+        lacking = [cell.column for cell in cells if cell.value is None]
+        notes.append(f"no average: the bench has no {', '.join(lacking)}")
+    return SgmriTable(level, cells, sum(values) / len(values) if whole else None, notes)
+
+
+def _cells(
+    items: Iterable[Item], viewing: Viewing, row_of: Callable[[Item], AnswerRow | None]
+) -> dict[tuple[str, str], list[float]]:
+    """Level and column → the score of every sample."""
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for item in items:
+        if item.task == "localization" and item.question.startswith(_DUPLICATE):
+            continue
+        row = row_of(item)
+        said = without_thinking(row.response) if row is not None and row.state == "answered" else ""
+        for score, value in _scores(item, said, viewing):
+            found[item.level, f"{item.task} {score}"].append(value)
+    return found
+
+
+def _scores(item: Item, said: str, viewing: Viewing) -> Iterable[tuple[str, float]]:
+    qa_type = item.parameters.get("qa_type") or _qa_type(item.answer)
+    if item.task in _ANSWERED and qa_type != "open_ended":
+        answer = video_answer(said, qa_type) if item.level == "volume" else said
+        labels = [label for label in item.parameters.get("gt_labels", "").split("; ") if label]
+        yield "A", a_score(answer, _gt_answer(item), qa_type, labels)
+    if item.task in ("captioning", "localization") and (reference := _reference(item)):
+        strip = without_boxes if item.task == "localization" else str
+        yield "AR", ar_score(strip(said), strip(reference)).ar_score
+    asked = boxes_of(item)
+    if item.task == "localization" and asked is not None and not viewing.obstacle(item):
+        value = _v_score(item, asked, said, viewing)
+        if value is not None:
+            yield "V", value
+
+
+def _v_score(item: Item, asked: Boxes, said: str, viewing: Viewing) -> float | None:
+    """In pixels of the pictures shown; a box without a frame is put on the first, as the released script does."""
+    truth = [
+        {"x": b.x0, "y": b.y0, "width": b.x1 - b.x0, "height": b.y1 - b.y0}
+        | ({"frame": b.frame + 1} if item.level == "volume" else {})
+        for b in viewing.boxes(item, asked.boxes)
+    ]
+    size = _PUBLISHED_SIZE.get(_organ(item)) or viewing.sizes(item)[0]
+    width, height = size if math.isfinite(size[0]) else (None, None)
+    found: list[dict[str, Any]] = [{"frame": f or 1, "bbox": box} for f, box in parse_boxes(said, width, height)]
+    return v_score(said, truth, width, height, pred_boxes=found or None)
+
+
+def _organ(item: Item) -> str:
+    return item.parameters.get("dataset", "")
+
+
+def _ours(
+    items: Iterable[Item], viewing: Viewing, rows: Mapping[str, AnswerRow]
+) -> dict[tuple[str, str], dict[str, float]]:
+    found: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for item in items:
+        scored = judge(item, rows.get(item.item_id), None, shown=viewing)
+        if scored.outcome.state in (NOT_COUNTED, "unjudged"):
+            continue
+        if item.task in _ANSWERED:
+            found[item.level, f"{item.task} A"]["accuracy"].append(float(bool(scored.outcome.right)))
+        for name in (BOX_F1[0.5], BOX_TUBE_IOU):
+            if item.task == "localization" and name in scored.values:
+                found[item.level, "localization V"][name].append(scored.values[name])
+    return {key: {name: sum(v) / len(v) for name, v in held.items()} for key, held in found.items()}
+
+
+def _simple(answer: object) -> Simple:
+    """The part of an answer that is not a place."""
+    if isinstance(answer, Compound):
+        rest = [part for part in answer.parts.values() if not isinstance(part, Boxes)]
+        return rest[0] if rest else next(iter(answer.parts.values()))
+    return answer  # type: ignore[return-value]
+
+
+def _qa_type(answer: object) -> str:
+    match _simple(answer):
+        case YesNo() | Number():
+            return "closed_ended"
+        case Choice():
+            return "single_choice"
+        case Choices():
+            return "multiple_choice"
+        case _:
+            return "open_ended"
+
+
+def _gt_answer(item: Item) -> str:
+    if "gt_answer" in item.parameters:
+        return item.parameters["gt_answer"]
+    match _simple(item.answer):
+        case YesNo(value):
+            return "Yes" if value else "No"
+        case Number(value):
+            return f"{value:g}"
+        case Choice(value):
+            return f"({letter_of(item, value)})"
+        case Choices(values):
+            return "".join(f"({letter_of(item, value)})" for value in values)
+        case _:
+            return ""
+
+
+def _reference(item: Item) -> str:
+    if "gt_answer" in item.parameters:
+        return item.parameters["gt_answer"]
+    part = _simple(item.answer)
+    return part.references[0] if isinstance(part, Text) else ""

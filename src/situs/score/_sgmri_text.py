@@ -1,0 +1,52 @@
+"""The wording part of SGMRI-VQA's AR-Score: BLEU with smoothing method 1 of NLTK, and what is left of a reply
+without its boxes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+__all__ = ["bleu_smoothing_1", "without_boxes"]
+
+_ORDERS = 4
+_EPSILON = 0.1
+"""What method 1 of Chen and Cherry (2014), as NLTK has it, puts in the place of no shared n-gram."""
+
+_REMOVED = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"<bbx>\[[\d,\s]+\]</bbx>", ""),
+        (r"\[\d+(?:,\s*\d+){3}\]", ""),
+        (r"\s+on\s+Frames?\s+[\d\-–,\s]+(?::\s*)?", " "),
+        (r"Frame\s+\d+:\s*", ""),
+        (r"(?:observed|appears|seen)\s+on\s+Frames?\s+[\d\-–,\s]+(?:and\s+\d+)?", ""),
+        (r"\s*,\s*(?:and\s+)?\.", "."),
+        (r",(\s*,)+", ","),
+        (r",\s*\.", "."),
+        (r"\s{2,}", " "),
+        (r"\s+\.", "."),
+    )
+)
+
+
+def without_boxes(text: str) -> str:
+    """The text without boxes and frames, as the released code strips it before wording is compared."""
+    for pattern, replacement in _REMOVED:
+        text = pattern.sub(replacement, text)
+    return text.strip().rstrip(",. ")
+
+
+def bleu_smoothing_1(prediction: str, reference: str) -> float:
+    """Sentence BLEU of lower-case words, up to four; no shared n-gram counts as a tenth of one, no shared word as 0."""
+    said, true = prediction.lower().split(), reference.lower().split()
+    shared = [sum((_grams(said, n) & _grams(true, n)).values()) for n in range(1, _ORDERS + 1)]
+    if not shared[0]:
+        return 0.0
+    logs = [math.log((hits or _EPSILON) / max(1, len(said) - n)) for n, hits in enumerate(shared)]
+    brevity = 0.0 if len(said) > len(true) else 1.0 - len(true) / len(said)
+    return math.exp(brevity + sum(logs) / _ORDERS)
+
+
+def _grams(words: list[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(words[start : start + n]) for start in range(len(words) - n + 1))

@@ -1,0 +1,87 @@
+"""Boxes on frames from a CSV: fastMRI+, or a group's own with the same columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+from situs._files import read_text
+from situs.anatomy import finding_name
+from situs.errors import SitusError
+from situs.volumes._frame_boxes_rows import BoxRow
+
+__all__ = ["read_box_csv", "read_list"]
+
+_VOLUME = ("file", "volume", "study")
+_FRAME = ("slice", "frame")
+_CORNERS = (("x", "y", "width", "height"), ("x0", "y0", "x1", "y1"))
+_FIX = "columns: file, slice, x, y, width, height (or x0, y0, x1, y1), label; also study_level, patient"
+
+
+def read_box_csv(path: Path) -> Iterator[BoxRow | SitusError]:
+    """Rows of the file, a problem in place of each that cannot be read. Frames count from 0."""
+    reader = csv.reader(io.StringIO(read_text(path)), strict=True)
+    try:
+        header = [name.strip().lower() for name in next(reader, [])]
+        columns = _columns(header, path)
+        while True:
+            line = reader.line_num + 1
+            row = next(reader, None)
+            if row is None:
+                return
+            if any(cell.strip() for cell in row):
+                yield _row(row, header, columns, f"{path.name}:{line}")
+    except csv.Error as error:
+        raise SitusError(f"is not a readable CSV ({error})", where=f"{path}:{reader.line_num}", fix=_FIX) from error
+
+
+def _columns(header: list[str], path: Path) -> tuple[str, str, tuple[str, ...]]:
+    volume = next((name for name in _VOLUME if name in header), None)
+    frame = next((name for name in _FRAME if name in header), None)
+    corners = next((names for names in _CORNERS if set(names) <= set(header)), None)
+    if volume is None or frame is None or corners is None or "label" not in header:
+        raise SitusError("lacks the columns of frame boxes", where=path, fix=_FIX)
+    if len(set(header)) != len(header):
+        raise SitusError("has a column twice", where=path, fix=_FIX)
+    return volume, frame, corners
+
+
+def _row(
+    cells: list[str], header: list[str], columns: tuple[str, str, tuple[str, ...]], where: str
+) -> BoxRow | SitusError:
+    if len(cells) != len(header):
+        return SitusError(f"has {len(cells)} cells, not {len(header)}", where=where, fix="mend the line")
+    found = dict(zip(header, cells))
+    volume_column, frame_column, corners = columns
+    volume, label = found[volume_column].strip(), found["label"]
+    if not volume or not label.strip():
+        return SitusError("names no volume or no label", where=where, fix="mend the line")
+    level = found.get("study_level", "").strip().lower()
+    if level not in ("", "no", "yes"):
+        return SitusError("study_level is neither Yes nor No", where=where, fix="mend the line")
+    patient, name = found.get("patient", "").strip(), finding_name(label)[0]
+    if level == "yes" or ("study_level" not in found and not any(found[c].strip() for c in corners)):
+        return BoxRow(where, volume, label, name, patient=patient)
+    try:
+        frame = float(found[frame_column])
+        a, b, c, d = (float(found[column]) for column in corners)
+    except ValueError:
+        return SitusError("frame or box is not a number", where=where, fix="mend the line")
+    if frame != int(frame) if abs(frame) < 1e9 else True:
+        return SitusError("frame is not a whole number", where=where, fix="mend the line")
+    size = (c, d) if corners == _CORNERS[0] else (c - a, d - b)
+    row = BoxRow(where, volume, label, name, int(frame), a, b, *size, patient)
+    return SitusError(row.fault(), where=where, fix="mend the line") if row.fault() else row
+
+
+def read_list(path: Path) -> list[str]:
+    """The volumes that were reviewed: one a line, no header; a file name's format is dropped."""
+    names = [line.strip().strip(",") for line in read_text(path).splitlines()]
+    kept = [name.removesuffix(".h5") for name in names if name]
+    if not kept:
+        raise SitusError("names no volume", where=path, fix="one volume a line")
+    if any("," in name for name in kept):
+        raise SitusError("is a table, not a list", where=path, fix="one volume a line; give boxes as an argument")
+    return kept

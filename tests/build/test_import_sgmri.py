@@ -1,0 +1,94 @@
+"""`situs import sgmri-vqa`: QA files and result files, with boxes as they are given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from situs.bench import open_bench
+from situs.items import Boxes, Choice, Choices, Item, Number, Text, YesNo
+from situs.space import FrameBox
+
+BRAIN, KNEE = "file_brain_AXFLAIR_200_6002425", "file1000001"
+QA: list[dict[str, Any]] = [
+    {"volume_id": BRAIN, "slice_num": 4, "level": "slice", "task": "detection", "type": "closed_ended"}
+    | {"question": "Is there a lesion?", "answer": "Yes, there is.", "reasoning": "A bright spot."}
+    | {"ground_truth": {"labels": ["Mass"], "bboxes": [{"x": 10, "y": 20, "width": 5, "height": 6, "label": "Mass"}]}},
+    {"volume_id": BRAIN, "slice_num": 5, "level": "slice", "task": "detection", "type": "closed_ended"}
+    | {"question": "Is there a lesion?", "answer": "No"},
+    {"volume_id": BRAIN, "slice_num": 4, "level": "slice", "task": "classification", "type": "single_choice"}
+    | {"question": "Which?", "choices": ["(A) Mass", "(B) Edema"], "answer": "(B) Edema"},
+    {"volume_id": BRAIN, "slice_num": 4, "level": "slice", "task": "diagnosis", "type": "multiple_choice"}
+    | {"question": "Which ones?", "choices": {"A": "Mass", "B": "Edema", "C": "Cyst"}, "answer": "(A), (C)"},
+    {"volume_id": KNEE, "num_slices": 30, "level": "volume", "task": "counting", "type": "closed_ended"}
+    | {"question": "How many?", "answer": "3", "ground_truth": {"final_diagnosis": ["Meniscus Tear"]}},
+    {"volume_id": KNEE, "num_slices": 30, "level": "volume", "task": "captioning", "type": "open_ended"}
+    | {"question": "Describe.", "answer": "A tear in frame 7."},
+]
+RESULTS: dict[str, Any] = {
+    "model_key": "m",
+    "results": [
+        {"sample_id": f"knee_{KNEE}_localization_0", "dataset": "knee", "task": "localization", "qa_type": "open_ended"}
+        | {"question": "Where?", "gt_answer": "Frame 7: <bbx>[1,2,3,4]</bbx>", "model_output": "Frame 7: [1,2,4,6]"}
+        | {"bboxes": [{"frame": 7, "label": "Meniscus Tear", "bbox": [1, 2, 3, 4]}], "level": "volume_level"},
+    ],
+}
+
+
+def imported(situs: Callable[..., Any], tmp_path: Path, content: object) -> list[Item]:
+    path = tmp_path / "in.json"
+    path.write_text(json.dumps(content))
+    ran = situs("import", "sgmri-vqa", path, "--out", tmp_path / "bench", "--overwrite", "--json")
+    assert ran.code == 0, ran.err
+    return list(open_bench(tmp_path / "bench").items())
+
+
+def test_answers_become_what_they_say(situs: Callable[..., Any], tmp_path: Path) -> None:
+    items = {(item.task, item.frames): item for item in imported(situs, tmp_path, QA)}
+    assert items["detection", (3,)].answer == YesNo(True)
+    assert items["detection", (4,)].answer == YesNo(False)
+    assert items["classification", (3,)].answer == Choice("B")
+    assert [option.text for option in items["classification", (3,)].options] == ["Mass", "Edema"]
+    assert items["diagnosis", (3,)].answer == Choices(("A", "C"))
+    assert items["counting", ()].answer == Number(3.0, "", (3.0, 3.0))
+    assert items["captioning", ()].answer == Text(("A tear in frame 7.",))
+    first = items["detection", (3,)]
+    assert first.boxes == (FrameBox(0, 10.0, 20.0, 15.0, 26.0, "Mass"),)
+    assert first.level == "slice"
+    assert first.parameters["gt_answer"] == "Yes, there is."
+    assert first.parameters["qa_type"] == "closed_ended"
+    assert first.steps[0].text == "A bright spot."
+    assert items["counting", ()].parameters["gt_labels"] == "Meniscus Tear"
+
+
+def test_result_files_are_read_too(situs: Callable[..., Any], tmp_path: Path) -> None:
+    (item,) = imported(situs, tmp_path, RESULTS)
+    assert item.answer == Boxes((FrameBox(6, 1.0, 2.0, 4.0, 6.0, "Meniscus Tear"),))
+    assert item.study_id == KNEE
+    assert item.source_id == f"knee_{KNEE}_localization_0"
+    assert item.level == "volume"
+    assert item.parameters["gt_answer"].startswith("Frame 7")
+    assert situs("check", tmp_path / "bench", "--json").json["given"] == 1
+
+
+def test_ids_do_not_depend_on_the_order_of_entries(situs: Callable[..., Any], tmp_path: Path) -> None:
+    one = {item.item_id: item.answer for item in imported(situs, tmp_path, QA)}
+    assert len(one) == len(QA)
+    assert {item.item_id: item.answer for item in imported(situs, tmp_path, QA[::-1])} == one
+
+
+@pytest.mark.parametrize(
+    "content",
+    [{}, [], 3, [3], [{"question": "?"}], [{"question": "?", "answer": "a"}]]
+    + [[QA[0] | {"ground_truth": {"bboxes": [{"x": 1}]}}], [QA[0] | {"slice_num": "four"}]],
+)
+def test_other_files_are_refused_in_one_line(situs: Callable[..., Any], tmp_path: Path, content: object) -> None:
+    path = tmp_path / "in.json"
+    path.write_text(json.dumps(content))
+    ran = situs("import", "sgmri-vqa", path, "--out", tmp_path / "bench")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert not (tmp_path / "bench").exists()

@@ -1,0 +1,114 @@
+"""Facts about boxes: negatives, sides, compartments, and images that are not the annotated ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from frame_make import FRAMES, HEIGHT, WIDTH, picture
+from situs.bench import find_middle
+from situs.errors import SitusError
+from situs.facts import ANY, BoxLedger, load_recipe
+from situs.measure import head_midline
+from situs.space import FrameBox, PixelGrid
+from situs.volumes import FrameAnnotation, KneeSide
+
+RECIPE = load_recipe()
+KINDS = ("mass", "edema", "craniotomy", "white_matter_lesion", "lacunar_infarct")
+
+
+def box(label: str, frame: int, x: float = 10.0, width: float = 8.0) -> FrameBox:
+    return FrameBox(frame, x, 20.0, x + width, 30.0, label)
+
+
+def ledger(*boxes: FrameBox, labels=(), grid=None, organ="brain", reviewed=True, **given) -> BoxLedger:
+    annotation = FrameAnnotation("v", organ, boxes, labels, reviewed)
+    grid = grid or PixelGrid(FRAMES, WIDTH, HEIGHT)
+    return BoxLedger(annotation, study_id="s", series="mr", recipe=RECIPE, grid=grid, kinds=KINDS, **given)
+
+
+def test_negatives_lie_two_slices_from_the_label_and_its_like() -> None:
+    """Oedema and a mass are mistaken for each other; a craniotomy is neither."""
+    own = ledger(box("mass", 6), box("edema", 9), box("craniotomy", 1))
+    assert [f for f in range(FRAMES) if own.is_negative("mass", f)] == [0, 1, 2, 3, 4, 11, 12, 13]
+    assert [f for f in range(FRAMES) if own.is_negative("craniotomy", f)] == list(range(3, FRAMES))
+    assert [f for f in range(FRAMES) if own.is_negative(ANY, f)] == [3, 4, 11, 12, 13]
+
+
+def test_what_was_never_annotated_has_no_negatives() -> None:
+    assert not any(ledger(box("craniotomy", 1)).is_negative("mass", f) for f in range(FRAMES))
+
+
+def test_a_study_label_may_be_the_finding_anywhere() -> None:
+    own = ledger(box("white_matter_lesion", 6), labels=("small_vessel_change",))
+    assert not any(own.is_negative("white_matter_lesion", f) for f in range(FRAMES))
+
+
+def test_every_slice_of_a_normal_volume_is_a_negative_if_it_is_known_to_exist() -> None:
+    assert all(ledger(labels=("normal_for_age",)).is_negative("mass", f) for f in range(FRAMES))
+    blind = ledger(labels=("normal_for_age",), grid=PixelGrid(0))
+    assert not any(blind.is_negative("mass", f) for f in range(FRAMES))
+
+
+def test_without_images_frames_are_known_up_to_the_last_annotated_one() -> None:
+    assert ledger(box("mass", 6), grid=PixelGrid(0)).known_frames == 7
+    assert ledger(grid=PixelGrid(0)).known_frames == 0
+
+
+@pytest.mark.parametrize("centre", [48.0, 44.5, 51.0])
+def test_the_midline_is_the_middle_of_the_head(centre: float) -> None:
+    found = head_midline(picture([(5, 20, 20, 9, 9, "x")], centre))
+    assert found is not None
+    assert found[0] == pytest.approx(centre, abs=0.5)
+
+
+def test_there_is_no_midline_in_darkness() -> None:
+    assert head_midline(np.zeros((3, 40, 40))) is None
+
+
+@pytest.mark.parametrize(
+    ("x", "width", "side", "stable"),
+    [(10.0, 20.0, "left", True), (60.0, 20.0, "right", True), (38.0, 20.0, "both", True), (38.0, 10.9, "left", False)],
+)
+def test_sides_are_those_of_the_image(x: float, width: float, side: str, stable: bool) -> None:
+    """The midline is at 48 ± 1 %; a box with 90 % of its width on one side is on that side."""
+    middle = find_middle(picture([]), "brain", "h", RECIPE.boxes)
+    assert middle is not None
+    fact = ledger(box("mass", 4, x, width), middle=middle).fact("image_side", "mass", "4")
+    assert ("unstable" not in fact.flags) is stable
+    if stable:
+        assert fact.value == side
+
+
+def test_boxes_on_either_side_are_on_both() -> None:
+    middle = find_middle(picture([]), "brain", "h", RECIPE.boxes)
+    own = ledger(box("mass", 4, 10.0), box("mass", 5, 70.0), middle=middle)
+    assert own.fact("image_side", "mass").value == "both"
+    assert own.fact("image_side", "mass", "4").value == "left"
+
+
+def test_compartments_need_the_table() -> None:
+    with pytest.raises(KeyError):
+        ledger(box("mass", 4)).fact("compartment", "mass")
+    own = ledger(box("mass", 4, 10.0), side=KneeSide("left"))
+    assert (own.fact("compartment", "mass").value, own.fact("compartment", "mass").flags) == ("medial", ())
+    assert ledger(box("mass", 4, 10.0), side=KneeSide("right")).fact("compartment", "mass").value == "lateral"
+    near = ledger(box("mass", 4, 10.0), side=KneeSide("left", midline_x=20.0))
+    assert near.fact("compartment", "mass").flags == ("unstable",)
+
+
+def test_the_largest_frame_must_stand_out() -> None:
+    clear = ledger(box("mass", 3), box("mass", 4, width=12.0)).fact("largest_frame", "mass")
+    assert (clear.value, clear.flags) == (4, ())
+    assert ledger(box("mass", 3), box("mass", 4, width=8.5)).fact("largest_frame", "mass").flags == ("unstable",)
+
+
+def test_boxes_beyond_the_image_are_cut_or_left_out() -> None:
+    own = ledger(box("mass", 3, 90.0, 20.0), box("mass", 4, 200.0))
+    assert own.boxes == (FrameBox(3, 90.0, 20.0, 96.0, 30.0, "mass"),)
+    assert [problem.code for problem in own.problems] == ["outside", "outside"]
+
+
+def test_an_image_with_too_few_frames_is_named() -> None:
+    with pytest.raises(SitusError, match="box on frame 14, but the image has 14 frames"):
+        ledger(box("mass", FRAMES))

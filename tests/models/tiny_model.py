@@ -1,0 +1,104 @@
+"""A randomly initialised Qwen3-VL of one million parameters with its own small tokenizer, as a folder on disk."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+SPECIAL = (
+    "<|endoftext|>",
+    "<|im_start|>",
+    "<|im_end|>",
+    "<|vision_start|>",
+    "<|vision_end|>",
+    "<|image_pad|>",
+    "<|video_pad|>",
+)
+
+CHAT_TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n"
+    "{% if message.content is string %}{{ message.content }}{% else %}"
+    "{% for part in message.content %}"
+    "{% if part.type == 'image' %}<|vision_start|><|image_pad|><|vision_end|>"
+    "{% elif part.type == 'text' %}{{ part.text }}{% endif %}"
+    "{% endfor %}{% endif %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+WORDS = """yes no the answer is left right larger smaller liver spleen kidney lesion patient slice option A B C D
+how many which side of the body does it lie on 0 1 2 3 4 5 6 7 8 9 mm mL"""
+
+
+def write_tiny_model(folder: Path, *, context: int = 4096, processor: str = "Qwen3VLProcessor") -> None:
+    """Weights, tokenizer and the preprocessing files of a normal Qwen3-VL folder (no processor of ours is named)."""
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast, Qwen3VLConfig, Qwen3VLForConditionalGeneration
+
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bpe.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400, special_tokens=list(SPECIAL), initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
+    )
+    bpe.train_from_iterator([WORDS], trainer)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=bpe, eos_token="<|im_end|>", pad_token="<|endoftext|>", chat_template=CHAT_TEMPLATE
+    )
+    ids = {token: tokenizer.convert_tokens_to_ids(token) for token in SPECIAL}
+    config = Qwen3VLConfig(
+        text_config={
+            "vocab_size": len(tokenizer),
+            "hidden_size": 128,
+            "intermediate_size": 256,
+            "num_hidden_layers": 3,
+            "num_attention_heads": 4,
+            "num_key_value_heads": 2,
+            "head_dim": 32,
+            "max_position_embeddings": context,
+            "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [6, 5, 5]},
+            "pad_token_id": ids["<|endoftext|>"],
+            "initializer_range": 0.3,
+        },
+        vision_config={
+            "depth": 2,
+            "hidden_size": 64,
+            "intermediate_size": 128,
+            "num_heads": 2,
+            "patch_size": 16,
+            "spatial_merge_size": 2,
+            "out_hidden_size": 128,
+            "num_position_embeddings": 256,
+            "deepstack_visual_indexes": [0, 1],
+        },
+        image_token_id=ids["<|image_pad|>"],
+        video_token_id=ids["<|video_pad|>"],
+        vision_start_token_id=ids["<|vision_start|>"],
+        vision_end_token_id=ids["<|vision_end|>"],
+        tie_word_embeddings=False,
+    )
+    torch.manual_seed(7)
+    model = Qwen3VLForConditionalGeneration(config)
+    model.generation_config.eos_token_id = ids["<|im_end|>"]
+    model.generation_config.pad_token_id = ids["<|endoftext|>"]
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    pixels = {
+        "image_processor_type": "Qwen2VLImageProcessor",
+        "processor_class": processor,
+        "patch_size": 16,
+        "merge_size": 2,
+        "temporal_patch_size": 2,
+        "min_pixels": 32 * 32,
+        "max_pixels": 512 * 512,
+        "image_mean": [0.5, 0.5, 0.5],
+        "image_std": [0.5, 0.5, 0.5],
+        "do_resize": True,
+        "do_rescale": True,
+        "do_normalize": True,
+        "do_convert_rgb": True,
+    }
+    (folder / "preprocessor_config.json").write_text(json.dumps(pixels))
+    video = pixels | {"video_processor_type": "Qwen3VLVideoProcessor"}
+    del video["image_processor_type"]
+    (folder / "video_preprocessor_config.json").write_text(json.dumps(video))

@@ -1,0 +1,32 @@
+"""What the tests of runs share: benches of words only, and no cache but their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or fills the user's caches, prices or keys."""
+    monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+@pytest.fixture
+def words(situs: Callable[..., Any], tmp_path: Path) -> Callable[[int], Path]:
+    """A restricted bench of so many questions without scans."""
+
+    def make(count: int) -> Path:
+        given = tmp_path / f"items{count}.jsonl"
+        rows = ({"study": f"s{n // 20}", "question": f"Question {n}?", "answer": "yes"} for n in range(count))
+        given.write_text("\n".join(map(json.dumps, rows)))
+        assert situs("import", "items", given, "--out", tmp_path / f"words{count}").code == 0
+        return tmp_path / f"words{count}"
+
+    return make

@@ -1,0 +1,171 @@
+"""Paired, clustered comparison: level under the null, referees for p and Holm, groups, ranks and suspects."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from situs.errors import SitusError
+from situs.score import Contestant, Pair, binomial_interval_999, compare, holm, sign_flip_p
+from situs.score._compare import tied_groups
+
+
+def _run(name: str, values: np.ndarray, **more: object) -> Contestant:
+    return Contestant(name, {f"i{k:04d}": float(v) for k, v in enumerate(values)}, **more)
+
+
+def _patients(clusters: int, each: int) -> dict[str, str]:
+    return {f"i{k:04d}": f"p{k // each}" for k in range(clusters * each)}
+
+
+def test_sign_flip_equals_the_enumeration_by_scipy() -> None:
+    from scipy.stats import permutation_test
+
+    sums = np.array([1.0, 2.0, -1.0, 3.0, 0.0, 2.0, -2.0, 1.0])
+    referee = permutation_test(
+        (sums, np.zeros_like(sums)), lambda a, b: float((a - b).sum()), permutation_type="samples", n_resamples=np.inf
+    )
+    assert sign_flip_p(sums) == pytest.approx(referee.pvalue, abs=1e-12)
+
+
+def test_many_patients_come_close_to_the_exact_p() -> None:
+    sums = np.array([1.0] * 14 + [-1.0] * 6)
+    from scipy.stats import binomtest
+
+    exact = binomtest(14, 20, 0.5).pvalue
+    assert sign_flip_p(sums) == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 9999))
+
+
+def test_level_is_kept_where_a_plain_test_fails() -> None:
+    """Twenty items per patient that share the patient's fate: the runs are equally good on average."""
+    generator = np.random.default_rng(5)
+    patients = _patients(20, 20)
+    trials, found, plain = 300, 0, 0
+    for _ in range(trials):
+        fate = generator.normal(size=20)[:, None]
+        a = generator.random((20, 20)) < 1 / (1 + np.exp(-2 * fate))
+        b = generator.random((20, 20)) < 1 / (1 + np.exp(2 * fate))
+        result = compare([_run("a", a.ravel()), _run("b", b.ravel())], patients)
+        found += (result.pairs[0].p or 0.0) < 0.05
+        first, second = int((a & ~b).sum()), int((b & ~a).sum())
+        plain += abs(first - second) / np.sqrt(first + second) > 1.96
+    low, high = binomial_interval_999(trials, 0.05)
+    assert low <= found <= high
+    assert plain > 3 * high
+
+
+def test_interval_holds_the_true_difference() -> None:
+    generator = np.random.default_rng(6)
+    patients = _patients(40, 8)
+    held = 0
+    for _ in range(200):
+        fate = generator.normal(size=40)[:, None]
+        a = generator.random((40, 8)) < 1 / (1 + np.exp(-fate - 0.8))
+        b = generator.random((40, 8)) < 1 / (1 + np.exp(-fate))
+        low, high = compare([_run("a", a.ravel()), _run("b", b.ravel())], patients).pairs[0].ci95 or (0, 0)
+        held += low <= _TRUE_GAP <= high
+    assert held >= binomial_interval_999(200, 0.93)[0]
+
+
+def _mean_logistic(shift: float) -> float:
+    """The mean of a logistic of a standard normal, by quadrature."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
+    return float((weights / (1 + np.exp(-nodes - shift))).sum() / weights.sum())
+
+
+_TRUE_GAP = _mean_logistic(0.8) - _mean_logistic(0.0)
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.04, None, 0.03]) == pytest.approx([0.03, 0.06, None, 0.06])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+
+
+def test_detectable_difference_is_found_in_four_of_five() -> None:
+    """A difference of the size called detectable, in fresh benches of the same kind."""
+    generator = np.random.default_rng(8)
+    patients = _patients(60, 5)
+
+    def bench(gap: float) -> list[Contestant]:
+        a = generator.random((60, 5)) < 0.5 + gap
+        b = generator.random((60, 5)) < 0.5
+        return [_run("a", a.ravel()), _run("b", b.ravel())]
+
+    reach = float(np.mean([compare(bench(0.0), patients).detectable or 0.0 for _ in range(20)]))
+    found = sum((compare(bench(reach), patients).pairs[0].p or 1.0) < 0.05 for _ in range(200))
+    low, high = binomial_interval_999(200, 0.8)
+    assert low <= found <= high
+
+
+def test_groups_and_ranks() -> None:
+    generator = np.random.default_rng(7)
+    patients = _patients(50, 10)
+    draws = generator.random((50 * 10,))
+    good, close, bad = draws < 0.80, np.roll(draws, 3) < 0.79, np.roll(draws, 7) < 0.30
+    result = compare([_run("bad", bad), _run("good", good), _run("close", close)], patients)
+    assert [standing.name for standing in result.standings][-1] == "bad"
+    assert sorted(sorted(group) for group in result.tied_groups) == [["bad"], ["close", "good"]]
+    ranks = {standing.name: standing.rank95 for standing in result.standings}
+    assert ranks["bad"] == (3, 3)
+    assert ranks["good"] == ranks["close"] == (1, 2)
+
+
+def test_overlapping_groups_are_both_told() -> None:
+    def pair(a: str, b: str, p: float) -> Pair:
+        return Pair(a, b, "accuracy", 0.1, None, p, p, 100, 20, None)
+
+    pairs = [pair("a", "b", 0.4), pair("b", "c", 0.3), pair("a", "c", 0.01), pair("c", "d", 0.001)]
+    pairs += [pair("a", "d", 0.001), pair("b", "d", 0.001)]
+    assert tied_groups(["a", "b", "c", "d"], pairs) == [["a", "b"], ["b", "c"], ["d"]]
+
+
+def test_order_of_runs_only_turns_the_sign() -> None:
+    generator = np.random.default_rng(3)
+    patients = _patients(30, 4)
+    a, b = _run("a", generator.random(120) < 0.6), _run("b", generator.random(120) < 0.5)
+    one, other = compare([a, b], patients).pairs[0], compare([b, a], patients).pairs[0]
+    assert one.difference == pytest.approx(-(other.difference or 0))
+    assert one.p == other.p
+
+
+def test_few_patients_have_no_test() -> None:
+    patients = _patients(5, 10)
+    pair = compare([_run("a", np.ones(50)), _run("b", np.zeros(50))], patients).pairs[0]
+    assert (pair.difference, pair.ci95, pair.p) == (1.0, None, None)
+    assert "5 patients" in pair.note
+
+
+def test_only_shared_items_count() -> None:
+    patients = _patients(12, 1)
+    a = Contestant("a", {f"i{k:04d}": 1.0 for k in range(12)})
+    b = Contestant("b", {f"i{k:04d}": 0.0 for k in range(10)})
+    assert compare([a, b], patients).pairs[0].n == 10
+
+
+def test_a_key_that_most_contradict_alike_is_suspect() -> None:
+    items = [f"i{k:04d}" for k in range(12)]
+    patients = _patients(12, 1)
+    right = dict.fromkeys(items, 1.0) | {"i0004": 0.0, "i0007": 0.0}
+    runs = [
+        Contestant(f"m{k}", right, dict.fromkeys(items, "A") | {"i0004": "C", "i0007": "ABCD"[k]}) for k in range(4)
+    ]
+    result = compare(runs, patients)
+    assert [(s.item_id, s.said, s.runs, s.of) for s in result.suspects] == [("i0004", "C", 4, 4)]
+    assert result.nobody == ["i0004", "i0007"]
+    assert len(result.everybody) == 10
+
+
+def test_one_run_is_nothing_to_compare() -> None:
+    with pytest.raises(SitusError, match="two or more"):
+        compare([_run("a", np.ones(3))], _patients(3, 1))
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_all_pairs_are_there(count: int) -> None:
+    patients = _patients(12, 2)
+    runs = [_run(f"r{k}", np.random.default_rng(k).random(24) < 0.5) for k in range(count)]
+    assert [(p.a, p.b) for p in compare(runs, patients).pairs] == list(
+        itertools.combinations([run.name for run in runs], 2)
+    )
