@@ -76,6 +76,12 @@ def test_import_keeps_ids_and_merges_patients(imported: Path) -> None:
     assert len({item.item_id for item in items}) == 6
 
 
+def test_check_counts_the_answers_as_given(situs: Situs, imported: Path) -> None:
+    ran = situs("check", "bench", "--json")
+    assert ran.code == 0, ran.out
+    assert ran.json["given"] == 6
+
+
 def test_categories_from_a_second_file(situs: Situs, work: Path) -> None:
     write_release(work)
     Path("qa.json").rename("labels.json")
@@ -144,7 +150,16 @@ def test_verdicts_make_a_jury(situs: Situs, imported: Path) -> None:
     Path("a.json").write_text(json.dumps(first))
     Path("b.json").write_text(judged(answers, [True, False, False, False, False, False]))
     Path("c.json").write_text(judged(answers, [True, True, False, False, False, False]))
-    given = ("--verdicts", "gemini=a.json", "--verdicts", "gpt=b.json", "--verdicts", "qwen=c.json")
+    given = (
+        "--verdicts",
+        "gemini=a.json",
+        "--verdicts",
+        "gpt=b.json",
+        "--verdicts",
+        "qwen=c.json",
+        "--human",
+        "c.json",
+    )
     ran = situs("score", "bench", "run", *given, "--protocol", "ct-spatialvqa", "--metrics", "accuracy,exact", "--json")
     assert ran.code == 0, ran.err
     values = {entry["metric"]: (entry["value"], entry["n"]) for entry in ran.json["overall"]}
@@ -152,9 +167,13 @@ def test_verdicts_make_a_jury(situs: Situs, imported: Path) -> None:
     assert values["judge.gpt"] == (1 / 6, 6)
     assert values["judge.qwen"] == (2 / 6, 6)
     assert values["jury"] == values["accuracy"] == (2 / 6, 6)
-    # By position: rows (T,T,T), (null,F,T), (F,F,F), (F,F,F), (F,F,F): one of five right, of the item of gemini's first row.
+    # By position: rows (T,T,T), (null,F,T), then (F,F,F) three times: one of five right, that of gemini's first row.
     assert values["jury.published"] == (1 / 5, 5)
     assert values["exact"] == (2 / 6, 6)
+    # Against the third judge as the human: gpt finds one of two right answers and all four wrong ones.
+    gpt = next(held for held in ran.json["jury"]["calibration"] if held["judge"] == "gpt")
+    assert (gpt["n"], gpt["sensitivity"], gpt["specificity"]) == (6, 0.5, 1.0)
+    assert gpt["corrected_accuracy"] == pytest.approx((1 / 6 + 1.0 - 1) / 0.5)
     assert ran.json["published"]["changed"] == 1
     assert any("differ in length" in text for text in ran.json["warnings"])
     assert set(ran.json["baselines"]) >= {"majority", "nearest", "other-patient", "side-flipped"}

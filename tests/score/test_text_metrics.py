@@ -25,10 +25,10 @@ from situs.score._text_wordnet import WordNet, find_wordnet
 from situs.score._text_words import exact_match, prepared, token_f1
 
 WORDS = (
-    "the", "a", "lung", "lungs", "nodule", "nodules", "lump", "belly", "abdomen", "right", "correct", "correctly", "left",
-    "lower", "upper", "lobe", "found", "find", "detect", "detected", "observed", "shows", "demonstrate", "bigger", "men",
-    "large", "man", "were", "be", "is", "3.5", "mm", "3,5", "1-2", "5-", "-7", "no,", "no.", "(a)", "x/y", "&amp;",
-    "###", "</s>",
+    "the", "a", "lung", "lungs", "nodule", "nodules", "lump", "belly", "abdomen", "right", "correct", "correctly",
+    "left", "lower", "upper", "lobe", "found", "find", "detect", "detected", "observed", "shows", "demonstrate",
+    "bigger", "men", "large", "man", "were", "be", "is", "3.5", "mm", "3,5", "1-2", "5-", "-7", "no,", "no.", "(a)",
+    "x/y", "&amp;", "###", "</s>",
 )  # fmt: skip
 sentences = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)
 any_text = st.text(alphabet=st.sampled_from(list("ab.,-&;0 9\n\t\u00a0<>/'éßİ")), max_size=30)

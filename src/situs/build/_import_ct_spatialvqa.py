@@ -21,6 +21,7 @@ from situs.run import Row, released_rows, volume_stem
 __all__ = ["import_ct_spatialvqa"]
 
 _ALIASES = {"Medial-Lateral Orientation": "Medial-Lateral Orientation (Centricity)"}
+_SPLIT = "test"
 _SCAN = re.compile(r"(?P<patient>.+?)_[a-z]+_\d+")
 """`valid_12_a_1`: patient, scan, reconstruction."""
 _FORM = 'a JSON object {"volume.nii.gz": {"qa_pairs": [{"question", "answer"}]}}, or JSON Lines with case_id'
@@ -58,6 +59,8 @@ def import_ct_spatialvqa(
     patients = _merged_patients(questions, texts)
     for problem in _notes(questions, texts, patients):
         problems.append(problem)
+    # The whole set is for testing, as it was released.
+    options = msgspec.structs.replace(options, recipe=msgspec.structs.replace(options.recipe, splits={_SPLIT: 1.0}))
     with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
         with BenchWriter(scratch, "ct-spatialvqa", options, {}) as writer:
             _write(writer, questions, texts, patients)
@@ -198,7 +201,7 @@ def _write(writer: BenchWriter, questions: list[_Question], texts: dict[str, str
                     study_id=study_id,
                     series="ct",
                     patient_id=patient,
-                    split="test",
+                    split=_SPLIT,
                     stratum="report",
                     task="report",
                     form="text",
@@ -209,4 +212,4 @@ def _write(writer: BenchWriter, questions: list[_Question], texts: dict[str, str
             )
             repeats[question.question] += 1
         evidence = {"report": digest(text)} if text else {}
-        writer.add(StudyRecord(study_id, patient, "test", (), evidence), [], items, {}, {})
+        writer.add(StudyRecord(study_id, patient, _SPLIT, (), evidence), [], items, {}, {})

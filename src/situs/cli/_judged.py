@@ -96,7 +96,7 @@ def _print_categories(scores: Scores, published: PublishedScores) -> None:
             rows.append([tag, f"{entry.n:,}", _percent(entry), _interval(entry), _percent(rule), _mark(entry, rule)])
     caption = "An item counts in every category it carries; items without a cell count as wrong in the published rule."
     if published.changed:
-        caption += f" {published.changed:,} items carry another item's verdict in the published matrix."
+        caption += f" The published matrix gives {published.changed:,} items a verdict that is not theirs."
     columns = ["jury by tag", "n", "correct join %", "95 % interval", "published rule %", ""]
     print_table("categories", columns, rows, caption)
 

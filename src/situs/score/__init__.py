@@ -1,6 +1,16 @@
 """Parsers, metrics and statistics over answers: pure functions, each with an id and version."""
 
 from situs.score._agreement import agreement, cohen_kappa, gwet_ac1, krippendorff_alpha, percent_agreement
+from situs.score._audit import (
+    AuditPlan,
+    AuditResult,
+    AuditRow,
+    audit_agreement,
+    audit_plan,
+    audit_sheet,
+    draw_items,
+    read_audit,
+)
 from situs.score._compare import Comparison, Contestant, Pair, compare, holm, sign_flip_p
 from situs.score._compare_runs import PER_ITEM, compare_runs
 from situs.score._entries import METRICS, Entry, entries
@@ -53,6 +63,9 @@ __all__ = [
     "PROTOCOLS",
     "TEXT_METRICS",
     "TRICKS",
+    "AuditPlan",
+    "AuditResult",
+    "AuditRow",
     "BaselineScores",
     "Comparison",
     "Contestant",
@@ -72,6 +85,9 @@ __all__ = [
     "Unparsed",
     "Verdicts",
     "agreement",
+    "audit_agreement",
+    "audit_plan",
+    "audit_sheet",
     "binomial_interval_999",
     "blind_scores",
     "box_metrics",
@@ -85,6 +101,7 @@ __all__ = [
     "cohen_kappa",
     "compare",
     "compare_runs",
+    "draw_items",
     "ends_within_one",
     "entries",
     "f1_at",
@@ -115,6 +132,7 @@ __all__ = [
     "presence_sensitivity",
     "presence_specificity",
     "quadratic_kappa",
+    "read_audit",
     "relative_accuracy",
     "same_labels",
     "score_rows",

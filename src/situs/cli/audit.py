@@ -1,0 +1,115 @@
+"""`situs audit`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from situs.cli._output import json_option, out_option, print_json, print_table, warn
+
+if TYPE_CHECKING:
+    from situs.score import AuditResult
+
+
+@click.group("audit")
+def command() -> None:
+    """Let people read a sample of a bench: plan it, hand out sheets, and see how far they agree."""
+
+
+@command.command("plan")
+@click.option("--expected", type=float, default=0.95, show_default=True, help="The share you expect to find right.")
+@click.option("--half-width", type=float, default=0.03, show_default=True, help="How wide the 95 % interval may be.")
+@click.option("--bench", type=click.Path(path_type=Path), help="Correct for the size of this bench.")
+@json_option
+def _plan(expected: float, half_width: float, bench: Path | None, as_json: bool) -> None:
+    """How many items to read."""
+    from situs.bench import open_bench
+    from situs.score import audit_plan
+
+    size = None if bench is None else open_bench(bench).info.counts["items"]
+    plan = audit_plan(expected, half_width, size)
+    if as_json:
+        print_json(plan)
+        return
+    interval = f"{plan.interval[0]:.3f} – {plan.interval[1]:.3f}"
+    rows = [[f"{expected:.3f}", f"± {half_width:.3f}", f"{plan.items:,}", interval]]
+    caption = "Items drawn at random, each settled by its raters; the interval is Clopper and Pearson's."
+    print_table("audit plan", ["expected share", "half-width", "items", "95 % interval then"], rows, caption)
+
+
+@command.command("export")
+@click.argument("bench", type=click.Path(path_type=Path))
+@click.option("--items", "count", type=click.IntRange(1), required=True, help="How many, drawn at random.")
+@click.option("--raters", required=True, help="Names, comma-separated.")
+@click.option("--overlap", type=click.IntRange(1), default=2, show_default=True, help="Raters per item.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draw.")
+@out_option("the sheet (.csv or .json)")
+@json_option
+def _export(bench: Path, count: int, raters: str, overlap: int, seed: int, out: Path, as_json: bool) -> None:
+    """Write a sheet to fill in: yes or no under spatial, relevant and correct."""
+    from situs._files import write_atomic
+    from situs.bench import open_bench
+    from situs.errors import SitusError
+    from situs.score import audit_sheet, draw_items
+
+    form = out.suffix.lower().removeprefix(".")
+    if form not in ("csv", "json"):
+        raise SitusError(f"cannot write {out.suffix or 'this'}", where=out, fix="end the name in .csv or .json")
+    chosen = draw_items(list(open_bench(bench).items()), count, seed)
+    names = [name.strip() for name in raters.split(",")]
+    write_atomic(out, audit_sheet(chosen, names, overlap=overlap, seed=seed, form=form))
+    summary = {"items": count, "rows": count * overlap, "raters": names, "out": str(out)}
+    if as_json:
+        print_json(summary)
+        return
+    print_table(f"{out}: {count * overlap:,} rows", ["items", "raters per item"], [[f"{count:,}", str(overlap)]])
+
+
+@command.command("import")
+@click.argument("bench", type=click.Path(path_type=Path))
+@click.argument("sheets", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
+@json_option
+def _import(bench: Path, sheets: tuple[Path, ...], seed: int, as_json: bool) -> None:
+    """Read filled sheets (also a validator's, as one more rater) and tell shares and agreement."""
+    from situs.bench import open_bench
+    from situs.score import audit_agreement, read_audit
+
+    rows = [row for sheet in sheets for row in read_audit(sheet)]
+    result = audit_agreement(rows, list(open_bench(bench).items()), seed=seed)
+    if as_json:
+        print_json(result)
+        return
+    for text in result.warnings:
+        warn(text)
+    _print(result)
+
+
+def _print(result: AuditResult) -> None:
+    rows = [
+        [question, f"{yes:,} of {n:,}", f"{yes / n:.3f}", f"{low:.3f} – {high:.3f}", str(result.tied[question])]
+        for question, (yes, n, low, high) in result.shares.items()
+    ]
+    raters = ", ".join(f"{name} {count:,}" for name, count in result.raters.items())
+    caption = f"{result.items:,} items read by {raters}; {result.open_cells:,} cells left open. One vote an item."
+    print_table("shares", ["question", "yes", "share", "95 % interval", "tied"], rows, caption)
+    rows = [
+        [
+            held.question,
+            held.raters,
+            f"{held.items:,}",
+            *(
+                "–" if value is None else f"{value:.3f}" + ("" if ci is None else f" ({ci[0]:.2f} – {ci[1]:.2f})")
+                for value, ci in (
+                    (held.percent, held.percent_ci95),
+                    (held.kappa, held.kappa_ci95),
+                    (held.ac1, held.ac1_ci95),
+                    (held.alpha, held.alpha_ci95),
+                )
+            ),
+        ]
+        for held in result.agreement
+    ]
+    print_table("agreement", ["question", "raters", "items", "equal", "κ", "AC1", "α"], rows)
