@@ -83,8 +83,16 @@ def test_ids_do_not_depend_on_the_order_of_entries(situs: Callable[..., Any], tm
 
 @pytest.mark.parametrize(
     "content",
-    [{}, [], 3, [3], [{"question": "?"}], [{"question": "?", "answer": "a"}]]
-    + [[QA[0] | {"ground_truth": {"bboxes": [{"x": 1}]}}], [QA[0] | {"slice_num": "four"}]],
+    [
+        {},
+        [],
+        3,
+        [3],
+        [{"question": "?"}],
+        [{"question": "?", "answer": "a"}],
+        [QA[0] | {"ground_truth": {"bboxes": [{"x": 1}]}}],
+        [QA[0] | {"slice_num": "four"}],
+    ],
 )
 def test_other_files_are_refused_in_one_line(situs: Callable[..., Any], tmp_path: Path, content: object) -> None:
     path = tmp_path / "in.json"

@@ -64,9 +64,20 @@ def test_each_piece_of_dirt_is_reported_with_file_and_line(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     "row",
-    ["v,1,No,a,5,6,3,Mass", "v,,No,1,5,6,3,Mass", "v,1.5,No,1,5,6,3,Mass", "v,-1,No,1,5,6,3,Mass", "v,1,No,1,5,6,Mass"]
-    + ["v,1,Perhaps,1,5,6,3,Mass", ",1,No,1,5,6,3,Mass", "v,1,No,nan,5,6,3,Mass", "v,1,No,1,5,1e30,3,Mass"]
-    + ["v,99999999,No,1,5,6,3,Mass", "v,1e400,No,1,5,6,3,Mass", "v,1,No,1,5,6,3,"],
+    [
+        "v,1,No,a,5,6,3,Mass",
+        "v,,No,1,5,6,3,Mass",
+        "v,1.5,No,1,5,6,3,Mass",
+        "v,-1,No,1,5,6,3,Mass",
+        "v,1,No,1,5,6,Mass",
+        "v,1,Perhaps,1,5,6,3,Mass",
+        ",1,No,1,5,6,3,Mass",
+        "v,1,No,nan,5,6,3,Mass",
+        "v,1,No,1,5,1e30,3,Mass",
+        "v,99999999,No,1,5,6,3,Mass",
+        "v,1e400,No,1,5,6,3,Mass",
+        "v,1,No,1,5,6,3,",
+    ],
 )
 def test_unreadable_rows_are_refused_with_their_line(tmp_path: Path, row: str) -> None:
     path = write(tmp_path / "t.csv", HEAD + "v,1,No,1,5,6,3,Mass\n" + row + "\n")
