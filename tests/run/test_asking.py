@@ -126,6 +126,15 @@ def test_a_second_identical_run_is_free(asked, situs, bench, tmp_path, monkeypat
     assert {k: (r.state, r.response) for k, r in first.items()} == {k: (r.state, r.response) for k, r in again.items()}
 
 
+def test_the_run_can_be_scored(asked, situs, bench) -> None:
+    """What the server says names no option, so all of it is unparsed or not answerable, and nothing is lost."""
+    ran = situs("score", bench, asked[2], "--json")
+    assert ran.code == 0, ran.err
+    (accuracy,) = (entry for entry in ran.json["overall"] if entry["metric"] == "accuracy")
+    assert sum(accuracy["states"].values()) == 12
+    assert not {"missing", "failed"} & set(accuracy["states"])
+
+
 @pytest.mark.parametrize(
     "change",
     [("--model", "openai:other@http://127.0.0.1:9/v1"), ("--model", "?temperature=1"), ("--profile", "three-views")],

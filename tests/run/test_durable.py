@@ -40,17 +40,7 @@ def rows_of(run: Path) -> list[dict[str, Any]]:
 
 def test_killed_three_times_every_item_has_one_answer(words, tmp_path) -> None:
     items, rng = 600, random.Random(4)
-    args = (
-        "run",
-        words(items),
-        "--out",
-        tmp_path / "run",
-        "--concurrency",
-        IN_FLIGHT,
-        "--no-cache",
-        "--json",
-        "--model",
-    )
+    args = ("run", words(items), "--out", tmp_path / "run", "--concurrency", IN_FLIGHT, "--json", "--no-cache")
     with wire.Server(lambda number, body: wire.silent(0.01)) as server:
         for kill in range(3):
             process = start(*args, "--model", server.spec)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Literal
@@ -37,13 +37,15 @@ class AnswerRow(msgspec.Struct, frozen=True):
     """It came from the response cache: nothing was sent, and `usage` was paid before."""
 
 
-def read_journal(path: Path) -> dict[str, AnswerRow]:
+def read_journal(path: Path, each: Callable[[AnswerRow], None] = lambda row: None) -> dict[str, AnswerRow]:
     """The last row of every item; a line that is cut off at the end (a crash) is left out.
 
-    Failed calls may be followed by others; two different answers to one item are refused.
+    Failed calls may be followed by others; two different answers to one item are refused. `each` is called with every
+    row as it stands in the file.
     """
     result: dict[str, AnswerRow] = {}
     for row in _rows(path):
+        each(row)
         before = result.get(row.item_id)
         if before is not None and before.state != "failed":
             if (before.state, before.response) != (row.state, row.response):
@@ -98,9 +100,7 @@ class Journal:
 
     def _read(self) -> None:
         try:
-            read_journal(self._path)
-            for row in _rows(self._path):
-                self._count(row)
+            read_journal(self._path, self._count)
         except BaseException:
             self._stream.close()
             raise
