@@ -12,7 +12,7 @@ from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Item
 from situs.report._names import unique_names
-from situs.run import BASELINES, AnswerRow, RunInfo, open_run, parse_spec, read_hidden, read_journal, selected_items
+from situs.run import AnswerRow, RunInfo, is_baseline, open_run, parse_spec, read_hidden, read_journal, selected_items
 from situs.score import Entry, Outcome, Scores, score_rows
 
 __all__ = ["ScoredRun", "entry_of", "mark_of", "read_runs"]
@@ -55,7 +55,7 @@ class ScoredRun(msgspec.Struct, frozen=True):
     def baseline(self) -> str:
         """`oracle`, `random`, …; empty for a model."""
         kind = parse_spec(self.info.client).kind
-        return kind if kind in BASELINES else ""
+        return kind if is_baseline(kind) else ""
 
     @property
     def states(self) -> Counter[str]:
