@@ -1,14 +1,22 @@
 """Planned changes of the input whose effect on the right answer is derived beforehand."""
 
+from situs.probe._causes import Cause, Suspicion
 from situs.probe._edits import Lesion, copied, lesion_parts, moved, painted_out, sham
 from situs.probe._outcome import Derived, derive
 from situs.probe._patient import Patient, load_patient
 from situs.probe._reflections import mirrored, reflected
+from situs.probe._signatures import Budget, BudgetRow, WrongAnswer, budget_of, signatures
 
 __all__ = [
+    "Budget",
+    "BudgetRow",
+    "Cause",
     "Derived",
     "Lesion",
     "Patient",
+    "Suspicion",
+    "WrongAnswer",
+    "budget_of",
     "copied",
     "derive",
     "lesion_parts",
@@ -18,4 +26,5 @@ __all__ = [
     "painted_out",
     "reflected",
     "sham",
+    "signatures",
 ]

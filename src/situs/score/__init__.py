@@ -47,8 +47,10 @@ from situs.score._parse_frames import parse_frames
 from situs.score._parse_grades import parse_grades
 from situs.score._parse_number import parse_number
 from situs.score._parse_yes_no import parse_yes_no
+from situs.score._parts import boxes_right, frames_right
 from situs.score._protocol_ct_spatialvqa import PublishedScores
 from situs.score._protocol_sgmri import SgmriTable
+from situs.score._readings import Reading, readings
 from situs.score._run import score_run
 from situs.score._scores import BaselineScores, NotComputed, Scores, blind_scores, choose_metrics, score_rows
 from situs.score._statistics import Estimate, cluster_bootstrap, cluster_bootstrap_of, cluster_of, paired_difference
@@ -77,6 +79,7 @@ __all__ = [
     "Pair",
     "Parsed",
     "PublishedScores",
+    "Reading",
     "RefusedInWords",
     "Result",
     "Scored",
@@ -91,6 +94,7 @@ __all__ = [
     "binomial_interval_999",
     "blind_scores",
     "box_metrics",
+    "boxes_right",
     "centre_f1",
     "chance_adjusted",
     "choose_metrics",
@@ -107,6 +111,7 @@ __all__ = [
     "f1_at",
     "frame_f1",
     "frame_iou",
+    "frames_right",
     "grade_table",
     "gwet_ac1",
     "holm",
@@ -133,6 +138,7 @@ __all__ = [
     "presence_specificity",
     "quadratic_kappa",
     "read_audit",
+    "readings",
     "relative_accuracy",
     "same_labels",
     "score_rows",
