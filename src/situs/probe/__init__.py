@@ -2,23 +2,32 @@
 
 from situs.probe._causes import Cause, Suspicion
 from situs.probe._edits import Lesion, copied, lesion_parts, moved, painted_out, sham
+from situs.probe._faithfulness import Faithfulness, FaithfulnessCell, StepKind, faithfulness, faithfulness_of
 from situs.probe._outcome import Derived, derive
 from situs.probe._patient import Patient, load_patient
 from situs.probe._reflections import mirrored, reflected
 from situs.probe._signatures import Budget, BudgetRow, WrongAnswer, budget_of, signatures
+from situs.probe._steps import Statement, StudyFacts, statements
 
 __all__ = [
     "Budget",
     "BudgetRow",
     "Cause",
     "Derived",
+    "Faithfulness",
+    "FaithfulnessCell",
     "Lesion",
     "Patient",
+    "Statement",
+    "StepKind",
+    "StudyFacts",
     "Suspicion",
     "WrongAnswer",
     "budget_of",
     "copied",
     "derive",
+    "faithfulness",
+    "faithfulness_of",
     "lesion_parts",
     "load_patient",
     "mirrored",
@@ -27,4 +36,5 @@ __all__ = [
     "reflected",
     "sham",
     "signatures",
+    "statements",
 ]

@@ -72,6 +72,8 @@ from situs.score._parse_yes_no import parse_yes_no
 from situs.score._parts import boxes_right, frames_right
 from situs.score._protocol_ct_spatialvqa import PublishedScores
 from situs.score._protocol_sgmri import SgmriTable
+from situs.score._published import PUBLISHED, PublishedTable, published_beside, published_tables
+from situs.score._quantities import Quantity, base_value, quantities
 from situs.score._readings import Reading, readings
 from situs.score._run import score_run
 from situs.score._scores import BaselineScores, NotComputed, Scores, blind_scores, choose_metrics, score_rows
@@ -88,6 +90,7 @@ __all__ = [
     "METRICS",
     "PER_ITEM",
     "PROTOCOLS",
+    "PUBLISHED",
     "TEXT_METRICS",
     "TRICKS",
     "AuditPlan",
@@ -108,6 +111,8 @@ __all__ = [
     "Pair",
     "Parsed",
     "PublishedScores",
+    "PublishedTable",
+    "Quantity",
     "Reading",
     "RefusedInWords",
     "Result",
@@ -123,6 +128,7 @@ __all__ = [
     "audit_plan",
     "audit_sheet",
     "average_seeds",
+    "base_value",
     "binomial_interval_999",
     "blind_scores",
     "box_metrics",
@@ -179,7 +185,10 @@ __all__ = [
     "percent_agreement",
     "presence_sensitivity",
     "presence_specificity",
+    "published_beside",
+    "published_tables",
     "quadratic_kappa",
+    "quantities",
     "read_audit",
     "readings",
     "relative_accuracy",
