@@ -8,6 +8,7 @@ from situs.probe._patient import Patient, load_patient
 from situs.probe._reflections import mirrored, reflected
 from situs.probe._signatures import Budget, BudgetRow, WrongAnswer, budget_of, signatures
 from situs.probe._steps import Statement, StudyFacts, statements
+from situs.probe._tables import budget_table, faithfulness_tables
 
 __all__ = [
     "Budget",
@@ -24,10 +25,12 @@ __all__ = [
     "Suspicion",
     "WrongAnswer",
     "budget_of",
+    "budget_table",
     "copied",
     "derive",
     "faithfulness",
     "faithfulness_of",
+    "faithfulness_tables",
     "lesion_parts",
     "load_patient",
     "mirrored",

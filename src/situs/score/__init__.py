@@ -76,6 +76,7 @@ from situs.score._published import PUBLISHED, PublishedTable, published_beside, 
 from situs.score._quantities import Quantity, base_value, quantities
 from situs.score._readings import Reading, readings
 from situs.score._run import score_run
+from situs.score._score_tables import score_tables
 from situs.score._scores import BaselineScores, NotComputed, Scores, blind_scores, choose_metrics, score_rows
 from situs.score._sources import OverSources, over_sources, source_of
 from situs.score._statistics import Estimate, cluster_bootstrap, cluster_bootstrap_of, cluster_of, paired_difference
@@ -195,6 +196,7 @@ __all__ = [
     "same_labels",
     "score_rows",
     "score_run",
+    "score_tables",
     "set_f1",
     "set_iou",
     "side_table",

@@ -10,6 +10,7 @@ from importlib.resources import files
 import msgspec
 
 from situs.errors import SitusError, did_you_mean
+from situs.score._metrics_number import MRA_VSI_CODE
 from situs.score._scores import Scores
 from situs.score._tables import Cell, Table
 
@@ -22,6 +23,16 @@ OUTSIDE = (
     "Published numbers were made with other prompts, pictures and parsers, on the paper's own items; "
     "they are comparable only on the same bench with --protocol."
 )
+
+_SPATIALMED = {
+    "DIR": ("direction", "accuracy.closed"),
+    "DIST": ("distance", "accuracy.closed"),
+    "EXT": ("extent", "accuracy.closed"),
+    "VOL": ("volume", "accuracy.closed"),
+    "COMP": ("comparison", "accuracy.closed"),
+    "Volume estimation": ("volume", MRA_VSI_CODE),
+}
+"""Their columns → our task and metric: the same kind of question, not the same questions."""
 
 
 class PublishedTable(msgspec.Struct, frozen=True):
@@ -50,7 +61,10 @@ def published_tables(paper: str | None = None) -> list[PublishedTable]:
 
 
 def published_beside(scores: Mapping[str, Scores], paper: str) -> list[Table]:
-    """The paper's tables with a row for each of our runs: by the paper's own rules where they were computed."""
+    """The paper's tables with a row for each of our runs: by the paper's own rules where they were computed.
+
+    SpatialMed's rules are not published: its columns hold our accuracy on the same kinds of question.
+    """
     result = []
     for table in published_tables(paper):
         rows: list[tuple[Cell, ...]] = [
@@ -84,7 +98,13 @@ def _ours(table: PublishedTable, scores: Scores) -> dict[str, float | None]:
         return {column: judges.get(column.lower()) for column in table.columns} | {
             "Jury": _percent(scores.published.jury)
         }
+    if table.paper == "spatialmed":
+        return {column: _percent(_of_task(scores, *where)) for column, where in _SPATIALMED.items()}
     return {}
+
+
+def _of_task(scores: Scores, task: str, metric: str) -> float | None:
+    return next((entry.value for entry in scores.by_task.get(task, ()) if entry.metric == metric), None)
 
 
 def _key(column: str) -> str:
