@@ -31,6 +31,7 @@ _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _ANSWER = re.compile(r"\W*(?:final |the |my |so,? |thus,? |therefore,? )*(?:answer|option|choice)\b", re.IGNORECASE)
 _NOT = re.compile(r"\bnot\b|n't\b|\bneither\b|\bno\b", re.IGNORECASE)
 _LARGER = re.compile(r"\b(larger|bigger|greater|smaller|longer|taller|shorter)\b[^.]{0,40}?\bthan\b", re.IGNORECASE)
+_DISTANCE = re.compile(r"\b(?:to the|from|away|distance|between|apart|within|near\w*|next to)\b", re.IGNORECASE)
 _SIDE = re.compile(
     r"\b(?:on|in|at|to|towards) (?:the |his |her |its )?(?:patient's )?(left|right)(?: side| half| hemi\w+)?(?=\W|$)"
     r"(?! (?:of|kidney|lung|lobe|adrenal|femur|rib|hip))",
@@ -158,7 +159,9 @@ def _checks(
     if _BOX.search(sentence):
         result = _box(item, sentence, about, facts, shown)
         return [("box", result)] if result is not None else []
-    checks: list[tuple[str, bool | None]] = [("measurement", _measured(sentence, about, facts, said))]
+    checks: list[tuple[str, bool | None]] = [
+        ("measurement", _measured(sentence, _measured_between(item, sentence, about, facts), facts, said))
+    ]
     if len(structures) == 2:
         checks.append(("comparison", _compared(sentence, named, facts)))
         checks.append(("direction", _directed(sentence, named, facts)))
@@ -167,6 +170,14 @@ def _checks(
         checks.append(("level", _levelled(sentence, about[0], facts)))
         checks.append(("frames", _framed(item, sentence, about[0], facts, shown)))
     return [(kind, right) for kind, right in checks if right is not None]
+
+
+def _measured_between(item: Item, sentence: str, about: Sequence[str], facts: StudyFacts) -> Sequence[str]:
+    """What a quantity is about: "to the aorta it is 95 mm" measures from what the item asks about."""
+    if len(about) != 1 or not _DISTANCE.search(sentence):
+        return about
+    other = facts.structure(item.parameters.get("a", ""))
+    return (other, about[0]) if other and other != about[0] else ()
 
 
 def _measured(sentence: str, about: Sequence[str], facts: StudyFacts, said: float | None) -> bool | None:
@@ -251,8 +262,10 @@ def _levelled(sentence: str, structure: str, facts: StudyFacts) -> bool | None:
 
 
 def _framed(item: Item, sentence: str, structure: str, facts: StudyFacts, shown: Viewing) -> bool | None:
+    if not _FRAME.search(sentence) or _asks(item, Frames) or _NOT.search(sentence):
+        return None
     truth = _shown_boxes(item, structure, facts, shown)
-    if not _FRAME.search(sentence) or _asks(item, Frames) or not truth or _NOT.search(sentence):
+    if not truth:
         return None
     result = parse_frames(sentence, shown.space.frame_base, len(shown.layout(item).frames))
     if not isinstance(result, Parsed) or not result.value:
