@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from situs.profiles import Profile
     from situs.score import Breakdowns, Scores, Table
 
-__all__ = ["Extras", "look_into", "print_extras", "tables_of"]
+__all__ = ["Extras", "look_into", "named_paper", "print_extras", "tables_of"]
 
 _PAPER_OF_SOURCE = {"phantoms": "spatialmed", "masks": "spatialmed", "boxes": "sgmri-vqa"}
 """Which paper asks questions of the same kind, for benches that are not imported from one."""
@@ -40,7 +40,7 @@ def look_into(
     signatures: bool,
     published: str | None,
 ) -> Extras:
-    """Compute what was asked for; `published` is a paper, or empty for the one that fits the bench."""
+    """Compute what was asked for; `published` is a paper."""
     from situs.probe import budget_of, faithfulness_of
     from situs.run import Viewing
     from situs.score import breakdowns as break_down
@@ -58,18 +58,24 @@ def look_into(
         faithful = faithfulness_of(run, seed=seed)
     beside = None
     if published is not None:
-        beside = published_beside({answers.name: scores}, published or _paper(run.bench.info.source))
+        beside = published_beside({answers.name: scores}, published)
     return Extras(parts, budget, faithful, beside)
 
 
-def _paper(source: str) -> str:
+def named_paper(bench: Path, given: str | None) -> str | None:
+    """The paper of `--compare-published`; without a name, the one that asks what the bench asks."""
+    from situs.bench import open_bench
     from situs.errors import SitusError
-    from situs.score import PUBLISHED
+    from situs.score import PUBLISHED, published_tables
 
-    paper = source if source in PUBLISHED else _PAPER_OF_SOURCE.get(source)
+    if given is None:
+        return None
+    source = open_bench(bench).info.source
+    paper = given or (source if source in PUBLISHED else _PAPER_OF_SOURCE.get(source))
     if paper is None:
         fix = f"name one: {', '.join(PUBLISHED)}"
         raise SitusError("which paper fits this bench is not known", where="--compare-published", fix=fix)
+    published_tables(paper)
     return paper
 
 

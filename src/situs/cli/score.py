@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from situs.cli._judged import print_judged
-from situs.cli._looked_into import look_into, print_extras, tables_of
+from situs.cli._looked_into import look_into, named_paper, print_extras, tables_of
 from situs.cli._numbers import entry_of, interval_text, value_text
 from situs.cli._output import json_option, print_json, print_table, warn
 from situs.cli._places import print_places, print_sgmri
@@ -100,6 +100,7 @@ def command(
     if profile is not None and answers.is_dir():
         raise SitusError("a run knows its profile", where="--profile", fix="drop it")
     shown = None if profile is None else load_profile(profile)
+    paper = named_paper(bench, published)
     scores = score_run(bench, answers, profile=shown, metrics=choose_metrics(metrics), seed=seed, verdicts=given)
     extras = look_into(
         bench,
@@ -109,7 +110,7 @@ def command(
         seed=seed,
         breakdowns=break_down or tables is not None,
         signatures=explain,
-        published=published,
+        published=paper,
     )
     if tables is not None:
         write_tables(tables, [*score_tables(scores), *tables_of(extras)])
