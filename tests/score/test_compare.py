@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from situs.errors import SitusError
-from situs.score import Contestant, Pair, binomial_interval_999, compare, holm, sign_flip_p
+from situs.score import (
+    Contestant,
+    Pair,
+    average_seeds,
+    binomial_interval_999,
+    compare,
+    holm,
+    sight_gain,
+    sign_flip_p,
+)
 from situs.score._compare import tied_groups
 
 
@@ -169,3 +178,44 @@ def test_all_pairs_are_there(count: int) -> None:
     assert [(p.a, p.b) for p in compare(runs, patients).pairs] == list(
         itertools.combinations([run.name for run in runs], 2)
     )
+
+
+def test_seeds_are_averaged_item_by_item() -> None:
+    a = Contestant("m", {"i1": 1.0, "i2": 0.0, "i3": 1.0}, {"i1": "A", "i2": "B"})
+    b = Contestant("m2", {"i1": 1.0, "i2": 1.0}, {"i1": "A", "i2": "C"}, ranked=False)
+    merged = average_seeds("m (2 seeds)", [a, b])
+    assert merged.values == {"i1": 1.0, "i2": 0.5}
+    assert merged.said == {"i1": "A"}
+    assert not merged.ranked
+
+
+def test_sight_gain_is_the_paired_difference_and_credits_refusals() -> None:
+    generator = np.random.default_rng(11)
+    patients = _patients(30, 10)
+    model, blind = generator.random(300) < 0.8, generator.random(300) < 0.25
+    refused = {f"i{k:04d}": 0.5 for k in range(0, 300, 10)}
+    blind[::10] = False
+    gain = sight_gain(_run("m", model), _run("b", blind), patients, chances=refused)
+    assert gain.gain.difference == pytest.approx(model.mean() - blind.mean())
+    assert gain.credited is not None
+    assert gain.credited.difference == pytest.approx(model.mean() - blind.mean() - 0.05)
+    assert gain.gain.ci95 is not None
+    assert gain.gain.ci95[0] > 0
+
+
+def test_a_lead_that_hangs_on_one_source_is_told() -> None:
+    patients = _patients(30, 2)
+    sources = {item: "a" if k < 20 else "b" if k < 40 else "c" for k, item in enumerate(sorted(patients))}
+    one, other = np.zeros(60), np.zeros(60)
+    one[:20], other[20:] = 1.0, 0.4
+    result = compare([_run("one", one), _run("other", other)], patients, sources=sources)
+    assert result.sources["one"].macro == pytest.approx(1 / 3)
+    assert result.sources["other"].macro == pytest.approx(0.8 / 3)
+    assert any("without a, other and not one" in text for text in result.warnings)
+    assert compare([_run("one", one), _run("other", other)], patients).sources == {}
+
+
+def test_chance_adjusted_differences_may_exceed_one() -> None:
+    patients = _patients(12, 2)
+    result = compare([_run("a", np.ones(24)), _run("b", -np.ones(24))], patients, metric="accuracy.chance-adjusted")
+    assert result.pairs[0].difference == 2.0

@@ -1,0 +1,101 @@
+"""`situs score --breakdowns --signatures --tables --compare-published`, and runs of several seeds in `compare`."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forms import write_bench
+from situs.score import judged_run
+
+Situs = Callable[..., Any]
+QUICK = ("--metrics", "accuracy,chance")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, situs: Situs) -> Path:
+    """A made bench and four runs of `random` on it, by their seeds."""
+    root = tmp_path_factory.mktemp("extras")
+    write_bench(root / "bench", patients=10)
+    for seed in (1, 2, 3):
+        assert situs("run", root / "bench", "--model", f"random?seed={seed}", "--out", root / f"r{seed}").code == 0
+    assert situs("run", root / "bench", "--model", "prior", "--out", root / "prior").code == 0
+    return root
+
+
+def test_nothing_is_added_unless_asked_for(folder: Path, situs: Situs) -> None:
+    result = situs("score", folder / "bench", folder / "r1", *QUICK, "--json").json
+    assert not {"breakdowns", "signatures", "faithfulness", "published_beside"} & set(result)
+
+
+def test_json_holds_what_was_asked_for(folder: Path, situs: Situs) -> None:
+    args = (*QUICK, "--breakdowns", "--signatures", "--compare-published", "3dreasonknee", "--json")
+    result = situs("score", folder / "bench", folder / "r1", *args).json
+    assert result["breakdowns"]["by"]["task"].keys() == result["by_task"].keys()
+    causes = result["signatures"]["rows"]
+    assert sum(row["first"] for row in causes) == result["signatures"]["wrong"]
+    assert {(cell["answer"], cell["steps"]) for cell in result["faithfulness"]["table"]} >= {("right", "none")}
+    assert result["published_beside"][0]["rows"][0][:2] == ["Qwen2.5-VL-3B, zero-shot", "published"]
+
+
+def test_tables_for_a_paper(folder: Path, situs: Situs, tmp_path: Path) -> None:
+    ran = situs("score", folder / "bench", folder / "r1", *QUICK, "--tables", tmp_path / "t")
+    assert ran.code == 0
+    assert "Results by structure" not in ran.out
+    names = {path.stem for path in (tmp_path / "t").iterdir()}
+    assert {"overall", "accuracy_by_task", "by_task", "by_modality"} <= names
+    for stem in names:
+        assert {path.suffix for path in (tmp_path / "t").glob(f"{stem}.*")} == {".csv", ".md", ".tex"}
+    rows = list(csv.DictReader((tmp_path / "t" / "overall.csv").read_text().splitlines()))
+    scores = situs("score", folder / "bench", folder / "r1", *QUICK, "--json").json
+    assert float(rows[0]["value"]) == scores["overall"][0]["value"]
+
+
+def test_the_terminal_shows_causes(folder: Path, situs: Situs) -> None:
+    out = situs("score", folder / "bench", folder / "r1", *QUICK, "--signatures", "--breakdowns").out
+    assert "Why answers are wrong" in out
+    assert "Results by task" in out
+
+
+def test_an_unknown_paper_is_refused(folder: Path, situs: Situs) -> None:
+    ran = situs("score", folder / "bench", folder / "r1", "--compare-published", "spatialmd")
+    assert ran.code == 2
+    assert "spatialmed" in ran.err
+    ran = situs("score", folder / "bench", folder / "r1", "--compare-published")
+    assert ran.code == 2
+    assert "name one" in ran.err
+
+
+def test_seeds_of_one_model_count_as_one_run(folder: Path, situs: Situs) -> None:
+    runs = [folder / name for name in ("r1", "r2", "r3", "prior")]
+    result = situs("compare", *runs, "--json").json
+    assert [(pair["a"], pair["b"]) for pair in result["pairs"]] == [("random?seed=1 (3 seeds)", "prior")]
+    values = []
+    for name in ("r1", "r2", "r3", "prior"):
+        scored = judged_run(folder / name).scored
+        values.append(sum(bool(row.outcome.right) for row in scored) / len(scored))
+    assert result["pairs"][0]["difference"] == pytest.approx(sum(values[:3]) / 3 - values[3])
+
+
+def test_seeds_alone_are_nothing_to_compare(folder: Path, situs: Situs) -> None:
+    ran = situs("compare", folder / "r1", folder / "r2")
+    assert ran.code == 2
+    assert "seeds of one model" in ran.err
+
+
+def test_sight_gain_of_a_model_over_its_blind_run(folder: Path, situs: Situs) -> None:
+    blind = shutil.copytree(folder / "r1", folder / "blind", dirs_exist_ok=True)
+    result = situs("compare", folder / "r1", "--blind", blind, "--json").json
+    (gain,) = result["sight"]
+    assert gain["gain"]["difference"] == 0.0
+    assert "sight gain" in situs("compare", folder / "r1", folder / "prior", "--blind", blind).out
+    ran = situs("compare", folder / "prior", folder / "r2", "--blind", folder / "prior")
+    assert ran.code == 0
+    ran = situs("compare", folder / "prior", "--blind", blind)
+    assert ran.code == 2
+    assert "no run to set" in ran.err
