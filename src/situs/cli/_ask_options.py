@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from situs.clients import Client, Limits, Price, ResponseCache, Spec
+    from situs.judges import Asker
 
 __all__ = ["AskOptions", "ask_options"]
 
@@ -79,6 +80,25 @@ class AskOptions(NamedTuple):
         from situs.clients import ResponseCache
 
         return None if self.no_cache else ResponseCache(cache_folder(), samples=self.cache_samples, say=say)
+
+    def asker(self, text: str, option: str, cache: ResponseCache | None, *, taken: Iterable[str] = ()) -> Asker:
+        """A model in a role beside the one under test."""
+        import msgspec
+
+        from situs.cli._output import warn
+        from situs.judges import asker_of
+
+        made = asker_of(
+            text,
+            option,
+            make=self.client,
+            limits=self.limits,
+            price=self.price,
+            cache=cache,
+            allow_remote=self.allow_remote,
+            taken=taken,
+        )
+        return msgspec.structs.replace(made, say=warn)
 
     def price(self, spec: Spec, client: Client) -> Price | None:
         """What the model costs."""

@@ -14,7 +14,8 @@ from situs.score._audit import (
 from situs.score._compare import Comparison, Contestant, Pair, compare, holm, sign_flip_p
 from situs.score._compare_runs import PER_ITEM, compare_runs
 from situs.score._entries import METRICS, Entry, entries
-from situs.score._jury import JurySummary
+from situs.score._jury import JurySummary, same_family
+from situs.score._loose_json import loose_values
 from situs.score._metrics_boxes import (
     box_metrics,
     centre_f1,
@@ -48,13 +49,13 @@ from situs.score._parse_grades import parse_grades
 from situs.score._parse_number import parse_number
 from situs.score._parse_yes_no import parse_yes_no
 from situs.score._protocol_ct_spatialvqa import PublishedScores
-from situs.score._protocol_sgmri import SgmriTable
-from situs.score._run import score_run
+from situs.score._protocol_sgmri import SgmriRates, SgmriTable, sgmri_texts
+from situs.score._run import open_answers, score_run
 from situs.score._scores import BaselineScores, NotComputed, Scores, blind_scores, choose_metrics, score_rows
 from situs.score._statistics import Estimate, cluster_bootstrap, cluster_bootstrap_of, cluster_of, paired_difference
 from situs.score._statistics_exact import binomial_interval_999, chance_adjusted, clopper_pearson
 from situs.score._text_metrics import TEXT_METRICS
-from situs.score._verdicts import parse_verdicts_option
+from situs.score._verdicts import judged_text, parse_verdicts_option
 
 __all__ = [
     "INFERRED",
@@ -81,6 +82,7 @@ __all__ = [
     "Result",
     "Scored",
     "Scores",
+    "SgmriRates",
     "SgmriTable",
     "Unparsed",
     "Verdicts",
@@ -111,12 +113,15 @@ __all__ = [
     "gwet_ac1",
     "holm",
     "judge",
+    "judged_text",
     "krippendorff_alpha",
+    "loose_values",
     "macro_f1",
     "mean_iou",
     "median_abs_log_ratio",
     "mra_vsi_code",
     "mra_vsi_paper",
+    "open_answers",
     "option_tricks",
     "paired_difference",
     "panoptic_quality",
@@ -134,11 +139,13 @@ __all__ = [
     "quadratic_kappa",
     "read_audit",
     "relative_accuracy",
+    "same_family",
     "same_labels",
     "score_rows",
     "score_run",
     "set_f1",
     "set_iou",
+    "sgmri_texts",
     "sign_flip_p",
     "skill_over_mean",
     "spearman_within_structure",
