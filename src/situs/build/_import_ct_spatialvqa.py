@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from situs._files import digest, new_folder, read_json
+from situs.agents import DIMENSIONS, dimensions_of
 from situs.bench import StudyRecord
-from situs.build._dimensions import DIMENSIONS, dimensions_of
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
 from situs.items import Item, Text, imported_item_id

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 if TYPE_CHECKING:
-    from situs.clients import Client, Limits, Price, ResponseCache, Spec
+    from situs.clients import Client, Limits, Price, ResponseCache, Spec, Tally
     from situs.judges import Asker
 
 __all__ = ["AskOptions", "ask_options"]
@@ -81,7 +81,15 @@ class AskOptions(NamedTuple):
 
         return None if self.no_cache else ResponseCache(cache_folder(), samples=self.cache_samples, say=say)
 
-    def asker(self, text: str, option: str, cache: ResponseCache | None, *, taken: Iterable[str] = ()) -> Asker:
+    def asker(
+        self,
+        text: str,
+        option: str,
+        cache: ResponseCache | None,
+        *,
+        taken: Iterable[str] = (),
+        progress: Callable[[Tally, int, int], None] = lambda tally, before, total: None,
+    ) -> Asker:
         """A model in a role beside the one under test."""
         import msgspec
 
@@ -98,7 +106,7 @@ class AskOptions(NamedTuple):
             allow_remote=self.allow_remote,
             taken=taken,
         )
-        return msgspec.structs.replace(made, say=warn)
+        return msgspec.structs.replace(made, say=warn, progress=progress)
 
     def price(self, spec: Spec, client: Client) -> Price | None:
         """What the model costs."""

@@ -14,6 +14,7 @@ __all__ = ["Asker", "asker_of", "role_spec"]
 
 _BATCH = 5
 _LARGEST_BATCH = 100
+_MAX_TOKENS = 4096
 
 
 class Asker(msgspec.Struct, frozen=True):
@@ -57,6 +58,11 @@ def role_spec(text: str, option: str) -> tuple[Spec, str, int]:
     return Spec(spec.kind, spec.name, spec.url, rest), name, batch
 
 
+def _roomy(settings: Settings, spec: Spec) -> Settings:
+    """Room for a reply on a whole batch, unless the spec says how much."""
+    return settings if "max_tokens" in spec.settings else msgspec.structs.replace(settings, max_tokens=_MAX_TOKENS)
+
+
 def asker_of(
     text: str,
     option: str,
@@ -78,7 +84,7 @@ def asker_of(
         name,
         lambda: waiting.pop() if waiting else make(spec),
         spec,
-        settings_for(first, spec),
+        _roomy(settings_for(first, spec), spec),
         first.remote,
         batch,
         limits(first),
