@@ -20,7 +20,9 @@ def write_card(
         "",
         f"A Situs bench: {info.counts['items']:,} questions on {info.counts['studies']:,} studies of "
         f"{info.counts['patients']:,} patients, from {info.source}, seed {info.seed}.",
-        "Every answer is computed from measured facts; `situs check` recomputes each from the evidence.",
+        "Every answer is read from one quoted sentence; `situs check` reads each anew from the report file."
+        if info.source == "reports"
+        else "Every answer is computed from measured facts; `situs check` recomputes each from the evidence.",
         "**Not reader-verified**: no radiologist has vetted a sample of these items yet.",
         *(f"- {note}" for note in info.notes),
         "",

@@ -82,6 +82,7 @@ def build_reports(
             problems.append(Problem(Severity.WARNING, "validator", validator.name, text, "give another --validator"))
         drafts = _vetted(drafts, studies, validator, folder, options, not_asked, ended)
     notes += _prior_balance(drafts)
+    drafts = _limited(drafts, options, not_asked)
     with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
         with BenchWriter(scratch, "reports", options, {}) as table:
             _write(table, studies, drafts, path, options, not_asked)
@@ -219,6 +220,19 @@ def _prior_balance(drafts: Sequence[_Draft]) -> list[str]:
     return notes
 
 
+def _limited(drafts: list[_Draft], options: BuildOptions, not_asked: Counter[str]) -> list[_Draft]:
+    """At most so many of a study, before twins are formed, so that none loses its partners."""
+    if options.per_study is None:
+        return drafts
+    kept, held = set[str](), Counter[str]()
+    for draft in sorted(drafts, key=lambda draft: digest(str(options.seed), draft.item.item_id)):
+        held[draft.item.study_id] += 1
+        if held[draft.item.study_id] <= options.per_study:
+            kept.add(draft.item.item_id)
+    not_asked["beyond the quota per study"] += len(drafts) - len(kept)
+    return [draft for draft in drafts if draft.item.item_id in kept]
+
+
 def _write(
     table: BenchWriter,
     studies: Sequence[_Study],
@@ -248,10 +262,6 @@ def _write(
             if draft.item.task == WRITTEN or draft.item.item_id in placements
         ]
         held.sort(key=lambda draft: (draft.item.task, draft.item.item_id))
-        if options.per_study is not None and len(held) > options.per_study:
-            not_asked["beyond the quota per study"] += len(held) - options.per_study
-            held = sorted(held, key=lambda d: digest(str(options.seed), d.item.item_id))[: options.per_study]
-            held.sort(key=lambda draft: (draft.item.task, draft.item.item_id))
         facts = {fact.fact_id: fact for draft in held for fact in draft.facts}
         places = {record.evidence["report"]: str(path)}
         table.add(record, facts.values(), [draft.item for draft in held], {}, places)

@@ -32,72 +32,13 @@ _SPATIAL = re.compile(
 _WORD = re.compile(r"[a-z0-9]+(?:[.,]\d+)?")
 _SIDES = {"left": r"\bleft\b|\blingul", "right": r"\bright\b|\bmiddle lobe\b"}
 _BOTH = re.compile(r"\b(?:both|bilateral\w*|each|either side|symmetric\w*)\b")
-_EMPTY = set(
-    [
-        "a",
-        "an",
-        "the",
-        "in",
-        "on",
-        "at",
-        "of",
-        "to",
-        "and",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "it",
-        "its",
-        "this",
-        "that",
-        "there",
-        "with",
-        "within",
-        "from",
-        "for",
-        "by",
-        "as",
-        "only",
-        "which",
-        "located",
-        "location",
-        "lies",
-        "found",
-        "seen",
-        "observed",
-        "region",
-        "regions",
-        "area",
-        "areas",
-        "side",
-        "sides",
-        "level",
-        "part",
-        "parts",
-        "yes",
-        "no",
-        "not",
-        "lung",
-        "lungs",
-        "lobe",
-        "lobes",
-        "segment",
-        "segments",
-        "one",
-        "mm",
-        "cm",
-        "approximately",
-        "about",
-        "into",
-        "also",
-        "they",
-        "does",
-        "do",
-        "has",
-        "have",
-    ]
+_EMPTY = frozenset(
+    re.findall(
+        r"\w+",
+        "a an the in on at of to and is are was were be it its this that there with within from for by as only which "
+        "located location lies found seen observed region regions area areas side sides level part parts yes no not "
+        "lung lungs lobe lobes segment segments one mm cm approximately about into also they does do has have",
+    )
 )
 _DENIAL = re.compile(r"\b(?:no|not|none|without|neither|nor|absent|absence)\b")
 
@@ -154,19 +95,15 @@ def _answer_problem(asked: str, said: str, proof: str) -> str | None:
         if all(_stem(word) in own for word in words):
             return "the question contains its answer"
     stems = _stems(proof)
-    loose = [
-        word for word in words if _stem(word) not in stems and not (word in ("both", "bilateral") and _both(proof))
-    ]
+    if _sides(proof) == {"left", "right"}:
+        stems |= {_stem("both"), _stem("bilateral")}
+    loose = [word for word in words if _stem(word) not in stems]
     return f"its answer says {loose[0]!r}, its sentence does not" if loose else None
 
 
 def _sides(text: str) -> set[str]:
     sides = {name for name, pattern in _SIDES.items() if re.search(pattern, text)}
     return {"left", "right"} if _BOTH.search(text) else sides
-
-
-def _both(text: str) -> bool:
-    return _sides(text) == {"left", "right"}
 
 
 def _stem(word: str) -> str:

@@ -136,14 +136,13 @@ def _worded(
 def _side(finding: str, organ: str, what: str, verb: str, *, single: bool) -> tuple[str, tuple[Option, ...]]:
     """One thing is left or right; several, or what spreads, may be on both sides."""
     if finding in _PLEURAL:
-        options = [Option("left", "the left side"), Option("right", "the right side"), Option("both", "both sides")]
-        return f"{verb.capitalize()} the {what} on the left, on the right or on both sides?", tuple(options)
+        options = [Option("left", "on the left"), Option("right", "on the right"), Option("both", "on both sides")]
+        return f"On which side {verb} the {what}?", tuple(options)
     name = _ORGANS[organ]
     options = [Option("left", f"the left {name}"), Option("right", f"the right {name}")]
     if single:
         return f"In which {name} {verb} the {what}?", tuple(options)
-    options.append(Option("both", f"both {name}s"))
-    return f"{verb.capitalize()} the {what} in the left {name}, in the right {name} or in both?", tuple(options)
+    return f"Which {name} has the {what}?", (*options, Option("both", f"both {name}s"))
 
 
 def _is_countable(finding: str) -> bool:
