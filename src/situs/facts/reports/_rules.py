@@ -45,10 +45,10 @@ _DENIAL = re.compile(r"\b(?:no|not|none|without|neither|nor|absent|absence)\b")
 
 def quote_span(text: str, quote: str) -> tuple[int, int] | None:
     """Where a quote stands, widened to whole sentences; white space and case may differ, words may not."""
-    words = quote.split()
+    words = quote.strip().rstrip(".;").split()
     if not words:
         return None
-    pattern = re.compile(r"\s+".join(map(re.escape, words)).rstrip(".;"), re.IGNORECASE)
+    pattern = re.compile(r"\s+".join(map(re.escape, words)), re.IGNORECASE)
     found = pattern.search(text)
     if found is None:
         return None
