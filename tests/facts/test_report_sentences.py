@@ -132,3 +132,37 @@ def test_the_rules_around_a_model(question: str, answer: str, quote: str, proble
     found = proposal_problem(question, answer, quote)
     assert (found is None) == (problem is None), found
     assert problem is None or problem in str(found)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Nodules in the posterior and anterior segment of the right lung upper lobe.",
+        "Nodules in the anterior, posterior segments of the right lung upper lobe.",
+        "Nodules in the right lung upper lobe anterior-posterior segments.",
+    ],
+)
+def test_of_several_segments_none_is_named(sentence: str) -> None:
+    assert places(sentence) == {("nodule", "lung"): {"side": "right", "lobe": "upper"}}
+
+
+def test_two_in_one_sentence_prove_nothing() -> None:
+    assert places("A 3 mm nodule in the left lung lower lobe and a 5 mm calcified nodule in the subpleural area.") == {}
+
+
+def test_what_spreads_has_no_size_in_its_name() -> None:
+    text = "Effusion up to 15 cm in the left pleural space. Effusion of 2 cm in the right pleural space."
+    assert places(text) == {}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Nodules in the right lung, the largest of which is in the upper lobe.",
+        "Bronchiectasis in the left lung, especially in the lower lobe.",
+        "Height losses are observed in the Dh11 vertebra and the L1 vertebra.",
+        "Decreased pleural effusion on the left.",
+    ],
+)
+def test_the_worst_place_among_several_is_not_the_place(sentence: str) -> None:
+    assert places(sentence) == {}

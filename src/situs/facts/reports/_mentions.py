@@ -73,7 +73,7 @@ def mentions_of(text: str, findings_length: int) -> list[Mention]:
             or HEDGED.search(lower)
             or ABOUT_BEFORE.search(lower)
             or BESIDE.search(lower)
-            or len({finding.name for finding, _ in found}) > 1
+            or len(found) > 1
             or not places.consistent
         ):
             status = "unsure"
@@ -83,7 +83,7 @@ def mentions_of(text: str, findings_length: int) -> list[Mention]:
             if finding.name not in seen:
                 seen.add(finding.name)
                 plural = bool(finding.many) and (counted or _is_plural(said))
-                size = None if plural else _size(lower)
+                size = _size(lower) if finding.many and not plural else None
                 result.append(Mention(sentence, finding, places, plural, size, status))
     return result
 

@@ -13,9 +13,13 @@ _BOTH = re.compile(r"\b(?:both|bilateral\w*|each)\b")
 _LOBE = re.compile(r"\b(upper|middle|lower)(?= lobes?\b|(?:,| and| or) (?:upper|middle|lower)\b[^.;]{0,12}\blobes?\b)")
 _LINGULA = re.compile(r"\blingul\w*")
 _LUNG = re.compile(r"\b(?:lungs?|pulmonary|hemithora\w+|lobes?|pleura\w*|lingul\w*|\w*basal|parenchym\w+)\b")
-_SEGMENT = re.compile(
-    r"\b(superior lingular|inferior lingular|anteromediobasal|apicoposterior|posterobasal|laterobasal|anterobasal|"
-    r"mediobasal|superior|apical|anterior|posterior|medial|lateral)(?= segments?\b)"
+_SEGMENT_NAMES = (
+    r"superior lingular|inferior lingular|anteromediobasal|apicoposterior|posterobasal|laterobasal|anterobasal|"
+    r"mediobasal|superior|inferior|apical|anterior|posterior|medial|lateral|basal"
+)
+_SEGMENT = re.compile(rf"\b(?:{_SEGMENT_NAMES})\b")
+_SEGMENTS = re.compile(
+    rf"\b(?:{_SEGMENT_NAMES})\b(?:(?: ?(?:,|/|-|and|or) ?| )+(?:{_SEGMENT_NAMES})\b)*(?= (?:sub)?segment)"
 )
 _BASAL = re.compile(r"\b(?:antero|postero|latero|medio|anteromedio)basal\b")
 _ORGANS = {
@@ -74,7 +78,7 @@ class Named(msgspec.Struct, frozen=True):
         if len(self.lobes) == 1 and len(self.sides) == 1 and "both" not in self.sides:
             (lobe,), (side,) = self.lobes, self.sides
             known = SEGMENTS.get(f"{side} {lobe}")
-            return known is not None and self.segments <= set(known)
+            return known is not None and (len(self.segments) != 1 or self.segments <= set(known))
         return True
 
 
@@ -96,7 +100,8 @@ def named_places(sentence: str) -> Named:
             lobes.add("lower")
         if lobes == {"middle"} and not sides:
             sides.add("right")
-        segments = {match[1] for match in _SEGMENT.finditer(sentence)}
+        segments = {name for found in _SEGMENTS.finditer(sentence) for name in _SEGMENT.findall(found[0])}
+        segments |= set(_BASAL.findall(sentence))
     if "kidney" in organs:
         parts = {"middle" if match[1] == "mid" else match[1] for match in _POLE.finditer(sentence)}
     elif "liver" in organs:
