@@ -37,16 +37,17 @@ HEDGED = re.compile(
     r"\?|\b(?:suspicious|suspected|suspicion|possibl[ey]|probabl[ey]|may|might|could|can|cannot|likely|thought|"
     r"considered?|evaluated|interpreted|compatible|consistent|suggest\w*|favou?r\w*|impression of|differential|"
     r"indistinguishable|unclear|uncertain|appears? to|seems?|presumed|questionable|if any|or|recommended|"
-    r"belong\w*|secondary to|due to|because)\b"
+    r"largest|biggest|most|mostly|especially|particularly|prominent\w*|"
+    r"predominant\w*|mainly|belong\w*|secondary to|due to|because)\b"
 )
-"""Words by which a sentence is not sure, or explains instead of stating."""
+"""Words by which a sentence is not sure, explains instead of stating, or tells the worst place among several."""
 
 ABOUT_BEFORE = re.compile(
     r"\b(?:previous\w*|prior|former|compar\w+|regress\w*|progress\w*|stable|unchanged|newly|new|old|recent\w*|"
     r"follow\w*|control|operat\w+|postop\w*|surgery|surgical|history|known|resect\w*|lobectomy|pneumonectomy|"
     r"mastectomy|nephrectomy|transplant\w*|current examination|treatment|post-?treatment|technique|contrast|"
     r"non-?contrast|suboptimal\w*|artifacts?|optimal\w*|\d{4}|serial|series|image|disappear\w*|"
-    r"continu\w+|last)\b"
+    r"continu\w+|last|decreas\w+|reduc\w+|increased (?:in )?(?:size|amount)|increasing)\b"
 )
 """Comparison, history and technique."""
 

@@ -41,7 +41,9 @@ _ORGANS = {
 _HAS_ORGAN = {name: re.compile(rf"\b(?:{words})\b") for name, words in _ORGANS.items()}
 _POLE = re.compile(r"(?<![-\w])(upper|lower|middle|mid)(?= (?:poles?|zones?|thirds?|part|section)\b)")
 _LIVER_LOBE = re.compile(r"\b(right|left)(?= lobes?\b)")
-_LEVEL = re.compile(r"\b([tl]) ?-?(\d{1,2})\b")
+_LEVEL = re.compile(r"\b(th|dh|[tldc]) ?-?(\d{1,2})\b")
+_REGION = {"th": "T", "dh": "T", "d": "T"}
+"""Thoracic vertebrae are also called D, Dh or Th."""
 
 LOBES = {
     "right upper": "the right upper lobe",
@@ -106,7 +108,7 @@ def named_places(sentence: str) -> Named:
         parts = {"middle" if match[1] == "mid" else match[1] for match in _POLE.finditer(sentence)}
     elif "liver" in organs:
         parts = {match[1] for match in _LIVER_LOBE.finditer(sentence)}
-    levels = {f"{match[1].upper()}{int(match[2])}" for match in _LEVEL.finditer(sentence)}
+    levels = {f"{_REGION.get(match[1], match[1].upper())}{int(match[2])}" for match in _LEVEL.finditer(sentence)}
     return Named(
         frozenset(organs),
         frozenset(sides),

@@ -72,7 +72,7 @@ def report_questions(ledger: Proves) -> Iterator[Question]:
             yield Question("report_lobe", "choice", given)
             if "segment" in place:
                 yield Question("report_segment", "choice", given)
-        if "part" in place:
+        if "part" in place and _is_countable(finding):
             yield Question("report_part", "choice", given)
         if organ == "vertebra" and place.get("level") in _LEVELS:
             yield Question("report_level", "choice", given)
