@@ -118,12 +118,14 @@ def ask_by_id(
     book.settle(settled or {})
     rounds = ((asker.batch, False), (1, True))
     tokens, totals, cost = Counter[str](), Counter[str](), 0.0 if asker.price is not None else None
-    seconds, stopped, interrupted = 0.0, "", False
+    seconds, stopped, interrupted, used = 0.0, "", False, False
     try:
         for size, again in rounds:
             wanted = book.waiting(again)
             if not wanted:
                 continue
+            # Asking closes its client.
+            client = asker.make() if used else client
             asked = ask(
                 client,
                 _requests(role, wanted, size, again, asker),
@@ -143,7 +145,7 @@ def ask_by_id(
             stopped, interrupted = asked.stopped, asked.interrupted
             if stopped:
                 break
-            client = asker.make() if not again else client
+            used = True
     finally:
         book.close()
     states = Counter(book.states[subject.id] for subject in subjects if subject.id in book.states)
