@@ -1,16 +1,17 @@
 """Pipelines: from a source of evidence to a bench."""
 
+from situs.agents import DIMENSIONS, dimensions_of
 from situs.build._adapter_check import Ability, AdapterReport, check_adapter
 from situs.build._boxes import build_boxes, parse_mix
 from situs.build._cohort import build_bench
 from situs.build._debias import debias
-from situs.build._dimensions import DIMENSIONS, dimensions_of
 from situs.build._import_ct_spatialvqa import import_ct_spatialvqa
 from situs.build._import_items import import_items
 from situs.build._import_sgmri import SgmriRow, import_sgmri, sgmri_rows
 from situs.build._licences import is_open_licence
 from situs.build._masks import build_masks
 from situs.build._phantoms import build_phantoms
+from situs.build._reports import build_reports
 from situs.build._show import Shown, show
 from situs.build._writer import BuildOptions, BuildResult
 
@@ -26,6 +27,7 @@ __all__ = [
     "build_boxes",
     "build_masks",
     "build_phantoms",
+    "build_reports",
     "check_adapter",
     "debias",
     "dimensions_of",

@@ -112,6 +112,10 @@ class BenchWriter:
         for series in study.series:
             self._used.update(series.structures)
 
+    def count_not_asked(self, reasons: Mapping[str, int]) -> None:
+        """Reasons that are known only once all studies are there."""
+        self._counts["not_asked"].update(reasons)
+
     def finish(self, problems: list[Problem], notes: tuple[str, ...] = ()) -> BuildResult:
         """Write `bench.json`, locations and card, once the tables are closed."""
         options = self._options

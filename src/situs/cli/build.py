@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from situs.cli._ask_options import AskOptions, ask_options
 from situs.cli._build_options import build_options, finish, options_from
-from situs.cli._output import progress_bar
+from situs.cli._output import progress_bar, warn
 from situs.cli._sources import Sources
 
 
@@ -124,6 +125,63 @@ def _boxes(
             keep_stems=ids == "stem",
             progress=progress,
         )
+    finish(result, given)
+
+
+@command.command("reports")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--writer", default="rules", show_default=True, metavar="rules|SPEC", help="Who writes the questions.")
+@click.option("--validator", metavar="SPEC", help="A model that vets every question; another one than the writer.")
+@click.option("--ids", type=click.Choice(["opaque", "keep"]), default="opaque", show_default=True, help="Study ids.")
+@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@ask_options
+@build_options
+def _reports(file: Path, writer: str, validator: str | None, ids: str, licence: str, **given: Any) -> None:
+    """Ask what radiology reports prove.
+
+    FILE is CSV, JSON or JSON Lines with id, findings and impression (and patient, where known), or the reports of
+    CT-SpatialVQA. Rules write by default: they ask only what one sentence states and no other contradicts. A model
+    as writer proposes, quoting its sentence; rules check before and after a validator does. What models were asked
+    is kept in OUT.asked: the same command goes on where it stopped.
+    """
+    from contextlib import ExitStack
+
+    from situs.build import build_reports, is_open_licence
+    from situs.cli._ask_judges import leave_if_stopped, print_asked
+    from situs.cli._progress import run_progress
+    from situs.errors import SitusError
+
+    asking = AskOptions(**{name: given.pop(name) for name in AskOptions._fields})
+    by_rule = writer == "rules"
+    if not by_rule and validator is None:
+        raise SitusError("a model's questions need a validator", where="--validator", fix="name another model")
+    restricted = given["restricted"] or not is_open_licence(licence)
+    cache = asking.cache(warn) if not by_rule or validator is not None else None
+    done: list[Any] = []
+
+    def ended(asked: Any) -> None:
+        leave_if_stopped(asked)
+        done.append(asked)
+
+    with ExitStack() as stack:
+        if cache is not None:
+            stack.callback(cache.close)
+        roles = {
+            name: asking.asker(text, f"--{name}", cache, progress=stack.enter_context(run_progress(name)))
+            for name, text in (("writer", writer), ("validator", validator))
+            if text is not None and text != "rules"
+        }
+        result = build_reports(
+            file,
+            given["out"],
+            options_from(given, restricted=restricted, licence=licence),
+            writer=roles.get("writer"),
+            validator=roles.get("validator"),
+            keep_ids=ids == "keep",
+            ended=ended,
+        )
+    if not given["as_json"]:
+        print_asked(done)
     finish(result, given)
 
 

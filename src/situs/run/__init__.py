@@ -1,6 +1,7 @@
 """Putting a bench's questions to a model or baseline: the runner, its journal, and the baselines."""
 
 from situs.clients import Spec, parse_spec
+from situs.run._append import AppendFile
 from situs.run._baselines import BASELINES, Baseline, Prior, is_baseline, make_baseline
 from situs.run._box_prior import boxes_of
 from situs.run._folder import RunInfo, open_run
@@ -18,6 +19,7 @@ __all__ = [
     "BASELINES",
     "NATIVE",
     "AnswerRow",
+    "AppendFile",
     "Baseline",
     "HiddenRow",
     "Joined",
