@@ -7,7 +7,7 @@ from pathlib import Path
 
 from situs.clients import parse_spec
 from situs.errors import SitusError, did_you_mean
-from situs.run import BASELINES, Viewing, open_run, read_hidden, read_journal, selected_items
+from situs.run import BASELINES, Viewing, items_of, open_run, read_hidden, read_journal
 from situs.score._compare import Comparison, Contestant, compare
 from situs.score._entries import BOX_METRICS
 from situs.score._metrics_grades import GRADE_EXACT, GRADE_WITHIN_ONE
@@ -54,7 +54,7 @@ def compare_runs(
         shown, gives = Viewing(its_bench, info.profile), info.profile.gives
         scored = [
             judge(item, rows.get(item.item_id), gives, shown=shown, hidden=hidden.get(item.item_id, ()))
-            for item in selected_items(its_bench, info.split, info.limit)
+            for item in items_of(its_bench, info)
         ]
         clusters.update((row.outcome.item_id, row.cluster) for row in scored)
         runs.append(_contestant(_name(folder, info.client, [run.name for run in runs]), info.client, scored, metric))

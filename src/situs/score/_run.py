@@ -11,7 +11,7 @@ from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.items import Item
 from situs.profiles import Profile
-from situs.run import open_run, read_hidden, read_journal, selected_items
+from situs.run import items_of, open_run, read_hidden, read_journal
 from situs.score._open_answers import Verdicts, open_scores, with_open
 from situs.score._protocol_sgmri import sgmri_tables
 from situs.score._scores import Scores, score_rows
@@ -43,7 +43,7 @@ def score_run(
         given = msgspec.structs.replace(given, contestant=info.client)
 
         def items() -> Iterable[Item]:
-            return selected_items(opened, info.split, info.limit)
+            return items_of(opened, info)
     else:
         opened = open_bench(bench)
         rows, items = read_journal(answers), opened.items
