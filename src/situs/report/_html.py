@@ -10,12 +10,14 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from situs.report._charts import Chart
 from situs.report._payload import Payload
-from situs.report._tables import Board, Grid, csv_link
+from situs.report._table import csv_link
+from situs.report._tables import Board, Grid
 
 __all__ = ["Page", "json_for_script", "render_page"]
 
-_SCRIPTS = ("dom.js", "numberline.js", "viewer.js", "detail.js", "list.js", "main.js")
+_SCRIPTS = ("dom.js", "numberline.js", "viewer.js", "strip.js", "detail.js", "list.js", "main.js")
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -28,6 +30,7 @@ class Page(msgspec.Struct, frozen=True):
     banner: str
     board: Board
     grid: Grid
+    charts: list[Chart]
     left_out: str
     version: str
 

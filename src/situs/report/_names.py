@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import repeat
 
 from situs.run import parse_spec
 
@@ -34,12 +35,12 @@ def public_name(client: str) -> str:
     return text + (f"?{'&'.join(shown)}" if shown else "")
 
 
-def unique_names(clients: Iterable[str]) -> list[str]:
-    """Public names in order, the second of the same name called `… #2`."""
+def unique_names(clients: Iterable[str], marks: Iterable[str] = repeat("")) -> list[str]:
+    """Public names in order, each with its mark, the second of the same name called `… #2`."""
     seen: Counter[str] = Counter()
     names = []
-    for client in clients:
-        name = public_name(client)
+    for client, mark in zip(clients, marks, strict=False):
+        name = public_name(client) + mark
         seen[name] += 1
         names.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
     return names

@@ -11,9 +11,20 @@ import msgspec
 from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Item
+from situs.report._causes import cause_of
 from situs.report._names import unique_names
-from situs.run import BASELINES, AnswerRow, RunInfo, open_run, parse_spec, read_hidden, read_journal, selected_items
-from situs.score import Entry, Outcome, Scores, score_rows
+from situs.run import (
+    BASELINES,
+    AnswerRow,
+    RunInfo,
+    Viewing,
+    items_of,
+    open_run,
+    parse_spec,
+    read_hidden,
+    read_journal,
+)
+from situs.score import Entry, Outcome, Scored, Scores, judge, score_rows
 
 __all__ = ["ScoredRun", "entry_of", "mark_of", "read_runs"]
 
@@ -50,6 +61,24 @@ class ScoredRun(msgspec.Struct, frozen=True):
     rows: dict[str, AnswerRow]
     scores: Scores
     items: int
+    scored: dict[str, Scored] = {}
+    """Each item's score with what breakdowns group by."""
+    causes: dict[str, str] = {}
+    """Item → why the answer is wrong, where that can be told."""
+
+    @property
+    def kind(self) -> str:
+        """`model`, `baseline`, `reader` (a person) or `text` (a model from which the pictures were withheld)."""
+        if self.baseline:
+            return "baseline"
+        if parse_spec(self.info.client).kind == "human":
+            return "reader"
+        return "text" if self.info.withheld else "model"
+
+    @property
+    def ranked(self) -> bool:
+        """Whether it competes: a model that was shown the pictures and answered nearly all."""
+        return self.kind == "model" and not self.incomplete
 
     @property
     def baseline(self) -> str:
@@ -82,26 +111,54 @@ def read_runs(folders: Sequence[Path], bench: Path | None, seed: int) -> tuple[B
     for folder, _, other in opened:
         if other.info.content_hash != shared.info.content_hash:
             raise SitusError("is of another bench than the first run", where=folder, fix="report one bench at a time")
-    names = unique_names(info.client for _, info, _ in opened)
+    names = unique_names(
+        (info.client for _, info, _ in opened), (" (text only)" if info.withheld else "" for _, info, _ in opened)
+    )
     runs = []
     covered: dict[str, Item] = {}
     for name, (folder, info, _) in zip(names, opened):
-        items = list(selected_items(shared, info.split, info.limit))
+        items = list(items_of(shared, info))
         covered.update((item.item_id, item) for item in items)
         rows = read_journal(folder / "answers.jsonl")
+        hidden, jury = read_hidden(folder / "hidden.jsonl"), _jury(folder / "scores.json")
         scores = score_rows(
             shared,
             items.copy,
             rows,
             gives=info.profile.gives,
             profile=info.profile,
-            hidden=read_hidden(folder / "hidden.jsonl"),
+            hidden=hidden,
             metrics=_METRICS,
             seed=seed,
+            judged=jury,
         )
-        runs.append(ScoredRun(name, info, rows, scores, len(items)))
+        shown = Viewing(shared, info.profile)
+        scored = {}
+        for item in items:
+            own = judge(
+                item,
+                rows.get(item.item_id),
+                info.profile.gives,
+                shown=shown,
+                hidden=hidden.get(item.item_id, ()),
+            )
+            scored[item.item_id] = msgspec.structs.replace(own, outcome=scores.outcomes[item.item_id])
+        causes = {key: cause for key, row in scored.items() if (cause := cause_of(row))}
+        runs.append(ScoredRun(name, info, rows, scores, len(items), scored, causes))
     order = {item_id: place for place, item_id in enumerate(item.item_id for item in shared.items())}
     return shared, sorted(covered.values(), key=lambda item: order[item.item_id]), runs
+
+
+def _jury(path: Path) -> dict[str, Outcome]:
+    """What a jury said of free text when the run was last scored; nothing if there was none."""
+    if not path.is_file():
+        return {}
+    try:
+        before = msgspec.json.decode(path.read_bytes(), type=Scores)
+    except (msgspec.DecodeError, OSError) as error:
+        fix = "run situs score again, or remove the file"
+        raise SitusError("is not what situs score writes", where=path, fix=fix) from error
+    return {} if before.jury is None else before.outcomes
 
 
 def entry_of(entries: Sequence[Entry] | None, metric: str) -> Entry | None:

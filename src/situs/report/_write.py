@@ -13,12 +13,16 @@ from situs._files import write_atomic
 from situs.bench import Bench, Locations
 from situs.errors import SitusError
 from situs.facts import Fact, Measured
-from situs.items import Item
+from situs.items import Boxes, Compound, Item
+from situs.report._charts import charts_of
 from situs.report._choose import in_picture_order, is_wrong
 from situs.report._html import Page, json_for_script, render_page
 from situs.report._payload import Payload, build_payload, series_key
 from situs.report._pictures import Embedded, embed_pictures, pictured_series
 from situs.report._scored import ScoredRun, read_runs
+from situs.report._standing import standings_of
+from situs.report._strips import StripStore
+from situs.report._table import write_tables
 from situs.report._tables import board_of, grid_of
 
 __all__ = ["ReportResult", "write_report"]
@@ -41,6 +45,8 @@ class ReportResult(msgspec.Struct, frozen=True):
     """Items with pictures."""
     left_out: str
     bytes: int
+    tables: int = 0
+    """Files written beside it."""
 
 
 def write_report(
@@ -51,11 +57,14 @@ def write_report(
     data: Path | None = None,
     pictures: int = 12,
     allow_pixels: bool = False,
+    max_bytes: int = _FILE_BYTES,
+    tables: Path | None = None,
     seed: int = 0,
 ) -> ReportResult:
     """Write one self-contained HTML file about the runs, which must be of one bench.
 
-    `pictures` items get pictures, wrong answers first. A restricted bench embeds none unless `allow_pixels`.
+    `pictures` items get pictures, wrong answers first, as far as `max_bytes` reach. A restricted bench embeds no pixels
+    and no report quotes unless `allow_pixels`. `tables` is a folder for every table as Markdown, LaTeX and CSV.
     """
     if pictures < 0:
         raise SitusError(f"cannot show {pictures} pictures", where="--pictures", fix="give 0 or more")
@@ -67,6 +76,7 @@ def write_report(
     available = set() if withheld or not pictures else pictured_series(studies, locations)
     ordered = in_picture_order(items, lambda item: is_wrong(item, scored), seed)
     candidates = [item for item in ordered if series_key(item) in available]
+    drawable = candidates or [item for item in ordered if item.series and _has_boxes(item)]
     payload = build_payload(
         opened,
         items,
@@ -76,23 +86,38 @@ def write_report(
         quotes=not withheld,
         first=[item.item_id for item in ordered[: max(pictures, 200)]],
     )
-    budget = _FILE_BYTES - _SLACK_BYTES - len(json_for_script(payload).encode())
-    embedded = embed_pictures(opened, candidates[:pictures], studies, facts, locations, budget)
-    left_out = _left_out(payload, embedded, len(items), len(candidates), pictures, withheld)
+    charts = charts_of(scored, items, facts)
+    drawn = sum(len(picture) for chart in charts for _, picture in chart.pictures) + sum(
+        3 * len(chart.table.csv) for chart in charts
+    )
+    budget = max(0, max_bytes - _SLACK_BYTES - drawn - len(json_for_script(payload).encode()))
+    strips = StripStore(opened, scored, data, pixels=not withheld)
+    chosen = drawable[:pictures]
+    embedded = embed_pictures(opened, chosen, studies, facts, locations, budget, strips, available)
+    left_out = _left_out(payload, embedded, len(items), len(candidates), pictures, withheld, max_bytes)
     payload = _with_pictures(payload, embedded, withheld)
+    standings = standings_of(scored, items, seed)
+    board, grid = board_of(scored, standings), grid_of(scored)
     page = Page(
         title=opened.info.name,
         facts=_header(opened, items, scored),
         warnings=_warnings(opened, items, scored),
-        banner=_banner(opened, embedded),
-        board=board_of(scored),
-        grid=grid_of(scored),
+        banner=_banner(opened, embedded, withheld),
+        board=board,
+        grid=grid,
+        charts=charts,
         left_out=left_out,
         version=__version__,
     )
     html = render_page(page, payload).encode("utf-8")
     write_atomic(out, html)
-    return ReportResult(out, len(scored), len(items), len(embedded.items), left_out, len(html))
+    written = [] if tables is None else write_tables(tables, [board.table, grid.table, *(c.table for c in charts)])
+    return ReportResult(out, len(scored), len(items), len(embedded.items), left_out, len(html), len(written))
+
+
+def _has_boxes(item: Item) -> bool:
+    parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
+    return any(isinstance(part, Boxes) and part.boxes for part in parts)
 
 
 def _facts_for(bench: Bench, items: Sequence[Item]) -> Mapping[str, Fact]:
@@ -120,7 +145,9 @@ def _with_pictures(payload: Payload, embedded: Embedded, withheld: bool) -> Payl
     return msgspec.structs.replace(payload, rows=rows, shared=embedded.shared, picture_note=note)
 
 
-def _left_out(payload: Payload, embedded: Embedded, items: int, candidates: int, asked: int, withheld: bool) -> str:
+def _left_out(
+    payload: Payload, embedded: Embedded, items: int, candidates: int, asked: int, withheld: bool, max_bytes: int
+) -> str:
     without = items - len(embedded.items)
     parts = []
     if withheld:
@@ -130,11 +157,11 @@ def _left_out(payload: Payload, embedded: Embedded, items: int, candidates: int,
         if candidates < items and candidates < asked:
             parts.append(f"{items - candidates:,} items have no image at hand")
     if embedded.unreadable:
-        parts.append(f"the image or masks of {embedded.unreadable:,} items could not be read or verified")
+        parts.append(f"the image of {embedded.unreadable:,} items could not be read, verified or fitted in")
     if embedded.items:
         parts.append("pictured items show at most about 40 slices per plane, those around their structures")
     if embedded.shortened:
-        parts.append(f"{embedded.shortened:,} items show fewer, to keep the file under 30 MB")
+        parts.append(f"{embedded.shortened:,} views show fewer, to keep the file under {max_bytes / 1e6:.0f} MB")
     if payload.details_left_out:
         parts.append(f"derivations of {payload.details_left_out:,} items are left out, to keep the file small")
     text = "; ".join(parts)
@@ -182,7 +209,8 @@ def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) ->
     return words
 
 
-def _banner(bench: Bench, embedded: Embedded) -> str:
-    if bench.info.restricted and embedded.items:
-        return "RESTRICTED DATA: this file holds pixels of patients. Do not share it."
+def _banner(bench: Bench, embedded: Embedded, withheld: bool) -> str:
+    if bench.info.restricted and not withheld:
+        held = "pixels of patients" if embedded.items else "what was restricted of patients"
+        return f"RESTRICTED DATA: this file holds {held}. Do not share it."
     return ""
