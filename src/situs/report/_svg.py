@@ -146,7 +146,7 @@ def bucket_svg(grid: ShareGrid, label: str) -> Markup:
 
 def agreement_svg(panel: AgreementPanel, label: str) -> Markup:
     """Ratio of answer to truth over their mean, both logarithmic, with bias and limits."""
-    left, top, width, height = 52.0, 12.0, 270.0, 170.0
+    left, top, width, height = 46.0, 12.0, 214.0, 150.0
     xs = [math.log10(x) for x, _, _ in panel.points]
     low_x, high_x = min(xs) - 0.1, max(xs) + 0.1
     reach = min(
@@ -168,7 +168,7 @@ def agreement_svg(panel: AgreementPanel, label: str) -> Markup:
 
     parts = [_tag("rect", x=left, y=top, width=width, height=height, class_="plane")]
     for ratio in (0.01, 0.1, 0.5, 1.0, 2.0, 10.0, 100.0):
-        if abs(math.log10(ratio)) <= reach:
+        if abs(math.log10(ratio)) <= reach and (reach < 1 or ratio not in (0.5, 2.0)):
             y = y_at(ratio)
             parts.append(_tag("line", x1=left, x2=left + width, y1=f"{y:.1f}", y2=f"{y:.1f}", class_="ring"))
             parts.append(_text(left - 6, y + 4, f"×{ratio:g}", "soft", "end"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,13 +10,14 @@ import msgspec
 
 from situs import __version__
 from situs._files import write_atomic
-from situs.bench import Bench, Locations
+from situs._page import json_for_script
+from situs.bench import Bench, Locations, read_readings
 from situs.errors import SitusError
 from situs.facts import Fact, Measured
 from situs.items import Boxes, Compound, Item
 from situs.report._charts import charts_of
 from situs.report._choose import in_picture_order, is_wrong
-from situs.report._html import Page, json_for_script, render_page
+from situs.report._html import Page, render_page
 from situs.report._payload import Payload, build_payload, series_key
 from situs.report._pictures import Embedded, embed_pictures, pictured_series
 from situs.report._scored import ScoredRun, read_runs
@@ -24,6 +25,7 @@ from situs.report._standing import standings_of
 from situs.report._strips import StripStore
 from situs.report._table import write_tables
 from situs.report._tables import board_of, grid_of
+from situs.score import key_errors
 
 __all__ = ["ReportResult", "write_report"]
 
@@ -170,6 +172,7 @@ def _left_out(
 
 def _header(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) -> list[tuple[str, str]]:
     info = bench.info
+    errors = key_errors(read_readings(bench.folder))
     patients = len({item.patient_id for item in items})
     strata = Counter(item.stratum for item in items)
     spread = ", ".join(f"{count:,} {name or 'no stratum'}" for name, count in sorted(strata.items()))
@@ -184,6 +187,7 @@ def _header(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) -> l
         ("Items", f"{items_words} ({spread})"),
         ("Runs", f"{len(runs):,}"),
         ("Seed", str(info.seed)),
+        ("Key", errors.words if errors is not None else "not reader-verified"),
         ("Licence", info.licence or "not stated"),
         ("Content hash", info.content_hash[:12]),
     ]
@@ -197,11 +201,16 @@ def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) ->
         words.append(f"Only {counted}: too few for intervals (10 needed). Read the accuracies as examples.")
     elif patients < _FEW_PATIENTS:
         words.append(f"Only {counted}: intervals are wide and approximate (30 advised).")
+    incomplete: dict[str, list[str]] = defaultdict(list)
     for run in runs:
         if run.incomplete:
             lost = {s: n for s, n in run.states.items() if s in ("failed", "missing", "unjudged") and n}
             said = ", ".join(f"{n:,} {state}" for state, n in sorted(lost.items()))
-            words.append(f"{run.name} is incomplete ({said} of {run.items:,}) and is not ranked.")
+            incomplete[f"incomplete ({said} of {run.items:,}) and not ranked"].append(run.name)
+    for said, names in incomplete.items():
+        words.append(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} {said}.")
+    if any(run.states["unjudged"] for run in runs):
+        words.append("Free text waits for judges: run situs score with --verdicts, then write the report again.")
     if len({run.items for run in runs}) > 1:
         words.append("The runs cover different numbers of items; blind rows are worked out on the widest.")
     if bench.info.restricted:

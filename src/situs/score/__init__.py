@@ -15,6 +15,7 @@ from situs.score._compare import Comparison, Contestant, Pair, compare, holm, si
 from situs.score._compare_runs import PER_ITEM, compare_runs
 from situs.score._entries import METRICS, Entry, entries
 from situs.score._jury import JurySummary
+from situs.score._key_errors import KeyErrors, key_errors
 from situs.score._metrics_boxes import (
     box_metrics,
     centre_f1,
@@ -72,6 +73,7 @@ __all__ = [
     "Entry",
     "Estimate",
     "JurySummary",
+    "KeyErrors",
     "NotComputed",
     "Outcome",
     "Pair",
@@ -111,6 +113,7 @@ __all__ = [
     "gwet_ac1",
     "holm",
     "judge",
+    "key_errors",
     "krippendorff_alpha",
     "macro_f1",
     "mean_iou",

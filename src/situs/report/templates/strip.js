@@ -1,4 +1,5 @@
 // What the model saw: its very pictures in order, with true boxes (solid) and given ones (dashed) on them.
+const MOST_NAMED = 6;
 const strip = { truth: true, hidden: new Set() };
 
 function makeStrips(data, strips) {
@@ -33,7 +34,7 @@ function makeStrip(data, entry) {
   const thumbs = frames.map(([place, key, width, height], n) => {
     const has = truth.some((box) => box[0] === place) || asked.includes(place);
     const mark = runs.some((run) => said[run].some((box) => box[0] === place));
-    const image = key ? h('img', { alt: '', src: data.shared.frames[key], loading: 'lazy' }) : h('span', { class: 'blank' });
+    const image = key ? h('img', { alt: '', src: data.shared.frames[key] }) : h('span', { class: 'blank' });
     image.style.aspectRatio = `${width} / ${height}`;
     return h('button', { type: 'button', class: 'thumb', 'aria-label': `picture ${place + base}${has ? ', in the right answer' : ''}${mark ? ', in an answer given' : ''}`, onclick: () => go(n) },
       image, h('span', { class: 'no' }, String(place + base), has ? h('i', { class: 'has true' }) : null, mark ? h('i', { class: 'has said' }) : null));
@@ -58,10 +59,12 @@ function makeStrip(data, entry) {
       const d = `M${x0} ${y0}H${x1}V${y1}H${x0}z`;
       return [s('path', { class: 'box-back', d }), s('path', { class: 'box ' + cls, d })];
     }));
-    labels.replaceChildren(...drawn.map(({ box: [, x0, y0, x1, y1, label], cls, name }) => {
+    const few = (name) => drawn.filter((entry) => entry.name === name).length <= MOST_NAMED;
+    labels.replaceChildren(...drawn.filter((entry) => few(entry.name)).map(({ box: [, x0, y0, x1, y1, label], cls, name }) => {
       const below = cls === 'true';
       const node = h('span', { class: 'box-label ' + cls }, label ? `${name}: ${label.replace(/_/g, ' ')}` : name);
-      node.style.left = 100 * clamp(x0 / width, 0, 0.8) + '%';
+      if (x0 + x1 > width) node.style.right = 100 * clamp(1 - x1 / width, 0, 0.5) + '%';
+      else node.style.left = 100 * clamp(x0 / width, 0, 0.5) + '%';
       if (below && y1 / height < 0.92) node.style.top = 100 * y1 / height + '%';
       else node.style.bottom = 100 * (1 - Math.max(y0 / height, 0.08)) + '%';
       return node;
@@ -70,8 +73,8 @@ function makeStrip(data, entry) {
     output.textContent = `${place + base} (${at + 1}/${frames.length})`;
     slider.setAttribute('aria-valuetext', `picture ${place + base}, slice or frame ${source + 1} of the scan`);
     picture.alt = `picture ${place + base} as the model saw it`;
-    const told = drawn.map(({ box: [, x0, y0, x1, y1, label], name }) => `${name}${label ? ' (' + label.replace(/_/g, ' ') + ')' : ''} x ${short(x0)}–${short(x1)}, y ${short(y0)}–${short(y1)}`);
-    words.textContent = `Picture ${place + base}: slice or frame ${source + 1} of the scan.` + (asked.includes(place) ? ' It belongs to the right answer.' : '') + (told.length ? ' Boxes: ' + told.join('; ') + '.' : '');
+    const told = drawn.slice(0, 8).map(({ box: [, x0, y0, x1, y1, label], name }) => `${name}${label ? ' (' + label.replace(/_/g, ' ') + ')' : ''} x ${short(x0)}–${short(x1)}, y ${short(y0)}–${short(y1)}`);
+    words.textContent = `Picture ${place + base}: slice or frame ${source + 1} of the scan.` + (asked.includes(place) ? ' It belongs to the right answer.' : '') + (told.length ? ' Boxes: ' + told.join('; ') + (drawn.length > 8 ? ` and ${drawn.length - 8} more` : '') + '.' : '');
     thumbs.forEach((thumb, n) => thumb.setAttribute('aria-current', String(n === at)));
     const thumb = thumbs[at];
     if (thumb.offsetLeft < row.scrollLeft || thumb.offsetLeft + thumb.offsetWidth > row.scrollLeft + row.clientWidth) row.scrollLeft = thumb.offsetLeft - row.clientWidth / 2;
