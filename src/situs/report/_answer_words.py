@@ -42,7 +42,8 @@ def _words(item: Item, answer: Simple) -> str:
         case YesNo(value):
             return "yes" if value else "no"
         case Number(value, unit, interval):
-            spread = f" ({short(interval[0])} to {short(interval[1])} count as right)" if interval else ""
+            wide = interval is not None and interval[0] < interval[1]
+            spread = f" ({short(interval[0])} to {short(interval[1])} count as right)" if interval and wide else ""
             return f"{short(value)} {unit}".strip() + spread
         case Choice() | Choices():
             return "; ".join(f"{letter}. {text}" for letter, text, right in option_rows(item) if right)

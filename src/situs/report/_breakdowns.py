@@ -28,6 +28,7 @@ __all__ = [
 _PLACES = ("structure", "finding", "region")
 """Kinds of tags that say what an item is about, the first that is found."""
 _CATEGORIES = ("category", "dimension")
+_NO_CATEGORY = ("repeated question",)
 _MOST_ROWS = 30
 _FEWEST = 3
 _BUCKETS_ML = (1.0, 10.0, 100.0, 1000.0)
@@ -114,6 +115,9 @@ def by_category(runs: Sequence[ScoredRun], items: Sequence[Item]) -> ShareGrid |
         grid = _grid(runs, items, lambda item, kind=kind: _tags(item, kind), 12)  # type: ignore[misc]
         if grid is not None and len(grid.groups) >= 3:
             return grid
+    grid = _grid(runs, items, lambda item: [tag for tag in item.tags if ":" not in tag and tag not in _NO_CATEGORY], 12)
+    if grid is not None and len(grid.groups) >= 3:
+        return grid
     grid = _grid(runs, items, lambda item: [item.task.replace("_", " ")], 12)
     return grid if grid is not None and len(grid.groups) >= 3 else None
 

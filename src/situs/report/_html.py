@@ -11,7 +11,7 @@ from markupsafe import Markup
 from situs._page import json_for_script, page_policy
 from situs.report._charts import Chart
 from situs.report._payload import Payload
-from situs.report._table import csv_link
+from situs.report._table import Table, csv_link
 from situs.report._tables import Board, Grid
 
 __all__ = ["Page", "render_page"]
@@ -29,6 +29,7 @@ class Page(msgspec.Struct, frozen=True):
     banner: str
     board: Board
     grid: Grid
+    wording: Table | None
     charts: list[Chart]
     left_out: str
     version: str

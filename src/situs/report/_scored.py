@@ -65,6 +65,8 @@ class ScoredRun(msgspec.Struct, frozen=True):
     """Each item's score with what breakdowns group by."""
     causes: dict[str, str] = {}
     """Item → why the answer is wrong, where that can be told."""
+    kept: Scores | None = None
+    """What `situs score` last wrote into the run, with judges and text metrics."""
 
     @property
     def kind(self) -> str:
@@ -82,9 +84,9 @@ class ScoredRun(msgspec.Struct, frozen=True):
 
     @property
     def baseline(self) -> str:
-        """`oracle`, `random`, …; empty for a model."""
+        """`oracle`, `random`, …; empty for a model, also one whose answers of elsewhere are replayed."""
         kind = parse_spec(self.info.client).kind
-        return kind if kind in BASELINES else ""
+        return kind if kind in BASELINES and kind != "replay" else ""
 
     @property
     def states(self) -> Counter[str]:
@@ -102,8 +104,13 @@ class ScoredRun(msgspec.Struct, frozen=True):
         return states["failed"] + states["unjudged"] + states["missing"] > _INCOMPLETE * self.items
 
 
-def read_runs(folders: Sequence[Path], bench: Path | None, seed: int) -> tuple[Bench, list[Item], list[ScoredRun]]:
-    """Every run, the one bench they share, and the items any of them covers, in bench order."""
+def read_runs(
+    folders: Sequence[Path], bench: Path | None, seed: int, names: Sequence[str] = ()
+) -> tuple[Bench, list[Item], list[ScoredRun]]:
+    """Every run, the one bench they share, and the items any of them covers, in bench order.
+
+    `names` are what the runs are called, in their order; without, each goes by its client.
+    """
     if not folders:
         raise SitusError("no run given", fix="give one or more run folders")
     opened = [(folder, *open_run(folder, bench)) for folder in folders]
@@ -111,16 +118,18 @@ def read_runs(folders: Sequence[Path], bench: Path | None, seed: int) -> tuple[B
     for folder, _, other in opened:
         if other.info.content_hash != shared.info.content_hash:
             raise SitusError("is of another bench than the first run", where=folder, fix="report one bench at a time")
-    names = unique_names(
+    if names and (len(names) != len(opened) or len(set(names)) < len(names)):
+        raise SitusError("not one name of its own for each run", where="--names", fix="give as many as there are runs")
+    called = list(names) or unique_names(
         (info.client for _, info, _ in opened), (" (text only)" if info.withheld else "" for _, info, _ in opened)
     )
     runs = []
     covered: dict[str, Item] = {}
-    for name, (folder, info, _) in zip(names, opened):
+    for name, (folder, info, _) in zip(called, opened):
         items = list(items_of(shared, info))
         covered.update((item.item_id, item) for item in items)
         rows = read_journal(folder / "answers.jsonl")
-        hidden, jury = read_hidden(folder / "hidden.jsonl"), _jury(folder / "scores.json")
+        hidden, kept = read_hidden(folder / "hidden.jsonl"), _kept(folder / "scores.json")
         scores = score_rows(
             shared,
             items.copy,
@@ -130,7 +139,7 @@ def read_runs(folders: Sequence[Path], bench: Path | None, seed: int) -> tuple[B
             hidden=hidden,
             metrics=_METRICS,
             seed=seed,
-            judged=jury,
+            judged=kept.outcomes if kept is not None and kept.jury is not None else {},
         )
         shown = Viewing(shared, info.profile)
         scored = {}
@@ -144,21 +153,20 @@ def read_runs(folders: Sequence[Path], bench: Path | None, seed: int) -> tuple[B
             )
             scored[item.item_id] = msgspec.structs.replace(own, outcome=scores.outcomes[item.item_id])
         causes = {key: cause for key, row in scored.items() if (cause := cause_of(row))}
-        runs.append(ScoredRun(name, info, rows, scores, len(items), scored, causes))
+        runs.append(ScoredRun(name, info, rows, scores, len(items), scored, causes, kept))
     order = {item_id: place for place, item_id in enumerate(item.item_id for item in shared.items())}
     return shared, sorted(covered.values(), key=lambda item: order[item.item_id]), runs
 
 
-def _jury(path: Path) -> dict[str, Outcome]:
-    """What a jury said of free text when the run was last scored; nothing if there was none."""
+def _kept(path: Path) -> Scores | None:
+    """What `situs score` last found, if it was run."""
     if not path.is_file():
-        return {}
+        return None
     try:
-        before = msgspec.json.decode(path.read_bytes(), type=Scores)
+        return msgspec.json.decode(path.read_bytes(), type=Scores)
     except (msgspec.DecodeError, OSError) as error:
         fix = "run situs score again, or remove the file"
         raise SitusError("is not what situs score writes", where=path, fix=fix) from error
-    return {} if before.jury is None else before.outcomes
 
 
 def entry_of(entries: Sequence[Entry] | None, metric: str) -> Entry | None:

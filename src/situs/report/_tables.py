@@ -111,6 +111,8 @@ def _cell(entries: Sequence[Entry] | None, metric: str = "accuracy") -> Cell:
     if entry is None or entry.value is None:
         absent = next((e for e in entries or () if e.metric == metric), None)
         return Cell(note=absent.note if absent else "")
+    if entry.states.get("unjudged", 0) >= entry.n:
+        return Cell(note="waits for judges")
     low, high = (100.0 * v for v in entry.ci95) if entry.ci95 else (None, None)
     by_chance = None if chance is None or chance.value is None else 100.0 * chance.value
     return Cell(100.0 * entry.value, low, high, by_chance, entry.n, entry.note)

@@ -25,6 +25,7 @@ from situs.report._standing import standings_of
 from situs.report._strips import StripStore
 from situs.report._table import write_tables
 from situs.report._tables import board_of, grid_of
+from situs.report._wording import wording_of
 from situs.score import key_errors
 
 __all__ = ["ReportResult", "write_report"]
@@ -61,16 +62,18 @@ def write_report(
     allow_pixels: bool = False,
     max_bytes: int = _FILE_BYTES,
     tables: Path | None = None,
+    names: Sequence[str] = (),
     seed: int = 0,
 ) -> ReportResult:
     """Write one self-contained HTML file about the runs, which must be of one bench.
 
     `pictures` items get pictures, wrong answers first, as far as `max_bytes` reach. A restricted bench embeds no pixels
     and no report quotes unless `allow_pixels`. `tables` is a folder for every table as Markdown, LaTeX and CSV.
+    `names` are what the runs are called, in their order.
     """
     if pictures < 0:
         raise SitusError(f"cannot show {pictures} pictures", where="--pictures", fix="give 0 or more")
-    opened, items, scored = read_runs(runs, bench, seed)
+    opened, items, scored = read_runs(runs, bench, seed, names)
     studies = {study.study_id: study for study in opened.studies()}
     facts = _facts_for(opened, items)
     withheld = opened.info.restricted and not allow_pixels
@@ -99,7 +102,7 @@ def write_report(
     left_out = _left_out(payload, embedded, len(items), len(candidates), pictures, withheld, max_bytes)
     payload = _with_pictures(payload, embedded, withheld)
     standings = standings_of(scored, items, seed)
-    board, grid = board_of(scored, standings), grid_of(scored)
+    board, grid, wording = board_of(scored, standings), grid_of(scored), wording_of(scored)
     page = Page(
         title=opened.info.name,
         facts=_header(opened, items, scored),
@@ -107,13 +110,15 @@ def write_report(
         banner=_banner(opened, embedded, withheld),
         board=board,
         grid=grid,
+        wording=wording,
         charts=charts,
         left_out=left_out,
         version=__version__,
     )
     html = render_page(page, payload).encode("utf-8")
     write_atomic(out, html)
-    written = [] if tables is None else write_tables(tables, [board.table, grid.table, *(c.table for c in charts)])
+    own = [board.table, grid.table, *([wording] if wording is not None else [])]
+    written = [] if tables is None else write_tables(tables, [*own, *(c.table for c in charts)])
     return ReportResult(out, len(scored), len(items), len(embedded.items), left_out, len(html), len(written))
 
 

@@ -19,7 +19,11 @@ def _words(item: Item, answer: Simple) -> str:
         case YesNo(value):
             return "yes" if value else "no"
         case Number(value, unit, interval):
-            spread = f", {interval[0]:.3g} to {interval[1]:.3g} count as right" if interval else ""
+            spread = (
+                f", {interval[0]:.3g} to {interval[1]:.3g} count as right"
+                if interval and interval[0] < interval[1]
+                else ""
+            )
             return f"{value:.3g} {unit}".strip() + spread
         case Choice(value, also_right):
             return " or ".join(_option(item, one) for one in (value, *also_right))

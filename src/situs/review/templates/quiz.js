@@ -88,16 +88,14 @@ function show() {
   viewer = makeViewer(item);
   const marks = MARKS.map(([state, words, key]) => h('button', { type: 'button', class: 'verdict', 'data-key': key, 'aria-pressed': String(answer.state === state), onclick: () => {
     answer.state = answer.state === state ? '' : state;
-    if (!verifying) { answer.said = {}; answer.parts = {}; }
+    if (!verifying) { answer.said = {}; answer.parts = {}; answer.given = {}; }
     keep();
     show();
   } }, h('kbd', {}, key), words));
   const state = () => document.querySelectorAll('.verdict').forEach((button, n) => button.setAttribute('aria-pressed', String(answer.state === MARKS[n][0])));
   const parts = verifying ? [] : item.parts.map((part) => {
     const said = part.name ? (answer.parts[part.name] = answer.parts[part.name] || {}) : answer.said;
-    const whole = new Set(answer.state === 'answered' ? item.parts.map((one) => one.name) : []);
     const changed = (given) => {
-      whole[given ? 'add' : 'delete'](part.name);
       answer.given = { ...(answer.given || {}), [part.name]: given };
       answer.state = item.parts.some((one) => answer.given[one.name]) ? 'answered' : '';
       state();
