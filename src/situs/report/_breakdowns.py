@@ -73,7 +73,9 @@ class SideTable(msgspec.Struct, frozen=True):
 
 def _counted(run: ScoredRun, keys: Iterable[str]) -> list[Scored]:
     found = (run.scored.get(key) for key in keys)
-    return [row for row in found if row is not None and row.outcome.right is not None]
+    return [
+        row for row in found if row is not None and row.outcome.right is not None and row.outcome.state != "unjudged"
+    ]
 
 
 def _grid(

@@ -12,7 +12,7 @@ from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Item
 from situs.report._causes import cause_of
-from situs.report._names import unique_names
+from situs.report._names import spec_of, unique_names
 from situs.run import (
     BASELINES,
     AnswerRow,
@@ -20,7 +20,6 @@ from situs.run import (
     Viewing,
     items_of,
     open_run,
-    parse_spec,
     read_hidden,
     read_journal,
 )
@@ -73,7 +72,7 @@ class ScoredRun(msgspec.Struct, frozen=True):
         """`model`, `baseline`, `reader` (a person) or `text` (a model from which the pictures were withheld)."""
         if self.baseline:
             return "baseline"
-        if parse_spec(self.info.client).kind == "human":
+        if spec_of(self.info.client).kind == "human":
             return "reader"
         return "text" if self.info.withheld else "model"
 
@@ -85,7 +84,7 @@ class ScoredRun(msgspec.Struct, frozen=True):
     @property
     def baseline(self) -> str:
         """`oracle`, `random`, …; empty for a model, also one whose answers of elsewhere are replayed."""
-        kind = parse_spec(self.info.client).kind
+        kind = spec_of(self.info.client).kind
         return kind if kind in BASELINES and kind != "replay" else ""
 
     @property

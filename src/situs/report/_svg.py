@@ -88,7 +88,7 @@ def heat_svg(grid: ShareGrid, label: str) -> Markup:
 
 def radar_svg(grid: ShareGrid, label: str) -> Markup:
     """One axis a category, from 0 in the middle to 100 %."""
-    centre_x, centre_y, radius = 270.0, 190.0, 130.0
+    centre_x, centre_y, radius = 330.0, 190.0, 130.0
     count = len(grid.groups)
 
     def at(axis: int, share: float) -> tuple[float, float]:
@@ -105,14 +105,14 @@ def radar_svg(grid: ShareGrid, label: str) -> Markup:
         parts.append(_tag("line", x1=centre_x, y1=centre_y, x2=f"{x:.1f}", y2=f"{y:.1f}", class_="ring"))
         x, y = at(axis, 1.1)
         anchor = "middle" if abs(x - centre_x) < 12 else "start" if x > centre_x else "end"
-        parts.append(_text(x, y + 4, _clipped(name, 22), anchor=anchor))
+        parts.append(_text(x, y + 4, _clipped(name, 30), anchor=anchor))
     for run in range(len(grid.runs)):
         shares = [_share(values[run]) for values in grid.values]
         spots = [at(axis, share) for axis, share in enumerate(shares) if share is not None]
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)
         parts.append(_tag("polygon", points=line, class_=f"web s{run % 8}"))
         parts += [_tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=2.5, class_=f"spot s{run % 8}") for x, y in spots]
-    return _svg(540, 370, label, parts)
+    return _svg(660, 370, label, parts)
 
 
 def bucket_svg(grid: ShareGrid, label: str) -> Markup:
