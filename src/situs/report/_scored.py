@@ -14,10 +14,10 @@ from situs.items import Item
 from situs.report._causes import cause_of
 from situs.report._names import spec_of, unique_names
 from situs.run import (
-    BASELINES,
     AnswerRow,
     RunInfo,
     Viewing,
+    is_baseline,
     items_of,
     open_run,
     read_hidden,
@@ -85,7 +85,7 @@ class ScoredRun(msgspec.Struct, frozen=True):
     def baseline(self) -> str:
         """`oracle`, `random`, …; empty for a model, also one whose answers of elsewhere are replayed."""
         kind = spec_of(self.info.client).kind
-        return kind if kind in BASELINES and kind != "replay" else ""
+        return kind if is_baseline(kind) else ""
 
     @property
     def states(self) -> Counter[str]:

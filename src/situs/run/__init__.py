@@ -1,7 +1,7 @@
 """Putting a bench's questions to a model or baseline: the runner, its journal, and the baselines."""
 
 from situs.clients import Spec, parse_spec
-from situs.run._baselines import BASELINES, Baseline, make_baseline
+from situs.run._baselines import BASELINES, Baseline, is_baseline, make_baseline
 from situs.run._box_prior import boxes_of
 from situs.run._folder import RunInfo, open_run, start_run
 from situs.run._hidden import HiddenRow, read_hidden
@@ -33,6 +33,7 @@ __all__ = [
     "boxes_of",
     "first_text",
     "has_places",
+    "is_baseline",
     "items_of",
     "list_boxes",
     "make_baseline",

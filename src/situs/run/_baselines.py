@@ -39,7 +39,7 @@ from situs.run._speak import list_boxes, say_boxes, say_frames, say_grades, say_
 from situs.run._viewing import Viewing, has_places
 from situs.space import FrameBox
 
-__all__ = ["BASELINES", "Baseline", "make_baseline"]
+__all__ = ["BASELINES", "Baseline", "is_baseline", "make_baseline"]
 
 _CLEAR_Z = 2.0
 """How far a majority must stand out from an even split before it counts as knowledge (standard errors)."""
@@ -337,6 +337,11 @@ BASELINES: dict[str, Callable[[Bench, Spec, Viewing], Baseline]] = {
     "replay": lambda bench, spec, viewing: Replay(bench, spec),
 }
 _SETTINGS = {"prior": {"seed", "delay", "boxes"}}
+
+
+def is_baseline(kind: str) -> bool:
+    """Whether a run of this kind answers without any model; a replay holds the answers of one."""
+    return kind in BASELINES and kind != "replay"
 
 
 def make_baseline(bench: Bench, spec: Spec, profile: Profile | None = None) -> Baseline:

@@ -33,6 +33,11 @@ class Plan(msgspec.Struct, frozen=True):
     without_scan: int = 0
     """Items that came without a series, as imported questions do."""
 
+    def read_through(self) -> None:
+        """Read every item once, so that a damaged bench is refused before anything is written or asked."""
+        for _ in islice(self.bench.items(self.split), len(self.item_ids)):
+            pass
+
     def items(self, wanted: Callable[[str], bool]) -> Iterator[Item]:
         """The wanted items, those of one study and series together."""
         found = (item for item in islice(self.bench.items(self.split), len(self.item_ids)) if wanted(item.item_id))

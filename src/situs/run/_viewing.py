@@ -51,8 +51,10 @@ class Viewing:
     def obstacle(self, item: Item) -> str:
         """Why places cannot be spoken of under the profile; empty if they can."""
         try:
-            self.layout(item)
+            layout = self.layout(item)
             self.sizes(item)
+            if _has_boxes(item.answer):
+                _ = [frame.tiles[0].matrix for frame in layout.frames[:1]]
         except SitusError as error:
             return error.problem
         return ""
@@ -112,6 +114,11 @@ def _frames_in(answer: Answer) -> Iterator[int]:
                 yield from frames
             case Boxes(boxes):
                 yield from (box.frame for box in boxes if isinstance(box, FrameBox))
+
+
+def _has_boxes(answer: Answer) -> bool:
+    parts = answer.parts.values() if isinstance(answer, Compound) else (answer,)
+    return any(isinstance(part, Boxes) for part in parts)
 
 
 def _size(frame: Frame) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from situs.clients import parse_spec
 from situs.errors import SitusError, did_you_mean
-from situs.run import BASELINES, Viewing, items_of, open_run, read_hidden, read_journal
+from situs.run import Viewing, is_baseline, items_of, open_run, read_hidden, read_journal
 from situs.score._compare import Comparison, Contestant, compare
 from situs.score._entries import BOX_METRICS
 from situs.score._metrics_grades import GRADE_EXACT, GRADE_WITHIN_ONE
@@ -72,7 +72,7 @@ def _contestant(name: str, client: str, scored: Sequence[Scored], metric: str) -
     lost = sum(row.outcome.state in ("failed", "missing", "unjudged") for row in counted)
     complete = lost <= _INCOMPLETE * len(counted)
     said = {row.outcome.item_id: row.outcome.parsed for row in counted if row.outcome.state == "answered"}
-    return Contestant(name, values, said, ranked=complete, baseline=parse_spec(client).kind in BASELINES)
+    return Contestant(name, values, said, ranked=complete, baseline=is_baseline(parse_spec(client).kind))
 
 
 def _value(row: Scored, metric: str) -> float | None:
