@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from situs.cli._output import json_option, print_json, print_table, warn
+
+if TYPE_CHECKING:
+    from situs.score import Comparison, OverSources, SightGain
 
 
 @click.command("compare")
@@ -18,18 +22,29 @@ from situs.cli._output import json_option, print_json, print_table, warn
     show_default=True,
     help="One with a value per item, e.g. box.tube-iou@1.",
 )
+@click.option(
+    "--blind",
+    multiple=True,
+    metavar="RUN",
+    type=click.Path(path_type=Path),
+    help="A run of one of the models without pictures, for its sight gain; repeat.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap and the test.")
 @json_option
-def command(runs: tuple[Path, ...], bench: Path | None, metric: str, seed: int, as_json: bool) -> None:
+def command(
+    runs: tuple[Path, ...], bench: Path | None, metric: str, blind: tuple[Path, ...], seed: int, as_json: bool
+) -> None:
     """Tell which of several runs of one bench is better, and which cannot be told apart.
 
     Each pair is compared on the items both could answer. The interval and the test (signs of whole patients
     exchanged) keep a patient's items together; p is corrected after Holm for the number of pairs. Runs of which more
-    than 1 % is missing are compared but not ranked; a model in one group with a blind baseline shows no sight.
+    than 1 % is missing are compared but not ranked. Runs that differ in their seed only are averaged item by item and
+    count as one; sampled models need three. Where items come from several sources of data, the mean over sources and
+    that without each are given too. A model in one group with a blind baseline shows no sight.
     """
     from situs.score import compare_runs
 
-    result = compare_runs(runs, bench, metric=metric, seed=seed)
+    result = compare_runs(runs, bench, metric=metric, seed=seed, blind=blind)
     if as_json:
         print_json(result)
         return
@@ -60,7 +75,50 @@ def command(runs: tuple[Path, ...], bench: Path | None, metric: str, seed: int, 
         groups = "; ".join(", ".join(group) for group in result.tied_groups if len(group) > 1)
         caption = f"Cannot be told apart: {groups}." if groups else "All ranked runs can be told apart."
         print_table("ranks on the items all share", ["rank", "95 %", "run", metric], ranks, caption)
+    if result.sight:
+        print_table(
+            "sight gain: with pictures minus without",
+            ["model", "gain", "95 % interval", "p", "with chance for refusals", "items", "patients"],
+            [_sight_row(gain) for gain in result.sight],
+        )
+    if result.sources:
+        print_table(
+            "means over sources of data",
+            ["run", "over items", "over sources", "95 % interval", *(f"without {s}" for s in _source_names(result))],
+            [_source_row(name, over) for name, over in result.sources.items()],
+        )
     click.echo(
         f"{len(result.nobody):,} items no model gets, {len(result.everybody):,} every model gets, "
         f"{len(result.suspects):,} with a suspect key (--json lists them)"
     )
+
+
+def _sight_row(gain: SightGain) -> list[str]:
+    own, credited = gain.gain, gain.credited
+    return [
+        gain.name,
+        _signed(own.difference),
+        "none" if own.ci95 is None else f"{own.ci95[0]:+.3f} to {own.ci95[1]:+.3f}",
+        "" if own.p is None else f"{own.p:.4f}",
+        _signed(credited.difference) if credited is not None else "",
+        f"{own.n:,}",
+        f"{own.clusters:,}",
+    ]
+
+
+def _signed(value: float | None) -> str:
+    return "" if value is None else f"{value:+.3f}"
+
+
+def _source_names(result: Comparison) -> list[str]:
+    return [source.source for source in next(iter(result.sources.values())).sources]
+
+
+def _source_row(name: str, over: OverSources) -> list[str]:
+    interval = "none" if over.macro_ci95 is None else f"{over.macro_ci95[0]:.3f} – {over.macro_ci95[1]:.3f}"
+    without = [one.macro_without for one in over.sources]
+    return [name, *(_plain(value) for value in (over.micro, over.macro)), interval, *map(_plain, without)]
+
+
+def _plain(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from situs.cli._judged import print_judged
+from situs.cli._looked_into import look_into, print_extras, tables_of
 from situs.cli._numbers import entry_of, interval_text, value_text
 from situs.cli._output import json_option, print_json, print_table, warn
 from situs.cli._places import print_places, print_sgmri
@@ -41,6 +42,22 @@ _SHOWN = (
     help="For ANSWERS.jsonl: what was shown, a name or a TOML file. Default: every frame at its own pixels.",
 )
 @click.option("--human", type=click.Path(path_type=Path), help="Human verdicts on some answers, to calibrate judges.")
+@click.option("--breakdowns", "break_down", is_flag=True, help="By structure, system, side, size, difficulty and more.")
+@click.option("--signatures", "explain", is_flag=True, help="Why answers are wrong, and whether stated steps hold.")
+@click.option(
+    "--compare-published",
+    "published",
+    is_flag=False,
+    flag_value="",
+    metavar="[PAPER]",
+    help="The papers' numbers beside: sgmri-vqa, ct-spatialvqa, spatialmed, 3dreasonknee. Default: by the bench.",
+)
+@click.option(
+    "--tables",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write every table as CSV, Markdown and LaTeX.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
 @json_option
 def command(
@@ -51,6 +68,10 @@ def command(
     protocol: str | None,
     profile: str | None,
     human: Path | None,
+    break_down: bool,
+    explain: bool,
+    published: str | None,
+    tables: Path | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -59,24 +80,43 @@ def command(
     Accuracy = right / all answerable items: unparsed and refused answers count as not right, a number is right inside
     its fact's interval, and boxes are if they overlap the true ones by half, label by label. Intervals are over
     patients, not items. Free text is right if more than half of all judges say so; text metrics compare wording and
-    never rank. Writes scores.json into the run.
+    never rank. Writes scores.json into the run; --tables makes its own folder.
     """
+    import msgspec
+
     from situs._files import write_atomic
     from situs.errors import SitusError
     from situs.profiles import load_profile
-    from situs.score import Verdicts, choose_metrics, parse_verdicts_option, score_run
+    from situs.score import (
+        Verdicts,
+        choose_metrics,
+        parse_verdicts_option,
+        score_run,
+        score_tables,
+        write_tables,
+    )
 
     given = Verdicts(tuple(parse_verdicts_option(text) for text in verdicts), protocol, human)
     if profile is not None and answers.is_dir():
         raise SitusError("a run knows its profile", where="--profile", fix="drop it")
     shown = None if profile is None else load_profile(profile)
     scores = score_run(bench, answers, profile=shown, metrics=choose_metrics(metrics), seed=seed, verdicts=given)
+    extras = look_into(
+        bench,
+        answers,
+        scores,
+        profile=shown,
+        seed=seed,
+        breakdowns=break_down or tables is not None,
+        signatures=explain,
+        published=published,
+    )
+    if tables is not None:
+        write_tables(tables, [*score_tables(scores), *tables_of(extras)])
     if answers.is_dir():
-        import msgspec
-
         write_atomic(answers / "scores.json", msgspec.json.format(msgspec.json.encode(scores), indent=1) + b"\n")
     if as_json:
-        print_json(_contract(scores))
+        print_json(_contract(scores) | {k: v for k, v in msgspec.structs.asdict(extras).items() if v is not None})
         return
     for text in scores.warnings:
         warn(text)
@@ -84,6 +124,7 @@ def command(
     print_places(answers.name, scores)
     print_judged(answers.name, scores)
     print_sgmri(answers.name, scores)
+    print_extras(extras, broken_down=break_down)
 
 
 def _contract(scores: Scores) -> dict[str, object]:

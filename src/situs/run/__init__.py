@@ -1,7 +1,7 @@
 """Putting a bench's questions to a model or baseline: the runner, its journal, and the baselines."""
 
 from situs.clients import Spec, parse_spec
-from situs.run._baselines import BASELINES, Baseline, is_baseline, make_baseline
+from situs.run._baselines import BASELINES, Baseline, Prior, is_baseline, make_baseline
 from situs.run._box_prior import boxes_of
 from situs.run._folder import RunInfo, open_run, start_run
 from situs.run._hidden import HiddenRow, read_hidden
@@ -24,6 +24,7 @@ __all__ = [
     "Joined",
     "Journal",
     "Presents",
+    "Prior",
     "Row",
     "RunInfo",
     "RunResult",

@@ -307,8 +307,18 @@ class Prior(Majority):
             return super()._words(item, answer, rng) if mean is None else f"{mean:.1f} {answer.unit}"
         if isinstance(answer, Text):
             return super()._words(item, answer, rng)
+        return _say(item, _guess(item, self._seed, self.purpose, self.left_open(item)))
+
+    def left_open(self, item: Item) -> list[str]:
+        """The answers that other patients leave open; one alone is what it is confident of."""
+        offered = _offered(item)
         known = self._anatomy.consistent(item) or self.standing_out(item)
-        return _say(item, _guess(item, self._seed, self.purpose, known))
+        return sorted(set(known) & set(offered)) or offered
+
+    def number(self, item: Item) -> float | None:
+        """The number that other patients suggest; None where there are none."""
+        mean = self._anatomy.expected_number(item)
+        return self._values.without(item.question, item.patient_id) if mean is None else mean
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
         if self._prior is None:

@@ -45,7 +45,7 @@ class Viewing:
         marks = tuple(box for box in item.boxes if box.label.startswith("mark:"))
         key = (item.study_id, item.series, item.level, item.frames, marks)
         if self._last is None or self._last[0] != key:
-            self._last = key, layout_of(self.profile, self._grid(item), item)
+            self._last = key, layout_of(self.profile, self.grid(item), item)
         return self._last[1]
 
     def obstacle(self, item: Item) -> str:
@@ -72,7 +72,8 @@ class Viewing:
         """Positions of the pictures that show these frames."""
         return self.layout(item).shown_frames(frames)
 
-    def _grid(self, item: Item) -> Grid | PixelGrid:
+    def grid(self, item: Item) -> Grid | PixelGrid:
+        """The lattice of the item's series."""
         if self._grids is None:
             self._grids = _grids_of(self._bench)
         try:

@@ -11,9 +11,31 @@ from situs.score._audit import (
     draw_items,
     read_audit,
 )
-from situs.score._compare import Comparison, Contestant, Pair, compare, holm, sign_flip_p
+from situs.score._breakdowns import (
+    Breakdowns,
+    NumberError,
+    breakdown_tables,
+    breakdowns,
+    facet_matrix,
+    facet_table,
+    number_table,
+    side_table,
+)
+from situs.score._compare import (
+    Comparison,
+    Contestant,
+    Pair,
+    SightGain,
+    average_seeds,
+    compare,
+    holm,
+    sight_gain,
+    sign_flip_p,
+)
 from situs.score._compare_runs import PER_ITEM, compare_runs
 from situs.score._entries import METRICS, Entry, entries
+from situs.score._facets import FACETS, facets_of
+from situs.score._judged_run import JudgedRun, judged_run
 from situs.score._jury import JurySummary
 from situs.score._key_errors import KeyErrors, key_errors
 from situs.score._metrics_boxes import (
@@ -48,51 +70,74 @@ from situs.score._parse_frames import parse_frames
 from situs.score._parse_grades import parse_grades
 from situs.score._parse_number import parse_number
 from situs.score._parse_yes_no import parse_yes_no
+from situs.score._parts import boxes_right, frames_right
 from situs.score._protocol_ct_spatialvqa import PublishedScores
 from situs.score._protocol_sgmri import SgmriTable
+from situs.score._published import PUBLISHED, PublishedTable, published_beside, published_tables
+from situs.score._quantities import Quantity, base_value, quantities
+from situs.score._readings import Reading, readings
 from situs.score._run import score_run
+from situs.score._score_tables import score_tables
 from situs.score._scores import BaselineScores, NotComputed, Scores, blind_scores, choose_metrics, score_rows
+from situs.score._sources import OverSources, over_sources, source_of
 from situs.score._statistics import Estimate, cluster_bootstrap, cluster_bootstrap_of, cluster_of, paired_difference
 from situs.score._statistics_exact import binomial_interval_999, chance_adjusted, clopper_pearson
+from situs.score._tables import Table, csv_text, latex_text, markdown_text, write_tables
 from situs.score._text_metrics import TEXT_METRICS
 from situs.score._verdicts import parse_verdicts_option
 
 __all__ = [
+    "FACETS",
     "INFERRED",
     "METRICS",
     "PER_ITEM",
     "PROTOCOLS",
+    "PUBLISHED",
     "TEXT_METRICS",
     "TRICKS",
     "AuditPlan",
     "AuditResult",
     "AuditRow",
     "BaselineScores",
+    "Breakdowns",
     "Comparison",
     "Contestant",
     "Entry",
     "Estimate",
+    "JudgedRun",
     "JurySummary",
     "KeyErrors",
     "NotComputed",
+    "NumberError",
     "Outcome",
+    "OverSources",
     "Pair",
     "Parsed",
     "PublishedScores",
+    "PublishedTable",
+    "Quantity",
+    "Reading",
     "RefusedInWords",
     "Result",
     "Scored",
     "Scores",
     "SgmriTable",
+    "SightGain",
+    "Table",
     "Unparsed",
     "Verdicts",
     "agreement",
     "audit_agreement",
     "audit_plan",
     "audit_sheet",
+    "average_seeds",
+    "base_value",
     "binomial_interval_999",
     "blind_scores",
     "box_metrics",
+    "boxes_right",
+    "breakdown_tables",
+    "breakdowns",
     "centre_f1",
     "chance_adjusted",
     "choose_metrics",
@@ -103,24 +148,34 @@ __all__ = [
     "cohen_kappa",
     "compare",
     "compare_runs",
+    "csv_text",
     "draw_items",
     "ends_within_one",
     "entries",
     "f1_at",
+    "facet_matrix",
+    "facet_table",
+    "facets_of",
     "frame_f1",
     "frame_iou",
+    "frames_right",
     "grade_table",
     "gwet_ac1",
     "holm",
     "judge",
+    "judged_run",
     "key_errors",
     "krippendorff_alpha",
+    "latex_text",
     "macro_f1",
+    "markdown_text",
     "mean_iou",
     "median_abs_log_ratio",
     "mra_vsi_code",
     "mra_vsi_paper",
+    "number_table",
     "option_tricks",
+    "over_sources",
     "paired_difference",
     "panoptic_quality",
     "parse_boxes",
@@ -134,17 +189,26 @@ __all__ = [
     "percent_agreement",
     "presence_sensitivity",
     "presence_specificity",
+    "published_beside",
+    "published_tables",
     "quadratic_kappa",
+    "quantities",
     "read_audit",
+    "readings",
     "relative_accuracy",
     "same_labels",
     "score_rows",
     "score_run",
+    "score_tables",
     "set_f1",
     "set_iou",
+    "side_table",
+    "sight_gain",
     "sign_flip_p",
     "skill_over_mean",
+    "source_of",
     "spearman_within_structure",
     "tube_iou",
     "within_interval",
+    "write_tables",
 ]

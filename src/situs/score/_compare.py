@@ -11,12 +11,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.errors import SitusError
+from situs.score._sources import OverSources, over_sources
 from situs.score._statistics import TOO_FEW_CLUSTERS, paired_difference
 from situs.score._statistics_resample import ClusterSums
 
-__all__ = ["Comparison", "Contestant", "Pair", "Standing", "Suspect", "compare", "holm", "sign_flip_p", "tied_groups"]
+__all__ = [
+    "CHANCE_ADJUSTED",
+    "Comparison",
+    "Contestant",
+    "Pair",
+    "SightGain",
+    "Standing",
+    "Suspect",
+    "average_seeds",
+    "compare",
+    "holm",
+    "sight_gain",
+    "sign_flip_p",
+    "tied_groups",
+]
 
 LEVEL = 0.05
+CHANCE_ADJUSTED = "accuracy.chance-adjusted"
 _POWER_Z = 0.8416212335729143
 """The 80 % quantile of the normal distribution: the power at which a difference counts as detectable."""
 _EXACT_CLUSTERS = 14
@@ -37,6 +53,16 @@ class Contestant(msgspec.Struct, frozen=True):
     """False for an incomplete run: it is compared, but has no rank."""
     baseline: bool = False
     """Whether it answers without a model; such runs say nothing about the keys."""
+
+
+class SightGain(msgspec.Struct, frozen=True):
+    """A model minus its own run without pictures, on the items of both."""
+
+    name: str
+    blind: str
+    gain: Pair
+    credited: Pair | None = None
+    """The same, where the blind run gets a guess's chance for every answer it refused or left unclear."""
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -89,12 +115,21 @@ class Comparison(msgspec.Struct, frozen=True):
     everybody: list[str]
     suspects: list[Suspect]
     warnings: list[str]
+    sight: list[SightGain] = []
+    """Models beside their own runs without pictures, where these were given."""
+    sources: dict[str, OverSources] = {}
+    """Run → its mean over sources of data and without each, on the shared items; empty with one source."""
 
 
 def compare(
-    runs: Sequence[Contestant], clusters: Mapping[str, str], *, metric: str = "accuracy", seed: int = 0
+    runs: Sequence[Contestant],
+    clusters: Mapping[str, str],
+    *,
+    metric: str = "accuracy",
+    seed: int = 0,
+    sources: Mapping[str, str] | None = None,
 ) -> Comparison:
-    """Compare every pair of runs; `clusters` says which patient an item belongs to."""
+    """Compare every pair of runs; `clusters` says which patient an item belongs to, `sources` which set of data."""
     if len(runs) < 2:
         raise SitusError("nothing to compare", fix="give two or more runs of one bench")
     names = [run.name for run in runs]
@@ -107,6 +142,7 @@ def compare(
     shared = sorted(set.intersection(*(set(run.values) for run in ranked))) if ranked else []
     standings = _standings(ranked, shared, clusters, seed)
     models = [run for run in ranked if not run.baseline]
+    over = _over_sources(ranked, shared, clusters, sources or {}, seed)
     reach = [pair.detectable for pair in pairs if pair.detectable is not None]
     return Comparison(
         pairs=pairs,
@@ -116,15 +152,82 @@ def compare(
         nobody=[item for item in shared if models and all(run.values[item] == 0 for run in models)],
         everybody=[item for item in shared if models and all(run.values[item] == 1 for run in models)],
         suspects=_suspects(models, shared),
-        warnings=_warnings(runs, pairs),
+        warnings=_warnings(runs, pairs) + _hangs_on_one(over),
+        sources=over,
     )
+
+
+def average_seeds(name: str, runs: Sequence[Contestant]) -> Contestant:
+    """Runs of one model that differ in their seed only, as one: each item's value is its mean over the seeds."""
+    shared = set.intersection(*(set(run.values) for run in runs))
+    values = {item: float(np.mean([run.values[item] for run in runs])) for item in sorted(shared)}
+    alike = {item: {run.said.get(item, "") for run in runs} for item in shared}
+    return Contestant(
+        name,
+        values,
+        {item: words.pop() for item, words in sorted(alike.items()) if len(words) == 1 and "" not in words},
+        ranked=all(run.ranked for run in runs),
+        baseline=all(run.baseline for run in runs),
+    )
+
+
+def sight_gain(
+    model: Contestant,
+    blind: Contestant,
+    clusters: Mapping[str, str],
+    *,
+    chances: Mapping[str, float] | None = None,
+    metric: str = "accuracy",
+    seed: int = 0,
+) -> SightGain:
+    """How much better a model is with pictures than without, paired on shared items, over patients.
+
+    `chances` are those of a guess, for the items that the blind run refused or left unclear.
+    """
+    gain = _pair(model, blind, clusters, metric, seed)
+    credited = None
+    if chances:
+        values = {item: max(value, chances.get(item, 0.0)) for item, value in blind.values.items()}
+        credited = _pair(model, msgspec.structs.replace(blind, values=values), clusters, metric, seed)
+    return SightGain(model.name, blind.name, gain, credited)
+
+
+def _over_sources(
+    runs: Sequence[Contestant],
+    items: Sequence[str],
+    clusters: Mapping[str, str],
+    sources: Mapping[str, str],
+    seed: int,
+) -> dict[str, OverSources]:
+    patients, of = [clusters[item] for item in items], [sources.get(item, "") for item in items]
+    found = {run.name: over_sources([run.values[item] for item in items], patients, of, seed) for run in runs}
+    return {name: result for name, result in found.items() if result is not None}
+
+
+def _hangs_on_one(over: Mapping[str, OverSources]) -> list[str]:
+    """Sources without which another run would come out best."""
+    if len(over) < 2:
+        return []
+
+    def best(values: Mapping[str, float]) -> str:
+        return max(sorted(values), key=lambda name: values[name])
+
+    leader = best({name: result.macro or 0.0 for name, result in over.items()})
+    result = []
+    for place, source in enumerate(next(iter(over.values())).sources):
+        without = best({name: one.sources[place].macro_without or 0.0 for name, one in over.items()})
+        if without != leader:
+            result.append(f"without {source.source}, {without} and not {leader} has the best mean over sources")
+    return result
 
 
 def _pair(a: Contestant, b: Contestant, clusters: Mapping[str, str], metric: str, seed: int) -> Pair:
     items = sorted(a.values.keys() & b.values.keys())
     patients = [clusters[item] for item in items]
     first, second = [a.values[item] for item in items], [b.values[item] for item in items]
-    estimate = paired_difference(first, second, patients, seed=seed)
+    # Differences of chance-adjusted accuracy reach 2 with two options.
+    bounds = None if metric == CHANCE_ADJUSTED else (-1.0, 1.0)
+    estimate = paired_difference(first, second, patients, seed=seed, bounds=bounds)
     if estimate.value is None or estimate.clusters < TOO_FEW_CLUSTERS:
         note = estimate.note or "the runs share no item"
         return Pair(a.name, b.name, metric, estimate.value, None, None, None, len(items), estimate.clusters, None, note)

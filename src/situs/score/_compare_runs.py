@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from situs.clients import parse_spec
 from situs.errors import SitusError, did_you_mean
-from situs.run import Viewing, is_baseline, items_of, open_run, read_hidden, read_journal
-from situs.score._compare import Comparison, Contestant, compare
+from situs.run import RunInfo, is_baseline
+from situs.score._compare import CHANCE_ADJUSTED, Comparison, Contestant, SightGain, average_seeds, compare, sight_gain
 from situs.score._entries import BOX_METRICS
+from situs.score._judged_run import JudgedRun, judged_run
 from situs.score._metrics_grades import GRADE_EXACT, GRADE_WITHIN_ONE
 from situs.score._metrics_number import MRA_VSI_CODE, MRA_VSI_PAPER, RELATIVE_ACCURACY
 from situs.score._metrics_sets import CHOICES_F1, FRAMES_F1, FRAMES_IOU
-from situs.score._outcomes import NOT_COUNTED, Scored, judge
+from situs.score._outcomes import NOT_COUNTED, Scored
 from situs.score._parts import LEVEL_WITHIN_ONE
+from situs.score._sources import source_of
 
 __all__ = ["PER_ITEM", "compare_runs"]
 
 PER_ITEM = (
     "accuracy",
     "accuracy.closed",
+    CHANCE_ADJUSTED,
     MRA_VSI_CODE,
     MRA_VSI_PAPER,
     RELATIVE_ACCURACY,
@@ -32,38 +37,123 @@ PER_ITEM = (
     GRADE_EXACT,
     GRADE_WITHIN_ONE,
 )
-"""Metrics with a value per item, from 0 to 1."""
+"""Metrics with a value per item, from 0 to 1 (chance-adjusted accuracy: 0 is a guess)."""
 
 _INCOMPLETE = 0.01
+_SEEDS = 3
+"""At least so many where a model is sampled."""
 
 
 def compare_runs(
-    folders: Sequence[Path], bench: Path | None = None, *, metric: str = "accuracy", seed: int = 0
+    folders: Sequence[Path],
+    bench: Path | None = None,
+    *,
+    metric: str = "accuracy",
+    seed: int = 0,
+    blind: Sequence[Path] = (),
 ) -> Comparison:
-    """Every pair of runs of one bench, on the items that both were asked and could answer."""
+    """Every pair of runs of one bench, on the items that both were asked and could answer.
+
+    Runs that differ in their seed only are averaged item by item and count as one. `blind` are runs without pictures:
+    each is set against the run of the same model, and has no rank beside others.
+    """
     if metric not in PER_ITEM:
         raise SitusError(f"unknown metric {metric!r}", where="--metric", fix=did_you_mean(metric, PER_ITEM))
-    opened = [(folder, *open_run(folder, bench)) for folder in folders]
     clusters: dict[str, str] = {}
-    runs: list[Contestant] = []
-    for folder, info, its_bench in opened:
-        if its_bench.info.content_hash != opened[0][2].info.content_hash:
+    sources: dict[str, str] = {}
+    models, without = _Groups(), _Groups()
+    content = ""
+    for groups, folder in (
+        (groups, folder) for groups, paths in ((models, folders), (without, blind)) for folder in paths
+    ):
+        run = judged_run(folder, bench)
+        content = content or run.bench.info.content_hash
+        if run.bench.info.content_hash != content:
             raise SitusError("is of another bench than the first run", where=folder, fix="compare runs of one bench")
-        rows = read_journal(folder / "answers.jsonl")
-        hidden = read_hidden(folder / "hidden.jsonl")
-        shown, gives = Viewing(its_bench, info.profile), info.profile.gives
-        scored = [
-            judge(item, rows.get(item.item_id), gives, shown=shown, hidden=hidden.get(item.item_id, ()))
-            for item in items_of(its_bench, info)
-        ]
-        clusters.update((row.outcome.item_id, row.cluster) for row in scored)
-        runs.append(_contestant(_name(folder, info.client, [run.name for run in runs]), info.client, scored, metric))
-    return compare(runs, clusters, metric=metric, seed=seed)
+        clusters.update((row.outcome.item_id, row.cluster) for row in run.scored)
+        sources.update((item.item_id, source_of(item)) for item in run.items)
+        groups.add(folder, run, metric)
+    runs = models.runs()
+    if len(runs) == 1 and len(folders) > 1:
+        raise SitusError("the runs are seeds of one model", where=folders[0], fix="give a run of another model too")
+    if len(runs) == 1:
+        runs += [msgspec.structs.replace(run, name=f"{run.name} without pictures") for run in without.runs()]
+    result = compare(runs, clusters, metric=metric, seed=seed, sources=sources)
+    sight = [_sight(models, own, without, clusters, metric, seed) for own in without.members]
+    return msgspec.structs.replace(result, warnings=result.warnings + models.warnings(), sight=sight)
 
 
-def _name(folder: Path, client: str, taken: Sequence[str]) -> str:
-    """The client's name; with the folder's where two runs share one."""
-    return client if client not in taken else f"{client} ({folder.name})"
+class _Groups:
+    """Runs by what they are apart from their seed."""
+
+    def __init__(self) -> None:
+        self.members: dict[tuple[object, ...], list[tuple[str, JudgedRun, Contestant]]] = {}
+        self._names: list[str] = []
+
+    def add(self, folder: Path, run: JudgedRun, metric: str) -> None:
+        """One more run; one with a seed that is there already stands alone."""
+        assert run.info is not None
+        key: tuple[object, ...] = _identity(run.info)
+        seeds = [_seed(other.info) for _, other, _ in self.members.get(key, []) if other.info is not None]
+        if seeds and (_seed(run.info) in seeds or None in (*seeds, _seed(run.info))):
+            key = (*key, folder)
+        client = run.info.client
+        name = client if client not in self._names else f"{client} ({folder.name})"
+        self._names.append(name)
+        self.members.setdefault(key, []).append((name, run, _contestant(name, client, run.scored, metric)))
+
+    def runs(self) -> list[Contestant]:
+        """A contestant per group."""
+        return [self.merged(key) for key in self.members]
+
+    def merged(self, key: tuple[object, ...]) -> Contestant:
+        """The group's contestant, averaged over its seeds."""
+        own = [contestant for _, _, contestant in self.members[key]]
+        return own[0] if len(own) == 1 else average_seeds(f"{own[0].name} ({len(own)} seeds)", own)
+
+    def warnings(self) -> list[str]:
+        """Models that were sampled with too few seeds."""
+        result = []
+        for members in self.members.values():
+            sampling = members[0][1].info.sampling if members[0][1].info is not None else None
+            if sampling is not None and sampling.temperature != 0.0 and len(members) < _SEEDS:
+                result.append(f"{members[0][0]} was sampled with {len(members)} seed(s): run at least {_SEEDS}")
+        return result
+
+
+def _identity(info: RunInfo) -> tuple[object, ...]:
+    settings = tuple(sorted((name, value) for name, value in info.settings.items() if name != "seed"))
+    sampling = None if info.sampling is None else msgspec.structs.replace(info.sampling, seed=None)
+    return parse_spec(info.client).kind, info.client.partition("?")[0], settings, info.profile_hash, str(sampling)
+
+
+def _seed(info: RunInfo) -> object:
+    return info.settings.get("seed") if info.seed is None else info.seed
+
+
+def _sight(
+    models: _Groups,
+    key: tuple[object, ...],
+    without: _Groups,
+    clusters: dict[str, str],
+    metric: str,
+    seed: int,
+) -> SightGain:
+    """The gain of the model whose own blind run this is."""
+    name = without.members[key][0][0]
+    if key not in models.members:
+        fix = "give the run of the same model, settings and profile with its pictures, too"
+        raise SitusError(f"no run to set {name} without pictures against", where="--blind", fix=fix)
+    blind = without.merged(key)
+    chances = {
+        row.outcome.item_id: row.chance
+        for _, run, _ in without.members[key]
+        for row in run.scored
+        if row.outcome.state in ("refused", "unparsed") and row.chance is not None
+    }
+    own = msgspec.structs.replace(blind, name=f"{blind.name} without pictures")
+    chosen = chances if metric in ("accuracy", "accuracy.closed") else None
+    return sight_gain(models.merged(key), own, clusters, chances=chosen, metric=metric, seed=seed)
 
 
 def _contestant(name: str, client: str, scored: Sequence[Scored], metric: str) -> Contestant:
@@ -76,6 +166,8 @@ def _contestant(name: str, client: str, scored: Sequence[Scored], metric: str) -
 
 
 def _value(row: Scored, metric: str) -> float | None:
+    if metric == CHANCE_ADJUSTED:
+        return None if row.chance is None else (float(bool(row.outcome.right)) - row.chance) / (1.0 - row.chance)
     if metric == "accuracy" or (metric == "accuracy.closed" and row.chance is not None):
         return float(bool(row.outcome.right))
     return row.values.get(metric)

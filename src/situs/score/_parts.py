@@ -9,6 +9,7 @@ every label asked for, and no other, what is marked overlaps the truth by half (
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -48,7 +49,17 @@ from situs.score._parse_number import parse_number
 from situs.score._parse_yes_no import parse_yes_no
 from situs.space import FrameBox, WorldBox
 
-__all__ = ["LEVEL_WITHIN_ONE", "Part", "is_place", "read_part", "unread_part", "without_places"]
+__all__ = [
+    "LEVEL_WITHIN_ONE",
+    "Part",
+    "boxes_right",
+    "frames_right",
+    "is_place",
+    "parse_part",
+    "read_part",
+    "unread_part",
+    "without_places",
+]
 
 LEVEL_WITHIN_ONE = "accuracy.within-one"
 RIGHT_TUBE_IOU = 0.5
@@ -88,7 +99,7 @@ def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None) 
     """Parse a reply as an answer of this kind and score it; `shown` is needed for places only."""
     if isinstance(answer, Text):
         return unread_part(item, answer, "unjudged", "a text answer needs a judge")
-    result = _parse(item, answer, response, shown)
+    result = parse_part(item, answer, response, shown)
     if isinstance(result, RefusedInWords):
         return unread_part(item, answer, "refused", "refused in words")
     if not isinstance(result, Parsed):
@@ -96,7 +107,8 @@ def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None) 
     return _score(item, answer, result, shown)
 
 
-def _parse(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Result[Any]:
+def parse_part(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Result[Any]:
+    """What a reply says, as an answer of this kind; free text is not read."""
     match answer:
         case YesNo():
             return parse_yes_no(response)
@@ -170,11 +182,10 @@ def _graded(grades: dict[str, int], said: dict[str, int], flags: tuple[str, ...]
 
 def _frames(item: Item, answer: Frames, said: tuple[int, ...], flags: tuple[str, ...], shown: Viewing) -> Part:
     truth = shown.frames(item, answer.frames)
-    near = ends_within_one(truth, said)
     values = {FRAMES_IOU: set_iou(truth, said), FRAMES_F1: set_f1(truth, said)}
     if answer.contiguous:
-        values[FRAMES_ENDS_WITHIN_ONE] = float(near)
-    right = near if answer.contiguous else set(truth) == set(said)
+        values[FRAMES_ENDS_WITHIN_ONE] = float(ends_within_one(truth, said))
+    right = frames_right(truth, said, contiguous=answer.contiguous)
     words = ", ".join(str(frame + shown.space.frame_base) for frame in said) or "none"
     return Part("answered", right, f"pictures {words}", values, flags=flags)
 
@@ -185,11 +196,21 @@ def _boxes(item: Item, answer: Boxes, said: list[FrameBox], flags: tuple[str, ..
     values = {name: value for name, value in box_metrics(truth, told).items() if name in ids}
     if any(isinstance(box, WorldBox) for box in answer.boxes):
         values[BOX_IOU_3D] = _iou_3d(item, answer, told, shown)
-    least = RIGHT_TUBE_IOU_APPROXIMATE if _is_approximate(item) else RIGHT_TUBE_IOU
-    labels = {box.label for box in truth} | {box.label for box in told}
-    right = all(_own_tube_iou(truth, told, label) >= least for label in labels)
+    right = boxes_right(item, truth, told)
     words = "; ".join(_box_words(box, shown) for box in said[:3]) + ("; …" if len(said) > 3 else "")
     return Part("answered", right, words or "no box", values, flags=flags, boxes=tuple(said))
+
+
+def frames_right(truth: Sequence[int], said: Sequence[int], *, contiguous: bool) -> bool:
+    """Whether pictures are named rightly: both ends of a range within one, a set exactly."""
+    return ends_within_one(truth, said) if contiguous else set(truth) == set(said)
+
+
+def boxes_right(item: Item, truth: list[FrameBox], told: list[FrameBox]) -> bool:
+    """Whether boxes under the truth's labels (`same_labels`) overlap it enough, label by label."""
+    least = RIGHT_TUBE_IOU_APPROXIMATE if _is_approximate(item) else RIGHT_TUBE_IOU
+    labels = {box.label for box in truth} | {box.label for box in told}
+    return all(_own_tube_iou(truth, told, label) >= least for label in labels)
 
 
 def _own_tube_iou(truth: list[FrameBox], told: list[FrameBox], label: str) -> float:

@@ -1,0 +1,110 @@
+"""Small tables: what every number of a report is drawn from, and how they are written for a paper."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from situs._files import write_atomic
+from situs.errors import SitusError
+
+__all__ = ["Cell", "Table", "csv_text", "latex_text", "markdown_text", "write_tables"]
+
+Cell = str | int | float | None
+"""A word, a number, or nothing."""
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$", "×": r"$\times$", "±": r"$\pm$",
+    "≥": r"$\geq$", "≤": r"$\leq$", "²": r"\textsuperscript{2}", "³": r"\textsuperscript{3}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "→": r"$\to$",
+}  # fmt: skip
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+class Table(msgspec.Struct, frozen=True):
+    """Columns and rows, with what a reader must know in the caption."""
+
+    name: str
+    """Of the file it is written to."""
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+
+
+def csv_text(table: Table) -> str:
+    """Full precision, empty for nothing. Words that a spreadsheet would run as a formula get an apostrophe."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows([_csv_cell(cell) for cell in row] for row in table.rows)
+    return stream.getvalue()
+
+
+def _csv_cell(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, str):
+        return f"'{cell}" if cell.startswith(_FORMULA) else cell
+    return repr(cell)
+
+
+def markdown_text(table: Table) -> str:
+    """A pipe table under its title, with the caption behind it."""
+
+    def line(cells: Iterable[str]) -> str:
+        return "| " + " | ".join(re.sub(r"\s+", " ", cell).replace("|", r"\|") for cell in cells) + " |"
+
+    rule = ["---" if number == 0 else "---:" for number in range(len(table.columns))]
+    lines = [f"**{table.title}**", "", line(table.columns), line(rule)]
+    lines += [line(map(_text, row)) for row in table.rows]
+    return "\n".join([*lines, *(["", table.caption] if table.caption else [])]) + "\n"
+
+
+def latex_text(table: Table) -> str:
+    """A `table` for booktabs."""
+
+    def line(cells: Iterable[str]) -> str:
+        return " & ".join("".join(_LATEX.get(c, c) for c in re.sub(r"\s+", " ", cell)) for cell in cells) + r" \\"
+
+    caption = f"{table.title}. {table.caption}".strip()
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        r"\begin{tabular}{l" + "r" * (len(table.columns) - 1) + "}",
+        r"\toprule",
+        line(table.columns),
+        r"\midrule",
+        *(line(map(_text, row)) for row in table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\caption{" + "".join(_LATEX.get(c, c) for c in caption) + "}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _text(cell: Cell) -> str:
+    if cell is None:
+        return "–"
+    return f"{cell:.3f}" if isinstance(cell, float) else f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def write_tables(folder: Path, tables: Iterable[Table]) -> list[Path]:
+    """Every table as CSV, Markdown and LaTeX; returns the files."""
+    if folder.exists() and not folder.is_dir():
+        raise SitusError("is a file, not a folder", where=folder, fix="choose another --tables")
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for table in tables:
+        for ending, text in (("csv", csv_text(table)), ("md", markdown_text(table)), ("tex", latex_text(table))):
+            path = folder / f"{table.name}.{ending}"
+            write_atomic(path, text.encode())
+            written.append(path)
+    return written
