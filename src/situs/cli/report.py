@@ -25,6 +25,9 @@ from situs.cli._output import json_option, print_json
 @click.option("--max-mb", type=click.FloatRange(1), default=30, show_default=True, help="Of the file, at most.")
 @click.option("--tables", type=click.Path(path_type=Path), help="A folder for all tables as Markdown, LaTeX and CSV.")
 @click.option("--names", help="What the runs are called, comma-separated, in their order; else each by its client.")
+@click.option(
+    "--compare-published", "published", metavar="PAPER", help="Put its numbers beside: sgmri-vqa, ct-spatialvqa, …"
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the sample and the bootstrap.")
 @json_option
 def command(
@@ -37,6 +40,7 @@ def command(
     max_mb: float,
     tables: Path | None,
     names: str | None,
+    published: str | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -53,6 +57,7 @@ def command(
         max_bytes=int(max_mb * 1_000_000),
         tables=tables,
         names=[name.strip() for name in names.split(",")] if names else (),
+        published=published,
         seed=seed,
     )
     if as_json:

@@ -1,42 +1,60 @@
-"""Why an answer is wrong, as far as the answer itself tells."""
+"""Why answers are wrong: the cause that fits each best, and how many each explains."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping, Sequence
 
-from situs.score import INFERRED, Scored
+from situs.bench import Bench
+from situs.items import Item
+from situs.probe import Budget, budget_of
+from situs.profiles import Profile
+from situs.report._table import table_of
+from situs.run import AnswerRow
+from situs.score import Table
 
-__all__ = ["cause_of"]
-
-_SIDES = {"left": "right", "right": "left"}
-_SLIP = 0.05
-"""How near to a power of ten a ratio must be to be taken for a wrong unit."""
-
-
-def cause_of(row: Scored) -> str:
-    """One cause, the plainest; empty for a right answer and where none can be told."""
-    outcome = row.outcome
-    if outcome.right is not False:
-        return ""
-    if outcome.state != "answered":
-        return outcome.state.replace("_", " ")
-    said = outcome.parsed.strip().lower()
-    if row.answer in _SIDES and _SIDES[row.answer] in said and row.answer not in said:
-        return "mirrored"
-    if row.truth is not None and row.prediction is not None:
-        return _slip(row.truth, float(row.prediction))
-    if row.answer_right is True and row.place_right is False:
-        return "right answer, wrong place"
-    if row.answer_right is False and row.place_right is True:
-        return "wrong answer, right place"
-    return "read in another scale" if INFERRED & set(outcome.flags) else ""
+__all__ = ["budget_table", "causes_of", "find_causes"]
 
 
-def _slip(truth: float, prediction: float) -> str:
-    if truth <= 0 or prediction <= 0:
-        return ""
-    power = math.log10(prediction / truth)
-    nearest = round(power)
-    if nearest and abs(power - nearest) < _SLIP and abs(nearest) in (1, 3):
-        return "cm and mm mixed up" if abs(nearest) == 1 else "mL and L mixed up"
-    return "too large" if power > 0 else "too small"
+def find_causes(
+    bench: Bench,
+    items: Sequence[Item],
+    rows: Mapping[str, AnswerRow],
+    profile: Profile,
+    hidden: Mapping[str, tuple[str, ...]],
+    seed: int,
+) -> Budget:
+    """The error budget of a run."""
+    return budget_of(bench, items, rows, profile, hidden, seed=seed)
+
+
+def causes_of(budget: Budget) -> dict[str, str]:
+    """Item → the cause that chance explains least, in words."""
+    return {wrong.item_id: _words(str(wrong.causes[0].cause)) for wrong in budget.answers if wrong.causes}
+
+
+def budget_table(budgets: Mapping[str, Budget]) -> Table | None:
+    """Cause by run: how many wrong answers it explains best, how often it shows and what chance gives."""
+    rows = [
+        [
+            run,
+            _words(row.cause),
+            row.first,
+            row.fits,
+            row.could,
+            None if row.expected is None else round(row.expected, 1),
+            None if row.p_holm is None else float(f"{row.p_holm:.2g}"),
+            {True: "beyond chance", False: "as chance", None: ""}[row.beyond_chance],
+        ]
+        for run, budget in budgets.items()
+        for row in budget.rows
+        if row.first or row.beyond_chance
+    ]
+    if not rows:
+        return None
+    caption = "A cause fits a wrong answer if undoing it makes the answer right. p after Holm over the causes of a run."
+    columns = ["run", "cause", "explains best", "fits", "could show", "expected by chance", "p", ""]
+    return table_of("causes", "Why answers are wrong", columns, rows, caption)
+
+
+def _words(cause: str) -> str:
+    return cause.replace("_", " ")

@@ -21,7 +21,8 @@ from situs.report._breakdowns import (
 )
 from situs.report._scored import ScoredRun
 from situs.report._svg import agreement_svg, bucket_svg, heat_svg, radar_svg, side_svg
-from situs.report._table import Table
+from situs.report._table import table_of
+from situs.score import Table
 
 __all__ = ["Chart", "charts_of"]
 
@@ -70,11 +71,11 @@ def charts_of(runs: Sequence[ScoredRun], items: Sequence[Item], facts: Mapping[s
 
 def _share_table(name: str, title: str, grid: ShareGrid) -> Table:
     rows = [
-        [group, run, "" if not total else f"{100 * right / total:.1f}", str(right), str(total)]
+        [group, run, None if not total else round(100 * right / total, 1), right, total]
         for group, values in zip(grid.groups, grid.values)
         for run, (right, total) in zip(grid.runs, values)
     ]
-    return Table(name, title, ["group", "run", "accuracy", "right", "n"], rows)
+    return table_of(name, title, ["group", "run", "accuracy", "right", "n"], rows)
 
 
 def _agreement(panels: Sequence[AgreementPanel]) -> Chart:
@@ -94,21 +95,21 @@ def _agreement(panels: Sequence[AgreementPanel]) -> Chart:
         )
         pictures.append((caption, agreement_svg(panel, caption)))
     rows = [
-        [panel.run, panel.unit, item, f"{mean:.6g}", f"{ratio:.6g}"]
+        [panel.run, panel.unit, item, float(f"{mean:.6g}"), float(f"{ratio:.6g}")]
         for panel in panels
         for mean, ratio, item in panel.points
     ]
-    table = Table("numbers", title, ["run", "unit", "item", "mean", "ratio"], rows)
+    table = table_of("numbers", title, ["run", "unit", "item", "mean", "ratio"], rows)
     return Chart(title, note, pictures, [], table)
 
 
 def _sides(tables: Sequence[SideTable]) -> Chart:
     title = "Sides: truth against what was said"
     rows = [
-        [table.run, truth, said, str(count)]
+        [table.run, truth, said, count]
         for table in tables
         for truth, counts in zip(table.truths, table.counts)
         for said, count in zip(table.said, counts)
     ]
     pictures = [(table.run, side_svg(table, f"{title}, {table.run}")) for table in tables]
-    return Chart(title, "", pictures, [], Table("sides", title, ["run", "truth", "said", "n"], rows))
+    return Chart(title, "", pictures, [], table_of("sides", title, ["run", "truth", "said", "n"], rows))

@@ -11,8 +11,9 @@ from markupsafe import Markup
 from situs._page import json_for_script, page_policy
 from situs.report._charts import Chart
 from situs.report._payload import Payload
-from situs.report._table import Table, csv_link
+from situs.report._table import csv_link
 from situs.report._tables import Board, Grid
+from situs.score import Table
 
 __all__ = ["Page", "render_page"]
 
@@ -30,6 +31,8 @@ class Page(msgspec.Struct, frozen=True):
     board: Board
     grid: Grid
     wording: Table | None
+    extra: list[Table]
+    """Tables that are shown as they are."""
     charts: list[Chart]
     left_out: str
     version: str

@@ -11,7 +11,8 @@ import msgspec
 from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Item
-from situs.report._causes import cause_of
+from situs.probe import Budget
+from situs.report._causes import causes_of, find_causes
 from situs.report._names import spec_of, unique_names
 from situs.run import (
     AnswerRow,
@@ -66,6 +67,7 @@ class ScoredRun(msgspec.Struct, frozen=True):
     """Item → why the answer is wrong, where that can be told."""
     kept: Scores | None = None
     """What `situs score` last wrote into the run, with judges and text metrics."""
+    budget: Budget | None = None
 
     @property
     def kind(self) -> str:
@@ -151,8 +153,8 @@ def read_runs(
                 hidden=hidden.get(item.item_id, ()),
             )
             scored[item.item_id] = msgspec.structs.replace(own, outcome=scores.outcomes[item.item_id])
-        causes = {key: cause for key, row in scored.items() if (cause := cause_of(row))}
-        runs.append(ScoredRun(name, info, rows, scores, len(items), scored, causes, kept))
+        budget = find_causes(shared, items, rows, info.profile, hidden, seed)
+        runs.append(ScoredRun(name, info, rows, scores, len(items), scored, causes_of(budget), kept, budget))
     order = {item_id: place for place, item_id in enumerate(item.item_id for item in shared.items())}
     return shared, sorted(covered.values(), key=lambda item: order[item.item_id]), runs
 

@@ -8,8 +8,8 @@ import msgspec
 
 from situs.report._scored import ScoredRun, entry_of
 from situs.report._standing import Gain, Standings
-from situs.report._table import Table
-from situs.score import BaselineScores, Entry, Scores
+from situs.report._table import table_of
+from situs.score import BaselineScores, Entry, Scores, Table
 
 __all__ = ["Board", "BoardRow", "Cell", "Grid", "GridRow", "board_of", "grid_of"]
 
@@ -249,14 +249,14 @@ def _board_table(rows: Sequence[BoardRow], states: Sequence[str], numbers: Seque
             "yes" if row.incomplete else "no",
             *(_plain(v) for c in (row.headline, row.overall) for v in (c.value, c.low, c.high, c.chance, c.n)),
             _plain(row.answered_only.value),
-            *(["", "", ""] if row.gain is None else map(_plain, (row.gain.value, row.gain.low, row.gain.high))),
-            *(str(row.states.get(state, 0)) if row.states else "" for state in states),
+            *([None, None, None] if row.gain is None else map(_plain, (row.gain.value, row.gain.low, row.gain.high))),
+            *(row.states.get(state, 0) if row.states else None for state in states),
             *(row.numbers.get(metric, "") for metric in numbers),
         ]
         for row in rows
     ]
     note = "Percent. Rows of kind blind answer without looking at the scan; incomplete runs are not ranked."
-    return Table("leaderboard", "Leaderboard", [*head, *states, *numbers], body, note)
+    return table_of("leaderboard", "Leaderboard", [*head, *states, *numbers], body, note)
 
 
 def _grid_table(columns: Sequence[tuple[str, str]], rows: Sequence[GridRow]) -> Table:
@@ -266,8 +266,8 @@ def _grid_table(columns: Sequence[tuple[str, str]], rows: Sequence[GridRow]) -> 
         for (name, kind), cell, extra in zip(columns, row.cells, row.extra):
             shares = [_plain(v) for v in (cell.value, cell.low, cell.high, row.chance.chance, cell.n)]
             body.append([row.group, row.name, name, kind, *shares, extra])
-    return Table("tasks", "Accuracy by stratum and task", head, body, "Percent, questions with options.")
+    return table_of("tasks", "Accuracy by stratum and task", head, body, "Percent, questions with options.")
 
 
-def _plain(value: float | None) -> str:
-    return "" if value is None else str(value) if isinstance(value, int) else f"{value:.2f}"
+def _plain(value: float | None) -> float | None:
+    return None if value is None else value if isinstance(value, int) else round(value, 2)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from situs.report._scored import ScoredRun, entry_of
-from situs.report._table import Table
-from situs.score import Entry
+from situs.report._table import table_of
+from situs.score import Entry, Table
 
 __all__ = ["wording_of"]
 
@@ -42,7 +42,7 @@ def wording_of(runs: Sequence[ScoredRun]) -> Table | None:
         "Judges: share called right, in percent. Wording never ranks: two of the rows are wrong by construction. "
         "95 % intervals over patients in brackets."
     )
-    return Table("wording", "Free text: judges and wording", ["answers", "what", *metrics], body, note)
+    return table_of("wording", "Free text: judges and wording", ["answers", "what", *metrics], body, note)
 
 
 def _text(entry: Entry | None) -> str:

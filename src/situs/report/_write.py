@@ -15,6 +15,7 @@ from situs.bench import Bench, Locations, read_readings
 from situs.errors import SitusError
 from situs.facts import Fact, Measured
 from situs.items import Boxes, Compound, Item
+from situs.report._causes import budget_table
 from situs.report._charts import charts_of
 from situs.report._choose import in_picture_order, is_wrong
 from situs.report._html import Page, render_page
@@ -23,10 +24,9 @@ from situs.report._pictures import Embedded, embed_pictures, pictured_series
 from situs.report._scored import ScoredRun, read_runs
 from situs.report._standing import standings_of
 from situs.report._strips import StripStore
-from situs.report._table import write_tables
 from situs.report._tables import board_of, grid_of
 from situs.report._wording import wording_of
-from situs.score import key_errors
+from situs.score import csv_text, key_errors, published_beside, write_tables
 
 __all__ = ["ReportResult", "write_report"]
 
@@ -63,13 +63,14 @@ def write_report(
     max_bytes: int = _FILE_BYTES,
     tables: Path | None = None,
     names: Sequence[str] = (),
+    published: str | None = None,
     seed: int = 0,
 ) -> ReportResult:
     """Write one self-contained HTML file about the runs, which must be of one bench.
 
     `pictures` items get pictures, wrong answers first, as far as `max_bytes` reach. A restricted bench embeds no pixels
     and no report quotes unless `allow_pixels`. `tables` is a folder for every table as Markdown, LaTeX and CSV.
-    `names` are what the runs are called, in their order.
+    `names` are what the runs are called, in their order; `published` is a paper whose numbers stand beside them.
     """
     if pictures < 0:
         raise SitusError(f"cannot show {pictures} pictures", where="--pictures", fix="give 0 or more")
@@ -93,7 +94,7 @@ def write_report(
     )
     charts = charts_of(scored, items, facts)
     drawn = sum(len(picture) for chart in charts for _, picture in chart.pictures) + sum(
-        3 * len(chart.table.csv) for chart in charts
+        3 * len(csv_text(chart.table)) for chart in charts
     )
     budget = max(0, max_bytes - _SLACK_BYTES - drawn - len(json_for_script(payload).encode()))
     strips = StripStore(opened, scored, data, pixels=not withheld)
@@ -103,6 +104,11 @@ def write_report(
     payload = _with_pictures(payload, embedded, withheld)
     standings = standings_of(scored, items, seed)
     board, grid, wording = board_of(scored, standings), grid_of(scored), wording_of(scored)
+    budgets = {run.name: run.budget for run in scored if run.budget is not None and run.baseline != "oracle"}
+    causes = budget_table(budgets)
+    extra = [causes] if causes is not None else []
+    if published is not None:
+        extra += published_beside({run.name: run.kept or run.scores for run in scored}, published)
     page = Page(
         title=opened.info.name,
         facts=_header(opened, items, scored),
@@ -111,13 +117,14 @@ def write_report(
         board=board,
         grid=grid,
         wording=wording,
+        extra=extra,
         charts=charts,
         left_out=left_out,
         version=__version__,
     )
     html = render_page(page, payload).encode("utf-8")
     write_atomic(out, html)
-    own = [board.table, grid.table, *([wording] if wording is not None else [])]
+    own = [board.table, grid.table, *([wording] if wording is not None else []), *extra]
     written = [] if tables is None else write_tables(tables, [*own, *(c.table for c in charts)])
     return ReportResult(out, len(scored), len(items), len(embedded.items), left_out, len(html), len(written))
 
