@@ -24,6 +24,7 @@ _COMMANDS = {
     "score": "Score a run, beside what one gets without looking.",
     "compare": "Tell which of several runs is better, paired and by patient.",
     "report": "Write one HTML file with tables and an item viewer.",
+    "quiz": "Let people answer a sample in a browser, offline, as a model would.",
     "audit": "Let people read a sample of a bench, and see how far they agree.",
     "adapter-check": "Tell whether a model sees left from right, up from down and the order of slices.",
     "purge": "Remove cached answers and rendered slices.",

@@ -10,8 +10,9 @@ import msgspec
 from situs.bench import Bench, read_table
 from situs.errors import SitusError
 from situs.items import Item
+from situs.run._folder import RunInfo
 
-__all__ = ["Plan", "plan_run", "selected_items"]
+__all__ = ["Plan", "items_of", "plan_run", "selected_items"]
 
 
 class _Key(msgspec.Struct, frozen=True):
@@ -63,3 +64,12 @@ def plan_run(bench: Bench, split: str | None, limit: int | None) -> Plan:
 def selected_items(bench: Bench, split: str | None, limit: int | None) -> Iterator[Item]:
     """The items a run covers."""
     return islice(bench.items(split), limit)
+
+
+def items_of(bench: Bench, info: RunInfo) -> Iterator[Item]:
+    """The items that a run on disk covers: those of its split, or the sample that was drawn."""
+    found = selected_items(bench, info.split, info.limit)
+    if not info.sample:
+        return found
+    wanted = set(info.sample)
+    return (item for item in found if item.item_id in wanted)

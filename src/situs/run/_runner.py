@@ -110,7 +110,18 @@ def run_client(
         plan.read_through()
     settings = settings_for(client, spec)
     versions: dict[str, str] = getattr(client, "versions", {})
-    info = start_run(out, bench, spec, profile, split, limit, client=client.name, sampling=settings, versions=versions)
+    info = start_run(
+        out,
+        bench,
+        spec,
+        profile,
+        split,
+        limit,
+        client=client.name,
+        sampling=settings,
+        versions=versions,
+        withheld=withhold,
+    )
     with Journal(out / "answers.jsonl") as journal, HiddenItems(out / "hidden.jsonl") as hidden:
         left = {item_id for item_id in plan.item_ids if not journal.is_done(item_id)}
         if skip_hidden:

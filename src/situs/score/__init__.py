@@ -37,6 +37,7 @@ from situs.score._entries import METRICS, Entry, entries
 from situs.score._facets import FACETS, facets_of
 from situs.score._judged_run import JudgedRun, judged_run
 from situs.score._jury import JurySummary, same_family
+from situs.score._key_errors import KeyErrors, key_errors
 from situs.score._loose_json import loose_values
 from situs.score._metrics_boxes import (
     box_metrics,
@@ -106,6 +107,7 @@ __all__ = [
     "Estimate",
     "JudgedRun",
     "JurySummary",
+    "KeyErrors",
     "NotComputed",
     "NumberError",
     "Outcome",
@@ -165,6 +167,7 @@ __all__ = [
     "judge",
     "judged_run",
     "judged_text",
+    "key_errors",
     "krippendorff_alpha",
     "latex_text",
     "loose_values",

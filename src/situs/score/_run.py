@@ -12,7 +12,7 @@ from situs.bench import Bench, open_bench
 from situs.errors import SitusError
 from situs.items import Item
 from situs.profiles import Profile
-from situs.run import AnswerRow, RunInfo, open_run, read_hidden, read_journal, selected_items
+from situs.run import AnswerRow, RunInfo, items_of, open_run, read_hidden, read_journal
 from situs.score._open_answers import Verdicts, open_scores, with_open
 from situs.score._protocol_sgmri import SgmriRates, sgmri_tables
 from situs.score._scores import Scores, score_rows
@@ -31,7 +31,7 @@ def open_answers(bench: Path, answers: Path) -> Answers:
     if not (answers / "run.json").is_file():
         raise SitusError("is not a run: run.json is missing", where=answers, fix="give the --out of situs run")
     info, opened = open_run(answers, bench)
-    items = partial(selected_items, opened, info.split, info.limit)
+    items = partial(items_of, opened, info)
     return opened, items, read_journal(answers / "answers.jsonl"), info
 
 
