@@ -1,21 +1,45 @@
 """Planned changes of the input whose effect on the right answer is derived beforehand."""
 
+from situs.probe._catalogue import GROUPS, PROBES, Probe, choose_probes
+from situs.probe._changed_bench import ChangedVolumes, OutcomeRow, changed_bench
+from situs.probe._changes import changed, stored_otherwise
 from situs.probe._edits import Lesion, copied, lesion_parts, moved, painted_out, sham
+from situs.probe._flipped import looks_flipped
 from situs.probe._outcome import Derived, derive
 from situs.probe._patient import Patient, load_patient
 from situs.probe._reflections import mirrored, reflected
+from situs.probe._sight_gain import SightGain, gain_over_best
+from situs.probe._suite import Ask, ProbeResult, Stopped, probe
+from situs.probe._table import ProbeRow
 
 __all__ = [
+    "GROUPS",
+    "PROBES",
+    "Ask",
+    "ChangedVolumes",
     "Derived",
     "Lesion",
+    "OutcomeRow",
     "Patient",
+    "Probe",
+    "ProbeResult",
+    "ProbeRow",
+    "SightGain",
+    "Stopped",
+    "changed",
+    "changed_bench",
+    "choose_probes",
     "copied",
     "derive",
+    "gain_over_best",
     "lesion_parts",
     "load_patient",
+    "looks_flipped",
     "mirrored",
     "moved",
     "painted_out",
+    "probe",
     "reflected",
     "sham",
+    "stored_otherwise",
 ]
