@@ -53,9 +53,10 @@ def shortcut_table(
             table[name] = row(right, "on questions with options")
     boxed = {item_id for item_id, one in counted.items() if boxes_of(one.item) is not None}
     if boxed:
-        for name, right in shortcut_answers(bench, full, profile, ("prior", "grid")).items():
+        grid = shortcut_answers(bench, full, profile, ("grid",))["grid"]
+        for name, right in (("prior boxes", shortcuts["prior"]), ("grid of boxes", grid)):
             own = {item_id: hit for item_id, hit in right.items() if item_id in boxed}
-            table["prior boxes" if name == "prior" else "grid of boxes"] = row(own, "on questions that ask for boxes")
+            table[name] = row(own, "on questions that ask for boxes")
     return table
 
 

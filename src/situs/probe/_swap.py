@@ -77,6 +77,7 @@ def swap_row(answers: Answers, *, seed: int = 0) -> ProbeRow:
         difference=0.0,
         patients=len(set(clusters)),
         n_followed=int(before.sum()),
+        n_changed=len(pairs),
         outcomes={"changed": len(pairs)},
         runs=("original",),
         note=shares["changed"].note,

@@ -58,8 +58,10 @@ class ProbeRow(msgspec.Struct, frozen=True):
     patients: int = 0
     n_followed: int = 0
     """Items that `followed`, `kept_old` and `neither` rest on."""
+    n_changed: int = 0
+    """Items compared whose right answer changes."""
     outcomes: dict[str, int] = {}
-    """How many right answers are changed, unchanged and undefined."""
+    """Of all items asked of the original scan: how many right answers are changed, unchanged and undefined."""
     undefined: dict[str, int] = {}
     """Why some have no answer after the change."""
     groups: dict[str, ProbeRow] = {}
@@ -86,6 +88,9 @@ def compared(
 
 
 def _same(old: Answered, new: Answered) -> bool:
+    """The same answer read twice, or the very same words that could not be read."""
+    if old.row is not None and new.row is not None and old.row.response == new.row.response:
+        return True
     said = said_by(old)
     return said is not None and said == said_by(new)
 
@@ -136,6 +141,7 @@ def row_of(
         difference=difference.value if difference else None,
         patients=len(set(clusters)),
         n_followed=len(moved),
+        n_changed=sum(row.outcome == "changed" for row in listed),
         outcomes=dict(sorted(Counter(row.outcome for row in told or listed).items())),
         undefined=dict(sorted(Counter(row.reason for row in told if row.outcome == "undefined").items())),
         groups=dict(groups or {}),
