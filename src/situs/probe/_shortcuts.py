@@ -40,8 +40,9 @@ def shortcut_table(
         if not right:
             return ShortcutRow(None, None, 0, None, "no such item")
         found = accuracy_of(right, clusters, seed=seed)
-        own = [right[item_id] for item_id in right if item_id in headline]
-        return ShortcutRow(found.value, found.ci95, found.n, sum(own) / len(own) if own else None, note or found.note)
+        there = [right[item_id] for item_id in right if item_id in headline]
+        mean = sum(there) / len(there) if there else None
+        return ShortcutRow(found.value, found.ci95, found.n, mean, note or found.note)
 
     table = {"chance": _chance(full, headline)}
     table |= {name: row(right) for name, right in shortcuts.items()}
@@ -54,8 +55,8 @@ def shortcut_table(
     boxed = {item_id for item_id, one in counted.items() if boxes_of(one.item) is not None}
     if boxed:
         grid = shortcut_answers(bench, full, profile, ("grid",))["grid"]
-        for name, right in (("prior boxes", shortcuts["prior"]), ("grid of boxes", grid)):
-            own = {item_id: hit for item_id, hit in right.items() if item_id in boxed}
+        for name, hits in (("prior boxes", shortcuts["prior"]), ("grid of boxes", grid)):
+            own = {item_id: hit for item_id, hit in hits.items() if item_id in boxed}
             table[name] = row(own, "on questions that ask for boxes")
     return table
 
