@@ -13,12 +13,14 @@ from situs.build._masks import build_masks
 from situs.build._phantoms import build_phantoms
 from situs.build._reports import build_reports
 from situs.build._show import Shown, show
-from situs.build._writer import BuildOptions, BuildResult
+from situs.build._study import with_sources
+from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 
 __all__ = [
     "DIMENSIONS",
     "Ability",
     "AdapterReport",
+    "BenchWriter",
     "BuildOptions",
     "BuildResult",
     "SgmriRow",
@@ -38,4 +40,5 @@ __all__ = [
     "parse_mix",
     "sgmri_rows",
     "show",
+    "with_sources",
 ]

@@ -22,6 +22,7 @@ _COMMANDS = {
     "show": "See exactly what a model will see.",
     "run": "Put a bench's questions to a model or baseline.",
     "score": "Score a run, beside what one gets without looking.",
+    "probe": "Tell whether a model looks: withhold, change or exchange the scan.",
     "compare": "Tell which of several runs is better, paired and by patient.",
     "report": "Write one HTML file with tables and an item viewer.",
     "quiz": "Let people answer a sample in a browser, offline, as a model would.",

@@ -36,6 +36,7 @@ from situs.run._nearest import Nearest
 from situs.run._others import OtherCounts, OtherMedians
 from situs.run._replay import Replay
 from situs.run._speak import list_boxes, say_boxes, say_frames, say_grades, say_letters, speakable_boxes
+from situs.run._text_classifier import CrossFitted, is_closed
 from situs.run._viewing import Viewing, has_places
 from situs.space import FrameBox
 
@@ -326,6 +327,22 @@ class Prior(Majority):
         return self._prior.boxes(item)
 
 
+class TextClassifier(Majority):
+    """A learner of the whole rendered prompt, fitted without the patient asked about; numbers are others' medians."""
+
+    purpose = "text-classifier"
+
+    def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
+        super().__init__(bench, spec, shown)
+        prompts = {item.item_id: shown.prompt(item) for item in bench.items() if is_closed(item)}
+        self._learner = CrossFitted(bench.items(), prompts)
+
+    def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
+        if not isinstance(answer, YesNo | Choice) or answer is not item.answer:
+            return super()._words(item, answer, rng)
+        return _say(item, _offered(item)[self._learner.place(item)])
+
+
 class FixedGrid(Random):
     """A fixed grid of boxes on every picture; all else is guessed."""
 
@@ -343,6 +360,7 @@ BASELINES: dict[str, Callable[[Bench, Spec, Viewing], Baseline]] = {
     "majority": Majority,
     "prior": Prior,
     "grid": FixedGrid,
+    "text-classifier": TextClassifier,
     "nearest": lambda bench, spec, viewing: Nearest(bench, spec),
     "replay": lambda bench, spec, viewing: Replay(bench, spec),
 }

@@ -10,7 +10,7 @@ import msgspec
 from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Answer, Box, Boxes, Compound, Frames, Item
-from situs.profiles import AnswerSpace, Frame, Layout, Profile, layout_of
+from situs.profiles import AnswerSpace, Frame, Layout, Profile, layout_of, options_text, prompt_text
 from situs.space import FrameBox, Grid, PixelGrid
 
 __all__ = ["NATIVE", "Viewing", "has_places", "volume_hull"]
@@ -47,6 +47,13 @@ class Viewing:
         if self._last is None or self._last[0] != key:
             self._last = key, layout_of(self.profile, self.grid(item), item)
         return self._last[1]
+
+    def prompt(self, item: Item) -> str:
+        """The words a model is given; the question and its options where the pictures cannot be told."""
+        try:
+            return prompt_text(item, self.profile, self.layout(item), item.series)
+        except SitusError:
+            return f"{item.question}\n{options_text(item)}"
 
     def obstacle(self, item: Item) -> str:
         """Why places cannot be spoken of under the profile; empty if they can."""
