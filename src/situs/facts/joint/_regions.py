@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from situs.anatomy.banks import Region
 from situs.facts.joint._frame import JointFrame, Points
+from situs.facts.joint._thickness import Lines, measure_lines
 from situs.space import Grid, IndexBox, IndexPoints, WorldBox
 
 __all__ = ["JointMasks", "Part", "part_of"]
@@ -24,6 +25,7 @@ class JointMasks:
     def __init__(self, grid: Grid, voxels: dict[str, NDArray[np.intp]]) -> None:
         self.grid = grid
         self._voxels = voxels
+        self._lines: dict[tuple[str, str], Lines] = {}
         step = np.abs(grid.affine.linear)
         self.voxel_mm3 = float(abs(np.linalg.det(grid.affine.linear)))
         self.half_voxel_mm = float(np.linalg.norm(step, axis=0).mean()) / 2.0
@@ -42,6 +44,13 @@ class JointMasks:
     def to_mm(self, indices: NDArray[np.intp]) -> Points:
         """Voxel centres in mm."""
         return np.asarray(self.grid.affine.to_world(IndexPoints(indices.astype(np.float64))))
+
+    def thickness(self, cartilage: str, bone: str, frame: JointFrame) -> Lines:
+        """Thickness of a bone's cartilage along lines across the joint; worked out once."""
+        key = (cartilage, bone)
+        if key not in self._lines:
+            self._lines[key] = measure_lines(self.indices(cartilage), self.points_mm(bone), bone, self.grid, frame)
+        return self._lines[key]
 
     def centres_mm(self) -> dict[str, Points]:
         """The centroid of each structure."""
