@@ -14,8 +14,10 @@ from situs.bench._check_anatomy import anatomy_problems
 from situs.bench._check_boxes import box_problems
 from situs.bench._check_cohort import Arrangement, Tally
 from situs.bench._check_compare import fact_problems, item_differences
+from situs.bench._check_grades import grade_problems
 from situs.bench._evidence import load_image, load_labels, load_ledger
 from situs.bench._folder import Bench, content_hash, open_bench
+from situs.bench._grade_evidence import GradeEvidence
 from situs.bench._ids import split_of
 from situs.bench._locations import Locations
 from situs.bench._study import SeriesRecord, StudyRecord
@@ -29,7 +31,7 @@ __all__ = ["CheckResult", "check_bench"]
 
 R = TypeVar("R", Item, Fact)
 
-_MEASURED = ("phantoms", "masks", "boxes")
+_MEASURED = ("phantoms", "masks", "boxes", "grades")
 """Sources that assert no answer: every item must follow from facts."""
 
 
@@ -65,12 +67,17 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
     items, facts = _Stream(bench.items()), _Stream(bench.facts())
     tally, arrangement = Tally(), Arrangement(bench.info.seed)
     boxes, twins = BoxEvidence(bench, locations), Twins()
+    grades = GradeEvidence(locations)
     for study in bench.studies():
         of_study, known = list(items.take(study.study_id)), list(facts.take(study.study_id))
         tally.add(study, of_study, len(known))
         result.items += len(of_study)
         derived = [item for item in of_study if item.fact_ids or bench.info.source in _MEASURED]
         result.given += len(of_study) - len(derived)
+        _check_split(bench, study, result)
+        if "grades" in study.evidence:
+            _check_grades(study, derived, known, locations, grades, result)
+            continue
         _check_study(bench, study, derived, known, locations, arrangement, result)
         _check_frames(bench, study, derived, known, locations, boxes, result)
         for item in derived if "boxes" in study.evidence else ():
@@ -107,6 +114,11 @@ class _Stream(Generic[R]):
             yield row
 
 
+def _check_split(bench: Bench, study: StudyRecord, result: CheckResult) -> None:
+    if study.split != split_of(study.patient_id, bench.info.recipe.splits, bench.info.seed):
+        result.error("split", study.study_id, f"is in split {study.split!r}, not its patient's", "rebuild the bench")
+
+
 def _check_study(
     bench: Bench,
     study: StudyRecord,
@@ -116,8 +128,6 @@ def _check_study(
     arrangement: Arrangement,
     result: CheckResult,
 ) -> None:
-    if study.split != split_of(study.patient_id, bench.info.recipe.splits, bench.info.seed):
-        result.error("split", study.study_id, f"is in split {study.split!r}, not its patient's", "rebuild the bench")
     _check_rows(study, items, facts, result)
     for series in (own for own in study.series if own.affine):
         of_series = [item for item in items if item.series == series.series]
@@ -166,6 +176,28 @@ def _check_frames(
         stored = [fact for fact in facts if fact.series == series.series]
         for code, id_, text in box_problems(study, ledger, of_series, stored, bench.info.seed):
             result.error(code, id_, text, f"the stored {code} does not follow from the annotations; rebuild")
+
+
+def _check_grades(
+    study: StudyRecord,
+    items: list[Item],
+    facts: list[Fact],
+    locations: Locations,
+    grades: GradeEvidence,
+    result: CheckResult,
+) -> None:
+    """A graded joint: its table, masks or boxes file."""
+    _check_rows(study, items, facts, result)
+    series = study.series[0]
+    _check_image(study, series, locations, result)
+    try:
+        ledger = grades.ledger(study, series)
+    except SitusError as error:
+        result.error("evidence", study.study_id, error.problem, error.fix or "restore the evidence")
+        return
+    result.recomputed += len(items)
+    for code, id_, text in grade_problems(study, ledger, items, facts):
+        result.error(code, id_, text, f"the stored {code} does not follow from table and masks; rebuild")
 
 
 def _check_rows(study: StudyRecord, items: list[Item], facts: list[Fact], result: CheckResult) -> None:

@@ -5,9 +5,11 @@ from situs.build._boxes import build_boxes, parse_mix
 from situs.build._cohort import build_bench
 from situs.build._debias import debias
 from situs.build._dimensions import DIMENSIONS, dimensions_of
+from situs.build._grades import GradeSource, build_grades
 from situs.build._import_ct_spatialvqa import import_ct_spatialvqa
 from situs.build._import_items import import_items
 from situs.build._import_sgmri import SgmriRow, import_sgmri, sgmri_rows
+from situs.build._knees import build_knees, knee_grades
 from situs.build._licences import is_open_licence
 from situs.build._masks import build_masks
 from situs.build._phantoms import build_phantoms
@@ -20,10 +22,13 @@ __all__ = [
     "AdapterReport",
     "BuildOptions",
     "BuildResult",
+    "GradeSource",
     "SgmriRow",
     "Shown",
     "build_bench",
     "build_boxes",
+    "build_grades",
+    "build_knees",
     "build_masks",
     "build_phantoms",
     "check_adapter",
@@ -33,6 +38,7 @@ __all__ = [
     "import_items",
     "import_sgmri",
     "is_open_licence",
+    "knee_grades",
     "parse_mix",
     "sgmri_rows",
     "show",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,9 +23,10 @@ _JOINT_END = {"femur": "low", "tibia": "high"}
 class JointMasks:
     """The voxels of each structure of one knee, as indices, read once."""
 
-    def __init__(self, grid: Grid, voxels: dict[str, NDArray[np.intp]]) -> None:
+    def __init__(self, grid: Grid, voxels: dict[str, NDArray[np.intp]], told: Collection[str] = ()) -> None:
         self.grid = grid
         self._voxels = voxels
+        self._told = frozenset(told)
         self._lines: dict[tuple[str, str], Lines] = {}
         step = np.abs(grid.affine.linear)
         self.voxel_mm3 = float(abs(np.linalg.det(grid.affine.linear)))
@@ -33,9 +35,13 @@ class JointMasks:
     def __contains__(self, name: str) -> bool:
         return name in self._voxels
 
+    def is_told(self, name: str) -> bool:
+        """Whether the masks tell of the structure: it is there, or the label map names it and it is empty."""
+        return name in self._voxels or name in self._told
+
     def indices(self, name: str) -> NDArray[np.intp]:
-        """(n, 3) stored indices of a structure."""
-        return self._voxels[name]
+        """(n, 3) stored indices of a structure; none if it is named but empty."""
+        return self._voxels[name] if name in self._voxels else np.empty((0, 3), dtype=np.intp)
 
     def points_mm(self, name: str) -> Points:
         """(n, 3) voxel centres in mm."""
