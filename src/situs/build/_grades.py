@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -103,13 +102,13 @@ def _outcomes(source: GradeSource, options: BuildOptions, studies: Sequence[str]
     if options.jobs <= 1 or len(studies) <= 1:
         yield from _Reader(source, options).outcomes(studies)
         return
-    parts = iter(lambda it=iter(studies): list(islice(it, _AT_ONCE)), [])
+    parts = [studies[n : n + _AT_ONCE] for n in range(0, len(studies), _AT_ONCE)]
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         for found in pool.map(_read_part, ((source, options, part) for part in parts)):
             yield from found
 
 
-def _read_part(job: tuple[GradeSource, BuildOptions, list[str]]) -> list[_Outcome | Problem]:
+def _read_part(job: tuple[GradeSource, BuildOptions, Sequence[str]]) -> list[_Outcome | Problem]:
     source, options, studies = job
     return list(_Reader(source, options).outcomes(studies))
 

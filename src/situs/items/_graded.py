@@ -141,7 +141,8 @@ def _steps(
 
 
 def _told(fact: Fact) -> Step:
-    assert isinstance(fact.value, float) and fact.interval is not None
+    assert isinstance(fact.value, float)
+    assert fact.interval is not None
     text = _TOLD[fact.kind].format(value=f"{fact.value:.0f}" if fact.kind == "lesion_count" else f"{fact.value:.1f}")
     low, high = fact.interval
     return Step("measure", text, (fact.fact_id,), value=Measurement(fact.value, fact.unit, (low, high)))

@@ -64,6 +64,8 @@ class BaselineScores(msgspec.Struct, frozen=True):
     by_task: dict[str, list[Entry]]
     by_stratum: dict[str, list[Entry]]
     by_subscore: dict[str, list[Entry]] = {}
+    by_tag: dict[str, list[Entry]] = {}
+    """Of the majority, where grades are asked for: beside each region and family."""
 
 
 class NotComputed(msgspec.Struct, frozen=True):
@@ -137,13 +139,12 @@ def score_rows(
     strangers = sum(item_id not in known for item_id in rows)
     if strangers == len(rows):
         raise SitusError("no answer belongs to an item of this bench", fix="give the answers of a run on this bench")
-    tags = _grouped(scored, lambda row: row.tags)
     overall = entries(scored, names, seed)
     return Scores(
         overall=overall,
         by_task=_tables(scored, lambda row: (row.task,), names, seed),
         by_stratum=_tables(scored, lambda row: (row.stratum,), names, seed),
-        by_tag={tag: entries(group, [n for n in names if n in _BY_TAG], seed) for tag, group in sorted(tags.items())},
+        by_tag=_by_tag(scored, names, seed),
         by_subscore=_subscores(scored, names, seed),
         baselines=blind_scores(bench, items, gives=gives, profile=profile, hidden=hidden, metrics=names, seed=seed),
         not_computed=_missing(overall, names),
@@ -188,8 +189,14 @@ def blind_scores(
             _tables(scored, lambda row: (row.task,), names, seed),
             _tables(scored, lambda row: (row.stratum,), names, seed),
             _subscores(scored, names, seed),
+            _by_tag([row for row in scored if row.grades], names, seed) if name == "majority" else {},
         )
     return result
+
+
+def _by_tag(scored: list[Scored], names: Sequence[str], seed: int) -> dict[str, list[Entry]]:
+    groups = _grouped(scored, lambda row: row.tags)
+    return {tag: entries(group, [n for n in names if n in _BY_TAG], seed) for tag, group in sorted(groups.items())}
 
 
 def _subscores(scored: list[Scored], names: list[str], seed: int) -> dict[str, list[Entry]]:
@@ -198,8 +205,9 @@ def _subscores(scored: list[Scored], names: list[str], seed: int) -> dict[str, l
     for row in scored:
         for pair in row.grades:
             name, truth, told = pair
-            near = told is not None and abs(truth - told) <= 1
-            values = {GRADE_EXACT: float(truth == told), GRADE_WITHIN_ONE: float(near)}
+            values = {GRADE_EXACT: float(truth == told)}
+            if name not in row.nominal:
+                values[GRADE_WITHIN_ONE] = float(told is not None and abs(truth - told) <= 1)
             groups[name].append(msgspec.structs.replace(row, grades=(pair,), values=values))
     chosen = [name for name in names if name in _BY_SUBSCORE]
     return {name: entries(group, chosen, seed) for name, group in sorted(groups.items())}

@@ -22,7 +22,6 @@ from situs.facts.joint import (
     joint_frame,
     lesion_count,
     lesion_share,
-    part_of,
 )
 from situs.space import WorldBox
 from situs.volumes import LabelMap
@@ -47,7 +46,7 @@ _MEASURES = (
 
 
 def masks_for(bank: Bank, labels: LabelMap, told: Collection[str]) -> JointMasks:
-    """The masks that a bank's regions and measures rest on; `told` are names of a label map, of which some are empty."""
+    """The masks that a bank's regions and measures rest on; `told` are the names of a label map."""
     wanted = {region.structure for region in bank.regions.values()} | {_LESIONS, *_CARTILAGE.values()}
     own = [structure for structure in labels.structures if structure.name in wanted]
     return JointMasks(labels.grid, {s.name: np.argwhere(labels.mask(s)) for s in own}, told)
@@ -137,7 +136,7 @@ class GradeLedger:
             )
         if self._masks is None or self.frame is None:
             raise KeyError(region)
-        part = part_of(self.bank.regions[region], self._masks, self.frame)
+        part = self._masks.part(self.bank.regions[region], self.frame)
         if part is None:
             raise KeyError(region)
         box = part.box_mm(self._masks.grid)
@@ -161,7 +160,7 @@ class GradeLedger:
         region = self.bank.regions[question.region]
         match sub.measures:
             case "lesion_share" | "lesion_count":
-                part = part_of(region, masks, frame)
+                part = masks.part(region, frame)
                 if part is None or not masks.is_told(_LESIONS):
                     return None
                 measure = lesion_share if sub.measures == "lesion_share" else lesion_count
@@ -183,7 +182,8 @@ class GradeLedger:
         if not sub.measures:
             raise KeyError(key)
         measured = self.fact(sub.measures, question_id, key)
-        assert isinstance(measured.value, float) and measured.interval is not None
+        assert isinstance(measured.value, float)
+        assert measured.interval is not None
         grades = {scale.grade_of(value) for value in (measured.value, *measured.interval)}
         sure = len(grades) == 1
         how = Measured("grade.geometry@1", {"scale": sub.scale}, (f"fact:{measured.fact_id}",))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from situs.anatomy.banks import Region
 from situs.facts.joint._frame import JointFrame
-from situs.facts.joint._regions import JointMasks, Part, part_of
+from situs.facts.joint._regions import JointMasks, Part
 from situs.facts.joint._thickness import LINE_MM
 
 __all__ = ["Cartilage", "Measure", "cartilage_loss", "extrusion_mm", "lesion_count", "lesion_share"]
@@ -71,11 +71,11 @@ def cartilage_loss(region: Region, cartilage: str, masks: JointMasks, frame: Joi
     this bone (the 95th percentile of its lines that have any), bare where it is thinner than 20 %. Patches that are
     narrower than 1.5 mm do not count.
     """
-    part = part_of(region, masks, frame)
+    part = masks.part(region, frame)
     if part is None or cartilage not in masks:
         return None
     lines = masks.thickness(cartilage, region.structure, frame)
-    own = frame.own(masks.to_mm(part.indices))[:, lines.across]
+    own = part.own[:, lines.across]
     thickness = lines.within(own.min(axis=0), own.max(axis=0))
     if min(thickness.shape) < _FEWEST_LINES:
         return None
@@ -92,8 +92,7 @@ def extrusion_mm(meniscus: str, direction: str, masks: JointMasks, frame: JointF
     """How far a meniscus stands out beyond the tibial plateau, to the front or to its own side of the joint."""
     if meniscus not in masks or "tibia" not in masks:
         return None
-    body = frame.own(masks.points_mm(meniscus))
-    tibia = frame.own(masks.points_mm("tibia"))
+    body, tibia = masks.own(meniscus, frame), masks.own("tibia", frame)
     plateau = tibia[tibia[:, 2] > tibia[:, 2].max() - 15.0]
     sign = 1.0 if direction == "anterior" or meniscus.startswith("lateral") else -1.0
     axis = 1 if direction == "anterior" else 0

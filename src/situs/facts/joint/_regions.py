@@ -28,6 +28,8 @@ class JointMasks:
         self._voxels = voxels
         self._told = frozenset(told)
         self._lines: dict[tuple[str, str], Lines] = {}
+        self._own: dict[str, Points] = {}
+        self._parts: dict[object, Part | None] = {}
         step = np.abs(grid.affine.linear)
         self.voxel_mm3 = float(abs(np.linalg.det(grid.affine.linear)))
         self.half_voxel_mm = float(np.linalg.norm(step, axis=0).mean()) / 2.0
@@ -55,8 +57,23 @@ class JointMasks:
         """Thickness of a bone's cartilage along lines across the joint; worked out once."""
         key = (cartilage, bone)
         if key not in self._lines:
-            self._lines[key] = measure_lines(self.indices(cartilage), self.points_mm(bone), bone, self.grid, frame)
+            self._lines[key] = measure_lines(self.indices(cartilage), self.own(bone, frame), bone, self.grid, frame)
         return self._lines[key]
+
+    def own(self, name: str, frame: JointFrame) -> Points:
+        """(n, 3) voxel centres of a structure in the joint's frame; worked out once, for the one frame of the joint."""
+        if name not in self._own:
+            affine = self.grid.affine
+            turn = frame.axes @ affine.linear
+            self._own[name] = self._voxels[name] @ turn.T + frame.axes @ affine.matrix[:3, 3]
+        return self._own[name]
+
+    def part(self, region: Region, frame: JointFrame) -> Part | None:
+        """The voxels of a region, worked out once."""
+        key = (region.structure, tuple(sorted(region.span.items())), region.joint_mm)
+        if key not in self._parts:
+            self._parts[key] = part_of(region, self, frame)
+        return self._parts[key]
 
     def centres_mm(self) -> dict[str, Points]:
         """The centroid of each structure."""
@@ -70,6 +87,8 @@ class Part:
     indices: NDArray[np.intp]
     approximate: bool
     """Whether it was got by dividing a mask by rule."""
+    own: Points
+    """Its voxel centres in the joint's frame."""
 
     def box_mm(self, grid: Grid) -> WorldBox:
         """The world box over its voxel cubes."""
@@ -87,8 +106,8 @@ def part_of(region: Region, masks: JointMasks, frame: JointFrame) -> Part | None
         return None
     indices = masks.indices(region.structure)
     if not region.approximate:
-        return Part(indices, approximate=False)
-    own = frame.own(masks.to_mm(indices))
+        return Part(indices, approximate=False, own=masks.own(region.structure, frame))
+    own = masks.own(region.structure, frame)
     if region.joint_mm is not None:
         height = own[:, 2]
         half = masks.half_voxel_mm
@@ -101,4 +120,4 @@ def part_of(region: Region, masks: JointMasks, frame: JointFrame) -> Part | None
         lo, hi = along.min() - masks.half_voxel_mm, along.max() + masks.half_voxel_mm
         share = (along - lo) / (hi - lo)
         held &= (share >= first) & ((share < last) | (last == 1.0))
-    return Part(indices[held], approximate=True) if held.any() else None
+    return Part(indices[held], approximate=True, own=own[held]) if held.any() else None

@@ -42,13 +42,12 @@ class Lines:
         return result
 
 
-def measure_lines(cartilage: NDArray[np.intp], bone_mm: Points, bone: str, grid: Grid, frame: JointFrame) -> Lines:
+def measure_lines(cartilage: NDArray[np.intp], own: Points, bone: str, grid: Grid, frame: JointFrame) -> Lines:
     """Lines over the bone: up and down for femur and tibia, front to back for the patella."""
     from scipy.ndimage import map_coordinates
 
     through = 1 if bone == "patella" else 2
     across = (0, 2) if bone == "patella" else (0, 1)
-    own = frame.own(bone_mm)
     face, ahead = (own[:, through].max(), 1.0) if bone == "tibia" else (own[:, through].min(), -1.0)
     origin = own[:, across].min(axis=0)
     size = np.floor((own[:, across].max(axis=0) - origin) / LINE_MM).astype(int) + 1

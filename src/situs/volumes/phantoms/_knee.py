@@ -78,8 +78,8 @@ def plan_knee(rng: np.random.Generator) -> KneeAnatomy:
     fluid = float(rng.uniform(6.0, 22.0))
     effusion = Ellipsoid((0.0, 34.0, 62.0), (fluid, 6.0, fluid * 0.6))
     structures: dict[str, tuple[Shape, ...]] = {
-        "femur": (_block(FEMUR), Cylinder((0.0, 0.0, 70.0), (15.0, 15.0), 25.0)),
-        "tibia": (_block(TIBIA), Cylinder((0.0, 0.0, -52.0), (14.0, 14.0), 22.0)),
+        "femur": (_block(FEMUR), Cylinder((0.0, 0.0, 55.0), (15.0, 15.0), 10.0)),
+        "tibia": (_block(TIBIA), Cylinder((0.0, 0.0, -40.0), (14.0, 14.0), 10.0)),
         "patella": (_block(PATELLA),),
         "femoral_cartilage": tuple(s for p in plates if p.name.startswith("femur") for s in _plate_solids(p)),
         "tibial_cartilage": tuple(s for p in plates if p.name.startswith("tibia") for s in _plate_solids(p)),
