@@ -111,7 +111,8 @@ def _boxes(
     """Ask about findings that readers drew as boxes on frames.
 
     FILES are the CSVs of fastMRI+ (brain.csv, knee.csv), CSVs of your own with the same columns, or COCO-style JSON.
-    Without images the questions rest on the annotations alone.
+    A file of names only, one a line, is a list of reviewed volumes, as after --lists. Without images the questions rest
+    on the annotations alone.
     """
     import msgspec
 
@@ -122,10 +123,10 @@ def _boxes(
     recipe = msgspec.structs.replace(options.recipe, boxes=parse_mix(mix, options.recipe.boxes))
     with progress_bar("images") as progress:
         result = build_boxes(
-            files,
+            [file for file in files if not _is_list(file)],
             given["out"],
             msgspec.structs.replace(options, recipe=recipe),
-            lists=lists,
+            lists=[*lists, *filter(_is_list, files)],
             images=images,
             sides=sides,
             keep_stems=ids == "stem",
@@ -201,3 +202,13 @@ def _grades(
             source, given["out"], options_from(given, restricted=restricted, licence=licence), progress
         )
     finish(result, given)
+
+
+def _is_list(path: Path) -> bool:
+    """Whether a file holds names only, one a line: no table and no JSON."""
+    try:
+        with path.open("rb") as stream:
+            first = stream.read(4096).strip()
+    except OSError:
+        return False
+    return bool(first) and not first.startswith((b"{", b"[")) and b"," not in first
