@@ -131,6 +131,9 @@ def _check_study(
     _check_rows(study, items, facts, result)
     for series in (own for own in study.series if own.affine):
         of_series = [item for item in items if item.series == series.series]
+        if not series.labels_hash and not of_series:
+            _check_image(study, series, locations, result)
+            continue
         try:
             labels = load_labels(series, locations)
         except SitusError as error:

@@ -6,6 +6,7 @@ from situs.build._cohort import build_bench
 from situs.build._debias import debias
 from situs.build._dimensions import DIMENSIONS, dimensions_of
 from situs.build._grades import GradeSource, build_grades
+from situs.build._import_3dreasonknee import import_3dreasonknee
 from situs.build._import_ct_spatialvqa import import_ct_spatialvqa
 from situs.build._import_items import import_items
 from situs.build._import_sgmri import SgmriRow, import_sgmri, sgmri_rows
@@ -34,6 +35,7 @@ __all__ = [
     "check_adapter",
     "debias",
     "dimensions_of",
+    "import_3dreasonknee",
     "import_ct_spatialvqa",
     "import_items",
     "import_sgmri",

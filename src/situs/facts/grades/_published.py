@@ -37,8 +37,8 @@ def from_published(numbers: Sequence[int], grid: Grid) -> WorldBox:
     if start > end or x_min > x_max or y_min > y_max:
         raise SitusError(f"box {list(numbers)} is inside out", fix="each start comes before its end")
     low, high = np.zeros(3, dtype=int), np.zeros(3, dtype=int)
-    for axis, first, last in zip(_order(grid), (start, y_min, x_min), (end, y_max, x_max)):
-        low[axis], high[axis] = first, last + 1
+    for axis, least, most in zip(_order(grid), (start, y_min, x_min), (end, y_max, x_max)):
+        low[axis], high[axis] = least, most + 1
     first, last = ((int(a), int(b), int(c)) for a, b, c in (low, high))
     return IndexBox(first, last).to_world(grid.affine)
 
