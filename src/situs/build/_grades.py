@@ -103,14 +103,25 @@ def _outcomes(source: GradeSource, options: BuildOptions, studies: Sequence[str]
         yield from _Reader(source, options).outcomes(studies)
         return
     parts = [studies[n : n + _AT_ONCE] for n in range(0, len(studies), _AT_ONCE)]
-    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
-        for found in pool.map(_read_part, ((source, options, part) for part in parts)):
+    with ProcessPoolExecutor(options.jobs, get_context("spawn"), _Worker.start, (source, options)) as pool:
+        for found in pool.map(_Worker.read, parts):
             yield from found
 
 
-def _read_part(job: tuple[GradeSource, BuildOptions, Sequence[str]]) -> list[_Outcome | Problem]:
-    source, options, studies = job
-    return list(_Reader(source, options).outcomes(studies))
+class _Worker:
+    """What a worker process keeps: the evidence, opened once."""
+
+    reader: _Reader
+
+    @classmethod
+    def start(cls, source: GradeSource, options: BuildOptions) -> None:
+        """Open the evidence."""
+        cls.reader = _Reader(source, options)
+
+    @classmethod
+    def read(cls, studies: Sequence[str]) -> list[_Outcome | Problem]:
+        """A stretch of studies."""
+        return list(cls.reader.outcomes(studies))
 
 
 class _Reader:

@@ -18,8 +18,8 @@ class GroupedTable:
     def __init__(self, path: Path, key: str) -> None:
         self.path = path
         self._key = key
-        self._stream = self._open()
-        header = self._cells(self._stream.readline(), 1)
+        with self._open() as stream:
+            header = self._cells(stream.readline(), 1)
         self.columns = [name.strip().lstrip("\ufeff") for name in header]
         if len(set(self.columns)) < len(self.columns):
             raise SitusError("a column stands twice", where=path, fix="remove one")
@@ -37,12 +37,13 @@ class GroupedTable:
 
     def rows(self, key: str) -> Iterator[tuple[int, list[str]]]:
         """Line number and cells of each row of a study; none if it is not there."""
-        for start, line, count in self._spans.get(key, ()):
-            self._stream.seek(start)
-            for number in range(line, line + count):
-                cells = self._cells(self._stream.readline(), number)
-                if cells:
-                    yield number, cells
+        with self._open() as stream:
+            for start, line, count in self._spans.get(key, ()):
+                stream.seek(start)
+                for number in range(line, line + count):
+                    cells = self._cells(stream.readline(), number)
+                    if cells:
+                        yield number, cells
 
     def _open(self) -> BinaryIO:
         try:
@@ -54,20 +55,20 @@ class GroupedTable:
         place = self.columns.index(self._key)
         spans: dict[str, list[tuple[int, int, int]]] = {}
         last: str | None = None
-        start, offset, line, count = 0, self._stream.tell(), 2, 0
-        number = 1
-        for number, raw in enumerate(self._stream, start=2):
-            cells = self._cells(raw, number)
-            if cells:
-                key = cells[place].strip()
-                if not key:
+        start = line = count = 0
+        with self._open() as stream:
+            offset = len(stream.readline())
+            for number, raw in enumerate(stream, start=2):
+                cells = self._cells(raw, number)
+                key = cells[place].strip() if cells else last
+                if not key and cells:
                     raise SitusError(f"has no {self._key}", where=f"{self.path}:{number}", fix="fill the cell")
                 if key != last:
                     if last is not None:
                         spans.setdefault(last, []).append((start, line, count))
                     last, start, line, count = key, offset, number, 0
-            count += 1
-            offset += len(raw)
+                count += 1
+                offset += len(raw)
         if last is not None:
             spans.setdefault(last, []).append((start, line, count))
         return spans
