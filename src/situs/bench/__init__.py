@@ -5,6 +5,7 @@ from situs.bench._card import write_card
 from situs.bench._check import CheckResult, check_bench
 from situs.bench._evidence import load_image, load_labels, load_ledger, restrict, terms_for
 from situs.bench._folder import FORMAT, Bench, BenchInfo, content_hash, encode_info, open_bench
+from situs.bench._grade_evidence import GradeEvidence
 from situs.bench._ids import opaque_id, split_of
 from situs.bench._locations import Locations, write_locations
 from situs.bench._readings import KeyReading, KeyVerdict, read_readings, settle_keys, write_readings
@@ -17,6 +18,7 @@ __all__ = [
     "BenchInfo",
     "BoxEvidence",
     "CheckResult",
+    "GradeEvidence",
     "KeyReading",
     "KeyVerdict",
     "Locations",

@@ -20,14 +20,22 @@ def command() -> None:
 
 @command.command("phantoms")
 @click.option("--studies", type=click.IntRange(1), required=True, help="How many synthetic patients.")
+@click.option(
+    "--body",
+    type=click.Choice(["abdomen", "knee"]),
+    default="abdomen",
+    show_default=True,
+    help="What is made: knees come with grades and are asked about as by `build grades`.",
+)
 @build_options
-def _phantoms(studies: int, **given: Any) -> None:
+def _phantoms(studies: int, body: str, **given: Any) -> None:
     """Make synthetic patients (CT- and MR-like, with masks) and ask about them."""
-    from situs.build import build_phantoms
+    from situs.build import build_knees, build_phantoms
 
     with progress_bar("phantoms") as progress:
         options = options_from(given, restricted=given["restricted"], licence="synthetic")
-        result = build_phantoms(studies, given["out"], options, progress)
+        make = build_knees if body == "knee" else build_phantoms
+        result = make(studies, given["out"], options, progress)
     finish(result, given)
 
 
@@ -182,6 +190,75 @@ def _reports(file: Path, writer: str, validator: str | None, ids: str, licence: 
         )
     if not given["as_json"]:
         print_asked(done)
+    finish(result, given)
+
+
+@command.command("grades")
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option(
+    "--bank", default="moaks-knee", show_default=True, help="The grading system: a shipped one or a TOML file."
+)
+@click.option(
+    "--label-map", help="Names of the masks' values: CSV label,name or JSON; not needed for a folder of masks."
+)
+@click.option("--boxes", type=click.Path(path_type=Path), help="CSV of boxes of regions that were worked out before.")
+@click.option("--columns", type=click.Path(path_type=Path), help="TOML that maps other columns, or a wide table.")
+@click.option(
+    "--words",
+    type=click.Choice(["plain", "guided", "both"]),
+    default="plain",
+    show_default=True,
+    help="Whether a question says how the sign looks.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["reader", "geometry", "both"]),
+    default="both",
+    show_default=True,
+    help="Whose grades are asked for; geometry needs masks.",
+)
+@click.option(
+    "--annotation",
+    default="manual",
+    show_default=True,
+    help="How the masks were made: exact, manual, corrected or automatic.",
+)
+@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@build_options
+def _grades(
+    table: Path,
+    bank: str,
+    label_map: str | None,
+    boxes: Path | None,
+    columns: Path | None,
+    words: str,
+    by: str,
+    annotation: str,
+    licence: str,
+    **given: Any,
+) -> None:
+    """Ask for readers' grades: where the region lies, and how severe the sign is.
+
+    TABLE is a CSV with the columns study, question, sub_score, grade, and where they apply patient, side, time, image,
+    labels (paths relative to the table), or shape and affine. Boxes come from the masks or from --boxes.
+    """
+    from situs.build import GradeSource, build_grades, is_open_licence
+
+    source = GradeSource(
+        table=table,
+        bank=bank,
+        columns=columns,
+        label_map=label_map,
+        boxes=boxes,
+        words=("plain", "guided") if words == "both" else (words,),
+        by=("reader", "geometry") if by == "both" else (by,),
+        annotation=annotation,
+    )
+    restricted = given["restricted"] or not is_open_licence(licence)
+    with progress_bar("studies") as progress:
+        result = build_grades(
+            source, given["out"], options_from(given, restricted=restricted, licence=licence), progress
+        )
     finish(result, given)
 
 

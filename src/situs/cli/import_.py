@@ -106,3 +106,29 @@ def _sgmri(paths: tuple[Path, ...], licence: str, **given: Any) -> None:
     options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
     result = import_sgmri(list(paths), given["out"], options)
     finish(result, given)
+
+
+@command.command("3dreasonknee")
+@click.argument("table", metavar="SPLIT.csv", type=click.Path(path_type=Path))
+@click.argument("answers", metavar="ANSWERS.json", type=click.Path(path_type=Path))
+@out_option("the bench (a new folder)")
+@click.option("--images", type=click.Path(path_type=Path), help="Folder that the table's file paths start from.")
+@click.option("--fields", type=click.Path(path_type=Path), help="TOML that names the fields of the answers file.")
+@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits.")
+@click.option("--skip-bad", is_flag=True, help="Leave out entries that cannot be read, instead of stopping.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
+@json_option
+def _3dreasonknee(
+    table: Path, answers: Path, images: Path | None, fields: Path | None, licence: str, **given: Any
+) -> None:
+    """Import 3DReasonKnee: its split table and its released answers.
+
+    The names of the fields in the answers are not published: the shipped field map is a guess, marked unverified.
+    Give your own with --fields. Boxes need the images, since they count voxels.
+    """
+    from situs.build import import_3dreasonknee, is_open_licence
+
+    defaults = {"tasks": None, "per_study": None, "jobs": 1, "recipe": None}
+    options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
+    finish(import_3dreasonknee(table, answers, given["out"], options, images=images, fields=fields), given)

@@ -159,6 +159,7 @@ def _contract(scores: Scores) -> dict[str, object]:
         "not_computed": scores.not_computed,
         "warnings": scores.warnings,
         "by_subscore": scores.by_subscore,
+        "baselines_by_tag": {name: table.by_tag for name, table in scores.baselines.items() if table.by_tag},
         "baselines_by_subscore": {name: table.by_subscore for name, table in scores.baselines.items()},
         "jury": scores.jury,
         "published": scores.sgmri or scores.published,

@@ -69,6 +69,8 @@ class BaselineScores(msgspec.Struct, frozen=True):
     by_task: dict[str, list[Entry]]
     by_stratum: dict[str, list[Entry]]
     by_subscore: dict[str, list[Entry]] = {}
+    by_tag: dict[str, list[Entry]] = {}
+    """Of the majority, where grades are asked for: beside each region and family."""
 
 
 class NotComputed(msgspec.Struct, frozen=True):
@@ -146,13 +148,12 @@ def score_rows(
     boxed = sum(row.form == "boxes" for row in scored)
     if boxed > MOST_BLIND_BOXES:
         warnings.append(f"blind rows: about {MOST_BLIND_BOXES:,} of the {boxed:,} questions for boxes, drawn by id")
-    tags = _grouped(scored, lambda row: row.tags)
     overall = entries(scored, names, seed)
     return Scores(
         overall=overall,
         by_task=_tables(scored, lambda row: (row.task,), names, seed),
         by_stratum=_tables(scored, lambda row: (row.stratum,), names, seed),
-        by_tag={tag: entries(group, [n for n in names if n in _BY_TAG], seed) for tag, group in sorted(tags.items())},
+        by_tag=_by_tag(scored, names, seed),
         by_subscore=_subscores(scored, names, seed),
         baselines=blind_scores(bench, items, gives=gives, profile=profile, hidden=hidden, metrics=names, seed=seed),
         not_computed=_missing(overall, names),
@@ -200,6 +201,7 @@ def blind_scores(
             _tables(scored, lambda row: (row.task,), names, seed),
             _tables(scored, lambda row: (row.stratum,), names, seed),
             _subscores(scored, names, seed),
+            _by_tag([row for row in scored if row.grades], names, seed) if name == "majority" else {},
         )
     return result
 
@@ -209,14 +211,20 @@ def _is_drawn(item: Item, share: float) -> bool:
     return int(digest("blind boxes", item.item_id, size=4), 16) < share * 2**32
 
 
+def _by_tag(scored: list[Scored], names: Sequence[str], seed: int) -> dict[str, list[Entry]]:
+    groups = _grouped(scored, lambda row: row.tags)
+    return {tag: entries(group, [n for n in names if n in _BY_TAG], seed) for tag, group in sorted(groups.items())}
+
+
 def _subscores(scored: list[Scored], names: list[str], seed: int) -> dict[str, list[Entry]]:
     """The grade metrics of each sub-score apart."""
     groups: dict[str, list[Scored]] = defaultdict(list)
     for row in scored:
         for pair in row.grades:
             name, truth, told = pair
-            near = told is not None and abs(truth - told) <= 1
-            values = {GRADE_EXACT: float(truth == told), GRADE_WITHIN_ONE: float(near)}
+            values = {GRADE_EXACT: float(truth == told)}
+            if name not in row.nominal:
+                values[GRADE_WITHIN_ONE] = float(told is not None and abs(truth - told) <= 1)
             groups[name].append(msgspec.structs.replace(row, grades=(pair,), values=values))
     chosen = [name for name in names if name in _BY_SUBSCORE]
     return {name: entries(group, chosen, seed) for name, group in sorted(groups.items())}
