@@ -2,12 +2,14 @@
 
 For every patient four sets of marks are found or none. In the first the nearest mark is the one asked for, in the
 next the second nearest, and so on. How central it is among the four, how far from its neighbours, how near to the
-direction of the fifth, and how far to the front, goes through the same four ranks in an order drawn by a hash. So
-whoever sees the marks alone, and picks by one of these, is right about as often as chance.
+direction of the fifth, how level with it from front to back, and how far to the side, goes through the same four ranks
+in an order drawn by a hash, as nearly as the patient allows; and the structure is another each time, if there are as
+many. So whoever sees the marks alone, and picks by one of these, is right not much oftener than chance.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,11 +26,11 @@ __all__ = ["MARKS", "same_marks"]
 
 MARKS = 4
 """Marks among which one is asked for."""
-_TRIED = 4000
+_TRIED = 6000
 """Sets of marks that are drawn on each slice."""
 _POINTS = 64
 """Sites of each structure that are drawn from."""
-_CUES = 5
+_CUES = 6
 """Ways to guess from the marks' places that are balanced."""
 
 Found = tuple[tuple[float, ...], list[Mark]]
@@ -38,7 +40,7 @@ def same_marks(ledger: Ledger) -> list[list[Mark]]:
     """For each number of marks nearer than the right one, a set: the right mark, three others, and its partner."""
     rng = np.random.default_rng(int(digest("marks", ledger.study_id, size=8), 16))
     wanted = np.stack([np.arange(MARKS), *(rng.permutation(MARKS) for _ in range(_CUES - 1))], axis=1)
-    best: list[Found | None] = [None] * MARKS
+    best: list[dict[str, Found]] = [{} for _ in range(MARKS)]
     for found in ledger.mark_sites.values():
         names = sorted((n for n in found if lesion_family(n) is None), key=lambda name: _place(found[name]))
         if len(names) < MARKS:
@@ -50,18 +52,29 @@ def same_marks(ledger: Ledger) -> list[list[Mark]]:
         first, second = np.triu_indices(MARKS + 1, k=1)
         apart = np.round(between[:, first, second].min(axis=1), 6) >= ledger.recipe.truth.mark_apart_mm
         which, points, between = which[apart], points[apart], between[apart]
-        spread, ranks = np.round(between.max(axis=(1, 2)), 6), _ranks(points, between)
-        for nearer in range(MARKS):
+        middle = float(np.mean([site[0].mean() for site in sites.transpose(0, 2, 1)]))
+        spread, ranks = np.round(between.max(axis=(1, 2)), 6), _ranks(points, between, middle)
+        for nearer, better in enumerate(best):
+            off = ((ranks - wanted[nearer]) ** 2).sum(axis=1)
             rows = np.flatnonzero(ranks[:, 0] == nearer)
-            if not len(rows):
-                continue
-            off = np.abs(ranks[rows] - wanted[nearer]).sum(axis=1)
-            row = rows[np.lexsort((spread[rows], off))[0]]
-            fit = (float(np.abs(ranks[row] - wanted[nearer]).sum()), float(spread[row]))
-            known = best[nearer]
-            if known is None or fit < known[0]:
-                best[nearer] = (fit, [(names[k], point) for k, point in zip(which[row], points[row])])
-    return [entry[1] for entry in best if entry is not None] if all(best) else []
+            rows = rows[np.lexsort((spread[rows], off[rows]))]
+            for row in rows[np.unique(which[rows, 0], return_index=True)[1]]:
+                name, fit = names[which[row, 0]], (float(off[row]), float(spread[row]))
+                if name not in better or fit < better[name][0]:
+                    better[name] = (fit, [(names[k], point) for k, point in zip(which[row], points[row])])
+    return _of_different_structures(best) if all(best) else []
+
+
+def _of_different_structures(best: list[dict[str, Found]]) -> list[list[Mark]]:
+    """The best set for each number of nearer marks; the same structure is asked for again only if there is no other,
+    since a large one that lies aside of all others would be found by its place."""
+    asked: Counter[str] = Counter()
+    chosen: list[list[Mark]] = [[] for _ in best]
+    for nearer in sorted(range(len(best)), key=lambda nearer: (len(best[nearer]), nearer)):
+        name = min(best[nearer], key=lambda name: (asked[name], *best[nearer][name][0]))
+        asked[name] += 1
+        chosen[nearer] = best[nearer][name][1]
+    return chosen
 
 
 def _place(points: NDArray[np.float64]) -> tuple[float, ...]:
@@ -76,7 +89,7 @@ def _between(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return lengths
 
 
-def _ranks(points: NDArray[np.float64], between: NDArray[np.float64]) -> NDArray[np.int64]:
+def _ranks(points: NDArray[np.float64], between: NDArray[np.float64], middle_x: float) -> NDArray[np.int64]:
     """By each cue, how many of the other three come before the right mark."""
     four, partner = points[:, :MARKS], points[:, MARKS:]
     middle = four.mean(axis=1, keepdims=True)
@@ -84,6 +97,8 @@ def _ranks(points: NDArray[np.float64], between: NDArray[np.float64]) -> NDArray
     out = np.sqrt((outwards**2).sum(axis=-1))
     alone = between[:, :MARKS, :MARKS] + np.diag(np.full(MARKS, np.inf))
     along = (outwards * towards).sum(axis=-1) / np.maximum(out, 1e-6)
-    cues = np.stack([between[:, :MARKS, MARKS], out, alone.min(axis=2), -along, four[:, :, 1]], axis=1)
+    aside = four[:, :, 0] * np.where(middle[:, :, 0] < middle_x, -1.0, 1.0)
+    nearness, lonely, level = between[:, :MARKS, MARKS], alone.min(axis=2), np.abs(four - partner)[:, :, 1]
+    cues = np.stack([nearness, out, lonely, -along, level, aside], axis=1)
     before: NDArray[np.int64] = (np.round(cues[:, :, 1:], 6) < np.round(cues[:, :, :1], 6)).sum(axis=2)
     return before
