@@ -8,6 +8,11 @@ from situs.bench._folder import BenchInfo
 
 __all__ = ["write_card"]
 
+_BLIND = (
+    "`random` guesses; `majority` gives the most frequent answer of other patients to the same text; `prior` knows the "
+    "average anatomy of other patients. In brackets: 95 % intervals over patients."
+)
+
 
 def write_card(
     info: BenchInfo,
@@ -42,10 +47,11 @@ def write_card(
         "",
     ]
     if baselines:
-        lines += ["## How far one gets without looking", "", "Yes/no and option questions.", ""]
+        lines += ["## How far one gets without looking", "", f"Yes/no and option questions. {_BLIND}", ""]
         lines += _grid(baselines)
     if tricks:
         lines += ["Option questions, by looking at the options alone:", "", *_grid(tricks)]
+        lines += ["The most frequent answer is counted on these very questions, which flatters it.", ""]
     licence = info.licence or "not stated"
     care = "restricted: it goes to no host but this machine unless allowed" if info.restricted else "not restricted"
     lines += ["## Data", "", f"Licence: {licence}; {care}. The bench holds hashes and opaque ids, no path.", ""]
