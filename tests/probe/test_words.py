@@ -20,7 +20,7 @@ def test_probes_are_chosen_by_name_and_group() -> None:
     assert choose_probes("mirror, text") == ["text", "mirror"]
     assert choose_probes("moved") == ["moved", "sham"]
     assert choose_probes("all") == list(PROBES)
-    with pytest.raises(SitusError, match="unknown probe 'miror'.*mirror"):
+    with pytest.raises(SitusError, match=r"unknown probe 'miror'.*mirror"):
         choose_probes("miror")
 
 
