@@ -13,6 +13,7 @@ from situs.bench import Bench
 from situs.items import Boxes, Choice, Choices, Compound, Item, Number, Simple, Text, YesNo, letter_of
 from situs.profiles import Profile
 from situs.run import AnswerRow, Baseline, Spec, Viewing, boxes_of, make_baseline
+from situs.score._blind_sample import BlindSample
 from situs.score._metrics_boxes import BOX_F1, BOX_TUBE_IOU
 from situs.score._outcomes import NOT_COUNTED, judge
 from situs.score._sgmri_answers import without_thinking
@@ -79,17 +80,20 @@ def sgmri_tables(
     notes = _ar_notes(asked, rows, rates)
     ours = _ours(asked, viewing, rows)
     blind = {}
+    sample = BlindSample(asked)
+    drawn = [item for item in asked if item in sample]
     for name in _BLIND:
         kind, _, count = name.partition("?boxes=")
         baseline = make_baseline(bench, Spec(kind, settings={"boxes": count} if count else {}), profile)
         blind[name] = {
-            key: sum(values) / len(values) for key, values in _cells(asked, viewing, _asking(baseline)).items()
+            key: sum(values) / len(values) for key, values in _cells(drawn, viewing, _asking(baseline)).items()
         }
     tables = []
     for level, columns in _COLUMNS.items():
         cells = [_cell(level, column, own, ours, blind) for column in columns]
         if any(cell.n for cell in cells):
-            tables.append(_table(level, cells, notes[level]))
+            said = [*notes[level], sample.note] if sample.note else notes[level]
+            tables.append(_table(level, cells, said))
     return tables
 
 

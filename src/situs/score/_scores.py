@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from situs._files import digest
 from situs.bench import Bench
 from situs.errors import SitusError, did_you_mean
 from situs.items import Item
 from situs.profiles import Profile
-from situs.run import AnswerRow, Spec, Viewing, boxes_of, make_baseline
+from situs.run import AnswerRow, Spec, Viewing, make_baseline
+from situs.score._blind_sample import BlindSample
 from situs.score._entries import METRICS, Entry, entries
 from situs.score._jury import JurySummary
 from situs.score._metrics_boxes import BOX_TUBE_IOU
@@ -56,10 +56,6 @@ _BY_SUBSCORE = (
     PRESENCE_SENSITIVITY,
     PRESENCE_SPECIFICITY,
 )
-
-
-MOST_BLIND_BOXES = 2000
-"""Of more questions for boxes than this a sample is put to the blind rows, which say many boxes each."""
 
 
 class BaselineScores(msgspec.Struct, frozen=True):
@@ -145,9 +141,8 @@ def score_rows(
     if strangers == len(rows):
         raise SitusError("no answer belongs to an item of this bench", fix="give the answers of a run on this bench")
     warnings = _warnings(scored, strangers)
-    boxed = sum(row.form == "boxes" for row in scored)
-    if boxed > MOST_BLIND_BOXES:
-        warnings.append(f"blind rows: about {MOST_BLIND_BOXES:,} of the {boxed:,} questions for boxes, drawn by id")
+    if note := BlindSample(items()).note:
+        warnings.append(note)
     overall = entries(scored, names, seed)
     return Scores(
         overall=overall,
@@ -182,14 +177,13 @@ def blind_scores(
     # A leave-one-out mean falls as the left-out truth rises, so its rank correlation is an artefact near -1.
     names = [metric for metric in metrics if metric != SPEARMAN_WITHIN_STRUCTURE]
     shown, away = Viewing(bench, profile), hidden or {}
-    boxed = sum(boxes_of(item) is not None for item in items())
-    share = MOST_BLIND_BOXES / max(boxed, MOST_BLIND_BOXES)
+    sample = BlindSample(items())
     result = {}
-    for name in (*_BLIND, _BLIND_BOXES) if boxed else _BLIND:
+    for name in (*_BLIND, _BLIND_BOXES) if sample.boxed else _BLIND:
         baseline = make_baseline(bench, Spec(name), profile)
         scored = []
         for item in items():
-            if share < 1.0 and boxes_of(item) is not None and not _is_drawn(item, share):
+            if item not in sample:
                 continue
             row = AnswerRow(item.item_id, response=baseline.answer(item) or "")
             own = judge(item, row, gives, shown=shown, hidden=away.get(item.item_id, ()))
@@ -204,11 +198,6 @@ def blind_scores(
             _by_tag([row for row in scored if row.grades], names, seed) if name == "majority" else {},
         )
     return result
-
-
-def _is_drawn(item: Item, share: float) -> bool:
-    """Whether an item falls into a sample of this share; by its id, so that every row has the same ones."""
-    return int(digest("blind boxes", item.item_id, size=4), 16) < share * 2**32
 
 
 def _by_tag(scored: list[Scored], names: Sequence[str], seed: int) -> dict[str, list[Entry]]:
