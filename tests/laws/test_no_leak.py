@@ -220,11 +220,17 @@ def folds_within_text(twins: list[Item]) -> list[tuple[list[Item], list[Item]]]:
     """Every text on both sides, each of its answers equally often on each, over different patients.
 
     Leaving out single patients instead would leave the *other* answers in the majority, and a learner that counts
-    would score below chance for no reason that a reader could use.
+    would score below chance for no reason that a reader could use. So would one that has seen some of the four
+    questions on marks that a patient is asked under one text, each with another letter: they stay together.
     """
     halves: tuple[list[Item], list[Item]] = ([], [])
     answers: dict[tuple[str, str], list[Item]] = defaultdict(list)
+    asked = Counter((item.twin_group, item.patient_id) for item in twins)
+    several = {group for (group, _), count in asked.items() if count > 1}
     for item in sorted(twins, key=lambda i: zlib.crc32(i.item_id.encode())):
+        if item.twin_group in several:
+            halves[zlib.crc32(item.patient_id.encode()) % 2].append(item)
+            continue
         answers[item.twin_group, str(answer_key(item.answer))].append(item)
     for same in answers.values():
         each = len(same) // 2
