@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from situs.bench import check_bench, open_bench
+from situs.bench import Bench, StudyRecord, check_bench, open_bench
 from situs.build import debias
-from situs.run import Spec, make_baseline
-from situs.score import binomial_interval_999
+from situs.build._debias import predictable_templates, template_of
+from situs.facts import Fact
+from situs.items import Item
+from situs.run import AnswerRow, Spec, make_baseline
+from situs.score import binomial_interval_999, judge
 
 
 def test_whole_texts_leave_and_the_rest_is_at_chance(cohort: Path, tmp_path: Path) -> None:
@@ -30,6 +34,56 @@ def test_whole_texts_leave_and_the_rest_is_at_chance(cohort: Path, tmp_path: Pat
     right = sum((prior.answer(item) == "yes") == item.answer.value for item in yes_no)  # type: ignore[union-attr]
     low, high = binomial_interval_999(len(yes_no), 0.5)
     assert low <= right <= high
+
+
+class _Some(Bench):
+    """A bench with some of its patients, and some of their questions."""
+
+    def __init__(self, whole: Bench, patients: set[str], dropped: Collection[object] = ()) -> None:
+        super().__init__(whole.folder, whole.info)
+        self._patients = patients
+        self._dropped = dropped
+
+    def studies(self) -> Iterator[StudyRecord]:
+        return (study for study in super().studies() if study.patient_id in self._patients)
+
+    def facts(self, **where: str) -> Iterator[Fact]:
+        known = {study.study_id for study in self.studies()}
+        return (fact for fact in super().facts(**where) if fact.study_id in known)
+
+    def items(self, split: str | None = None) -> Iterator[Item]:
+        own = (item for item in super().items(split) if item.patient_id in self._patients)
+        return (item for item in own if template_of(item) not in self._dropped)
+
+
+def blind_on(bench: Bench, counts: Counter[str]) -> None:
+    """Adds up what each blind method gets of the questions with two answers."""
+    for name in METHODS:
+        baseline = make_baseline(bench, Spec(name))
+        for item in bench.items():
+            row = judge(item, AnswerRow(item.item_id, response=baseline.answer(item) or ""), None)
+            if row.chance == 0.5:
+                counts[name] += bool(row.outcome.right)
+                counts[f"{name} of"] += 1
+
+
+METHODS = ("majority", "prior", "text-classifier")
+
+
+def test_held_out_patients_are_at_chance_and_not_below(cohort: Path) -> None:
+    """Templates are chosen on one half of the patients; on the other half no blind method is outside chance."""
+    whole = open_bench(cohort)
+    patients = sorted({study.patient_id for study in whole.studies()})
+    first, second = set(patients[::2]), set(patients[1::2])
+    before, after = Counter[str](), Counter[str]()
+    for chosen_on, tried_on in ((first, second), (second, first)):
+        dropped = predictable_templates(_Some(whole, chosen_on))
+        blind_on(_Some(whole, tried_on), before)
+        blind_on(_Some(whole, tried_on, dropped), after)
+    assert before["prior"] > binomial_interval_999(before["prior of"], 0.5)[1], "there was something to leave out"
+    for name in METHODS:
+        low, high = binomial_interval_999(after[f"{name} of"], 0.5)
+        assert low <= after[name] <= high, (name, after[name], after[f"{name} of"])
 
 
 def test_a_debiased_bench_checks_clean(bench: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from situs.errors import SitusError
 from situs.items import Choice, Item, Option, YesNo
 from situs.probe import PROBES, choose_probes, looks_flipped
 from situs.probe._answers import Answered, Answers
+from situs.probe._bodies import PAIRED, TORSO, mirror_group
 from situs.probe._profiles import WORDINGS, one_slice, reconvened, reordered, resized, worded
 from situs.probe._rotations import rotated, rotations_of, yes_bias
 from situs.profiles import load_profile, shipped_profiles
@@ -42,6 +43,21 @@ def test_probes_are_chosen_by_name_and_group() -> None:
 )
 def test_remarks_that_the_scan_looks_flipped(said: str, expected: bool) -> None:
     assert looks_flipped(said) is expected
+
+
+@pytest.mark.parametrize(
+    ("needs", "group"),
+    [
+        (("sees:kidney_left", "sees:kidney_right"), PAIRED),
+        (("side_convention", "sees:femur_left"), PAIRED),
+        (("sees:brain",), PAIRED),
+        (("sees:liver", "sees:kidney_left"), TORSO),
+        (("sees:largest:liver_lesion",), TORSO),
+        (("scale",), TORSO),
+    ],
+)
+def test_mirrored_questions_on_pairs_stand_apart_from_the_torso(needs: tuple[str, ...], group: str) -> None:
+    assert mirror_group(msgspec.structs.replace(asked(), needs=needs), {}) == group
 
 
 OPTIONS = tuple(Option(value, value) for value in ("left", "right", "both"))

@@ -16,10 +16,10 @@ from situs.items import Item
 from situs.run import AnswerRow, Spec, make_baseline
 from situs.score import clopper_pearson, judge
 
-__all__ = ["debias"]
+__all__ = ["debias", "predictable_templates", "template_of"]
 
-_BLIND = ("majority", "prior")
-"""Both are fitted without the patient that is asked; neither is a contestant."""
+_BLIND = ("majority", "prior", "text-classifier")
+"""All are fitted without the patient that is asked, the last on the whole rendered prompt; none is a contestant."""
 _ENOUGH = 8
 """Patients under which even an answer that is always the same proves nothing: such texts are judged by their kind."""
 
@@ -44,15 +44,14 @@ class _Template(msgspec.Struct):
 
 
 def debias(folder: Path, out: Path, *, overwrite: bool = False, data: Path | None = None) -> BuildResult:
-    """Copy a bench without the templates that the average anatomy or the majority answer of others predicts.
+    """Copy a bench without the templates that the whole prompt, the average anatomy or others' answers predict.
 
     A template is a question text with its options. Texts asked of few patients are judged together with the other
-    texts of their task, form and stratum. What stays is decided by patients other than the one asked, so blind
-    accuracy on what stays is inside chance, not below it.
+    texts of their task, form and stratum. Every prediction is made without the patient asked about, and no single item
+    leaves because it was guessed: blind accuracy of other patients on what stays is inside chance, not below it.
     """
     bench = open_bench(folder)
-    texts, kinds = _predictability(bench)
-    dropped = {key for key, found in texts.items() if (found if found.asked >= _ENOUGH else kinds[key[:3]]).predictable}
+    dropped = predictable_templates(bench)
     info = bench.info
     options = BuildOptions(out.name, info.recipe, seed=info.seed, restricted=info.restricted, licence=info.licence)
     locations = Locations.read(folder, data)
@@ -67,7 +66,7 @@ def debias(folder: Path, out: Path, *, overwrite: bool = False, data: Path | Non
                     own_facts, next_facts = list(next_facts[1]), next(facts, None)
                 if next_items is not None and next_items[0] == study.study_id:
                     own_items, next_items = list(next_items[1]), next(items, None)
-                kept = [item for item in own_items if _key(item) not in dropped]
+                kept = [item for item in own_items if template_of(item) not in dropped]
                 reasons = Counter(info.not_asked if number == 0 else {})
                 reasons["predictable without looking"] += len(own_items) - len(kept)
                 hashes = [h for s in study.series for h in (s.image_hash, s.labels_hash) if h]
@@ -79,9 +78,16 @@ def debias(folder: Path, out: Path, *, overwrite: bool = False, data: Path | Non
 Key = tuple[str, str, str, str, tuple[str, ...]]
 
 
-def _key(item: Item) -> Key:
+def template_of(item: Item) -> Key:
+    """Task, form, stratum, question text and the options it offers, in no order."""
     values = tuple(sorted(option.value for option in item.options))
     return item.task, item.form, item.stratum, item.question, values
+
+
+def predictable_templates(bench: Bench) -> set[Key]:
+    """The templates that some blind baseline answers clearly above chance."""
+    texts, kinds = _predictability(bench)
+    return {key for key, found in texts.items() if (found if found.asked >= _ENOUGH else kinds[key[:3]]).predictable}
 
 
 def _predictability(bench: Bench) -> tuple[dict[Key, _Template], dict[tuple[str, str, str], _Template]]:
@@ -95,8 +101,8 @@ def _predictability(bench: Bench) -> tuple[dict[Key, _Template], dict[tuple[str,
         chance = scored[_BLIND[0]].chance
         if chance is not None:
             outcomes = {name: bool(row.outcome.right) for name, row in scored.items()}
-            texts[_key(item)].add(chance, outcomes)
-            kinds[_key(item)[:3]].add(chance, outcomes)
+            texts[template_of(item)].add(chance, outcomes)
+            kinds[template_of(item)[:3]].add(chance, outcomes)
     return texts, kinds
 
 

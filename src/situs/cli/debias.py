@@ -18,7 +18,7 @@ from situs.cli._output import json_option, out_option
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @json_option
 def command(bench: Path, data: Path | None, **given: Any) -> None:
-    """Copy BENCH without the question texts that the average anatomy or others' answers predict.
+    """Copy BENCH without the question texts that the prompt, the average anatomy or others' answers predict.
 
     Whole texts leave, never single items, and no model under test is asked.
     """
