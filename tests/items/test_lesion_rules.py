@@ -112,3 +112,30 @@ def test_a_count_is_balanced_like_a_choice() -> None:
     assert isinstance(found, Posed)
     item = found.item(Question("count", "number", {"of": "liver_lesion"}), ledger, "p")
     assert answer_key(item.answer) == "2"
+
+
+def test_nobody_asks_how_a_lesion_lies_to_its_own_organ() -> None:
+    """It bulges out of the kidney, so that no organ clearly holds it; its name still says whose it is."""
+    ledger = _ledger(
+        kidney_left=_box(10, 20, 20, 30), kidney_right=_box(80, 20, 20, 30), kidney_tumour=_box(30, 20, 45, 20)
+    )
+    assert ledger.fact("organ_of", "kidney_tumour").value is None
+    for kidney in ("kidney_left", "kidney_right"):
+        about = {"a": "largest:kidney_tumour", "b": kidney}
+        for task, form, parameters in (
+            ("contact", "yes_no", about),
+            ("distance", "yes_no", {"ask": "within", "mm": "20", **about}),
+            ("direction", "yes_no", {"claim": "superior", **about}),
+        ):
+            assert _pose(ledger, task, form, **parameters) == NotAsked("it is the lesion's own organ, or its partner")
+
+
+def test_that_lesions_count_is_said_once() -> None:
+    ledger = _ledger(
+        kidney_left=_box(10, 20, 20, 40), kidney_right=_box(70, 20, 20, 20), kidney_tumour=_box(20, 30, 30, 20)
+    )
+    found = _pose(ledger, "extent", "choice", a="kidney_left", b="kidney_right", which="longer")
+    assert isinstance(found, Posed)
+    remark = ", including their lesions"
+    assert found.text == f"Which is longer from top to bottom: the left kidney or the right kidney{remark}?"
+    assert [option.text for option in found.pool] == ["the left kidney", "the right kidney"]

@@ -9,7 +9,7 @@ from situs.items import Item, YesNo
 from situs.report._choose import in_picture_order
 from situs.report._names import public_name, unique_names
 from situs.report._slices import opening_slice, shown_slices, spoken_ranges
-from situs.report._tables import csv_text
+from situs.report._table import csv_text
 
 
 @pytest.mark.parametrize(

@@ -126,9 +126,9 @@ def test_a_device_without_room_is_one_line(words, tmp_path) -> None:
     from situs.run import AnswerRow, Journal
 
     journal = Journal(tmp_path / "answers.jsonl")
-    journal._stream.close()
-    journal._stream = open("/dev/full", "ab", buffering=0)  # noqa: PTH123, SIM115
+    journal._file._stream.close()
+    journal._file._stream = open("/dev/full", "ab", buffering=0)  # noqa: PTH123, SIM115
     with pytest.raises(SitusError, match="free some space"):
         journal.add(AnswerRow("x"))
     assert not journal.is_done("x")
-    journal._stream.close()
+    journal._file._stream.close()

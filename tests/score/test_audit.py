@@ -51,7 +51,7 @@ def test_agreement_by_hand() -> None:
     ]
     result = audit_agreement([*rows, AuditRow("elsewhere", "anna", spatial=True)], ITEMS)
     assert result.strangers == ["elsewhere"]
-    assert result.shares["spatial"] == (24, 32, *clopper_pearson(24, 32))
+    assert result.shares["spatial"] == (24, 40, *clopper_pearson(24, 40))
     assert result.tied["spatial"] == 8
     assert result.open_cells == 160
     (held,) = result.agreement

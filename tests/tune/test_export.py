@@ -21,7 +21,7 @@ from situs.tune import FORMATS, export_bench, export_run
 from situs.tune._about import public_name
 from situs.tune._example import example_of
 
-LIMIT = 24
+LIMIT = 64
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,10 @@ from situs.bench._card import write_card
 from situs.bench._check import CheckResult, check_bench
 from situs.bench._evidence import load_image, load_labels, load_ledger, restrict, terms_for
 from situs.bench._folder import FORMAT, Bench, BenchInfo, content_hash, encode_info, open_bench
+from situs.bench._grade_evidence import GradeEvidence
 from situs.bench._ids import opaque_id, split_of
 from situs.bench._locations import Locations, write_locations
+from situs.bench._readings import KeyReading, KeyVerdict, read_readings, settle_keys, write_readings
 from situs.bench._study import SeriesRecord, StudyRecord
 from situs.bench._tables import TableWriter, read_table
 
@@ -16,6 +18,9 @@ __all__ = [
     "BenchInfo",
     "BoxEvidence",
     "CheckResult",
+    "GradeEvidence",
+    "KeyReading",
+    "KeyVerdict",
     "Locations",
     "SeriesRecord",
     "StudyRecord",
@@ -30,10 +35,13 @@ __all__ = [
     "load_ledger",
     "opaque_id",
     "open_bench",
+    "read_readings",
     "read_table",
     "restrict",
+    "settle_keys",
     "split_of",
     "terms_for",
     "write_card",
     "write_locations",
+    "write_readings",
 ]

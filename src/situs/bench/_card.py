@@ -8,6 +8,11 @@ from situs.bench._folder import BenchInfo
 
 __all__ = ["write_card"]
 
+_BLIND = (
+    "`random` guesses; `majority` gives the most frequent answer of other patients to the same text; `prior` knows the "
+    "average anatomy of other patients. In brackets: 95 % intervals over patients."
+)
+
 
 def write_card(
     info: BenchInfo,
@@ -20,7 +25,9 @@ def write_card(
         "",
         f"A Situs bench: {info.counts['items']:,} questions on {info.counts['studies']:,} studies of "
         f"{info.counts['patients']:,} patients, from {info.source}, seed {info.seed}.",
-        "Every answer is computed from measured facts; `situs check` recomputes each from the evidence.",
+        "Every answer is read from one quoted sentence; `situs check` reads each anew from the report file."
+        if info.source == "reports"
+        else "Every answer is computed from measured facts; `situs check` recomputes each from the evidence.",
         "**Not reader-verified**: no radiologist has vetted a sample of these items yet.",
         *(f"- {note}" for note in info.notes),
         "",
@@ -36,14 +43,15 @@ def write_card(
         *_table("Not asked, and why", info.not_asked),
         "## What has to hold",
         "",
-        *(_held_of_boxes(info) if info.source == "boxes" else _held_of_masks(info)),
+        *_HELD.get(info.source, _held_of_masks)(info),
         "",
     ]
     if baselines:
-        lines += ["## How far one gets without looking", "", "Yes/no and option questions.", ""]
+        lines += ["## How far one gets without looking", "", f"Yes/no and option questions. {_BLIND}", ""]
         lines += _grid(baselines)
     if tricks:
         lines += ["Option questions, by looking at the options alone:", "", *_grid(tricks)]
+        lines += ["The most frequent answer is counted on these very questions, which flatters it.", ""]
     licence = info.licence or "not stated"
     care = "restricted: it goes to no host but this machine unless allowed" if info.restricted else "not restricted"
     lines += ["## Data", "", f"Licence: {licence}; {care}. The bench holds hashes and opaque ids, no path.", ""]
@@ -114,3 +122,17 @@ def _held_of_boxes(info: BenchInfo) -> list[str]:
         "- What text alone can still use: a finding's usual place (prior boxes on localization), how many frames it "
         "usually spans, and, in `untwinned` questions, which findings go together. Compare with those blind rows.",
     ]
+
+
+def _held_of_reports(info: BenchInfo) -> list[str]:
+    return [
+        "- Answers say what a report states, not what is present in the patient: one report, written for another end.",
+        "- A place: one whole sentence states it; nothing hedged, denied, compared with another examination, or from "
+        "history or technique; no other sentence of the report puts the same kind of finding elsewhere.",
+        "- What was not reported is not asked about: a report's silence proves nothing.",
+        "- A question a model wrote (`report_text`): its sentence stands in the report word for word, and by rule "
+        "the answer's words, sides and numbers are those of the sentence.",
+    ]
+
+
+_HELD = {"boxes": _held_of_boxes, "reports": _held_of_reports}

@@ -14,10 +14,14 @@ from situs.bench._check_anatomy import anatomy_problems
 from situs.bench._check_boxes import box_problems
 from situs.bench._check_cohort import Arrangement, Tally
 from situs.bench._check_compare import fact_problems, item_differences
+from situs.bench._check_grades import grade_problems
+from situs.bench._check_reports import report_problems
 from situs.bench._evidence import load_image, load_labels, load_ledger
 from situs.bench._folder import Bench, content_hash, open_bench
+from situs.bench._grade_evidence import GradeEvidence
 from situs.bench._ids import split_of
 from situs.bench._locations import Locations
+from situs.bench._report_evidence import ReportEvidence
 from situs.bench._study import SeriesRecord, StudyRecord
 from situs.errors import Problem, Severity, SitusError
 from situs.facts import Fact, Ledger
@@ -29,7 +33,7 @@ __all__ = ["CheckResult", "check_bench"]
 
 R = TypeVar("R", Item, Fact)
 
-_MEASURED = ("phantoms", "masks", "boxes")
+_MEASURED = ("phantoms", "masks", "boxes", "reports", "grades")
 """Sources that assert no answer: every item must follow from facts."""
 
 
@@ -64,13 +68,21 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
     locations = Locations.read(folder, data)
     items, facts = _Stream(bench.items()), _Stream(bench.facts())
     tally, arrangement = Tally(), Arrangement(bench.info.seed)
-    boxes, twins = BoxEvidence(bench, locations), Twins()
+    boxes, twins, reports = BoxEvidence(bench, locations), Twins(), ReportEvidence(locations)
+    grades = GradeEvidence(locations)
     for study in bench.studies():
         of_study, known = list(items.take(study.study_id)), list(facts.take(study.study_id))
         tally.add(study, of_study, len(known))
         result.items += len(of_study)
         derived = [item for item in of_study if item.fact_ids or bench.info.source in _MEASURED]
         result.given += len(of_study) - len(derived)
+        _check_split(bench, study, result)
+        if bench.info.source == "reports":
+            _check_report(bench, study, derived, known, reports, arrangement, result)
+            continue
+        if "grades" in study.evidence:
+            _check_grades(study, derived, known, locations, grades, result)
+            continue
         _check_study(bench, study, derived, known, locations, arrangement, result)
         _check_frames(bench, study, derived, known, locations, boxes, result)
         for item in derived if "boxes" in study.evidence else ():
@@ -107,6 +119,11 @@ class _Stream(Generic[R]):
             yield row
 
 
+def _check_split(bench: Bench, study: StudyRecord, result: CheckResult) -> None:
+    if study.split != split_of(study.patient_id, bench.info.recipe.splits, bench.info.seed):
+        result.error("split", study.study_id, f"is in split {study.split!r}, not its patient's", "rebuild the bench")
+
+
 def _check_study(
     bench: Bench,
     study: StudyRecord,
@@ -116,11 +133,12 @@ def _check_study(
     arrangement: Arrangement,
     result: CheckResult,
 ) -> None:
-    if study.split != split_of(study.patient_id, bench.info.recipe.splits, bench.info.seed):
-        result.error("split", study.study_id, f"is in split {study.split!r}, not its patient's", "rebuild the bench")
     _check_rows(study, items, facts, result)
     for series in (own for own in study.series if own.affine):
         of_series = [item for item in items if item.series == series.series]
+        if not series.labels_hash and not of_series:
+            _check_image(study, series, locations, result)
+            continue
         try:
             labels = load_labels(series, locations)
         except SitusError as error:
@@ -142,6 +160,32 @@ def _check_study(
             result.recomputed += 1
             for text in _item_problems(item, study, ledger, stored, arrangement):
                 result.error("item", item.item_id, text, "the stored item does not follow from the facts; rebuild")
+
+
+def _check_report(
+    bench: Bench,
+    study: StudyRecord,
+    items: list[Item],
+    facts: list[Fact],
+    reports: ReportEvidence,
+    arrangement: Arrangement,
+    result: CheckResult,
+) -> None:
+    """A study whose answers rest on the words of its report."""
+    try:
+        ledger = reports.ledger(study)
+    except (SitusError, KeyError) as error:
+        problem = error.problem if isinstance(error, SitusError) else "it has no report"
+        result.error("evidence", study.study_id, problem, "restore the report file, or give --data ROOT")
+        for item in items:
+            arrangement.leave_out(item)
+        return
+    for id_, count in Counter(fact.fact_id for fact in facts).items():
+        if count > 1:
+            result.error("fact", id_, f"occurs {count} times", "rebuild the bench")
+    result.recomputed += len(items)
+    for code, id_, text in report_problems(study, ledger, items, facts, arrangement):
+        result.error(code, id_, text, f"the stored {code} does not follow from the report; rebuild")
 
 
 def _check_frames(
@@ -166,6 +210,28 @@ def _check_frames(
         stored = [fact for fact in facts if fact.series == series.series]
         for code, id_, text in box_problems(study, ledger, of_series, stored, bench.info.seed):
             result.error(code, id_, text, f"the stored {code} does not follow from the annotations; rebuild")
+
+
+def _check_grades(
+    study: StudyRecord,
+    items: list[Item],
+    facts: list[Fact],
+    locations: Locations,
+    grades: GradeEvidence,
+    result: CheckResult,
+) -> None:
+    """A graded joint: its table, masks or boxes file."""
+    _check_rows(study, items, facts, result)
+    series = study.series[0]
+    _check_image(study, series, locations, result)
+    try:
+        ledger = grades.ledger(study, series)
+    except SitusError as error:
+        result.error("evidence", study.study_id, error.problem, error.fix or "restore the evidence")
+        return
+    result.recomputed += len(items)
+    for code, id_, text in grade_problems(study, ledger, items, facts):
+        result.error(code, id_, text, f"the stored {code} does not follow from table and masks; rebuild")
 
 
 def _check_rows(study: StudyRecord, items: list[Item], facts: list[Fact], result: CheckResult) -> None:

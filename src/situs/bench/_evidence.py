@@ -13,7 +13,7 @@ from situs.bench._study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
 from situs.facts import Ledger
 from situs.space import Grid
-from situs.volumes import FrameStack, LabelMap, Volume, open_labels, open_stack, open_volume, padding_of
+from situs.volumes import FrameStack, LabelMap, Volume, brain_of, open_labels, open_stack, open_volume, padding_of
 
 __all__ = ["load_image", "load_labels", "load_ledger", "restrict", "terms_for"]
 
@@ -71,8 +71,9 @@ def _not_the_evidence(path: Path) -> SitusError:
 def load_ledger(
     bench: Bench, study: StudyRecord, series: SeriesRecord, labels: LabelMap, image: Volume | None
 ) -> Ledger:
-    """The ledger of one series, measured anew from its label map; the image tells where the scan ends."""
-    padding = padding_of(image.array()) if image is not None and series.modality == "ct" else None
+    """The ledger of one series, measured anew from its label map; the image tells where the scan ends and, of a head
+    without its skull, where the middle is."""
+    values = image.array() if image is not None else None
     return Ledger(
         restrict(labels, series.structures),
         labels_hash=series.labels_hash,
@@ -82,5 +83,6 @@ def load_ledger(
         annotation=series.annotation,
         side_basis=series.side_basis,
         terms=terms_for(series.structures, bench.info.terms),
-        padding=padding,
+        padding=padding_of(values) if values is not None and series.modality == "ct" else None,
+        brain=brain_of(values, labels.grid.affine.voxel_volume_mm3) if values is not None else None,
     )

@@ -41,7 +41,7 @@ class TableWriter(Generic[R]):
     def __init__(self, path: Path, record: type[R]) -> None:
         import pyarrow.parquet as pq
 
-        self._fields = msgspec.structs.fields(record)
+        self._fields = [(f.name, f.encode_name, _plain(f.type)) for f in msgspec.structs.fields(record)]
         self._schema = _schema(record)
         self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
         self._rows: list[dict[str, Any]] = []
@@ -52,9 +52,9 @@ class TableWriter(Generic[R]):
         """Append records."""
         for record in records:
             row = {}
-            for field in self._fields:
-                value = getattr(record, field.name)
-                row[field.encode_name] = value if _plain(field.type) else self._encoder.encode(value).decode()
+            for name, column, plain in self._fields:
+                value = getattr(record, name)
+                row[column] = value if plain else self._encoder.encode(value).decode()
             self._rows.append(row)
             self.count += 1
             if len(self._rows) >= _ROWS:

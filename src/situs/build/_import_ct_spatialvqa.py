@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from situs._files import digest, new_folder, read_json
+from situs.agents import DIMENSIONS, dimensions_of, label_dimensions
 from situs.bench import StudyRecord
-from situs.build._dimensions import DIMENSIONS, dimensions_of
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
 from situs.items import Item, Text, imported_item_id
+from situs.judges import AskedByID, Asker
 from situs.run import Row, released_rows, volume_stem
 
 __all__ = ["import_ct_spatialvqa"]
@@ -44,9 +45,18 @@ class _Question(msgspec.Struct, frozen=True):
 
 
 def import_ct_spatialvqa(
-    path: Path, out: Path, options: BuildOptions, *, reports: Path | None = None, categories: str | None = None
+    path: Path,
+    out: Path,
+    options: BuildOptions,
+    *,
+    reports: Path | None = None,
+    categories: str | None = None,
+    labeller: Asker | None = None,
+    ended: Callable[[AskedByID], None] = lambda asked: None,
 ) -> BuildResult:
     """Build a bench of the released questions; `categories` is a file that has them, or `rules`.
+
+    A `labeller` is asked for them instead; its journal is kept in `OUT.asked`, and `ended` is called after it.
 
     Answers are free text and given, not proved. Patients are told by the volume's name. Patients who share a report
     text are one: their questions and answers are copies of each other, so nothing may learn or be resampled across.
@@ -55,6 +65,8 @@ def import_ct_spatialvqa(
     problems: list[Problem] = []
     if categories is not None:
         questions = _with_categories(questions, categories, problems)
+    elif labeller is not None:
+        questions = _labelled(questions, labeller, out, options, problems, ended)
     texts = _report_texts(reports, problems, {q.volume for q in questions}) if reports is not None else {}
     patients = _merged_patients(questions, texts)
     for problem in _notes(questions, texts, patients):
@@ -117,6 +129,28 @@ def _with_categories(questions: list[_Question], source: str, problems: list[Pro
         text = f"{left} of its questions are not in the bench"
         problems.append(Problem(Severity.WARNING, "category", Path(source).name, text, "is it of the same release?"))
     return result
+
+
+def _labelled(
+    questions: list[_Question],
+    labeller: Asker,
+    out: Path,
+    options: BuildOptions,
+    problems: list[Problem],
+    ended: Callable[[AskedByID], None],
+) -> list[_Question]:
+    """Labels by a model, each under its question's id. Equal questions with equal answers are asked once."""
+    pairs = [(question.question, question.answer) for question in questions]
+    ids = {pair: "q" + digest(*pair, size=8) for pair in dict.fromkeys(pairs)}
+    journal = out.with_name(f"{out.name}.asked") / "labeller.jsonl"
+    shown = [(id_, *pair) for pair, id_ in ids.items()]
+    found, asked = label_dimensions(labeller, shown, journal, restricted=options.restricted)
+    ended(asked)
+    lacking = sum(id_ not in found for id_ in ids.values())
+    if lacking:
+        text = f"{lacking} questions got no label from {labeller.name}"
+        problems.append(Problem(Severity.WARNING, "category", "questions", text, "they count in no category"))
+    return [msgspec.structs.replace(q, categories=found.get(ids[pair], ())) for q, pair in zip(questions, pairs)]
 
 
 def _report_texts(path: Path, problems: list[Problem], volumes: set[str]) -> dict[str, str]:

@@ -35,6 +35,9 @@ _BLIND_ITEMS = 12_000
 """Of a bench with more closed questions than this, the card's blind rows are worked out on a sample, drawn by id."""
 
 
+_CLOSED = (YesNo, Choice, Choices)
+
+
 class BuildOptions(msgspec.Struct, frozen=True):
     """What every way of building shares."""
 
@@ -80,6 +83,7 @@ class BenchWriter:
         self._patients: set[str] = set()
         self._places: dict[str, Path] = {}
         self._used: set[str] = set()
+        self._closed = 0
 
     def __enter__(self) -> BenchWriter:
         return self
@@ -106,11 +110,16 @@ class BenchWriter:
         self._counts["stratum"].update(item.stratum for item in items)
         self._counts["split"].update(item.split for item in items)
         self._counts["class"].update(class_of(item) for item in items if item.stratum == "headline")
+        self._closed += sum(isinstance(item.answer, _CLOSED) for item in items)
         self._counts["not_asked"].update(not_asked)
         self._patients.add(study.patient_id)
         self._places.update((key, Path(path)) for key, path in places.items())
         for series in study.series:
             self._used.update(series.structures)
+
+    def count_not_asked(self, reasons: Mapping[str, int]) -> None:
+        """Reasons that are known only once all studies are there."""
+        self._counts["not_asked"].update(reasons)
 
     def finish(self, problems: list[Problem], notes: tuple[str, ...] = ()) -> BuildResult:
         """Write `bench.json`, locations and card, once the tables are closed."""
@@ -142,7 +151,9 @@ class BenchWriter:
         write_locations(self._folder, self._places)
         write_atomic(self._folder / "bench.json", encode_info(info))
         bench = Bench(self._folder, info)
-        write_atomic(self._folder / "README.md", write_card(info, _without_looking(bench), _tricks(bench)))
+        # Without closed questions there is nothing to guess, and no need to read a large bench again.
+        blind, tricks = (_without_looking(bench, self._closed), _tricks(bench)) if self._closed else ({}, {})
+        write_atomic(self._folder / "README.md", write_card(info, blind, tricks))
         by = (info.by_task, info.by_stratum, info.not_asked)
         return BuildResult(counts["studies"], counts["items"], *by, problems, notes)
 
@@ -150,16 +161,13 @@ class BenchWriter:
         return {name: count for name, count in sorted(self._counts[what].items()) if count}
 
 
-def _without_looking(bench: Bench) -> dict[str, dict[str, str]]:
+def _without_looking(bench: Bench, closed_items: int) -> dict[str, dict[str, str]]:
     """Stratum → what each blind baseline reaches there on yes/no and choice questions, for the card."""
 
-    answers = (YesNo, Choice, Choices)
-    every = -(-sum(isinstance(item.answer, answers) for item in bench.items()) // _BLIND_ITEMS)
-    if every == 0:
-        return {}
+    every = -(-closed_items // _BLIND_ITEMS)
 
     def closed() -> Iterator[Item]:
-        own = (item for item in bench.items() if isinstance(item.answer, answers))
+        own = (item for item in bench.items() if isinstance(item.answer, _CLOSED))
         return own if every == 1 else (i for i in own if int(digest(i.item_id, size=4), 16) % every == 0)
 
     tables = blind_scores(bench, closed, gives=None, metrics=["accuracy.closed", "chance"])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 if TYPE_CHECKING:
-    from situs.clients import Client, Limits, Price, ResponseCache, Spec
+    from situs.clients import Client, Limits, Price, ResponseCache, Spec, Tally
+    from situs.judges import Asker
 
 __all__ = ["AskOptions", "ask_options"]
 
@@ -79,6 +80,33 @@ class AskOptions(NamedTuple):
         from situs.clients import ResponseCache
 
         return None if self.no_cache else ResponseCache(cache_folder(), samples=self.cache_samples, say=say)
+
+    def asker(
+        self,
+        text: str,
+        option: str,
+        cache: ResponseCache | None,
+        *,
+        taken: Iterable[str] = (),
+        progress: Callable[[Tally, int, int], None] = lambda tally, before, total: None,
+    ) -> Asker:
+        """A model in a role beside the one under test."""
+        import msgspec
+
+        from situs.cli._output import warn
+        from situs.judges import asker_of
+
+        made = asker_of(
+            text,
+            option,
+            make=self.client,
+            limits=self.limits,
+            price=self.price,
+            cache=cache,
+            allow_remote=self.allow_remote,
+            taken=taken,
+        )
+        return msgspec.structs.replace(made, say=warn, progress=progress)
 
     def price(self, spec: Spec, client: Client) -> Price | None:
         """What the model costs."""

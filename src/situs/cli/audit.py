@@ -48,18 +48,28 @@ def _plan(expected: float, half_width: float, bench: Path | None, as_json: bool)
 @out_option("the sheet (.csv or .json)")
 @json_option
 def _export(bench: Path, count: int, raters: str, overlap: int, seed: int, out: Path, as_json: bool) -> None:
-    """Write a sheet to fill in: yes or no under spatial, relevant and correct."""
+    """Write a sheet to fill in: yes or no under spatial, relevant and correct.
+
+    Where answers rest on a report, the sentence that proves each stands beside it.
+    """
     from situs._files import write_atomic
     from situs.bench import open_bench
     from situs.errors import SitusError
+    from situs.facts import Quoted
     from situs.score import audit_sheet, draw_items
 
     form = out.suffix.lower().removeprefix(".")
     if form not in ("csv", "json"):
         raise SitusError(f"cannot write {out.suffix or 'this'}", where=out, fix="end the name in .csv or .json")
-    chosen = draw_items(list(open_bench(bench).items()), count, seed)
+    opened = open_bench(bench)
+    chosen = draw_items(list(opened.items()), count, seed)
     names = [name.strip() for name in raters.split(",")]
-    write_atomic(out, audit_sheet(chosen, names, overlap=overlap, seed=seed, form=form))
+    said = {fact.fact_id: fact.derivation.quote for fact in opened.facts() if isinstance(fact.derivation, Quoted)}
+    quotes = {item.item_id: " ".join(said[own] for own in item.fact_ids if own in said) for item in chosen}
+    sheet = audit_sheet(
+        chosen, names, overlap=overlap, seed=seed, form=form, quotes=quotes if any(quotes.values()) else None
+    )
+    write_atomic(out, sheet)
     summary = {"items": count, "rows": count * overlap, "raters": names, "out": str(out)}
     if as_json:
         print_json(summary)
@@ -93,7 +103,8 @@ def _print(result: AuditResult) -> None:
         for question, (yes, n, low, high) in result.shares.items()
     ]
     raters = ", ".join(f"{name} {count:,}" for name, count in result.raters.items())
-    caption = f"{result.items:,} items read by {raters}; {result.open_cells:,} cells left open. One vote an item."
+    caption = f"{result.items:,} items read by {raters}; {result.open_cells:,} cells left open. "
+    caption += "One vote an item; a tie counts as no."
     print_table("shares", ["question", "yes", "share", "95 % interval", "tied"], rows, caption)
     rows = [
         [

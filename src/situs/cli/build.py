@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from situs.cli._ask_options import AskOptions, ask_options
 from situs.cli._build_options import build_options, finish, options_from
-from situs.cli._output import progress_bar
+from situs.cli._output import progress_bar, warn
 from situs.cli._sources import Sources
 
 
@@ -19,14 +20,22 @@ def command() -> None:
 
 @command.command("phantoms")
 @click.option("--studies", type=click.IntRange(1), required=True, help="How many synthetic patients.")
+@click.option(
+    "--body",
+    type=click.Choice(["abdomen", "knee"]),
+    default="abdomen",
+    show_default=True,
+    help="What is made: knees come with grades and are asked about as by `build grades`.",
+)
 @build_options
-def _phantoms(studies: int, **given: Any) -> None:
+def _phantoms(studies: int, body: str, **given: Any) -> None:
     """Make synthetic patients (CT- and MR-like, with masks) and ask about them."""
-    from situs.build import build_phantoms
+    from situs.build import build_knees, build_phantoms
 
     with progress_bar("phantoms") as progress:
         options = options_from(given, restricted=given["restricted"], licence="synthetic")
-        result = build_phantoms(studies, given["out"], options, progress)
+        make = build_knees if body == "knee" else build_phantoms
+        result = make(studies, given["out"], options, progress)
     finish(result, given)
 
 
@@ -103,7 +112,8 @@ def _boxes(
     """Ask about findings that readers drew as boxes on frames.
 
     FILES are the CSVs of fastMRI+ (brain.csv, knee.csv), CSVs of your own with the same columns, or COCO-style JSON.
-    Without images the questions rest on the annotations alone.
+    A file of names only, one a line, is a list of reviewed volumes, as after --lists. Without images the questions rest
+    on the annotations alone.
     """
     import msgspec
 
@@ -114,13 +124,149 @@ def _boxes(
     recipe = msgspec.structs.replace(options.recipe, boxes=parse_mix(mix, options.recipe.boxes))
     with progress_bar("images") as progress:
         result = build_boxes(
-            files,
+            [file for file in files if not _is_list(file)],
             given["out"],
             msgspec.structs.replace(options, recipe=recipe),
-            lists=lists,
+            lists=[*lists, *filter(_is_list, files)],
             images=images,
             sides=sides,
             keep_stems=ids == "stem",
             progress=progress,
         )
     finish(result, given)
+
+
+@command.command("reports")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--writer", default="rules", show_default=True, metavar="rules|SPEC", help="Who writes the questions.")
+@click.option("--validator", metavar="SPEC", help="A model that vets every question; another one than the writer.")
+@click.option("--ids", type=click.Choice(["opaque", "keep"]), default="opaque", show_default=True, help="Study ids.")
+@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@ask_options
+@build_options
+def _reports(file: Path, writer: str, validator: str | None, ids: str, licence: str, **given: Any) -> None:
+    """Ask what radiology reports prove.
+
+    FILE is CSV, JSON or JSON Lines with id, findings and impression (and patient, where known), or the reports of
+    CT-SpatialVQA. Rules write by default: they ask only what one sentence states and no other contradicts. A model
+    as writer proposes, quoting its sentence; rules check before and after a validator does. What models were asked
+    is kept in OUT.asked: the same command goes on where it stopped.
+    """
+    from contextlib import ExitStack
+
+    from situs.build import build_reports, is_open_licence
+    from situs.cli._ask_judges import leave_if_stopped, print_asked
+    from situs.cli._progress import run_progress
+    from situs.errors import SitusError
+
+    asking = AskOptions(**{name: given.pop(name) for name in AskOptions._fields})
+    by_rule = writer == "rules"
+    if not by_rule and validator is None:
+        raise SitusError("a model's questions need a validator", where="--validator", fix="name another model")
+    restricted = given["restricted"] or not is_open_licence(licence)
+    cache = asking.cache(warn) if not by_rule or validator is not None else None
+    done: list[Any] = []
+
+    def ended(asked: Any) -> None:
+        leave_if_stopped(asked)
+        done.append(asked)
+
+    with ExitStack() as stack:
+        if cache is not None:
+            stack.callback(cache.close)
+        roles = {
+            name: asking.asker(text, f"--{name}", cache, progress=stack.enter_context(run_progress(name)))
+            for name, text in (("writer", writer), ("validator", validator))
+            if text is not None and text != "rules"
+        }
+        result = build_reports(
+            file,
+            given["out"],
+            options_from(given, restricted=restricted, licence=licence),
+            writer=roles.get("writer"),
+            validator=roles.get("validator"),
+            keep_ids=ids == "keep",
+            ended=ended,
+        )
+    if not given["as_json"]:
+        print_asked(done)
+    finish(result, given)
+
+
+@command.command("grades")
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option(
+    "--bank", default="moaks-knee", show_default=True, help="The grading system: a shipped one or a TOML file."
+)
+@click.option(
+    "--label-map", help="Names of the masks' values: CSV label,name or JSON; not needed for a folder of masks."
+)
+@click.option("--boxes", type=click.Path(path_type=Path), help="CSV of boxes of regions that were worked out before.")
+@click.option("--columns", type=click.Path(path_type=Path), help="TOML that maps other columns, or a wide table.")
+@click.option(
+    "--words",
+    type=click.Choice(["plain", "guided", "both"]),
+    default="plain",
+    show_default=True,
+    help="Whether a question says how the sign looks.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["reader", "geometry", "both"]),
+    default="both",
+    show_default=True,
+    help="Whose grades are asked for; geometry needs masks.",
+)
+@click.option(
+    "--annotation",
+    default="manual",
+    show_default=True,
+    help="How the masks were made: exact, manual, corrected or automatic.",
+)
+@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@build_options
+def _grades(
+    table: Path,
+    bank: str,
+    label_map: str | None,
+    boxes: Path | None,
+    columns: Path | None,
+    words: str,
+    by: str,
+    annotation: str,
+    licence: str,
+    **given: Any,
+) -> None:
+    """Ask for readers' grades: where the region lies, and how severe the sign is.
+
+    TABLE is a CSV with the columns study, question, sub_score, grade, and where they apply patient, side, time, image,
+    labels (paths relative to the table), or shape and affine. Boxes come from the masks or from --boxes.
+    """
+    from situs.build import GradeSource, build_grades, is_open_licence
+
+    source = GradeSource(
+        table=table,
+        bank=bank,
+        columns=columns,
+        label_map=label_map,
+        boxes=boxes,
+        words=("plain", "guided") if words == "both" else (words,),
+        by=("reader", "geometry") if by == "both" else (by,),
+        annotation=annotation,
+    )
+    restricted = given["restricted"] or not is_open_licence(licence)
+    with progress_bar("studies") as progress:
+        result = build_grades(
+            source, given["out"], options_from(given, restricted=restricted, licence=licence), progress
+        )
+    finish(result, given)
+
+
+def _is_list(path: Path) -> bool:
+    """Whether a file holds names only, one a line: no table and no JSON."""
+    try:
+        with path.open("rb") as stream:
+            first = stream.read(4096).strip()
+    except OSError:
+        return False
+    return bool(first) and not first.startswith((b"{", b"[")) and b"," not in first

@@ -11,6 +11,7 @@ from situs.cli._numbers import entry_of, interval_text, value_text
 from situs.cli._output import json_option, print_json, print_table, progress_bar
 
 _STUDIES = 12
+_BASELINES = ("oracle", "random", "majority", "prior")
 
 
 @click.command("demo")
@@ -29,7 +30,7 @@ def command(out: Path, seed: int, as_json: bool) -> None:
     from situs.facts import load_recipe
     from situs.profiles import load_profile
     from situs.report import write_report
-    from situs.run import BASELINES, parse_spec, run_baseline
+    from situs.run import parse_spec, run_baseline
     from situs.score import score_run
 
     jobs = min(4, os.cpu_count() or 1)
@@ -41,10 +42,10 @@ def command(out: Path, seed: int, as_json: bool) -> None:
             raise SitusError(f"the check found {checked.errors} errors", where=out, fix="report this as a bug")
         bench, profile = open_bench(folder / "bench"), load_profile("default")
         scores = {}
-        for name in BASELINES:
+        for name in _BASELINES:
             run_baseline(bench, parse_spec(name), profile, folder / "runs" / name)
             scores[name] = score_run(folder / "bench", folder / "runs" / name)
-        runs = [folder / "runs" / name for name in BASELINES]
+        runs = [folder / "runs" / name for name in _BASELINES]
         report = write_report(runs, folder / "report.html", bench=folder / "bench")
     if as_json:
         rows = {name: table.overall for name, table in scores.items()}

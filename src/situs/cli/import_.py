@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from situs.cli._ask_options import AskOptions, ask_options
 from situs.cli._build_options import finish, options_from
-from situs.cli._output import json_option, out_option
+from situs.cli._output import json_option, out_option, warn
 from situs.cli._sources import Sources
 
 
@@ -46,9 +47,14 @@ def _items(paths: tuple[Path, ...], ids: str, licence: str, **given: Any) -> Non
 @click.option(
     "--reports", type=click.Path(path_type=Path), help="The released reports; patients who share one are one."
 )
-@click.option("--categories", metavar="FILE|rules", help="A QA file with categories, or `rules` to label by wording.")
+@click.option(
+    "--categories",
+    metavar="FILE|rules|SPEC",
+    help="A QA file with categories, `rules` to label by wording, or a model to ask for them.",
+)
 @click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
+@ask_options
 @json_option
 def _ct_spatialvqa(path: Path, reports: Path | None, categories: str | None, licence: str, **given: Any) -> None:
     """Import the released questions of CT-SpatialVQA.
@@ -58,10 +64,26 @@ def _ct_spatialvqa(path: Path, reports: Path | None, categories: str | None, lic
     `situs run --model replay:FILE`, verdicts by `situs score --verdicts NAME=FILE`.
     """
     from situs.build import import_ct_spatialvqa, is_open_licence
+    from situs.cli._ask_judges import leave_if_stopped
+    from situs.cli._progress import run_progress
 
+    asking = AskOptions(**{name: given.pop(name) for name in AskOptions._fields})
     defaults = {"tasks": None, "per_study": None, "jobs": 1, "recipe": None, "seed": 0, "skip_bad": False}
     options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
-    result = import_ct_spatialvqa(path, given["out"], options, reports=reports, categories=categories)
+    by_model = categories is not None and categories != "rules" and not Path(categories).exists() and ":" in categories
+    if not by_model:
+        finish(import_ct_spatialvqa(path, given["out"], options, reports=reports, categories=categories), given)
+        return
+    cache = asking.cache(warn)
+    try:
+        with run_progress("labels") as progress:
+            labeller = asking.asker(str(categories), "--categories", cache, progress=progress)
+            result = import_ct_spatialvqa(
+                path, given["out"], options, reports=reports, labeller=labeller, ended=leave_if_stopped
+            )
+    finally:
+        if cache is not None:
+            cache.close()
     finish(result, given)
 
 
@@ -84,3 +106,29 @@ def _sgmri(paths: tuple[Path, ...], licence: str, **given: Any) -> None:
     options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
     result = import_sgmri(list(paths), given["out"], options)
     finish(result, given)
+
+
+@command.command("3dreasonknee")
+@click.argument("table", metavar="SPLIT.csv", type=click.Path(path_type=Path))
+@click.argument("answers", metavar="ANSWERS.json", type=click.Path(path_type=Path))
+@out_option("the bench (a new folder)")
+@click.option("--images", type=click.Path(path_type=Path), help="Folder that the table's file paths start from.")
+@click.option("--fields", type=click.Path(path_type=Path), help="TOML that names the fields of the answers file.")
+@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits.")
+@click.option("--skip-bad", is_flag=True, help="Leave out entries that cannot be read, instead of stopping.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
+@json_option
+def _3dreasonknee(
+    table: Path, answers: Path, images: Path | None, fields: Path | None, licence: str, **given: Any
+) -> None:
+    """Import 3DReasonKnee: its split table and its released answers.
+
+    The names of the fields in the answers are not published: the shipped field map is a guess, marked unverified.
+    Give your own with --fields. Boxes need the images, since they count voxels.
+    """
+    from situs.build import import_3dreasonknee, is_open_licence
+
+    defaults = {"tasks": None, "per_study": None, "jobs": 1, "recipe": None}
+    options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
+    finish(import_3dreasonknee(table, answers, given["out"], options, images=images, fields=fields), given)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from situs.cli._ask_judges import ask_judges, print_asked
+from situs.cli._ask_options import AskOptions, ask_options
 from situs.cli._judged import print_judged
 from situs.cli._looked_into import look_into, named_paper, print_extras, tables_of
 from situs.cli._numbers import entry_of, interval_text, value_text
@@ -36,6 +38,13 @@ _SHOWN = (
 @click.argument("answers", metavar="RUN|ANSWERS.jsonl", type=click.Path(path_type=Path))
 @click.option("--metrics", help="Only these, comma-separated; sbert is computed only if named here.")
 @click.option("--verdicts", multiple=True, metavar="NAME=FILE", help="A judge's verdicts on free-text answers; repeat.")
+@click.option(
+    "--judge",
+    "judges",
+    multiple=True,
+    metavar="SPEC",
+    help="A model to judge free text, e.g. openai:MODEL@URL?batch=5&name=gpt; repeat for a jury.",
+)
 @click.option("--protocol", help="Also by the released rules of a paper: ct-spatialvqa or sgmri-vqa.")
 @click.option(
     "--profile",
@@ -59,12 +68,14 @@ _SHOWN = (
     help="Write every table as CSV, Markdown and LaTeX.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
+@ask_options
 @json_option
 def command(
     bench: Path,
     answers: Path,
     metrics: str | None,
     verdicts: tuple[str, ...],
+    judges: tuple[str, ...],
     protocol: str | None,
     profile: str | None,
     human: Path | None,
@@ -74,13 +85,15 @@ def command(
     tables: Path | None,
     seed: int,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Score a run on BENCH, with what one gets without looking beside it.
 
     Accuracy = right / all answerable items: unparsed and refused answers count as not right, a number is right inside
     its fact's interval, and boxes are if they overlap the true ones by half, label by label. Intervals are over
     patients, not items. Free text is right if more than half of all judges say so; text metrics compare wording and
-    never rank. Writes scores.json into the run; --tables makes its own folder.
+    never rank. Verdicts of --judge are kept in the run, under verdicts/: a second call asks only what is left. Writes
+    scores.json into the run; --tables makes its own folder.
     """
     import msgspec
 
@@ -96,12 +109,15 @@ def command(
         write_tables,
     )
 
-    given = Verdicts(tuple(parse_verdicts_option(text) for text in verdicts), protocol, human)
+    files = tuple(parse_verdicts_option(text) for text in verdicts)
     if profile is not None and answers.is_dir():
         raise SitusError("a run knows its profile", where="--profile", fix="drop it")
     shown = None if profile is None else load_profile(profile)
     paper = named_paper(bench, published)
-    scores = score_run(bench, answers, profile=shown, metrics=choose_metrics(metrics), seed=seed, verdicts=given)
+    chosen = choose_metrics(metrics)
+    asked = ask_judges(bench, answers, judges, [name for name, _ in files], protocol, AskOptions(**options))
+    given = Verdicts((*files, *asked.files), protocol, human, models=dict(asked.models))
+    scores = score_run(bench, answers, profile=shown, metrics=chosen, seed=seed, verdicts=given, rates=asked.rates)
     extras = look_into(
         bench,
         answers,
@@ -117,8 +133,10 @@ def command(
     if answers.is_dir():
         write_atomic(answers / "scores.json", msgspec.json.format(msgspec.json.encode(scores), indent=1) + b"\n")
     if as_json:
-        print_json(_contract(scores) | {k: v for k, v in msgspec.structs.asdict(extras).items() if v is not None})
+        more = {name: value for name, value in msgspec.structs.asdict(extras).items() if value is not None}
+        print_json(_contract(scores) | ({"judges": asked.asked} if judges else {}) | more)
         return
+    print_asked(asked.asked)
     for text in scores.warnings:
         warn(text)
     print_scores(str(answers), scores)
@@ -141,6 +159,7 @@ def _contract(scores: Scores) -> dict[str, object]:
         "not_computed": scores.not_computed,
         "warnings": scores.warnings,
         "by_subscore": scores.by_subscore,
+        "baselines_by_tag": {name: table.by_tag for name, table in scores.baselines.items() if table.by_tag},
         "baselines_by_subscore": {name: table.by_subscore for name, table in scores.baselines.items()},
         "jury": scores.jury,
         "published": scores.sgmri or scores.published,

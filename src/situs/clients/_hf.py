@@ -57,6 +57,8 @@ class HfClient:
     """Gathers requests into batches for one worker thread that holds the model."""
 
     remote = False
+    reusable = True
+    """Another run may go on with the loaded model."""
 
     def __init__(self, name: str, loaded: LoadedModel, batch: int) -> None:
         self.name = name

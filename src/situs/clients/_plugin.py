@@ -51,6 +51,8 @@ class PluginClient:
         self._answer: Callable[[Request], Any] = self._object.answer
         self._is_async = inspect.iscoroutinefunction(self._answer)
         self._turns = asyncio.Semaphore(at_once) if self._is_async and at_once else None
+        self.reusable = not self._is_async
+        """Whether another run may go on with it; an async object may hold on to its event loop."""
         self._threads = None if self._is_async else ThreadPoolExecutor(at_once or 1, thread_name_prefix="situs-plugin")
 
     async def answer(self, request: Request) -> Reply:

@@ -10,15 +10,42 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import Term, lesion_family
+from situs.anatomy import Term, lesion_family, term
 from situs.measure import Region, Regions
 from situs.space import IndexPoints
 from situs.volumes import LabelMap, Structure
 
-__all__ = ["split_lesions", "together", "touches", "without_islands"]
+__all__ = ["join_parts", "split_lesions", "together", "touches", "without_islands"]
 
 _MOST_PARTS = 99
 """More parts than this are noise, not lesions."""
+
+
+_CORES = {"brain_tumour": ("brain_tumour_core", "brain_tumour_edema")}
+"""By the lesion that parts belong to: the name of all its parts together, and the part around it that is left out."""
+
+
+def join_parts(labels: LabelMap, terms: Mapping[str, Term]) -> tuple[LabelMap, dict[str, Term]]:
+    """The label map with a mask of each lesion that is painted in parts only: of a brain tumour without its edema.
+
+    The parts keep their masks. Without the whole, nobody could ask where the tumour is.
+    """
+    structures, layers, known = list(labels.structures), list(labels.layers), dict(terms)
+    for whole, (name, around) in _CORES.items():
+        parts = [s for s in labels.structures if s.name in terms and _is_part(terms[s.name], whole, around)]
+        if not parts or any(entry.canonical in (whole, name) for entry in terms.values()):
+            continue
+        joined = np.zeros_like(layers[parts[0].layer], dtype=np.uint8)
+        for part in parts:
+            joined[layers[part.layer] == part.value] = 1
+        layers.append(joined)
+        structures.append(Structure(parts[0].label, name, len(layers) - 1, 1))
+        known[name] = term(name)
+    return dataclasses.replace(labels, layers=tuple(layers), structures=tuple(structures)), known
+
+
+def _is_part(entry: Term, whole: str, around: str) -> bool:
+    return entry.kind == "lesion_part" and entry.part_of == whole and entry.canonical != around
 
 
 def split_lesions(labels: LabelMap, terms: Mapping[str, Term]) -> tuple[LabelMap, dict[str, Term]]:

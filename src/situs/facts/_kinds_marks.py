@@ -135,7 +135,7 @@ def _near(
     found: dict[str, NDArray[np.float64]], organ: str, hub: NDArray[np.float64], apart_mm: float
 ) -> list[Mark] | None:
     """Marks in the structures around a place, each as near to it as may be; None unless the organ is among them."""
-    far = {name: np.linalg.norm(points - hub, axis=1) for name, points in found.items()}
+    far = {name: _distances_mm(points, hub) for name, points in found.items()}
     order = sorted(found, key=lambda name: (round(float(far[name].min()), 6), float(found[name][0, 1])))
     if organ not in order[: MARKS + 1]:
         return None
@@ -151,13 +151,19 @@ def _near(
     return sorted(marks, key=lambda mark: mark[0] != organ)
 
 
+def _distances_mm(points: NDArray[np.float64], place: NDArray[np.float64]) -> NDArray[np.float64]:
+    steps = points - place
+    lengths: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", steps, steps))
+    return lengths
+
+
 def _first_apart(
     points: NDArray[np.float64], far: NDArray[np.float64], others: list[NDArray[np.float64]], apart_mm: float
 ) -> NDArray[np.float64] | None:
     """The nearest point that keeps its distance from the marks there are; equally near ones in the order given."""
     free = np.ones(len(points), dtype=np.bool_)
     for other in others:
-        free &= np.round(np.linalg.norm(points - other, axis=1), 6) >= apart_mm
+        free &= np.round(_distances_mm(points, other), 6) >= apart_mm
     if not free.any():
         return None
     nearest: NDArray[np.float64] = points[free][int(np.argmin(np.round(far[free], 6)))]
@@ -200,6 +206,6 @@ def _centrality(marks: list[Mark]) -> int:
 def _apart_from(points: NDArray[np.float64], others: list[NDArray[np.float64]], apart_mm: float) -> NDArray[np.float64]:
     free = np.ones(len(points), dtype=np.bool_)
     for other in others:
-        free &= np.round(np.linalg.norm(points - other, axis=1), 6) >= apart_mm
+        free &= np.round(_distances_mm(points, other), 6) >= apart_mm
     kept: NDArray[np.float64] = points[free]
     return kept

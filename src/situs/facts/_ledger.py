@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import Naming, Term, is_spine, lesion_family
+from situs.anatomy import Term, lesion_family
 from situs.errors import SitusError, did_you_mean
-from situs.facts._instances import split_lesions, together, touches, without_islands
+from situs.facts._instances import join_parts, split_lesions, together, touches, without_islands
+from situs.facts._midlines import find_midline
 from situs.facts._pairs import split_pairs
 from situs.facts._recipe import Recipe
 from situs.facts._record import Fact, FactValue, Measured, fact_id
@@ -42,21 +43,6 @@ def kind(name: str, version: int = 1) -> Callable[[Kind], Kind]:
     return register
 
 
-def _find_midline(regions: Regions, terms: Mapping[str, Term]) -> Midline | None:
-    """Through the vertebrae if two or more are there, else the middles of two or more whole positional pairs."""
-    spine = [regions[name].centroid_mm for name in sorted(regions.structures) if is_spine(name)]
-    if len(spine) >= 2:
-        return Midline(spine, "spine")
-    middles = []
-    for name in sorted(regions.structures):
-        partner = terms[name].partner
-        if terms[name].naming is not Naming.POSITIONAL or partner is None or name > partner or partner not in regions:
-            continue
-        if not (regions[name].touches_border or regions[partner].touches_border):
-            middles.append((regions[name].centroid_mm + regions[partner].centroid_mm) / 2)
-    return Midline(middles, "paired organs") if len(middles) >= 2 else None
-
-
 class Ledger:
     """Facts of one series, computed from its label map under one recipe."""
 
@@ -72,12 +58,14 @@ class Ledger:
         side_basis: str,
         terms: Mapping[str, Term],
         padding: NDArray[np.bool_] | None = None,
+        brain: NDArray[np.bool_] | None = None,
         single_lesions: bool = True,
     ) -> None:
-        """`padding`: voxels outside the reconstructed field; `single_lesions`: a mask of several lesions, or
-        of both organs of a pair, is split."""
+        """`padding`: voxels outside the reconstructed field; `brain`: voxels of the brain, of a head stripped of its
+        skull; `single_lesions`: a mask of several lesions, or of both organs of a pair, is split, and the parts of a
+        lesion are joined."""
         if single_lesions:
-            labels, terms = split_lesions(labels, terms)
+            labels, terms = split_lesions(*join_parts(labels, terms))
             if side_basis != "undeclared":
                 labels, terms = split_pairs(labels, terms, recipe.truth)
         self.regions = Regions(labels)
@@ -93,6 +81,7 @@ class Ledger:
         self.terms = terms
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
         self._padding = padding
+        self._brain = brain
         self._cut: dict[str, bool] = {}
         self._left_out: dict[str, tuple[str, ...]] = {}
         self._together: set[str] = set()
@@ -102,7 +91,7 @@ class Ledger:
     @functools.cached_property
     def midline(self) -> Midline | None:
         """Where the patient's midline runs; None if the series does not show it."""
-        return _find_midline(self.regions, self.terms)
+        return find_midline(self.regions, self.terms, self._brain, self.recipe.truth.symmetry_mm)
 
     @functools.cached_property
     def same_marks(self) -> list[list[Mark]]:

@@ -48,6 +48,7 @@ class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mark_slices: int
     pair_part_share: float
     pair_apart_mm: float
+    symmetry_mm: float = 5.0
 
 
 class AnnotationError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

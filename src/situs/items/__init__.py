@@ -2,6 +2,7 @@
 
 from situs.items._average import AverageAnatomy
 from situs.items._candidates import Candidate, candidates
+from situs.items._graded import GRADED, graded_questions, pose_grades
 from situs.items._mix import class_of
 from situs.items._posed import NotAsked, Posed, Question, Task
 from situs.items._record import (
@@ -32,6 +33,7 @@ from situs.items._twins import Outline, Placement, arrange, lettered, outline, p
 from situs.items.tasks import TASKS, choose_tasks
 
 __all__ = [
+    "GRADED",
     "TASKS",
     "Answer",
     "AverageAnatomy",
@@ -62,6 +64,7 @@ __all__ = [
     "candidates",
     "choose_tasks",
     "class_of",
+    "graded_questions",
     "imported_item_id",
     "item_id",
     "letter_of",
@@ -70,4 +73,5 @@ __all__ = [
     "marks_of",
     "outline",
     "place",
+    "pose_grades",
 ]

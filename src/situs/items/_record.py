@@ -121,7 +121,7 @@ class Step(msgspec.Struct, frozen=True):
     """One step of the reasoning; every number in `text` is the value of one of `fact_ids`."""
 
     kind: str
-    """`find`, `measure`, `compare` or `conclude`."""
+    """`find`, `describe`, `measure`, `compare`, `conclude` or `grade`."""
     text: str
     fact_ids: tuple[str, ...] = ()
     boxes: tuple[Box, ...] = ()

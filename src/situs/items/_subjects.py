@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from situs.anatomy import Term, lesion_family, term
 from situs.facts import Fact, Ledger
 from situs.space import WorldBox
 
-__all__ = ["ANY_LESION", "Subject", "resolve", "second", "sized", "subjects", "world_box"]
+__all__ = ["ANY_LESION", "Subject", "including_lesions", "resolve", "second", "sized", "subjects", "world_box"]
 
 _LARGEST = "largest:"
+_WITH_LESIONS = " including its lesions"
 _SECOND = "second:"
 ANY_LESION = "largest:*"
 """The largest lesion of the patient, whatever organ it is in."""
@@ -40,9 +43,14 @@ class Subject(msgspec.Struct, frozen=True):
         return self.phrase[0].upper() + self.phrase[1:]
 
     @property
+    def short(self) -> str:
+        """The phrase without the remark that lesions count, where that is said once for several subjects."""
+        return self.phrase.removesuffix(_WITH_LESIONS)
+
+    @property
     def bare(self) -> str:
-        """The phrase without its article, as it stands in an option."""
-        return self.phrase.removeprefix("the ")
+        """The short phrase without its article, as it stands in an option."""
+        return self.short.removeprefix("the ")
 
 
 def subjects(ledger: Ledger) -> list[Subject]:
@@ -89,8 +97,13 @@ def sized(ledger: Ledger, subject: Subject) -> Subject:
     whole = ledger.whole(subject.structure)
     if whole == subject.structure:
         return subject
-    phrase = f"{subject.phrase} including its lesions"
+    phrase = subject.phrase + _WITH_LESIONS
     return msgspec.structs.replace(subject, phrase=phrase, structure=whole)
+
+
+def including_lesions(asked: Iterable[Subject]) -> str:
+    """The remark after several subjects that their lesions count, if those of any do."""
+    return ", including their lesions" if any(s.phrase.endswith(_WITH_LESIONS) for s in asked) else ""
 
 
 def world_box(ledger: Ledger, subject: Subject) -> WorldBox:

@@ -33,6 +33,10 @@ _SHOWN = 4
 """Options of one question, at most."""
 
 
+_ORDERED = ("level.choice", "volume.range")
+"""Kinds of question whose options have an order: those offered together lie next to each other."""
+
+
 class Outline(msgspec.Struct, frozen=True):
     """The little of a candidate that the arrangement of a whole cohort needs."""
 
@@ -272,9 +276,14 @@ def _excess(count: Counter[str], entry: Outline) -> int:
 
 
 def _shown(entry: Outline, seed: int) -> tuple[str, ...]:
-    """All options if they are few, else the answer and others drawn at random."""
+    """All options if they are few, else the answer and others drawn at random; of ordered ones, neighbours."""
     if entry.form != "choice" or entry.key is None:
         return ()
+    if entry.kind in _ORDERED:
+        at, count = entry.pool.index(entry.key), len(entry.pool)
+        firsts = range(max(0, at - _SHOWN + 1), max(0, min(at, count - _SHOWN)) + 1)
+        first = firsts[int(digest(str(seed), "window", entry.item_id), 16) % len(firsts)]
+        return entry.pool[first : first + _SHOWN]
     others = sorted((v for v in entry.pool if v != entry.key), key=lambda v: digest(str(seed), entry.item_id, v))
     shown = {entry.key, *others[: _SHOWN - 1]}
     return tuple(value for value in entry.pool if value in shown)

@@ -30,9 +30,11 @@ class Midline:
     height, whose slope is chance, cannot swing it away. Never x = 0: a scanner's origin is no anatomy.
     """
 
-    def __init__(self, points_mm: Sequence[NDArray[np.float64]], basis: str) -> None:
+    def __init__(self, points_mm: Sequence[NDArray[np.float64]], basis: str, *, off_mm: float = 0.0) -> None:
+        """`off_mm`: how far to either side the midline may truly lie."""
         points = np.array(sorted((tuple(float(v) for v in p) for p in points_mm), key=lambda p: p[2]))
         self.basis = basis
+        self.off_mm = off_mm
         self._z = points[:, 2]
         self._xy = points[:, :2]
         height = float(np.ptp(self._z))
@@ -48,15 +50,17 @@ class Midline:
         beyond = (z_mm < self._z[0]) | (z_mm > self._z[-1])
         return np.where(beyond[:, None], fitted, inside)
 
-    def on_knots(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def on_knots(self, aside_mm: float = 0.0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(n, 3) z, x, y of the points by height; and beyond them slope and intercept of x, those of y, and the least
-        and greatest height for which they hold."""
-        line = np.concatenate([np.stack([self._slope, self._intercept], axis=1).reshape(-1), self._ends])
-        return np.column_stack([self._z, self._xy]), line.astype(np.float64)
+        and greatest height for which they hold. `aside_mm`: all of it moved to the patient's right."""
+        aside = np.array([aside_mm, 0.0])
+        line = np.concatenate([np.stack([self._slope, self._intercept + aside], axis=1).reshape(-1), self._ends])
+        return np.column_stack([self._z, self._xy + aside]), line.astype(np.float64)
 
 
 def right_shares(region: Region, midline: Midline, degrees: float) -> tuple[float, float, float]:
-    """Share of the structure right of the midline: as posed, and least and most over turns about the long axis.
+    """Share of the structure right of the midline: as posed, and least and most over turns about the long axis and
+    wherever the midline may lie.
 
     A voxel that straddles the midline counts by its part, so that rounding cannot tip it over.
     """
@@ -64,14 +68,15 @@ def right_shares(region: Region, midline: Midline, degrees: float) -> tuple[floa
 
     runs, affine = region.runs, region.grid.affine
     matrix = np.column_stack([affine.linear[:, list(runs.axes)], affine.matrix[:3, 3]])
-    knots, line = midline.on_knots()
     angles = np.radians([0.0, -degrees, degrees])
     turns = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    sums = np.zeros(3)
-    flat = (np.ascontiguousarray(part).reshape(-1) for part in (matrix, knots, line, turns))
-    right_of(runs.x0, runs.x1, runs.y, runs.z, *flat, 2.0 * float(affine.half_voxel_mm[0]), sums)
-    posed, back, forth = (float(total) / region.voxels for total in sums)
-    return posed, min(posed, back, forth), max(posed, back, forth)
+    shares = []
+    for aside in (0.0, -midline.off_mm, midline.off_mm) if midline.off_mm else (0.0,):
+        sums = np.zeros(3)
+        flat = (np.ascontiguousarray(part).reshape(-1) for part in (matrix, *midline.on_knots(aside), turns))
+        right_of(runs.x0, runs.x1, runs.y, runs.z, *flat, 2.0 * float(affine.half_voxel_mm[0]), sums)
+        shares += [float(total) / region.voxels for total in sums]
+    return shares[0], min(shares), max(shares)
 
 
 class SymmetryPlane:

@@ -9,7 +9,7 @@ import msgspec
 
 from situs.errors import SitusError
 from situs.facts import Ledger
-from situs.items import TASKS, Choice, Choices, Item, NotAsked, Number, Question
+from situs.items import TASKS, Choice, Choices, Item, NotAsked, Number, Question, lettered, marks_of
 
 __all__ = ["Derived", "derive"]
 
@@ -49,9 +49,13 @@ def _derive(item: Item, ledger: Ledger, probe: str) -> Derived:
     several = set(posed.answer.values) if isinstance(posed.answer, Choices) else set()
     if item.options and ((wanted is not None and wanted not in offered) or not several <= offered):
         return Derived(twin, "undefined", "the right answer is not among its options")
+    facts = tuple(dict.fromkeys(fact.fact_id for fact in posed.facts))
     anew = msgspec.structs.replace(
-        twin, answer=posed.answer, steps=posed.steps, boxes=posed.boxes, difficulty=posed.difficulty
+        twin, answer=posed.answer, steps=posed.steps, boxes=posed.boxes, difficulty=posed.difficulty, fact_ids=facts
     )
+    if marks_of(item) and isinstance(item.answer, Choice):
+        # A task poses the right mark as A; the marks of the changed patient are drawn anew under the old letters.
+        anew = lettered(anew, item.answer.value)
     return Derived(anew, "unchanged" if _same(item, anew) else "changed")
 
 

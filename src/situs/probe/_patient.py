@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from situs.anatomy import Term
 from situs.bench import Bench, Locations, SeriesRecord, StudyRecord, load_image, load_labels, restrict, terms_for
 from situs.facts import Ledger
-from situs.volumes import LabelMap, padding_of
+from situs.volumes import LabelMap, brain_of, padding_of
 
 __all__ = ["Patient", "load_patient"]
 
@@ -30,7 +30,7 @@ class Patient:
 
     def ledger(self, bench: Bench) -> Ledger:
         """What can be measured of it, by the bench's own recipe."""
-        padding = padding_of(self.image) if self.image is not None and self.series.modality == "ct" else None
+        image, voxel_mm3 = self.image, self.labels.grid.affine.voxel_volume_mm3
         return Ledger(
             self.labels,
             labels_hash=self.series.labels_hash,
@@ -40,7 +40,8 @@ class Patient:
             annotation=self.series.annotation,
             side_basis=self.series.side_basis,
             terms=self.terms,
-            padding=padding,
+            padding=padding_of(image) if image is not None and self.series.modality == "ct" else None,
+            brain=brain_of(image, voxel_mm3) if image is not None else None,
         )
 
 

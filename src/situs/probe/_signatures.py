@@ -33,7 +33,7 @@ from situs.probe._signatures_closed import closed_tests, wrong_values
 from situs.probe._signatures_numbers import Windows, chance_in, holds, windows_of
 from situs.probe._signatures_places import PlaceTest, box_tests, frame_tests
 from situs.profiles import Profile
-from situs.run import AnswerRow, Prior, Spec, Viewing, open_run, read_hidden, read_journal, selected_items
+from situs.run import AnswerRow, Prior, Spec, Viewing, items_of, open_run, read_hidden, read_journal
 from situs.score import Reading, cluster_of, holm, judge, paired_difference, readings, sign_flip_p
 from situs.space import Grid
 
@@ -103,7 +103,7 @@ def signatures(bench: Path | None, run: Path) -> Budget:
     """The error budget of a run folder; `bench` if it is not where the run remembers it."""
     info, opened = open_run(run, bench)
     rows, hidden = read_journal(run / "answers.jsonl"), read_hidden(run / "hidden.jsonl")
-    items = selected_items(opened, info.split, info.limit)
+    items = items_of(opened, info)
     return budget_of(opened, items, rows, info.profile, hidden)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 import msgspec
+from numpy.typing import NDArray
 
 from situs._files import canonical_json, digest
 from situs.bench import Bench, Locations, SeriesRecord, load_image, load_labels
@@ -27,7 +29,7 @@ from situs.profiles._volume_array import volume_array
 from situs.space import Grid
 from situs.volumes import LabelMap
 
-__all__ = ["Presented", "Presenter"]
+__all__ = ["FileVolumes", "Presented", "Presenter", "Volumes"]
 
 
 @dataclass(frozen=True)
@@ -40,14 +42,48 @@ class Presented:
     volume: VolumeInput
 
 
+class Volumes(Protocol):
+    """Where voxels come from: the files a bench was built from, or what a probe makes of them.
+
+    A series' hashes stand for its voxels in every cache, so a changed volume has a series with hashes of its own.
+    """
+
+    def image(self, series: SeriesRecord) -> NDArray[Any]:
+        """The image on the series' grid; (frames, height, width) where there are no millimetres."""
+
+    def labels(self, series: SeriesRecord) -> LabelMap:
+        """The masks on the series' grid."""
+
+
+class FileVolumes:
+    """The evidence files of a bench; refused if they are not what it was built from."""
+
+    def __init__(self, bench: Bench, *, data: Path | None = None) -> None:
+        self._locations = Locations.read(bench.folder, data)
+
+    def image(self, series: SeriesRecord) -> NDArray[Any]:
+        """The image, its axes in the order of the labels."""
+        return load_image(series, self._locations).array()
+
+    def labels(self, series: SeriesRecord) -> LabelMap:
+        """The masks."""
+        return load_labels(series, self._locations)
+
+
 class Presenter:
     """A bench through a profile. Ask for the items of a study together: only one volume is kept."""
 
     def __init__(
-        self, bench: Bench, profile: Profile, *, store: SliceStore | None = None, data: Path | None = None
+        self,
+        bench: Bench,
+        profile: Profile,
+        *,
+        store: SliceStore | None = None,
+        data: Path | None = None,
+        volumes: Volumes | None = None,
     ) -> None:
         self.profile = profile
-        self._locations = Locations.read(bench.folder, data)
+        self._volumes = volumes or FileVolumes(bench, data=data)
         self._series = {(study.study_id, s.series): s for study in bench.studies() for s in study.series}
         self._store = store
         self._lock = threading.RLock()
@@ -64,6 +100,10 @@ class Presenter:
         """The pictures of an item, without their pixels."""
         return layout_of(self.profile, self.series(item).grid, item)
 
+    def prompt(self, item: Item) -> str:
+        """The words of an item; no pixel is read."""
+        return prompt_text(item, self.profile, self.layout(item), self.series(item).modality)
+
     def present(self, item: Item) -> Presented:
         """Pictures, prompt, layout and volume of an item."""
         series = self.series(item)
@@ -72,6 +112,10 @@ class Presenter:
         layout, images = self._pictures(series, item)
         prompt = prompt_text(item, self.profile, layout, series.modality)
         return Presented(images, prompt, layout, self._volume(series, layout))
+
+    def volume(self, item: Item) -> VolumeInput:
+        """The volume of an item, read when its array is asked for."""
+        return self._volume(self.series(item), self.layout(item))
 
     def _pictures(self, series: SeriesRecord, item: Item) -> tuple[Layout, tuple[Image, ...]]:
         """Those of an item without marks and frames of its own are kept whole for the next."""
@@ -104,9 +148,8 @@ class Presenter:
         with self._lock:
             kept = self._kept_for(series)
             if kept.renderer is None:
-                image = load_image(series, self._locations)
                 grid = series.grid if isinstance(series.grid, Grid) else None
-                kept.renderer = Renderer(self.profile, image.array(), grid, series.modality)
+                kept.renderer = Renderer(self.profile, self._volumes.image(series), grid, series.modality)
             return kept.renderer
 
     def _kept_for(self, series: SeriesRecord) -> _Kept:
@@ -143,7 +186,7 @@ class Presenter:
         with self._lock:
             kept = self._kept_for(series)
             if kept.labels is None:
-                labels = load_labels(series, self._locations)
+                labels = self._volumes.labels(series)
                 if not isinstance(series.grid, Grid) or not labels.grid.matches(series.grid):
                     raise SitusError("its masks are not on the image's grid", where=series.series, fix="rebuild")
                 kept.labels = labels

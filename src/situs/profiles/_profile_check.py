@@ -45,6 +45,7 @@ ANSWER_SLOTS: dict[str, str | int] = {
     "width": 448,
     "height": 448,
     "names": "size, number",
+    "grades_form": '{"size": <grade>}',
     "parts": "size: a number.",
 }
 """What the words about an answer may speak of."""

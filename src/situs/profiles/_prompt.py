@@ -16,6 +16,9 @@ from situs.profiles._schema import AnswerSpace, Profile
 __all__ = ["intro_text", "options_text", "prompt_text"]
 
 
+_VOLUME_BOX = "[start_slice, end_slice, x_min, x_max, y_min, y_max]"
+
+
 def options_text(item: Item) -> str:
     """The options, a letter each."""
     return "\n".join(f"({letter}) {o.text}" for letter, o in zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", item.options))
@@ -171,6 +174,7 @@ def _how(profile: Profile, form: str, answer: ItemAnswer, layout: Layout) -> str
         "first_frame": space.frame_base,
         "last_frame": last if layout.is_counted else "the last",
         "names": "",
+        "grades_form": "",
         "parts": "",
     }
     if re.search(r"{(width|height)", words):
@@ -179,6 +183,7 @@ def _how(profile: Profile, form: str, answer: ItemAnswer, layout: Layout) -> str
         slots["coordinates"] = _coordinates(space, layout)
     if isinstance(answer, Grades):
         slots["names"] = ", ".join(answer.grades)
+        slots["grades_form"] = "{" + ", ".join(f'"{name}": <grade>' for name in answer.grades) + "}"
     if isinstance(answer, Compound):
         slots["names"] = ", ".join(answer.parts)
         slots["parts"] = "\n".join(f"{name}: {_part(profile, part, layout)}" for name, part in answer.parts.items())
@@ -188,13 +193,17 @@ def _how(profile: Profile, form: str, answer: ItemAnswer, layout: Layout) -> str
 def _part(profile: Profile, answer: ItemAnswer, layout: Layout) -> str:
     form = {Boxes: "boxes", Frames: "frames", Grades: "grades", Number: "number"}.get(type(answer))
     tag = form or str(type(answer).__struct_config__.tag)
-    said = _how(profile, tag, answer, layout).removeprefix("Answer with ")
+    if isinstance(answer, Boxes) and profile.answer.box_form == "volume":
+        # As a part it is the list itself, not an object around it.
+        said = f"{_VOLUME_BOX}. {_coordinates(profile.answer, layout)}"
+    else:
+        said = _how(profile, tag, answer, layout).removeprefix("Answer with ")
     return said[:1].lower() + said[1:]
 
 
 def _box_form(space: AnswerSpace) -> str:
     if space.box_form == "volume":
-        return 'one JSON object {"box": [start_slice, end_slice, x_min, x_max, y_min, y_max]}'
+        return f'one JSON object {{"box": {_VOLUME_BOX}}}'
     corners = "x_min, y_min, x_max, y_max" if space.box_order == "xyxy" else "x_min, y_min, width, height"
     return f'a JSON list with one object per box: {{"frame": <picture>, "box": [{corners}], "label": "<what it is>"}}'
 

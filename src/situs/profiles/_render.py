@@ -19,7 +19,7 @@ from situs.profiles._schema import Encoding, Profile
 from situs.profiles._window import Window, rules_of, window_of
 from situs.space import Grid
 
-__all__ = ["Renderer", "encode"]
+__all__ = ["Renderer", "drawn_on", "encode"]
 
 
 class Renderer:
@@ -43,18 +43,7 @@ class Renderer:
             for tile, pixels in zip(frame.tiles, tiles, strict=True):
                 (left, top), (height, width) = tile.corner, pixels.shape[:2]
                 picture[top : top + height, left : left + width] = pixels
-        return self._drawn(picture, lattice, frame, marks or {})
-
-    def _drawn(self, picture: NDArray[np.uint8], lattice: Lattice, frame: Frame, marks: Marks) -> NDArray[np.uint8]:
-        draw = self.profile.draw
-        for place, tile in enumerate(frame.tiles):
-            if draw.side_letters and tile.plane is not None:
-                picture = draw_side_letters(picture, tile, neurological=self.profile.view.display == "neurological")
-            if draw.scale_bar and lattice.has_mm:
-                picture = draw_scale_bar(picture, tile)
-            if draw.marks and marks.get(place):
-                picture = draw_marks(picture, tile, marks[place], draw.mark_style)
-        return picture
+        return drawn_on(self.profile, picture, lattice, frame, marks or {})
 
     def tile(self, lattice: Lattice, tile: Tile) -> NDArray[np.uint8]:
         """One slice at its size on the picture, nothing drawn."""
@@ -71,6 +60,21 @@ class Renderer:
         if number not in self._windows:
             self._windows[number] = window_of(rule, self.values)
         return self._windows[number]
+
+
+def drawn_on(
+    profile: Profile, picture: NDArray[np.uint8], lattice: Lattice, frame: Frame, marks: Marks
+) -> NDArray[np.uint8]:
+    """The picture with side letters, scale bar and marks, as far as the profile draws them."""
+    draw = profile.draw
+    for place, tile in enumerate(frame.tiles):
+        if draw.side_letters and tile.plane is not None:
+            picture = draw_side_letters(picture, tile, neurological=profile.view.display == "neurological")
+        if draw.scale_bar and lattice.has_mm:
+            picture = draw_scale_bar(picture, tile)
+        if draw.marks and marks.get(place):
+            picture = draw_marks(picture, tile, marks[place], draw.mark_style)
+    return picture
 
 
 def _resized(grey: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.uint8]:

@@ -173,7 +173,7 @@ class Prompt(_Table, frozen=True):
     number: str = "Answer with one number{in_unit}."
     boxes: str = "Answer with {box_form}. {coordinates}"
     frames: str = "Answer with the numbers of the pictures, as a range (e.g. {range_example}) or a list. {counting}"
-    grades: str = "Answer with a JSON object that gives a whole number for each of: {names}."
+    grades: str = "Answer with a JSON object of whole numbers: {grades_form}."
     text: str = "Answer in one short sentence."
     compound: str = "Answer with one JSON object with the keys {names}.\n{parts}"
 

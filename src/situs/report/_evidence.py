@@ -24,7 +24,7 @@ class Evidence:
     def __init__(self, bench: Bench, study: StudyRecord, series: SeriesRecord, locations: Locations) -> None:
         image = load_image(series, locations)
         if not isinstance(image, Volume):
-            raise SitusError("is a stack of frames without millimetres", where=study.study_id)
+            raise SitusError("has no millimetres, hence no planes", where=study.study_id)
         self._ledger = load_ledger(bench, study, series, load_labels(series, locations), image)
         labels = self._ledger.regions.labels
         self.volume = PatientVolume(image.array(), image.grid, series.modality)

@@ -27,7 +27,7 @@ class FactTable:
         self.rows: list[FactRow] = []
         self.bytes = 0
         self._places: dict[str, int] = {}
-        self._quotes = quotes
+        self.quotes = quotes
 
     def place(self, fact: Fact) -> int:
         """Where the fact stands, added if it is new."""
@@ -37,7 +37,7 @@ class FactTable:
                 ", ".join(fact.subjects),
                 f"{_value_text(fact.value)} {fact.unit if fact.unit != 'fraction' else ''}".strip(),
                 _interval_text(fact.interval),
-                _how(fact, self._quotes),
+                _how(fact, self.quotes),
                 fact.flags,
             )
             self._places[fact.fact_id] = len(self.rows)

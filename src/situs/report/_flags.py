@@ -41,6 +41,13 @@ def fact_flags(held: Sequence[Fact], own_terms: Mapping[str, Term]) -> list[tupl
 
 
 def series_note(study: StudyRecord, series: SeriesRecord) -> SeriesNote:
+    if not series.affine:
+        frames, height, width = series.shape
+        size = f"{width} × {height} px" if width and height else "size of the frames not known"
+        words = [("note", f"annotated: {series.annotation}")] if series.annotation else []
+        words.append(("note", "no millimetres and no orientation: sides are the image's"))
+        counted = f"{frames} frames, " if frames else ""
+        return SeriesNote(study.study_id, series.modality.upper(), counted + size, tuple(words))
     affine = Affine([series.affine[row * 4 : row * 4 + 4] for row in range(4)])
     angle = affine.obliquity_degrees
     flags = []

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from importlib.resources import files
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from situs._page import json_for_script, page_policy
+from situs.report._charts import Chart
 from situs.report._payload import Payload
-from situs.report._tables import Board, Grid, csv_link
+from situs.report._table import csv_link
+from situs.report._tables import Board, Grid
+from situs.score import Table
 
-__all__ = ["Page", "json_for_script", "render_page"]
+__all__ = ["Page", "render_page"]
 
-_SCRIPTS = ("dom.js", "numberline.js", "viewer.js", "detail.js", "list.js", "main.js")
+_SCRIPTS = ("dom.js", "numberline.js", "viewer.js", "strip.js", "detail.js", "list.js", "main.js")
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -28,6 +30,10 @@ class Page(msgspec.Struct, frozen=True):
     banner: str
     board: Board
     grid: Grid
+    wording: Table | None
+    extra: list[Table]
+    """Tables that are shown as they are."""
+    charts: list[Chart]
     left_out: str
     version: str
 
@@ -48,27 +54,10 @@ def render_page(page: Page, payload: Payload) -> str:
         style=Markup(style),
         script=Markup(script),
         payload=Markup(json_for_script(payload)),
-        policy=_policy(style, script),
+        policy=page_policy(style, script),
         csv_link=csv_link,
     )
 
 
-def json_for_script(payload: Payload) -> str:
-    """JSON that cannot end the script element it stands in."""
-    text = msgspec.json.encode(payload).decode("utf-8")
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
 def _asset(name: str) -> str:
     return files("situs.report").joinpath("templates", name).read_text("utf-8").replace("\r\n", "\n")
-
-
-def _policy(style: str, script: str) -> str:
-    return (
-        "default-src 'none'; img-src data:; "
-        f"style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
-    )
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

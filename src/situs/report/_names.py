@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import repeat
+from urllib.parse import parse_qsl
 
-from situs.run import parse_spec
+import msgspec
 
-__all__ = ["public_name", "unique_names"]
+from situs.run import Spec, parse_spec
+
+__all__ = ["public_name", "spec_of", "unique_names"]
 
 _PATH_LIKE = re.compile(r"^[~./\\]|^[A-Za-z]:[\\/]|\\|\.\.|/.*/")
 """An absolute, home or relative path; `org/model`, as model hubs write it, is none."""
 
+_USER = re.compile(r"://[^/?#]*@")
 _FILE_KINDS = ("replay",)
 """Clients whose name is a file of the user."""
 
@@ -20,9 +25,15 @@ _PLAIN_SETTING = re.compile(r"^[A-Za-z_]{1,24}=-?[0-9.]{1,12}$")
 """Only numbers are shown: `seed=1`, `temperature=0.2`; a key or a folder is not a number."""
 
 
+def spec_of(client: str) -> Spec:
+    """A recorded client; a secret in it, which the command line refuses, is no reason to refuse the report."""
+    body, _, query = client.partition("?")
+    return msgspec.structs.replace(parse_spec(_USER.sub("://", body)), settings=dict(parse_qsl(query)))
+
+
 def public_name(client: str) -> str:
     """A client spec without its address, local paths and anything that may be a secret."""
-    spec = parse_spec(client)
+    spec = spec_of(client)
     name = spec.name
     if spec.kind in _FILE_KINDS:
         name = ""
@@ -34,12 +45,12 @@ def public_name(client: str) -> str:
     return text + (f"?{'&'.join(shown)}" if shown else "")
 
 
-def unique_names(clients: Iterable[str]) -> list[str]:
-    """Public names in order, the second of the same name called `… #2`."""
+def unique_names(clients: Iterable[str], marks: Iterable[str] = repeat("")) -> list[str]:
+    """Public names in order, each with its mark, the second of the same name called `… #2`."""
     seen: Counter[str] = Counter()
     names = []
-    for client in clients:
-        name = public_name(client)
+    for client, mark in zip(clients, marks, strict=False):
+        name = public_name(client) + mark
         seen[name] += 1
         names.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
     return names

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from situs.bench import Bench, StudyRecord
-from situs.facts import Fact, Measured
-from situs.items import Choice, Choices, Item, Number, Text, YesNo
-from situs.report._fact_rows import FactRow, FactTable, rounded, short
+from situs.facts import Fact, Measured, Quoted
+from situs.items import Item, Number
+from situs.report._answer_words import answer_words, option_rows
+from situs.report._fact_rows import FactRow, FactTable, rounded
 from situs.report._flags import SeriesNote, fact_flags, series_note
 from situs.report._scored import ScoredRun, mark_of
 from situs.report._subjects import ItemSubject, subjects_of
@@ -18,6 +20,7 @@ from situs.space import Axis
 __all__ = ["Detail", "Payload", "Row", "Shared", "build_payload", "series_key"]
 
 _RESPONSE_CHARS = 4000
+_MOST_TWINS = 4
 _TEXT_BYTES = 18_000_000
 """Derivations beyond this are left out, so that the file opens on a phone."""
 
@@ -46,6 +49,9 @@ class AnswerCell(msgspec.Struct, frozen=True, array_like=True):
     response: str
     cut_chars: int
     """How many characters of the response are not shown."""
+    flags: tuple[str, ...] = ()
+    """What a careful reader should know of how it was read."""
+    cause: str = ""
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True):
@@ -58,6 +64,8 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     marks: str
     """One letter per run; a space where the run does not cover the item."""
     pictured: bool
+    causes: tuple[str, ...] = ()
+    """Why each run is wrong, where it can be told; left out where it is nowhere."""
 
 
 class Detail(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -79,6 +87,8 @@ class Detail(msgspec.Struct, frozen=True, omit_defaults=True):
     """(kind, words): `warn` or `note`."""
     subjects: tuple[ItemSubject, ...] = ()
     split: str = ""
+    twins: tuple[str, ...] = ()
+    """Items with the same words about other patients, or made from this one by changing its scan."""
 
 
 class Shared(msgspec.Struct, frozen=True):
@@ -88,6 +98,10 @@ class Shared(msgspec.Struct, frozen=True):
     pictures: dict[str, dict[str, dict[int, str]]] = {}
     outlines: dict[str, dict[str, dict[str, dict[int, str]]]] = {}
     planes: dict[str, object] = {}
+    strips: dict[str, object] = {}
+    """Item → what its models saw."""
+    frames: dict[str, str] = {}
+    """Those pictures, by content."""
 
 
 class Payload(msgspec.Struct):
@@ -120,19 +134,19 @@ def build_payload(
     first: Iterable[str],
 ) -> Payload:
     """Rows of all items, and details in bench order, those of `first` before all others, while they fit."""
-    table = FactTable(quotes)
+    table, twins = FactTable(quotes), _twins(items)
     wanted = set(first)
     details: dict[str, Detail] = {}
     spent = 0
     for item in sorted(items, key=lambda item: item.item_id not in wanted):
-        detail = _detail(item, runs, facts, table, bench)
+        detail = _detail(item, runs, facts, table, bench, twins.get(item.item_id, ()))
         spent += len(msgspec.json.encode(detail))
         if spent + table.bytes > _TEXT_BYTES:
             break
         details[item.item_id] = detail
     used = {series_key(item) for item in items}
     return Payload(
-        runs=[(run.name, "baseline" if run.baseline else "model") for run in runs],
+        runs=[(run.name, run.kind) for run in runs],
         rows=[_row(item, runs) for item in items],
         details=details,
         facts=table.rows,
@@ -154,10 +168,18 @@ def _covers(run: ScoredRun, item: Item) -> bool:
 
 def _row(item: Item, runs: Sequence[ScoredRun]) -> Row:
     marks = "".join(mark_of(run.scores.outcomes[item.item_id]) if _covers(run, item) else " " for run in runs)
-    return Row(item.item_id, item.task, item.stratum, item.question, marks, False)
+    causes = tuple(run.causes.get(item.item_id, "") for run in runs)
+    return Row(item.item_id, item.task, item.stratum, item.question, marks, False, causes if any(causes) else ())
 
 
-def _detail(item: Item, runs: Sequence[ScoredRun], facts: Mapping[str, Fact], table: FactTable, bench: Bench) -> Detail:
+def _detail(
+    item: Item,
+    runs: Sequence[ScoredRun],
+    facts: Mapping[str, Fact],
+    table: FactTable,
+    bench: Bench,
+    twins: tuple[str, ...],
+) -> Detail:
     held = [facts[fact_id] for fact_id in item.fact_ids if fact_id in facts]
     inputs = [f for f in _inputs(held, facts) if f.fact_id not in item.fact_ids]
     number = item.answer if isinstance(item.answer, Number) else None
@@ -165,17 +187,38 @@ def _detail(item: Item, runs: Sequence[ScoredRun], facts: Mapping[str, Fact], ta
     return Detail(
         series=series_key(item),
         form=item.form,
-        options=tuple(_options(item)),
-        answer=_answer_text(item),
+        options=tuple(option_rows(item)),
+        answer=answer_words(item),
         number=None if number is None else (number.value, low, high, number.unit),
-        steps=tuple(_steps(item, facts)),
+        steps=tuple(_steps(item, facts, table.quotes)),
         facts=tuple(table.place(fact) for fact in held),
         inputs=tuple(table.place(fact) for fact in inputs),
         answers=tuple(_answers(item, runs)),
         flags=tuple(fact_flags(held, bench.info.terms)),
         subjects=tuple(subjects_of(item, [*held, *inputs], bench.info.terms)),
         split=item.split,
+        twins=twins,
     )
+
+
+def _twins(items: Sequence[Item]) -> dict[str, tuple[str, ...]]:
+    """For each item those it is to be looked at beside: what was made from it or it from, then its twin group."""
+    known = {item.item_id: item for item in items}
+    made: dict[str, list[str]] = defaultdict(list)
+    groups: dict[str, list[str]] = defaultdict(list)
+    for item in items:
+        if item.twin_of in known:
+            made[item.twin_of].append(item.item_id)
+            made[item.item_id].append(item.twin_of)
+        if item.twin_group:
+            groups[item.twin_group].append(item.item_id)
+    result = {}
+    for item in items:
+        others = [*made[item.item_id], *(other for other in groups[item.twin_group] if item.twin_group)]
+        kept = [other for other in dict.fromkeys(others) if other != item.item_id]
+        if kept:
+            result[item.item_id] = tuple(kept[:_MOST_TWINS])
+    return result
 
 
 def _inputs(held: Sequence[Fact], facts: Mapping[str, Fact]) -> list[Fact]:
@@ -190,50 +233,29 @@ def _inputs(held: Sequence[Fact], facts: Mapping[str, Fact]) -> list[Fact]:
     return [facts[name] for name in dict.fromkeys(names) if name in facts]
 
 
-def _options(item: Item) -> list[tuple[str, str, bool]]:
-    match item.answer:
-        case Choice(value, also_right):
-            right = {value, *also_right}
-        case Choices(values):
-            right = set(values)
-        case _:
-            right = set()
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    return [(letter, option.text, option.value in right) for letter, option in zip(letters, item.options)]
-
-
-def _answer_text(item: Item) -> str:
-    match item.answer:
-        case YesNo(value):
-            return "yes" if value else "no"
-        case Number(value, unit, interval):
-            spread = f" ({short(interval[0])} to {short(interval[1])} count as right)" if interval else ""
-            return f"{short(value)} {unit}".strip() + spread
-        case Choice() | Choices():
-            return "; ".join(f"{letter}. {text}" for letter, text, right in _options(item) if right)
-        case Text(references):
-            return " / ".join(references)
-        case _:
-            return f"see the item's record ({item.form})"
-
-
-def _steps(item: Item, facts: Mapping[str, Fact]) -> list[StepRow]:
+def _steps(item: Item, facts: Mapping[str, Fact], quotes: bool) -> list[StepRow]:
     rows = []
     for step in item.steps:
         measured = step.value
-        if measured is None:
-            rows.append(StepRow(step.kind, step.text))
-            continue
         about = [facts[fact_id] for fact_id in step.fact_ids if fact_id in facts]
+        text = step.text if quotes else _without_quotes(step.text, about)
+        if measured is None:
+            rows.append(StepRow(step.kind, text))
+            continue
         open_end = any(("cut" in f.flags and f.kind == "volume") or "unbounded" in f.flags for f in about)
         bounds = None if measured.interval is None else (rounded(measured.interval[0]), rounded(measured.interval[1]))
         threshold = None if measured.threshold is None else rounded(measured.threshold)
         rows.append(
-            StepRow(
-                step.kind, step.text, rounded(measured.value), measured.unit, bounds, threshold, open_end, _ends(about)
-            )
+            StepRow(step.kind, text, rounded(measured.value), measured.unit, bounds, threshold, open_end, _ends(about))
         )
     return rows
+
+
+def _without_quotes(text: str, about: Sequence[Fact]) -> str:
+    for fact in about:
+        if isinstance(fact.derivation, Quoted) and fact.derivation.quote:
+            text = text.replace(fact.derivation.quote, "[quote withheld]")
+    return text
 
 
 def _ends(about: Sequence[Fact]) -> tuple[str, str] | None:
@@ -256,5 +278,15 @@ def _answers(item: Item, runs: Sequence[ScoredRun]) -> list[AnswerCell]:
         outcome, row = run.scores.outcomes[item.item_id], run.rows.get(item.item_id)
         response = row.response if row is not None else ""
         cut = max(0, len(response) - _RESPONSE_CHARS)
-        cells.append(AnswerCell(place, mark_of(outcome), outcome.parsed, response[:_RESPONSE_CHARS], cut))
+        cells.append(
+            AnswerCell(
+                place,
+                mark_of(outcome),
+                outcome.parsed,
+                response[:_RESPONSE_CHARS],
+                cut,
+                outcome.flags,
+                run.causes.get(item.item_id, ""),
+            )
+        )
     return cells

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -21,6 +21,7 @@ from situs.report._evidence import Evidence
 from situs.report._marks import Marks, marks_of
 from situs.report._payload import Shared, series_key
 from situs.report._slices import opening_slice, shown_slices, spoken_ranges
+from situs.report._strips import StripStore
 from situs.report._subjects import subjects_of
 
 __all__ = ["Embedded", "PlaneFrame", "embed_pictures", "pictured_series", "plane_frames"]
@@ -73,9 +74,9 @@ class Embedded(msgspec.Struct, frozen=True):
     shared: Shared
     items: list[str]
     unreadable: int
-    """Items whose evidence could not be read."""
+    """Items whose image or masks could not be read, or did not fit."""
     shortened: int
-    """Items with fewer slices than usual, to keep the file small."""
+    """Views with fewer slices than usual, to keep the file small."""
 
 
 def plane_frames() -> dict[str, PlaneFrame]:
@@ -95,7 +96,7 @@ def plane_frames() -> dict[str, PlaneFrame]:
 
 
 def pictured_series(studies: Mapping[str, StudyRecord], locations: Locations) -> set[str]:
-    """Series whose image and labels both have a place on this machine."""
+    """Series whose image has a place on this machine."""
     found = set()
     for study in studies.values():
         for series in study.series:
@@ -103,7 +104,6 @@ def pictured_series(studies: Mapping[str, StudyRecord], locations: Locations) ->
                 continue
             try:
                 locations.find(series.image_hash)
-                locations.find(series.labels_hash)
             except SitusError:
                 continue
             found.add(f"{study.study_id}/{series.series}")
@@ -117,28 +117,52 @@ def embed_pictures(
     facts: Mapping[str, Fact],
     locations: Locations,
     budget_bytes: int,
+    strips: StripStore,
+    imaged: Container[str],
 ) -> Embedded:
-    """Pictures of the items within a budget, one series in memory at a time."""
+    """Pictures of the items within a budget, one series in memory at a time.
+
+    Each item gets what its models saw (`strips`), and, where there are masks, the reader's three planes. `imaged` are
+    the series with an image at hand.
+    """
     by_series: dict[str, list[Item]] = defaultdict(list)
     for item in items:
         by_series[series_key(item)].append(item)
     store = _Store(bench, facts)
-    unreadable, left = 0, len(items)
+    seen: list[str] = []
+    lost, left = 0, len(items)
     for key, of_series in by_series.items():
-        study = studies[of_series[0].study_id]
-        series = next(s for s in study.series if f"{study.study_id}/{s.series}" == key)
-        try:
-            evidence = Evidence(bench, study, series, locations)
-        except SitusError:
-            unreadable += len(of_series)
-            left -= len(of_series)
-            continue
+        at_hand = key in imaged
+        evidence = _evidence(bench, studies, key, of_series[0], locations) if at_hand else None
         for item in of_series:
-            store.add(item, key, evidence, (budget_bytes - store.bytes) // left)
+            allowance = (budget_bytes - store.bytes - strips.bytes) // left
+            before = strips.bytes
+            has_pixels = strips.add(item, allowance // 2, imaged=at_hand)
+            if evidence is not None:
+                store.add(item, key, evidence, allowance - (strips.bytes - before))
+            has_pixels = has_pixels or item.item_id in store.views
+            if has_pixels:
+                seen.append(item.item_id)
+            lost += at_hand and not has_pixels
             left -= 1
-    unreadable += store.refused
-    shared = Shared(dict(store.views), store.pictures, store.outlines, dict(plane_frames()))
-    return Embedded(shared, list(store.views), unreadable, store.shortened)
+    shared = Shared(
+        dict(store.views), store.pictures, store.outlines, dict(plane_frames()), dict(strips.strips), strips.pictures
+    )
+    return Embedded(shared, seen, lost, store.shortened + strips.shortened)
+
+
+def _evidence(
+    bench: Bench, studies: Mapping[str, StudyRecord], key: str, item: Item, locations: Locations
+) -> Evidence | None:
+    """Image and masks of a series; None where it has no masks, no millimetres, or they cannot be read."""
+    study = studies[item.study_id]
+    series = next(s for s in study.series if f"{study.study_id}/{s.series}" == key)
+    if not series.affine or not series.labels_hash:
+        return None
+    try:
+        return Evidence(bench, study, series, locations)
+    except SitusError:
+        return None
 
 
 class _Store:
@@ -150,7 +174,6 @@ class _Store:
         self.outlines: dict[str, dict[str, dict[str, dict[int, str]]]] = {}
         self.bytes = 0
         self.shortened = 0
-        self.refused = 0
         self._bench = bench
         self._facts = facts
         self._shapes: dict[tuple[str, str], dict[tuple[str, str], Fact]] = defaultdict(dict)
@@ -163,7 +186,6 @@ class _Store:
         held = [self._facts[fact_id] for fact_id in item.fact_ids if fact_id in self._facts]
         subjects = [s for s in subjects_of(item, held, self._bench.info.terms) if s.structure in evidence]
         if not subjects:
-            self.refused += 1
             return
         names = [s.structure for s in subjects]
         window = evidence.window(names[0])
@@ -180,7 +202,6 @@ class _Store:
             if cost <= allowance:
                 break
         else:
-            self.refused += 1
             return
         self.shortened += most != _MOST_SLICES[0]
         self.bytes += cost

@@ -11,9 +11,20 @@ import msgspec
 from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Item
-from situs.report._names import unique_names
-from situs.run import BASELINES, AnswerRow, RunInfo, open_run, parse_spec, read_hidden, read_journal, selected_items
-from situs.score import Entry, Outcome, Scores, score_rows
+from situs.probe import Budget
+from situs.report._causes import causes_of, find_causes
+from situs.report._names import spec_of, unique_names
+from situs.run import (
+    AnswerRow,
+    RunInfo,
+    Viewing,
+    is_baseline,
+    items_of,
+    open_run,
+    read_hidden,
+    read_journal,
+)
+from situs.score import Entry, Outcome, Scored, Scores, judge, score_rows
 
 __all__ = ["ScoredRun", "entry_of", "mark_of", "read_runs"]
 
@@ -50,12 +61,33 @@ class ScoredRun(msgspec.Struct, frozen=True):
     rows: dict[str, AnswerRow]
     scores: Scores
     items: int
+    scored: dict[str, Scored] = {}
+    """Each item's score with what breakdowns group by."""
+    causes: dict[str, str] = {}
+    """Item → why the answer is wrong, where that can be told."""
+    kept: Scores | None = None
+    """What `situs score` last wrote into the run, with judges and text metrics."""
+    budget: Budget | None = None
+
+    @property
+    def kind(self) -> str:
+        """`model`, `baseline`, `reader` (a person) or `text` (a model from which the pictures were withheld)."""
+        if self.baseline:
+            return "baseline"
+        if spec_of(self.info.client).kind == "human":
+            return "reader"
+        return "text" if self.info.withheld else "model"
+
+    @property
+    def ranked(self) -> bool:
+        """Whether it competes: a model that was shown the pictures and answered nearly all."""
+        return self.kind == "model" and not self.incomplete
 
     @property
     def baseline(self) -> str:
-        """`oracle`, `random`, …; empty for a model."""
-        kind = parse_spec(self.info.client).kind
-        return kind if kind in BASELINES else ""
+        """`oracle`, `random`, …; empty for a model, also one whose answers of elsewhere are replayed."""
+        kind = spec_of(self.info.client).kind
+        return kind if is_baseline(kind) else ""
 
     @property
     def states(self) -> Counter[str]:
@@ -73,8 +105,13 @@ class ScoredRun(msgspec.Struct, frozen=True):
         return states["failed"] + states["unjudged"] + states["missing"] > _INCOMPLETE * self.items
 
 
-def read_runs(folders: Sequence[Path], bench: Path | None, seed: int) -> tuple[Bench, list[Item], list[ScoredRun]]:
-    """Every run, the one bench they share, and the items any of them covers, in bench order."""
+def read_runs(
+    folders: Sequence[Path], bench: Path | None, seed: int, names: Sequence[str] = ()
+) -> tuple[Bench, list[Item], list[ScoredRun]]:
+    """Every run, the one bench they share, and the items any of them covers, in bench order.
+
+    `names` are what the runs are called, in their order; without, each goes by its client.
+    """
     if not folders:
         raise SitusError("no run given", fix="give one or more run folders")
     opened = [(folder, *open_run(folder, bench)) for folder in folders]
@@ -82,26 +119,55 @@ def read_runs(folders: Sequence[Path], bench: Path | None, seed: int) -> tuple[B
     for folder, _, other in opened:
         if other.info.content_hash != shared.info.content_hash:
             raise SitusError("is of another bench than the first run", where=folder, fix="report one bench at a time")
-    names = unique_names(info.client for _, info, _ in opened)
+    if names and (len(names) != len(opened) or len(set(names)) < len(names)):
+        raise SitusError("not one name of its own for each run", where="--names", fix="give as many as there are runs")
+    called = list(names) or unique_names(
+        (info.client for _, info, _ in opened), (" (text only)" if info.withheld else "" for _, info, _ in opened)
+    )
     runs = []
     covered: dict[str, Item] = {}
-    for name, (folder, info, _) in zip(names, opened):
-        items = list(selected_items(shared, info.split, info.limit))
+    for name, (folder, info, _) in zip(called, opened):
+        items = list(items_of(shared, info))
         covered.update((item.item_id, item) for item in items)
         rows = read_journal(folder / "answers.jsonl")
+        hidden, kept = read_hidden(folder / "hidden.jsonl"), _kept(folder / "scores.json")
         scores = score_rows(
             shared,
             items.copy,
             rows,
             gives=info.profile.gives,
             profile=info.profile,
-            hidden=read_hidden(folder / "hidden.jsonl"),
+            hidden=hidden,
             metrics=_METRICS,
             seed=seed,
+            judged=kept.outcomes if kept is not None and kept.jury is not None else {},
         )
-        runs.append(ScoredRun(name, info, rows, scores, len(items)))
+        shown = Viewing(shared, info.profile)
+        scored = {}
+        for item in items:
+            own = judge(
+                item,
+                rows.get(item.item_id),
+                info.profile.gives,
+                shown=shown,
+                hidden=hidden.get(item.item_id, ()),
+            )
+            scored[item.item_id] = msgspec.structs.replace(own, outcome=scores.outcomes[item.item_id])
+        budget = find_causes(shared, items, rows, info.profile, hidden, seed)
+        runs.append(ScoredRun(name, info, rows, scores, len(items), scored, causes_of(budget), kept, budget))
     order = {item_id: place for place, item_id in enumerate(item.item_id for item in shared.items())}
     return shared, sorted(covered.values(), key=lambda item: order[item.item_id]), runs
+
+
+def _kept(path: Path) -> Scores | None:
+    """What `situs score` last found, if it was run."""
+    if not path.is_file():
+        return None
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Scores)
+    except (msgspec.DecodeError, OSError) as error:
+        fix = "run situs score again, or remove the file"
+        raise SitusError("is not what situs score writes", where=path, fix=fix) from error
 
 
 def entry_of(entries: Sequence[Entry] | None, metric: str) -> Entry | None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
-from urllib.parse import quote
 
 import msgspec
 
 from situs.report._scored import ScoredRun, entry_of
-from situs.score import BaselineScores, Entry, Scores
+from situs.report._standing import Gain, Standings
+from situs.report._table import table_of
+from situs.score import BaselineScores, Entry, Scores, Table
 
-__all__ = ["Board", "BoardRow", "Cell", "Grid", "GridRow", "board_of", "csv_link", "grid_of"]
+__all__ = ["Board", "BoardRow", "Cell", "Grid", "GridRow", "board_of", "grid_of"]
 
 HEADLINE = "headline"
 BLIND = ("random", "majority", "prior")
@@ -27,7 +26,9 @@ _RUN_NOTES = {
     "majority": "a run of the majority baseline",
     "prior": "a run of the prior baseline",
 }
+_KIND_NOTES = {"reader": "a person's answers", "text": "the same model, all pictures withheld"}
 _STATES = ("answered", "unparsed", "refused", "failed", "missing", "unjudged", "not answerable")
+_ORDER = ("model", "reader", "text", "baseline", "blind")
 _ALWAYS_SHOWN = ("answered", "unparsed", "refused", "missing")
 _NUMBERS = ("mra.vsi-code@1", "within-interval@1", "skill-over-mean@1", "median-abs-log-ratio@1")
 
@@ -60,7 +61,7 @@ class BoardRow(msgspec.Struct, frozen=True):
     name: str
     note: str
     kind: str
-    """`model`, `baseline` (a run of one) or `blind` (worked out beside every report)."""
+    """`model`, `reader`, `text` (a model without pictures), `baseline` (a run of one) or `blind` (worked out here)."""
     headline: Cell
     overall: Cell
     answered_only: Cell
@@ -68,6 +69,9 @@ class BoardRow(msgspec.Struct, frozen=True):
     numbers: dict[str, str]
     profile: str
     incomplete: bool = False
+    groups: str = ""
+    rank_range: str = ""
+    gain: Gain | None = None
 
 
 class Board(msgspec.Struct, frozen=True):
@@ -76,7 +80,11 @@ class Board(msgspec.Struct, frozen=True):
     rows: list[BoardRow]
     states: list[str]
     numbers: list[str]
-    csv: str
+    table: Table
+    has_headline: bool
+    has_groups: bool
+    has_gain: bool
+    detectable: float | None
 
 
 class GridRow(msgspec.Struct, frozen=True):
@@ -95,7 +103,7 @@ class Grid(msgspec.Struct, frozen=True):
     columns: list[tuple[str, str]]
     """(name, kind) of each run or blind row."""
     rows: list[GridRow]
-    csv: str
+    table: Table
 
 
 def _cell(entries: Sequence[Entry] | None, metric: str = "accuracy") -> Cell:
@@ -103,6 +111,8 @@ def _cell(entries: Sequence[Entry] | None, metric: str = "accuracy") -> Cell:
     if entry is None or entry.value is None:
         absent = next((e for e in entries or () if e.metric == metric), None)
         return Cell(note=absent.note if absent else "")
+    if entry.states.get("unjudged", 0) >= entry.n:
+        return Cell(note="waits for judges")
     low, high = (100.0 * v for v in entry.ci95) if entry.ci95 else (None, None)
     by_chance = None if chance is None or chance.value is None else 100.0 * chance.value
     return Cell(100.0 * entry.value, low, high, by_chance, entry.n, entry.note)
@@ -125,11 +135,11 @@ def _number_texts(entries: Sequence[Entry] | None) -> dict[str, str]:
 
 
 def _board_row(run: ScoredRun, chance: Cell) -> BoardRow:
-    scores, kind = run.scores, "baseline" if run.baseline else "model"
+    scores, kind = run.scores, run.kind
     return BoardRow(
         rank="",
         name=run.name,
-        note=_RUN_NOTES.get(run.baseline, "a baseline" if run.baseline else ""),
+        note=_RUN_NOTES.get(run.baseline, "a baseline") if run.baseline else _KIND_NOTES.get(kind, ""),
         kind=kind,
         headline=_with_chance(_closed(scores.by_stratum.get(HEADLINE)), chance),
         overall=_all_kinds(scores.overall),
@@ -166,15 +176,15 @@ def _widest(runs: Sequence[ScoredRun]) -> Scores:
     return max(runs, key=lambda run: run.items).scores
 
 
-def board_of(runs: Sequence[ScoredRun]) -> Board:
-    """Models by headline accuracy, best first; incomplete ones after them, then baselines, then the blind rows."""
+def board_of(runs: Sequence[ScoredRun], standings: Standings) -> Board:
+    """Models by headline accuracy, best first; incomplete ones, readers, text-only runs, baselines, then blind rows."""
     scores = _widest(runs)
     chance = _closed(scores.by_stratum.get(HEADLINE))
-    rows = [_board_row(run, chance) for run in runs]
+    rows = [_placed(_board_row(run, chance), standings) for run in runs]
 
-    def order(row: BoardRow) -> tuple[bool, bool, float, float]:
+    def order(row: BoardRow) -> tuple[int, bool, float, float]:
         first, second = (-1.0 if c.value is None else c.value for c in (row.headline, row.overall))
-        return row.kind != "model", row.incomplete, -first, -second
+        return _ORDER.index(row.kind), row.incomplete, -first, -second
 
     rows.sort(key=order)
     ranked: list[BoardRow] = []
@@ -183,11 +193,27 @@ def board_of(runs: Sequence[ScoredRun]) -> Board:
         ranked.append(msgspec.structs.replace(row, rank=str(place)) if _is_ranked(row) else row)
     names = [name for name in BLIND if name in scores.baselines] + sorted(set(scores.baselines) - set(BLIND))
     ranked += [_blind_row(name, scores.baselines[name], chance) for name in names]
-    states = [
-        s for s in _STATES if s in ("answered", "unparsed", "refused", "missing") or any(r.states.get(s) for r in rows)
-    ]
+    states = [s for s in _STATES if s in _ALWAYS_SHOWN or any(row.states.get(s) for row in rows)]
     numbers = [metric for metric in _NUMBERS if any(metric in row.numbers for row in ranked)]
-    return Board(ranked, states, numbers, _board_csv(ranked, states, numbers))
+    return Board(
+        ranked,
+        states,
+        numbers,
+        _board_table(ranked, states, numbers),
+        has_headline=any(row.headline.value is not None for row in ranked),
+        has_groups=any(row.groups for row in ranked),
+        has_gain=any(row.gain is not None for row in ranked),
+        detectable=standings.detectable,
+    )
+
+
+def _placed(row: BoardRow, standings: Standings) -> BoardRow:
+    place, gain = standings.places.get(row.name), standings.gains.get(row.name)
+    if place is None:
+        return msgspec.structs.replace(row, gain=gain)
+    low, high = place.rank95 or (place.rank, place.rank)
+    spread = f"{low}–{high}" if low != high else ""
+    return msgspec.structs.replace(row, gain=gain, groups=place.groups, rank_range=spread)
 
 
 def _is_ranked(row: BoardRow) -> bool:
@@ -198,7 +224,7 @@ def grid_of(runs: Sequence[ScoredRun]) -> Grid:
     """Accuracy of every run on every task, stratum and stratum of a task."""
     scores = _widest(runs)
     blind = [name for name in BLIND if name in scores.baselines]
-    columns = [(run.name, "baseline" if run.baseline else "model") for run in runs] + [(n, "blind") for n in blind]
+    columns = [(run.name, run.kind) for run in runs] + [(n, "blind") for n in blind]
     sources: list[Scores | BaselineScores] = [*(r.scores for r in runs), *(scores.baselines[n] for n in blind)]
     rows = []
     for group in ("stratum", "task"):
@@ -209,46 +235,39 @@ def grid_of(runs: Sequence[ScoredRun]) -> Grid:
             chance = next((c for c in cells if c.chance is not None), Cell())
             extra = [_number_texts(table.get(name)).get("mra.vsi-code@1", "") for table in tables]
             rows.append(GridRow(group, name, chance, cells, extra))
-    return Grid(columns, rows, _grid_csv(columns, rows))
+    return Grid(columns, rows, _grid_table(columns, rows))
 
 
-def _board_csv(rows: Sequence[BoardRow], states: Sequence[str], numbers: Sequence[str]) -> str:
+def _board_table(rows: Sequence[BoardRow], states: Sequence[str], numbers: Sequence[str]) -> Table:
     shares = ("value", "low95", "high95", "chance", "n")
-    head = ["rank", "run", "kind", "profile", "incomplete"]
+    head = ["rank", "rank95", "group", "run", "kind", "profile", "incomplete"]
     head += [f"{what}_{part}" for what in ("headline", "overall") for part in shares] + ["accuracy_answered"]
+    head += ["sight_gain", "sight_gain_low95", "sight_gain_high95"]
     body = [
-        [row.rank, row.name, row.kind, row.profile, "yes" if row.incomplete else "no"]
-        + [_plain(v) for c in (row.headline, row.overall) for v in (c.value, c.low, c.high, c.chance, c.n)]
-        + [_plain(row.answered_only.value)]
-        + [str(row.states.get(state, 0)) if row.states else "" for state in states]
-        + [row.numbers.get(metric, "") for metric in numbers]
+        [
+            *(row.rank, row.rank_range, row.groups, row.name, row.kind, row.profile),
+            "yes" if row.incomplete else "no",
+            *(_plain(v) for c in (row.headline, row.overall) for v in (c.value, c.low, c.high, c.chance, c.n)),
+            _plain(row.answered_only.value),
+            *([None, None, None] if row.gain is None else map(_plain, (row.gain.value, row.gain.low, row.gain.high))),
+            *(row.states.get(state, 0) if row.states else None for state in states),
+            *(row.numbers.get(metric, "") for metric in numbers),
+        ]
         for row in rows
     ]
-    return csv_text([[*head, *states, *numbers], *body])
+    note = "Percent. Rows of kind blind answer without looking at the scan; incomplete runs are not ranked."
+    return table_of("leaderboard", "Leaderboard", [*head, *states, *numbers], body, note)
 
 
-def _grid_csv(columns: Sequence[tuple[str, str]], rows: Sequence[GridRow]) -> str:
-    body = [["group", "name", "run", "kind", "accuracy", "low95", "high95", "chance", "n", "mra.vsi-code@1"]]
+def _grid_table(columns: Sequence[tuple[str, str]], rows: Sequence[GridRow]) -> Table:
+    head = ["group", "name", "run", "kind", "accuracy", "low95", "high95", "chance", "n", "mra.vsi-code@1"]
+    body = []
     for row in rows:
         for (name, kind), cell, extra in zip(columns, row.cells, row.extra):
             shares = [_plain(v) for v in (cell.value, cell.low, cell.high, row.chance.chance, cell.n)]
             body.append([row.group, row.name, name, kind, *shares, extra])
-    return csv_text(body)
+    return table_of("tasks", "Accuracy by stratum and task", head, body, "Percent, questions with options.")
 
 
-def _plain(value: float | None) -> str:
-    return "" if value is None else str(value) if isinstance(value, int) else f"{value:.2f}"
-
-
-def csv_text(rows: Sequence[Sequence[str]]) -> str:
-    """CSV that a spreadsheet reads as text: nothing that came from outside starts a formula."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    for row in rows:
-        writer.writerow([f"'{word}" if word[:1] in ("=", "+", "@", "\t", "\r") else word for word in row])
-    return stream.getvalue()
-
-
-def csv_link(text: str) -> str:
-    """A table as a link that downloads it."""
-    return "data:text/csv;charset=utf-8," + quote("\ufeff" + text)
+def _plain(value: float | None) -> float | None:
+    return None if value is None else value if isinstance(value, int) else round(value, 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,16 +10,23 @@ import msgspec
 
 from situs import __version__
 from situs._files import write_atomic
-from situs.bench import Bench, Locations
+from situs._page import json_for_script
+from situs.bench import Bench, Locations, read_readings
 from situs.errors import SitusError
 from situs.facts import Fact, Measured
-from situs.items import Item
+from situs.items import Boxes, Compound, Item
+from situs.report._causes import budget_table
+from situs.report._charts import charts_of
 from situs.report._choose import in_picture_order, is_wrong
-from situs.report._html import Page, json_for_script, render_page
+from situs.report._html import Page, render_page
 from situs.report._payload import Payload, build_payload, series_key
 from situs.report._pictures import Embedded, embed_pictures, pictured_series
 from situs.report._scored import ScoredRun, read_runs
+from situs.report._standing import standings_of
+from situs.report._strips import StripStore
 from situs.report._tables import board_of, grid_of
+from situs.report._wording import wording_of
+from situs.score import csv_text, key_errors, published_beside, write_tables
 
 __all__ = ["ReportResult", "write_report"]
 
@@ -41,6 +48,8 @@ class ReportResult(msgspec.Struct, frozen=True):
     """Items with pictures."""
     left_out: str
     bytes: int
+    tables: int = 0
+    """Files written beside it."""
 
 
 def write_report(
@@ -51,15 +60,21 @@ def write_report(
     data: Path | None = None,
     pictures: int = 12,
     allow_pixels: bool = False,
+    max_bytes: int = _FILE_BYTES,
+    tables: Path | None = None,
+    names: Sequence[str] = (),
+    published: str | None = None,
     seed: int = 0,
 ) -> ReportResult:
     """Write one self-contained HTML file about the runs, which must be of one bench.
 
-    `pictures` items get pictures, wrong answers first. A restricted bench embeds none unless `allow_pixels`.
+    `pictures` items get pictures, wrong answers first, as far as `max_bytes` reach. A restricted bench embeds no pixels
+    and no report quotes unless `allow_pixels`. `tables` is a folder for every table as Markdown, LaTeX and CSV.
+    `names` are what the runs are called, in their order; `published` is a paper whose numbers stand beside them.
     """
     if pictures < 0:
         raise SitusError(f"cannot show {pictures} pictures", where="--pictures", fix="give 0 or more")
-    opened, items, scored = read_runs(runs, bench, seed)
+    opened, items, scored = read_runs(runs, bench, seed, names)
     studies = {study.study_id: study for study in opened.studies()}
     facts = _facts_for(opened, items)
     withheld = opened.info.restricted and not allow_pixels
@@ -67,6 +82,7 @@ def write_report(
     available = set() if withheld or not pictures else pictured_series(studies, locations)
     ordered = in_picture_order(items, lambda item: is_wrong(item, scored), seed)
     candidates = [item for item in ordered if series_key(item) in available]
+    drawable = candidates or [item for item in ordered if item.series and _has_boxes(item)]
     payload = build_payload(
         opened,
         items,
@@ -76,23 +92,46 @@ def write_report(
         quotes=not withheld,
         first=[item.item_id for item in ordered[: max(pictures, 200)]],
     )
-    budget = _FILE_BYTES - _SLACK_BYTES - len(json_for_script(payload).encode())
-    embedded = embed_pictures(opened, candidates[:pictures], studies, facts, locations, budget)
-    left_out = _left_out(payload, embedded, len(items), len(candidates), pictures, withheld)
+    charts = charts_of(scored, items, facts)
+    drawn = sum(len(picture) for chart in charts for _, picture in chart.pictures) + sum(
+        3 * len(csv_text(chart.table)) for chart in charts
+    )
+    budget = max(0, max_bytes - _SLACK_BYTES - drawn - len(json_for_script(payload).encode()))
+    strips = StripStore(opened, scored, data, pixels=not withheld)
+    chosen = drawable[:pictures]
+    embedded = embed_pictures(opened, chosen, studies, facts, locations, budget, strips, available)
+    left_out = _left_out(payload, embedded, len(items), len(candidates), pictures, withheld, max_bytes)
     payload = _with_pictures(payload, embedded, withheld)
+    standings = standings_of(scored, items, seed)
+    board, grid, wording = board_of(scored, standings), grid_of(scored), wording_of(scored)
+    budgets = {run.name: run.budget for run in scored if run.budget is not None and run.baseline != "oracle"}
+    causes = budget_table(budgets)
+    extra = [causes] if causes is not None else []
+    if published is not None:
+        extra += published_beside({run.name: run.kept or run.scores for run in scored}, published)
     page = Page(
         title=opened.info.name,
         facts=_header(opened, items, scored),
         warnings=_warnings(opened, items, scored),
-        banner=_banner(opened, embedded),
-        board=board_of(scored),
-        grid=grid_of(scored),
+        banner=_banner(opened, embedded, withheld),
+        board=board,
+        grid=grid,
+        wording=wording,
+        extra=extra,
+        charts=charts,
         left_out=left_out,
         version=__version__,
     )
     html = render_page(page, payload).encode("utf-8")
     write_atomic(out, html)
-    return ReportResult(out, len(scored), len(items), len(embedded.items), left_out, len(html))
+    own = [board.table, grid.table, *([wording] if wording is not None else []), *extra]
+    written = [] if tables is None else write_tables(tables, [*own, *(c.table for c in charts)])
+    return ReportResult(out, len(scored), len(items), len(embedded.items), left_out, len(html), len(written))
+
+
+def _has_boxes(item: Item) -> bool:
+    parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
+    return any(isinstance(part, Boxes) and part.boxes for part in parts)
 
 
 def _facts_for(bench: Bench, items: Sequence[Item]) -> Mapping[str, Fact]:
@@ -120,7 +159,9 @@ def _with_pictures(payload: Payload, embedded: Embedded, withheld: bool) -> Payl
     return msgspec.structs.replace(payload, rows=rows, shared=embedded.shared, picture_note=note)
 
 
-def _left_out(payload: Payload, embedded: Embedded, items: int, candidates: int, asked: int, withheld: bool) -> str:
+def _left_out(
+    payload: Payload, embedded: Embedded, items: int, candidates: int, asked: int, withheld: bool, max_bytes: int
+) -> str:
     without = items - len(embedded.items)
     parts = []
     if withheld:
@@ -130,11 +171,11 @@ def _left_out(payload: Payload, embedded: Embedded, items: int, candidates: int,
         if candidates < items and candidates < asked:
             parts.append(f"{items - candidates:,} items have no image at hand")
     if embedded.unreadable:
-        parts.append(f"the image or masks of {embedded.unreadable:,} items could not be read or verified")
+        parts.append(f"the image of {embedded.unreadable:,} items could not be read, verified or fitted in")
     if embedded.items:
         parts.append("pictured items show at most about 40 slices per plane, those around their structures")
     if embedded.shortened:
-        parts.append(f"{embedded.shortened:,} items show fewer, to keep the file under 30 MB")
+        parts.append(f"{embedded.shortened:,} views show fewer, to keep the file under {max_bytes / 1e6:.0f} MB")
     if payload.details_left_out:
         parts.append(f"derivations of {payload.details_left_out:,} items are left out, to keep the file small")
     text = "; ".join(parts)
@@ -143,6 +184,7 @@ def _left_out(payload: Payload, embedded: Embedded, items: int, candidates: int,
 
 def _header(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) -> list[tuple[str, str]]:
     info = bench.info
+    errors = key_errors(read_readings(bench.folder))
     patients = len({item.patient_id for item in items})
     strata = Counter(item.stratum for item in items)
     spread = ", ".join(f"{count:,} {name or 'no stratum'}" for name, count in sorted(strata.items()))
@@ -157,6 +199,7 @@ def _header(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) -> l
         ("Items", f"{items_words} ({spread})"),
         ("Runs", f"{len(runs):,}"),
         ("Seed", str(info.seed)),
+        ("Key", errors.words if errors is not None else "not reader-verified"),
         ("Licence", info.licence or "not stated"),
         ("Content hash", info.content_hash[:12]),
     ]
@@ -170,11 +213,16 @@ def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) ->
         words.append(f"Only {counted}: too few for intervals (10 needed). Read the accuracies as examples.")
     elif patients < _FEW_PATIENTS:
         words.append(f"Only {counted}: intervals are wide and approximate (30 advised).")
+    incomplete: dict[str, list[str]] = defaultdict(list)
     for run in runs:
         if run.incomplete:
             lost = {s: n for s, n in run.states.items() if s in ("failed", "missing", "unjudged") and n}
             said = ", ".join(f"{n:,} {state}" for state, n in sorted(lost.items()))
-            words.append(f"{run.name} is incomplete ({said} of {run.items:,}) and is not ranked.")
+            incomplete[f"incomplete ({said} of {run.items:,}) and not ranked"].append(run.name)
+    for said, names in incomplete.items():
+        words.append(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} {said}.")
+    if any(run.states["unjudged"] for run in runs):
+        words.append("Free text waits for judges: run situs score with --verdicts, then write the report again.")
     if len({run.items for run in runs}) > 1:
         words.append("The runs cover different numbers of items; blind rows are worked out on the widest.")
     if bench.info.restricted:
@@ -182,7 +230,8 @@ def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) ->
     return words
 
 
-def _banner(bench: Bench, embedded: Embedded) -> str:
-    if bench.info.restricted and embedded.items:
-        return "RESTRICTED DATA: this file holds pixels of patients. Do not share it."
+def _banner(bench: Bench, embedded: Embedded, withheld: bool) -> str:
+    if bench.info.restricted and not withheld:
+        held = "pixels of patients" if embedded.items else "what was restricted of patients"
+        return f"RESTRICTED DATA: this file holds {held}. Do not share it."
     return ""

@@ -36,10 +36,11 @@ from situs.run._nearest import Nearest
 from situs.run._others import OtherCounts, OtherMedians
 from situs.run._replay import Replay
 from situs.run._speak import list_boxes, say_boxes, say_frames, say_grades, say_letters, speakable_boxes
+from situs.run._text_classifier import CrossFitted, is_closed
 from situs.run._viewing import Viewing, has_places
 from situs.space import FrameBox
 
-__all__ = ["BASELINES", "Baseline", "make_baseline"]
+__all__ = ["BASELINES", "Baseline", "is_baseline", "make_baseline"]
 
 _CLEAR_Z = 2.0
 """How far a majority must stand out from an even split before it counts as knowledge (standard errors)."""
@@ -326,6 +327,22 @@ class Prior(Majority):
         return self._prior.boxes(item)
 
 
+class TextClassifier(Majority):
+    """A learner of the whole rendered prompt, fitted without the patient asked about; numbers are others' medians."""
+
+    purpose = "text-classifier"
+
+    def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
+        super().__init__(bench, spec, shown)
+        prompts = {item.item_id: shown.prompt(item) for item in bench.items() if is_closed(item)}
+        self._learner = CrossFitted(bench.items(), prompts)
+
+    def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
+        if not isinstance(answer, YesNo | Choice) or answer is not item.answer:
+            return super()._words(item, answer, rng)
+        return _say(item, _offered(item)[self._learner.place(item)])
+
+
 class FixedGrid(Random):
     """A fixed grid of boxes on every picture; all else is guessed."""
 
@@ -343,10 +360,16 @@ BASELINES: dict[str, Callable[[Bench, Spec, Viewing], Baseline]] = {
     "majority": Majority,
     "prior": Prior,
     "grid": FixedGrid,
+    "text-classifier": TextClassifier,
     "nearest": lambda bench, spec, viewing: Nearest(bench, spec),
     "replay": lambda bench, spec, viewing: Replay(bench, spec),
 }
 _SETTINGS = {"prior": {"seed", "delay", "boxes"}}
+
+
+def is_baseline(kind: str) -> bool:
+    """Whether a run of this kind answers without any model; a replay holds the answers of one."""
+    return kind in BASELINES and kind != "replay"
 
 
 def make_baseline(bench: Bench, spec: Spec, profile: Profile | None = None) -> Baseline:

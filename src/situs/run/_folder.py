@@ -34,6 +34,10 @@ class RunInfo(msgspec.Struct, frozen=True):
     sampling: Settings | None = None
     """How a model was told to generate; none for a baseline."""
     seed: int | None = None
+    withheld: bool = False
+    """Whether all pictures were kept back: the model's own text-only run."""
+    sample: tuple[str, ...] = ()
+    """The items it is about, where they were drawn from the bench, as a reader's quiz is; else all of the split."""
     notes: tuple[str, ...] = ()
     """What whoever reads the answers should know: e.g. that the server ignored the pictures."""
 
@@ -49,6 +53,8 @@ def start_run(
     client: str | None = None,
     sampling: Settings | None = None,
     versions: dict[str, str] | None = None,
+    withheld: bool = False,
+    sample: tuple[str, ...] = (),
 ) -> RunInfo:
     """Make the folder, or go on in it if it is the same run."""
     info = RunInfo(
@@ -63,6 +69,8 @@ def start_run(
         versions={"situs": __version__} | (versions or {}),
         sampling=sampling,
         seed=sampling.seed if sampling is not None else None,
+        withheld=withheld,
+        sample=sample,
     )
     path = out / "run.json"
     if path.is_file():
@@ -111,6 +119,8 @@ def _refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
         ("model's settings", old.settings, new.settings),
         ("profile", old.profile_hash, new.profile_hash),
         ("bench", old.bench_hash, new.bench_hash),
+        ("choice of what is shown", old.withheld, new.withheld),
+        ("sample of items", old.sample, new.sample),
     ):
         if before != now:
             raise SitusError(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +11,7 @@ import msgspec
 
 from situs.clients import Spent
 from situs.errors import SitusError
+from situs.run._append import AppendFile
 
 __all__ = ["AnswerRow", "Journal", "read_journal"]
 
@@ -84,25 +82,14 @@ class Journal:
         """The last state of every item."""
         self.spent = Spent()
         """Tokens of all calls so far, those that failed included."""
-        self._encoder = msgspec.json.Encoder()
-        try:
-            # Unbuffered: after a failed write nothing is left over that closing would try to write again.
-            self._stream = path.open("ab", buffering=0)
-            _lock(self._stream.fileno())
-            _cut_torn_line(path)
-        except BlockingIOError as error:
-            self._stream.close()
-            fix = "wait for it, stop it, or choose another --out"
-            raise SitusError("another situs run is writing here", where=path, fix=fix) from error
-        except OSError as error:
-            raise SitusError(f"cannot be written ({error.strerror})", where=path, fix="choose another --out") from error
+        self._file = AppendFile(path)
         self._read()
 
     def _read(self) -> None:
         try:
             read_journal(self._path, self._count)
         except BaseException:
-            self._stream.close()
+            self._file.close()
             raise
 
     def is_done(self, item_id: str) -> bool:
@@ -111,13 +98,7 @@ class Journal:
 
     def add(self, row: AnswerRow) -> None:
         """Append one answer and hand it to the operating system at once."""
-        line = memoryview(self._encoder.encode(row) + b"\n")
-        try:
-            while line:
-                line = line[self._stream.write(line) :]
-        except OSError as error:
-            fix = "free some space and run the same command again: finished answers are kept"
-            raise SitusError(f"cannot write ({error.strerror})", where=self._path, fix=fix) from error
+        self._file.add(row)
         self._count(row)
 
     def _count(self, row: AnswerRow) -> None:
@@ -132,30 +113,4 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stream.close()
-
-
-def _lock(descriptor: int) -> None:
-    """Keep other processes out; file systems that know no locks do without."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
-            raise
-
-
-def _cut_torn_line(path: Path) -> None:
-    """Drop what a crash left after the last whole line."""
-    with path.open("rb+") as stream:
-        size = stream.seek(0, os.SEEK_END)
-        position = size
-        while position > 0:
-            step = min(65536, position)
-            position -= step
-            stream.seek(position)
-            last = stream.read(step).rfind(b"\n")
-            if last >= 0:
-                if position + last + 1 < size:
-                    stream.truncate(position + last + 1)
-                return
-        stream.truncate(0)
+        self._file.close()

@@ -10,8 +10,9 @@ import msgspec
 from situs.bench import Bench, read_table
 from situs.errors import SitusError
 from situs.items import Item
+from situs.run._folder import RunInfo
 
-__all__ = ["Plan", "plan_run", "selected_items"]
+__all__ = ["Plan", "items_of", "plan_run", "selected_items"]
 
 
 class _Key(msgspec.Struct, frozen=True):
@@ -31,6 +32,11 @@ class Plan(msgspec.Struct, frozen=True):
     """Whether the bench already lists items study by study."""
     without_scan: int = 0
     """Items that came without a series, as imported questions do."""
+
+    def read_through(self) -> None:
+        """Read every item once, so that a damaged bench is refused before anything is written or asked."""
+        for _ in islice(self.bench.items(self.split), len(self.item_ids)):
+            pass
 
     def items(self, wanted: Callable[[str], bool]) -> Iterator[Item]:
         """The wanted items, those of one study and series together."""
@@ -58,3 +64,12 @@ def plan_run(bench: Bench, split: str | None, limit: int | None) -> Plan:
 def selected_items(bench: Bench, split: str | None, limit: int | None) -> Iterator[Item]:
     """The items a run covers."""
     return islice(bench.items(split), limit)
+
+
+def items_of(bench: Bench, info: RunInfo) -> Iterator[Item]:
+    """The items that a run on disk covers: those of its split, or the sample that was drawn."""
+    found = selected_items(bench, info.split, info.limit)
+    if not info.sample:
+        return found
+    wanted = set(info.sample)
+    return (item for item in found if item.item_id in wanted)

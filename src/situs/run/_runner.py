@@ -55,6 +55,8 @@ def run_baseline(
     baseline = make_baseline(bench, spec, profile)
     delay = _delay(spec)
     plan = plan_run(bench, split, limit)
+    if not (out / "answers.jsonl").exists():
+        plan.read_through()
     client = recorded_replay(spec) if spec.kind == "replay" else None
     start_run(out, bench, spec, profile, split, limit, client=client)
     begin = time.monotonic()
@@ -104,9 +106,22 @@ def run_client(
     restricted = bench.info.restricted
     check_may_ask(client, restricted=restricted, allow_remote=allow_remote, limits=limits, price=price)
     plan = plan_run(bench, split, limit)
+    if not (out / "answers.jsonl").exists():
+        plan.read_through()
     settings = settings_for(client, spec)
     versions: dict[str, str] = getattr(client, "versions", {})
-    info = start_run(out, bench, spec, profile, split, limit, client=client.name, sampling=settings, versions=versions)
+    info = start_run(
+        out,
+        bench,
+        spec,
+        profile,
+        split,
+        limit,
+        client=client.name,
+        sampling=settings,
+        versions=versions,
+        withheld=withhold,
+    )
     with Journal(out / "answers.jsonl") as journal, HiddenItems(out / "hidden.jsonl") as hidden:
         left = {item_id for item_id in plan.item_ids if not journal.is_done(item_id)}
         if skip_hidden:

@@ -10,7 +10,7 @@ import msgspec
 from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Answer, Box, Boxes, Compound, Frames, Item
-from situs.profiles import AnswerSpace, Frame, Layout, Profile, layout_of
+from situs.profiles import AnswerSpace, Frame, Layout, Profile, layout_of, options_text, prompt_text
 from situs.space import FrameBox, Grid, PixelGrid
 
 __all__ = ["NATIVE", "Viewing", "has_places", "volume_hull"]
@@ -48,11 +48,20 @@ class Viewing:
             self._last = key, layout_of(self.profile, self.grid(item), item)
         return self._last[1]
 
+    def prompt(self, item: Item) -> str:
+        """The words a model is given; the question and its options where the pictures cannot be told."""
+        try:
+            return prompt_text(item, self.profile, self.layout(item), item.series)
+        except SitusError:
+            return f"{item.question}\n{options_text(item)}"
+
     def obstacle(self, item: Item) -> str:
         """Why places cannot be spoken of under the profile; empty if they can."""
         try:
-            self.layout(item)
+            layout = self.layout(item)
             self.sizes(item)
+            if _has_boxes(item.answer):
+                _ = [frame.tiles[0].matrix for frame in layout.frames[:1]]
         except SitusError as error:
             return error.problem
         return ""
@@ -113,6 +122,11 @@ def _frames_in(answer: Answer) -> Iterator[int]:
                 yield from frames
             case Boxes(boxes):
                 yield from (box.frame for box in boxes if isinstance(box, FrameBox))
+
+
+def _has_boxes(answer: Answer) -> bool:
+    parts = answer.parts.values() if isinstance(answer, Compound) else (answer,)
+    return any(isinstance(part, Boxes) for part in parts)
 
 
 def _size(frame: Frame) -> tuple[float, float]:

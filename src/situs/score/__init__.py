@@ -36,7 +36,9 @@ from situs.score._compare_runs import PER_ITEM, compare_runs
 from situs.score._entries import METRICS, Entry, entries
 from situs.score._facets import FACETS, facets_of
 from situs.score._judged_run import JudgedRun, judged_run
-from situs.score._jury import JurySummary
+from situs.score._jury import JurySummary, same_family
+from situs.score._key_errors import KeyErrors, key_errors
+from situs.score._loose_json import loose_values
 from situs.score._metrics_boxes import (
     box_metrics,
     centre_f1,
@@ -71,11 +73,11 @@ from situs.score._parse_number import parse_number
 from situs.score._parse_yes_no import parse_yes_no
 from situs.score._parts import boxes_right, frames_right
 from situs.score._protocol_ct_spatialvqa import PublishedScores
-from situs.score._protocol_sgmri import SgmriTable
+from situs.score._protocol_sgmri import SgmriRates, SgmriTable, sgmri_texts
 from situs.score._published import PUBLISHED, PublishedTable, published_beside, published_tables
 from situs.score._quantities import Quantity, base_value, quantities
 from situs.score._readings import Reading, readings
-from situs.score._run import score_run
+from situs.score._run import open_answers, score_run
 from situs.score._score_tables import score_tables
 from situs.score._scores import BaselineScores, NotComputed, Scores, blind_scores, choose_metrics, score_rows
 from situs.score._sources import OverSources, over_sources, source_of
@@ -83,7 +85,7 @@ from situs.score._statistics import Estimate, cluster_bootstrap, cluster_bootstr
 from situs.score._statistics_exact import binomial_interval_999, chance_adjusted, clopper_pearson
 from situs.score._tables import Table, csv_text, latex_text, markdown_text, write_tables
 from situs.score._text_metrics import TEXT_METRICS
-from situs.score._verdicts import parse_verdicts_option
+from situs.score._verdicts import judged_text, parse_verdicts_option
 
 __all__ = [
     "FACETS",
@@ -105,6 +107,7 @@ __all__ = [
     "Estimate",
     "JudgedRun",
     "JurySummary",
+    "KeyErrors",
     "NotComputed",
     "NumberError",
     "Outcome",
@@ -119,6 +122,7 @@ __all__ = [
     "Result",
     "Scored",
     "Scores",
+    "SgmriRates",
     "SgmriTable",
     "SightGain",
     "Table",
@@ -162,8 +166,11 @@ __all__ = [
     "holm",
     "judge",
     "judged_run",
+    "judged_text",
+    "key_errors",
     "krippendorff_alpha",
     "latex_text",
+    "loose_values",
     "macro_f1",
     "markdown_text",
     "mean_iou",
@@ -171,6 +178,7 @@ __all__ = [
     "mra_vsi_code",
     "mra_vsi_paper",
     "number_table",
+    "open_answers",
     "option_tricks",
     "over_sources",
     "paired_difference",
@@ -193,12 +201,14 @@ __all__ = [
     "read_audit",
     "readings",
     "relative_accuracy",
+    "same_family",
     "same_labels",
     "score_rows",
     "score_run",
     "score_tables",
     "set_f1",
     "set_iou",
+    "sgmri_texts",
     "side_table",
     "sight_gain",
     "sign_flip_p",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -108,4 +109,9 @@ def agreement(name: str, ratings: Ratings, clusters: Sequence[str], *, n_boot: i
     def weighted(rows: NDArray[np.intp]) -> float | None:
         return statistic(patterns, np.bincount(place[rows], minlength=len(patterns)))
 
-    return cluster_bootstrap_of(weighted, clusters, n_boot=n_boot, seed=seed)
+    found = cluster_bootstrap_of(weighted, clusters, n_boot=n_boot, seed=seed)
+    if found.ci95 is None:
+        return found
+    # With few patients the interval is symmetric about the value, and may leave what the statistic can be.
+    lowest = 0.0 if name == "percent" else -1.0
+    return dataclasses.replace(found, ci95=(max(lowest, found.ci95[0]), min(1.0, found.ci95[1])))

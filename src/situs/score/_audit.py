@@ -8,7 +8,7 @@ import itertools
 import math
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -84,7 +84,7 @@ class AuditResult(msgspec.Struct, frozen=True):
     shares: dict[str, tuple[int, int, float, float]]
     """Question → yes, answered, and the exact 95 % interval of the share; one vote an item, by its raters' majority."""
     tied: dict[str, int]
-    """Items whose raters split evenly; in no share."""
+    """Items whose raters split evenly; they count as no."""
     agreement: list[AuditAgreement]
     warnings: list[str]
 
@@ -109,10 +109,19 @@ def draw_items(items: Sequence[Item], count: int, seed: int) -> list[Item]:
     return [item for item in items if item.item_id in chosen]
 
 
-def audit_sheet(items: Sequence[Item], raters: Sequence[str], *, overlap: int, seed: int, form: str) -> bytes:
+def audit_sheet(
+    items: Sequence[Item],
+    raters: Sequence[str],
+    *,
+    overlap: int,
+    seed: int,
+    form: str,
+    quotes: Mapping[str, str] | None = None,
+) -> bytes:
     """A sheet with a row per item and rater, for a spreadsheet (`csv`) or a program (`json`).
 
-    `overlap` raters read each item, so that agreement can be told; items are dealt evenly.
+    `overlap` raters read each item, so that agreement can be told; items are dealt evenly. `quotes`, where answers
+    rest on a text: item → the sentence that proves it, for the rater to read.
     """
     if not raters or len(set(raters)) != len(raters) or not all(name.strip() for name in raters):
         raise SitusError("raters need names of their own", where="--raters", fix="e.g. --raters anna,ben")
@@ -129,6 +138,7 @@ def audit_sheet(items: Sequence[Item], raters: Sequence[str], *, overlap: int, s
                     "rater": rater,
                     "question": item.question,
                     "answer": _shown(item),
+                    **({"quote": quotes.get(item.item_id, "")} if quotes else {}),
                     **dict.fromkeys(AUDIT_QUESTIONS, ""),
                     "note": "",
                 }
@@ -192,6 +202,8 @@ def audit_agreement(rows: Sequence[AuditRow], items: Sequence[Item], *, seed: in
     order = sorted({known[row.item].item_id for row in held})
     place = {name: n for n, name in enumerate(order)}
     clusters = [cluster_of(known[name]) for name in order]
+    if held and all(getattr(row, question) is None for row in held for question in AUDIT_QUESTIONS):
+        raise SitusError("no cell is filled in", where="audit import", fix="write yes or no under the questions")
     shares, tied, result = {}, {}, []
     for question in AUDIT_QUESTIONS:
         ratings = np.full((len(order), len(raters)), np.nan)
@@ -200,10 +212,10 @@ def audit_agreement(rows: Sequence[AuditRow], items: Sequence[Item], *, seed: in
             if value is not None:
                 ratings[place[known[row.item].item_id], raters.index(row.rater)] = float(value)
         yes, no = (ratings == 1).sum(axis=1), (ratings == 0).sum(axis=1)
-        agreed, decided = int((yes > no).sum()), int((yes != no).sum())
+        agreed, rated = int((yes > no).sum()), int((yes + no > 0).sum())
         tied[question] = int(((yes == no) & (yes > 0)).sum())
-        if decided:
-            shares[question] = (agreed, decided, *clopper_pearson(agreed, decided))
+        if rated:
+            shares[question] = (agreed, rated, *clopper_pearson(agreed, rated))
         result += _agreements(question, ratings, raters, clusters, seed)
     counts: dict[str, int] = defaultdict(int)
     for row in held:

@@ -9,7 +9,7 @@ import msgspec
 
 from situs.clients import parse_spec
 from situs.errors import SitusError, did_you_mean
-from situs.run import BASELINES, RunInfo
+from situs.run import RunInfo, is_baseline
 from situs.score._compare import CHANCE_ADJUSTED, Comparison, Contestant, SightGain, average_seeds, compare, sight_gain
 from situs.score._entries import BOX_METRICS
 from situs.score._judged_run import JudgedRun, judged_run
@@ -162,7 +162,7 @@ def _contestant(name: str, client: str, scored: Sequence[Scored], metric: str) -
     lost = sum(row.outcome.state in ("failed", "missing", "unjudged") for row in counted)
     complete = lost <= _INCOMPLETE * len(counted)
     said = {row.outcome.item_id: row.outcome.parsed for row in counted if row.outcome.state == "answered"}
-    return Contestant(name, values, said, ranked=complete, baseline=parse_spec(client).kind in BASELINES)
+    return Contestant(name, values, said, ranked=complete, baseline=is_baseline(parse_spec(client).kind))
 
 
 def _value(row: Scored, metric: str) -> float | None:

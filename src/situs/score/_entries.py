@@ -15,6 +15,7 @@ from situs.score._metrics_boxes import (
     BOX_F1,
     BOX_FRAME_F1,
     BOX_FRAME_IOU,
+    BOX_HIT_3D,
     BOX_IOU_3D,
     BOX_MEAN_IOU,
     BOX_PANOPTIC,
@@ -161,10 +162,14 @@ def _linked(sets: list[set[str]]) -> list[str]:
     return [root(min(members)) for members in sets]
 
 
-def _over_grades(statistic: GradeStatistic, bounds: tuple[float, float]) -> Metric:
+def _over_grades(statistic: GradeStatistic, bounds: tuple[float, float], *, ordered: bool = False) -> Metric:
+    """The mean over sub-scores; with `ordered`, over those whose grades are steps."""
+
     def metric(rows: Rows, seed: int) -> Estimate | None:
-        held = sorted((row for row in rows if row.grades), key=lambda row: row.outcome.item_id)
-        tables = GradeTables([row.grades for row in held])
+        told = [(row, [pair for pair in row.grades if not ordered or pair[0] not in row.nominal]) for row in rows]
+        held = sorted((row for row, pairs in told if pairs), key=lambda row: row.outcome.item_id)
+        by_id = {row.outcome.item_id: pairs for row, pairs in told}
+        tables = GradeTables([by_id[row.outcome.item_id] for row in held])
         return _of(lambda picked: tables.mean(statistic, picked), held, seed, bounds, n_boot=200)
 
     return metric
@@ -280,6 +285,7 @@ BOX_METRICS = (
     BOX_FRAME_IOU,
     BOX_MEAN_IOU,
     BOX_IOU_3D,
+    *BOX_HIT_3D.values(),
 )
 NOT_ANSWERABLE = "accuracy.not-answerable"
 """Of the items that the profile hides; the one metric that looks at them."""
@@ -306,7 +312,7 @@ METRICS: dict[str, Metric] = {
     **{name: _mean_of(name) for name in (FRAMES_IOU, FRAMES_F1, FRAMES_ENDS_WITHIN_ONE)},
     "places.inferred": _inferred,
     **{name: _mean_of(name) for name in (CHOICES_EXACT, CHOICES_F1, GRADE_EXACT, GRADE_WITHIN_ONE)},
-    GRADE_KAPPA: _over_grades(quadratic_kappa, (-1.0, 1.0)),
+    GRADE_KAPPA: _over_grades(quadratic_kappa, (-1.0, 1.0), ordered=True),
     GRADE_MACRO_F1: _over_grades(macro_f1, (0.0, 1.0)),
     PRESENCE_SENSITIVITY: _over_grades(presence_sensitivity, (0.0, 1.0)),
     PRESENCE_SPECIFICITY: _over_grades(presence_specificity, (0.0, 1.0)),

@@ -11,7 +11,7 @@ import msgspec
 from situs.bench import Bench, open_bench
 from situs.items import Item
 from situs.profiles import Profile
-from situs.run import AnswerRow, RunInfo, Viewing, open_run, read_hidden, read_journal, selected_items
+from situs.run import AnswerRow, RunInfo, Viewing, items_of, open_run, read_hidden, read_journal
 from situs.score._outcomes import Outcome, Scored, judge
 
 __all__ = ["JudgedRun", "judged_run"]
@@ -47,7 +47,7 @@ def judged_run(
         info, opened = open_run(answers, bench)
         profile, hidden = info.profile, read_hidden(answers / "hidden.jsonl")
         rows = read_journal(answers / "answers.jsonl")
-        items = list(selected_items(opened, info.split, info.limit))
+        items = list(items_of(opened, info))
     else:
         opened, rows = open_bench(bench), read_journal(answers)
         items = list(opened.items())

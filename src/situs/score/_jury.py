@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -97,6 +97,7 @@ def summarize(
     *,
     calibration: Sequence[Calibration],
     contestant: str,
+    models: Mapping[str, str],
     seed: int,
 ) -> JurySummary:
     """Everything about the jury but its accuracy."""
@@ -121,7 +122,7 @@ def summarize(
         warnings=[
             f"judge {name} and the model {contestant} are of one family ({family}): it may favour its own"
             for name in names
-            if (family := same_family(name, contestant))
+            if (family := same_family(f"{name} {models.get(name, '')}", contestant))
         ],
     )
 
@@ -134,7 +135,8 @@ def _pair(votes: Votes, names: list[str], a: int, b: int, clusters: Sequence[str
 
 
 def same_family(judge: str, contestant: str) -> str | None:
-    """The family both names belong to, if they do."""
+    """The family both names belong to, if they do. The kind of client in front of a name (`openai:…`) says nothing."""
+    judge, contestant = (re.sub(r"^openai:|@\S*", "", name) for name in (judge, contestant))
     for family, pattern in _FAMILIES.items():
         found = re.compile(rf"(?<![a-z])(?:{pattern})(?![a-z])", re.IGNORECASE)
         if found.search(judge) and found.search(contestant):

@@ -22,6 +22,7 @@ __all__ = [
     "BOX_F1",
     "BOX_FRAME_F1",
     "BOX_FRAME_IOU",
+    "BOX_HIT_3D",
     "BOX_IOU_3D",
     "BOX_MEAN_IOU",
     "BOX_PANOPTIC",
@@ -47,6 +48,7 @@ BOX_TUBE_IOU = "box.tube-iou@1"
 BOX_CENTRE_HIT = "box.centre-hit@1"
 BOX_MEAN_IOU = "box.mean-iou@1"
 BOX_IOU_3D = "box.iou-3d@1"
+BOX_HIT_3D = {threshold: f"box.hit-3d-at-{threshold:g}@1" for threshold in THRESHOLDS}
 
 Boxes = Sequence[FrameBox]
 FloatArray = NDArray[np.float64]

@@ -43,6 +43,8 @@ class Verdicts(msgspec.Struct, frozen=True):
     human: Path | None = None
     contestant: str = ""
     """What the model that answered is called."""
+    models: dict[str, str] = {}
+    """Judge → the model it is, where its name does not say so."""
 
 
 class OpenScores(msgspec.Struct, frozen=True):
@@ -265,6 +267,7 @@ class _Scoring:
             words,
             calibration=calibration,
             contestant=self._given.contestant,
+            models=self._given.models,
             seed=self._seed,
         )
 

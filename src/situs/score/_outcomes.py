@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import msgspec
 
-from situs.items import Boxes, Choice, Choices, Compound, Frames, Item, Number, Simple, Text, YesNo, answer_key
+from situs.items import GRADED, Boxes, Choice, Choices, Compound, Frames, Item, Number, Simple, Text, YesNo, answer_key
 from situs.profiles import unmet_needs
 from situs.run import AnswerRow, Viewing, has_places
 from situs.score._compound import split_response
 from situs.score._metrics_grades import GradePair
-from situs.score._parts import Part, is_place, read_part, unread_part
+from situs.score._parts import Part, is_nominal, is_place, read_part, unread_part
 from situs.score._statistics import cluster_of
 from situs.space import FrameBox
 
@@ -60,6 +60,8 @@ class Scored(msgspec.Struct, frozen=True):
     values: dict[str, float] = {}
     """Scores of this answer, for metrics that are means over answers; 0 where there is none."""
     grades: tuple[GradePair, ...] = ()
+    nominal: frozenset[str] = frozenset()
+    """Sub-scores whose grades are kinds, not steps."""
     answer_right: bool | None = None
     """For answers that say both what and where: whether the what is right."""
     place_right: bool | None = None
@@ -175,7 +177,18 @@ def _combined(item: Item, base: Scored, read: Mapping[str, Part]) -> Scored:
         outcome=outcome,
         prediction=None if base.truth is None else next(part.prediction for part in judged.values()),
         values={name: value for part in judged.values() for name, value in part.values.items()},
-        grades=tuple(pair for part in judged.values() for pair in part.grades),
+        grades=tuple((_sub_score(item, n), truth, told) for part in judged.values() for n, truth, told in part.grades),
+        nominal=frozenset(
+            _sub_score(item, n) for part in judged.values() for n, *_ in part.grades if is_nominal(item, n)
+        ),
         answer_right=all(what) if what and where else None,
         place_right=all(where) if what and where else None,
     )
+
+
+def _sub_score(item: Item, name: str) -> str:
+    """The sub-score's own name among those of a bank: `1.size`; what geometry says stays apart from readers' grades."""
+    if "question" not in item.parameters:
+        return name
+    own = f"{item.parameters['question']}.{name}"
+    return own if item.task.startswith(GRADED) else f"{item.task.partition('.')[0]} {own}"

@@ -18,7 +18,7 @@ from typing import Any
 from situs.facts import LEVELS
 from situs.items import Boxes, Choice, Choices, Frames, Grades, Item, Number, Simple, Text, YesNo, letter_of
 from situs.run import Viewing
-from situs.score._metrics_boxes import BOX_F1, BOX_IOU_3D, BOX_PANOPTIC, box_metrics, same_labels, tube_iou
+from situs.score._metrics_boxes import BOX_F1, BOX_HIT_3D, BOX_IOU_3D, BOX_PANOPTIC, box_metrics, same_labels, tube_iou
 from situs.score._metrics_grades import GRADE_EXACT, GRADE_WITHIN_ONE, GradePair
 from situs.score._metrics_number import (
     MRA_VSI_CODE,
@@ -54,6 +54,7 @@ __all__ = [
     "Part",
     "boxes_right",
     "frames_right",
+    "is_nominal",
     "is_place",
     "parse_part",
     "read_part",
@@ -140,7 +141,7 @@ def _score(item: Item, answer: Simple, result: Parsed[Any], shown: Viewing | Non
             scores = {CHOICES_EXACT: float(set(said) == set(values)), CHOICES_F1: set_f1(values, said)}
             return Part("answered", set(said) == set(values), letters, scores, flags=result.flags)
         case Grades(grades):
-            return _graded(grades, said, result.flags)
+            return _graded(item, grades, said, result.flags)
         case Frames() if shown is not None:
             return _frames(item, answer, said, result.flags, shown)
         case Boxes() if shown is not None:
@@ -170,12 +171,17 @@ def _number(answer: Number, said: Fraction, flags: tuple[str, ...]) -> Part:
     return Part("answered", right, f"{float(said):g} {answer.unit}".strip(), values, prediction=said, flags=flags)
 
 
-def _graded(grades: dict[str, int], said: dict[str, int], flags: tuple[str, ...]) -> Part:
+def is_nominal(item: Item, name: str) -> bool:
+    """Whether the grades of a sub-score are kinds, not steps: then being one off means nothing."""
+    return f"nominal:{name}" in item.tags
+
+
+def _graded(item: Item, grades: dict[str, int], said: dict[str, int], flags: tuple[str, ...]) -> Part:
     pairs = tuple((name, truth, said.get(name)) for name, truth in sorted(grades.items()))
-    values = {
-        GRADE_EXACT: sum(truth == told for _, truth, told in pairs) / len(pairs),
-        GRADE_WITHIN_ONE: sum(told is not None and abs(truth - told) <= 1 for _, truth, told in pairs) / len(pairs),
-    }
+    values = {GRADE_EXACT: sum(truth == told for _, truth, told in pairs) / len(pairs)}
+    near = [told is not None and abs(truth - told) <= 1 for name, truth, told in pairs if not is_nominal(item, name)]
+    if near:
+        values[GRADE_WITHIN_ONE] = sum(near) / len(near)
     words = ", ".join(f"{name} {'–' if told is None else told}" for name, _, told in pairs)
     return Part("answered", all(truth == told for _, truth, told in pairs), words, values, pairs, flags=flags)
 
@@ -195,7 +201,11 @@ def _boxes(item: Item, answer: Boxes, said: list[FrameBox], flags: tuple[str, ..
     ids = _metric_ids(item, answer)
     values = {name: value for name, value in box_metrics(truth, told).items() if name in ids}
     if any(isinstance(box, WorldBox) for box in answer.boxes):
-        values[BOX_IOU_3D] = _iou_3d(item, answer, told, shown)
+        overlaps = _ious_3d(item, answer, told, shown)
+        values[BOX_IOU_3D] = sum(overlaps) / len(overlaps)
+        for threshold, name in BOX_HIT_3D.items():
+            if name in ids:
+                values[name] = sum(overlap >= threshold for overlap in overlaps) / len(overlaps)
     right = boxes_right(item, truth, told)
     words = "; ".join(_box_words(box, shown) for box in said[:3]) + ("; …" if len(said) > 3 else "")
     return Part("answered", right, words or "no box", values, flags=flags, boxes=tuple(said))
@@ -217,13 +227,18 @@ def _own_tube_iou(truth: list[FrameBox], told: list[FrameBox], label: str) -> fl
     return tube_iou([box for box in truth if box.label == label], [box for box in told if box.label == label])
 
 
-def _iou_3d(item: Item, answer: Boxes, told: list[FrameBox], shown: Viewing) -> float:
-    """Mean over the true boxes of the IoU in mm with what is said under their label; 0 without any."""
-    single = len({box.label for box in answer.boxes}) == 1
-    said = {box.label: box for box in shown.layout(item).source_boxes(told) if isinstance(box, WorldBox)}
-    true = [box for box in answer.boxes if isinstance(box, WorldBox)]
-    found = [said.get("" if single else box.label) for box in true]
-    return sum(box.iou(other) for box, other in zip(true, found) if other is not None) / len(true)
+def _ious_3d(item: Item, answer: Boxes, told: list[FrameBox], shown: Viewing) -> list[float]:
+    """For each label the IoU in mm of what is said with the truth, both as the pictures show them; 0 without any.
+
+    Pictures that are oblique to the patient's axes show the hull of a box; compared with the box itself, not even
+    the truth would reach 1.
+    """
+    layout = shown.layout(item)
+    true, _ = same_labels(shown.boxes(item, [box for box in answer.boxes if isinstance(box, WorldBox)]), [])
+    truth, said = (
+        {box.label: box for box in layout.source_boxes(boxes) if isinstance(box, WorldBox)} for boxes in (true, told)
+    )
+    return [box.iou(said[label]) if label in said else 0.0 for label, box in truth.items()] or [0.0]
 
 
 def _box_words(box: FrameBox, shown: Viewing) -> str:
@@ -246,16 +261,18 @@ def _metric_ids(item: Item, answer: Simple) -> AbstractSet[str]:
             return {MRA_VSI_CODE, MRA_VSI_PAPER, RELATIVE_ACCURACY} if value else set()
         case Choices():
             return {CHOICES_EXACT, CHOICES_F1}
-        case Grades():
-            return {GRADE_EXACT, GRADE_WITHIN_ONE}
+        case Grades(grades):
+            ordered = any(not is_nominal(item, name) for name in grades)
+            return {GRADE_EXACT, GRADE_WITHIN_ONE} if ordered else {GRADE_EXACT}
         case Frames(contiguous=contiguous):
             return {FRAMES_IOU, FRAMES_F1} | ({FRAMES_ENDS_WITHIN_ONE} if contiguous else set())
         case Choice(truth):
             return {LEVEL_WITHIN_ONE} if truth in _LEVEL_PLACES else set()
         case Boxes(boxes):
-            ids = _BOX_IDS | {BOX_IOU_3D} if any(isinstance(box, WorldBox) for box in boxes) else _BOX_IDS
+            solid = any(isinstance(box, WorldBox) for box in boxes)
+            ids = _BOX_IDS | ({BOX_IOU_3D, *BOX_HIT_3D.values()} if solid else set())
             # Boxes from geometric thirds are kept out of everything that asks for an IoU of .5.
-            return ids - {BOX_F1[0.5], BOX_PANOPTIC} if _is_approximate(item) else ids
+            return ids - {BOX_F1[0.5], BOX_HIT_3D[0.5], BOX_PANOPTIC} if _is_approximate(item) else ids
         case _:
             return set()
 

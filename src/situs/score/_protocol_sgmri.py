@@ -18,7 +18,7 @@ from situs.score._outcomes import NOT_COUNTED, judge
 from situs.score._sgmri_answers import without_thinking
 from situs.score.sgmri import a_score, ar_score, parse_boxes, v_score, video_answer, without_boxes
 
-__all__ = ["SgmriCell", "SgmriTable", "sgmri_tables"]
+__all__ = ["SgmriCell", "SgmriRates", "SgmriTable", "sgmri_tables", "sgmri_texts"]
 
 _COLUMNS = {
     "slice": ("detection A", "classification A", "diagnosis A", "localization V", "localization AR", "captioning AR"),
@@ -29,6 +29,14 @@ _DUPLICATE = "Locate the bounding box"
 _PUBLISHED_SIZE = {"brain": (256, 256), "knee": (320, 320)}
 """What the released code takes for the size of every picture of an organ. Brain pictures are mostly 320 px wide."""
 _BLIND = ("random", "majority", "prior", "prior?boxes=5", "grid")
+
+
+class SgmriRates(msgspec.Struct, frozen=True):
+    """A judge's part of the AR-Score."""
+
+    judge: str
+    parts: dict[str, float]
+    """Item → part; an item that is not there was not rated, which is not a 0."""
 
 
 class SgmriCell(msgspec.Struct, frozen=True):
@@ -55,12 +63,20 @@ class SgmriTable(msgspec.Struct, frozen=True):
 
 
 def sgmri_tables(
-    bench: Bench, items: Callable[[], Iterable[Item]], rows: Mapping[str, AnswerRow], profile: Profile | None
+    bench: Bench,
+    items: Callable[[], Iterable[Item]],
+    rows: Mapping[str, AnswerRow],
+    profile: Profile | None,
+    rates: SgmriRates | None = None,
 ) -> list[SgmriTable]:
-    """Both levels, where the bench has items of them. Each cell is the plain mean over its samples, as published."""
+    """Both levels, where the bench has items of them. Each cell is the plain mean over its samples, as published.
+
+    With a judge's rates, AR is over the samples it rated. The blind rows are not judged: theirs is wording alone.
+    """
     viewing = Viewing(bench, profile)
     asked = [item for item in items() if item.task in (*_ANSWERED, "localization", "captioning")]
-    own = _cells(asked, viewing, lambda item: rows.get(item.item_id))
+    own = _cells(asked, viewing, lambda item: rows.get(item.item_id), rates)
+    notes = _ar_notes(asked, rows, rates)
     ours = _ours(asked, viewing, rows)
     blind = {}
     for name in _BLIND:
@@ -73,7 +89,7 @@ def sgmri_tables(
     for level, columns in _COLUMNS.items():
         cells = [_cell(level, column, own, ours, blind) for column in columns]
         if any(cell.n for cell in cells):
-            tables.append(_table(level, cells))
+            tables.append(_table(level, cells, notes[level]))
     return tables
 
 
@@ -94,10 +110,26 @@ def _cell(
     return SgmriCell(column, value, len(values), ours.get((level, column), {}), held)
 
 
-def _table(level: str, cells: list[SgmriCell]) -> SgmriTable:
+def _ar_notes(items: Iterable[Item], rows: Mapping[str, AnswerRow], rates: SgmriRates | None) -> dict[str, list[str]]:
+    """Level → what the AR columns hold."""
+    weights = "BERTScore needs weights that are not shipped"
+    if rates is None:
+        return {key: [f"AR holds BLEU and ROUGE-L only: no judge was asked, and {weights}"] for key in _COLUMNS}
+    result = {}
+    for level in _COLUMNS:
+        texts = ((i, sgmri_texts(i, rows.get(i.item_id))) for i in items if i.level == level)
+        lacking = sum(1 for i, held in texts if held and held[0].strip() and i.item_id not in rates.parts)
+        notes = [f"AR is 0.4 {rates.judge} + 0.6 wording (BLEU and ROUGE-L; {weights}); blind rows are wording alone"]
+        if lacking:
+            notes.append(f"{lacking} replies have no rate of {rates.judge} and are left out of AR, not counted as 0")
+        result[level] = notes
+    return result
+
+
+def _table(level: str, cells: list[SgmriCell], about: list[str]) -> SgmriTable:
     values = [cell.value for cell in cells if cell.value is not None]
     whole = len(values) == len(cells)
-    notes = ["AR holds BLEU and ROUGE-L only: no judge was asked, and BERTScore needs weights that are not shipped"]
+    notes = [*about]
     if not whole:
         lacking = [cell.column for cell in cells if cell.value is None]
         notes.append(f"no average: the bench has no {', '.join(lacking)}")
@@ -105,29 +137,52 @@ def _table(level: str, cells: list[SgmriCell]) -> SgmriTable:
 
 
 def _cells(
-    items: Iterable[Item], viewing: Viewing, row_of: Callable[[Item], AnswerRow | None]
+    items: Iterable[Item],
+    viewing: Viewing,
+    row_of: Callable[[Item], AnswerRow | None],
+    rates: SgmriRates | None = None,
 ) -> dict[tuple[str, str], list[float]]:
     """Level and column → the score of every sample."""
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
     for item in items:
-        if item.task == "localization" and item.question.startswith(_DUPLICATE):
+        if _is_duplicate(item):
             continue
         row = row_of(item)
-        said = without_thinking(row.response) if row is not None and row.state == "answered" else ""
-        for score, value in _scores(item, said, viewing):
+        for score, value in _scores(item, row, viewing, rates):
             found[item.level, f"{item.task} {score}"].append(value)
     return found
 
 
-def _scores(item: Item, said: str, viewing: Viewing) -> Iterable[tuple[str, float]]:
+def sgmri_texts(item: Item, row: AnswerRow | None) -> tuple[str, str] | None:
+    """What the AR-Score compares: reply and reference; None for an item that has none."""
+    if item.task not in ("captioning", "localization") or _is_duplicate(item) or not (reference := _reference(item)):
+        return None
+    strip = without_boxes if item.task == "localization" else str
+    return strip(_said(row)), strip(reference)
+
+
+def _is_duplicate(item: Item) -> bool:
+    return item.task == "localization" and item.question.startswith(_DUPLICATE)
+
+
+def _said(row: AnswerRow | None) -> str:
+    return without_thinking(row.response) if row is not None and row.state == "answered" else ""
+
+
+def _scores(
+    item: Item, row: AnswerRow | None, viewing: Viewing, rates: SgmriRates | None
+) -> Iterable[tuple[str, float]]:
+    said = _said(row)
     qa_type = item.parameters.get("qa_type") or _qa_type(item.answer)
     if item.task in _ANSWERED and qa_type != "open_ended":
         answer = video_answer(said, qa_type) if item.level == "volume" else said
         labels = [label for label in item.parameters.get("gt_labels", "").split("; ") if label]
         yield "A", a_score(answer, _gt_answer(item), qa_type, labels)
-    if item.task in ("captioning", "localization") and (reference := _reference(item)):
-        strip = without_boxes if item.task == "localization" else str
-        yield "AR", ar_score(strip(said), strip(reference)).ar_score
+    texts = sgmri_texts(item, row)
+    if texts is not None:
+        part = None if rates is None else rates.parts.get(item.item_id)
+        if rates is None or part is not None or not texts[0].strip():
+            yield "AR", ar_score(*texts, gpt=part).ar_score
     asked = boxes_of(item)
     if item.task == "localization" and asked is not None and not viewing.obstacle(item):
         value = _v_score(item, asked, said, viewing)

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from situs.bench import open_bench
+from situs.bench import Bench, open_bench
 from situs.errors import SitusError
 from situs.items import Item
 from situs.profiles import Profile
-from situs.run import open_run, read_hidden, read_journal, selected_items
+from situs.run import AnswerRow, RunInfo, items_of, open_run, read_hidden, read_journal
 from situs.score._open_answers import Verdicts, open_scores, with_open
-from situs.score._protocol_sgmri import sgmri_tables
+from situs.score._protocol_sgmri import SgmriRates, sgmri_tables
 from situs.score._scores import Scores, score_rows
 
-__all__ = ["score_run"]
+__all__ = ["open_answers", "score_run"]
+
+
+Answers = tuple[Bench, Callable[[], Iterable[Item]], dict[str, AnswerRow], RunInfo | None]
+
+
+def open_answers(bench: Path, answers: Path) -> Answers:
+    """A bench, the items that were asked, the answers, and the run they are of, if they are of one."""
+    if not answers.is_dir():
+        opened = open_bench(bench)
+        return opened, opened.items, read_journal(answers), None
+    if not (answers / "run.json").is_file():
+        raise SitusError("is not a run: run.json is missing", where=answers, fix="give the --out of situs run")
+    info, opened = open_run(answers, bench)
+    items = partial(items_of, opened, info)
+    return opened, items, read_journal(answers / "answers.jsonl"), info
 
 
 def score_run(
@@ -27,6 +43,7 @@ def score_run(
     metrics: Sequence[str] | None = None,
     seed: int = 0,
     verdicts: Verdicts | None = None,
+    rates: SgmriRates | None = None,
 ) -> Scores:
     """Score a run folder, or a file of answers by another tool, against a bench.
 
@@ -34,19 +51,11 @@ def score_run(
     """
     given = verdicts or Verdicts()
     hidden: dict[str, tuple[str, ...]] = {}
-    if answers.is_dir():
-        if not (answers / "run.json").is_file():
-            raise SitusError("is not a run: run.json is missing", where=answers, fix="give the --out of situs run")
-        info, opened = open_run(answers, bench)
-        rows, profile = read_journal(answers / "answers.jsonl"), info.profile
+    opened, items, rows, info = open_answers(bench, answers)
+    if info is not None:
+        profile = info.profile
         hidden = read_hidden(answers / "hidden.jsonl")
         given = msgspec.structs.replace(given, contestant=info.client)
-
-        def items() -> Iterable[Item]:
-            return selected_items(opened, info.split, info.limit)
-    else:
-        opened = open_bench(bench)
-        rows, items = read_journal(answers), opened.items
     texts = open_scores(opened, items(), rows, given, metrics=metrics, seed=seed)
     scores = score_rows(
         opened,
@@ -60,5 +69,5 @@ def score_run(
         judged=texts.outcomes if texts is not None else {},
     )
     if given.protocol == "sgmri-vqa":
-        scores = msgspec.structs.replace(scores, sgmri=sgmri_tables(opened, items, rows, profile))
+        scores = msgspec.structs.replace(scores, sgmri=sgmri_tables(opened, items, rows, profile, rates))
     return scores if texts is None else with_open(scores, texts)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
+from situs._files import digest
 from situs.bench import Bench
 from situs.errors import SitusError, did_you_mean
 from situs.items import Item
@@ -57,6 +58,10 @@ _BY_SUBSCORE = (
 )
 
 
+MOST_BLIND_BOXES = 2000
+"""Of more questions for boxes than this a sample is put to the blind rows, which say many boxes each."""
+
+
 class BaselineScores(msgspec.Struct, frozen=True):
     """A baseline on the same items."""
 
@@ -64,6 +69,8 @@ class BaselineScores(msgspec.Struct, frozen=True):
     by_task: dict[str, list[Entry]]
     by_stratum: dict[str, list[Entry]]
     by_subscore: dict[str, list[Entry]] = {}
+    by_tag: dict[str, list[Entry]] = {}
+    """Of the majority, where grades are asked for: beside each region and family."""
 
 
 class NotComputed(msgspec.Struct, frozen=True):
@@ -137,17 +144,20 @@ def score_rows(
     strangers = sum(item_id not in known for item_id in rows)
     if strangers == len(rows):
         raise SitusError("no answer belongs to an item of this bench", fix="give the answers of a run on this bench")
-    tags = _grouped(scored, lambda row: row.tags)
+    warnings = _warnings(scored, strangers)
+    boxed = sum(row.form == "boxes" for row in scored)
+    if boxed > MOST_BLIND_BOXES:
+        warnings.append(f"blind rows: about {MOST_BLIND_BOXES:,} of the {boxed:,} questions for boxes, drawn by id")
     overall = entries(scored, names, seed)
     return Scores(
         overall=overall,
         by_task=_tables(scored, lambda row: (row.task,), names, seed),
         by_stratum=_tables(scored, lambda row: (row.stratum,), names, seed),
-        by_tag={tag: entries(group, [n for n in names if n in _BY_TAG], seed) for tag, group in sorted(tags.items())},
+        by_tag=_by_tag(scored, names, seed),
         by_subscore=_subscores(scored, names, seed),
         baselines=blind_scores(bench, items, gives=gives, profile=profile, hidden=hidden, metrics=names, seed=seed),
         not_computed=_missing(overall, names),
-        warnings=_warnings(scored, strangers),
+        warnings=warnings,
         outcomes={row.outcome.item_id: row.outcome for row in scored},
     )
 
@@ -172,12 +182,15 @@ def blind_scores(
     # A leave-one-out mean falls as the left-out truth rises, so its rank correlation is an artefact near -1.
     names = [metric for metric in metrics if metric != SPEARMAN_WITHIN_STRUCTURE]
     shown, away = Viewing(bench, profile), hidden or {}
-    boxed = any(boxes_of(item) is not None for item in items())
+    boxed = sum(boxes_of(item) is not None for item in items())
+    share = MOST_BLIND_BOXES / max(boxed, MOST_BLIND_BOXES)
     result = {}
     for name in (*_BLIND, _BLIND_BOXES) if boxed else _BLIND:
         baseline = make_baseline(bench, Spec(name), profile)
         scored = []
         for item in items():
+            if share < 1.0 and boxes_of(item) is not None and not _is_drawn(item, share):
+                continue
             row = AnswerRow(item.item_id, response=baseline.answer(item) or "")
             own = judge(item, row, gives, shown=shown, hidden=away.get(item.item_id, ()))
             # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not counted as wrong here.
@@ -188,8 +201,19 @@ def blind_scores(
             _tables(scored, lambda row: (row.task,), names, seed),
             _tables(scored, lambda row: (row.stratum,), names, seed),
             _subscores(scored, names, seed),
+            _by_tag([row for row in scored if row.grades], names, seed) if name == "majority" else {},
         )
     return result
+
+
+def _is_drawn(item: Item, share: float) -> bool:
+    """Whether an item falls into a sample of this share; by its id, so that every row has the same ones."""
+    return int(digest("blind boxes", item.item_id, size=4), 16) < share * 2**32
+
+
+def _by_tag(scored: list[Scored], names: Sequence[str], seed: int) -> dict[str, list[Entry]]:
+    groups = _grouped(scored, lambda row: row.tags)
+    return {tag: entries(group, [n for n in names if n in _BY_TAG], seed) for tag, group in sorted(groups.items())}
 
 
 def _subscores(scored: list[Scored], names: list[str], seed: int) -> dict[str, list[Entry]]:
@@ -198,8 +222,9 @@ def _subscores(scored: list[Scored], names: list[str], seed: int) -> dict[str, l
     for row in scored:
         for pair in row.grades:
             name, truth, told = pair
-            near = told is not None and abs(truth - told) <= 1
-            values = {GRADE_EXACT: float(truth == told), GRADE_WITHIN_ONE: float(near)}
+            values = {GRADE_EXACT: float(truth == told)}
+            if name not in row.nominal:
+                values[GRADE_WITHIN_ONE] = float(told is not None and abs(truth - told) <= 1)
             groups[name].append(msgspec.structs.replace(row, grades=(pair,), values=values))
     chosen = [name for name in names if name in _BY_SUBSCORE]
     return {name: entries(group, chosen, seed) for name, group in sorted(groups.items())}

@@ -71,6 +71,7 @@ def cluster_bootstrap(
     n_boot: int = 2000,
     seed: int = 0,
     bounds: Bounds | None = (0.0, 1.0),
+    resample: bool = True,
 ) -> Estimate:
     """The (weighted) mean over items, with an interval over patients.
 
@@ -85,6 +86,10 @@ def cluster_bootstrap(
     Weakness, by simulation with patients of very unequal ability and a true mean of 0.9: the nominal 95 % bootstrap
     held it in 88 % (30 patients), 92 % (60) and 93 % (150) of runs; at 0.5 in 93 to 95 %. The logit interval held
     it in 93 to 98 % with 10 to 150 patients.
+
+    Without `resample` the small-sample method is used for any number of clusters from 10 on: no narrower than the
+    bootstrap, and for differences nearer to its 95 % (36 patients with a true gain of 0.3: 95.1 % against 93.5 % of
+    1,500 simulations; 150 patients: 95.3 % against 94.6 %).
 
     `bounds` are the least and greatest possible value (None: unbounded). The result depends on seed and data, not on
     the order of rows.
@@ -102,11 +107,11 @@ def cluster_bootstrap(
         return _too_few(value, n, count)
     if sums.alike():
         return _alike(value, n, count, held, bounds)
-    if count < FEW_CLUSTERS:
-        half = t_975(count - 1) * sums.linearised_error()
+    if count < FEW_CLUSTERS or not resample:
+        half, note = t_975(count - 1) * sums.linearised_error(), _few(count) if count < FEW_CLUSTERS else ""
         if bounds == (0.0, 1.0) and 0.0 < value < 1.0:
-            return Estimate(value, n, count, _on_logit_scale(value, half), "cluster-robust-t-logit", _few(count))
-        return Estimate(value, n, count, _cut(value - half, value + half, bounds), "cluster-robust-t", _few(count))
+            return Estimate(value, n, count, _on_logit_scale(value, half), "cluster-robust-t-logit", note)
+        return Estimate(value, n, count, _cut(value - half, value + half, bounds), "cluster-robust-t", note)
     draws = bootstrap_ratios(sums, n_boot, np.random.default_rng(seed))
     return Estimate(value, n, count, percentile_95(draws), "cluster-bootstrap-percentile")
 
@@ -120,6 +125,7 @@ def paired_difference(
     n_boot: int = 2000,
     seed: int = 0,
     bounds: Bounds | None = (-1.0, 1.0),
+    resample: bool = True,
 ) -> Estimate:
     """The mean of a − b over shared items, row by row, with an interval over patients as in `cluster_bootstrap`.
 
@@ -129,7 +135,9 @@ def paired_difference(
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if first.shape != second.shape:
         raise SitusError(f"{first.shape} and {second.shape} values are not pairs", fix="keep the items both runs share")
-    return cluster_bootstrap(first - second, clusters, weights, n_boot=n_boot, seed=seed, bounds=bounds)
+    return cluster_bootstrap(
+        first - second, clusters, weights, n_boot=n_boot, seed=seed, bounds=bounds, resample=resample
+    )
 
 
 def cluster_bootstrap_of(

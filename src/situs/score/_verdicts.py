@@ -9,11 +9,21 @@ from typing import Any
 
 import msgspec
 
+from situs._files import canonical_json, digest
 from situs.errors import SitusError
 from situs.items import Item, Text
 from situs.run import AnswerRow, Row, first_text, released_rows
 
-__all__ = ["JoinedVerdicts", "VerdictFile", "VerdictRow", "join_verdicts", "parse_verdicts_option", "read_verdicts"]
+__all__ = [
+    "JoinedVerdicts",
+    "VerdictFile",
+    "VerdictRow",
+    "join_verdicts",
+    "judged_hash",
+    "judged_text",
+    "parse_verdicts_option",
+    "read_verdicts",
+]
 
 _PREDICTIONS = ("prediction", "response", "model_output")
 _REFERENCES = ("answer", "reference", "gt_answer", "gold")
@@ -33,6 +43,8 @@ class VerdictRow(msgspec.Struct, frozen=True):
     triple: tuple[str, str, str] | None
     """Question, reference and prediction."""
     item_id: str = ""
+    about: str = ""
+    """Hash of what was judged, where our own judges say it (`judged_hash`)."""
 
 
 class VerdictFile(msgspec.Struct, frozen=True):
@@ -76,7 +88,17 @@ def read_verdicts(judge: str, path: Path) -> VerdictFile:
     if problems:
         more = f" (and {len(problems) - 1} more rows)" if len(problems) > 1 else ""
         raise SitusError(problems[0] + more, where=path, fix="is it a verdict file?")
-    return VerdictFile(judge, rows)
+    return VerdictFile(judge, _last_words(rows))
+
+
+def _last_words(rows: list[VerdictRow]) -> list[VerdictRow]:
+    """Without the calls that gave no verdict on something that got one later, as a journal holds them."""
+    last = {(row.item_id, row.about): place for place, row in enumerate(rows)}
+    return [
+        row
+        for place, row in enumerate(rows)
+        if row.correct is not None or not row.about or last[row.item_id, row.about] == place
+    ]
 
 
 def _row(where: str, row: Row) -> VerdictRow:
@@ -89,7 +111,8 @@ def _row(where: str, row: Row) -> VerdictRow:
     triple = None if None in parts else (parts[0] or "", parts[1] or "", parts[2] or "")
     if triple is None and not item_id:
         raise SitusError("names neither an item nor question, answer and prediction", where=where, fix="add them")
-    return VerdictRow(where, correct, triple, item_id)
+    about = row.get("about")
+    return VerdictRow(where, correct, triple, item_id, about if isinstance(about, str) else "")
 
 
 def _verdict(value: Any, where: str) -> bool | None:
@@ -113,7 +136,12 @@ def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, A
     answered = [item for item in items if isinstance(item.answer, Text)]
     by_id = {name: item.item_id for item in answered for name in (item.source_id, item.item_id) if name}
     order = {item.item_id: place for place, item in enumerate(items)}
+    hashes = {item.item_id: judged_hash(item, rows.get(item.item_id)) for item in answered} if _hashed(file) else {}
     item_of_row: list[str | None] = [by_id.get(row.item_id) for row in file.rows]
+    for number, row in enumerate(file.rows):
+        # A verdict on an answer that was given before this one is no verdict on this one.
+        if row.about and row.about != hashes.get(item_of_row[number] or "", row.about):
+            item_of_row[number] = None
     taken = {item for item in item_of_row if item is not None}
     shares: dict[str, tuple[str, str, str]] = {}
     for plain in (_as_it_stands, _evened):
@@ -145,6 +173,21 @@ def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, A
     ambiguous = sorted((item for item, triple in shares.items() if triple in lacking), key=lambda item: order[item])
     strangers = [row.where for row, found_item in zip(file.rows, item_of_row) if found_item is None]
     return JoinedVerdicts(file.judge, verdicts, item_of_row, strangers, unjudged, ambiguous)
+
+
+def _hashed(file: VerdictFile) -> bool:
+    return any(row.about for row in file.rows)
+
+
+def judged_text(item: Item, row: AnswerRow) -> dict[str, str | list[str]]:
+    """What a judge is shown of a free-text answer."""
+    assert isinstance(item.answer, Text)
+    return {"question": item.question, "reference": list(item.answer.references), "answer": row.response}
+
+
+def judged_hash(item: Item, row: AnswerRow | None) -> str:
+    """A hash of that; empty for an answer that is not there."""
+    return "" if row is None else digest(canonical_json(judged_text(item, row)), size=8)
 
 
 def _triples(item: Item, row: AnswerRow | None, plain: Callable[[str], str]) -> Iterable[tuple[str, str, str]]:

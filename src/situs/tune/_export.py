@@ -116,6 +116,8 @@ def export_run(
 
     def examples() -> Iterator[Example]:
         for item in _progressing(opened, info.split, info.limit, progress):
+            if info.sample and item.item_id not in outcomes:
+                continue
             outcome = outcomes[item.item_id]
             if outcome.right is None:
                 left_out[_NOT_ANSWERABLE] += 1

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["may_show_face", "modality_of", "padding_of"]
+__all__ = ["brain_of", "may_show_face", "modality_of", "padding_of"]
 
 _AIR_HU = -200.0
 _LARGEST_BRAIN_MM3 = 2.2e6
+_SMALLEST_BRAIN_MM3 = 0.5e6
 _PADDING_HU = -1100.0
 """Below what any tissue or air can have: scanners write such values outside the reconstructed circle."""
 
@@ -37,3 +38,13 @@ def may_show_face(values: NDArray[Any], voxel_mm3: float) -> bool:
     """
     background = -500.0 if modality_of(values) == "ct" else 0.0
     return float(np.count_nonzero(values > background)) * voxel_mm3 > _LARGEST_BRAIN_MM3
+
+
+def brain_of(values: NDArray[Any], voxel_mm3: float) -> NDArray[np.bool_] | None:
+    """The brain in an MR of a head stripped of its skull: all that is not 0; None if there is too much or too little
+    of it for a brain."""
+    if modality_of(values) == "ct":
+        return None
+    brain: NDArray[np.bool_] = values > 0.0
+    volume = float(np.count_nonzero(brain)) * voxel_mm3
+    return brain if _SMALLEST_BRAIN_MM3 <= volume <= _LARGEST_BRAIN_MM3 else None

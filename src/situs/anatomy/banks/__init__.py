@@ -7,6 +7,7 @@ from situs.anatomy.banks._bank import (
     Family,
     Region,
     SubScore,
+    ZeroRule,
     load_bank,
     shipped_banks,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "Region",
     "Scale",
     "SubScore",
+    "ZeroRule",
     "load_bank",
     "shipped_banks",
 ]

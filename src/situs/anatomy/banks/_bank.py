@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
@@ -14,7 +16,7 @@ from situs._files import canonical_json, digest, read_text
 from situs.anatomy.banks._scale import Scale
 from situs.errors import SitusError, did_you_mean
 
-__all__ = ["Bank", "BankQuestion", "Chain", "Family", "Region", "SubScore", "load_bank", "shipped_banks"]
+__all__ = ["Bank", "BankQuestion", "Chain", "Family", "Region", "SubScore", "ZeroRule", "load_bank", "shipped_banks"]
 
 _STEPS = ("find", "describe", "measure", "grade")
 _AXES = ("medial_lateral", "posterior_anterior", "inferior_superior")
@@ -61,6 +63,13 @@ class Chain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str
 
 
+class ZeroRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Grades that contradict each other: where one is 0, so are these."""
+
+    zero: str
+    then_zero: tuple[str, ...]
+
+
 class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The words that questions of one kind share."""
 
@@ -68,6 +77,13 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     guide: str
     chain: tuple[Chain, ...]
     sub_scores: tuple[SubScore, ...]
+    rules: tuple[ZeroRule, ...] = ()
+
+    def broken_rules(self, grades: Mapping[str, int]) -> Iterator[ZeroRule]:
+        """The rules that these grades break, as far as they are there."""
+        for rule in self.rules:
+            if grades.get(rule.zero) == 0 and any(grades.get(key, 0) > 0 for key in rule.then_zero):
+                yield rule
 
 
 class BankQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,13 +98,15 @@ class BankQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What else the family's words ask for: {side}, {finding}, …"""
 
 
-class Bank(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Bank(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """A grading system."""
 
     name: str
     title: str
     body_part: str
     modality: str
+    sequence: str
+    """The sequence of the series that models are given (`dess`), unless a table says otherwise."""
     questions: int
     sub_scores: int
     scales: dict[str, Scale]
@@ -103,28 +121,37 @@ class Bank(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Equal banks have equal hashes."""
         return digest(canonical_json(self))
 
+    @cached_property
+    def by_id(self) -> dict[str, BankQuestion]:
+        """Question id → question."""
+        return {question.id: question for question in self.question}
+
     def get(self, question_id: str) -> BankQuestion:
         """A question by id."""
-        for question in self.question:
-            if question.id == question_id:
-                return question
-        known = [question.id for question in self.question]
-        raise SitusError(f"bank {self.name} has no question {question_id!r}", fix=did_you_mean(question_id, known))
+        if question_id not in self.by_id:
+            fix = did_you_mean(question_id, self.by_id)
+            raise SitusError(f"bank {self.name} has no question {question_id!r}", fix=fix)
+        return self.by_id[question_id]
 
     def sub_scores_of(self, question: BankQuestion) -> tuple[SubScore, ...]:
         """The grades its answer holds."""
         return self.families[question.family].sub_scores
 
-    def words_of(self, question: BankQuestion, *, guided: bool) -> str:
-        """The question as it is asked, with the scales; it can be understood without the bank."""
+    def words_of(self, question: BankQuestion, *, guided: bool, keys: Collection[str] | None = None) -> str:
+        """The question as it is asked, with the scales of all its sub-scores or of the named ones.
+
+        It can be understood without the bank.
+        """
         family = self.families[question.family]
         parts = [self._fill(family.question, question)]
         if guided:
             parts.append(self._fill(family.guide, question))
         for sub in family.sub_scores:
-            scale = self.scales[sub.scale]
-            levels = [level for level in scale.levels if level.grade not in scale.follow_up_only]
-            parts.append(f"{sub.key}: {sub.text} ({'; '.join(f'{lv.grade} = {lv.text}' for lv in levels)}).")
+            if keys is None or sub.key in keys:
+                scale = self.scales[sub.scale]
+                levels = [level for level in scale.levels if level.grade not in scale.follow_up_only]
+                said = "; ".join(f"{level.grade} = {level.text}" for level in levels)
+                parts.append(f"{sub.key}: {self._fill(sub.text, question)} ({said}).")
         return "\n".join(parts)
 
     def chain_of(self, question: BankQuestion) -> tuple[Chain, ...]:
@@ -209,8 +236,12 @@ def _of_family(family: Family, bank: Bank) -> list[str]:
         scale = bank.scales.get(sub.scale)
         if sub.measures and scale is not None and not scale.quantity:
             found.append(f"sub-score {sub.key!r} is measured but its scale has no quantity")
-        if not sub.shown_by:
-            found.append(f"sub-score {sub.key!r} does not say which sequence shows it")
+        if bank.sequence not in sub.shown_by:
+            found.append(f"sub-score {sub.key!r} does not say whether {bank.sequence} shows it")
+    for rule in family.rules:
+        found += [
+            f"a rule names {key!r}, which it does not have" for key in (rule.zero, *rule.then_zero) if key not in keys
+        ]
     return found
 
 

@@ -9,16 +9,17 @@ from numpy.typing import NDArray
 
 from situs.anatomy.banks import Region
 from situs.facts.joint._frame import JointFrame
-from situs.facts.joint._regions import JointMasks, Part, part_of
+from situs.facts.joint._regions import JointMasks, Part
+from situs.facts.joint._thickness import LINE_MM
 
 __all__ = ["Cartilage", "Measure", "cartilage_loss", "extrusion_mm", "lesion_count", "lesion_share"]
 
 _LEAST_LESION_MM3 = 15.0
 """Smaller islands are not counted as lesions of their own."""
-_WORN = 0.75
-"""Cartilage thinner than this share of what is usual in its subregion is worn."""
-_USUAL = 80.0
-"""Percentile of thickness that is usual."""
+_WORN = 0.7
+_BARE = 0.2
+"""Shares of the usual thickness below which cartilage is worn, or gone."""
+_FEWEST_LINES = 6
 
 
 @dataclass(frozen=True)
@@ -63,56 +64,41 @@ def lesion_count(part: Part, lesions: NDArray[np.intp], masks: JointMasks) -> Me
 
 
 def cartilage_loss(region: Region, cartilage: str, masks: JointMasks, frame: JointFrame) -> Cartilage | None:
-    """Loss over a subregion: its surface is cut into columns across the joint line, each with its cartilage thickness.
+    """Loss over a subregion, from the thickness of cartilage along lines across the joint, one every 0.5 mm.
 
-    A column is worn where its cartilage is thinner than 75 % of what is usual there (the 80th percentile of the
-    subregion's columns that have any), bare where there is none. Columns run up and down for femur and tibia, front to
-    back for the patella.
+    Lines run up and down for femur and tibia, front to back for the patella; the mask is interpolated between voxels,
+    so that thickness is finer than a voxel. A line is worn where cartilage is thinner than 70 % of what is usual on
+    this bone (the 95th percentile of its lines that have any), bare where it is thinner than 20 %. Patches that are
+    narrower than 1.5 mm do not count.
     """
-    part = part_of(region, masks, frame)
+    part = masks.part(region, frame)
     if part is None or cartilage not in masks:
         return None
-    across = (0, 2) if region.structure == "patella" else (0, 1)
-    through = 1 if region.structure == "patella" else 2
-    step = 2.0 * masks.half_voxel_mm
-    bone = frame.own(masks.to_mm(part.indices))
-    plate = frame.own(masks.points_mm(cartilage))
-    origin = bone[:, across].min(axis=0)
-    # The outermost half column on each side holds voxels of the neighbouring subregion as well.
-    size = np.floor(np.ptp(bone[:, across], axis=0) / step).astype(int)
-    if (size < 3).any():
+    lines = masks.thickness(cartilage, region.structure, frame)
+    own = part.own[:, lines.across]
+    thickness = lines.within(own.min(axis=0), own.max(axis=0))
+    if min(thickness.shape) < _FEWEST_LINES:
         return None
-    columns = np.floor((plate[:, across] - origin) / step).astype(int)
-    inside = ((columns >= 0) & (columns < size)).all(axis=1)
-    near = np.abs(plate[:, through] - _joint_face(region.structure, bone[:, through])) < 10.0
-    thickness = np.zeros(tuple(size))
-    np.add.at(thickness, tuple(columns[inside & near].T), masks.voxel_mm3 / step**2)
-    smooth = _mean_of_neighbours(thickness)
-    if not (smooth > 0).any():
-        return Cartilage(Measure(100.0, (100.0, 100.0)), Measure(100.0, (100.0, 100.0)))
-    usual = float(np.percentile(smooth[smooth > 0.3 * step], _USUAL))
-    worn, bare = smooth < _WORN * usual, smooth < 0.3 * step
-    edge = _edges(worn), _edges(bare)
+    worn, bare = (_without_specks(thickness < share * lines.usual_mm) for share in (_WORN, _BARE))
+    bare &= worn
+    # Half a voxel to either side of every edge between lost and whole.
+    reach = masks.half_voxel_mm / LINE_MM
+    edge = _edges(worn) * 2.0 * reach, _edges(bare) * 2.0 * reach
     loss = _share(int(worn.sum()), worn.size, edge[0])
-    return Cartilage(loss, _share(int(bare.sum()), int(worn.sum()), edge[0] + edge[1]))
+    return Cartilage(loss, _share(int(bare.sum()), int(worn.sum()), edge[1]))
 
 
 def extrusion_mm(meniscus: str, direction: str, masks: JointMasks, frame: JointFrame) -> Measure | None:
     """How far a meniscus stands out beyond the tibial plateau, to the front or to its own side of the joint."""
     if meniscus not in masks or "tibia" not in masks:
         return None
-    body = frame.own(masks.points_mm(meniscus))
-    tibia = frame.own(masks.points_mm("tibia"))
+    body, tibia = masks.own(meniscus, frame), masks.own("tibia", frame)
     plateau = tibia[tibia[:, 2] > tibia[:, 2].max() - 15.0]
     sign = 1.0 if direction == "anterior" or meniscus.startswith("lateral") else -1.0
     axis = 1 if direction == "anterior" else 0
     value = float((sign * body[:, axis]).max() - (sign * plateau[:, axis]).max())
     slack = masks.half_voxel_mm
     return Measure(max(0.0, value), (max(0.0, value - slack), max(0.0, value + slack)))
-
-
-def _joint_face(structure: str, through: NDArray[np.float64]) -> float:
-    return float(through.max()) if structure == "tibia" else float(through.min())
 
 
 def _within(lesions: NDArray[np.intp], part: Part, masks: JointMasks) -> NDArray[np.intp]:
@@ -145,9 +131,9 @@ def _edges(mask: NDArray[np.bool_]) -> float:
     return sum(float(np.count_nonzero(np.diff(mask, axis=axis))) for axis in range(mask.ndim)) / 2.0
 
 
-def _mean_of_neighbours(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each column with its neighbours, so that the grid's slant against the columns averages out."""
-    from scipy.ndimage import uniform_filter
+def _without_specks(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    from scipy.ndimage import binary_opening
 
-    smooth: NDArray[np.float64] = uniform_filter(values, 3, mode="nearest")
-    return smooth
+    padded = np.pad(mask, 1, mode="edge")
+    opened: NDArray[np.bool_] = binary_opening(padded, np.ones((3, 3), dtype=np.bool_))[1:-1, 1:-1]
+    return opened

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from situs.anatomy.banks import Region
 from situs.facts.joint._frame import JointFrame, Points
+from situs.facts.joint._thickness import Lines, measure_lines
 from situs.space import Grid, IndexBox, IndexPoints, WorldBox
 
 __all__ = ["JointMasks", "Part", "part_of"]
@@ -21,9 +23,13 @@ _JOINT_END = {"femur": "low", "tibia": "high"}
 class JointMasks:
     """The voxels of each structure of one knee, as indices, read once."""
 
-    def __init__(self, grid: Grid, voxels: dict[str, NDArray[np.intp]]) -> None:
+    def __init__(self, grid: Grid, voxels: dict[str, NDArray[np.intp]], told: Collection[str] = ()) -> None:
         self.grid = grid
         self._voxels = voxels
+        self._told = frozenset(told)
+        self._lines: dict[tuple[str, str], Lines] = {}
+        self._own: dict[str, Points] = {}
+        self._parts: dict[object, Part | None] = {}
         step = np.abs(grid.affine.linear)
         self.voxel_mm3 = float(abs(np.linalg.det(grid.affine.linear)))
         self.half_voxel_mm = float(np.linalg.norm(step, axis=0).mean()) / 2.0
@@ -31,9 +37,13 @@ class JointMasks:
     def __contains__(self, name: str) -> bool:
         return name in self._voxels
 
+    def is_told(self, name: str) -> bool:
+        """Whether the masks tell of the structure: it is there, or the label map names it and it is empty."""
+        return name in self._voxels or name in self._told
+
     def indices(self, name: str) -> NDArray[np.intp]:
-        """(n, 3) stored indices of a structure."""
-        return self._voxels[name]
+        """(n, 3) stored indices of a structure; none if it is named but empty."""
+        return self._voxels[name] if name in self._voxels else np.empty((0, 3), dtype=np.intp)
 
     def points_mm(self, name: str) -> Points:
         """(n, 3) voxel centres in mm."""
@@ -42,6 +52,28 @@ class JointMasks:
     def to_mm(self, indices: NDArray[np.intp]) -> Points:
         """Voxel centres in mm."""
         return np.asarray(self.grid.affine.to_world(IndexPoints(indices.astype(np.float64))))
+
+    def thickness(self, cartilage: str, bone: str, frame: JointFrame) -> Lines:
+        """Thickness of a bone's cartilage along lines across the joint; worked out once."""
+        key = (cartilage, bone)
+        if key not in self._lines:
+            self._lines[key] = measure_lines(self.indices(cartilage), self.own(bone, frame), bone, self.grid, frame)
+        return self._lines[key]
+
+    def own(self, name: str, frame: JointFrame) -> Points:
+        """(n, 3) voxel centres of a structure in the joint's frame; worked out once, for the one frame of the joint."""
+        if name not in self._own:
+            affine = self.grid.affine
+            turn = frame.axes @ affine.linear
+            self._own[name] = self._voxels[name] @ turn.T + frame.axes @ affine.matrix[:3, 3]
+        return self._own[name]
+
+    def part(self, region: Region, frame: JointFrame) -> Part | None:
+        """The voxels of a region, worked out once."""
+        key = (region.structure, tuple(sorted(region.span.items())), region.joint_mm)
+        if key not in self._parts:
+            self._parts[key] = part_of(region, self, frame)
+        return self._parts[key]
 
     def centres_mm(self) -> dict[str, Points]:
         """The centroid of each structure."""
@@ -55,6 +87,8 @@ class Part:
     indices: NDArray[np.intp]
     approximate: bool
     """Whether it was got by dividing a mask by rule."""
+    own: Points
+    """Its voxel centres in the joint's frame."""
 
     def box_mm(self, grid: Grid) -> WorldBox:
         """The world box over its voxel cubes."""
@@ -72,8 +106,8 @@ def part_of(region: Region, masks: JointMasks, frame: JointFrame) -> Part | None
         return None
     indices = masks.indices(region.structure)
     if not region.approximate:
-        return Part(indices, approximate=False)
-    own = frame.own(masks.to_mm(indices))
+        return Part(indices, approximate=False, own=masks.own(region.structure, frame))
+    own = masks.own(region.structure, frame)
     if region.joint_mm is not None:
         height = own[:, 2]
         half = masks.half_voxel_mm
@@ -86,4 +120,4 @@ def part_of(region: Region, masks: JointMasks, frame: JointFrame) -> Part | None
         lo, hi = along.min() - masks.half_voxel_mm, along.max() + masks.half_voxel_mm
         share = (along - lo) / (hi - lo)
         held &= (share >= first) & ((share < last) | (last == 1.0))
-    return Part(indices[held], approximate=True) if held.any() else None
+    return Part(indices[held], approximate=True, own=own[held]) if held.any() else None

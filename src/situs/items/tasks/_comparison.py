@@ -11,7 +11,7 @@ from situs.anatomy import Naming
 from situs.facts import WHOLE, Fact, Ledger, is_cut, number, span
 from situs.items._posed import NotAsked, Posed, Question, find_step, measured, quantity
 from situs.items._record import Choice, Number, Option, Step
-from situs.items._subjects import Subject, resolve, sized, world_box
+from situs.items._subjects import Subject, including_lesions, resolve, sized, world_box
 from situs.items.tasks._shared import BEYOND, CANNOT_TELL, obstacle
 from situs.space import Side
 
@@ -19,6 +19,8 @@ __all__ = ["Comparison"]
 
 _FEW_OF_MANY = 40
 """Of the many sets of four or five organs, one in so many is asked about, the same for all patients."""
+
+_COMPARED = ("organ", "lesion_part")
 
 _SIDED = ("side_convention",)
 
@@ -32,7 +34,7 @@ class Comparison:
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """Pairs and triples of organs, and every positional pair of left and right."""
-        organs = [s for s in subjects if s.term.kind == "organ" and s.term.ask_size]
+        organs = [s for s in subjects if s.term.kind in _COMPARED and s.term.ask_size]
         for a, b in itertools.combinations(organs, 2):
             if a.term.partner == b.key:
                 continue
@@ -87,8 +89,8 @@ class Comparison:
     def _pose_larger(self, ledger: Ledger, parameters: dict[str, str]) -> Posed | NotAsked:
         a, b = (sized(ledger, resolve(ledger, parameters[key])) for key in ("a", "b"))
         which, beyond = parameters["which"], "or" in parameters
-        text = f"Which is {which} by volume: {a.phrase} or {b.phrase}?"
-        pool = (*(Option(s.key, s.phrase) for s in (a, b)), *((_CUT,) if beyond else ()))
+        text = f"Which is {which} by volume: {a.short} or {b.short}{including_lesions((a, b))}?"
+        pool = (*(Option(s.key, s.short) for s in (a, b)), *((_CUT,) if beyond else ()))
         order = _order(ledger, [a, b])
         if isinstance(order, NotAsked):
             return _cannot_tell(ledger, [a, b], text, pool, order) if beyond else order
@@ -103,8 +105,11 @@ class Comparison:
         pool = tuple(
             Option(">".join(keys), ", ".join(named[key] for key in keys)) for keys in itertools.permutations(named)
         )
-        listed = ", ".join(s.phrase for s in asked[:-1]) + f" and {asked[-1].phrase}"
-        text = f"Rank {listed} by volume, from largest to smallest. Which order is right?"
+        listed = ", ".join(s.short for s in asked[:-1]) + f" and {asked[-1].short}"
+        remark = including_lesions(asked)
+        text = (
+            f"Rank {listed}{remark}{',' if remark else ''} by volume, from largest to smallest. Which order is right?"
+        )
         if beyond:
             pool = (*pool, _CUT)
         if isinstance(order, NotAsked):

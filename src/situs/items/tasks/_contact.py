@@ -9,7 +9,7 @@ from situs.facts import Ledger, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import YesNo
 from situs.items._subjects import Subject, resolve
-from situs.items.tasks._shared import compose, measure_step, obstacle
+from situs.items.tasks._shared import OWN_ORGAN, compose, measure_step, obstacle, own_organ
 
 __all__ = ["Contact"]
 
@@ -32,8 +32,8 @@ class Contact:
         found = obstacle(ledger, [a, b], whole=False, oriented=False)
         if found is not None:
             return found
-        if ledger.fact("organ_of", a.structure).value == b.structure:
-            return NotAsked("the lesion lies in it")
+        if own_organ(ledger, a, b):
+            return OWN_ORGAN
         area, gap = (ledger.fact(kind, a.structure, b.structure) for kind in ("contact_area", "main_gap"))
         truth, faces = ledger.recipe.truth, ledger.regions.grid.affine.face_areas_mm2
         clear = max(truth.contact_mm2, truth.contact_faces * max(faces))

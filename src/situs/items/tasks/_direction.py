@@ -10,7 +10,7 @@ from situs.facts import Fact, Ledger, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Option, Step, YesNo
 from situs.items._subjects import Subject, resolve
-from situs.items.tasks._shared import compose, measure_step, obstacle
+from situs.items.tasks._shared import OWN_ORGAN, compose, measure_step, obstacle, own_organ
 from situs.space import AXES, Axis, Direction
 
 __all__ = ["DirectionTask"]
@@ -77,6 +77,8 @@ class DirectionTask:
         found = obstacle(ledger, [a, b], whole=True, oriented=True)
         if found is not None:
             return found
+        if a.is_lesion != b.is_lesion and own_organ(ledger, *((a, b) if a.is_lesion else (b, a))):
+            return OWN_ORGAN
         if ledger.fact("enveloping", a.structure, b.structure).value:
             return NotAsked("one structure envelops the other")
         if question.form == "yes_no":

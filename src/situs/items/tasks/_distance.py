@@ -11,7 +11,7 @@ from situs.facts import Ledger, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Number, Option, YesNo
 from situs.items._subjects import ANY_LESION, Subject, resolve
-from situs.items.tasks._shared import compose, measure_step, obstacle
+from situs.items.tasks._shared import OWN_ORGAN, compose, measure_step, obstacle, own_organ
 
 __all__ = ["Distance"]
 
@@ -58,8 +58,8 @@ class Distance:
         found = obstacle(ledger, [first, second], whole=p["ask"] == "centres", oriented=False)
         if found is not None:
             return found
-        if p["ask"] != "centres" and _own_organ(ledger, first, second):
-            return NotAsked("the lesion lies in it")
+        if p["ask"] != "centres" and own_organ(ledger, first, second):
+            return OWN_ORGAN
         if p["ask"] == "within":
             return self._pose_within(ledger, first, second, int(p["mm"]))
         return self._pose_number(ledger, first, second, p["ask"])
@@ -110,8 +110,10 @@ class Distance:
         found = obstacle(ledger, [a, *others], whole=which == "farthest", oriented=False)
         if found is not None:
             return found
+        if any(own_organ(ledger, a, s) for s in others):
+            return OWN_ORGAN
         facts = {s.key: ledger.fact("main_gap", a.structure, s.structure) for s in others}
-        if any(number(fact) <= 0 for fact in facts.values()) or any(_own_organ(ledger, a, s) for s in others):
+        if any(number(fact) <= 0 for fact in facts.values()):
             return NotAsked("it lies in or touches one of them")
         sign = 1.0 if which == "nearest" else -1.0
         order = sorted(others, key=lambda s: (sign * number(facts[s.key]), s.key))
@@ -145,11 +147,3 @@ def _some_fours(names: list[str]) -> Iterator[tuple[str, ...]]:
     for four in itertools.combinations(names, 4):
         if kept >= 1.0 or int(digest(*four, size=8), 16) / 2**64 < kept:
             yield four
-
-
-def _own_organ(ledger: Ledger, lesion: Subject, other: Subject) -> bool:
-    """Whether the other is the organ around the lesion, or that organ's partner: the lesion's name tells as much."""
-    holder = ledger.fact("organ_of", lesion.structure).value
-    if holder is None:
-        return False
-    return other.structure in (holder, ledger.terms[str(holder)].partner)

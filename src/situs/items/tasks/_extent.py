@@ -18,7 +18,7 @@ from situs.facts import (
 )
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Number, Option, Step
-from situs.items._subjects import Subject, resolve, sized
+from situs.items._subjects import Subject, including_lesions, resolve, sized
 from situs.items.tasks._shared import BEYOND, CANNOT_TELL, CUT, compose, measure_step, obstacle
 from situs.space import Axis
 
@@ -151,11 +151,11 @@ class Extent:
         answer = longer if which == "longer" else shorter
         steps = [_length_step(s, facts[s.key]) for s in (longer, shorter)]
         gap = number(facts[longer.key]) - number(facts[shorter.key])
-        pool = tuple(Option(s.key, s.phrase) for s in (a, b))
+        pool = tuple(Option(s.key, s.short) for s in (a, b))
         return compose(
             ledger,
             [a, b],
-            text=f"Which is {which} from top to bottom: {a.phrase} or {b.phrase}?",
+            text=f"Which is {which} from top to bottom: {a.short} or {b.short}{including_lesions((a, b))}?",
             answer=Choice(answer.key if told else CANNOT_TELL),
             facts=tuple(facts.values()),
             steps=steps,

@@ -9,7 +9,18 @@ from situs.items._posed import NotAsked, Posed, find_step, measured
 from situs.items._record import Answer, Box, Option, Step
 from situs.items._subjects import Subject, world_box
 
-__all__ = ["ALIKE", "BEYOND", "CANNOT_TELL", "CUT", "UNDECLARED", "compose", "measure_step", "obstacle"]
+__all__ = [
+    "ALIKE",
+    "BEYOND",
+    "CANNOT_TELL",
+    "CUT",
+    "OWN_ORGAN",
+    "UNDECLARED",
+    "compose",
+    "measure_step",
+    "obstacle",
+    "own_organ",
+]
 
 CANNOT_TELL = "cut"
 """Value of the option that one of the structures is cut off by the scan, so that the answer cannot be told."""
@@ -18,6 +29,7 @@ BEYOND = {"or": CANNOT_TELL}
 
 ALIKE = NotAsked("two lesions too alike in size to say which is the largest")
 CUT = NotAsked("structure cut off by the scan")
+OWN_ORGAN = NotAsked("it is the lesion's own organ, or its partner")
 UNDECLARED = NotAsked("the file declares no orientation, so sides are unknown")
 
 
@@ -31,6 +43,15 @@ def obstacle(ledger: Ledger, subjects: Iterable[Subject], *, whole: bool, orient
     if oriented and ledger.side_basis == "undeclared":
         return UNDECLARED
     return None
+
+
+def own_organ(ledger: Ledger, lesion: Subject, other: Subject) -> bool:
+    """Whether the other is the organ of a lesion, or that organ's partner: the lesion's name tells as much."""
+    part_of, entry = ledger.terms[lesion.structure].part_of, ledger.terms[other.structure]
+    if part_of is not None and part_of in (entry.canonical, entry.part_of):
+        return True
+    holder = ledger.fact("organ_of", lesion.structure).value
+    return holder is not None and other.structure in (holder, ledger.terms[str(holder)].partner)
 
 
 def measure_step(words: str, fact: Fact, threshold: float | None = None) -> Step:

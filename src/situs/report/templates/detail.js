@@ -1,5 +1,5 @@
 // One item: question, key, answers, pictures, derivation, facts.
-function makeDetail(data, row, navigate) {
+function makeDetail(data, row, navigate, open) {
   const [id, task, stratum, question, marks] = row;
   const detail = data.details[id];
   const crumbs = h('div', { class: 'crumbs' }, h('span', {}, task), h('span', {}, stratum || 'no stratum'),
@@ -9,12 +9,15 @@ function makeDetail(data, row, navigate) {
       h('button', { type: 'button', onclick: () => navigate(1) }, '↓ Next')));
   const head = [crumbs, h('h3', { class: 'question' }, question)];
   if (!detail) return [...head, h('p', { class: 'nopic' }, 'The derivation of this item was left out to keep the file small. ' + marks.split('').map((m, i) => data.runs[i][0] + ': ' + markOf(m)[1]).join('; '))];
-  const view = data.shared.views[id];
+  const view = data.shared.views[id], strips = data.shared.strips[id];
   return [
     ...head,
     optionList(data, detail),
     flagList(data, detail),
-    view ? makeViewer(data.shared, view, detail.subjects || []) : h('p', { class: 'nopic' }, data.picture_note),
+    view ? makeViewer(data.shared, view, detail.subjects || []) : null,
+    strips ? makeStrips(data, strips) : null,
+    view || strips ? null : h('p', { class: 'nopic' }, data.picture_note),
+    twinList(data, detail, open),
     h('h4', {}, 'Why this is the answer'),
     stepList(data, detail),
     h('h4', {}, 'Answers'),
@@ -32,11 +35,11 @@ function optionList(data, detail) {
   const answers = detail.answers || [];
   let options = detail.options;
   if (detail.form === 'yes_no') options = ['yes', 'no'].map((word) => [word === 'yes' ? 'Yes' : 'No', '', detail.answer === word]);
-  if (!options.length) options = [[detail.answer, '', true]];
-  const picked = (letter) => answers.filter((a) => a[2].toLowerCase() === letter.toLowerCase() && 'rw'.includes(a[1])).map((a) => data.runs[a[0]][0]);
+  if (!options.length) options = [['', detail.answer, true]];
+  const picked = (letter) => answers.filter((a) => letter && a[2].toLowerCase() === letter.toLowerCase() && 'rw'.includes(a[1])).map((a) => data.runs[a[0]][0]);
   return h('ul', { class: 'options' }, options.map(([letter, text, right]) => {
     const by = picked(letter);
-    return h('li', { class: right ? 'right' : '' }, h('span', { class: 'letter' }, letter), text ? h('span', {}, text) : null,
+    return h('li', { class: right ? 'right' : '' }, letter ? h('span', { class: 'letter' }, letter) : null, text ? h('span', { class: 'said-key' }, text) : null,
       right ? h('span', { class: 'key' }, '✓ right answer') : null,
       by.length ? h('span', { class: 'picked' }, 'chosen by ' + by.join(', ')) : null);
   }));
@@ -65,10 +68,12 @@ function stepList(data, detail) {
 function answerList(data, detail) {
   const answers = detail.answers || [];
   if (!answers.length) return h('p', { class: 'nopic' }, 'No run covers this item.');
-  return h('div', { class: 'answers' }, answers.map(([run, mark, parsed, response, cut]) => h('section', { class: 'answer' },
+  return h('div', { class: 'answers' }, answers.map(([run, mark, parsed, response, cut, flags, cause]) => h('section', { class: 'answer' },
     h('header', {}, h('span', { class: 'mark ' + mark, 'aria-hidden': 'true' }, markOf(mark)[0]), h('span', { class: 'who' }, data.runs[run][0]),
-      data.runs[run][1] === 'baseline' ? h('span', { class: 'tag' }, 'baseline') : null,
+      data.runs[run][1] === 'model' ? null : h('span', { class: 'tag' }, KINDS[data.runs[run][1]]),
       h('span', { class: 'word ' + mark }, markOf(mark)[1]),
+      cause && cause !== markOf(mark)[1] ? h('span', { class: 'tag' }, cause) : null,
+      (flags || []).map((flag) => h('span', { class: 'tag' }, flag.replace(/_/g, ' '))),
       parsed ? h('span', { class: 'read' }, 'rw'.includes(mark) ? 'read as: ' + parsed : parsed) : null),
     h('blockquote', {}, response || '(no text)', cut ? h('small', {}, ` … and ${cut} more characters`) : null))));
 }
@@ -85,3 +90,19 @@ function factTable(data, detail) {
         h('td', {}, subjects.replace(/_/g, ' ')), h('td', {}, value), h('td', {}, interval), h('td', {}, h('code', {}, how)), h('td', {}, flags.join(', ')));
     })))));
 }
+
+// The same words about another patient, or this scan changed: what a model that looks must tell apart.
+function twinList(data, detail, open) {
+  const twins = (detail.twins || []).map((id) => data.rows.find((row) => row[0] === id)).filter(Boolean);
+  if (!twins.length) return null;
+  const card = ([id, , , question, marks, pictured]) => {
+    const other = data.details[id], views = (data.shared.strips[id] || [])[0];
+    const seen = views && views.frames.find((frame) => frame[0] === views.opening && frame[1]);
+    return h('li', { class: 'twin' }, seen ? h('img', { alt: 'a picture of the twin', src: data.shared.frames[seen[1]] }) : null,
+      h('div', {}, h('p', {}, question), other ? h('p', { class: 'twin-key' }, 'Right: ' + other.answer) : null,
+        h('p', { class: 'marks' }, marks.split('').map((mark, run) => mark === ' ' ? null : h('span', { class: 'mark ' + mark, title: data.runs[run][0] + ': ' + markOf(mark)[1] }, markOf(mark)[0]))),
+        h('button', { type: 'button', class: 'tool', onclick: () => open(id) }, pictured ? 'Open, with pictures' : 'Open')));
+  };
+  return h('section', { 'aria-label': 'Twins' }, h('h4', {}, isMade(detail) ? 'Counterfactual twin' : 'Twins: the same question of other patients'), h('ul', { class: 'twins' }, twins.map(card)));
+}
+const isMade = (detail) => (detail.twins || []).some((id) => id.includes('~'));

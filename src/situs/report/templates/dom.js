@@ -22,6 +22,7 @@ const MARKS = {
   r: ['✓', 'right'], w: ['✗', 'wrong'], u: ['?', 'unparsed'], f: ['–', 'refused'], x: ['!', 'failed'],
   m: ['∅', 'missing'], n: ['n/a', 'not answerable'], j: ['…', 'unjudged'], s: ['•', 'scored'], ' ': ['', 'not in this run'],
 };
+const KINDS = { baseline: 'baseline', reader: 'reader', text: 'text only', blind: 'without looking' };
 const markOf = (letter) => MARKS[letter] || MARKS.s;
 
 function short(value) {

@@ -18,7 +18,18 @@ function makeList(data, choose) {
   options(byId('f-run'), [['*', 'any run'], ...data.runs.map(([name], place) => [place, name])]);
   options(byId('f-mark'), [['*', 'all'], ...Object.entries(MARKS).filter(([letter]) => data.rows.some((row) => row[4].includes(letter))).map(([letter, [, words]]) => [letter, words])]);
 
+  const causes = new Map();
+  for (const row of data.rows) for (const cause of row[6] || []) if (cause) causes.set(cause, (causes.get(cause) || 0) + 1);
+  options(byId('f-cause'), [['*', 'any'], ...[...causes].sort().map(([name, n]) => [name, `${name} (${n})`])]);
+  if (!causes.size) byId('f-cause').closest('label').remove();
+  const causeOf = () => (byId('f-cause') || { value: '*' }).value;
+  const models = data.runs.map(([, kind], place) => [kind, place]).filter(([kind]) => kind === 'model').map(([, place]) => place);
+  const wrongRuns = models.length ? models : data.runs.map((_, place) => place);
+
   function matches(row, filter) {
+    const own = filter.run === '*' ? null : Number(filter.run);
+    if (filter.wrong && !(own === null ? wrongRuns : [own]).some((run) => 'wuf'.includes(row[4][run]))) return false;
+    if (filter.cause !== '*' && !(row[6] || []).some((cause, run) => cause === filter.cause && (own === null || run === own))) return false;
     if (filter.task !== '*' && row[1] !== filter.task) return false;
     if (filter.stratum !== '*' && row[2] !== filter.stratum) return false;
     if (filter.mark !== '*' && !(filter.run === '*' ? row[4] : row[4][Number(filter.run)]).includes(filter.mark)) return false;
@@ -29,7 +40,7 @@ function makeList(data, choose) {
   function apply() {
     const filter = {
       task: byId('f-task').value, stratum: byId('f-stratum').value, run: byId('f-run').value, mark: byId('f-mark').value,
-      pictured: byId('f-pictured').checked, words: byId('f-text').value.toLowerCase().split(/\s+/).filter(Boolean),
+      pictured: byId('f-pictured').checked, wrong: byId('f-wrong').checked, cause: causeOf(), words: byId('f-text').value.toLowerCase().split(/\s+/).filter(Boolean),
     };
     const kept = chosen >= 0 ? shown[chosen] : null;
     shown = data.rows.filter((row) => matches(row, filter));
@@ -77,11 +88,11 @@ function makeList(data, choose) {
   byId('filters').addEventListener('input', apply);
   byId('filters').addEventListener('submit', (event) => event.preventDefault());
   byId('items-csv').addEventListener('click', () => {
-    const lines = [['item_id', 'task', 'stratum', 'question', 'right_answer', ...data.runs.flatMap(([name]) => [name + ' outcome', name + ' read as'])]];
+    const lines = [['item_id', 'task', 'stratum', 'question', 'right_answer', ...data.runs.flatMap(([name]) => [name + ' outcome', name + ' read as', name + ' cause'])]];
     for (const row of shown) {
       const detail = data.details[row[0]];
       const read = (run) => ((detail && detail.answers || []).find((a) => a[0] === run) || [])[2] || '';
-      lines.push([row[0], row[1], row[2], row[3], detail ? detail.answer : '', ...data.runs.flatMap((_, run) => [markOf(row[4][run])[1], read(run)])]);
+      lines.push([row[0], row[1], row[2], row[3], detail ? detail.answer : '', ...data.runs.flatMap((_, run) => [markOf(row[4][run])[1], read(run), (row[6] || [])[run] || ''])]);
     }
     download('items.csv', lines.map(csvLine).join('\n') + '\n', 'text/csv;charset=utf-8');
   });
@@ -93,6 +104,7 @@ function makeList(data, choose) {
   return {
     pick,
     by: (step) => pick(chosen + step, false),
+    show: (id) => { if (!shown.some((row) => row[0] === id)) { byId('filters').reset(); apply(); } const place = shown.findIndex((row) => row[0] === id); if (place >= 0) centre(place); },
     open: (id) => { const place = shown.findIndex((row) => row[0] === id); if (place >= 0) centre(place); return place >= 0; },
     first: () => centre(Math.max(0, shown.findIndex((row) => row[5]))),
   };

@@ -1,7 +1,7 @@
 const data = JSON.parse(byId('payload').textContent);
 const pane = byId('detail');
 const list = makeList(data, (row, byPointer) => {
-  pane.replaceChildren(...makeDetail(data, row, (step) => list.by(step)).filter(Boolean));
+  pane.replaceChildren(...makeDetail(data, row, (step) => list.by(step), (id) => list.show(id)).filter(Boolean));
   try { history.replaceState(null, '', '#' + row[0]); } catch { /* some browsers forbid it for local files */ }
   if (byPointer && window.matchMedia('(max-width: 760px)').matches) pane.scrollIntoView({ behavior: 'smooth', block: 'start' });
 });

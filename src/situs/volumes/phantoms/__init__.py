@@ -7,6 +7,7 @@ grid, with masks in which a voxel belongs to a shape if and only if its centre l
 from situs.volumes.phantoms._distance import surface_distance_mm
 from situs.volumes.phantoms._knee import KneeTruth
 from situs.volumes.phantoms._knee_patient import KNEE_LABELS, PhantomKnee, make_knee
+from situs.volumes.phantoms._knee_write import KNEE_MASKS, write_knee
 from situs.volumes.phantoms._patient import PhantomPatient, make_patient
 from situs.volumes.phantoms._plan import PatientPlan, plan_patient
 from situs.volumes.phantoms._raster import rasterize
@@ -16,6 +17,7 @@ from situs.volumes.phantoms._write import write_patient
 
 __all__ = [
     "KNEE_LABELS",
+    "KNEE_MASKS",
     "Capsule",
     "Cuboid",
     "Cylinder",
@@ -36,5 +38,6 @@ __all__ = [
     "plan_patient",
     "rasterize",
     "surface_distance_mm",
+    "write_knee",
     "write_patient",
 ]

@@ -24,9 +24,9 @@ TIBIA = ((-38.0, -24.0, -30.0), (38.0, 24.0, -5.0))
 PATELLA = ((-21.0, 36.0, 8.0), (21.0, 52.0, 50.0))
 """First and last corner in mm; the joint holds 10 mm between femur and tibia."""
 THIRDS = ((0.0, 1 / 3), (1 / 3, 2 / 3), (2 / 3, 1.0))
-PLATE_MM = 3.0
+PLATE_MM = 4.0
 """Thickness of whole cartilage."""
-THIN_MM = 1.2
+THIN_MM = 1.6
 """Thickness where it is worn but not gone."""
 
 Corners = tuple[Vector, Vector]
@@ -78,8 +78,8 @@ def plan_knee(rng: np.random.Generator) -> KneeAnatomy:
     fluid = float(rng.uniform(6.0, 22.0))
     effusion = Ellipsoid((0.0, 34.0, 62.0), (fluid, 6.0, fluid * 0.6))
     structures: dict[str, tuple[Shape, ...]] = {
-        "femur": (_block(FEMUR), Cylinder((0.0, 0.0, 70.0), (15.0, 15.0), 25.0)),
-        "tibia": (_block(TIBIA), Cylinder((0.0, 0.0, -52.0), (14.0, 14.0), 22.0)),
+        "femur": (_block(FEMUR), Cylinder((0.0, 0.0, 55.0), (15.0, 15.0), 10.0)),
+        "tibia": (_block(TIBIA), Cylinder((0.0, 0.0, -40.0), (14.0, 14.0), 10.0)),
         "patella": (_block(PATELLA),),
         "femoral_cartilage": tuple(s for p in plates if p.name.startswith("femur") for s in _plate_solids(p)),
         "tibial_cartilage": tuple(s for p in plates if p.name.startswith("tibia") for s in _plate_solids(p)),
@@ -157,8 +157,9 @@ def _slabs(corners: Corners, count: int, share: float) -> Iterator[Cuboid]:
 def _draw_plate(rng: np.random.Generator, name: str) -> PlateTruth:
     if rng.random() < 0.5:
         return PlateTruth(name, 0.0, 0.0)
-    share = float(rng.choice([rng.uniform(20.0, 60.0), rng.uniform(82.0, 92.0)]))
-    full = float(rng.choice([0.0, rng.uniform(25.0, 60.0), rng.uniform(84.0, 94.0)]))
+    # Strips of bare bone are at least 2.5 mm wide, so that a DESS of 0.8 mm can show them.
+    share = float(rng.choice([rng.uniform(40.0, 60.0), rng.uniform(84.0, 90.0)]))
+    full = float(rng.choice([0.0, rng.uniform(40.0, 60.0), rng.uniform(86.0, 94.0)]))
     return PlateTruth(name, share, full)
 
 

@@ -33,8 +33,8 @@ KNEE_LABELS = {
 _GREY = {"air": 4, "muscle": 150, "femur": 70, "tibia": 70, "patella": 75, "femoral_cartilage": 235}
 _GREY |= {"tibial_cartilage": 230, "patellar_cartilage": 240, "medial_meniscus": 35, "lateral_meniscus": 35}
 _GREY |= {"joint_fluid": 390, "lesion": 185}
-_LIMB = Cylinder((0.0, 8.0, 8.0), (58.0, 66.0), 95.0)
-_MARGIN_MM = 8.0
+_LIMB = Cylinder((0.0, 8.0, 10.0), (54.0, 60.0), 68.0)
+_MARGIN_MM = 4.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from situs._files import write_atomic
 from situs.space import Grid
 from situs.volumes.phantoms._patient import PhantomPatient
 
-__all__ = ["write_patient"]
+__all__ = ["nifti_bytes", "write_patient"]
 
 
 def write_patient(patient: PhantomPatient, folder: Path) -> None:
@@ -24,15 +24,16 @@ def write_patient(patient: PhantomPatient, folder: Path) -> None:
     The same patient gives the same bytes (the gzip headers carry neither time nor name).
     """
     write_atomic(
-        folder / ("ct.nii.gz" if patient.modality == "ct" else "mri.nii.gz"), _nifti(patient.image, patient.grid)
+        folder / ("ct.nii.gz" if patient.modality == "ct" else "mri.nii.gz"),
+        nifti_bytes(patient.image, patient.grid, effort=1),  # noise hardly shrinks, however long one tries
     )
     for name in patient.names:
         mask = patient.mask(name).astype(np.uint8)
-        write_atomic(folder / "segmentations" / f"{name}.nii.gz", _nifti(mask, patient.grid))
+        write_atomic(folder / "segmentations" / f"{name}.nii.gz", nifti_bytes(mask, patient.grid))
     write_atomic(folder / "truth.json", msgspec.json.format(msgspec.json.encode(patient.truth), indent=1) + b"\n")
 
 
-def _nifti(array: NDArray[Any], grid: Grid) -> bytes:
+def nifti_bytes(array: NDArray[Any], grid: Grid, effort: int = 4) -> bytes:
     """NIfTI-1, gzipped; sform and qform both say where the voxels lie."""
     import nibabel
 
@@ -41,6 +42,6 @@ def _nifti(array: NDArray[Any], grid: Grid) -> bytes:
     image.set_qform(grid.affine.matrix, code=1)
     image.header.set_xyzt_units("mm")
     buffer = io.BytesIO()
-    with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, compresslevel=4, mtime=0) as stream:
+    with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, compresslevel=effort, mtime=0) as stream:
         stream.write(image.to_bytes())
     return buffer.getvalue()

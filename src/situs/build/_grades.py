@@ -1,0 +1,282 @@
+"""From a table of grades, and masks or boxes, to a bench of graded questions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from situs._files import digest, new_folder
+from situs.anatomy import load_vocabulary
+from situs.anatomy.banks import Bank, load_bank, shipped_banks
+from situs.bench import SeriesRecord, StudyRecord, split_of
+from situs.build._cohort import Progress
+from situs.build._study import with_sources
+from situs.build._writer import BenchWriter, BuildOptions, BuildResult
+from situs.errors import Problem, Severity, SitusError, did_you_mean
+from situs.facts import Fact
+from situs.facts.grades import GradedStudy, GradeLedger, GradeTable, RegionBoxes, load_columns, masks_for
+from situs.facts.joint import JointMasks
+from situs.items import Item, NotAsked, graded_questions, pose_grades
+from situs.space import Affine, Grid
+from situs.volumes import open_labels, open_volume
+
+__all__ = ["GradeSource", "build_grades", "write_graded"]
+
+WORDS = ("plain", "guided")
+BASES = ("reader", "geometry")
+_AT_ONCE = 32
+"""Studies a worker gets at a time."""
+
+
+class GradeSource(msgspec.Struct, frozen=True):
+    """Where grades, masks and boxes come from, and how they are asked about."""
+
+    table: Path
+    bank: str = "moaks-knee"
+    columns: Path | None = None
+    label_map: str | None = None
+    boxes: Path | None = None
+    words: tuple[str, ...] = ("plain",)
+    by: tuple[str, ...] = BASES
+    annotation: str = "manual"
+
+
+class _Outcome(msgspec.Struct, frozen=True):
+    study: StudyRecord
+    facts: list[Fact]
+    items: list[Item]
+    not_asked: dict[str, int]
+    problems: list[Problem]
+    places: dict[str, str]
+    compared: tuple[int, int]
+    """Sub-scores for which both reader and geometry speak, and of these those on which they agree."""
+
+
+def build_grades(
+    source: GradeSource, out: Path, options: BuildOptions, progress: Progress = lambda done, total: None
+) -> BuildResult:
+    """Build a bench, study by study; memory holds one stretch of studies."""
+    reader = _Reader(source, options)
+    with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
+        return write_graded(scratch, "grades", reader.studies, source, options, progress)
+
+
+def write_graded(
+    scratch: Path, kind: str, studies: Sequence[str], source: GradeSource, options: BuildOptions, progress: Progress
+) -> BuildResult:
+    """Write the tables of a bench of graded studies into an open folder."""
+    options.recipe.annotation_error(source.annotation)
+    problems: list[Problem] = []
+    told = agreed = 0
+    with BenchWriter(scratch, kind, options, {}) as writer:
+        for number, outcome in enumerate(_outcomes(source, options, sorted(studies))):
+            progress(number + 1, len(studies))
+            if isinstance(outcome, Problem):
+                if not options.skip_bad:
+                    raise SitusError(outcome.problem, where=outcome.where, fix=outcome.fix or "mend it, or --skip-bad")
+                problems.append(outcome)
+                continue
+            own = outcome
+            writer.add(own.study, own.facts, own.items, own.not_asked, own.places)
+            problems += own.problems
+            told, agreed = told + own.compared[0], agreed + own.compared[1]
+    return writer.finish(problems, _notes(source, told, agreed))
+
+
+def _notes(source: GradeSource, told: int, agreed: int) -> tuple[str, ...]:
+    bank = load_bank(source.bank)
+    notes = [f"{bank.title}: {len(bank.question)} questions with {bank.sub_scores} sub-scores."]
+    notes += bank.notes
+    if told:
+        notes.append(f"Geometry and the reader give the same grade for {agreed:,} of {told:,} sub-scores.")
+    return tuple(notes)
+
+
+def _outcomes(source: GradeSource, options: BuildOptions, studies: Sequence[str]) -> Iterator[_Outcome | Problem]:
+    if options.jobs <= 1 or len(studies) <= 1:
+        yield from _Reader(source, options).outcomes(studies)
+        return
+    parts = [studies[n : n + _AT_ONCE] for n in range(0, len(studies), _AT_ONCE)]
+    with ProcessPoolExecutor(options.jobs, get_context("spawn"), _Worker.start, (source, options)) as pool:
+        for found in pool.map(_Worker.read, parts):
+            yield from found
+
+
+class _Worker:
+    """What a worker process keeps: the evidence, opened once."""
+
+    reader: _Reader
+
+    @classmethod
+    def start(cls, source: GradeSource, options: BuildOptions) -> None:
+        """Open the evidence."""
+        cls.reader = _Reader(source, options)
+
+    @classmethod
+    def read(cls, studies: Sequence[str]) -> list[_Outcome | Problem]:
+        """A stretch of studies."""
+        return list(cls.reader.outcomes(studies))
+
+
+class _Reader:
+    """The evidence of a source, opened once."""
+
+    def __init__(self, source: GradeSource, options: BuildOptions) -> None:
+        self._source = source
+        self._options = options
+        self._bank = load_bank(source.bank)
+        self._columns = load_columns(source.columns)
+        self._table = GradeTable(source.table, self._bank, self._columns)
+        self._boxes = RegionBoxes(source.boxes, self._bank) if source.boxes is not None else None
+        self._names = load_vocabulary(source.label_map).labels if source.label_map is not None else {}
+        self._families = _chosen(options.tasks, self._bank)
+        self._fixed_places = self._shared_places()
+
+    @property
+    def studies(self) -> list[str]:
+        return self._table.studies
+
+    def outcomes(self, studies: Iterable[str]) -> Iterator[_Outcome | Problem]:
+        for study in studies:
+            try:
+                yield self._outcome(study)
+            except SitusError as error:
+                where = str(error.where) if error.where is not None else study
+                yield Problem(Severity.ERROR, "study", where, error.problem, error.fix)
+
+    def _shared_places(self) -> dict[str, str]:
+        places = {}
+        if self._source.columns is not None:
+            places[self._columns.hash] = str(self._source.columns)
+        if self._source.bank not in shipped_banks():
+            places[self._bank.hash] = str(self._source.bank)
+        return places
+
+    def _outcome(self, name: str) -> _Outcome:
+        graded = self._table.read(name)
+        series, masks, places = self._series(graded)
+        grid = series.grid
+        assert isinstance(grid, Grid)
+        evidence = {"grades": graded.hash, "bank": self._bank.hash}
+        places |= {graded.hash: str(self._source.table)} | self._fixed_places
+        boxes, boxes_hash = self._boxes.read(name, grid) if self._boxes is not None else ({}, "")
+        if boxes_hash:
+            evidence["region_boxes"] = boxes_hash
+            places[boxes_hash] = str(self._source.boxes)
+        if self._source.columns is not None:
+            evidence["columns"] = self._columns.hash
+        split = split_of(graded.patient, self._options.recipe.splits, self._options.seed)
+        record = StudyRecord(name, graded.patient, split, (series,), evidence)
+        ledger = GradeLedger(
+            graded,
+            self._bank,
+            study_id=name,
+            series=series.series,
+            masks=masks,
+            labels_hash=series.labels_hash,
+            boxes=boxes,
+            boxes_hash=boxes_hash,
+        )
+        items, not_asked = self._items(ledger, record)
+        wanted = [own for item in items for own in item.fact_ids]
+        problems = [Problem(Severity.WARNING, "grade", name, text, "check the table") for text in graded.problems]
+        if masks is not None and series.side_basis != "affine":
+            text = "its header declares no orientation; medial and lateral rest on an assumed one"
+            problems.append(Problem(Severity.WARNING, "side", name, text, "check the header"))
+        facts = with_sources(ledger.known_facts(), wanted)
+        return _Outcome(record, facts, items, not_asked, problems, places, _compared(ledger))
+
+    def _items(self, ledger: GradeLedger, record: StudyRecord) -> tuple[list[Item], dict[str, int]]:
+        not_asked: Counter[str] = Counter(ledger.graded.not_asked)
+        by = self._source.by if record.series[0].labels_hash else tuple(b for b in self._source.by if b == "reader")
+        items = []
+        for question in graded_questions(ledger, self._source.words, by):
+            if question.task not in self._families:
+                continue
+            item = pose_grades(ledger, question, record.patient_id, record.split)
+            if isinstance(item, NotAsked):
+                not_asked[item.reason] += 1
+            else:
+                items.append(item)
+        most = self._options.per_study
+        if most is not None and len(items) > most:
+            seed = str(self._options.seed)
+            kept = {own.item_id for own in sorted(items, key=lambda own: digest(seed, own.item_id))[:most]}
+            not_asked["more questions than --per-study"] += len(items) - most
+            items = [item for item in items if item.item_id in kept]
+        return items, dict(not_asked)
+
+    def _series(self, graded: GradedStudy) -> tuple[SeriesRecord, JointMasks | None, dict[str, str]]:
+        """The series' record, its masks if there are any, and where the files lie."""
+        base = self._source.table.parent
+        places: dict[str, str] = {}
+        image = open_volume(base / graded.image) if graded.image else None
+        masks, labels_hash, names, structures = None, "", {}, {}
+        basis = image.orientation_basis if image is not None else "affine"
+        grid = image.grid if image is not None else _stated(graded)
+        if graded.labels:
+            path = base / graded.labels
+            source = open_labels(path, self._names, reference=image)
+            labels = source.load()
+            image = image.onto(labels.grid) if image is not None else None
+            names = {name: label for label, name in self._names.items()}
+            masks = masks_for(self._bank, labels, names)
+            labels_hash, grid, basis = labels.hash, labels.grid, source.orientation_basis
+            structures = {s.name: s.label for s in labels.structures if s.name in masks}
+            places[labels_hash] = str(path)
+        if grid is None:
+            fix = "give image or labels, or shape and affine, in the table"
+            raise SitusError("nothing tells its grid", where=graded.study, fix=fix)
+        image_hash = image.content_hash() if image is not None else ""
+        if image is not None:
+            places[image_hash] = str(base / graded.image)
+        record = SeriesRecord(
+            series=self._bank.sequence,
+            modality=self._bank.modality,
+            image_hash=image_hash,
+            labels_hash=labels_hash,
+            shape=grid.shape,
+            affine=tuple(float(v) for v in grid.affine.matrix.ravel()),
+            side_basis=basis,
+            annotation=self._source.annotation,
+            structures=structures,
+            names=names,
+        )
+        return record, masks, places
+
+
+def _stated(graded: GradedStudy) -> Grid | None:
+    if not graded.shape:
+        return None
+    i, j, k = graded.shape
+    return Grid((i, j, k), Affine(np.array(graded.affine).reshape(4, 4), where=graded.study))
+
+
+def _chosen(tasks: str | None, bank: Bank) -> set[str]:
+    """The tasks asked for: `grade.bml`, or a family for both its tasks, or `grade` or `geometry`."""
+    known = {f"{basis}.{family}" for basis in ("grade", "geometry") for family in bank.families}
+    if tasks is None:
+        return known
+    chosen: set[str] = set()
+    for name in (part.strip() for part in tasks.split(",")):
+        found = {task for task in known if name in (task, *task.split(".", 1))}
+        if not found:
+            raise SitusError(f"unknown task {name!r}", where="--tasks", fix=did_you_mean(name, known))
+        chosen |= found
+    return chosen
+
+
+def _compared(ledger: GradeLedger) -> tuple[int, int]:
+    """Sub-scores with both a reader's and a geometric grade, and those on which they agree."""
+    grades: dict[tuple[str, ...], list[object]] = {}
+    for fact in ledger.known_facts():
+        if fact.kind.startswith("grade.") and fact.value is not None:
+            grades.setdefault(fact.subjects, []).append(fact.value)
+    pairs = [values for values in grades.values() if len(values) == 2]
+    return len(pairs), sum(a == b for a, b in pairs)

@@ -1,0 +1,87 @@
+"""Synthetic knees with the grades that their construction gives, as a bench of graded questions."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from situs._files import canonical_json, new_folder, write_atomic
+from situs.anatomy.banks import Bank, BankQuestion, SubScore, load_bank
+from situs.build._cohort import Progress
+from situs.build._grades import GradeSource, write_graded
+from situs.build._writer import BuildOptions, BuildResult
+from situs.errors import SitusError
+from situs.volumes.phantoms import KNEE_MASKS, KneeTruth, make_knee, write_knee
+
+__all__ = ["build_knees", "knee_grades"]
+
+_BANK = "moaks-knee"
+_COLUMNS = ("study", "patient", "side", "time", "image", "labels", "question", "sub_score", "grade")
+
+
+def build_knees(
+    studies: int, out: Path, options: BuildOptions, progress: Progress = lambda done, total: None
+) -> BuildResult:
+    """Make `studies` knees, each with image, masks and its rows in a table of grades, and ask about them."""
+    if not 1 <= studies <= 100_000:
+        raise SitusError(f"cannot make {studies} phantoms", where="--studies", fix="give a number from 1 to 100000")
+    with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
+        folder = scratch / "volumes"
+        rows = [row for own in _make(studies, folder, options) for row in own]
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\n").writerows([_COLUMNS, *rows])
+        write_atomic(folder / "grades.csv", text.getvalue())
+        write_atomic(folder / "labels.json", canonical_json({str(v): name for name, v in KNEE_MASKS.items()}))
+        source = GradeSource(folder / "grades.csv", label_map=str(folder / "labels.json"), annotation="exact")
+        names = sorted({row[0] for row in rows})
+        return write_graded(scratch, "phantoms", names, source, options, progress)
+
+
+_Row = tuple[str, ...]
+
+
+def _make(studies: int, folder: Path, options: BuildOptions) -> Iterator[list[_Row]]:
+    jobs = [(options.seed, index, folder) for index in range(studies)]
+    if options.jobs <= 1 or studies == 1:
+        yield from map(_make_one, jobs)
+        return
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(_make_one, jobs)
+
+
+def _make_one(job: tuple[int, int, Path]) -> list[_Row]:
+    seed, index, folder = job
+    knee = make_knee(seed, index)
+    write_knee(knee, folder / knee.patient_id)
+    own = (knee.patient_id, knee.patient_id, knee.side, "", f"{knee.patient_id}/mri.nii.gz")
+    grades = knee_grades(knee.truth, load_bank(_BANK))
+    return [(*own, f"{knee.patient_id}/segmentations", question, key, str(grade)) for question, key, grade in grades]
+
+
+def knee_grades(truth: KneeTruth, bank: Bank) -> Iterator[tuple[str, str, int]]:
+    """Question, sub-score and grade of all that the construction decides."""
+    for question in bank.question:
+        for sub in bank.sub_scores_of(question):
+            value = _value(truth, question, sub, bank)
+            grade = None if value is None else bank.scales[sub.scale].grade_of(value)
+            if grade is not None:
+                yield question.id, sub.key, grade
+
+
+def _value(truth: KneeTruth, question: BankQuestion, sub: SubScore, bank: Bank) -> float | None:
+    lesions = {region.name: region for region in truth.regions}.get(question.region)
+    plate = {own.name: own for own in truth.plates}.get(question.region)
+    if question.family == "bml" and lesions is not None:
+        # The lesions hold no cysts.
+        pure = 100.0 if lesions.lesion_count else 0.0
+        return {"size": lesions.lesion_share, "number": float(lesions.lesion_count), "bml_share": pure}[sub.key]
+    if question.family == "cartilage" and plate is not None:
+        return {"size": plate.loss_share, "depth": plate.full_share}[sub.key]
+    if sub.measures == "extrusion_mm":
+        meniscus = bank.regions[question.region].structure.removesuffix("_meniscus")
+        return truth.extrusion_mm[f"{meniscus}_{sub.direction}"]
+    return None

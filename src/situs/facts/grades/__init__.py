@@ -1,0 +1,23 @@
+"""Facts from tables of readers' grades, and beside them, from masks, what geometry says of the same signs."""
+
+from situs.facts.grades._box_file import RegionBox, RegionBoxes
+from situs.facts.grades._columns import ColumnMap, load_columns
+from situs.facts.grades._ledger import GEOMETRY, READER, REGION_BOX, GradeLedger, masks_for
+from situs.facts.grades._published import from_published, to_published
+from situs.facts.grades._table import GradedStudy, GradeTable
+
+__all__ = [
+    "GEOMETRY",
+    "READER",
+    "REGION_BOX",
+    "ColumnMap",
+    "GradeLedger",
+    "GradeTable",
+    "GradedStudy",
+    "RegionBox",
+    "RegionBoxes",
+    "from_published",
+    "load_columns",
+    "masks_for",
+    "to_published",
+]

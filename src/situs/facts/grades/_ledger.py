@@ -1,0 +1,213 @@
+"""The ledger of a graded joint: the reader's grades, where regions lie, and what masks say of the same signs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from functools import cached_property
+
+import numpy as np
+
+from situs.anatomy.banks import Bank, BankQuestion, Scale, SubScore
+from situs.errors import SitusError
+from situs.facts._record import Cell, Fact, FactValue, Measured, fact_id
+from situs.facts.grades._box_file import RegionBox
+from situs.facts.grades._table import GradedStudy
+from situs.facts.joint import (
+    Cartilage,
+    JointFrame,
+    JointMasks,
+    Measure,
+    cartilage_loss,
+    extrusion_mm,
+    joint_frame,
+    lesion_count,
+    lesion_share,
+)
+from situs.space import WorldBox
+from situs.volumes import LabelMap
+
+__all__ = ["GEOMETRY", "READER", "REGION_BOX", "GradeLedger", "masks_for"]
+
+READER = "grade.reader"
+"""What a reader wrote into the table."""
+GEOMETRY = "grade.geometry"
+"""What the masks give by the same bins; never called by the name of the reader's score."""
+REGION_BOX = "region_box"
+
+_LESIONS = "bone_marrow_lesion"
+_CARTILAGE = {"femur": "femoral_cartilage", "tibia": "tibial_cartilage", "patella": "patellar_cartilage"}
+_MEASURES = (
+    "lesion_share",
+    "lesion_count",
+    "cartilage_loss_share",
+    "cartilage_full_thickness_share",
+    "extrusion_mm",
+)
+
+
+def masks_for(bank: Bank, labels: LabelMap, told: Collection[str]) -> JointMasks:
+    """The masks that a bank's regions and measures rest on; `told` are the names of a label map."""
+    wanted = {region.structure for region in bank.regions.values()} | {_LESIONS, *_CARTILAGE.values()}
+    own = [structure for structure in labels.structures if structure.name in wanted]
+    return JointMasks(labels.grid, {s.name: np.argwhere(labels.mask(s)) for s in own}, told)
+
+
+class GradeLedger:
+    """Facts about one series, derived when first asked for; `KeyError` for those it cannot tell."""
+
+    def __init__(
+        self,
+        graded: GradedStudy,
+        bank: Bank,
+        *,
+        study_id: str,
+        series: str,
+        masks: JointMasks | None = None,
+        labels_hash: str = "",
+        boxes: Mapping[str, RegionBox] | None = None,
+        boxes_hash: str = "",
+    ) -> None:
+        self.graded = graded
+        self.bank = bank
+        self.study_id = study_id
+        self.series = series
+        self._masks = masks
+        self._labels_hash = labels_hash
+        self._boxes = boxes or {}
+        self._boxes_hash = boxes_hash
+        self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
+        self._cartilage: dict[str, Cartilage | None] = {}
+        self._kinds: dict[str, Callable[..., Fact]] = {
+            READER: self._reader,
+            GEOMETRY: self._geometry,
+            REGION_BOX: self._region_box,
+            **dict.fromkeys(_MEASURES, self._measure),
+        }
+
+    @cached_property
+    def frame(self) -> JointFrame | None:
+        """The joint's own directions; None without masks."""
+        if self._masks is None:
+            return None
+        if self.graded.side == "":
+            fix = "give the column side: medial and lateral are never guessed"
+            raise SitusError("no side of the body in the table", where=self.graded.study, fix=fix)
+        return joint_frame(self._masks.centres_mm(), self.graded.side)
+
+    def fact(self, kind: str, *subjects: str) -> Fact:
+        """A fact by kind and subjects: (question, sub-score), or (region,) of a box."""
+        key = (kind, subjects)
+        if key not in self._facts:
+            make = self._kinds[kind]
+            self._facts[key] = make(kind, *subjects) if kind in _MEASURES else make(*subjects)
+        return self._facts[key]
+
+    def has(self, kind: str, *subjects: str) -> Fact | None:
+        """The fact, or None where the evidence does not tell it."""
+        try:
+            return self.fact(kind, *subjects)
+        except KeyError:
+            return None
+
+    def known_facts(self) -> list[Fact]:
+        """Every fact asked for so far."""
+        return list(self._facts.values())
+
+    def box(self, region: str) -> RegionBox | None:
+        """Where a region lies; None where nothing tells."""
+        fact = self.has(REGION_BOX, region)
+        if fact is None or not isinstance(fact.value, tuple):
+            return None
+        x0, y0, z0, x1, y1, z1 = fact.value
+        box = WorldBox((x0, y0, z0), (x1, y1, z1), self.bank.regions[region].text)
+        return RegionBox(box, "approximate" in fact.flags)
+
+    def _reader(self, question: str, key: str) -> Fact:
+        grade = self.graded.grades[question][key]
+        return self._record(READER, (question, key), grade, Cell(self.graded.hash, f"question {question}", key))
+
+    def _region_box(self, region: str) -> Fact:
+        told = self._boxes.get(region)
+        if told is not None:
+            value = (*told.box.lo_mm, *told.box.hi_mm)
+            flags = ("approximate",) if told.approximate else ()
+            return self._record(
+                REGION_BOX, (region,), value, Cell(self._boxes_hash, region, "box"), unit="mm", flags=flags
+            )
+        if self._masks is None or self.frame is None:
+            raise KeyError(region)
+        part = self._masks.part(self.bank.regions[region], self.frame)
+        if part is None:
+            raise KeyError(region)
+        box = part.box_mm(self._masks.grid)
+        flags = ("approximate",) if part.approximate else ()
+        how = self._measured("region_box@1", {"basis": self.frame.basis})
+        return self._record(REGION_BOX, (region,), (*box.lo_mm, *box.hi_mm), how, unit="mm", flags=flags)
+
+    def _measure(self, kind: str, question_id: str, key: str) -> Fact:
+        question, sub, scale = self._known(question_id, key)
+        if sub.measures != kind or self._masks is None or self.frame is None:
+            raise KeyError(kind)
+        found = self._measured_value(question, sub, self._masks, self.frame)
+        if found is None:
+            raise KeyError(kind)
+        how = self._measured(f"{kind}@1", {"region": question.region})
+        return self._record(kind, (question_id, key), found.value, how, unit=scale.unit, interval=found.interval)
+
+    def _measured_value(
+        self, question: BankQuestion, sub: SubScore, masks: JointMasks, frame: JointFrame
+    ) -> Measure | None:
+        region = self.bank.regions[question.region]
+        match sub.measures:
+            case "lesion_share" | "lesion_count":
+                part = masks.part(region, frame)
+                if part is None or not masks.is_told(_LESIONS):
+                    return None
+                measure = lesion_share if sub.measures == "lesion_share" else lesion_count
+                return measure(part, masks.indices(_LESIONS), masks)
+            case "extrusion_mm":
+                return extrusion_mm(region.structure, sub.direction, masks, frame)
+            case _:
+                if question.region not in self._cartilage:
+                    name = _CARTILAGE.get(region.structure, "")
+                    self._cartilage[question.region] = cartilage_loss(region, name, masks, frame)
+                loss = self._cartilage[question.region]
+                if loss is None:
+                    return None
+                return loss.loss if sub.measures == "cartilage_loss_share" else loss.full
+
+    def _geometry(self, question_id: str, key: str) -> Fact:
+        """The grade of the measured value; None near the edge of a bin, where the interval holds two grades."""
+        _, sub, scale = self._known(question_id, key)
+        if not sub.measures:
+            raise KeyError(key)
+        measured = self.fact(sub.measures, question_id, key)
+        assert isinstance(measured.value, float)
+        assert measured.interval is not None
+        grades = {scale.grade_of(value) for value in (measured.value, *measured.interval)}
+        sure = len(grades) == 1
+        how = Measured("grade.geometry@1", {"scale": sub.scale}, (f"fact:{measured.fact_id}",))
+        flags = () if sure else ("near_edge",)
+        return self._record(GEOMETRY, (question_id, key), grades.pop() if sure else None, how, flags=flags)
+
+    def _known(self, question_id: str, key: str) -> tuple[BankQuestion, SubScore, Scale]:
+        question = self.bank.by_id[question_id]
+        sub = {own.key: own for own in self.bank.sub_scores_of(question)}[key]
+        return question, sub, self.bank.scales[sub.scale]
+
+    def _measured(self, function: str, parameters: dict[str, float | str]) -> Measured:
+        return Measured(function, parameters, (f"labels:{self._labels_hash}", f"table:{self.graded.hash}"))
+
+    def _record(
+        self,
+        kind: str,
+        subjects: tuple[str, ...],
+        value: FactValue,
+        derivation: Cell | Measured,
+        *,
+        unit: str = "",
+        interval: tuple[float, float] | None = None,
+        flags: tuple[str, ...] = (),
+    ) -> Fact:
+        own_id = fact_id(self.study_id, self.series, kind, subjects)
+        return Fact(own_id, self.study_id, self.series, kind, subjects, value, unit, interval, derivation, flags)

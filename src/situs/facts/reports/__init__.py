@@ -1,0 +1,30 @@
+"""From radiology reports to facts: what a sentence proves, with its quote and offsets."""
+
+from situs.facts.reports._file import Report, read_reports
+from situs.facts.reports._ledger import LOCATED, ReportLedger, place_of
+from situs.facts.reports._lexicon import Finding, findings
+from situs.facts.reports._mentions import Mention, Sentence, mentions_of, sentences_of
+from situs.facts.reports._places import LOBES, SEGMENTS, Named, named_places
+from situs.facts.reports._rules import STATED, proposal_problem, quote_span, stated
+
+__all__ = [
+    "LOBES",
+    "LOCATED",
+    "SEGMENTS",
+    "STATED",
+    "Finding",
+    "Mention",
+    "Named",
+    "Report",
+    "ReportLedger",
+    "Sentence",
+    "findings",
+    "mentions_of",
+    "named_places",
+    "place_of",
+    "proposal_problem",
+    "quote_span",
+    "read_reports",
+    "sentences_of",
+    "stated",
+]

@@ -1,0 +1,156 @@
+"""The facts of one report: where each finding lies, as one sentence states it and none contradicts."""
+
+from __future__ import annotations
+
+import re
+
+from situs.errors import SitusError
+from situs.facts._record import Fact, Quoted, fact_id
+from situs.facts.reports._file import Report
+from situs.facts.reports._mentions import Mention, mentions_of
+from situs.facts.reports._places import Named
+
+__all__ = ["LOCATED", "ReportLedger", "place_of"]
+
+LOCATED = "located"
+"""Kind of fact: subjects are the finding (with its size, where there are others) and the organ.
+
+The value is the place, as `side=right lobe=upper`.
+"""
+_NOT_MILLIMETRIC = 10.0
+"""From this size on, in mm, nobody calls a finding millimetric."""
+_SIZED = re.compile(r" (\d+(?:\.\d+)?) mm$")
+_PAIRED = ("lung", "kidney", "adrenal", "breast", "thyroid")
+
+
+class ReportLedger:
+    """What a report proves. Facts are read from the text anew; nothing stored is used."""
+
+    def __init__(self, report: Report, study_id: str, series: str = "") -> None:
+        self.study_id, self.series = study_id, series
+        self.text, self.hash = report.text, report.hash
+        self._mentions = mentions_of(report.text, len(report.findings))
+
+    def located(self) -> list[tuple[str, str]]:
+        """Finding and organ of every place that is proved, in the order of the text."""
+        pairs: dict[tuple[str, str], None] = {}
+        for mention in self._mentions:
+            for organ in mention.finding.sites if mention.status == "stated" and mention.finding.one else ():
+                if mention.places.organs == {organ}:
+                    name = mention.finding.name
+                    sized = f"{name} {mention.size_mm:g} mm" if mention.size_mm else name
+                    pairs |= {(name, organ): None, (sized, organ): None}
+        proved = [pair for pair in pairs if self._proof(*pair) is not None]
+        # A size is named only where the finding could be taken for another without it.
+        plain = {(name, organ) for name, organ in proved if not name.endswith(" mm")}
+        return [p for p in proved if not p[0].endswith(" mm") or (_SIZED.sub("", p[0]), p[1]) not in plain]
+
+    def is_plural(self, finding: str, organ: str) -> bool:
+        """Whether the sentence that proves the place speaks of several."""
+        proof = self._proof(finding, organ)
+        return proof is not None and proof.plural
+
+    def fact(self, kind: str, *subjects: str) -> Fact:
+        """Where a finding in an organ lies."""
+        if kind != LOCATED or len(subjects) != 2:
+            raise SitusError(f"a report gives no fact {kind!r}", where=self.study_id)
+        proof = self._proof(*subjects)
+        if proof is None:
+            raise SitusError(f"the report does not prove where the {subjects[0]} lies", where=self.study_id)
+        return Fact(
+            fact_id=fact_id(self.study_id, self.series, kind, subjects),
+            study_id=self.study_id,
+            series=self.series,
+            kind=kind,
+            subjects=subjects,
+            value=_written(proof.places),
+            unit="",
+            interval=None,
+            derivation=self.quoted(proof.sentence.start, proof.sentence.end),
+        )
+
+    def quoted(self, start: int, end: int) -> Quoted:
+        """A span of the report."""
+        return Quoted(self.hash, start, end, self.text[start:end])
+
+    def _proof(self, finding: str, organ: str) -> Mention | None:
+        """The most precise sentence that states it, if every other mention fits that place or is of another size."""
+        sized = _SIZED.search(finding)
+        size, name = (float(sized[1]) if sized else None), _SIZED.sub("", finding)
+        stated = [
+            mention
+            for mention in self._mentions
+            if mention.finding.name == name and mention.status == "stated" and mention.places.organs == {organ}
+        ]
+        stated = [mention for mention in stated if size is None or mention.size_mm == size]
+        stated = [mention for mention in stated if organ in mention.finding.sites and _is_single(mention.places, organ)]
+        if not stated:
+            return None
+        best = max(stated, key=lambda mention: _precision(mention.places))
+        family = best.finding.family
+        others = (m for m in self._mentions if m is not best and m.status != "denied" and m.finding.family == family)
+        good = all(_fits(other, best, organ) or (size is not None and _differs(other, size)) for other in others)
+        return best if good else None
+
+
+def _is_single(places: Named, organ: str) -> bool:
+    """Whether the places name one spot, and not several."""
+    if organ == "vertebra":
+        return len(places.levels) == 1 and not places.lobes
+    if organ == "liver":
+        return len(places.parts) == 1 and places.sides == places.parts
+    several = max(len(places.sides), len(places.lobes), len(places.parts))
+    return len(places.sides) == 1 and several == 1 and not (places.sides == {"both"} and (places.lobes or places.parts))
+
+
+def _precision(places: Named) -> int:
+    return sum(map(bool, (places.sides, places.lobes, len(places.segments) == 1, places.parts, places.levels)))
+
+
+def _fits(other: Mention, best: Mention, organ: str) -> bool:
+    """Whether a further mention can be of the same thing at the same place, and of nothing else."""
+    theirs, ours = other.places, best.places
+    if theirs.organs and organ not in theirs.organs and not (organ == "lung" and theirs.organs <= {"mediastinum"}):
+        return True
+    if other.sentence.impression and not (theirs.sides or theirs.lobes or theirs.levels):
+        return True
+    if other.finding.name != best.finding.name and other.sentence.start == best.sentence.start:
+        return False
+    named = bool(theirs.sides) if organ in _PAIRED else bool(theirs.levels or theirs.parts)
+    narrow = not ours.lobes or bool(theirs.lobes) or other.sentence.impression
+    return (
+        named
+        and narrow
+        and theirs.sides <= ours.sides
+        and theirs.lobes <= ours.lobes
+        and theirs.parts <= ours.parts
+        and theirs.levels <= ours.levels
+        and not (ours.segments and theirs.segments and theirs.segments != ours.segments)
+    )
+
+
+def _differs(other: Mention, size: float) -> bool:
+    """Whether a further mention is of something clearly larger or smaller."""
+    theirs = other.size_mm
+    if theirs is None:
+        return size >= _NOT_MILLIMETRIC and "millimetric" in other.sentence.text.lower()
+    return max(theirs, size) >= 1.25 * min(theirs, size) and abs(theirs - size) >= 1.0
+
+
+def _written(places: Named) -> str:
+    """`side=right lobe=upper segment=anterior`; a segment only if it is the only one."""
+    fields = {
+        "side": places.sides,
+        "lobe": places.lobes,
+        "segment": {word.replace(" ", "_") for word in places.segments} if len(places.segments) == 1 else set(),
+        "part": places.parts,
+        "level": places.levels,
+    }
+    words = [f"{name}={min(values)}" for name, values in fields.items() if len(values) == 1]
+    return " ".join(words)
+
+
+def place_of(fact: Fact) -> dict[str, str]:
+    """The parts of a place."""
+    pairs = (word.partition("=") for word in str(fact.value).split())
+    return {name: value.replace("_", " ") for name, _, value in pairs}

@@ -1,0 +1,22 @@
+"""Asking models for verdicts: everything by id, nothing by position, and kept in a journal."""
+
+from situs.judges._asker import Asker, asker_of, role_spec
+from situs.judges._by_id import AskedByID, Role, Subject, ask_by_id, read_done
+from situs.judges._rates import RATES, rate_reasoning
+from situs.judges._verdict import VERDICT, judge_answers, verdict_subjects
+
+__all__ = [
+    "RATES",
+    "VERDICT",
+    "AskedByID",
+    "Asker",
+    "Role",
+    "Subject",
+    "ask_by_id",
+    "asker_of",
+    "judge_answers",
+    "rate_reasoning",
+    "read_done",
+    "role_spec",
+    "verdict_subjects",
+]

@@ -1,0 +1,281 @@
+"""The whole suite: the original run, a run for every probe, and the table of what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from situs._files import canonical_json, digest, write_atomic
+from situs.bench import Bench
+from situs.items import Item
+from situs.probe._answers import Answers, read_answers
+from situs.probe._blind import Blank, KeptHidden, Noise, OneSlice, OtherPatient, Shuffled, WordsOnly
+from situs.probe._bodies import mirror_group
+from situs.probe._catalogue import PROBES
+from situs.probe._changed_bench import ChangedVolumes, OutcomeRow, changed_bench, write_items
+from situs.probe._profiles import WORDINGS, one_slice, reconvened, reordered, resized, worded
+from situs.probe._rotations import Rotations, rotated, rotations_of
+from situs.probe._shortcuts import ShortcutRow, shortcut_table
+from situs.probe._sight_gain import SHORTCUTS, SightGain, gain_between, gain_over_best, shortcut_answers
+from situs.probe._swap import swap_row
+from situs.probe._table import ProbeRow, compared, group_row, row_of
+from situs.probe._wordings import Wordings, wordings_of
+from situs.profiles import FileVolumes, Presenter, Profile, SliceStore
+from situs.run import Presents, RunResult, selected_items
+
+__all__ = ["Ask", "ProbeResult", "Stopped", "probe"]
+
+ORIGINAL = "original"
+
+
+class Ask(Protocol):
+    """Puts the items of a bench to the model and leaves a run folder."""
+
+    def __call__(
+        self,
+        bench: Bench,
+        presenter: Presents,
+        profile: Profile,
+        out: Path,
+        *,
+        split: str | None,
+        limit: int | None,
+        withhold: bool,
+    ) -> RunResult:
+        """One run, resumed if it was begun."""
+
+
+class Stopped(Exception):
+    """A run stopped early or was interrupted; the same command goes on with it."""
+
+    def __init__(self, name: str, result: RunResult) -> None:
+        super().__init__(name)
+        self.name = name
+        self.result = result
+
+
+class ProbeResult(msgspec.Struct, frozen=True):
+    """Everything `situs probe` says."""
+
+    probes: dict[str, ProbeRow]
+    sight_gain: SightGain
+    shortcuts: dict[str, ShortcutRow]
+    """Rows that see no picture, on the same items: chance, the shortcuts, option tricks and prior boxes."""
+    signatures: Any = None
+    """Why wrong answers are wrong, where that is worked out."""
+    rotations: Rotations | None = None
+    wordings: Wordings | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def probe(
+    bench: Bench,
+    profile: Profile,
+    names: Iterable[str],
+    out: Path,
+    ask: Ask,
+    *,
+    split: str | None = None,
+    limit: int | None = None,
+    data: Path | None = None,
+    signatures: Callable[[Path, Path], Any] | None = None,
+    seed: int = 0,
+) -> ProbeResult:
+    """Run the probes into folders under `out`, and say what they show.
+
+    The text-only run is always made: the sight gain is measured against it. `signatures` gets the original run and
+    the bench.
+    """
+    return _Suite(bench, profile, out, ask, split, limit, data, seed).run(list(names), signatures)
+
+
+class _Suite:
+    def __init__(
+        self,
+        bench: Bench,
+        profile: Profile,
+        out: Path,
+        ask: Ask,
+        split: str | None,
+        limit: int | None,
+        data: Path | None,
+        seed: int,
+    ) -> None:
+        self._bench = bench
+        self._profile = profile
+        self._out = out
+        self._ask = ask
+        self._split = split
+        self._limit = limit
+        self._data = data
+        self._seed = seed
+        self._store = SliceStore()
+
+    def run(self, names: list[str], signatures: Callable[[Path, Path], Any] | None) -> ProbeResult:
+        self._asked(ORIGINAL, self._bench, self._presenter(self._profile), self._profile)
+        self._full = read_answers(self._out / ORIGINAL, self._bench.folder)
+        text = self._blind("text", self._profile)
+        rows: dict[str, ProbeRow] = {}
+        volume = rotations = wordings = None
+        for name in names:
+            match name:
+                case "swap":
+                    rows[name] = swap_row(self._full, seed=self._seed)
+                case "rotations":
+                    rows[name], rotations = self._rotations()
+                case "wordings":
+                    rows[name], wordings = self._wordings()
+                case "convention" | "slice-order" | "spacing":
+                    rows[name] = self._represented(name)
+                case _ if PROBES[name].kind == "blind":
+                    answers = text if name == "text" else self._blind(name, self._profile)
+                    rows[name] = self._blind_row(name, answers)
+                    volume = answers if name == "one-slice" else volume
+                case _:
+                    rows[name] = self._changed(name)
+        clusters = {item_id: one.item.patient_id for item_id, one in self._full.by_id.items()}
+        shortcuts = shortcut_answers(self._bench, self._full, self._profile, SHORTCUTS)
+        result = ProbeResult(
+            probes=rows,
+            sight_gain=self._sight_gain(text, volume, shortcuts, clusters),
+            shortcuts=shortcut_table(self._bench, self._full, self._profile, shortcuts, seed=self._seed),
+            signatures=None if signatures is None else signatures(self._out / ORIGINAL, self._bench.folder),
+            rotations=rotations,
+            wordings=wordings,
+            warnings=self._warnings(rows),
+        )
+        write_atomic(self._out / "probes.json", msgspec.json.format(canonical_json(result), indent=1) + b"\n")
+        return result
+
+    def _presenter(self, profile: Profile) -> Presenter:
+        return Presenter(self._bench, profile, store=self._store, data=self._data)
+
+    def _asked(self, name: str, bench: Bench, presenter: Presents, profile: Profile, *, withhold: bool = False) -> None:
+        whole = bench is not self._bench
+        result = self._ask(
+            bench,
+            presenter,
+            profile,
+            self._out / name,
+            split=None if whole else self._split,
+            limit=None if whole else self._limit,
+            withhold=withhold,
+        )
+        if result.interrupted or result.stopped:
+            raise Stopped(name, result)
+
+    def _blind(self, name: str, profile: Profile) -> Answers:
+        hidden = self._full.hidden
+        if name == "one-slice":
+            profile = one_slice(profile)
+        presenter = self._presenter(profile)
+        shown: KeptHidden
+        match name:
+            case "text":
+                shown = WordsOnly(presenter, hidden)
+            case "noise":
+                shown = Noise(presenter, hidden)
+            case "one-slice":
+                shown = OneSlice(presenter, hidden)
+            case "other-patient":
+                shown = OtherPatient(presenter, hidden, self._bench)
+            case _:
+                shown = Blank(presenter, hidden, marks=name == "marks-on-blank")
+        self._asked(name, self._bench, shown, profile, withhold=name == "text")
+        return read_answers(self._out / name, self._bench.folder, hidden=hidden)
+
+    def _blind_row(self, name: str, answers: Answers) -> ProbeRow:
+        rows = compared(self._full, answers, None, lambda item_id: item_id)
+        return row_of("blind", rows, runs=(name,), seed=self._seed)
+
+    def _represented(self, name: str) -> ProbeRow:
+        change = {"convention": reconvened, "slice-order": reordered, "spacing": resized}[name]
+        profile = change(self._profile)
+        self._asked(name, self._bench, self._presenter(profile), profile)
+        answers = read_answers(self._out / name, self._bench.folder)
+        rows = compared(self._full, answers, None, lambda item_id: item_id)
+        return row_of("representation", rows, runs=(name,), seed=self._seed)
+
+    def _items(self) -> list[Item]:
+        return list(selected_items(self._bench, self._split, self._limit))
+
+    def _changed(self, name: str) -> ProbeRow:
+        kind, folder = PROBES[name].kind, self._out / f"bench-{name}"
+        made = changed_bench(self._bench, self._items(), name, self._profile, folder, data=self._data)
+        if made.bench is None:
+            return row_of(kind, [], made.outcomes, seed=self._seed)
+        volumes = ChangedVolumes(self._bench, name, self._profile, data=self._data)
+        presenter = Presenter(made.bench, self._profile, store=self._store, volumes=volumes)
+        shown: Presents = presenter
+        if name == "shuffled":
+            reasons = self._full.hidden.items()
+            shown = Shuffled(presenter, {f"{item_id}~{name}": why for item_id, why in reasons})
+        self._asked(name, made.bench, shown, self._profile)
+        answers = read_answers(self._out / name, folder)
+        rows = compared(self._full, answers, made.outcomes, lambda item_id: f"{item_id}~{name}")
+        groups = None
+        if name == "mirror":
+            bodies = {row.item.item_id: mirror_group(row.item, self._bench.info.terms) for row in rows}
+            groups = group_row(kind, rows, bodies, seed=self._seed)
+        return row_of(kind, rows, made.outcomes, runs=(name,), groups=groups, seed=self._seed)
+
+    def _rotations(self) -> tuple[ProbeRow, Rotations]:
+        items, folder = self._items(), self._out / "bench-rotations"
+        twins = list(rotated(items))
+        outcomes = [OutcomeRow(twin.item_id, "unchanged") for twin in twins]
+        key = digest(self._bench.info.content_hash, "rotations", *(twin.item_id for twin in twins))
+        if not twins:
+            nothing = Answers({}, self._full.shown, {})
+            return row_of("choice", []), rotations_of(self._full, nothing, seed=self._seed)
+        made = write_items(self._bench, twins, outcomes, key, folder)
+        assert made.bench is not None
+        files = FileVolumes(self._bench, data=self._data)
+        presenter = Presenter(made.bench, self._profile, store=self._store, volumes=files)
+        self._asked("rotations", made.bench, presenter, self._profile)
+        answers = read_answers(self._out / "rotations", folder)
+        rows = compared(self._full, answers, None, lambda item_id: f"{item_id}~rotations.1")
+        note = "of the first rotation; all of them are summed up under rotations"
+        row = row_of("choice", rows, runs=("rotations",), note=note, seed=self._seed)
+        return row, rotations_of(self._full, answers, seed=self._seed)
+
+    def _wordings(self) -> tuple[ProbeRow, Wordings]:
+        runs = {ORIGINAL: self._full}
+        for number in range(len(WORDINGS)):
+            name, profile = f"wording-{number + 1}", worded(self._profile, number)
+            self._asked(name, self._bench, self._presenter(profile), profile)
+            runs[name] = read_answers(self._out / name, self._bench.folder)
+        rows = compared(self._full, runs["wording-1"], None, lambda item_id: item_id)
+        note = "of the first wording; all of them are summed up under wordings"
+        names = tuple(name for name in runs if name != ORIGINAL)
+        row = row_of("choice", rows, runs=names, note=note, seed=self._seed)
+        return row, wordings_of(runs, seed=self._seed)
+
+    def _sight_gain(
+        self, text: Answers, volume: Answers | None, shortcuts: dict[str, dict[str, bool]], clusters: dict[str, str]
+    ) -> SightGain:
+        gain = gain_between(self._full, text, seed=self._seed)
+        strata = sorted({one.item.stratum for one in self._full.by_id.values()})
+        model = {item_id: one.right for item_id, one in self._full.by_id.items() if one.counts}
+        return SightGain(
+            value=gain.value,
+            ci95=gain.ci95,
+            n=gain.n,
+            patients=gain.patients,
+            model=gain.model,
+            text=gain.blind,
+            with_chance_credit=gain_between(self._full, text, chance_credit=True, seed=self._seed),
+            volume_gain=None if volume is None else gain_between(self._full, volume, seed=self._seed),
+            over_best_shortcut=gain_over_best(model, shortcuts, clusters, seed=self._seed),
+            by_stratum={name: gain_between(self._full, text, stratum=name, seed=self._seed) for name in strata},
+            note=gain.note,
+        )
+
+    def _warnings(self, rows: dict[str, ProbeRow]) -> tuple[str, ...]:
+        result = [f"{name}: {row.note}" for name, row in rows.items() if not row.n]
+        hidden = sum(not one.counts for one in self._full.by_id.values())
+        if hidden:
+            result.append(f"{hidden:,} items cannot be answered under this profile, or need a judge; they are left out")
+        return tuple(result)

@@ -1,0 +1,162 @@
+"""The row of a probe: what became of each item before and after the change, with intervals by patient."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from situs.items import Item
+from situs.probe._answers import Answered, Answers, said_by
+from situs.probe._changed_bench import OutcomeRow
+from situs.probe._flipped import looks_flipped
+from situs.score import Estimate, cluster_bootstrap, judge, paired_difference
+
+__all__ = ["Compared", "ProbeRow", "compared", "group_row", "row_of"]
+
+Interval = tuple[float, float] | None
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """One item under a change."""
+
+    item: Item
+    """The original one."""
+    outcome: str
+    """`changed` or `unchanged`: what the change does to the right answer."""
+    original: bool
+    changed: bool
+    kept_old: bool
+    """Where the right answer changed: the changed scan was given the old right answer. Else: the same answer twice."""
+    flipped: bool
+
+
+class ProbeRow(msgspec.Struct, frozen=True):
+    """A line of the table. Shares are None where no item allows them."""
+
+    kind: str
+    original: float | None
+    """Accuracy before, on the items compared."""
+    changed: float | None
+    """Accuracy after, against the answer that is then right."""
+    both_right: float | None
+    followed: float | None
+    """Of the items that were right before and whose right answer changes: the new one was given."""
+    kept_old: float | None
+    """Of the same: the old one was given. Where no right answer changes: the same answer was given twice."""
+    neither: float | None
+    looks_flipped: float | None
+    """Said in words that the scan looks flipped or out of order, among all answers after the change."""
+    n: int
+    ci95: Interval
+    """Of `changed`."""
+    intervals: dict[str, Interval] = {}
+    """Of each share, and of `difference`."""
+    difference: float | None = None
+    """`changed` minus `original`, paired."""
+    patients: int = 0
+    n_followed: int = 0
+    """Items that `followed`, `kept_old` and `neither` rest on."""
+    n_changed: int = 0
+    """Items compared whose right answer changes."""
+    outcomes: dict[str, int] = {}
+    """Of all items asked of the original scan: how many right answers are changed, unchanged and undefined."""
+    undefined: dict[str, int] = {}
+    """Why some have no answer after the change."""
+    groups: dict[str, ProbeRow] = {}
+    runs: tuple[str, ...] = ()
+    """The run folders, relative to --out."""
+    note: str = ""
+
+
+def compared(
+    before: Answers, after: Answers, outcomes: Iterable[OutcomeRow] | None, twin: Callable[[str], str]
+) -> list[Compared]:
+    """Items that count before and after; `twin` names an item after the change."""
+    known = None if outcomes is None else {row.item_id: row.outcome for row in outcomes}
+    result = []
+    for item_id, old in before.by_id.items():
+        new = after.by_id.get(twin(item_id))
+        outcome = "unchanged" if known is None else known.get(item_id, "undefined")
+        if new is None or outcome == "undefined" or not (old.counts and new.counts):
+            continue
+        kept = _kept_old(old, new, after) if outcome == "changed" else _same(old, new)
+        flipped = new.row is not None and looks_flipped(new.row.response)
+        result.append(Compared(old.item, outcome, old.right, new.right, kept, flipped))
+    return result
+
+
+def _same(old: Answered, new: Answered) -> bool:
+    """The same answer read twice, or the very same words that could not be read."""
+    if old.row is not None and new.row is not None and old.row.response == new.row.response:
+        return True
+    said = said_by(old)
+    return said is not None and said == said_by(new)
+
+
+def _kept_old(old: Answered, new: Answered, after: Answers) -> bool:
+    """Whether the answer to the changed scan would have been right before."""
+    if new.right:
+        return False
+    as_before = msgspec.structs.replace(new.item, answer=old.item.answer)
+    return bool(judge(as_before, new.row, None, shown=after.shown).outcome.right)
+
+
+def row_of(
+    kind: str,
+    rows: Sequence[Compared],
+    outcomes: Iterable[OutcomeRow] | None = None,
+    *,
+    runs: tuple[str, ...] = (),
+    groups: Mapping[str, ProbeRow] | None = None,
+    note: str = "",
+    seed: int = 0,
+) -> ProbeRow:
+    """The shares of a probe over its items."""
+    listed = sorted(rows, key=lambda row: row.item.item_id)
+    clusters = [row.item.patient_id for row in listed]
+    moved = [row for row in listed if row.outcome == "changed" and row.original]
+    kept_on = moved if any(row.outcome == "changed" for row in listed) else listed
+    shares = {
+        "original": _share(listed, lambda row: row.original, seed),
+        "changed": _share(listed, lambda row: row.changed, seed),
+        "both_right": _share(listed, lambda row: row.original and row.changed, seed),
+        "followed": _share(moved, lambda row: row.changed, seed),
+        "kept_old": _share(kept_on, lambda row: row.kept_old, seed),
+        "neither": _share(moved, lambda row: not row.changed and not row.kept_old, seed),
+        "looks_flipped": _share(listed, lambda row: row.flipped, seed),
+    }
+    after, before = [float(row.changed) for row in listed], [float(row.original) for row in listed]
+    difference = paired_difference(after, before, clusters, seed=seed) if listed else None
+    intervals = {name: found.ci95 if found else None for name, found in shares.items()}
+    told = list(outcomes or ())
+    shown = shares["changed"]
+    return ProbeRow(
+        kind=kind,
+        **{name: found.value if found else None for name, found in shares.items()},
+        n=len(listed),
+        ci95=intervals["changed"],
+        intervals=intervals | {"difference": difference.ci95 if difference else None},
+        difference=difference.value if difference else None,
+        patients=len(set(clusters)),
+        n_followed=len(moved),
+        n_changed=sum(row.outcome == "changed" for row in listed),
+        outcomes=dict(sorted(Counter(row.outcome for row in told or listed).items())),
+        undefined=dict(sorted(Counter(row.reason for row in told if row.outcome == "undefined").items())),
+        groups=dict(groups or {}),
+        runs=runs,
+        note="; ".join(filter(None, (note, "no item to compare" if shown is None else shown.note))),
+    )
+
+
+def group_row(kind: str, rows: Sequence[Compared], groups: Mapping[str, str], *, seed: int = 0) -> dict[str, ProbeRow]:
+    """A row for each group of items; `groups` maps item ids to names."""
+    names = sorted({groups[row.item.item_id] for row in rows})
+    return {n: row_of(kind, [row for row in rows if groups[row.item.item_id] == n], seed=seed) for n in names}
+
+
+def _share(rows: Sequence[Compared], holds: Callable[[Compared], bool], seed: int) -> Estimate | None:
+    if not rows:
+        return None
+    return cluster_bootstrap([float(holds(row)) for row in rows], [row.item.patient_id for row in rows], seed=seed)

@@ -1,0 +1,102 @@
+"""The side of a brain tumour, in a head stripped of its skull: beyond the plane that halves the brain, by 5 mm."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from situs.anatomy import term
+from situs.facts import Ledger, load_recipe
+from situs.space import Affine, Grid
+from situs.volumes import LabelMap, Structure, brain_of
+
+SHAPE, SPACING, CENTRE = (84, 100, 80), 2.0, (46, 50, 40)
+PARTS = ("brain_tumour_enhancing", "brain_tumour_edema", "brain_tumour_necrotic_core")
+
+
+def ball(centre, radii, shape=SHAPE) -> np.ndarray:
+    return sum(((g - c) / r) ** 2 for g, c, r in zip(np.ogrid[tuple(map(slice, shape))], centre, radii)) <= 1
+
+
+BRAIN = ball(CENTRE, (33, 43, 32))
+
+
+def ledger(aside: float, *, brain: np.ndarray | None = BRAIN, mirror: bool = False, order=(0, 1, 2)) -> Ledger:
+    """A tumour whose centre lies so many voxels right of the middle; its core 6, its edema 10 voxels in radius."""
+    centre = (CENTRE[0] + aside, 50, 40)
+    layer = np.zeros(SHAPE, np.uint8)
+    for radius, value in ((10, 2), (6, 1), (3, 3)):
+        layer[ball(centre, (radius,) * 3)] = value
+    affine = Affine(np.diag([SPACING, SPACING, SPACING, 1.0]))
+    if mirror:
+        layer, brain = layer[::-1], brain[::-1]
+    grid = Grid(tuple(SHAPE[a] for a in order), affine.reordered(order, (False,) * 3, tuple(SHAPE[a] for a in order)))
+    structures = tuple(Structure(n + 1, name, 0, n + 1) for n, name in enumerate(PARTS))
+    return Ledger(
+        LabelMap(grid, (np.asfortranarray(layer.transpose(order)),), structures),
+        labels_hash="hash",
+        study_id="study",
+        series="mr",
+        recipe=load_recipe(),
+        annotation="exact",
+        side_basis="affine",
+        terms={name: term(name) for name in PARTS},
+        brain=None if brain is None else brain.transpose(order),
+    )
+
+
+def test_the_parts_without_the_edema_are_the_core():
+    """A ball of 6 voxels' radius; the parts keep their own masks."""
+    found = ledger(16)
+    assert set(found.structures) == {*PARTS, "brain_tumour_core"}
+    assert found.fact("voxels", "brain_tumour_core").value == np.count_nonzero(ball((62, 50, 40), (6, 6, 6)))
+
+
+def test_the_plane_runs_through_the_middle_of_the_brain():
+    midline = ledger(16).midline
+    assert midline.basis == "brain"
+    assert midline.at(np.array([60.0, 80.0, 100.0]))[:, 0] == pytest.approx(CENTRE[0] * SPACING, abs=0.2)
+
+
+@pytest.mark.parametrize(("aside", "side", "flags"), [(16, "right", ()), (-16, "left", ()), (0, "both", ())])
+def test_sides(aside, side, flags):
+    fact = ledger(aside).fact("side", "brain_tumour_core")
+    assert (fact.value, fact.flags) == (side, flags)
+
+
+def test_a_tumour_beside_the_midline_is_not_certain():
+    """It touches the middle; 5 mm further right, the plane would cut off h²(3r - h) / 4r³ = 11 % of it (r = 12 mm)."""
+    fact = ledger(6).fact("side", "brain_tumour_core")
+    assert (fact.value, fact.flags) == ("right", ("unstable",))
+
+
+@pytest.mark.parametrize("order", itertools.permutations(range(3)))
+def test_no_order_of_axes_changes_the_share(order):
+    one, two = ledger(5), ledger(5, order=order)
+    first, second = (found.fact("right_share", "brain_tumour_core") for found in (one, two))
+    assert second.value == pytest.approx(first.value, abs=1e-9)
+    assert second.interval == pytest.approx(first.interval, abs=1e-9)
+
+
+def test_the_mirror_image_swaps_the_share():
+    first, second = (ledger(5, mirror=m).fact("right_share", "brain_tumour_core") for m in (False, True))
+    assert second.value == pytest.approx(1.0 - first.value, abs=1e-9)
+    assert second.interval == pytest.approx(tuple(1.0 - v for v in first.interval[::-1]), abs=1e-9)
+
+
+def test_no_brain_no_midline():
+    """Half a brain, of which nobody can say where the middle was, and none at all."""
+    assert ledger(16, brain=None).midline is None
+    lopsided = BRAIN & (ball((30, 50, 40), (99, 99, 99)) & ~ball((79, 50, 40), (33, 22, 99)))
+    assert ledger(16, brain=lopsided).midline is None
+
+
+@pytest.mark.parametrize(
+    ("values", "found"), [((0, 300), True), ((0, 0), False), ((5, 300), False), ((-1000, 300), False)]
+)
+def test_what_is_a_brain(values, found):
+    """Nonzero in an MR, between half a litre and 2.2 litres; a CT is not stripped so."""
+    image = np.where(BRAIN, values[1], values[0])
+    assert (brain_of(image, SPACING**3) is not None) is found

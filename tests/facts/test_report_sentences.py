@@ -1,0 +1,168 @@
+"""What sentences of a report prove, read by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from situs.facts import Quoted
+from situs.facts.reports import LOCATED, Report, ReportLedger, place_of, proposal_problem, quote_span
+
+
+def places(findings: str, impression: str = "") -> dict[tuple[str, str], dict[str, str]]:
+    """Finding and organ → place, as the report proves it."""
+    ledger = ReportLedger(Report("r", findings, impression), "s")
+    return {pair: place_of(ledger.fact(LOCATED, *pair)) for pair in ledger.located()}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "pair", "place"),
+    [
+        (
+            "A 3 mm nodule is observed in the anterior segment of the right lung upper lobe.",
+            ("nodule", "lung"),
+            {"side": "right", "lobe": "upper", "segment": "anterior"},
+        ),
+        (
+            "Linear atelectasis areas are seen in the left lung lingular segment.",
+            ("atelectasis", "lung"),
+            {"side": "left", "lobe": "upper"},
+        ),
+        ("Atelectasis in the middle lobe.", ("atelectasis", "lung"), {"side": "right", "lobe": "middle"}),
+        (
+            "Consolidation is observed in the posterobasal segment of the left lung.",
+            ("consolidation", "lung"),
+            {"side": "left", "lobe": "lower", "segment": "posterobasal"},
+        ),
+        ("There is bilateral pleural effusion.", ("pleural effusion", "lung"), {"side": "both"}),
+        (
+            "A stone in the upper pole of the left kidney.",
+            ("stone", "kidney"),
+            {"side": "left", "part": "upper"},
+        ),
+        ("A cyst was observed in the right lobe of the liver.", ("cyst", "liver"), {"side": "right", "part": "right"}),
+        ("Height loss is observed in the T8 vertebra.", ("height loss", "vertebra"), {"level": "T8"}),
+    ],
+)
+def test_a_plain_sentence_proves_a_place(sentence: str, pair: tuple[str, str], place: dict[str, str]) -> None:
+    assert places(sentence) == {pair: place}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "A nodule in the right lung upper lobe (metastasis?).",
+        "Findings in the right lung were evaluated in favor of consolidation.",
+        "The consolidation observed in the right lung in the previous examination has regressed.",
+        "No pleural effusion was detected on the right.",
+        "Pleural effusion was not observed in the left hemithorax.",
+        "Postoperative atelectasis in the left lung lower lobe.",
+        "Nodules are observed in the upper lobe of the right lung and the lower lobe of the left lung.",
+        "Pleural effusion on the right and atelectasis in the lower lobe.",
+        "A nodule in the right lung lingular segment.",
+        "A nodule in the middle lobe of the left lung.",
+        "Atheromatous plaques in the left anterior descending artery.",
+        "Height loss is observed in the T4 and T5 vertebrae.",
+    ],
+)
+def test_hedged_denied_compared_doubled_or_impossible_sentences_prove_nothing(sentence: str) -> None:
+    assert places(sentence) == {}
+
+
+def test_another_of_its_kind_elsewhere_makes_it_ambiguous() -> None:
+    first = "A nodule is observed in the upper lobe of the right lung."
+    assert places(first)
+    assert places(f"{first} A nodule is observed in the left lung.") == {}
+    assert places(f"{first} There are other nodules.") == {}
+    assert places(f"{first} Nodules in the left lung (metastasis?).") == {}, "what is hedged may still be there"
+    assert places(f"{first} No nodule was detected in the left lung.") == places(first)
+    assert places(first, "Nodule in the right lung.") == places(first)
+    assert places(first, "Nodule.") == places(first)
+    assert places(first, "Nodule in the left lung.") == {}
+
+
+def test_a_size_tells_two_apart_only_if_it_differs_clearly() -> None:
+    small, large = "A 5 mm nodule in the right lung upper lobe.", "A 14 mm nodule in the left lung lower lobe."
+    assert set(places(f"{small} {large}")) == {("nodule 5 mm", "lung"), ("nodule 14 mm", "lung")}
+    assert places(f"{small} A 5.5 mm nodule in the left lung.") == {}
+    assert set(places(f"{large} Millimetric nodules in both lungs.")) == {("nodule 14 mm", "lung")}
+
+
+def test_the_quote_stands_at_its_offsets() -> None:
+    report = Report("r", "The trachea is open. A 2.5 mm nodule is seen in the left lung.", "Nodule.")
+    derivation = ReportLedger(report, "s").fact(LOCATED, "nodule", "lung").derivation
+    assert isinstance(derivation, Quoted)
+    assert derivation.quote == "A 2.5 mm nodule is seen in the left lung."
+    assert report.text[derivation.start : derivation.end] == derivation.quote
+    assert derivation.document == report.hash
+
+
+def test_a_quote_is_found_and_widened_to_its_sentence() -> None:
+    text = "One here. A cyst in\n the left kidney; two."
+    span = quote_span(text, "cyst IN the left")
+    assert span is not None
+    assert quote_span(text, "cyst in the right") is None
+    assert quote_span(text, " . ") is None
+
+
+QUOTE = "Bilateral pleural effusion reaching 3 cm, more on the left, is observed."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "quote", "problem"),
+    [
+        ("On which sides is the pleural effusion?", "Both sides", QUOTE, None),
+        ("Where is the pleural effusion larger?", "On the left", QUOTE, None),
+        ("Where is the pleural effusion larger?", "On the left, 4 cm", QUOTE, "says '4'"),
+        ("Where is the nodule?", "On the right", "A nodule in the left lung.", "side"),
+        ("Is the left effusion the larger?", "No", QUOTE, "denies nothing"),
+        ("Does the mass cross the midline?", "No", "The mass does not cross the midline.", None),
+        ("Which lobe has the mass?", "The upper lobe", "No mass in the upper lobe.", "denial"),
+        ("Are the lungs normal?", "No", "The lungs are not normal.", "there or normal"),
+        (
+            "Where does the report mention the nodule?",
+            "Left lung",
+            "A nodule in the left lung.",
+            "speaks of the report",
+        ),
+        ("Which left lung has the nodule?", "The left lung", "A nodule in the left lung.", "contains its answer"),
+        ("What is the diagnosis?", "Sarcoidosis", "Sarcoidosis.", "not spatial"),
+    ],
+)
+def test_the_rules_around_a_model(question: str, answer: str, quote: str, problem: str | None) -> None:
+    found = proposal_problem(question, answer, quote)
+    assert (found is None) == (problem is None), found
+    assert problem is None or problem in str(found)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Nodules in the posterior and anterior segment of the right lung upper lobe.",
+        "Nodules in the anterior, posterior segments of the right lung upper lobe.",
+        "Nodules in the right lung upper lobe anterior-posterior segments.",
+    ],
+)
+def test_of_several_segments_none_is_named(sentence: str) -> None:
+    assert places(sentence) == {("nodule", "lung"): {"side": "right", "lobe": "upper"}}
+
+
+def test_two_in_one_sentence_prove_nothing() -> None:
+    assert places("A 3 mm nodule in the left lung lower lobe and a 5 mm calcified nodule in the subpleural area.") == {}
+
+
+def test_what_spreads_has_no_size_in_its_name() -> None:
+    text = "Effusion up to 15 cm in the left pleural space. Effusion of 2 cm in the right pleural space."
+    assert places(text) == {}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Nodules in the right lung, the largest of which is in the upper lobe.",
+        "Bronchiectasis in the left lung, especially in the lower lobe.",
+        "Height losses are observed in the Dh11 vertebra and the L1 vertebra.",
+        "Decreased pleural effusion on the left.",
+    ],
+)
+def test_the_worst_place_among_several_is_not_the_place(sentence: str) -> None:
+    assert places(sentence) == {}

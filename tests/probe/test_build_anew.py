@@ -1,0 +1,120 @@
+"""Every counterfactual answer is the answer of a bench built anew from the changed image and masks on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nibabel
+import numpy as np
+import pytest
+
+from situs.bench import Locations, open_bench
+from situs.items import Boxes, Choice, Frames, Item, Number, YesNo, marks_of
+from situs.probe import Patient, changed, changed_bench, derive, load_patient
+from situs.profiles import load_profile
+
+REAL = Path(os.environ.get("SITUS_REAL_DATA") or "/nonexistent") / "volumes"
+
+
+def write(patient: Patient, folder: Path) -> None:
+    """As a public set would give it: an image, and a mask for each structure."""
+    matrix = patient.labels.grid.affine.matrix
+    (folder / "segmentations").mkdir(parents=True)
+    nibabel.save(nibabel.Nifti1Image(np.ascontiguousarray(patient.image), matrix), folder / "ct.nii.gz")
+    for structure in patient.labels.structures:
+        mask = np.ascontiguousarray(patient.labels.mask(structure).astype(np.uint8))
+        nibabel.save(nibabel.Nifti1Image(mask, matrix), folder / "segmentations" / f"{structure.name}.nii.gz")
+
+
+def assert_same_answer(one: Item, other: Item) -> None:
+    a, b = one.answer, other.answer
+    assert type(a) is type(b)
+    match a:
+        case Number():
+            assert b.value == pytest.approx(a.value, rel=1e-3, abs=1e-3)
+            assert b.interval == pytest.approx(a.interval, rel=1e-3, abs=1e-3)
+        case Boxes():
+            for box, there in zip(a.boxes, b.boxes, strict=True):
+                assert box.label == there.label
+                assert (box.lo_mm, box.hi_mm) == (
+                    pytest.approx(there.lo_mm, abs=0.01),
+                    pytest.approx(there.hi_mm, abs=0.01),
+                )
+        case Choice() if marks_of(one):
+            # Which letter is right is the arrangement's choice; where the right mark lies is the patient's.
+            here, there = (marks_of(i)[i.answer.value] for i in (one, other))
+            assert here.lo_mm == pytest.approx(there.lo_mm, abs=0.01)
+        case YesNo() | Choice() | Frames():
+            assert a == b
+        case _:
+            raise AssertionError(a)
+
+
+def check(probe: str, source: Path, work: Path, situs: Callable[..., Any], stems: dict[str, str], *args: object) -> int:
+    """How many answers were compared with those of the bench built anew."""
+    bench, profile = open_bench(source), load_profile("default")
+    locations = Locations.read(bench.folder)
+    taken = {}
+    for study in bench.studies():
+        if study.study_id in stems:
+            new = changed(load_patient(bench, study, study.series[0], locations), probe, profile)
+            if new is not None:
+                write(new, work / "data" / stems[study.study_id])
+                taken[study.study_id] = new
+    assert taken
+    assert situs("build", "masks", work / "data", *args, "--out", work / "anew").code == 0
+    anew = open_bench(work / "anew")
+    items = [item for item in bench.items() if item.study_id in taken]
+    made = changed_bench(bench, items, probe, profile, work / "bench-probe")
+    assert made.bench is not None
+    twins = {item.twin_of: item for item in made.bench.items()}
+    compared = 0
+    for item in anew.items():
+        if item.item_id in twins:
+            assert_same_answer(twins[item.item_id], item)
+            compared += 1
+    # What the new bench did not choose to ask is posed to its evidence as well.
+    for study in anew.studies():
+        patient = load_patient(anew, study, study.series[0], Locations.read(anew.folder))
+        own = [item for item in items if item.study_id == study.study_id]
+        for derived in derive(own, patient.ledger(anew), probe):
+            twin = twins.get(derived.item.twin_of)
+            if twin is not None:
+                assert derived.outcome != "undefined", (derived.reason, derived.item.question)
+                assert_same_answer(twin, derived.item)
+                compared += 1
+    return compared
+
+
+def oblique_study(source: Path) -> dict[str, str]:
+    """Study id → its folder, for one whose axes are not the patient's and whose lesion has room to move."""
+    bench, table, profile = open_bench(source), Locations.read(source), load_profile("default")
+    for study in bench.studies():
+        grid = study.series[0].grid
+        oblique = (np.count_nonzero(np.abs(grid.affine.linear) > 1e-3, axis=0) > 1).any()
+        if oblique and changed(load_patient(bench, study, study.series[0], table), "moved", profile) is not None:
+            return {study.study_id: table.find(study.series[0].image_hash).parent.name}
+    raise AssertionError("no oblique study")
+
+
+_SWEPT = [pytest.param(name, marks=pytest.mark.sweep) for name in ("axis-order", "flip-ap", "copied", "sham")]
+
+
+@pytest.mark.parametrize("probe", ["mirror", "flip-si", "painted-out", "moved", *_SWEPT])
+def test_the_answers_are_those_of_a_bench_built_anew(tiny: Path, tmp_path: Path, situs, probe: str) -> None:
+    args = ("--annotation", "exact", "--licence", "CC0-1.0")
+    assert check(probe, tiny / "bench", tmp_path, situs, oblique_study(tiny / "bench"), *args) > 10
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not REAL.is_dir(), reason="SITUS_REAL_DATA is not set")
+@pytest.mark.parametrize("probe", ["mirror", "flip-ap"])
+def test_so_are_those_of_a_real_patient(tmp_path: Path, situs, probe: str) -> None:
+    source = tmp_path / "source"
+    args = ("--annotation", "corrected", "--ids", "stem")
+    assert situs("build", "masks", REAL / "totalseg_s0009", *args, "--out", source).code == 0
+    stems = {study.study_id: "totalseg_s0009" for study in open_bench(source).studies()}
+    assert check(probe, source, tmp_path, situs, stems, *args) > 10

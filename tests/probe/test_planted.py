@@ -1,0 +1,182 @@
+"""Clients with a planted behaviour are told apart by what the suite says of them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from planted import key_of
+
+from situs.bench import open_bench
+from situs.items import Boxes, Frames, Item, Number, YesNo, letter_of
+from situs.probe import ChangedVolumes, changed_bench
+from situs.probe._profiles import one_slice
+from situs.profiles import Presenter, Profile, load_profile
+from situs.score import binomial_interval_999
+
+PROFILE = """
+name = "small"
+[view]
+slices = 24
+size_px = 96
+[window.ct]
+low = -160.0
+high = 240.0
+[window.mr]
+low_percentile = 1.0
+high_percentile = 99.0
+"""
+
+
+def in_words(item: Item, answer: Any = None) -> str | None:
+    match answer or item.answer:
+        case YesNo(value):
+            return "yes" if value else "no"
+        case Number(value, unit):
+            return f"{value:.6g} {unit}"
+        case Boxes() | Frames():
+            return None
+        case choice:
+            return letter_of(item, choice.value)
+
+
+def offered(item: Item) -> list[str]:
+    if item.options:
+        return list("ABCDEF"[: len(item.options)])
+    return ["yes", "no"] if isinstance(item.answer, YesNo) else ["1", "1000"]
+
+
+def tables(bench_path: Path, profile: Profile, folder: Path) -> dict[str, Any]:
+    """What the planted clients know."""
+    bench = open_bench(bench_path)
+    items = [item for item in bench.items() if in_words(item) is not None]
+    mirror = changed_bench(bench, bench.items(), "mirror", profile, folder / "bench-mirror")
+    assert mirror.bench is not None
+    twins = {item.twin_of: item for item in mirror.bench.items()}
+    known: dict[str, Any] = {"by_all": {}, "by_any": defaultdict(dict), "mirrored": {}, "offered": {}, "usual": {}}
+    usual: dict[str, Counter[str]] = defaultdict(Counter)
+    shown, single = Presenter(bench, profile), Presenter(bench, one_slice(profile))
+    for item in items:
+        own, truth = shown.present(item), in_words(item)
+        key = key_of([image.digest for image in own.images], own.prompt)
+        known["by_all"][key] = truth
+        known["offered"][own.prompt] = offered(item)
+        for image in (*own.images, *single.present(item).images):
+            known["by_any"][image.digest][item.question] = truth
+        twin = twins.get(item.item_id)
+        known["mirrored"][key] = truth if twin is None else in_words(item, twin.answer)
+        usual[item.question][str(truth)] += 1
+    changed = Presenter(mirror.bench, profile, volumes=ChangedVolumes(bench, "mirror", profile))
+    originals = {item.item_id: item for item in items}
+    for twin in mirror.bench.items():
+        if twin.twin_of in originals:
+            own = changed.present(twin)
+            key = key_of([image.digest for image in own.images], own.prompt)
+            known["by_all"][key] = in_words(twin)
+            known["offered"][own.prompt] = offered(twin)
+            known["mirrored"][key] = in_words(twin, originals[twin.twin_of].answer)
+    known["usual"] = {question: counts.most_common(1)[0][0] for question, counts in usual.items()}
+    return known
+
+
+@pytest.fixture(scope="session")
+def known(once: Callable[..., Path], tiny: Path) -> Path:
+    """A folder with the profile and the table."""
+
+    def make(folder: Path) -> None:
+        (folder / "small.toml").write_text(PROFILE)
+        found = tables(tiny / "bench", load_profile(str(folder / "small.toml")), folder)
+        (folder / "table.json").write_text(json.dumps(found))
+
+    return once("planted", make)
+
+
+@pytest.fixture
+def probed(known: Path, tiny: Path, situs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    monkeypatch.setattr(sys, "path", [str(Path(__file__).parent), *sys.path])
+
+    def call(name: str, probes: str, *more: object) -> Any:
+        if "mirror" in probes and not (tmp_path / name).exists():
+            shutil.copytree(known / "bench-mirror", tmp_path / name / "bench-mirror")
+        model = f"plugin:planted:{name}?table={known / 'table.json'}"
+        args = ("--model", model, "--profile", known / "small.toml", "--probes", probes, "--out", tmp_path / name)
+        ran = situs("probe", tiny / "bench", *args, *more, "--json")
+        assert ran.code == 0, ran.err
+        return ran.json
+
+    return call
+
+
+def test_an_honest_reader_sees(probed: Callable[..., Any], tmp_path: Path, situs, tiny: Path) -> None:
+    result = probed("Honest", "text,one-slice,swap,mirror")
+    gain = result["sight_gain"]
+    assert gain["ci95"][0] > 0.1
+    assert gain["volume_gain"]["ci95"][0] > 0.1
+    assert gain["over_best_shortcut"]["best"] in ("majority", "prior", "nearest", "text-classifier")
+    mirror, swap = result["probes"]["mirror"], result["probes"]["swap"]
+    low, high = binomial_interval_999(mirror["n_followed"], 0.8)
+    assert mirror["n_followed"] > 5
+    assert low <= mirror["followed"] * mirror["n_followed"] <= high
+    assert mirror["followed"] > mirror["kept_old"]
+    assert mirror["changed"] > 0.6
+    assert set(mirror["groups"]) == {"brain, limbs and pairs", "torso"}
+    assert mirror["outcomes"]["changed"] > 0
+    assert swap["followed"] > 0.6 > 0.4 > swap["kept_old"]
+    for name in ("original", "text", "one-slice"):
+        assert situs("score", tiny / "bench", tmp_path / "Honest" / name, "--json").code == 0
+    assert situs("score", tmp_path / "Honest" / "bench-mirror", tmp_path / "Honest" / "mirror", "--json").code == 0
+    compared = situs("compare", tmp_path / "Honest" / "original", tmp_path / "Honest" / "text", "--json").json
+    assert compared["pairs"][0]["difference"] == pytest.approx(gain["value"])
+    again = {p: p.stat().st_mtime_ns for p in (tmp_path / "Honest").rglob("answers.jsonl")}
+    assert probed("Honest", "text,one-slice,swap,mirror") == result
+    assert {p: p.stat().st_mtime_ns for p in (tmp_path / "Honest").rglob("answers.jsonl")} == again
+
+
+def test_who_says_what_most_patients_have_keeps_the_old_answer(probed: Callable[..., Any]) -> None:
+    result = probed("Usual", "blank,swap,mirror")
+    low, high = result["sight_gain"]["ci95"]
+    assert low <= 0.0 <= high
+    assert result["probes"]["mirror"]["followed"] == 0.0
+    assert result["probes"]["blank"]["kept_old"] == 1.0
+    assert result["probes"]["swap"]["kept_old"] == 1.0
+    assert result["probes"]["swap"]["followed"] == 0.0
+
+
+def test_a_reader_of_words_has_no_sight(probed: Callable[..., Any]) -> None:
+    low, high = probed("TextOnly", "text")["sight_gain"]["ci95"]
+    assert low <= 0.0 <= high
+
+
+def test_a_reader_of_one_slice_gains_nothing_from_the_volume(probed: Callable[..., Any]) -> None:
+    gain = probed("OneSlice", "one-slice")["sight_gain"]
+    assert gain["ci95"][0] > 0.1
+    assert gain["volume_gain"]["ci95"][0] <= 0.0 <= gain["volume_gain"]["ci95"][1]
+
+
+def test_a_mirrored_reader_is_wrong_where_sides_matter_and_right_elsewhere(probed: Callable[..., Any]) -> None:
+    row = probed("Mirrored", "mirror")["probes"]["mirror"]
+    assert row["n_followed"] == 0, "none of the answers that a mirror changes was right to begin with"
+    least = 1.0 - row["n_changed"] / row["n"]
+    assert row["n_changed"] > 5
+    assert 0.8 * least < row["original"] == row["changed"] <= least
+
+
+def test_refusals_are_also_shown_with_chance_credit(probed: Callable[..., Any]) -> None:
+    result = probed("Refuses", "text")
+    gain = result["sight_gain"]
+    assert gain["text"] == 0.0
+    credit, chance = gain["with_chance_credit"], result["shortcuts"]["chance"]
+    assert credit["blind"] * credit["n"] == pytest.approx(chance["value"] * chance["n"])
+    assert gain["with_chance_credit"]["value"] < gain["value"]
+
+
+def test_looks_flipped_is_an_outcome_of_its_own(probed: Callable[..., Any]) -> None:
+    rows = probed("Suspicious", "text,flip-ap")["probes"]
+    assert rows["flip-ap"]["looks_flipped"] == 1.0
+    assert any("nobody declared" in reason for reason in rows["flip-ap"]["undefined"])

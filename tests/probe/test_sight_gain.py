@@ -1,0 +1,72 @@
+"""The interval of the sight gain holds the true value as often as it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from situs.items import Item, YesNo
+from situs.probe._answers import Answered, Answers
+from situs.probe._sight_gain import gain_between, gain_over_best
+from situs.run import AnswerRow
+from situs.score import judge
+
+PATIENTS, EACH = 36, 8
+SEEN, BLIND = 0.8, 0.5
+
+
+def answered(item: Item, said: str) -> Answered:
+    row = AnswerRow(item.item_id, response=said)
+    return Answered(item, row, judge(item, row, None))
+
+
+@pytest.fixture(scope="module")
+def both() -> dict[str, dict[bool, Answered]]:
+    """Every item with a right and a wrong answer."""
+    result = {}
+    for patient in range(PATIENTS):
+        for number in range(EACH):
+            name = f"i{patient}-{number}"
+            item = Item(name, f"s{patient}", "ct", f"p{patient}", "t", "yes_no", f"Question {number}?", YesNo(True))
+            result[name] = {True: answered(item, "yes"), False: answered(item, "no")}
+    return result
+
+
+def simulated(both: dict[str, dict[bool, Answered]], mean: float, rng: np.random.Generator) -> Answers:
+    """Patients differ: each has an ability of its own around the mean (beta, so that the mean is exact)."""
+    ability = {f"p{p}": rng.beta(8 * mean, 8 * (1 - mean)) for p in range(PATIENTS)}
+    drawn = {i: pair[bool(rng.random() < ability[pair[True].item.patient_id])] for i, pair in both.items()}
+    return Answers(drawn, None, {})  # type: ignore[arg-type]
+
+
+def test_the_interval_holds_the_true_gain_in_ninety_of_a_hundred_seeds(both) -> None:
+    held = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        gain = gain_between(simulated(both, SEEN, rng), simulated(both, BLIND, rng), seed=seed)
+        held += gain.ci95[0] <= SEEN - BLIND <= gain.ci95[1]
+    assert held >= 90
+
+
+def test_the_best_shortcut_is_chosen_anew_in_every_resample() -> None:
+    """Two shortcuts that are right on one half each: the larger of their means is never under one half."""
+    items = [f"i{n:03d}" for n in range(80)]
+    clusters = {item: f"p{n // 2}" for n, item in enumerate(items)}
+    model = dict.fromkeys(items, True)
+    halves = {
+        "a": {item: n % 4 < 2 for n, item in enumerate(items)},
+        "b": {item: n % 4 >= 2 for n, item in enumerate(items)},
+    }
+    found = gain_over_best(model, halves, clusters)
+    assert found.value == pytest.approx(0.5)
+    assert found.ci95[1] <= 0.5, "the better half is taken each time, so the gain never exceeds one half"
+    fixed = gain_over_best(model, {"a": halves["a"]}, clusters)
+    assert fixed.ci95[1] > 0.55
+
+
+def test_shared_items_only(both) -> None:
+    rng = np.random.default_rng(0)
+    full, blind = simulated(both, SEEN, rng), simulated(both, BLIND, rng)
+    fewer = Answers(dict(list(blind.by_id.items())[:100]), None, {})  # type: ignore[arg-type]
+    assert gain_between(full, fewer).n == 100
+    assert gain_between(full, Answers({}, None, {})).value is None  # type: ignore[arg-type]
