@@ -21,7 +21,7 @@ QUICK = ("--metrics", "accuracy,chance")
 def folder(tmp_path_factory: pytest.TempPathFactory, situs: Situs) -> Path:
     """A made bench and four runs of `random` on it, by their seeds."""
     root = tmp_path_factory.mktemp("extras")
-    write_bench(root / "bench", patients=10)
+    write_bench(root / "bench", patients=4)
     for seed in (1, 2, 3):
         assert situs("run", root / "bench", "--model", f"random?seed={seed}", "--out", root / f"r{seed}").code == 0
     assert situs("run", root / "bench", "--model", "prior", "--out", root / "prior").code == 0
