@@ -6,7 +6,7 @@ export SITUS_REAL_DATA ?= $(abspath ../shared/data)
 
 MODELS := .venv-models
 
-.PHONY: demo test test-models lint bench sweep clean
+.PHONY: demo test test-browser test-models lint bench sweep clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -23,6 +23,13 @@ demo: $(VENV)/core  ## The whole way on synthetic patients; ends with a table an
 test: $(VENV)/dev  ## All tests that need no torch, browser or model weights; says what it skipped.
 	@test -d "$(SITUS_REAL_DATA)" || echo "note: no folder $(SITUS_REAL_DATA); tests on real volumes are skipped"
 	$(BIN)/python -m pytest -n 2 -q
+
+$(VENV)/browser: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
+	@touch $@
+
+test-browser: $(VENV)/browser  ## The report and the quiz in Chromium (Debian: apt-get install chromium; or SITUS_CHROMIUM=PATH).
+	$(BIN)/python -m pytest -q -m browser tests/browser
 
 # torch comes first and alone: asked for by another package, pip would fetch a build with several GB of CUDA. The last
 # two come without their requirements, which are many: the tests use the weights in the one and the scoring of the other.

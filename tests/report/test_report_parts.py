@@ -9,7 +9,6 @@ from situs.items import Item, YesNo
 from situs.report._choose import in_picture_order
 from situs.report._names import public_name, unique_names
 from situs.report._slices import opening_slice, shown_slices, spoken_ranges
-from situs.report._table import csv_text
 
 
 @pytest.mark.parametrize(
@@ -86,7 +85,3 @@ def test_every_task_then_wrong_then_the_rest() -> None:
     assert set(order[:5]) == wrong | {"c0"}
     again = [i.item_id for i in in_picture_order(reversed(items), lambda i: i.item_id in wrong, seed=1)]
     assert again == order
-
-
-def test_csv_starts_no_formula() -> None:
-    assert csv_text([["=cmd()", "+1", "-0.5", 'a"b']]) == '\'=cmd(),\'+1,-0.5,"a""b"\n'
