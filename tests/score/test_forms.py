@@ -198,3 +198,40 @@ def test_inferred_answers_are_counted(made, tmp_path: Path) -> None:
     scores = score_rows(made, lambda: items, rows, gives=None, metrics=["box.tube-iou@1", "places.inferred"])
     assert {entry.metric: entry.value for entry in scores.overall}["places.inferred"] == 1.0
     assert any(text.startswith("12 answers were read in another scale") for text in scores.warnings)
+
+
+def test_hits_of_a_3d_box(made, viewing) -> None:
+    """A box cut to 30 % of its width has an IoU of .3: a hit at .1 and .25, none at .5."""
+    item = item_of(made, "volume box")
+    true = viewing.boxes(item, item.answer.boxes)
+    assert len({box.label for box in true}) == 1
+    part = [FrameBox(b.frame, b.x0, b.y0, b.x0 + 0.3 * (b.x1 - b.x0), b.y1, b.label) for b in true]
+    scored = say(viewing, item, listed(part))
+    assert scored.values["box.iou-3d@1"] == pytest.approx(0.3, abs=0.01)
+    hits = [scored.values[f"box.hit-3d-at-{threshold}@1"] for threshold in ("0.1", "0.25", "0.5")]
+    assert hits == [1.0, 1.0, 0.0]
+    assert say(viewing, item, listed(true)).values["box.hit-3d-at-0.5@1"] == 1.0
+    rough = msgspec.structs.replace(item, tags=("approximate",))
+    assert "box.hit-3d-at-0.5@1" not in say(viewing, rough, listed(part)).values
+
+
+def test_kinds_are_not_steps(made, viewing) -> None:
+    """One off is near for a step, and as wrong as any other for a kind."""
+    item = item_of(made, "grades")
+    said = json.dumps({name: grade + 1 for name, grade in item.answer.grades.items()})
+    assert say(viewing, item, said).values["grade.within-one@1"] == 1.0
+    tags = tuple(f"nominal:{name}" for name in item.answer.grades)
+    nominal = say(viewing, msgspec.structs.replace(item, tags=tags), said)
+    assert "grade.within-one@1" not in nominal.values
+    assert nominal.nominal == set(item.answer.grades)
+    (kappa,) = entries([say(viewing, item, said)], ["grade.quadratic-kappa@1"], 0)
+    assert kappa.n == 1
+    assert entries([nominal], ["grade.quadratic-kappa@1"], 0) == []
+
+
+def test_sub_scores_of_a_bank_are_told_apart_by_question(made, viewing) -> None:
+    item = msgspec.structs.replace(item_of(made, "grades"), parameters={"question": "7"}, task="grade.bml")
+    said = json.dumps(item.answer.grades)
+    assert {name for name, _, _ in say(viewing, item, said).grades} == {f"7.{name}" for name in item.answer.grades}
+    measured = msgspec.structs.replace(item, task="geometry.bml")
+    assert all(name.startswith("geometry 7.") for name, _, _ in say(viewing, measured, said).grades)

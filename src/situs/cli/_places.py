@@ -38,7 +38,12 @@ def print_places(name: str, scores: Scores) -> None:
         columns = ["", "n", name, "95 % interval", *blind]
         print_table(title, columns, [_row(metric, scores, blind) for metric in metrics], caption.strip())
     if scores.by_subscore:
-        _print_subscores(name, scores)
+        majority = scores.baselines.get("majority")
+        _print_grades(name, "sub-score", scores.by_subscore, majority.by_subscore if majority else {})
+        for kind in ("family", "region"):
+            tables = {tag.partition(":")[2]: own for tag, own in scores.by_tag.items() if tag.startswith(f"{kind}:")}
+            blind = majority.by_tag if majority else {}
+            _print_grades(name, kind, tables, {tag.partition(":")[2]: own for tag, own in blind.items()})
 
 
 def _row(metric: str, scores: Scores, blind: Mapping[str, list[Entry]]) -> list[str]:
@@ -47,18 +52,19 @@ def _row(metric: str, scores: Scores, blind: Mapping[str, list[Entry]]) -> list[
     return [metric, f"{entry.n:,}" if entry else "", value_text(entry), interval_text(entry), *others]
 
 
-def _print_subscores(name: str, scores: Scores) -> None:
+def _print_grades(name: str, kind: str, tables: Mapping[str, list[Entry]], majority: Mapping[str, list[Entry]]) -> None:
+    """Grades by sub-score, family or region, beside the majority grade; nothing if there are none."""
     shown = ("grade.exact@1", "grade.within-one@1", "grade.quadratic-kappa@1")
-    majority = scores.baselines["majority"].by_subscore if "majority" in scores.baselines else {}
     rows = []
-    for sub_score, table in list(scores.by_subscore.items())[:_MOST_ROWS]:
+    for own, table in list(tables.items())[:_MOST_ROWS]:
         exact = entry_of(table, shown[0])
-        others = value_text(entry_of(majority.get(sub_score), shown[0]))
+        others = value_text(entry_of(majority.get(own), shown[0]))
         values = [value_text(entry_of(table, metric)) for metric in shown]
-        rows.append([sub_score, f"{exact.n:,}" if exact else "", *values, others])
-    more = len(scores.by_subscore) - len(rows)
-    columns = ["sub-score", "n", f"{name}: exact", "within one", "quadratic κ", "majority: exact"]
-    print_table("grades by sub-score", columns, rows, f"{more} more in scores.json." if more > 0 else "")
+        rows.append([own, f"{exact.n:,}" if exact else "", *values, others])
+    more = len(tables) - len(rows)
+    columns = [kind, "n", f"{name}: exact", "within one", "quadratic κ", "majority: exact"]
+    if rows:
+        print_table(f"grades by {kind}", columns, rows, f"{more} more in scores.json." if more > 0 else "")
 
 
 def print_sgmri(name: str, scores: Scores) -> None:

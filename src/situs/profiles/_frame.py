@@ -44,6 +44,7 @@ class Tile:
         self._size = size
         self._lattice = lattice
         self._matrix: NDArray[np.float64] | None = None
+        self._inverse: NDArray[np.float64] | None = None
 
     @property
     def size(self) -> tuple[int, int]:
@@ -88,9 +89,10 @@ class Tile:
 
     def from_source(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n, 3) → x, y on the picture and the distance in front of or behind the slice."""
-        across = np.cross(self.matrix[:, 0], self.matrix[:, 1])
-        basis = np.column_stack([self.matrix[:, :2], across / np.linalg.norm(across)])
-        result: NDArray[np.float64] = np.linalg.solve(basis, (np.asarray(points) - self.matrix[:, 2]).T).T
+        if self._inverse is None:
+            across = np.cross(self.matrix[:, 0], self.matrix[:, 1])
+            self._inverse = np.linalg.inv(np.column_stack([self.matrix[:, :2], across / np.linalg.norm(across)]))
+        result: NDArray[np.float64] = (np.asarray(points) - self.matrix[:, 2]) @ self._inverse.T
         return result
 
     @property

@@ -34,6 +34,7 @@ class Viewing:
         self._bench = bench
         self._grids: dict[tuple[str, str], Grid | PixelGrid] | None = None
         self._last: tuple[object, Layout] | None = None
+        self._last_boxes: tuple[Layout, tuple[Box, ...], list[FrameBox]] | None = None
 
     @property
     def space(self) -> AnswerSpace:
@@ -72,8 +73,13 @@ class Viewing:
 
     def boxes(self, item: Item, boxes: Iterable[Box]) -> list[FrameBox]:
         """The item's boxes on its pictures; where one box per volume is asked for, the hull of each label."""
-        found = [box for box in self.layout(item).shown_boxes(boxes) if box.area > 0]
-        return volume_hull(found) if self.space.box_form == "volume" else found
+        layout, wanted = self.layout(item), tuple(boxes)
+        last = self._last_boxes
+        if last is None or last[0] is not layout or last[1] != wanted:
+            found = [box for box in layout.shown_boxes(wanted) if box.area > 0]
+            shown = volume_hull(found) if self.space.box_form == "volume" else found
+            self._last_boxes = last = layout, wanted, shown
+        return list(last[2])
 
     def frames(self, item: Item, frames: Iterable[int]) -> list[int]:
         """Positions of the pictures that show these frames."""

@@ -1,0 +1,201 @@
+"""Benches of graded questions: from table and masks to a score, and back by `situs check`."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from banks import KELLGREN_LAWRENCE
+from situs.bench import open_bench
+from situs.errors import SitusError
+from situs.facts.grades import from_published, to_published
+from situs.items import Compound, Grades
+from situs.profiles import load_profile
+from situs.run import AnswerRow, Viewing, make_baseline, parse_spec
+from situs.score import judge
+from situs.space import Affine, Grid, WorldBox
+
+AFFINE = "0.7 0 0 -56 0 0.36 0 -70 0 0 0.36 -70 0 0 0 1"
+
+
+@pytest.fixture(scope="session")
+def knees(once: Callable[..., Path], situs: Callable[..., Any]) -> Path:
+    """Two phantom knees with their grades. Do not change it."""
+    args = ("build", "phantoms", "--body", "knee", "--studies", 2, "--seed", 5, "--out")
+    return once("knees", lambda folder: situs(*args, folder / "bench")) / "bench"
+
+
+def test_knees_go_the_whole_way(knees: Path, situs: Callable[..., Any], tmp_path: Path) -> None:
+    bench = open_bench(knees)
+    items = list(bench.items())
+    readers = [item for item in items if item.task.startswith("grade.")]
+    assert len(readers) == 2 * (15 + 14 + 4)
+    assert all(isinstance(item.answer, Compound) for item in items)
+    run = tmp_path / "run"
+    assert situs("run", knees, "--model", "oracle", "--profile", "3dreasonknee-o1", "--out", run).code == 0
+    scores = situs("score", knees, run, "--json").json
+    entry = {e["metric"]: e for e in scores["overall"]}
+    assert entry["accuracy"]["value"] == 1.0
+    assert entry["grounded.accuracy"]["value"] == 1.0
+    assert entry["box.hit-3d-at-0.25@1"]["value"] == 1.0
+    assert "1.size" in scores["by_subscore"]
+    assert {"family:bml", "region:patella_medial"} <= set(scores["by_tag"])
+    assert "region:patella_medial" in scores["baselines_by_tag"]["majority"]
+    assert {"graded", "graded.partly-shown", "geometry"} == set(scores["by_stratum"])
+
+
+@pytest.mark.parametrize("profile", ["default", "3dreasonknee-qwen"])
+def test_the_oracle_is_right_under_every_profile(knees: Path, profile: str) -> None:
+    bench, shown = open_bench(knees), load_profile(profile)
+    viewing, oracle = Viewing(bench, shown), make_baseline(bench, parse_spec("oracle"), shown)
+    for item in list(bench.items())[::6]:
+        scored = judge(item, AnswerRow(item.item_id, response=oracle.answer(item) or ""), None, shown=viewing)
+        assert scored.outcome.right, (item, scored.outcome)
+        assert scored.values["box.iou-3d@1"] > 0.98
+
+
+def test_geometry_is_apart_from_the_reader(knees: Path) -> None:
+    bench = open_bench(knees)
+    facts = {fact.fact_id: fact for fact in bench.facts()}
+    for item in bench.items():
+        kinds = {facts[own].kind for own in item.fact_ids if facts[own].kind.startswith("grade.")}
+        assert kinds == {"grade.reader" if item.task.startswith("grade.") else "grade.geometry"}
+        if item.task.startswith("geometry."):
+            assert "MOAKS" not in item.question + "".join(step.text for step in item.steps)
+            assert item.stratum == "geometry"
+    reader, geometry = ([f for f in facts.values() if f.kind == f"grade.{who}"] for who in ("reader", "geometry"))
+    assert {type(fact.derivation).__name__ for fact in reader} == {"Cell"}
+    assert {type(fact.derivation).__name__ for fact in geometry} == {"Measured"}
+
+
+def test_boxes_by_rule_are_approximate(knees: Path) -> None:
+    tags = {item.parameters["question"]: item.tags for item in open_bench(knees).items()}
+    assert "approximate" in tags["1"]
+    assert "approximate" not in tags["45"], "a whole meniscus is a mask of its own"
+
+
+def test_check_recomputes_and_finds_what_was_changed(knees: Path, situs: Callable[..., Any], tmp_path: Path) -> None:
+    result = situs("check", knees, "--json")
+    assert result.code == 0
+    assert result.json["recomputed"] == result.json["items"] > 0
+    copy = Path(shutil.copytree(knees, tmp_path / "bench"))
+    table = copy / "volumes" / "grades.csv"
+    rows = list(csv.reader(table.read_text().splitlines()))
+    rows[1][-1] = "1" if rows[1][-1] != "1" else "2"
+    table.write_text("\n".join(",".join(row) for row in rows) + "\n")
+    changed = situs("check", copy, "--json")
+    assert changed.code == 1
+    assert {problem["code"] for problem in changed.json["problems"]} == {"evidence"}
+    shutil.copy(knees / "volumes" / "grades.csv", table)
+    masks = copy / "volumes" / rows[1][0] / "segmentations"
+    shutil.copy(masks / "medial_meniscus.nii.gz", masks / "lateral_meniscus.nii.gz")
+    assert situs("check", copy, "--json").code == 1
+
+
+def write_table(folder: Path, *rows: str, bank: str = "") -> Path:
+    head = "study,patient,side,shape,affine,question,sub_score,grade"
+    path = folder / "grades.csv"
+    path.write_text(
+        "\n".join([head, *(f"{row.split(',')[0]},p,left,160 384 384,{AFFINE},{row.split(',', 1)[1]}" for row in rows)])
+        + "\n"
+    )
+    return path
+
+
+def test_a_table_with_boxes_worked_out_before(situs: Callable[..., Any], tmp_path: Path) -> None:
+    table = write_table(
+        tmp_path, "k1,1,size,1", "k1,1,number,2", "k1,44,grade,3", "k1,42,grade,1", "k1,48,morphology,7"
+    )
+    boxes = tmp_path / "boxes.csv"
+    boxes.write_text(
+        "study,region,x0,y0,z0,x1,y1,z1,approximate\nk1,patella_medial,0,0,0,9,8,7,\nk1,medial_meniscus,1,1,1,5,5,5,yes\n"
+    )
+    ran = situs("build", "grades", table, "--boxes", boxes, "--words", "both", "--out", tmp_path / "bench", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.json["items"] == 6
+    assert ran.json["not_asked"] == {"no grade in the table": 113, "its grade compares two time points": 1}
+    assert "7" in ran.json["problems"][0]["problem"]
+    items = {(i.parameters["question"], i.parameters["words"]): i for i in open_bench(tmp_path / "bench").items()}
+    one = items["1", "plain"]
+    assert isinstance(one.answer, Compound)
+    assert one.answer.parts["grades"] == Grades({"size": 1, "number": 2})
+    assert one.answer.parts["box"].boxes == (WorldBox((0, 0, 0), (9, 8, 7), "medial patella"),)
+    assert "bml_share" not in one.question, "what nobody graded is not asked"
+    assert len(items["1", "guided"].question) > len(one.question)
+    assert items["42", "plain"].form == "grades", "no box is known for the fat pad"
+    assert items["44", "plain"].needs == ("scale",)
+    assert "approximate" in items["44", "plain"].tags
+    assert [step.kind for step in one.steps] == ["find", "describe", "measure", "grade"]
+    assert situs("check", tmp_path / "bench", "--json").code == 0
+    boxes.write_text(boxes.read_text().replace("9,8,7", "9,8,6"))
+    assert situs("check", tmp_path / "bench", "--json").code == 1
+
+
+def test_another_grading_system_is_one_file(situs: Callable[..., Any], tmp_path: Path) -> None:
+    bank = tmp_path / "kl.toml"
+    bank.write_text(KELLGREN_LAWRENCE)
+    table = write_table(tmp_path, "k1,KL,kl,3", "k2,KL,kl,0")
+    out = tmp_path / "bench"
+    assert situs("build", "grades", table, "--bank", bank, "--out", out, "--json").json["items"] == 2
+    assert situs("check", out, "--json").code == 0
+    item = next(iter(open_bench(out).items()))
+    assert "4 = bone on bone" in item.question
+    assert item.stratum == "graded"
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--bank", "moaks"], "did you mean"),
+        (["--tasks", "grade.bmll"], "unknown task"),
+        (["--columns", "none.toml"], "no such file"),
+        (["--boxes", "grades.csv"], "lacks columns of boxes"),
+        (["--annotation", "sloppy"], "sloppy"),
+    ],
+)
+def test_mistakes_are_named(
+    args: list[str], said: str, situs: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_table(tmp_path, "k1,1,size,1")
+    monkeypatch.chdir(tmp_path)
+    ran = situs("build", "grades", "grades.csv", *args, "--out", "bench")
+    assert ran.code == 2
+    assert said in ran.err
+    assert not (tmp_path / "bench").exists()
+
+
+def test_the_published_form_of_a_box_goes_there_and_back() -> None:
+    rng = np.random.default_rng(2)
+    for order in ((0, 1, 2), (2, 0, 1), (1, 2, 0)):
+        matrix = np.eye(4)
+        matrix[:3, :3] = np.diag([0.7, 0.36, 0.36])[:, order]
+        shape = tuple(np.array([160, 384, 384])[list(order)].tolist())
+        grid = Grid(shape, Affine(matrix))
+        sagittal = order.index(0)
+        rows, columns = (axis for axis in range(3) if axis != sagittal)
+        for _ in range(20):
+            low = rng.integers(0, 100, 3)
+            high = low + rng.integers(0, 50, 3)
+            numbers = [low[sagittal], high[sagittal], low[columns], high[columns], low[rows], high[rows]]
+            box = from_published([int(v) for v in numbers], grid)
+            assert to_published(box, grid) == tuple(numbers)
+            volume = np.prod(high - low + 1) * 0.7 * 0.36 * 0.36
+            assert box.volume_mm3 == pytest.approx(volume)
+    with pytest.raises(SitusError, match="inside out"):
+        from_published([5, 4, 0, 1, 0, 1], grid)
+
+
+def test_jobs_change_nothing(situs: Callable[..., Any], tmp_path: Path) -> None:
+    rows = [f"k{n},42,grade,{n % 4}" for n in range(40)]
+    table = write_table(tmp_path, *rows)
+    for jobs in (1, 2):
+        assert situs("build", "grades", table, "--jobs", jobs, "--out", tmp_path / f"b{jobs}" / "bench").code == 0
+    one, two = (json.loads((tmp_path / f"b{jobs}" / "bench" / "bench.json").read_text()) for jobs in (1, 2))
+    assert one["content_hash"] == two["content_hash"]

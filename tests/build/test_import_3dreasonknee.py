@@ -1,0 +1,138 @@
+"""3DReasonKnee's table and answers: boxes in either order of axes, fields by a map, mistakes named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nibabel
+import numpy as np
+import pytest
+
+from situs.anatomy.banks import load_bank
+from situs.bench import open_bench
+from situs.items import Compound, Grades
+from situs.score import Parsed, parse_grades
+
+COLUMNS = "patient_id,time,study_folder,series_folder,knee_side,image_filepath,label_filepath"
+SHAPE = (16, 24, 20)
+SPACING = (0.7, 0.5, 0.4)
+BANK = load_bank("moaks-knee")
+
+
+def write_set(folder: Path, **changes: Any) -> tuple[Path, Path]:
+    """Two volumes, slices first and last, with one question each."""
+    for name, order in (("first.nii.gz", (0, 1, 2)), ("last.nii.gz", (1, 2, 0))):
+        matrix = np.eye(4)
+        matrix[:3, :3] = np.diag(SPACING)[:, order]
+        array = np.zeros([SHAPE[axis] for axis in order], dtype=np.int16)
+        nibabel.save(nibabel.Nifti1Image(array, matrix), folder / name)
+    table = folder / "test_split.csv"
+    table.write_text(f"{COLUMNS}\n9001,V00,s1,d1,LEFT,first.nii.gz,x\n9002,V00,s2,d2,RIGHT,last.nii.gz,y\n")
+    entry = {
+        "question_id": 1,
+        "bbox": [3, 7, 2, 9, 4, 11],
+        "reasoning": "A bright area.",
+        "answer": {
+            "MOAKS_scores": {
+                "patella medial BML": {
+                    "Size of BML (including cyst)": 2,
+                    "Number of BML within subregion": 1,
+                    "% of lesion that is BML (excluding cyst)": 3,
+                }
+            }
+        },
+    }
+    entries = [{**entry, "image_filepath": name} for name in ("first.nii.gz", "last.nii.gz")]
+    entries[1] |= changes
+    answers = folder / "answers.json"
+    answers.write_text(json.dumps(entries))
+    return table, answers
+
+
+def test_boxes_in_either_order_of_axes(situs: Callable[..., Any], tmp_path: Path) -> None:
+    table, answers = write_set(tmp_path)
+    out = tmp_path / "bench"
+    ran = situs("import", "3dreasonknee", table, answers, "--images", tmp_path, "--out", out, "--json")
+    assert ran.code == 0, ran.err
+    assert any("unverified" in note for note in ran.json["notes"])
+    items = list(open_bench(out).items())
+    assert len(items) == 2
+    for item in items:
+        assert isinstance(item.answer, Compound)
+        assert item.answer.parts["grades"] == Grades({"size": 2, "number": 1, "bml_share": 3})
+        (box,) = item.answer.parts["box"].boxes
+        # Slices 3–7, rows (y) 4–11, columns (x) 2–9, whole voxels: both arrays have rows along y and columns along z.
+        low = (np.array([3, 4, 2]) - 0.5) * SPACING
+        high = (np.array([7, 11, 9]) + 0.5) * SPACING
+        assert np.allclose(box.lo_mm, low)
+        assert np.allclose(box.hi_mm, high)
+        assert item.steps[0].text == "A bright area."
+    assert "9001" not in (out / "bench.json").read_text()
+    assert situs("check", out, "--json").json["given"] == 2
+
+
+def test_without_images_boxes_are_left_out_and_counted(situs: Callable[..., Any], tmp_path: Path) -> None:
+    table, answers = write_set(tmp_path)
+    ran = situs("import", "3dreasonknee", table, answers, "--out", tmp_path / "bench", "--json")
+    assert ran.json["not_asked"] == {"its box: the image is not here, so voxels have no millimetres": 2}
+    assert {item.form for item in open_bench(tmp_path / "bench").items()} == {"grades"}
+
+
+def test_fields_by_a_map(situs: Callable[..., Any], tmp_path: Path) -> None:
+    table, answers = write_set(tmp_path)
+    entries = [
+        {"meta": {"file": e["image_filepath"], "q": e["question_id"]}, "out": e["answer"]}
+        for e in json.loads(answers.read_text())
+    ]
+    answers.write_text("\n".join(json.dumps(entry) for entry in entries))
+    fields = tmp_path / "fields.toml"
+    fields.write_text('verified = true\nimage = "meta.file"\nquestion = "meta.q"\nanswer = "out"\n')
+    ran = situs("import", "3dreasonknee", table, answers, "--fields", fields, "--out", tmp_path / "bench", "--json")
+    assert ran.json["items"] == 2
+    assert not any("unverified" in note for note in ran.json["notes"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"question_id": 70}, "no question '70'"),
+        ({"answer": "no idea"}, "no grade of question 1"),
+        ({"answer": {"size": 9, "number": 1}}, "not on its scale"),
+        ({"bbox": [1, 2, 3]}, "six numbers"),
+        ({"image_filepath": "other.nii.gz"}, "not in the table"),
+    ],
+)
+def test_entries_that_cannot_be_read(
+    changes: dict[str, Any], said: str, situs: Callable[..., Any], tmp_path: Path
+) -> None:
+    table, answers = write_set(tmp_path, **changes)
+    args = ("import", "3dreasonknee", table, answers, "--out", tmp_path / "bench")
+    ran = situs(*args)
+    assert ran.code == 2
+    assert said in ran.err
+    assert "$[1]" in ran.err
+    assert situs(*args, "--skip-bad", "--json").json["items"] == 1
+
+
+def test_a_table_without_its_columns(situs: Callable[..., Any], tmp_path: Path) -> None:
+    table, answers = write_set(tmp_path)
+    table.write_text("patient_id,time\n1,2\n")
+    ran = situs("import", "3dreasonknee", table, answers, "--out", tmp_path / "bench")
+    assert ran.code == 2
+    assert "study_folder" in ran.err
+
+
+@pytest.mark.parametrize("question", BANK.question, ids=lambda question: question.id)
+def test_answers_of_the_published_form_are_read(question: Any) -> None:
+    """Each sub-score under its published name, and under the key of the bank."""
+    subs = BANK.sub_scores_of(question)
+    grades = {sub.key: BANK.scales[sub.scale].grades[-1 - place % 2] for place, sub in enumerate(subs)}
+    told = {sub.published: grades[sub.key] for sub in subs}
+    for said in ({"MOAKS_scores": {question.published: told}}, {question.published: told}, grades):
+        assert parse_grades(json.dumps(said), list(grades)) == Parsed(grades), said
+    if len(subs) == 1:
+        flat = {"MOAKS_scores": {question.published: grades[subs[0].key]}}
+        assert parse_grades(json.dumps(flat), list(grades)) == Parsed(grades), flat
