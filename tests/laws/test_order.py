@@ -64,15 +64,27 @@ def build(situs, out: Path, *roots: Path, seed: int = 0, jobs: int = 1) -> dict[
     return files(out)
 
 
-def test_the_order_of_the_inputs_does_not_matter(situs, small, tmp_path) -> None:
-    studies = sorted((small / "data").iterdir())
-    whole = build(situs, tmp_path / "a" / "bench", small / "data")
-    assert build(situs, tmp_path / "b" / "bench", *studies) == whole
-    assert build(situs, tmp_path / "c" / "bench", *studies[::-1]) == whole
+@pytest.fixture(scope="module")
+def two(small, tmp_path_factory) -> list[Path]:
+    """Two patients' folders, side by side."""
+    root = tmp_path_factory.mktemp("two")
+    for study in sorted((small / "data").iterdir())[:2]:
+        (root / study.name).symlink_to(study)
+    return sorted(root.iterdir())
 
 
-def test_the_order_of_a_tables_rows_does_not_matter(situs, small, tmp_path) -> None:
-    rows = [f"s{n},p{n},{path}/segmentations\n" for n, path in enumerate(sorted((small / "data").iterdir()))]
+@pytest.fixture(scope="module")
+def whole(situs, two, tmp_path_factory) -> dict[str, bytes]:
+    """The bench of both."""
+    return build(situs, tmp_path_factory.mktemp("whole") / "bench", two[0].parent)
+
+
+def test_the_order_of_the_inputs_does_not_matter(situs, two, whole, tmp_path) -> None:
+    assert build(situs, tmp_path / "bench", *two[::-1]) == whole
+
+
+def test_the_order_of_a_tables_rows_does_not_matter(situs, two, tmp_path) -> None:
+    rows = [f"s{n},p{n},{path}/segmentations\n" for n, path in enumerate(two)]
     built = []
     for name, order in (("a", rows), ("b", rows[::-1])):
         table = tmp_path / f"{name}.csv"
@@ -81,9 +93,8 @@ def test_the_order_of_a_tables_rows_does_not_matter(situs, small, tmp_path) -> N
     assert built[0] == built[1]
 
 
-def test_another_seed_asks_otherwise(situs, small, tmp_path) -> None:
-    first, other = (build(situs, tmp_path / str(seed) / "bench", small / "data", seed=seed) for seed in (0, 1))
-    assert first["items.parquet"] != other["items.parquet"]
+def test_another_seed_asks_otherwise(situs, two, whole, tmp_path) -> None:
+    assert build(situs, tmp_path / "bench", two[0].parent, seed=1)["items.parquet"] != whole["items.parquet"]
 
 
 def test_the_order_of_answers_does_not_change_a_score(situs, cohort, tmp_path) -> None:
