@@ -70,6 +70,13 @@ def malformed(number: int, given: list[dict[str, Any]]) -> str:
     return json.dumps({"entries": told})
 
 
+def echoes(number: int, given: list[dict[str, Any]]) -> str:
+    """Thinks of other verdicts first, and repeats what it was given."""
+    draft = [honest(entry) | {"correct": True} for entry in given]
+    told = [honest(entry) for entry in given[1:] or given]
+    return f"<think>{json.dumps(draft)}</think>Given: {json.dumps(given)}. Verdicts: {json.dumps(told)}"
+
+
 @pytest.fixture
 def judged(tmp_path: Path, situs: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """A bench of free-text questions and a run with wrong answers at known places."""
@@ -112,7 +119,9 @@ def accuracy(scores: dict[str, Any], metric: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "judge", [drops_one_in_five, shuffles, repeats, prose_for_batches, invents_ids, malformed], ids=lambda j: j.__name__
+    "judge",
+    [drops_one_in_five, shuffles, repeats, prose_for_batches, invents_ids, malformed, echoes],
+    ids=lambda judge: judge.__name__,
 )
 def test_a_faulty_judge_costs_calls_but_shifts_no_verdict(
     judge: Callable[[int, list[dict[str, Any]]], str], judged: tuple[Path, Path], situs: Callable[..., Any]

@@ -176,7 +176,7 @@ def _claim(journal: Path, asker: Asker, role: Role) -> None:
     own = canonical_json({"model": asker.identity, "role": role.name, "instructions": role.version}) + b"\n"
     if about.is_file():
         if about.read_bytes() != own:
-            fix = "give this one a name of its own (?name=second), or remove the journal"
+            fix = "give a judge a name of its own (?name=second), or remove the journal and its .json"
             raise SitusError("another model or another wording of the task wrote it", where=journal, fix=fix)
         return
     if journal.is_file() and journal.stat().st_size:
@@ -285,6 +285,8 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 def _entries(text: str, role: Role, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The well-formed entries whose id was asked and came back exactly once."""
     objects = [entry for found in loose_values(_THINKING.sub("", text)) for entry in _objects(found.value)]
+    # Some models repeat what they were given before they answer; that is no entry.
+    objects = [entry for entry in objects if entry.keys() & role.fields.keys()]
     told = Counter(str(entry.get("id")).strip() for entry in objects)
     result = {}
     for entry in objects:
