@@ -202,7 +202,7 @@ def test_inferred_answers_are_counted(made, tmp_path: Path) -> None:
 
 def test_hits_of_a_3d_box(made, viewing) -> None:
     """A box cut to 30 % of its width has an IoU of .3: a hit at .1 and .25, none at .5."""
-    item = item_of(made, "volume box")
+    item = item_of(made, "world box")
     true = viewing.boxes(item, item.answer.boxes)
     assert len({box.label for box in true}) == 1
     part = [FrameBox(b.frame, b.x0, b.y0, b.x0 + 0.3 * (b.x1 - b.x0), b.y1, b.label) for b in true]
