@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from situs.bench import Bench, StudyRecord, check_bench, open_bench
 from situs.build import debias
-from situs.build._debias import predictable_templates, template_of
+from situs.build._debias import Predictable, predictable_templates
 from situs.facts import Fact
 from situs.items import Item
 from situs.run import AnswerRow, Spec, make_baseline
@@ -39,7 +39,7 @@ def test_whole_texts_leave_and_the_rest_is_at_chance(cohort: Path, tmp_path: Pat
 class _Some(Bench):
     """A bench with some of its patients, and some of their questions."""
 
-    def __init__(self, whole: Bench, patients: set[str], dropped: Collection[object] = ()) -> None:
+    def __init__(self, whole: Bench, patients: set[str], dropped: Predictable | None = None) -> None:
         super().__init__(whole.folder, whole.info)
         self._patients = patients
         self._dropped = dropped
@@ -53,7 +53,7 @@ class _Some(Bench):
 
     def items(self, split: str | None = None) -> Iterator[Item]:
         own = (item for item in super().items(split) if item.patient_id in self._patients)
-        return (item for item in own if template_of(item) not in self._dropped)
+        return (item for item in own if self._dropped is None or not self._dropped.holds(item))
 
 
 def blind_on(bench: Bench, counts: Counter[str]) -> None:

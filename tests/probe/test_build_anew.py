@@ -94,13 +94,16 @@ def is_oblique(grid: Grid) -> bool:
     return bool((np.count_nonzero(np.abs(grid.affine.linear) > 1e-3, axis=0) > 1).any())
 
 
-def a_study(source: Path, probe: str) -> dict[str, str]:
-    """Study id → its folder, for one that can be changed so; an oblique one if there is such a one."""
+def studies_for(source: Path, probe: str) -> dict[str, str]:
+    """Study id → its folder, for two that can be changed so; oblique ones first."""
     bench, table, profile = open_bench(source), Locations.read(source), load_profile("default")
+    found: dict[str, str] = {}
     for study in sorted(bench.studies(), key=lambda study: not is_oblique(study.series[0].grid)):
         if changed(load_patient(bench, study, study.series[0], table), probe, profile) is not None:
-            return {study.study_id: table.find(study.series[0].image_hash).parent.name}
-    raise AssertionError("no such study")
+            found[study.study_id] = table.find(study.series[0].image_hash).parent.name
+        if len(found) == 2:
+            break
+    return found
 
 
 _SWEPT = [pytest.param(name, marks=pytest.mark.sweep) for name in ("axis-order", "flip-ap", "copied", "sham")]
@@ -109,7 +112,7 @@ _SWEPT = [pytest.param(name, marks=pytest.mark.sweep) for name in ("axis-order",
 @pytest.mark.parametrize("probe", ["mirror", "flip-si", "painted-out", "moved", *_SWEPT])
 def test_the_answers_are_those_of_a_bench_built_anew(tiny: Path, tmp_path: Path, situs, probe: str) -> None:
     args = ("--annotation", "exact", "--licence", "CC0-1.0")
-    assert check(probe, tiny / "bench", tmp_path, situs, a_study(tiny / "bench", probe), *args) > 10
+    assert check(probe, tiny / "bench", tmp_path, situs, studies_for(tiny / "bench", probe), *args) > 10
 
 
 @pytest.mark.real

@@ -78,11 +78,12 @@ def closed_accuracy(situs: Callable[..., Any], bench: Path, run: Path) -> tuple[
 
 
 def expected_items(bench: Path, profile: str) -> dict[str, Item]:
-    """Of the first items, those that the profile does not hide."""
+    """Of the first items, those that the profile does not hide and other tools can score."""
     opened = open_bench(bench)
     presenter = Presenter(opened, load_profile(profile))
     items = [item for _, item in zip(range(LIMIT), opened.items())]
-    return {item.item_id: item for item in items if not presenter.hidden(item)}
+    scored = [item for item in items if isinstance(item.answer, YesNo | Choice | Number)]
+    return {item.item_id: item for item in scored if not presenter.hidden(item)}
 
 
 def test_every_format_holds_the_answerable_items_with_what_a_model_is_told(

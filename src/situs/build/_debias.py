@@ -16,12 +16,12 @@ from situs.items import Item
 from situs.run import AnswerRow, Spec, make_baseline
 from situs.score import clopper_pearson, judge
 
-__all__ = ["debias", "predictable_templates", "template_of"]
+__all__ = ["Predictable", "debias", "predictable_templates", "template_of"]
 
 _BLIND = ("majority", "prior", "text-classifier")
 """All are fitted without the patient that is asked, the last on the whole rendered prompt; none is a contestant."""
 _ENOUGH = 8
-"""Patients under which even an answer that is always the same proves nothing: such texts are judged by their kind."""
+"""Items under which even an answer that is always the same proves nothing: such texts are judged by their kind only."""
 
 
 class _Template(msgspec.Struct):
@@ -37,6 +37,12 @@ class _Template(msgspec.Struct):
         for name, right in outcomes.items():
             self.right[name] = self.right.get(name, 0) + right
 
+    def merge(self, other: _Template) -> None:
+        self.asked += other.asked
+        self.chance += other.chance
+        for name, right in other.right.items():
+            self.right[name] = self.right.get(name, 0) + right
+
     @property
     def predictable(self) -> bool:
         """Whether some blind baseline is clearly above chance: the lower end of its exact 95 % interval is."""
@@ -46,9 +52,10 @@ class _Template(msgspec.Struct):
 def debias(folder: Path, out: Path, *, overwrite: bool = False, data: Path | None = None) -> BuildResult:
     """Copy a bench without the templates that the whole prompt, the average anatomy or others' answers predict.
 
-    A template is a question text with its options. Texts asked of few patients are judged together with the other
-    texts of their task, form and stratum. Every prediction is made without the patient asked about, and no single item
-    leaves because it was guessed: blind accuracy of other patients on what stays is inside chance, not below it.
+    A template is a question text with its options. Texts that are not predictable on their own are judged together
+    with the others of their task, form and stratum, and leave together. Every prediction is made without the patient
+    asked about, and no single item leaves because it was guessed: blind accuracy of other patients on what stays is
+    inside chance, not below it.
     """
     bench = open_bench(folder)
     dropped = predictable_templates(bench)
@@ -66,7 +73,7 @@ def debias(folder: Path, out: Path, *, overwrite: bool = False, data: Path | Non
                     own_facts, next_facts = list(next_facts[1]), next(facts, None)
                 if next_items is not None and next_items[0] == study.study_id:
                     own_items, next_items = list(next_items[1]), next(items, None)
-                kept = [item for item in own_items if template_of(item) not in dropped]
+                kept = [item for item in own_items if not dropped.holds(item)]
                 reasons = Counter(info.not_asked if number == 0 else {})
                 reasons["predictable without looking"] += len(own_items) - len(kept)
                 hashes = [h for s in study.series for h in (s.image_hash, s.labels_hash) if h]
@@ -76,6 +83,7 @@ def debias(folder: Path, out: Path, *, overwrite: bool = False, data: Path | Non
 
 
 Key = tuple[str, str, str, str, tuple[str, ...]]
+Kind = tuple[str, str, str]
 
 
 def template_of(item: Item) -> Key:
@@ -84,17 +92,37 @@ def template_of(item: Item) -> Key:
     return item.task, item.form, item.stratum, item.question, values
 
 
-def predictable_templates(bench: Bench) -> set[Key]:
-    """The templates that some blind baseline answers clearly above chance."""
-    texts, kinds = _predictability(bench)
-    return {key for key, found in texts.items() if (found if found.asked >= _ENOUGH else kinds[key[:3]]).predictable}
+class Predictable(msgspec.Struct, frozen=True):
+    """What blind baselines answer clearly above chance."""
+
+    texts: set[Key]
+    kinds: set[Kind]
+    """Task, form and stratum whose other texts are predictable together, also those not seen so far."""
+
+    def holds(self, item: Item) -> bool:
+        """Whether the item's template is one of them."""
+        key = template_of(item)
+        return key in self.texts or key[:3] in self.kinds
 
 
-def _predictability(bench: Bench) -> tuple[dict[Key, _Template], dict[tuple[str, str, str], _Template]]:
-    """Of every text, and of all texts of a task, form and stratum together."""
+def predictable_templates(bench: Bench) -> Predictable:
+    """Texts that are predictable on their own, then kinds whose remaining texts are so together.
+
+    One text is asked of few patients, and what a few show proves little; many such texts may add up to much.
+    """
+    found = _predictability(bench)
+    texts = {key for key, one in found.items() if one.asked >= _ENOUGH and one.predictable}
+    kinds: dict[Kind, _Template] = defaultdict(_Template)
+    for key, one in found.items():
+        if key not in texts:
+            kinds[key[:3]].merge(one)
+    return Predictable(texts, {kind for kind, one in kinds.items() if one.predictable})
+
+
+def _predictability(bench: Bench) -> dict[Key, _Template]:
+    """Of every text."""
     baselines = {name: make_baseline(bench, Spec(name)) for name in _BLIND}
     texts: dict[Key, _Template] = defaultdict(_Template)
-    kinds: dict[tuple[str, str, str], _Template] = defaultdict(_Template)
     for item in bench.items():
         answers = {name: AnswerRow(item.item_id, response=b.answer(item) or "") for name, b in baselines.items()}
         scored = {name: judge(item, row, None) for name, row in answers.items()}
@@ -102,8 +130,7 @@ def _predictability(bench: Bench) -> tuple[dict[Key, _Template], dict[tuple[str,
         if chance is not None:
             outcomes = {name: bool(row.outcome.right) for name, row in scored.items()}
             texts[template_of(item)].add(chance, outcomes)
-            kinds[template_of(item)[:3]].add(chance, outcomes)
-    return texts, kinds
+    return texts
 
 
 def _places(hashes: list[str], locations: Locations) -> dict[str, str]:
