@@ -133,7 +133,9 @@ def test_sight_gain_and_groups(cohort: Any, tmp_path: Path) -> None:
     a = _as_model(cohort.oracle, tmp_path / "a", "a", withheld=False, wrong_every=10)
     text = _as_model(cohort.oracle, tmp_path / "text", "a", withheld=True, wrong_every=2)
     b = _as_model(cohort.oracle, tmp_path / "b", "b", withheld=False, wrong_every=10)
-    result, html = _report([a, text, b], tmp_path / "r.html", pictures=0, tables=tmp_path / "tables")
+    result, html = _report(
+        [a, text, b], tmp_path / "r.html", bench=cohort.bench, pictures=0, tables=tmp_path / "tables"
+    )
     items = open_bench(cohort.bench).info.counts["items"]
     right = [sum(place % every != 0 for place in range(items)) for every in (10, 2)]
     gain = 100 * (right[0] - right[1]) / items
