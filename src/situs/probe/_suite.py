@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -20,6 +20,7 @@ from situs.probe._profiles import WORDINGS, one_slice, reconvened, reordered, re
 from situs.probe._rotations import Rotations, rotated, rotations_of
 from situs.probe._shortcuts import ShortcutRow, shortcut_table
 from situs.probe._sight_gain import SHORTCUTS, SightGain, gain_between, gain_over_best, shortcut_answers
+from situs.probe._signatures import Budget, signatures
 from situs.probe._swap import swap_row
 from situs.probe._table import ProbeRow, compared, group_row, row_of
 from situs.probe._wordings import Wordings, wordings_of
@@ -64,8 +65,8 @@ class ProbeResult(msgspec.Struct, frozen=True):
     sight_gain: SightGain
     shortcuts: dict[str, ShortcutRow]
     """Rows that see no picture, on the same items: chance, the shortcuts, option tricks and prior boxes."""
-    signatures: Any = None
-    """Why wrong answers are wrong, where that is worked out."""
+    signatures: Budget
+    """Why wrong answers of the original run are wrong."""
     rotations: Rotations | None = None
     wordings: Wordings | None = None
     warnings: tuple[str, ...] = ()
@@ -81,15 +82,13 @@ def probe(
     split: str | None = None,
     limit: int | None = None,
     data: Path | None = None,
-    signatures: Callable[[Path, Path], Any] | None = None,
     seed: int = 0,
 ) -> ProbeResult:
     """Run the probes into folders under `out`, and say what they show.
 
-    The text-only run is always made: the sight gain is measured against it. `signatures` gets the original run and
-    the bench.
+    The text-only run is always made: the sight gain is measured against it.
     """
-    return _Suite(bench, profile, out, ask, split, limit, data, seed).run(list(names), signatures)
+    return _Suite(bench, profile, out, ask, split, limit, data, seed).run(list(names))
 
 
 class _Suite:
@@ -114,7 +113,7 @@ class _Suite:
         self._seed = seed
         self._store = SliceStore()
 
-    def run(self, names: list[str], signatures: Callable[[Path, Path], Any] | None) -> ProbeResult:
+    def run(self, names: list[str]) -> ProbeResult:
         self._asked(ORIGINAL, self._bench, self._presenter(self._profile), self._profile)
         self._full = read_answers(self._out / ORIGINAL, self._bench.folder)
         text = self._blind("text", self._profile)
@@ -142,7 +141,7 @@ class _Suite:
             probes=rows,
             sight_gain=self._sight_gain(text, volume, shortcuts, clusters),
             shortcuts=shortcut_table(self._bench, self._full, self._profile, shortcuts, seed=self._seed),
-            signatures=None if signatures is None else signatures(self._out / ORIGINAL, self._bench.folder),
+            signatures=signatures(self._bench.folder, self._out / ORIGINAL),
             rotations=rotations,
             wordings=wordings,
             warnings=self._warnings(rows),
