@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from situs.profiles import Profile
     from situs.score import Breakdowns, Scores, Table
 
-__all__ = ["Extras", "look_into", "named_paper", "print_extras", "tables_of"]
+__all__ = ["Extras", "look_into", "named_paper", "print_any", "print_extras", "tables_of"]
 
 _PAPER_OF_SOURCE = {"phantoms": "spatialmed", "masks": "spatialmed", "boxes": "sgmri-vqa"}
 """Which paper asks questions of the same kind, for benches that are not imported from one."""
@@ -95,9 +95,14 @@ def print_extras(extras: Extras, *, broken_down: bool) -> None:
     for text in extras.signatures.warnings if extras.signatures is not None else ():
         warn(text)
     for table in tables_of(extras if broken_down else msgspec.structs.replace(extras, breakdowns=None)):
-        kept = [place for place, column in enumerate(table.columns) if not _is_detail(table, column)]
-        rows = [[_cell(row[place]) for place in kept] for row in table.rows]
-        print_table(table.title, [table.columns[place] for place in kept], rows, table.caption)
+        print_any(table)
+
+
+def print_any(table: Table) -> None:
+    """A table on the terminal, without the columns it has no room for."""
+    kept = [place for place, column in enumerate(table.columns) if not _is_detail(table, column)]
+    rows = [[_cell(row[place]) for place in kept] for row in table.rows]
+    print_table(table.title, [table.columns[place] for place in kept], rows, table.caption)
 
 
 def _is_detail(table: Table, column: str) -> bool:

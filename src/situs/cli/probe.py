@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from situs.cli._ask_options import AskOptions, ask_options
+from situs.cli._looked_into import print_any
 from situs.cli._output import json_option, out_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ _TITLES = {
 
 
 def _print(result: ProbeResult) -> None:
+    from situs.probe import budget_table
+
     for kind, title in _TITLES.items():
         rows = {name: row for name, row in result.probes.items() if row.kind == kind}
         if rows:
@@ -117,6 +120,7 @@ def _print(result: ProbeResult) -> None:
         volume = gain.volume_gain
         lines.append(["volume gain (minus one slice)", _signed(volume.value), _interval(volume.ci95), f"{volume.n:,}"])
     print_table("How much is sight", ["gain", "value", "95 %", "items"], lines, gain.note)
+    print_any(budget_table(result.signatures))
     if result.rotations is not None and result.rotations.n:
         turned = result.rotations
         click.echo(
