@@ -22,7 +22,7 @@ demo: $(VENV)/core  ## The whole way on synthetic patients; ends with a table an
 
 test: $(VENV)/dev  ## All tests that need no torch, browser or model weights; says what it skipped.
 	@test -d "$(SITUS_REAL_DATA)" || echo "note: no folder $(SITUS_REAL_DATA); tests on real volumes are skipped"
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 $(VENV)/browser: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'

@@ -223,7 +223,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(situs, bench, tmp_path, run, 
 
     def init(self: Journal, path: Path) -> None:
         before(self, path)
-        self._stream = Full(self._stream)  # type: ignore[assignment]
+        self._file._stream = Full(self._file._stream)  # type: ignore[assignment]
 
     with monkeypatch.context() as patch:
         patch.setattr(Journal, "__init__", init)

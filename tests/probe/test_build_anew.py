@@ -117,7 +117,7 @@ def test_the_answers_are_those_of_a_bench_built_anew(tiny: Path, tmp_path: Path,
 
 @pytest.mark.real
 @pytest.mark.skipif(not REAL.is_dir(), reason="SITUS_REAL_DATA is not set")
-@pytest.mark.parametrize("probe", ["mirror", "flip-ap"])
+@pytest.mark.parametrize("probe", ["mirror", pytest.param("flip-ap", marks=pytest.mark.sweep)])
 def test_so_are_those_of_a_real_patient(tmp_path: Path, situs, probe: str) -> None:
     source = tmp_path / "source"
     args = ("--annotation", "corrected", "--ids", "stem")

@@ -234,6 +234,7 @@ def test_frames_one_too_late(forms: Bench) -> None:
     assert "off_by_one" in _found(budget)
 
 
+@pytest.mark.sweep
 def test_random_errors_are_no_signature(phantoms: Bench) -> None:
     """Five random readers, some ten causes each: after Holm at most one reader in twenty shows any."""
     flagged = 0

@@ -195,7 +195,7 @@ def test_tables_come_as_csv(html: str) -> None:
     assert [a["download"] for a in links][:2] == ["leaderboard.csv", "tasks.csv"]
     text = unquote(str(links[0]["href"]).partition(",")[2]).lstrip("\ufeff")
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert [row["run"] for row in rows][-3:] == ["random", "majority", "prior"]
+    assert [row["run"] for row in rows][-4:] == ["random", "majority", "prior", "grid"]
     oracle = next(row for row in rows if row["run"] == "oracle")
     assert float(oracle["overall_value"]) == 100.0
     assert oracle["rank"] == "", "a baseline takes no rank"

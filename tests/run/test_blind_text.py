@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from situs.clients import Spec
-from situs.items import Choice, Item, Option, Text, YesNo
+from situs.items import Choice, Item, Option, Text, YesNo, letter_of
 from situs.run._majority_text import MajorityText
 from situs.run._nearest import Nearest, tfidf
 
@@ -76,19 +77,34 @@ def test_nearest_takes_what_most_others_say() -> None:
     assert nearest(*items).answer(items[0]) == "right"
 
 
+def closed(number: int, question: str, answer: Choice | YesNo, options: tuple[Option, ...] = ()) -> Item:
+    form = "choice" if options else "yes_no"
+    known = {"study_id": "s", "series": "ct", "task": "t", "form": form, "options": options}
+    return Item(item_id=f"c{number}", patient_id=f"p{number}", question=question, answer=answer, **known)
+
+
+ORGANS = (Option("liver", "the liver"), Option("spleen", "the spleen"))
+
+
 def test_nearest_copies_options_and_yes_no() -> None:
-    options = (Option("liver", "the liver"), Option("spleen", "the spleen"))
-    asked = {"study_id": "s", "series": "ct", "task": "t", "question": "Which is larger?"}
     chosen = [
-        Item(item_id=f"c{n}", patient_id=f"p{n}", form="choice", answer=Choice(value), options=options, **asked)
-        for n, value in enumerate(("liver", "spleen"))
+        closed(0, "Which is larger?", Choice("liver"), ORGANS),
+        closed(1, "Which one is larger?", Choice("spleen"), ORGANS),
     ]
     assert nearest(*chosen).answer(chosen[0]) == "B"
-    told = [
-        Item(item_id=f"y{n}", patient_id=f"p{n}", form="yes_no", answer=YesNo(value), **asked)
-        for n, value in enumerate((True, False))
-    ]
+    told = [closed(0, "Is it larger?", YesNo(True)), closed(1, "Is it much larger?", YesNo(False))]
     assert nearest(*told).answer(told[0]) == "no"
+
+
+def test_nearest_is_at_chance_on_twins_and_copies_what_stands_out() -> None:
+    """With one item left out of a balanced group, the other answer is always the more frequent one."""
+    twins = [closed(n, "Which is larger?", Choice("liver" if n % 2 else "spleen"), ORGANS) for n in range(400)]
+    baseline = nearest(*twins)
+    right = sum(baseline.answer(item) == letter_of(item, item.answer.value) for item in twins)
+    low, high = binom.ppf([0.0005, 0.9995], len(twins), 0.5)
+    assert low <= right <= high
+    clear = [closed(n, "Which is larger?", Choice("spleen" if n % 8 else "liver"), ORGANS) for n in range(40)]
+    assert nearest(*clear).answer(clear[0]) == "B"
 
 
 def test_alone_there_is_nothing_to_copy() -> None:

@@ -31,6 +31,7 @@ from situs.items import (
 )
 from situs.profiles import Profile
 from situs.run._box_prior import BoxPrior, extent_of, fixed_grid, labels_of, random_boxes
+from situs.run._clear import standing_out
 from situs.run._majority_text import MajorityText
 from situs.run._nearest import Nearest
 from situs.run._others import OtherCounts, OtherMedians
@@ -41,9 +42,6 @@ from situs.run._viewing import Viewing, has_places
 from situs.space import FrameBox
 
 __all__ = ["BASELINES", "Baseline", "is_baseline", "make_baseline"]
-
-_CLEAR_Z = 2.0
-"""How far a majority must stand out from an even split before it counts as knowledge (standard errors)."""
 
 
 class Baseline(Protocol):
@@ -256,7 +254,7 @@ class Majority(_Speaker):
         """The answer that other patients' clearly favour, else all that are offered."""
         offered = _offered(item)
         others = self._keys.without(_text(item), item.patient_id)
-        return _standing_out(Counter({key: others[key] for key in offered if others[key]}), offered)
+        return standing_out(Counter({key: others[key] for key in offered if others[key]}), offered)
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
         if self._prior is None:
@@ -408,18 +406,3 @@ def _say(item: Item, key: str) -> str:
 def _guess(item: Item, seed: int, purpose: str, among: Sequence[str]) -> str:
     offered = _offered(item)
     return _rng(seed, item, purpose).choice(sorted(set(among) & set(offered)) or offered)
-
-
-def _standing_out(counts: Counter[str], offered: list[str]) -> list[str]:
-    """The most frequent answer if it clearly stands out, else all that are offered.
-
-    Leaving one patient out of a balanced group makes the *other* answer the majority; without this bar the
-    baseline would sit below chance instead of at it.
-    """
-    total = sum(counts.values())
-    if not total:
-        return offered
-    best, count = max(sorted(counts.items()), key=lambda pair: pair[1])
-    share = 1.0 / len(offered)
-    clear = count - total * share > _CLEAR_Z * math.sqrt(total * share * (1.0 - share))
-    return [best] if clear else offered

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -11,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from situs._files import digest
 from situs.bench import Bench
 from situs.clients import Spec
-from situs.items import Item, Number, Text, answer_key, letter_of
+from situs.items import Choice, Item, Number, Text, YesNo, answer_key, letter_of
+from situs.run._clear import standing_out
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -76,12 +79,12 @@ class Nearest:
             if place not in self._near:
                 self._look(place)
             for other in chain(self._near[place], self._all_others(place)):
-                answer = self._copied(item, other)
+                answer = self._copied(item, other, same=other == place)
                 if answer is not None:
                     return answer
         return "A" if item.options else "no"
 
-    def _copied(self, item: Item, other: int) -> str | None:
+    def _copied(self, item: Item, other: int, *, same: bool) -> str | None:
         said: Counter[str] = Counter()
         for asked in self._asked[other]:
             text = _said(asked)
@@ -93,6 +96,10 @@ class Nearest:
         if not said:
             return None
         best = min(said, key=lambda text: (-said[text], text))
+        if same and isinstance(item.answer, YesNo | Choice):
+            # Twins ask the same words with each answer equally often: to copy one would be to take the other answer.
+            clear = standing_out(said, [option.value for option in item.options] or ["yes", "no"])
+            best = random.Random(digest("nearest", item.item_id)).choice(clear)
         return letter_of(item, best) if item.options else best
 
     def _look(self, place: int) -> None:
