@@ -32,6 +32,8 @@ from situs.anatomy._spelling import keys_of
 from situs.errors import SitusError
 from situs.space import Side
 
+pytestmark = pytest.mark.sampled
+
 DATA = files("situs.anatomy").joinpath("data")
 NAMES = [row["name"] for row in csv.DictReader(DATA.joinpath("structures.csv").read_text("utf-8").splitlines())]
 TERMS = {name: term(name) for name in NAMES}

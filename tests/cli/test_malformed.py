@@ -15,6 +15,8 @@ import nibabel
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.sampled
+
 SHAPE = (7, 6, 5)
 
 

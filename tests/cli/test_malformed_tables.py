@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+pytestmark = pytest.mark.sampled
+
 DEEP_JSON = b"[" * 100_000
 DEEP_TOML = b"a = " + b"[" * 100_000
 NOT_TEXT = b'{"\xff\xfe": 1}'

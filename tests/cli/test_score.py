@@ -93,6 +93,7 @@ def test_missing_answers_count_as_not_right_and_make_the_run_incomplete(score, r
     assert any(text.startswith("incomplete: 3 of") for text in scores["warnings"])
 
 
+@pytest.mark.sweep
 def test_incomplete_means_more_than_one_percent(situs, cohort, tmp_path) -> None:
     """The large bench has several hundred items, so that one is less than a hundredth."""
     oracle = make_baseline(open_bench(cohort), Spec("oracle"))
@@ -154,6 +155,7 @@ def test_under_ten_patients_there_is_no_interval(score, right) -> None:
     assert "at least 10" in entry(scores)["note"]
 
 
+@pytest.mark.sweep
 def test_intervals_over_patients_depend_on_the_seed_only(situs, cohort, tmp_path) -> None:
     assert situs("run", cohort, "--model", "random", "--out", tmp_path / "run").code == 0
     args = ("score", cohort, tmp_path / "run", "--json", "--metrics", "accuracy")

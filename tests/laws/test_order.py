@@ -97,16 +97,16 @@ def test_another_seed_asks_otherwise(situs, two, whole, tmp_path) -> None:
     assert build(situs, tmp_path / "bench", two[0].parent, seed=1)["items.parquet"] != whole["items.parquet"]
 
 
-def test_the_order_of_answers_does_not_change_a_score(situs, cohort, tmp_path) -> None:
+def test_the_order_of_answers_does_not_change_a_score(situs, bench, tmp_path) -> None:
     run = tmp_path / "run"
     metrics = "accuracy,coverage,chance,accuracy.chance-adjusted,within-interval@1,spearman-within-structure@1"
-    assert situs("run", cohort, "--model", "random", "--out", run).code == 0
+    assert situs("run", bench, "--model", "random", "--out", run).code == 0
     lines = (run / "answers.jsonl").read_text().splitlines(keepends=True)
     results = []
     for seed in range(2):
         random.Random(seed).shuffle(lines)
         (run / "answers.jsonl").write_text("".join(lines))
-        assert situs("score", cohort, run, "--metrics", metrics).code == 0
+        assert situs("score", bench, run, "--metrics", metrics).code == 0
         results.append((run / "scores.json").read_bytes())
     assert results[0] == results[1]
 

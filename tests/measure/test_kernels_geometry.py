@@ -33,6 +33,8 @@ from situs.measure import (
 from situs.space import AXES, Affine, Axis, Grid, IndexPoints
 from situs.volumes import LabelMap, Structure
 
+pytestmark = pytest.mark.sampled
+
 CUBE = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
 DIAMOND = np.concatenate([np.eye(3), -np.eye(3)]) / 2.0
 

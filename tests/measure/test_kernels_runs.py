@@ -16,6 +16,8 @@ from situs.measure import Regions, label_components, label_contacts, label_stati
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
 
+pytestmark = pytest.mark.sampled
+
 CASES = [(shape, kind) for shape in SHAPES for kind in KINDS]
 
 

@@ -25,6 +25,8 @@ from situs.measure import (
 from situs.space import AXES, Affine, Grid
 from situs.volumes import LabelMap, Structure
 
+pytestmark = pytest.mark.sampled
+
 SEEDS = range(15)
 BIN_MM = 1.0
 

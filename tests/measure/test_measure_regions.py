@@ -14,6 +14,8 @@ from situs.measure import Regions
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
 
+pytestmark = pytest.mark.sampled
+
 SEEDS = range(25)
 CUBE = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
 

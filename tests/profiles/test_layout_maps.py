@@ -12,6 +12,8 @@ from situs.profiles import Renderer, layout_of, load_profile, shipped_profiles
 from situs.profiles._volume_array import volume_array
 from situs.space import Affine, Grid, WorldPoints
 
+pytestmark = pytest.mark.sampled
+
 SHIPPED = sorted(shipped_profiles())
 OWN = {
     "native": {},

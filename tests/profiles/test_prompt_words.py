@@ -11,6 +11,8 @@ from situs.profiles import layout_of, load_profile, prompt_text, shipped_profile
 from situs.profiles._prompt import intro_text
 from situs.space import Affine, FrameBox, Grid, PixelGrid
 
+pytestmark = pytest.mark.sampled
+
 GRID = Grid((40, 50, 30), Affine(np.diag([2.0, 2.0, 3.0, 1.0])))
 BOX = FrameBox(3, 1.0, 2.0, 5.0, 9.0)
 ANSWERS = {

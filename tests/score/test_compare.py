@@ -92,6 +92,7 @@ def test_holm_by_hand() -> None:
     assert holm([0.9, 0.8]) == [1.0, 1.0]
 
 
+@pytest.mark.sweep
 def test_detectable_difference_is_found_in_four_of_five() -> None:
     """A difference of the size called detectable, in fresh benches of the same kind."""
     generator = np.random.default_rng(8)

@@ -182,8 +182,8 @@ def test_released_answers(model: str, count: int, bleu: float, rouge_l: float) -
     from sacrebleu.metrics import BLEU
 
     root = os.environ.get("SITUS_REAL_DATA")
-    if not root:
-        pytest.skip("SITUS_REAL_DATA is not set")
+    if not root or not (Path(root) / "ct-spatialvqa").is_dir():
+        pytest.skip("no ct-spatialvqa under SITUS_REAL_DATA")
     path = Path(root) / "ct-spatialvqa" / "predictions" / f"{model}_predictions_full.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     questions = [row["question"] for row in rows]
@@ -206,8 +206,8 @@ def test_released_answers(model: str, count: int, bleu: float, rouge_l: float) -
 def test_meteor_of_released_answers() -> None:
     """0.31082 with WordNet 3.0."""
     root = os.environ.get("SITUS_REAL_DATA")
-    if not root:
-        pytest.skip("SITUS_REAL_DATA is not set")
+    if not root or not (Path(root) / "ct-spatialvqa").is_dir():
+        pytest.skip("no ct-spatialvqa under SITUS_REAL_DATA")
     try:
         synonyms = WordNet(find_wordnet()).synonyms
     except SitusError as error:

@@ -20,6 +20,8 @@ from hypothesis import strategies as st
 from situs.errors import SitusError
 from situs.volumes import open_volume
 
+pytestmark = pytest.mark.sampled
+
 SHAPE = (5, 4, 3)
 TYPES = ["u1", "i1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]
 ORDERS = ["<", ">"]

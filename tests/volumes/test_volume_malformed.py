@@ -15,6 +15,8 @@ import pytest
 from situs.errors import SitusError
 from situs.volumes import open_labels, open_volume
 
+pytestmark = pytest.mark.sampled
+
 SHAPE = (7, 6, 5)
 SECRET = "DOE^JANE"
 
