@@ -42,6 +42,7 @@ def test_another_process_place_and_number_of_workers_give_the_same_bytes(phantom
     assert files(out) == files(phantoms)
 
 
+@pytest.mark.sweep
 def test_another_seed_gives_other_patients(situs, phantoms, tmp_path) -> None:
     out = tmp_path / "bench"
     assert situs("build", "phantoms", "--studies", 2, "--seed", 4, "--out", out).code == 0

@@ -176,6 +176,7 @@ def test_refusals_are_also_shown_with_chance_credit(probed: Callable[..., Any]) 
     assert gain["with_chance_credit"]["value"] < gain["value"]
 
 
+@pytest.mark.sweep
 def test_looks_flipped_is_an_outcome_of_its_own(probed: Callable[..., Any]) -> None:
     rows = probed("Suspicious", "text,flip-ap")["probes"]
     assert rows["flip-ap"]["looks_flipped"] == 1.0

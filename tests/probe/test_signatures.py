@@ -251,6 +251,7 @@ def test_a_good_reader_with_random_errors_shows_nothing(phantoms: Bench) -> None
     assert not _found(budget)
 
 
+@pytest.mark.sweep
 def test_first_causes_add_up_and_the_rarest_stands_first(phantoms: Bench) -> None:
     client = make_baseline(phantoms, Spec("random"))
     budget = _budget(phantoms, client.answer)

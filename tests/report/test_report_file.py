@@ -216,6 +216,7 @@ def test_runs_of_two_benches_are_refused(cohort: Any, tmp_path: Path) -> None:
         write_report([cohort.random], tmp_path / "r.html", pictures=-1)
 
 
+@pytest.mark.sweep
 def test_a_small_budget_shortens_the_stacks_and_says_so(
     cohort: Any, tmp_path: Path, read_payload: Callable[[str], Any]
 ) -> None:

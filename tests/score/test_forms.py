@@ -107,6 +107,7 @@ def test_compound_answers_are_right_if_all_parts_are(made, viewing) -> None:
     assert say(viewing, item, f"boxes:\n{prose}\ncount: 2").outcome.right
 
 
+@pytest.mark.sweep
 def test_four_way_table_adds_up(made) -> None:
     baseline = make_baseline(made, parse_spec("majority"))
     rows = {item.item_id: AnswerRow(item.item_id, response=baseline.answer(item) or "") for item in made.items()}

@@ -212,6 +212,7 @@ def test_what_a_model_is_told_holds_no_fact(bench: Path, exports: Path) -> None:
             assert row.keys() == kept
 
 
+@pytest.mark.sweep
 def test_an_export_is_the_same_bytes_twice(bench: Path, profile: str, exports: Path, tmp_path: Path) -> None:
     for to in FORMATS:
         export_bench(bench, to, tmp_path / to, profile=profile, limit=LIMIT)
