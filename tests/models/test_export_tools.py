@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from situs.bench import open_bench
+from situs.score import score_run
 from situs.tune import export_bench, export_run
 
 pytestmark = [pytest.mark.models, pytest.mark.filterwarnings("ignore")]
@@ -55,7 +57,14 @@ def test_inspect_scores_a_run_as_situs_does(bench: Path, run: Path, situs: Calla
     export_run(run, "inspect", tmp_path / "out")
     log = read_eval_log(str(tmp_path / "out" / "log.json"))
     result = score(log, load(tmp_path / "out" / "task.py").situs_accuracy(), display="none").results.scores[0]
-    assert (result.metrics["accuracy"].value, result.scored_samples) == scores(situs, bench, run)["accuracy"]
+    forms = {item.item_id: item.form for item in open_bench(bench).items()}
+    told = [
+        outcome.right
+        for name, outcome in score_run(bench, run).outcomes.items()
+        if forms[name] in ("yes_no", "choice", "number") and outcome.right is not None
+    ]
+    assert result.scored_samples == len(told)
+    assert result.metrics["accuracy"].value == pytest.approx(sum(map(bool, told)) / len(told))
 
 
 def test_inspect_asks_the_questions_of_a_bench_with_their_pictures(bench: Path, tmp_path: Path) -> None:
