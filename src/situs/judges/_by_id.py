@@ -69,7 +69,7 @@ class Role(msgspec.Struct, frozen=True):
 
 
 class AskedByID(msgspec.Struct, frozen=True):
-    """How it went. Counts of subjects are of all; the rest is this session's."""
+    """How it went. Counts of subjects are of all; the rest is of this call alone."""
 
     name: str
     subjects: int
