@@ -28,7 +28,7 @@ def tiny(once: Callable[..., Path], situs: Callable[..., Any]) -> Path:
         for index in range(10):
             patient = make_patient(5, index, spacing_mm=(6.0, 6.0, 6.0), noise=False, oblique=index % 2 == 0)
             write_patient(patient, folder / "data" / f"patient{index:03d}")
-        args = ("--annotation", "exact", "--licence", "CC0-1.0", "--per-study", 14, "--out", folder / "bench")
+        args = ("--annotation", "exact", "--licence", "CC0-1.0", "--per-study", 24, "--out", folder / "bench")
         assert situs("build", "masks", folder / "data", *args).code == 0
 
     return once("tiny-probes", make)

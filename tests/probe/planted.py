@@ -88,6 +88,18 @@ class Mirrored(Planted):
         return self.mirrored.get(self.seen(request)) or self.guess(request.text())
 
 
+class MmAsCm(Planted):
+    """Sees all, and takes a centimetre for a millimetre."""
+
+    def answer(self, request) -> str:
+        truth = self.by_all.get(self.seen(request))
+        if truth is None:
+            return self.guess(request.text())
+        number, _, unit = truth.partition(" ")
+        slip = {"mm": 10.0, "cm": 10.0, "mL": 1000.0}.get(unit)
+        return truth if slip is None else f"{float(number) * slip:.6g} {unit}"
+
+
 class Refuses(Planted):
     """Declines without pictures."""
 

@@ -92,9 +92,18 @@ def test_no_items_give_no_value():
 def test_equal_outcomes_use_the_exact_interval_on_patients(outcome, patients):
     names = [f"p{i}" for i in range(patients)] * 5
     estimate = cluster_bootstrap([outcome] * len(names), names)
-    assert estimate.ci95 == clopper_pearson(int(outcome) * patients, patients)
+    assert estimate.ci95 == pytest.approx(clopper_pearson(int(outcome) * patients, patients))
     assert estimate.method == "exact-on-patients"
     assert cluster_bootstrap([outcome] * 9, [str(i) for i in range(9)]).ci95 is None
+
+
+def test_equal_differences_have_an_interval_as_well():
+    """With 20 patients at most a share u differs, where (1 − u)^20 = 0.025."""
+    u = 1 - 0.025 ** (1 / 20)
+    names = [str(i) for i in range(20)]
+    half = paired_difference([1.0] * 20, [0.5] * 20, names)
+    assert half.ci95 == (pytest.approx(0.5 - 1.5 * u), pytest.approx(0.5 + 0.5 * u))
+    assert paired_difference([1.0] * 20, [1.0] * 20, names).ci95 == (pytest.approx(-u), pytest.approx(u))
 
 
 def test_patients_who_are_all_alike_show_no_spread():

@@ -130,6 +130,9 @@ def _print(result: ProbeResult) -> None:
     if result.wordings is not None and result.wordings.band is not None:
         low, high = result.wordings.band
         click.echo(f"wordings: accuracy {low:.3f} to {high:.3f}, same answer {_share(result.wordings.same_answer)}")
+    click.echo(f"\nDiagnosis: {result.diagnosis.summary}")
+    for finding, one in result.diagnosis.findings.items():
+        click.echo(f"  {finding.replace('_', ' ')}: {one.verdict}: {one.words}")
 
 
 def _print_rows(title: str, rows: dict[str, ProbeRow]) -> None:

@@ -4,6 +4,7 @@ from situs.probe._catalogue import GROUPS, PROBES, Probe, choose_probes
 from situs.probe._causes import Cause, Suspicion
 from situs.probe._changed_bench import ChangedVolumes, OutcomeRow, changed_bench
 from situs.probe._changes import changed, stored_otherwise
+from situs.probe._diagnosis import Diagnosis, Finding
 from situs.probe._edits import Lesion, copied, lesion_parts, moved, painted_out, sham
 from situs.probe._faithfulness import Faithfulness, FaithfulnessCell, StepKind, faithfulness, faithfulness_of
 from situs.probe._flipped import looks_flipped
@@ -26,8 +27,10 @@ __all__ = [
     "Cause",
     "ChangedVolumes",
     "Derived",
+    "Diagnosis",
     "Faithfulness",
     "FaithfulnessCell",
+    "Finding",
     "Lesion",
     "OutcomeRow",
     "Patient",

@@ -16,6 +16,7 @@ from situs.probe._blind import Blank, KeptHidden, Noise, OneSlice, OtherPatient,
 from situs.probe._bodies import mirror_group
 from situs.probe._catalogue import PROBES
 from situs.probe._changed_bench import ChangedVolumes, OutcomeRow, changed_bench, write_items
+from situs.probe._diagnosis import Diagnosis, diagnose, prior_agreement
 from situs.probe._profiles import WORDINGS, one_slice, reconvened, reordered, resized, worded
 from situs.probe._rotations import Rotations, rotated, rotations_of
 from situs.probe._shortcuts import ShortcutRow, shortcut_table
@@ -61,6 +62,8 @@ class Stopped(Exception):
 class ProbeResult(msgspec.Struct, frozen=True):
     """Everything `situs probe` says."""
 
+    diagnosis: Diagnosis
+    """What kind of reader it is, in words."""
     probes: dict[str, ProbeRow]
     sight_gain: SightGain
     shortcuts: dict[str, ShortcutRow]
@@ -137,11 +140,16 @@ class _Suite:
                     rows[name] = self._changed(name)
         clusters = {item_id: one.item.patient_id for item_id, one in self._full.by_id.items()}
         shortcuts = shortcut_answers(self._bench, self._full, self._profile, SHORTCUTS)
+        gain = self._sight_gain(text, volume, shortcuts, clusters)
+        budget = signatures(self._bench.folder, self._out / ORIGINAL)
+        agreement = prior_agreement(self._bench, self._full, self._profile, seed=self._seed)
+        blind = rows | {"text": self._blind_row("text", text)}
         result = ProbeResult(
+            diagnosis=diagnose(self._full, text, gain, blind, budget, agreement, seed=self._seed),
             probes=rows,
-            sight_gain=self._sight_gain(text, volume, shortcuts, clusters),
+            sight_gain=gain,
             shortcuts=shortcut_table(self._bench, self._full, self._profile, shortcuts, seed=self._seed),
-            signatures=signatures(self._bench.folder, self._out / ORIGINAL),
+            signatures=budget,
             rotations=rotations,
             wordings=wordings,
             warnings=self._warnings(rows),

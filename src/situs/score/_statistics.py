@@ -79,8 +79,9 @@ def cluster_bootstrap(
     ratio with factor G / (G − 1) and Student's t with G − 1 degrees, on the logit scale for shares (so that it stays
     inside 0 and 1 and does not narrow near them), else cut to `bounds`. Fewer: no interval.
 
-    If every value is 0, or every one is 1, resampling shows no spread. Then each patient is one try that came out
-    as all the others did, and the interval is Clopper and Pearson's for 0, or G, of G patients. It is exact
+    If all values are equal, resampling shows no spread. Then each patient is one try that came out as all the others
+    did: at most a share u differs, Clopper and Pearson's upper limit for 0 of G patients, and at most by as much as
+    `bounds` allow. For shares of 0 or 1 that is Clopper and Pearson's interval for 0, or G, of G patients. It is exact
     for patients who are all right or all wrong, and wider than need be otherwise.
 
     Weakness, by simulation with patients of very unequal ability and a true mean of 0.9: the nominal 95 % bootstrap
@@ -129,8 +130,7 @@ def paired_difference(
 ) -> Estimate:
     """The mean of a − b over shared items, row by row, with an interval over patients as in `cluster_bootstrap`.
 
-    `bounds` are those of the difference. If all differences are 0 the interval is ±u, with u Clopper and Pearson's
-    upper limit for 0 of G patients: at most a share u of patients differs, each by at most 1.
+    `bounds` are those of the difference. If all differences are 0 the interval is ±u (see there).
     """
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if first.shape != second.shape:
@@ -197,15 +197,11 @@ def _few(count: int) -> str:
 
 def _alike(value: float, n: int, count: int, held: NDArray[np.float64], bounds: Bounds | None) -> Estimate:
     """The interval where no patient differs from another."""
-    constant = bool(np.ptp(held) == 0)
-    if constant and bounds == (0.0, 1.0) and value in {0.0, 1.0}:
-        interval = clopper_pearson(count if value else 0, count)
+    if bounds is not None and np.ptp(held) == 0:
+        # At most a share u of patients differs, and from the value at most as far as the bounds.
+        u, (low, high) = clopper_pearson(0, count)[1], bounds
+        interval = value - u * (value - low), value + u * (high - value)
         return Estimate(value, n, count, interval, "exact-on-patients", f"all outcomes equal in {count} patients")
-    if constant and bounds == (-1.0, 1.0) and value in {-1.0, 0.0, 1.0}:
-        u = clopper_pearson(0, count)[1]
-        # At most a share u of patients deviates: by 1 from 0, by 2 from ±1.
-        interval = _cut(value - u, value + u, bounds) if value == 0 else _cut(value - 2 * u, value + 2 * u, bounds)
-        return Estimate(value, n, count, interval, "exact-on-patients", f"all differences equal in {count} patients")
     return Estimate(value, n, count, None, "none", "no interval: every patient has the same mean, so no spread is seen")
 
 
