@@ -8,8 +8,8 @@ that would tell was not asked for). The rules:
   mirrored reader wins in some tasks what it loses in others. It does not if the interval holds 0 and ends under 0.1.
   The gain is that of the headline, if that has enough patients: there every text has every answer, so a fixed opinion
   on a text that other words change is no gain.
-- Left and right exchanged, and mm read as cm, are causes of wrong answers beyond chance (see `signatures`). Who does not
-  look cannot mirror: on questions without twins a fixed opinion is wrong for all patients in the same way.
+- Left and right exchanged, and mm read as cm, are causes of wrong answers beyond chance (see `signatures`). Who does
+  not look cannot mirror: on questions without twins a fixed opinion is wrong for all patients in the same way.
 - One slice is all it uses if it looks, and does as well with one slice as with all.
 - It follows the prior if its wrong answers are the prior's more often than chance lets them, or if it does not look and
   its answers are the prior's. Who looks is right where the prior is, so there only the prior's errors tell.

@@ -87,7 +87,7 @@ def _gain(run: ScoredRun, runs: Sequence[ScoredRun], clusters: Mapping[str, str]
         if not shared:
             continue
         estimate: Estimate = paired_difference(
-            [a[k] for k in shared], [b[k] for k in shared], [clusters[k] for k in shared], seed=seed
+            [a[k] for k in shared], [b[k] for k in shared], [clusters[k] for k in shared], seed=seed, resample=False
         )
         if estimate.value is None:
             continue

@@ -182,13 +182,14 @@ def sight_gain(
 ) -> SightGain:
     """How much better a model is with pictures than without, paired on shared items, over patients.
 
-    `chances` are those of a guess, for the items that the blind run refused or left unclear.
+    `chances` are those of a guess, for the items that the blind run refused or left unclear. The interval is the
+    cluster-robust t, as in `situs probe`.
     """
-    gain = _pair(model, blind, clusters, metric, seed)
+    gain = _pair(model, blind, clusters, metric, seed, resample=False)
     credited = None
     if chances:
         values = {item: max(value, chances.get(item, 0.0)) for item, value in blind.values.items()}
-        credited = _pair(model, msgspec.structs.replace(blind, values=values), clusters, metric, seed)
+        credited = _pair(model, msgspec.structs.replace(blind, values=values), clusters, metric, seed, resample=False)
     return SightGain(model.name, blind.name, gain, credited)
 
 
@@ -221,13 +222,15 @@ def _hangs_on_one(over: Mapping[str, OverSources]) -> list[str]:
     return result
 
 
-def _pair(a: Contestant, b: Contestant, clusters: Mapping[str, str], metric: str, seed: int) -> Pair:
+def _pair(
+    a: Contestant, b: Contestant, clusters: Mapping[str, str], metric: str, seed: int, *, resample: bool = True
+) -> Pair:
     items = sorted(a.values.keys() & b.values.keys())
     patients = [clusters[item] for item in items]
     first, second = [a.values[item] for item in items], [b.values[item] for item in items]
     # Differences of chance-adjusted accuracy reach 2 with two options.
     bounds = None if metric == CHANCE_ADJUSTED else (-1.0, 1.0)
-    estimate = paired_difference(first, second, patients, seed=seed, bounds=bounds)
+    estimate = paired_difference(first, second, patients, seed=seed, bounds=bounds, resample=resample)
     if estimate.value is None or estimate.clusters < TOO_FEW_CLUSTERS:
         note = estimate.note or "the runs share no item"
         return Pair(a.name, b.name, metric, estimate.value, None, None, None, len(items), estimate.clusters, None, note)
