@@ -159,6 +159,8 @@ def test_an_honest_reader_sees(probed: Callable[..., Any], tmp_path: Path, situs
     assert swap["followed"] > 0.6 > 0.4 > swap["kept_old"]
     assert situs("score", tiny / "bench", tmp_path / "Honest" / "text", "--json").code == 0
     assert situs("score", tmp_path / "Honest" / "bench-mirror", tmp_path / "Honest" / "mirror", "--json").code == 0
+    page = ("report", tmp_path / "Honest" / "mirror", "--out", tmp_path / "mirror.html", "--pictures", 1, "--json")
+    assert situs(*page).json["pictures_embedded"] == 1
     compared = situs("compare", tmp_path / "Honest" / "original", tmp_path / "Honest" / "text", "--json").json
     assert compared["pairs"][0]["difference"] == pytest.approx(gain["value"])
     again = {p: p.stat().st_mtime_ns for p in (tmp_path / "Honest").rglob("answers.jsonl")}

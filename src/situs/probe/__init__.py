@@ -8,6 +8,7 @@ from situs.probe._diagnosis import Diagnosis, Finding
 from situs.probe._edits import Lesion, copied, lesion_parts, moved, painted_out, sham
 from situs.probe._faithfulness import Faithfulness, FaithfulnessCell, StepKind, faithfulness, faithfulness_of
 from situs.probe._flipped import looks_flipped
+from situs.probe._made import check_made, source_of_made, volumes_of
 from situs.probe._outcome import Derived, derive
 from situs.probe._patient import Patient, load_patient
 from situs.probe._reflections import mirrored, reflected
@@ -48,6 +49,7 @@ __all__ = [
     "budget_table",
     "changed",
     "changed_bench",
+    "check_made",
     "choose_probes",
     "copied",
     "derive",
@@ -65,6 +67,8 @@ __all__ = [
     "reflected",
     "sham",
     "signatures",
+    "source_of_made",
     "statements",
     "stored_otherwise",
+    "volumes_of",
 ]

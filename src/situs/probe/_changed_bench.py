@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -22,7 +23,16 @@ from situs.probe._patient import Patient, load_patient
 from situs.profiles import Profile
 from situs.volumes import LabelMap
 
-__all__ = ["ChangedBench", "ChangedVolumes", "OutcomeRow", "changed_bench", "write_items"]
+__all__ = [
+    "ChangedBench",
+    "ChangedVolumes",
+    "OutcomeRow",
+    "Outcomes",
+    "changed_bench",
+    "changed_study",
+    "outcomes_of",
+    "write_items",
+]
 
 
 class OutcomeRow(msgspec.Struct, frozen=True):
@@ -35,10 +45,16 @@ class OutcomeRow(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class _Outcomes(msgspec.Struct, frozen=True):
+class Outcomes(msgspec.Struct, frozen=True):
+    """How a probe's bench came to be: `outcomes.json` beside its tables. The source's path is in `locations.json`."""
+
     source: str
     """Content hash of the bench and what was asked of it: a folder of another one is not taken up."""
     rows: list[OutcomeRow]
+    probe: str
+    profile: Profile
+    source_hash: str
+    """Content hash of the bench it was made from."""
 
 
 class ChangedBench(msgspec.Struct, frozen=True):
@@ -64,12 +80,14 @@ def changed_bench(
     def studies() -> Iterator[tuple[StudyRecord, list[Fact], list[Item]]]:
         for study in source.studies():
             if study.study_id in by_study:
-                yield _changed_study(source, study, by_study[study.study_id], probe, profile, locations, outcomes)
+                yield changed_study(source, study, by_study[study.study_id], probe, profile, locations, outcomes)
 
-    return _written(source, studies(), outcomes, out, key)
+    return _written(source, studies(), Outcomes(key, outcomes, probe, profile, source.info.content_hash), out)
 
 
-def write_items(source: Bench, items: Iterable[Item], outcomes: list[OutcomeRow], key: str, out: Path) -> ChangedBench:
+def write_items(
+    source: Bench, items: Iterable[Item], outcomes: list[OutcomeRow], key: str, probe: str, profile: Profile, out: Path
+) -> ChangedBench:
     """A bench of the same studies with other items (such as rotated options), or the one that is there already."""
     found = _made(out, key)
     if found is not None:
@@ -78,15 +96,11 @@ def write_items(source: Bench, items: Iterable[Item], outcomes: list[OutcomeRow]
     for item in items:
         by_study.setdefault(item.study_id, []).append(item)
     studies = ((s, list[Fact](), by_study[s.study_id]) for s in source.studies() if s.study_id in by_study)
-    return _written(source, studies, outcomes, out, key)
+    return _written(source, studies, Outcomes(key, outcomes, probe, profile, source.info.content_hash), out)
 
 
 def _written(
-    source: Bench,
-    studies: Iterator[tuple[StudyRecord, list[Fact], list[Item]]],
-    outcomes: list[OutcomeRow],
-    out: Path,
-    key: str,
+    source: Bench, studies: Iterator[tuple[StudyRecord, list[Fact], list[Item]]], made: Outcomes, out: Path
 ) -> ChangedBench:
     info = source.info
     options = BuildOptions(out.name, info.recipe, seed=info.seed, restricted=info.restricted, licence=info.licence)
@@ -94,19 +108,25 @@ def _written(
         with BenchWriter(scratch, info.source, options, info.terms) as writer:
             for study, facts, own in studies:
                 writer.add(study, facts, own, {}, {})
-        writer.finish([], (*info.notes, "made by situs probe from another bench"))
-        counts = Counter(row.outcome for row in outcomes)
-        write_atomic(scratch / "outcomes.json", canonical_json(_Outcomes(key, outcomes)) + b"\n")
-    some = counts.total() > counts["undefined"] or not outcomes
-    return ChangedBench(open_bench(out) if some else None, outcomes)
+        writer.finish([], (*info.notes, f"made by situs probe ({made.probe}) from another bench"))
+        place = os.path.relpath(source.folder.resolve(), out.resolve())
+        write_atomic(scratch / "locations.json", canonical_json({made.source_hash: place}) + b"\n")
+        write_atomic(scratch / "outcomes.json", canonical_json(made) + b"\n")
+    counts = Counter(row.outcome for row in made.rows)
+    some = counts.total() > counts["undefined"] or not made.rows
+    return ChangedBench(open_bench(out) if some else None, made.rows)
+
+
+def outcomes_of(folder: Path) -> Outcomes | None:
+    """How a bench was made by a probe; None if it was not."""
+    path = folder / "outcomes.json"
+    return read_json(path, Outcomes) if path.is_file() else None
 
 
 def _made(out: Path, key: str) -> ChangedBench | None:
     """The bench if it was made from the same items before."""
-    if not (out / "outcomes.json").is_file():
-        return None
-    found = read_json(out / "outcomes.json", _Outcomes)
-    if found.source != key:
+    found = outcomes_of(out)
+    if found is None or found.source != key:
         return None
     bench = open_bench(out)
     return ChangedBench(bench if bench.info.counts["items"] else None, found.rows)
@@ -121,7 +141,7 @@ def _together(items: list[Item]) -> list[Item]:
     return sorted(items, key=lambda item: item.study_id)
 
 
-def _changed_study(
+def changed_study(
     bench: Bench,
     study: StudyRecord,
     items: list[Item],
@@ -130,6 +150,7 @@ def _changed_study(
     locations: Locations,
     outcomes: list[OutcomeRow],
 ) -> tuple[StudyRecord, list[Fact], list[Item]]:
+    """The study under a probe, the facts its items rest on and the items that have an answer; `outcomes` grows."""
     records, facts, kept = [], list[Fact](), list[Item]()
     for series in study.series:
         own = [item for item in items if item.series == series.series]

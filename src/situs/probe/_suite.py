@@ -237,7 +237,7 @@ class _Suite:
         if not twins:
             nothing = Answers({}, self._full.shown, {})
             return row_of("choice", []), rotations_of(self._full, nothing, seed=self._seed)
-        made = write_items(self._bench, twins, outcomes, key, folder)
+        made = write_items(self._bench, twins, outcomes, key, "rotations", self._profile, folder)
         assert made.bench is not None
         files = FileVolumes(self._bench, data=self._data)
         presenter = Presenter(made.bench, self._profile, store=self._store, volumes=files)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.bench import Bench, Locations, SeriesRecord, StudyRecord, load_image, load_labels, load_ledger
+from situs.bench import Bench, SeriesRecord, StudyRecord, restrict, terms_for
 from situs.errors import SitusError
 from situs.facts import Ledger
-from situs.profiles import PLANES, PatientVolume, Plane, Window, fitting_window
+from situs.probe import Patient
+from situs.profiles import PLANES, PatientVolume, Plane, Volumes, Window, fitting_window
 from situs.report._outlines import outline_path
-from situs.volumes import Volume
+from situs.space import Grid
 
 __all__ = ["Evidence"]
 
@@ -21,14 +22,16 @@ __all__ = ["Evidence"]
 class Evidence:
     """Pictures, outlines and midline of one series."""
 
-    def __init__(self, bench: Bench, study: StudyRecord, series: SeriesRecord, locations: Locations) -> None:
-        image = load_image(series, locations)
-        if not isinstance(image, Volume):
+    def __init__(self, bench: Bench, study: StudyRecord, series: SeriesRecord, volumes: Volumes) -> None:
+        grid = series.grid
+        if not isinstance(grid, Grid):
             raise SitusError("has no millimetres, hence no planes", where=study.study_id)
-        self._ledger = load_ledger(bench, study, series, load_labels(series, locations), image)
-        labels = self._ledger.regions.labels
-        self.volume = PatientVolume(image.array(), image.grid, series.modality)
-        self._layers = [PatientVolume(layer, image.grid, "labels") for layer in labels.layers]
+        image, labels = volumes.image(series), restrict(volumes.labels(series), series.structures)
+        self._ledger = Patient(study, series, labels, image, terms_for(series.structures, bench.info.terms)).ledger(
+            bench
+        )
+        self.volume = PatientVolume(image, grid, series.modality)
+        self._layers = [PatientVolume(layer, grid, "labels") for layer in labels.layers]
         self._structures = {structure.name: structure for structure in labels.structures}
         self._percentiles: Window | None = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections import defaultdict
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -16,7 +16,7 @@ from situs.bench import Bench, Locations, StudyRecord
 from situs.errors import SitusError
 from situs.facts import Fact
 from situs.items import Item
-from situs.profiles import PLANES, Plane, Window
+from situs.profiles import PLANES, Plane, Volumes, Window
 from situs.report._evidence import Evidence
 from situs.report._marks import Marks, marks_of
 from situs.report._payload import Shared, series_key
@@ -95,10 +95,10 @@ def plane_frames() -> dict[str, PlaneFrame]:
     }
 
 
-def pictured_series(studies: Mapping[str, StudyRecord], locations: Locations) -> set[str]:
+def pictured_series(studies: Iterable[StudyRecord], locations: Locations) -> set[str]:
     """Series whose image has a place on this machine."""
     found = set()
-    for study in studies.values():
+    for study in studies:
         for series in study.series:
             if not series.image_hash:
                 continue
@@ -115,7 +115,7 @@ def embed_pictures(
     items: Sequence[Item],
     studies: Mapping[str, StudyRecord],
     facts: Mapping[str, Fact],
-    locations: Locations,
+    volumes: Volumes,
     budget_bytes: int,
     strips: StripStore,
     imaged: Container[str],
@@ -133,7 +133,7 @@ def embed_pictures(
     lost, left = 0, len(items)
     for key, of_series in by_series.items():
         at_hand = key in imaged
-        evidence = _evidence(bench, studies, key, of_series[0], locations) if at_hand else None
+        evidence = _evidence(bench, studies, key, of_series[0], volumes) if at_hand else None
         for item in of_series:
             allowance = (budget_bytes - store.bytes - strips.bytes) // left
             before = strips.bytes
@@ -152,7 +152,7 @@ def embed_pictures(
 
 
 def _evidence(
-    bench: Bench, studies: Mapping[str, StudyRecord], key: str, item: Item, locations: Locations
+    bench: Bench, studies: Mapping[str, StudyRecord], key: str, item: Item, volumes: Volumes
 ) -> Evidence | None:
     """Image and masks of a series; None where it has no masks, no millimetres, or they cannot be read."""
     study = studies[item.study_id]
@@ -160,7 +160,7 @@ def _evidence(
     if not series.affine or not series.labels_hash:
         return None
     try:
-        return Evidence(bench, study, series, locations)
+        return Evidence(bench, study, series, volumes)
     except SitusError:
         return None
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 import msgspec
 
 from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Box, Boxes, Compound, Frames, Item, Simple
-from situs.profiles import Layout, Presenter, Profile
+from situs.profiles import Layout, Presenter, Profile, Volumes
 from situs.report._scored import ScoredRun
 from situs.run import Viewing
 from situs.space import FrameBox
@@ -68,7 +67,7 @@ class Strip(msgspec.Struct, frozen=True):
 class StripStore:
     """Strips of items, their pictures shared by content."""
 
-    def __init__(self, bench: Bench, runs: Sequence[ScoredRun], data: Path | None, *, pixels: bool) -> None:
+    def __init__(self, bench: Bench, runs: Sequence[ScoredRun], volumes: Volumes, *, pixels: bool) -> None:
         self.pictures: dict[str, str] = {}
         self.strips: dict[str, list[Strip]] = {}
         self.bytes = 0
@@ -76,7 +75,9 @@ class StripStore:
         self.unreadable: set[str] = set()
         self._runs = runs
         self._pixels = pixels
-        self._views = {key: _View(bench, profile, places, data) for key, (profile, places) in _by_profile(runs).items()}
+        self._views = {
+            key: _View(bench, profile, places, volumes) for key, (profile, places) in _by_profile(runs).items()
+        }
 
     def add(self, item: Item, allowance: int, *, imaged: bool) -> bool:
         """Embed the item's pictures; True if any pixels or boxes are to be seen."""
@@ -163,11 +164,11 @@ class StripStore:
 class _View:
     """One profile and the runs under it."""
 
-    def __init__(self, bench: Bench, profile: Profile, runs: tuple[int, ...], data: Path | None) -> None:
+    def __init__(self, bench: Bench, profile: Profile, runs: tuple[int, ...], volumes: Volumes) -> None:
         self.profile = profile
         self.runs = runs
         self.viewing = Viewing(bench, profile)
-        self.presenter = Presenter(bench, profile, data=data)
+        self.presenter = Presenter(bench, profile, volumes=volumes)
 
 
 def _by_profile(runs: Sequence[ScoredRun]) -> Mapping[str, tuple[Profile, tuple[int, ...]]]:

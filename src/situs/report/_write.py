@@ -15,6 +15,7 @@ from situs.bench import Bench, Locations, read_readings
 from situs.errors import SitusError
 from situs.facts import Fact, Measured
 from situs.items import Boxes, Compound, Item
+from situs.probe import source_of_made, volumes_of
 from situs.report._causes import budget_table
 from situs.report._charts import charts_of
 from situs.report._choose import in_picture_order, is_wrong
@@ -78,8 +79,7 @@ def write_report(
     studies = {study.study_id: study for study in opened.studies()}
     facts = _facts_for(opened, items)
     withheld = opened.info.restricted and not allow_pixels
-    locations = Locations.read(opened.folder, data)
-    available = set() if withheld or not pictures else pictured_series(studies, locations)
+    available = set() if withheld or not pictures else _pictured(opened, data)
     ordered = in_picture_order(items, lambda item: is_wrong(item, scored), seed)
     candidates = [item for item in ordered if series_key(item) in available]
     drawable = candidates or [item for item in ordered if item.series and _has_boxes(item)]
@@ -97,9 +97,10 @@ def write_report(
         3 * len(csv_text(chart.table)) for chart in charts
     )
     budget = max(0, max_bytes - _SLACK_BYTES - drawn - len(json_for_script(payload).encode()))
-    strips = StripStore(opened, scored, data, pixels=not withheld)
+    volumes = volumes_of(opened, data)
+    strips = StripStore(opened, scored, volumes, pixels=not withheld)
     chosen = drawable[:pictures]
-    embedded = embed_pictures(opened, chosen, studies, facts, locations, budget, strips, available)
+    embedded = embed_pictures(opened, chosen, studies, facts, volumes, budget, strips, available)
     left_out = _left_out(payload, embedded, len(items), len(candidates), pictures, withheld, max_bytes)
     payload = _with_pictures(payload, embedded, withheld)
     standings = standings_of(scored, items, seed)
@@ -127,6 +128,13 @@ def write_report(
     own = [board.table, grid.table, *([wording] if wording is not None else []), *extra]
     written = [] if tables is None else write_tables(tables, [*own, *(c.table for c in charts)])
     return ReportResult(out, len(scored), len(items), len(embedded.items), left_out, len(html), len(written))
+
+
+def _pictured(bench: Bench, data: Path | None) -> set[str]:
+    """Series with an image at hand; a probe's bench draws on the images of the bench it was made from."""
+    made = source_of_made(bench.folder)
+    home = bench if made is None else made[0]
+    return pictured_series(home.studies(), Locations.read(home.folder, data))
 
 
 def _has_boxes(item: Item) -> bool:
