@@ -7,9 +7,9 @@ import pytest
 
 from situs.items import Item, YesNo
 from situs.probe._answers import Answered, Answers
-from situs.probe._sight_gain import gain_between, gain_over_best
+from situs.probe._sight_gain import gain_between
 from situs.run import AnswerRow
-from situs.score import judge
+from situs.score import gain_over_best, judge
 
 PATIENTS, EACH = 36, 8
 SEEN, BLIND = 0.8, 0.5

@@ -156,6 +156,7 @@ def _contract(scores: Scores) -> dict[str, object]:
         "baselines": {name: table.overall for name, table in scores.baselines.items()},
         "baselines_by_task": {name: table.by_task for name, table in scores.baselines.items()},
         "baselines_by_stratum": {name: table.by_stratum for name, table in scores.baselines.items()},
+        "over_best_shortcut": scores.over_best_shortcut,
         "not_computed": scores.not_computed,
         "warnings": scores.warnings,
         "by_subscore": scores.by_subscore,
@@ -187,6 +188,10 @@ def print_scores(name: str, scores: Scores) -> None:
     )
     caption = f"{states}. Unparsed and refused count as not right; a number is right inside its interval."
     print_table("overall", columns, rows, caption)
+    gain = scores.over_best_shortcut
+    if gain is not None and gain.value is not None:
+        interval = "no interval" if gain.ci95 is None else f"95 % {gain.ci95[0]:+.3f} to {gain.ci95[1]:+.3f}"
+        click.echo(f"gain over the best blind row ({gain.best}): {gain.value:+.3f}, {interval}, {gain.n:,} items\n")
     for title, metric in (("stratum", "accuracy.closed"), ("task", "accuracy")):
         own = scores.by_stratum if title == "stratum" else scores.by_task
         blind = [table.by_stratum if title == "stratum" else table.by_task for table in blind_rows.values()]

@@ -12,7 +12,7 @@ from situs.probe._made import check_made, source_of_made, volumes_of
 from situs.probe._outcome import Derived, derive
 from situs.probe._patient import Patient, load_patient
 from situs.probe._reflections import mirrored, reflected
-from situs.probe._sight_gain import SightGain, gain_over_best
+from situs.probe._sight_gain import SightGain
 from situs.probe._signatures import Budget, BudgetRow, WrongAnswer, budget_of, signatures
 from situs.probe._steps import Statement, StudyFacts, statements
 from situs.probe._suite import Ask, ProbeResult, Stopped, probe
@@ -56,7 +56,6 @@ __all__ = [
     "faithfulness",
     "faithfulness_of",
     "faithfulness_tables",
-    "gain_over_best",
     "lesion_parts",
     "load_patient",
     "looks_flipped",

@@ -11,9 +11,9 @@ from situs.bench import Bench
 from situs.probe._answers import Answered, Answers
 from situs.profiles import Profile
 from situs.run import AnswerRow, Spec, make_baseline
-from situs.score import Estimate, cluster_bootstrap, cluster_bootstrap_of, judge, paired_difference
+from situs.score import Estimate, ShortcutGain, cluster_bootstrap, judge, paired_difference
 
-__all__ = ["SHORTCUTS", "Gain", "ShortcutGain", "SightGain", "gain_between", "gain_over_best", "shortcut_answers"]
+__all__ = ["SHORTCUTS", "Gain", "SightGain", "accuracy_of", "gain_between", "shortcut_answers"]
 
 SHORTCUTS = ("majority", "prior", "nearest", "text-classifier")
 """Trained with the bench's labels, each without the patient that is asked."""
@@ -28,17 +28,6 @@ class Gain(msgspec.Struct, frozen=True):
     patients: int
     model: float | None
     blind: float | None
-    note: str = ""
-
-
-class ShortcutGain(msgspec.Struct, frozen=True):
-    """The model against the best of the shortcuts; the bootstrap chooses the best anew in every resample."""
-
-    value: float | None
-    ci95: tuple[float, float] | None
-    n: int
-    patients: int
-    best: str
     note: str = ""
 
 
@@ -106,28 +95,6 @@ def shortcut_answers(bench: Bench, full: Answers, profile: Profile, names: Seque
             if one.counts
         }
     return result
-
-
-def gain_over_best(
-    model: Mapping[str, bool],
-    shortcuts: Mapping[str, Mapping[str, bool]],
-    clusters: Mapping[str, str],
-    *,
-    seed: int = 0,
-) -> ShortcutGain:
-    """The model minus the best shortcut on the same items."""
-    items = sorted(model)
-    if not items or not shortcuts:
-        return ShortcutGain(None, None, 0, 0, "", "no item to compare")
-    own = np.array([model[item] for item in items], dtype=np.float64)
-    others = np.array([[row[item] for item in items] for row in shortcuts.values()], dtype=np.float64)
-
-    def statistic(picked: np.ndarray) -> float:
-        return float(own[picked].mean() - others[:, picked].mean(axis=1).max())
-
-    found = cluster_bootstrap_of(statistic, [clusters[item] for item in items], seed=seed, bounds=(-1.0, 1.0))
-    best = list(shortcuts)[int(np.argmax(others.mean(axis=1)))]
-    return ShortcutGain(found.value, found.ci95, found.n, found.clusters, best, found.note)
 
 
 def accuracy_of(right: Mapping[str, bool], clusters: Mapping[str, str], *, seed: int = 0) -> Estimate:

@@ -20,13 +20,14 @@ from situs.probe._diagnosis import Diagnosis, diagnose, prior_agreement
 from situs.probe._profiles import WORDINGS, one_slice, reconvened, reordered, resized, worded
 from situs.probe._rotations import Rotations, rotated, rotations_of
 from situs.probe._shortcuts import ShortcutRow, shortcut_table
-from situs.probe._sight_gain import SHORTCUTS, SightGain, gain_between, gain_over_best, shortcut_answers
+from situs.probe._sight_gain import SHORTCUTS, SightGain, gain_between, shortcut_answers
 from situs.probe._signatures import Budget, signatures
 from situs.probe._swap import swap_row
 from situs.probe._table import ProbeRow, compared, group_row, row_of
 from situs.probe._wordings import Wordings, wordings_of
 from situs.profiles import FileVolumes, Presenter, Profile, SliceStore
 from situs.run import Presents, RunResult, selected_items
+from situs.score import gain_over_best
 
 __all__ = ["Ask", "ProbeResult", "Stopped", "probe"]
 

@@ -10,13 +10,13 @@ from situs.items import Item
 from situs.report._scored import ScoredRun
 from situs.score import Comparison, Contestant, Estimate, cluster_of, compare, paired_difference
 
-__all__ = ["Gain", "Place", "Standings", "standings_of"]
+__all__ = ["Gain", "Place", "Standings", "shortcut_gain", "standings_of"]
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class Gain(msgspec.Struct, frozen=True):
-    """A model minus its own text-only run, in percentage points."""
+    """A model minus its own text-only run, or minus the best blind row, in percentage points."""
 
     value: float
     low: float | None
@@ -70,6 +70,15 @@ def standings_of(runs: Sequence[ScoredRun], items: Sequence[Item], seed: int) ->
     places = {s.name: Place(s.rank, s.rank95, letters.get(s.name, "")) for s in comparison.standings}
     reach = None if comparison.detectable is None else 100.0 * comparison.detectable
     return Standings(places, gains, reach, comparison.warnings, comparison)
+
+
+def shortcut_gain(run: ScoredRun) -> Gain | None:
+    """A run minus the best blind row that learns from other patients, on the same items."""
+    found = run.scores.over_best_shortcut
+    if found is None or found.value is None:
+        return None
+    low, high = (100.0 * v for v in found.ci95) if found.ci95 else (None, None)
+    return Gain(100.0 * found.value, low, high, found.n, found.best)
 
 
 def _values(run: ScoredRun) -> dict[str, float]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from situs.report._scored import ScoredRun, entry_of
-from situs.report._standing import Gain, Standings
+from situs.report._standing import Gain, Standings, shortcut_gain
 from situs.report._table import table_of
 from situs.score import BaselineScores, Entry, Scores, Table
 
@@ -72,6 +72,7 @@ class BoardRow(msgspec.Struct, frozen=True):
     groups: str = ""
     rank_range: str = ""
     gain: Gain | None = None
+    over_shortcut: Gain | None = None
 
 
 class Board(msgspec.Struct, frozen=True):
@@ -84,6 +85,7 @@ class Board(msgspec.Struct, frozen=True):
     has_headline: bool
     has_groups: bool
     has_gain: bool
+    has_shortcut: bool
     detectable: float | None
 
 
@@ -148,6 +150,7 @@ def _board_row(run: ScoredRun, chance: Cell) -> BoardRow:
         numbers=_number_texts(scores.overall),
         profile=run.info.profile.name,
         incomplete=run.incomplete,
+        over_shortcut=shortcut_gain(run) if kind in ("model", "reader", "text") else None,
     )
 
 
@@ -203,6 +206,7 @@ def board_of(runs: Sequence[ScoredRun], standings: Standings) -> Board:
         has_headline=any(row.headline.value is not None for row in ranked),
         has_groups=any(row.groups for row in ranked),
         has_gain=any(row.gain is not None for row in ranked),
+        has_shortcut=any(row.over_shortcut is not None for row in ranked),
         detectable=standings.detectable,
     )
 
@@ -242,14 +246,16 @@ def _board_table(rows: Sequence[BoardRow], states: Sequence[str], numbers: Seque
     shares = ("value", "low95", "high95", "chance", "n")
     head = ["rank", "rank95", "group", "run", "kind", "profile", "incomplete"]
     head += [f"{what}_{part}" for what in ("headline", "overall") for part in shares] + ["accuracy_answered"]
-    head += ["sight_gain", "sight_gain_low95", "sight_gain_high95"]
+    head += [f"{what}{part}" for what in ("sight_gain", "over_best_shortcut") for part in ("", "_low95", "_high95")]
+    head += ["best_shortcut"]
     body = [
         [
             *(row.rank, row.rank_range, row.groups, row.name, row.kind, row.profile),
             "yes" if row.incomplete else "no",
             *(_plain(v) for c in (row.headline, row.overall) for v in (c.value, c.low, c.high, c.chance, c.n)),
             _plain(row.answered_only.value),
-            *([None, None, None] if row.gain is None else map(_plain, (row.gain.value, row.gain.low, row.gain.high))),
+            *(_plain(value) for gain in (row.gain, row.over_shortcut) for value in _bounds(gain)),
+            "" if row.over_shortcut is None else row.over_shortcut.against,
             *(row.states.get(state, 0) if row.states else None for state in states),
             *(row.numbers.get(metric, "") for metric in numbers),
         ]
@@ -257,6 +263,10 @@ def _board_table(rows: Sequence[BoardRow], states: Sequence[str], numbers: Seque
     ]
     note = "Percent. Rows of kind blind answer without looking at the scan; incomplete runs are not ranked."
     return table_of("leaderboard", "Leaderboard", [*head, *states, *numbers], body, note)
+
+
+def _bounds(gain: Gain | None) -> tuple[float | None, float | None, float | None]:
+    return (None, None, None) if gain is None else (gain.value, gain.low, gain.high)
 
 
 def _grid_table(columns: Sequence[tuple[str, str]], rows: Sequence[GridRow]) -> Table:

@@ -80,6 +80,7 @@ from situs.score._readings import Reading, readings
 from situs.score._run import open_answers, score_run
 from situs.score._score_tables import score_tables
 from situs.score._scores import BaselineScores, NotComputed, Scores, blind_scores, choose_metrics, score_rows
+from situs.score._shortcut_gain import ShortcutGain, gain_over_best
 from situs.score._sources import OverSources, over_sources, source_of
 from situs.score._statistics import Estimate, cluster_bootstrap, cluster_bootstrap_of, cluster_of, paired_difference
 from situs.score._statistics_exact import binomial_interval_999, chance_adjusted, clopper_pearson
@@ -124,6 +125,7 @@ __all__ = [
     "Scores",
     "SgmriRates",
     "SgmriTable",
+    "ShortcutGain",
     "SightGain",
     "Table",
     "Unparsed",
@@ -161,6 +163,7 @@ __all__ = [
     "frame_f1",
     "frame_iou",
     "frames_right",
+    "gain_over_best",
     "grade_table",
     "gwet_ac1",
     "holm",

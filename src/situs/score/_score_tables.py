@@ -19,6 +19,11 @@ def score_tables(scores: Scores) -> list[Table]:
         low, high = entry.ci95 or (None, None)
         others = [_value(table, entry.metric) for table in blind.values()]
         rows.append((entry.metric, entry.n, entry.clusters, entry.value, low, high, *others))
+    gain = scores.over_best_shortcut
+    if gain is not None:
+        low, high = gain.ci95 or (None, None)
+        name = f"accuracy minus the best blind row ({gain.best})"
+        rows.append((name, gain.n, gain.patients, gain.value, low, high, *(None for _ in blind)))
     columns = ("metric", "items", "patients", "value", "low", "high", *blind)
     caption = "Unparsed and refused answers count as not right. Intervals are 95 %, over patients."
     return [

@@ -29,11 +29,13 @@ from situs.score._outcomes import Outcome, Scored, judge
 from situs.score._parse_boxes import INFERRED
 from situs.score._protocol_ct_spatialvqa import PublishedScores
 from situs.score._protocol_sgmri import SgmriTable
+from situs.score._shortcut_gain import ShortcutGain, gain_over_best
 from situs.score._text_metrics import TEXT_METRICS
 
 __all__ = ["BaselineScores", "NotComputed", "Scores", "blind_scores", "choose_metrics", "score_rows"]
 
-_BLIND = ("random", "majority", "prior")
+_CHANCE = "random"
+_BLIND = (_CHANCE, "majority", "prior")
 """Rows that see no image; always beside a model's."""
 _BLIND_BOXES = "grid"
 """One more where boxes are asked for: a fixed grid, which shows a score that only rewards more boxes."""
@@ -96,6 +98,8 @@ class Scores(msgspec.Struct, frozen=True):
     """With a protocol: the numbers by its released rules."""
     sgmri: list[SgmriTable] = []
     """The same for SGMRI-VQA."""
+    over_best_shortcut: ShortcutGain | None = None
+    """Accuracy minus that of the best blind row that learns from other patients; None where no item is judged."""
 
 
 def choose_metrics(names: str | None) -> list[str] | None:
@@ -144,17 +148,29 @@ def score_rows(
     if note := BlindSample(items()).note:
         warnings.append(note)
     overall = entries(scored, names, seed)
+    blind, hits = _blind(bench, items, gives, profile, away, names, seed)
     return Scores(
         overall=overall,
         by_task=_tables(scored, lambda row: (row.task,), names, seed),
         by_stratum=_tables(scored, lambda row: (row.stratum,), names, seed),
         by_tag=_by_tag(scored, names, seed),
         by_subscore=_subscores(scored, names, seed),
-        baselines=blind_scores(bench, items, gives=gives, profile=profile, hidden=hidden, metrics=names, seed=seed),
+        baselines=blind,
         not_computed=_missing(overall, names),
         warnings=warnings,
         outcomes={row.outcome.item_id: row.outcome for row in scored},
+        over_best_shortcut=_over_best(scored, hits, seed),
     )
+
+
+def _over_best(scored: Sequence[Scored], hits: Mapping[str, Mapping[str, bool]], seed: int) -> ShortcutGain | None:
+    """On the items that all of them answered and a rule can judge."""
+    learners = {name: right for name, right in hits.items() if name != _CHANCE}
+    shared = set.intersection(*(set(right) for right in learners.values()))
+    own = {row.outcome.item_id: bool(row.outcome.right) for row in scored if row.outcome.item_id in shared}
+    if not own:
+        return None
+    return gain_over_best(own, learners, {row.outcome.item_id: row.cluster for row in scored}, seed=seed)
 
 
 def _judged(row: Scored, judged: Mapping[str, Outcome]) -> Scored:
@@ -174,11 +190,23 @@ def blind_scores(
     seed: int = 0,
 ) -> dict[str, BaselineScores]:
     """What one gets without looking: every blind baseline on the items."""
+    return _blind(bench, items, gives, profile, hidden or {}, metrics, seed)[0]
+
+
+def _blind(
+    bench: Bench,
+    items: Callable[[], Iterable[Item]],
+    gives: tuple[str, ...] | None,
+    profile: Profile | None,
+    away: Mapping[str, tuple[str, ...]],
+    metrics: Sequence[str],
+    seed: int,
+) -> tuple[dict[str, BaselineScores], dict[str, dict[str, bool]]]:
+    """The table of every blind baseline, and what it gets right of the items that count."""
     # A leave-one-out mean falls as the left-out truth rises, so its rank correlation is an artefact near -1.
     names = [metric for metric in metrics if metric != SPEARMAN_WITHIN_STRUCTURE]
-    shown, away = Viewing(bench, profile), hidden or {}
-    sample = BlindSample(items())
-    result = {}
+    shown, sample = Viewing(bench, profile), BlindSample(items())
+    result, hits = {}, {}
     for name in (*_BLIND, _BLIND_BOXES) if sample.boxed else _BLIND:
         baseline = make_baseline(bench, Spec(name), profile)
         scored = []
@@ -190,6 +218,7 @@ def blind_scores(
             # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not counted as wrong here.
             if own.outcome.state != "unjudged":
                 scored.append(own)
+        hits[name] = {row.outcome.item_id: row.outcome.right for row in scored if row.outcome.right is not None}
         result[name] = BaselineScores(
             entries(scored, names, seed),
             _tables(scored, lambda row: (row.task,), names, seed),
@@ -197,7 +226,7 @@ def blind_scores(
             _subscores(scored, names, seed),
             _by_tag([row for row in scored if row.grades], names, seed) if name == "majority" else {},
         )
-    return result
+    return result, hits
 
 
 def _by_tag(scored: list[Scored], names: Sequence[str], seed: int) -> dict[str, list[Entry]]:
