@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections import Counter, defaultdict
@@ -159,8 +160,13 @@ def test_an_honest_reader_sees(probed: Callable[..., Any], tmp_path: Path, situs
     assert swap["followed"] > 0.6 > 0.4 > swap["kept_old"]
     assert situs("score", tiny / "bench", tmp_path / "Honest" / "text", "--json").code == 0
     assert situs("score", tmp_path / "Honest" / "bench-mirror", tmp_path / "Honest" / "mirror", "--json").code == 0
-    page = ("report", tmp_path / "Honest" / "mirror", "--out", tmp_path / "mirror.html", "--pictures", 1, "--json")
-    assert situs(*page).json["pictures_embedded"] == 1
+    page = ("report", tmp_path / "Honest" / "original", "--out", tmp_path / "r.html", "--pictures", 2, "--json")
+    assert situs(*page).json["pictures_embedded"] == 2
+    html = (tmp_path / "r.html").read_text()
+    assert "Did it look?" in html
+    pictured = re.findall(r'\["mirror","(?:un)?changed",[^]]*?"([0-9a-f]+)"\]', html)
+    assert 1 <= len(pictured) <= 2, "the twins of items with pictures have one of the mirrored scan"
+    assert f'"{pictured[0]}":"data:image/' in html
     compared = situs("compare", tmp_path / "Honest" / "original", tmp_path / "Honest" / "text", "--json").json
     assert compared["pairs"][0]["difference"] == pytest.approx(gain["value"])
     again = {p: p.stat().st_mtime_ns for p in (tmp_path / "Honest").rglob("answers.jsonl")}

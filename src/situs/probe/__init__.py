@@ -1,9 +1,10 @@
 """Planned changes of the input whose effect on the right answer is derived beforehand."""
 
+from situs.probe._answers import Answered, read_answers
 from situs.probe._catalogue import GROUPS, PROBES, Probe, choose_probes
 from situs.probe._causes import Cause, Suspicion
-from situs.probe._changed_bench import ChangedVolumes, OutcomeRow, changed_bench
-from situs.probe._changes import changed, stored_otherwise
+from situs.probe._changed_bench import ChangedVolumes, OutcomeRow, Outcomes, changed_bench, outcomes_of
+from situs.probe._changes import CHANGES, changed, stored_otherwise
 from situs.probe._diagnosis import Diagnosis, Finding
 from situs.probe._edits import Lesion, copied, lesion_parts, moved, painted_out, sham
 from situs.probe._faithfulness import Faithfulness, FaithfulnessCell, StepKind, faithfulness, faithfulness_of
@@ -15,13 +16,15 @@ from situs.probe._reflections import mirrored, reflected
 from situs.probe._sight_gain import SightGain
 from situs.probe._signatures import Budget, BudgetRow, WrongAnswer, budget_of, signatures
 from situs.probe._steps import Statement, StudyFacts, statements
-from situs.probe._suite import Ask, ProbeResult, Stopped, probe
+from situs.probe._suite import Ask, ProbeResult, Stopped, diagnosis_beside, probe
 from situs.probe._table import ProbeRow
 from situs.probe._tables import budget_table, faithfulness_tables
 
 __all__ = [
+    "CHANGES",
     "GROUPS",
     "PROBES",
+    "Answered",
     "Ask",
     "Budget",
     "BudgetRow",
@@ -34,6 +37,7 @@ __all__ = [
     "Finding",
     "Lesion",
     "OutcomeRow",
+    "Outcomes",
     "Patient",
     "Probe",
     "ProbeResult",
@@ -53,6 +57,7 @@ __all__ = [
     "choose_probes",
     "copied",
     "derive",
+    "diagnosis_beside",
     "faithfulness",
     "faithfulness_of",
     "faithfulness_tables",
@@ -61,8 +66,10 @@ __all__ = [
     "looks_flipped",
     "mirrored",
     "moved",
+    "outcomes_of",
     "painted_out",
     "probe",
+    "read_answers",
     "reflected",
     "sham",
     "signatures",

@@ -70,7 +70,7 @@ def changed_bench(
     """Make the bench of a probe, or take up the one that is there already."""
     listed = list(items)
     key = _key(source, listed, probe, profile)
-    found = _made(out, key)
+    found = _made(source, out, key)
     if found is not None:
         return found
     outcomes: list[OutcomeRow] = []
@@ -89,7 +89,7 @@ def write_items(
     source: Bench, items: Iterable[Item], outcomes: list[OutcomeRow], key: str, probe: str, profile: Profile, out: Path
 ) -> ChangedBench:
     """A bench of the same studies with other items (such as rotated options), or the one that is there already."""
-    found = _made(out, key)
+    found = _made(source, out, key)
     if found is not None:
         return found
     by_study: dict[str, list[Item]] = {}
@@ -109,8 +109,7 @@ def _written(
             for study, facts, own in studies:
                 writer.add(study, facts, own, {}, {})
         writer.finish([], (*info.notes, f"made by situs probe ({made.probe}) from another bench"))
-        place = os.path.relpath(source.folder.resolve(), out.resolve())
-        write_atomic(scratch / "locations.json", canonical_json({made.source_hash: place}) + b"\n")
+        _point_to(source, scratch, out)
         write_atomic(scratch / "outcomes.json", canonical_json(made) + b"\n")
     counts = Counter(row.outcome for row in made.rows)
     some = counts.total() > counts["undefined"] or not made.rows
@@ -123,11 +122,18 @@ def outcomes_of(folder: Path) -> Outcomes | None:
     return read_json(path, Outcomes) if path.is_file() else None
 
 
-def _made(out: Path, key: str) -> ChangedBench | None:
+def _point_to(source: Bench, folder: Path, out: Path) -> None:
+    """Write where the source lies, as seen from `out`."""
+    place = os.path.relpath(source.folder.resolve(), out.resolve())
+    write_atomic(folder / "locations.json", canonical_json({source.info.content_hash: place}) + b"\n")
+
+
+def _made(source: Bench, out: Path, key: str) -> ChangedBench | None:
     """The bench if it was made from the same items before."""
     found = outcomes_of(out)
     if found is None or found.source != key:
         return None
+    _point_to(source, out, out)
     bench = open_bench(out)
     return ChangedBench(bench if bench.info.counts["items"] else None, found.rows)
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from situs._files import canonical_json, digest, write_atomic
+from situs._files import canonical_json, digest, read_json, write_atomic
 from situs.bench import Bench
 from situs.items import Item
 from situs.probe._answers import Answers, read_answers
@@ -29,9 +29,10 @@ from situs.profiles import FileVolumes, Presenter, Profile, SliceStore
 from situs.run import Presents, RunResult, selected_items
 from situs.score import gain_over_best
 
-__all__ = ["Ask", "ProbeResult", "Stopped", "probe"]
+__all__ = ["Ask", "ProbeResult", "Stopped", "diagnosis_beside", "probe"]
 
 ORIGINAL = "original"
+RESULT = "probes.json"
 
 
 class Ask(Protocol):
@@ -95,6 +96,16 @@ def probe(
     return _Suite(bench, profile, out, ask, split, limit, data, seed).run(list(names))
 
 
+class _Told(msgspec.Struct, frozen=True):
+    diagnosis: Diagnosis
+
+
+def diagnosis_beside(run: Path) -> Diagnosis | None:
+    """The diagnosis of a run that `situs probe` began with; None for any other run."""
+    path = run.resolve().parent / RESULT
+    return read_json(path, _Told).diagnosis if run.resolve().name == ORIGINAL and path.is_file() else None
+
+
 class _Suite:
     def __init__(
         self,
@@ -155,7 +166,7 @@ class _Suite:
             wordings=wordings,
             warnings=self._warnings(rows),
         )
-        write_atomic(self._out / "probes.json", msgspec.json.format(canonical_json(result), indent=1) + b"\n")
+        write_atomic(self._out / RESULT, msgspec.json.format(canonical_json(result), indent=1) + b"\n")
         return result
 
     def _presenter(self, profile: Profile) -> Presenter:

@@ -11,6 +11,7 @@ from situs.bench import Bench, StudyRecord
 from situs.facts import Fact, Measured, Quoted
 from situs.items import Item, Number
 from situs.report._answer_words import answer_words, option_rows
+from situs.report._counterfactuals import ChangedTwin
 from situs.report._fact_rows import FactRow, FactTable, rounded
 from situs.report._flags import SeriesNote, fact_flags, series_note
 from situs.report._scored import ScoredRun, mark_of
@@ -89,6 +90,8 @@ class Detail(msgspec.Struct, frozen=True, omit_defaults=True):
     split: str = ""
     twins: tuple[str, ...] = ()
     """Items with the same words about other patients, or made from this one by changing its scan."""
+    changed: tuple[ChangedTwin, ...] = ()
+    """The same question of the changed scan, where a probe lies beside the run."""
 
 
 class Shared(msgspec.Struct, frozen=True):
@@ -132,6 +135,7 @@ def build_payload(
     *,
     quotes: bool,
     first: Iterable[str],
+    changed: Mapping[str, tuple[ChangedTwin, ...]] | None = None,
 ) -> Payload:
     """Rows of all items, and details in bench order, those of `first` before all others, while they fit."""
     table, twins = FactTable(quotes), _twins(items)
@@ -139,7 +143,8 @@ def build_payload(
     details: dict[str, Detail] = {}
     spent = 0
     for item in sorted(items, key=lambda item: item.item_id not in wanted):
-        detail = _detail(item, runs, facts, table, bench, twins.get(item.item_id, ()))
+        own = (changed or {}).get(item.item_id, ())
+        detail = _detail(item, runs, facts, table, bench, twins.get(item.item_id, ()), own)
         spent += len(msgspec.json.encode(detail))
         if spent + table.bytes > _TEXT_BYTES:
             break
@@ -179,6 +184,7 @@ def _detail(
     table: FactTable,
     bench: Bench,
     twins: tuple[str, ...],
+    changed: tuple[ChangedTwin, ...],
 ) -> Detail:
     held = [facts[fact_id] for fact_id in item.fact_ids if fact_id in facts]
     inputs = [f for f in _inputs(held, facts) if f.fact_id not in item.fact_ids]
@@ -198,6 +204,7 @@ def _detail(
         subjects=tuple(subjects_of(item, [*held, *inputs], bench.info.terms)),
         split=item.split,
         twins=twins,
+        changed=changed,
     )
 
 

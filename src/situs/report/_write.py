@@ -19,6 +19,7 @@ from situs.probe import source_of_made, volumes_of
 from situs.report._causes import budget_table
 from situs.report._charts import charts_of
 from situs.report._choose import in_picture_order, is_wrong
+from situs.report._counterfactuals import counterfactuals_of, diagnosis_table
 from situs.report._html import Page, render_page
 from situs.report._payload import Payload, build_payload, series_key
 from situs.report._pictures import Embedded, embed_pictures, pictured_series
@@ -83,6 +84,7 @@ def write_report(
     ordered = in_picture_order(items, lambda item: is_wrong(item, scored), seed)
     candidates = [item for item in ordered if series_key(item) in available]
     drawable = candidates or [item for item in ordered if item.series and _has_boxes(item)]
+    beside = counterfactuals_of(runs, scored, opened.info.content_hash, data)
     payload = build_payload(
         opened,
         items,
@@ -91,6 +93,7 @@ def write_report(
         studies,
         quotes=not withheld,
         first=[item.item_id for item in ordered[: max(pictures, 200)]],
+        changed=beside.twins(),
     )
     charts = charts_of(scored, items, facts)
     drawn = sum(len(picture) for chart in charts for _, picture in chart.pictures) + sum(
@@ -100,14 +103,16 @@ def write_report(
     volumes = volumes_of(opened, data)
     strips = StripStore(opened, scored, volumes, pixels=not withheld)
     chosen = drawable[:pictures]
-    embedded = embed_pictures(opened, chosen, studies, facts, volumes, budget, strips, available)
+    embedded = embed_pictures(opened, chosen, studies, facts, volumes, budget - budget // 10, strips, available)
     left_out = _left_out(payload, embedded, len(items), len(candidates), pictures, withheld, max_bytes)
     payload = _with_pictures(payload, embedded, withheld)
+    if not withheld:
+        _add_twin_pictures(payload, beside.pictures(embedded.items, budget // 10))
     standings = standings_of(scored, items, seed)
     board, grid, wording = board_of(scored, standings), grid_of(scored), wording_of(scored)
     budgets = {run.name: run.budget for run in scored if run.budget is not None and run.baseline != "oracle"}
     causes = budget_table(budgets)
-    extra = [causes] if causes is not None else []
+    extra = [table for table in (diagnosis_table(runs, scored), causes) if table is not None]
     if published is not None:
         extra += published_beside({run.name: run.kept or run.scores for run in scored}, published)
     page = Page(
@@ -165,6 +170,20 @@ def _with_pictures(payload: Payload, embedded: Embedded, withheld: bool) -> Payl
         else "No pictures of this item are embedded. The text below is complete."
     )
     return msgspec.structs.replace(payload, rows=rows, shared=embedded.shared, picture_note=note)
+
+
+def _add_twin_pictures(payload: Payload, pictures: Mapping[tuple[str, str], tuple[str, str]]) -> None:
+    """Put a picture of the changed scan beside each counterfactual twin."""
+    payload.shared.frames.update(dict(pictures.values()))
+    for item_id in {item_id for item_id, _ in pictures}:
+        detail = payload.details[item_id]
+        twins = tuple(
+            msgspec.structs.replace(twin, picture=pictures[item_id, twin.probe][0])
+            if (item_id, twin.probe) in pictures
+            else twin
+            for twin in detail.changed
+        )
+        payload.details[item_id] = msgspec.structs.replace(detail, changed=twins)
 
 
 def _left_out(

@@ -17,6 +17,7 @@ function makeDetail(data, row, navigate, open) {
     view ? makeViewer(data.shared, view, detail.subjects || []) : null,
     strips ? makeStrips(data, strips) : null,
     view || strips ? null : h('p', { class: 'nopic' }, data.picture_note),
+    changedList(data, detail),
     twinList(data, detail, open),
     h('h4', {}, 'Why this is the answer'),
     stepList(data, detail),
@@ -89,6 +90,17 @@ function factTable(data, detail) {
       return h('tr', { class: input ? 'input' : '' }, h('th', { scope: 'row' }, kind.replace(/\./, ', ').replace(/_/g, kind.includes('.') ? '–' : ' '), input ? h('small', {}, ' (input)') : null),
         h('td', {}, subjects.replace(/_/g, ' ')), h('td', {}, value), h('td', {}, interval), h('td', {}, h('code', {}, how)), h('td', {}, flags.join(', ')));
     })))));
+}
+
+// The same question of this scan, changed by a probe: the right answer then, and what the model said.
+function changedList(data, detail) {
+  if (!(detail.changed || []).length) return null;
+  const card = ([probe, outcome, answer, run, mark, said, picture]) =>
+    h('li', { class: 'twin' }, picture ? h('img', { alt: 'a picture of the changed scan', src: data.shared.frames[picture] }) : null,
+      h('div', {}, h('p', {}, probe + (outcome === 'changed' ? ': the right answer changes' : ': the right answer stays')),
+        h('p', { class: 'twin-key' }, 'Right: ' + answer),
+        h('p', { class: 'marks' }, h('span', { class: 'mark ' + mark, title: markOf(mark)[1] }, markOf(mark)[0]), ' ' + data.runs[run][0] + ': ' + (said || 'no answer read'))));
+  return h('section', { 'aria-label': 'Counterfactual twins' }, h('h4', {}, 'Counterfactual twin: the same question of the changed scan'), h('ul', { class: 'twins' }, detail.changed.map(card)));
 }
 
 // The same words about another patient, or this scan changed: what a model that looks must tell apart.
