@@ -119,6 +119,12 @@ def write_label_phantoms(root: Path, seed: int, count: int) -> None:
             nibabel.save(nibabel.Nifti1Image(mask, plan.grid.affine.matrix), folder / f"{structure.name}.nii.gz")
 
 
+@pytest.fixture(scope="session")
+def label_phantoms() -> Callable[..., None]:
+    """`write_label_phantoms` as a fixture."""
+    return write_label_phantoms
+
+
 def write_image_phantoms(root: Path, seed: int, count: int) -> None:
     """Phantom patients with image and masks, on 5 mm voxels."""
     from situs.volumes.phantoms import make_patient, write_patient

@@ -111,6 +111,18 @@ def body(tmp_path_factory: pytest.TempPathFactory, situs: Callable[..., Any]) ->
     return root / "report.html"
 
 
+@pytest.fixture(scope="session")
+def probed(tmp_path_factory: pytest.TempPathFactory, situs: Callable[..., Any]) -> Path:
+    """A report on a few patients with charts, beside a probe of the same run."""
+    root = tmp_path_factory.mktemp("probed")
+    _run(situs, "build", "phantoms", "--studies", 4, "--out", root / "bench")
+    _run(situs, "probe", root / "bench", "--model", "random", "--probes", "mirror", "--out", root / "probes")
+    _run(situs, "run", root / "bench", "--model", "prior", "--out", root / "prior")
+    runs = (root / "probes" / "original", root / "prior")
+    _run(situs, "report", *runs, "--out", root / "report.html", "--pictures", 4)
+    return root / "report.html"
+
+
 def _run(situs: Callable[..., Any], *args: object) -> None:
     ran = situs(*args)
     assert ran.code == 0, ran.err

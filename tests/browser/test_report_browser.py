@@ -173,6 +173,57 @@ def test_ten_thousand_rows_stay_few_nodes(stacks: Any, visit: Callable[..., Any]
         "() => document.querySelector('#list .row[aria-posinset]').getAttribute('aria-posinset') > 4000"
     )
     assert page.locator("#list .row").count() < 60
-    page.locator("#f-text").fill("frame")
+    page.evaluate(
+        """() => {
+          window.long = [];
+          new PerformanceObserver((list) => list.getEntries().forEach((task) => window.long.push(task.duration)))
+            .observe({ type: 'longtask' });
+        }"""
+    )
+    for part in range(1, 40):
+        page.locator("#list").evaluate(f"(list) => {{ list.scrollTop = list.scrollHeight * {part} / 40; }}")
+        page.wait_for_timeout(10)
+    page.locator("#f-text").press_sequentially("frame")
     assert page.locator("#list .row").count() < 60
+    page.locator("#f-text").fill("")
+    page.wait_for_timeout(300)
+    waited = page.evaluate("() => Math.max(0, ...window.long)")
+    print(f"longest task while scrolling and filtering 10,000 rows: {waited:.0f} ms")
+    assert waited < 1000, "a second of standing still is a hang, however slow the machine"
     inside(opened, out)
+
+
+_OVERLAPS = """() => {
+  const found = [];
+  for (const chart of document.querySelectorAll('svg.chart')) {
+    const upright = (text) => text.textContent.trim() && !text.getAttribute('transform');
+    const words = [...chart.querySelectorAll('text')].filter(upright);
+    const boxes = words.map((text) => text.getBoundingClientRect());
+    for (let a = 0; a < boxes.length; a++) for (let b = a + 1; b < boxes.length; b++) {
+      const wide = Math.min(boxes[a].right, boxes[b].right) - Math.max(boxes[a].left, boxes[b].left);
+      const high = Math.min(boxes[a].bottom, boxes[b].bottom) - Math.max(boxes[a].top, boxes[b].top);
+      if (wide > 1 && high > 3) found.push(words[a].textContent + ' / ' + words[b].textContent);
+    }
+  }
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 390], ids=["desktop", "phone"])
+def test_no_words_of_a_chart_overlap(probed: Path, visit: Callable[..., Any], width: int) -> None:
+    page = visit(probed, width=width).page
+    assert page.locator("svg.chart").count() > 3
+    assert page.evaluate(_OVERLAPS) == []
+
+
+def test_the_counterfactual_twin_stands_beside(probed: Path, visit: Callable[..., Any]) -> None:
+    payload = payload_of(probed)
+    item, twin = next(
+        (key, twin) for key, detail in payload["details"].items() for twin in detail.get("changed", []) if twin[6]
+    )
+    page = visit(probed).page
+    page.evaluate("(id) => { location.hash = id; }", item)
+    section = page.locator("section[aria-label='Counterfactual twins']")
+    section.wait_for()
+    assert twin[2] in (section.text_content() or "")
+    assert section.locator("img").first.evaluate("(img) => img.complete && img.naturalWidth > 0")

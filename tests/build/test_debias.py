@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from situs.bench import Bench, StudyRecord, check_bench, open_bench
 from situs.build import debias
@@ -67,12 +70,25 @@ def blind_on(bench: Bench, counts: Counter[str]) -> None:
                 counts[f"{name} of"] += 1
 
 
-METHODS = ("majority", "prior", "text-classifier")
+METHODS = ("majority", "prior", "nearest", "text-classifier")
 
 
 def test_held_out_patients_are_at_chance_and_not_below(cohort: Path) -> None:
     """Templates are chosen on one half of the patients; on the other half no blind method is outside chance."""
-    whole = open_bench(cohort)
+    assert_held_out_at_chance(open_bench(cohort))
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("seed", [21, 31, 41])
+def test_so_they_are_in_other_cohorts(
+    seed: int, tmp_path: Path, situs: Callable[..., Any], label_phantoms: Callable[..., None]
+) -> None:
+    label_phantoms(tmp_path / "data", seed=seed, count=32)
+    assert situs("build", "masks", tmp_path / "data", "--annotation", "exact", "--out", tmp_path / "bench").code == 0
+    assert_held_out_at_chance(open_bench(tmp_path / "bench"))
+
+
+def assert_held_out_at_chance(whole: Bench) -> None:
     patients = sorted({study.patient_id for study in whole.studies()})
     first, second = set(patients[::2]), set(patients[1::2])
     before, after = Counter[str](), Counter[str]()

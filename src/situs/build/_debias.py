@@ -18,7 +18,7 @@ from situs.score import clopper_pearson, judge
 
 __all__ = ["Predictable", "debias", "predictable_templates", "template_of"]
 
-_BLIND = ("majority", "prior", "text-classifier")
+_BLIND = ("majority", "prior", "nearest", "text-classifier")
 """All are fitted without the patient that is asked, the last on the whole rendered prompt; none is a contestant."""
 _ENOUGH = 8
 """Items under which even an answer that is always the same proves nothing: such texts are judged by their kind only."""
@@ -53,7 +53,8 @@ def debias(folder: Path, out: Path, *, overwrite: bool = False, data: Path | Non
     """Copy a bench without the templates that the whole prompt, the average anatomy or others' answers predict.
 
     A template is a question text with its options. Texts that are not predictable on their own are judged together
-    with the others of their task, form and stratum, and leave together. Every prediction is made without the patient
+    with the others of their task, form and stratum, and leave together; what is too rare for that goes by its
+    stratum. Every prediction is made without the patient
     asked about, and no single item leaves because it was guessed: blind accuracy of other patients on what stays is
     inside chance, not below it.
     """
@@ -98,25 +99,38 @@ class Predictable(msgspec.Struct, frozen=True):
     texts: set[Key]
     kinds: set[Kind]
     """Task, form and stratum whose other texts are predictable together, also those not seen so far."""
+    cleared: set[Kind]
+    """Kinds asked often enough that they would have shown it."""
+    strata: set[str]
+    """Strata that are predictable as a whole: what is asked too seldom there to be judged leaves with them."""
 
     def holds(self, item: Item) -> bool:
         """Whether the item's template is one of them."""
         key = template_of(item)
-        return key in self.texts or key[:3] in self.kinds
+        kind = key[:3]
+        return key in self.texts or kind in self.kinds or (kind not in self.cleared and item.stratum in self.strata)
 
 
 def predictable_templates(bench: Bench) -> Predictable:
-    """Texts that are predictable on their own, then kinds whose remaining texts are so together.
+    """Texts that are predictable on their own, then kinds whose remaining texts are so together, then rare kinds.
 
-    One text is asked of few patients, and what a few show proves little; many such texts may add up to much.
+    One text is asked of few patients, and what a few show proves little; many such texts may add up to much. A kind
+    too rare to be judged by itself is taken for what its stratum is: without twins, few things are a surprise.
     """
     found = _predictability(bench)
     texts = {key for key, one in found.items() if one.asked >= _ENOUGH and one.predictable}
     kinds: dict[Kind, _Template] = defaultdict(_Template)
+    strata: dict[str, _Template] = defaultdict(_Template)
     for key, one in found.items():
+        strata[key[2]].merge(one)
         if key not in texts:
             kinds[key[:3]].merge(one)
-    return Predictable(texts, {kind for kind, one in kinds.items() if one.predictable})
+    return Predictable(
+        texts,
+        {kind for kind, one in kinds.items() if one.predictable},
+        {kind for kind, one in kinds.items() if one.asked >= _ENOUGH and not one.predictable},
+        {stratum for stratum, one in strata.items() if one.predictable},
+    )
 
 
 def _predictability(bench: Bench) -> dict[Key, _Template]:

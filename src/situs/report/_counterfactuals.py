@@ -125,8 +125,8 @@ def diagnosis_table(folders: Sequence[Path], runs: Sequence[ScoredRun]) -> Table
     for folder, run in zip(folders, runs):
         found = diagnosis_beside(folder)
         for name, one in found.findings.items() if found is not None else ():
-            low, high = one.ci95 or (None, None)
-            rows.append((run.name, name.replace("_", " "), one.verdict, one.words, one.measure, one.value, low, high))
+            numbers = [None if v is None else round(v, 3) for v in (one.value, *(one.ci95 or (None, None)))]
+            rows.append((run.name, name.replace("_", " "), one.verdict, one.words, one.measure, *numbers))
     columns = ("run", "finding", "verdict", "because", "measure", "value", "low", "high")
     caption = "From situs probe: a pattern in the answers, not what goes on inside the model. Intervals are 95 %."
     return Table("diagnosis", "Did it look?", columns, tuple(rows), caption) if rows else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -11,6 +12,8 @@ from situs.report._scored import ScoredRun
 from situs.score import Comparison, Contestant, Estimate, cluster_of, compare, paired_difference
 
 __all__ = ["Gain", "Place", "Standings", "shortcut_gain", "standings_of"]
+
+V = TypeVar("V")
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -52,14 +55,20 @@ class Standings(msgspec.Struct, frozen=True):
 
 
 def standings_of(runs: Sequence[ScoredRun], items: Sequence[Item], seed: int) -> Standings:
-    """Ranks over the models that compete, and sight gain wherever a text-only run of the same model is given."""
+    """Ranks over the models that compete, and sight gain wherever a text-only run of the same model is given.
+
+    Ranks are by what the leaderboard is sorted by: questions with options in the headline, if there are any.
+    """
+    headline = {item.item_id for item in items if item.stratum == "headline" and item.form in ("yes_no", "choice")}
     clusters = {item.item_id: cluster_of(item) for item in items}
     ranked = [run for run in runs if run.ranked and _values(run)]
+    everywhere = all(not headline.isdisjoint(_values(run)) for run in ranked)
+    ranked_on = headline if headline and everywhere else set(clusters)
     gains = {run.name: gain for run in runs if run.kind == "model" and (gain := _gain(run, runs, clusters, seed))}
     if len(ranked) < 2:
         return Standings({run.name: Place(1, None, "") for run in ranked}, gains, None, [])
     comparison = compare(
-        [Contestant(run.name, _values(run), {k: o.parsed for k, o in run.scores.outcomes.items()}) for run in ranked],
+        [Contestant(run.name, _only(_values(run), ranked_on), _only(_parsed(run), ranked_on)) for run in ranked],
         clusters,
         seed=seed,
     )
@@ -79,6 +88,14 @@ def shortcut_gain(run: ScoredRun) -> Gain | None:
         return None
     low, high = (100.0 * v for v in found.ci95) if found.ci95 else (None, None)
     return Gain(100.0 * found.value, low, high, found.n, found.best)
+
+
+def _only(values: Mapping[str, V], keys: Container[str]) -> dict[str, V]:
+    return {key: value for key, value in values.items() if key in keys}
+
+
+def _parsed(run: ScoredRun) -> dict[str, str]:
+    return {key: outcome.parsed for key, outcome in run.scores.outcomes.items()}
 
 
 def _values(run: ScoredRun) -> dict[str, float]:
