@@ -14,6 +14,7 @@ from situs.items import Item, Number
 from situs.probe import Faithfulness, StudyFacts, faithfulness_of, statements
 from situs.run import NATIVE, AnswerRow, Spec, Viewing, make_baseline
 from situs.score import JudgedRun, judge
+from situs.space import FrameBox
 
 
 @pytest.fixture(scope="module")
@@ -147,3 +148,40 @@ def test_a_statement_that_is_the_answer_is_no_step(about_nothing: tuple[Item, Vi
     )  # fmt: skip
     text = "The spleen lies to the left of the liver. The liver is larger than the spleen."
     assert [one.kind for one in statements(asked, text, FACTS, shown)] == ["comparison"]
+
+
+@pytest.fixture(scope="module")
+def placed(phantoms: Bench) -> tuple[Item, StudyFacts, Viewing, list[FrameBox]]:
+    """An item whose record says where the spleen is, and the spleen's boxes on the frames."""
+    shown = Viewing(phantoms)
+    item = next(
+        i
+        for i in phantoms.items()
+        if i.task == "comparison" and i.form == "choice" and "spleen" in {b.label for b in i.boxes}
+    )
+    own = [box for box in item.boxes if box.label == "spleen"]
+    return item, StudyFacts(list(phantoms.facts(study_id=item.study_id))), shown, list(shown.boxes(item, own))
+
+
+def test_frames_that_are_stated(placed: tuple[Item, StudyFacts, Viewing, list[FrameBox]]) -> None:
+    item, facts, shown, boxes = placed
+    base, frames = shown.space.frame_base, sorted(box.frame for box in boxes)
+    count = len(shown.layout(item).frames)
+    elsewhere = frames[-1] + 4 if frames[-1] + 6 < count else frames[0] - 6
+    for first, last, right in ((frames[0], frames[-1], True), (elsewhere, elsewhere + 2, False)):
+        text = f"The spleen is seen on slices {first + base}-{last + base}."
+        assert [(one.kind, one.right) for one in statements(item, text, facts, shown)] == [("frames", right)]
+    assert statements(item, f"The spleen is not seen on slice {frames[0] + base}.", facts, shown) == []
+
+
+@pytest.mark.parametrize(("shift", "right"), [(0.0, True), (1.0, False)])
+def test_a_box_that_is_stated(
+    placed: tuple[Item, StudyFacts, Viewing, list[FrameBox]], shift: float, right: bool
+) -> None:
+    """The true box; and the one beside it, which it does not meet."""
+    item, facts, shown, boxes = placed
+    box = boxes[len(boxes) // 2]
+    step = shift * (box.x1 - box.x0)
+    numbers = ", ".join(f"{v:.2f}" for v in (box.x0 + step, box.y0, box.x1 + step, box.y1))
+    text = f"The spleen lies here: Frame {box.frame + shown.space.frame_base}: [{numbers}]"
+    assert [(one.kind, one.right) for one in statements(item, text, facts, shown)] == [("box", right)]
