@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 from markupsafe import Markup
 
-from situs.facts import Fact
+from situs.bench import Bench
 from situs.items import Item
-from situs.report._breakdowns import (
+from situs.report._panels import (
     AgreementPanel,
     ShareGrid,
     SideTable,
     by_category,
+    by_size,
     by_structure,
-    by_volume,
     number_panels,
     side_tables,
 )
 from situs.report._scored import ScoredRun
 from situs.report._svg import agreement_svg, bucket_svg, heat_svg, radar_svg, side_svg
 from situs.report._table import table_of
-from situs.score import Table
+from situs.score import Table, facets_of
 
 __all__ = ["Chart", "charts_of"]
 
@@ -42,22 +42,22 @@ class Chart(msgspec.Struct, frozen=True):
     table: Table
 
 
-def charts_of(runs: Sequence[ScoredRun], items: Sequence[Item], facts: Mapping[str, Fact]) -> list[Chart]:
+def charts_of(bench: Bench, runs: Sequence[ScoredRun], items: Sequence[Item]) -> list[Chart]:
     """Those for which the bench has data. The oracle, which is always right, is left out where lines would hide."""
     shown = [run for run in runs if run.baseline != "oracle"][:_MOST_RUNS] or list(runs)[:_MOST_RUNS]
-    charts = []
-    if (grid := by_structure(shown, items)) is not None:
+    charts, facets = [], facets_of(bench, items)
+    if (grid := by_structure(shown, facets)) is not None:
         title = "By structure"
         note = "Share of right answers, in percent; an item counts under every structure it names. At least 3 items."
         charts.append(Chart(title, note, [("", heat_svg(grid, title))], [], _share_table("structures", title, grid)))
-    if (grid := by_category(shown, items)) is not None:
+    if (grid := by_category(shown, facets)) is not None:
         title = "By category"
         picture = [("", radar_svg(grid, title))]
         charts.append(
             Chart(title, "From 0 in the middle to 100 %.", picture, grid.runs, _share_table("categories", title, grid))
         )
-    if (grid := by_volume(shown, items, facts)) is not None:
-        title = "By volume of the smallest structure"
+    if (grid := by_size(shown, facets)) is not None:
+        title = "By volume of the structure"
         picture = [("", bucket_svg(grid, title))]
         charts.append(
             Chart(title, "Small structures are hard to see.", picture, grid.runs, _share_table("volumes", title, grid))

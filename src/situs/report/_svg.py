@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-from situs.report._breakdowns import AgreementPanel, ShareGrid, SideTable
+from situs.report._panels import AgreementPanel, ShareGrid, SideTable
 
 __all__ = ["agreement_svg", "bucket_svg", "heat_svg", "radar_svg", "side_svg"]
 

@@ -95,7 +95,7 @@ def write_report(
         first=[item.item_id for item in ordered[: max(pictures, 200)]],
         changed=beside.twins(),
     )
-    charts = charts_of(scored, items, facts)
+    charts = charts_of(opened, scored, items)
     drawn = sum(len(picture) for chart in charts for _, picture in chart.pictures) + sum(
         3 * len(csv_text(chart.table)) for chart in charts
     )

@@ -12,6 +12,7 @@ from situs.score._audit import (
     read_audit,
 )
 from situs.score._breakdowns import (
+    SAID_SIDES,
     Breakdowns,
     NumberError,
     breakdown_tables,
@@ -19,6 +20,7 @@ from situs.score._breakdowns import (
     facet_matrix,
     facet_table,
     number_table,
+    side_counts,
     side_table,
 )
 from situs.score._compare import (
@@ -34,7 +36,7 @@ from situs.score._compare import (
 )
 from situs.score._compare_runs import PER_ITEM, compare_runs
 from situs.score._entries import METRICS, Entry, entries
-from situs.score._facets import FACETS, facets_of
+from situs.score._facets import FACETS, SIZES, Facets, facets_of
 from situs.score._judged_run import JudgedRun, judged_run
 from situs.score._jury import JurySummary, same_family
 from situs.score._key_errors import KeyErrors, key_errors
@@ -95,6 +97,8 @@ __all__ = [
     "PER_ITEM",
     "PROTOCOLS",
     "PUBLISHED",
+    "SAID_SIDES",
+    "SIZES",
     "TEXT_METRICS",
     "TRICKS",
     "AuditPlan",
@@ -107,6 +111,7 @@ __all__ = [
     "Contestant",
     "Entry",
     "Estimate",
+    "Facets",
     "JudgedRun",
     "JurySummary",
     "KeyErrors",
@@ -213,6 +218,7 @@ __all__ = [
     "set_f1",
     "set_iou",
     "sgmri_texts",
+    "side_counts",
     "side_table",
     "sight_gain",
     "sign_flip_p",

@@ -23,6 +23,7 @@ from situs.score._statistics import cluster_bootstrap
 from situs.score._tables import Cell, Table
 
 __all__ = [
+    "SAID_SIDES",
     "Breakdowns",
     "NumberError",
     "breakdown_tables",
@@ -30,12 +31,13 @@ __all__ = [
     "facet_matrix",
     "facet_table",
     "number_table",
+    "side_counts",
     "side_table",
 ]
 
 _METRICS = ("accuracy", "chance", "accuracy.chance-adjusted", WITHIN_INTERVAL, MRA_VSI_CODE, MEDIAN_ABS_LOG_RATIO,
             BOX_TUBE_IOU)  # fmt: skip
-_SAID = ("left", "right", "other", "no answer")
+SAID_SIDES = ("left", "right", "other", "no answer")
 _THIRDS = ("small", "medium", "large")
 
 
@@ -98,7 +100,7 @@ def breakdowns(
     return Breakdowns(
         by=by,
         numbers=_numbers(asked, counted, seed),
-        sides=_sides(asked, counted),
+        sides=side_counts(asked, counted),
         volume_thirds=_volume_thirds(asked, counted, seed),
         sources=over_sources(
             [float(bool(counted[item.item_id].outcome.right)) for item in asked],
@@ -138,7 +140,8 @@ def _number_error(task: str, unit: str, rows: Sequence[Scored], seed: int) -> Nu
     )
 
 
-def _sides(items: Iterable[Item], rows: Mapping[str, Scored]) -> dict[str, dict[str, int]]:
+def side_counts(items: Iterable[Item], rows: Mapping[str, Scored]) -> dict[str, dict[str, int]]:
+    """True side → what was said → how often, where the other side was offered as well."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for item in items:
         if not isinstance(item.answer, Choice):
@@ -147,7 +150,7 @@ def _sides(items: Iterable[Item], rows: Mapping[str, Scored]) -> dict[str, dict[
         true = side_of_value(item.answer.value)
         if true and {"left", "right"} <= offered:
             counts[true][_said_side(item, rows[item.item_id])] += 1
-    return {true: {said: counts[true][said] for said in _SAID} for true in ("left", "right") if counts[true]}
+    return {true: {said: counts[true][said] for said in SAID_SIDES} for true in ("left", "right") if counts[true]}
 
 
 def _said_side(item: Item, row: Scored) -> str:
@@ -214,9 +217,11 @@ def number_table(numbers: Sequence[NumberError]) -> Table:
 
 def side_table(sides: Mapping[str, Mapping[str, int]]) -> Table:
     """True side × said side."""
-    rows: tuple[tuple[Cell, ...], ...] = tuple((true, *(said[name] for name in _SAID)) for true, said in sides.items())
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (true, *(said[name] for name in SAID_SIDES)) for true, said in sides.items()
+    )
     caption = "Questions that offer both sides; a reader who exchanges them fills the wrong diagonal."
-    return Table("sides", "Sides: true (rows) by said", ("true", *_SAID), rows, caption)
+    return Table("sides", "Sides: true (rows) by said", ("true", *SAID_SIDES), rows, caption)
 
 
 def breakdown_tables(run: Breakdowns) -> list[Table]:

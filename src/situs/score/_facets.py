@@ -14,7 +14,7 @@ from situs.run import Viewing
 from situs.score._sources import source_of
 from situs.space import FrameBox, Grid, WorldBox
 
-__all__ = ["FACETS", "Facets", "facets_of", "side_of_value"]
+__all__ = ["FACETS", "SIZES", "Facets", "facets_of", "side_of_value"]
 
 FACETS = (
     "task",
@@ -38,6 +38,8 @@ Facets = dict[str, tuple[str, ...]]
 
 _SIZES_ML = ((10.0, "under 10 mL"), (100.0, "10 to 100 mL"), (1000.0, "100 to 1000 mL"))
 _LARGEST = "1000 mL or more"
+SIZES = (*(name for _, name in _SIZES_ML), _LARGEST)
+"""Buckets of volume, small to large."""
 _SPANS = ((5, "1 to 4 slices"), (17, "5 to 16 slices"), (65, "17 to 64 slices"))
 _LONGEST = "65 slices or more"
 _MARGINS = ((2.0, "1 to 2 (barely provable)"), (5.0, "2 to 5"), (20.0, "5 to 20"))
