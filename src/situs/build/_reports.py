@@ -137,7 +137,7 @@ def _by_model(study: _Study, proposals: Sequence[Proposal], not_asked: Counter[s
     """Proposals that pass the rules."""
     seen: set[str] = set()
     for proposal in proposals:
-        span = quote_span(study.ledger.text, proposal.quote)
+        span = quote_span(study.ledger.text, proposal.quote, study.ledger.findings_length)
         if span is None:
             not_asked["rules: the quote is not in the report"] += 1
             continue

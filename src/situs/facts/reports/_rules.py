@@ -6,7 +6,7 @@ import re
 
 from situs.facts._record import Fact, fact_id
 from situs.facts.reports._ledger import ReportLedger
-from situs.facts.reports._lexicon import ABOUT_BEFORE, DENIED, HEDGED
+from situs.facts.reports._lexicon import ABOUT_BEFORE, DENIED, HEDGED, spelt_out
 from situs.facts.reports._mentions import sentences_of
 
 __all__ = ["STATED", "proposal_problem", "quote_span", "stated"]
@@ -20,7 +20,8 @@ _REPORT_WORDS = re.compile(
 )
 _PRESENCE = re.compile(
     r"^(?:is|are|was|were) there\b|\b(?:normal|abnormal\w*|unremarkable|healthy|enlarged|dilated|present|absent|"
-    r"visible|patent|preserved)\b.*\?|^(?:does|do|is|are) .*\b(?:show|have|contain) (?:any|a|an)\b|\bany evidence\b"
+    r"visible|patent|preserved)\b.*\?|^(?:does|do|is|are) .*\b(?:show|have|contain) (?:any|a|an)\b|"
+    r"^(?:is|are|was|were|does|do|can) .*\bany\b|\bany evidence\b"
 )
 _SPATIAL = re.compile(
     r"\b(?:where|side|sides|left|right|both|bilateral\w*|lobes?|segments?|levels?|upper|lower|middle|superior\w*|"
@@ -43,8 +44,11 @@ _EMPTY = frozenset(
 _DENIAL = re.compile(r"\b(?:no|not|none|without|neither|nor|absent|absence)\b")
 
 
-def quote_span(text: str, quote: str) -> tuple[int, int] | None:
-    """Where a quote stands, widened to whole sentences; white space and case may differ, words may not."""
+def quote_span(text: str, quote: str, findings_length: int | None = None) -> tuple[int, int] | None:
+    """Where a quote stands, widened to whole sentences; white space and case may differ, words may not.
+
+    None also where it stands under a heading for history, comparison, technique or advice.
+    """
     words = quote.strip().rstrip(".;").split()
     if not words:
         return None
@@ -52,13 +56,18 @@ def quote_span(text: str, quote: str) -> tuple[int, int] | None:
     found = pattern.search(text)
     if found is None:
         return None
-    over = [s for s in sentences_of(text, len(text)) if s.start < found.end() and s.end > found.start()]
-    return (over[0].start, over[-1].end) if over else None
+    over = [
+        s
+        for s in sentences_of(text, len(text) if findings_length is None else findings_length)
+        if s.start < found.end() and s.end > found.start()
+    ]
+    return (over[0].start, over[-1].end) if over and not any(sentence.aside for sentence in over) else None
 
 
 def proposal_problem(question: str, answer: str, quote: str) -> str | None:
     """Why the quote does not prove the answer, or why the question is not to be asked; None if all is well."""
-    asked, said, proof = question.lower().strip(), answer.lower().strip(), " ".join(quote.lower().split())
+    asked, said = question.lower().strip(), spelt_out(answer.lower().strip())
+    proof = spelt_out(" ".join(quote.lower().split()))
     if not asked.endswith("?") or not said:
         return "it is no question with an answer"
     for pattern, problem in (
