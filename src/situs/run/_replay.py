@@ -15,12 +15,23 @@ from situs.errors import SitusError
 from situs.items import Item
 from situs.run._released_rows import Row, first_text, released_rows
 
-__all__ = ["Joined", "Replay", "recorded_replay", "volume_stem"]
+__all__ = ["VOLUME_FIELDS", "Joined", "Replay", "recorded_replay", "volume_stem"]
 
-_ANSWERS = ("response", "prediction", "model_output")
+_ANSWERS = ("response", "prediction", "model_output", "model_answer", "predicted_answer")
 """Where the model's words stand; `answer` is the gold answer in the released files and is never replayed."""
 _IDS = ("item_id", "source_id", "id", "question_id", "qid", "sample_id", "case_id")
-_VOLUMES = ("volume", "volume_name", "case_id", "case", "study", "study_id", "image_path", "image", "video", "path")
+VOLUME_FIELDS = (
+    "volume",
+    "volume_name",
+    "case_id",
+    "case",
+    "study",
+    "study_id",
+    "image_path",
+    "image",
+    "video",
+    "path",
+)
 _SUFFIXES = (".gz", ".nii", ".npy", ".npz", ".mha", ".mhd", ".nrrd", ".h5", ".pt", ".png", ".jpg", ".jpeg", ".zip")
 
 
@@ -127,7 +138,7 @@ class _Book:
                 self._put(found, where, text, "id")
                 return
         question = _plain(str(row.get("question") or ""))
-        volumes = [volume_stem(str(row[name])) for name in _VOLUMES if row.get(name)]
+        volumes = [volume_stem(str(row[name])) for name in VOLUME_FIELDS if row.get(name)]
         for volume in volumes:
             queue = self._by_volume.get((volume, question))
             if queue:
