@@ -158,7 +158,7 @@ def _reports(
     from contextlib import ExitStack
 
     from situs.build import build_reports, is_open_licence
-    from situs.cli._ask_judges import leave_if_stopped, print_asked
+    from situs.cli._ask_judges import leave_if_stopped
     from situs.cli._progress import run_progress
     from situs.errors import SitusError
 
@@ -194,9 +194,7 @@ def _reports(
             keep_ids=ids == "keep",
             ended=ended,
         )
-    if not given["as_json"]:
-        print_asked(done)
-    finish(result, given)
+    finish(result, given, done)
 
 
 @command.command("grades")

@@ -84,14 +84,20 @@ def _ct_spatialvqa(
         finish(result, given)
         return
     cache = asking.cache(warn)
+    done: list[Any] = []
+
+    def ended(asked: Any) -> None:
+        leave_if_stopped(asked)
+        done.append(asked)
+
     try:
         with run_progress("labels") as progress:
             labeller = asking.asker(str(categories), "--categories", cache, progress=progress)
-            result = load(labeller=labeller, ended=leave_if_stopped)
+            result = load(labeller=labeller, ended=ended)
     finally:
         if cache is not None:
             cache.close()
-    finish(result, given)
+    finish(result, given, done)
 
 
 @command.command("sgmri-vqa")
