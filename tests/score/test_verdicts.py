@@ -47,15 +47,17 @@ def test_a_dropped_verdict_shifts_no_other() -> None:
 
 
 def test_verdicts_on_other_answers_are_strangers() -> None:
-    file = VerdictFile("j", [verdict("Q", "left", "left", True), verdict("R", "up", " down ", True)])
+    file = VerdictFile("j", [verdict("Q", "left", "left", True), verdict("R", "up", " down ###</s>", True)])
     joined = join_verdicts(file, ITEMS, ROWS)
-    assert joined.verdicts == {"i3": True}, "white space at the ends may differ, words may not"
+    assert joined.verdicts == {"i3": True}, "white space and stray tokens may differ, words may not"
     assert len(joined.strangers) == 1
 
 
 def test_ids_come_first() -> None:
     file = VerdictFile("j", [VerdictRow("row", True, ("Q", "left", "right"), "i2.nii.gz::0")])
     assert join_verdicts(file, ITEMS, ROWS).verdicts == {"i2": True}
+    other = VerdictFile("j", [VerdictRow("row", True, ("Q", "left", "what another model said"), "i2.nii.gz::0")])
+    assert join_verdicts(other, ITEMS, ROWS).strangers == ["row"]
 
 
 def test_of_equal_answers_the_volume_tells_which_is_meant() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +32,8 @@ _IDS = ("item_id", "source_id", "id", "question_id", "qid", "sample_id", "case_i
 _VERDICTS = ("is_correct", "correct", "verdict", "judgement", "judgment", "is_match")
 _TRUE = {"true", "yes", "correct", "1"}
 _FALSE = {"false", "no", "incorrect", "wrong", "0"}
+_STRAY = re.compile(r"</?s>|<(?:unk|pad|eos|bos)>|<\|[\w-]+\|>|###")
+"""Tokens that a model leaves at the end of its words, and some tools cut off before judging."""
 _NONE = {"", "null", "none", "nan"}
 
 
@@ -139,7 +142,7 @@ def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, A
 
     By id where a row has one; else by question, reference and prediction, and of equal ones by the volume where the
     row names it, then in the order of file and bench. A row that names a volume is about no other, if the file
-    calls volumes as the bench does. White space at the ends and the number of spaces may differ; nothing else may.
+    calls volumes as the bench does. White space and stray tokens (`###</s>`) may differ; nothing else may.
     """
     answered = [item for item in items if isinstance(item.answer, Text)]
     by_id = {name: item.item_id for item in answered for name in (item.source_id, item.item_id) if name}
@@ -147,8 +150,12 @@ def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, A
     hashes = {item.item_id: judged_hash(item, rows.get(item.item_id)) for item in answered} if _hashed(file) else {}
     item_of_row: list[str | None] = [by_id.get(row.item_id) for row in file.rows]
     for number, row in enumerate(file.rows):
-        # A verdict on an answer that was given before this one is no verdict on this one.
-        if row.about and row.about != hashes.get(item_of_row[number] or "", row.about):
+        named = item_of_row[number]
+        said = rows[named].response if named in rows else ""
+        # A verdict on another answer, given before or by another model, is no verdict on this one.
+        if (row.about and row.about != hashes.get(named or "", row.about)) or (
+            row.triple is not None and _evened(row.triple[2]) != _evened(said)
+        ):
             item_of_row[number] = None
     taken = {item for item in item_of_row if item is not None}
     shares: dict[str, tuple[str, str, str]] = {}
@@ -219,7 +226,7 @@ def _as_it_stands(text: str) -> str:
 
 
 def _evened(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(_STRAY.sub(" ", text).split())
 
 
 def repeated(names: Iterable[str]) -> str | None:
