@@ -186,6 +186,12 @@ QUOTE = "Bilateral pleural effusion reaching 3 cm, more on the left, is observed
         ),
         ("Which left lung has the nodule?", "The left lung", "A nodule in the left lung.", "contains its answer"),
         ("What is the diagnosis?", "Sarcoidosis", "Sarcoidosis.", "not spatial"),
+        ("Where is the effusion?", "Left lung", "A nodule in the left lung.", "does not speak of"),
+        ("Where is the mass?", "Left lung", "A nodule in the left lung.", None),
+        ("Where is the nodule?", "Right upper lobe", "8 mm nodule in the RUL.", None),
+        ("Is the nodule in the upper lobe?", "Yes", "A nodule in the lower lobe.", "does not name"),
+        ("Is the nodule in the lower lobe?", "Yes, it is.", "A nodule in the lower lobe.", None),
+        ("Are any nodules in the left lung?", "Yes", "A nodule in the left lung.", "there or normal"),
     ],
 )
 def test_the_rules_around_a_model(question: str, answer: str, quote: str, problem: str | None) -> None:

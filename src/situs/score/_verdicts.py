@@ -151,7 +151,7 @@ def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, A
     item_of_row: list[str | None] = [by_id.get(row.item_id) for row in file.rows]
     for number, row in enumerate(file.rows):
         named = item_of_row[number]
-        said = rows[named].response if named in rows else ""
+        said = rows[named].response if named is not None and named in rows else ""
         # A verdict on another answer, given before or by another model, is no verdict on this one.
         if (row.about and row.about != hashes.get(named or "", row.about)) or (
             row.triple is not None and _evened(row.triple[2]) != _evened(said)

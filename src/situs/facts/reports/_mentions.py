@@ -24,7 +24,7 @@ from situs.facts.reports._lexicon import (
 )
 from situs.facts.reports._places import Named, named_places
 
-__all__ = ["Mention", "Sentence", "mentions_of", "sentences_of"]
+__all__ = ["Mention", "Sentence", "findings_in", "mentions_of", "sentences_of"]
 
 _END = re.compile(
     r"(?i:(?<!\bvs)(?<!\bapprox)(?<!\brt)(?<!\blt)(?<!\bbilat)(?<!\be\.g)(?<!\bi\.e)(?<!\bca))(?:(?<!\d)[.;]|[.;](?!\d))|\n"
@@ -87,7 +87,7 @@ def mentions_of(text: str, findings_length: int) -> list[Mention]:
     result = []
     for sentence in sentences_of(text, findings_length):
         lower = spelt_out(sentence.text.lower())
-        found = list(_found(lower))
+        found = list(findings_in(lower))
         if not found:
             continue
         places = named_places(lower)
@@ -119,7 +119,7 @@ def _size(lower: str) -> float | None:
     return float(sizes[0][1].replace(",", ".")) * (10.0 if sizes[0][2] == "cm" else 1.0)
 
 
-def _found(lower: str) -> Iterator[tuple[Finding, re.Match[str]]]:
+def findings_in(lower: str) -> Iterator[tuple[Finding, re.Match[str]]]:
     """Findings in a sentence; a stretch of text belongs to the first that claims it."""
     taken: list[tuple[int, int]] = []
     for finding, pattern in findings():

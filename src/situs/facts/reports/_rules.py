@@ -7,7 +7,7 @@ import re
 from situs.facts._record import Fact, fact_id
 from situs.facts.reports._ledger import ReportLedger
 from situs.facts.reports._lexicon import ABOUT_BEFORE, DENIED, HEDGED, spelt_out
-from situs.facts.reports._mentions import sentences_of
+from situs.facts.reports._mentions import findings_in, sentences_of
 
 __all__ = ["STATED", "proposal_problem", "quote_span", "stated"]
 
@@ -29,6 +29,10 @@ _SPATIAL = re.compile(
     r"apical|basal|\w+basal|pole|adjacent|within|inside|between|extend\w*|extent|confined|diffuse\w*|how (?:far|long|"
     r"large|wide|deep)|diameter|[tl]\d+|vertebra\w*|around|along|towards?|behind|in front|above|below|which (?:part|"
     r"region|organ|structure|area|wall|vessel))\b"
+)
+_PLACE = re.compile(
+    r"\b(?:upper|lower|middle|superior|inferior|anterior|posterior|medial|lateral|central|peripher\w+|subpleural|midline|"
+    r"apical|basal|\w+basal|lingul\w+|above|below|behind|[tl]\d{1,2})\b"
 )
 _WORD = re.compile(r"[a-z0-9]+(?:[.,]\d+)?")
 _SIDES = {"left": r"\bleft\b|\blingul", "right": r"\bright\b|\bmiddle lobe\b"}
@@ -96,6 +100,9 @@ def _answer_problem(asked: str, said: str, proof: str) -> str | None:
         return "its sentence is a denial"
     if not (_sides(said) | _sides(asked)) <= _sides(proof):
         return "its side is not that of its sentence"
+    here = _families(proof)
+    if any(own.isdisjoint(here) for own in _named(asked)):
+        return "it asks about what its sentence does not speak of"
     words = [word for word in _WORD.findall(said) if word not in _EMPTY]
     if first not in ("yes", "no"):
         own = _stems(asked)
@@ -104,10 +111,21 @@ def _answer_problem(asked: str, said: str, proof: str) -> str | None:
         if all(_stem(word) in own for word in words):
             return "the question contains its answer"
     stems = _stems(proof)
+    if first == "yes" and any(_stem(word) not in stems for word in _PLACE.findall(asked)):
+        return "it says yes to a place that its sentence does not name"
     if _sides(proof) == {"left", "right"}:
         stems |= {_stem("both"), _stem("bilateral")}
     loose = [word for word in words if _stem(word) not in stems]
     return f"its answer says {loose[0]!r}, its sentence does not" if loose else None
+
+
+def _named(text: str) -> list[set[str]]:
+    """The families of every finding that has a name of its own."""
+    return [set(finding.families) for finding, _ in findings_in(text) if finding.one]
+
+
+def _families(text: str) -> set[str]:
+    return {family for finding, _ in findings_in(text) for family in finding.families}
 
 
 def _sides(text: str) -> set[str]:
