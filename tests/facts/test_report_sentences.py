@@ -192,6 +192,9 @@ QUOTE = "Bilateral pleural effusion reaching 3 cm, more on the left, is observed
         ("Is the nodule in the upper lobe?", "Yes", "A nodule in the lower lobe.", "does not name"),
         ("Is the nodule in the lower lobe?", "Yes, it is.", "A nodule in the lower lobe.", None),
         ("Are any nodules in the left lung?", "Yes", "A nodule in the left lung.", "there or normal"),
+        ("In the left lung, were any nodules seen?", "No", "No nodule in the left lung.", "there or normal"),
+        ("Are both main bronchi open or obstructed?", "Open", "Both main bronchi are open.", "there or normal"),
+        ("What is the condition of the left lung?", "Volume loss", "Left lung volume loss.", "there or normal"),
     ],
 )
 def test_the_rules_around_a_model(question: str, answer: str, quote: str, problem: str | None) -> None:

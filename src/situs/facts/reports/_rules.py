@@ -20,8 +20,9 @@ _REPORT_WORDS = re.compile(
 )
 _PRESENCE = re.compile(
     r"^(?:is|are|was|were) there\b|\b(?:normal|abnormal\w*|unremarkable|healthy|enlarged|dilated|present|absent|"
-    r"visible|patent|preserved)\b.*\?|^(?:does|do|is|are) .*\b(?:show|have|contain) (?:any|a|an)\b|"
-    r"^(?:is|are|was|were|does|do|can) .*\bany\b|\bany evidence\b"
+    r"visible|patent|preserved|open|obstructed|occluded|intact)\b.*\?|^what (?:is|are) the (?:condition|status|state) of\b|"
+    r"^(?:does|do|is|are) .*\b(?:show|have|contain) (?:any|a|an)\b|"
+    r"\b(?:is|are|was|were|does|do|can)\b.* any\b|\bany evidence\b"
 )
 _SPATIAL = re.compile(
     r"\b(?:where|side|sides|left|right|both|bilateral\w*|lobes?|segments?|levels?|upper|lower|middle|superior\w*|"
@@ -42,7 +43,8 @@ _EMPTY = frozenset(
         r"\w+",
         "a an the in on at of to and is are was were be it its this that there with within from for by as only which "
         "located location lies found seen observed region regions area areas side sides level part parts yes no not "
-        "lung lungs lobe lobes segment segments one mm cm approximately about into also they does do has have",
+        "lung lungs lobe lobes segment segments one mm cm approximately about into also they does do has have "
+        "included examination section sections",
     )
 )
 _DENIAL = re.compile(r"\b(?:no|not|none|without|neither|nor|absent|absence)\b")
