@@ -13,7 +13,7 @@ import msgspec
 from situs._files import canonical_json, digest
 from situs.errors import SitusError
 from situs.items import Item, Text
-from situs.run import VOLUME_FIELDS, AnswerRow, Row, first_text, released_rows, volume_stem
+from situs.run import ANSWER_FIELDS, VOLUME_FIELDS, AnswerRow, Row, first_text, released_rows, volume_stem
 
 __all__ = [
     "JoinedVerdicts",
@@ -26,7 +26,7 @@ __all__ = [
     "read_verdicts",
 ]
 
-_PREDICTIONS = ("prediction", "response", "model_output", "model_answer", "predicted_answer")
+_PREDICTIONS = ("prediction", *ANSWER_FIELDS)
 _REFERENCES = ("answer", "reference", "gt_answer", "gold", "ground_truth", "reference_answer")
 _IDS = ("item_id", "source_id", "id", "question_id", "qid", "sample_id", "case_id")
 _VERDICTS = ("is_correct", "correct", "verdict", "judgement", "judgment", "is_match")
