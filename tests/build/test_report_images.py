@@ -57,6 +57,10 @@ def test_a_model_is_shown_the_volume(
     # Of reports with the same words the one whose volume is there is asked about.
     assert sum(count > 0 for count in pictures) == 2
     assert len(ran.json["notes"]) == (source[0] == "import"), "one volume is lacking"
+    first = next((work / "ct-rate").rglob("valid_1_a_1.nii.gz"))
+    first.write_bytes(next((work / "ct-rate").rglob("valid_2_a_1.nii.gz")).read_bytes())
+    checked = situs("check", "bench", "--json")
+    assert (checked.code, [p["code"] for p in checked.json["problems"]]) == (1, ["image"])
 
 
 def test_volumes_that_cannot_be_told(work: Path, situs: Callable[..., Any]) -> None:
