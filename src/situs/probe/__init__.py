@@ -5,7 +5,7 @@ from situs.probe._catalogue import GROUPS, PROBES, Probe, choose_probes
 from situs.probe._causes import Cause, Suspicion
 from situs.probe._changed_bench import ChangedVolumes, OutcomeRow, Outcomes, changed_bench, outcomes_of
 from situs.probe._changes import CHANGES, changed, stored_otherwise
-from situs.probe._diagnosis import Diagnosis, Finding
+from situs.probe._diagnosis import FINDINGS, Diagnosis, Finding
 from situs.probe._edits import Lesion, copied, lesion_parts, moved, painted_out, sham
 from situs.probe._faithfulness import Faithfulness, FaithfulnessCell, StepKind, faithfulness, faithfulness_of
 from situs.probe._flipped import looks_flipped
@@ -22,6 +22,7 @@ from situs.probe._tables import budget_table, faithfulness_tables
 
 __all__ = [
     "CHANGES",
+    "FINDINGS",
     "GROUPS",
     "PROBES",
     "Answered",

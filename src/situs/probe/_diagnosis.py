@@ -35,7 +35,10 @@ from situs.profiles import Profile
 from situs.run import Prior, Spec, Viewing
 from situs.score import Estimate, cluster_of, holm, paired_difference, sign_flip_p
 
-__all__ = ["Diagnosis", "Finding", "diagnose", "prior_agreement"]
+__all__ = ["FINDINGS", "Diagnosis", "Finding", "diagnose", "prior_agreement"]
+
+FINDINGS = ("looks_at_the_image", "text_only", "mirrored", "mm_as_cm", "one_slice_only", "follows_the_prior")
+"""What is always asked, in this order."""
 
 Verdict = Literal["yes", "no", "unclear", "not tested"]
 Interval = tuple[float, float]
@@ -78,7 +81,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
     summary: str
     findings: dict[str, Finding]
-    """looks_at_the_image, text_only, mirrored, mm_as_cm, one_slice_only, follows_the_prior; then other causes found."""
+    """Those of `FINDINGS`, then other causes that were found."""
 
 
 def diagnose(

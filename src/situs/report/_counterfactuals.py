@@ -12,7 +12,7 @@ import msgspec
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.items import Item
-from situs.probe import CHANGES, Answered, diagnosis_beside, outcomes_of, read_answers, volumes_of
+from situs.probe import CHANGES, FINDINGS, Answered, diagnosis_beside, outcomes_of, read_answers, volumes_of
 from situs.profiles import Presenter, Profile
 from situs.report._answer_words import answer_words
 from situs.report._scored import ScoredRun, mark_of
@@ -124,7 +124,9 @@ def diagnosis_table(folders: Sequence[Path], runs: Sequence[ScoredRun]) -> Table
     rows: list[tuple[Cell, ...]] = []
     for folder, run in zip(folders, runs):
         found = diagnosis_beside(folder)
-        for name, one in found.findings.items() if found is not None else ():
+        told = {} if found is None else found.findings
+        order = [*FINDINGS, *sorted(told.keys() - set(FINDINGS))]
+        for name, one in ((name, told[name]) for name in order if name in told):
             numbers = [None if v is None else round(v, 3) for v in (one.value, *(one.ci95 or (None, None)))]
             rows.append((run.name, name.replace("_", " "), one.verdict, one.words, one.measure, *numbers))
     columns = ("run", "finding", "verdict", "because", "measure", "value", "low", "high")
