@@ -65,6 +65,9 @@ def test_the_best_shortcut_is_chosen_anew_in_every_resample() -> None:
     found = gain_over_best(model, halves, clusters)
     assert found.value == pytest.approx(0.5)
     assert found.ci95[1] <= 0.5, "the better half is taken each time, so the gain never exceeds one half"
+    same = gain_over_best(halves["a"], {"a": halves["a"]}, clusters)
+    u = 1 - 0.025 ** (1 / 40)
+    assert same.ci95 == (pytest.approx(-u), pytest.approx(u)), "40 patients without a difference do not exclude one"
     fixed = gain_over_best(model, {"a": halves["a"]}, clusters)
     assert fixed.ci95[1] > 0.55
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 import numpy as np
 
-from situs.score._statistics import cluster_bootstrap_of
+from situs.score._statistics import cluster_bootstrap_of, paired_difference
 
 __all__ = ["ShortcutGain", "gain_over_best"]
 
@@ -41,5 +41,9 @@ def gain_over_best(
         return float(own[picked].mean() - others[:, picked].mean(axis=1).max())
 
     found = cluster_bootstrap_of(statistic, [clusters[item] for item in items], seed=seed, bounds=(-1.0, 1.0))
-    best = list(shortcuts)[int(np.argmax(others.mean(axis=1)))]
-    return ShortcutGain(found.value, found.ci95, found.n, found.clusters, best, found.note)
+    place = int(np.argmax(others.mean(axis=1)))
+    best, interval = list(shortcuts)[place], found.ci95
+    if interval is not None and interval[0] == interval[1]:
+        # Answers that are a shortcut's throughout: resampling shows no spread.
+        interval = paired_difference(own, others[place], [clusters[item] for item in items], seed=seed).ci95
+    return ShortcutGain(found.value, interval, found.n, found.clusters, best, found.note)
