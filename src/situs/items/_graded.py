@@ -79,6 +79,7 @@ def pose_grades(ledger: GradeLedger, asked: Question, patient_id: str, split: st
         tags=(
             f"family:{question.family}",
             f"region:{question.region}",
+            f"structure:{ledger.bank.regions[question.region].structure}",
             f"{ledger.series}:{shown}",
             f"words:{asked.parameters['words']}",
             *(("approximate",) if place is not None and place.approximate else ()),

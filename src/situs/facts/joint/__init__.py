@@ -9,7 +9,7 @@ from situs.facts.joint._geometry import (
     lesion_count,
     lesion_share,
 )
-from situs.facts.joint._regions import JointMasks, Part, part_of
+from situs.facts.joint._regions import JointMasks, Part, part_of, with_lesions
 
 __all__ = [
     "Cartilage",
@@ -23,4 +23,5 @@ __all__ = [
     "lesion_count",
     "lesion_share",
     "part_of",
+    "with_lesions",
 ]
