@@ -1,4 +1,4 @@
-# ruff: noqa: E501, RUF001
+# ruff: noqa: E501
 """Graded answers as models spoil them: each is read as a person would read it, or not at all, but never otherwise."""
 
 from __future__ import annotations

@@ -195,7 +195,7 @@ def _listed(line: str, *, volume: bool) -> Iterator[tuple[tuple[int, int], Menti
         (_AXES, None, False),
         (_TWO_CORNERS, "xyxy", False),
         (_SPANS, "xxyy", False),
-        *(tuple((pattern, "xxyy", False) for pattern in _OF_SIX) if volume else ()),
+        *(((_SIX, "xxyy", False), (_SIX_LINE, "xxyy", False), (_SIX_NAMED, "xxyy", False)) if volume else ()),
         (_LISTED, None, False),
         (_TAGGED, None, False),
         (_BARE_LINE, None, False),
