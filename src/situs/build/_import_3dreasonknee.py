@@ -23,7 +23,7 @@ from situs.bench import SeriesRecord, StudyRecord, opaque_id, split_of
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
 from situs.facts.grades import from_published
-from situs.items import Answer, Boxes, Compound, Grades, Item, Step, imported_item_id
+from situs.items import Answer, Boxes, Compound, Grades, Item, Step, imported_item_id, scale_tags
 from situs.score import Parsed, parse_grades
 from situs.space import Grid, WorldBox
 from situs.volumes import Volume, open_volume
@@ -253,8 +253,14 @@ def _words(bank: Bank, entry: _Entry, row: KneeRow, *, boxed: bool) -> str:
 
 def _tags(bank: Bank, entry: _Entry) -> tuple[str, ...]:
     subs = {sub.key: sub for sub in bank.sub_scores_of(entry.question)}
-    nominal = (f"nominal:{key}" for key in entry.grades if not bank.scales[subs[key].scale].ordered)
-    return (f"family:{entry.question.family}", f"region:{entry.question.region}", *nominal)
+    scales = scale_tags({key: bank.scales[subs[key].scale] for key in entry.grades})
+    structure = bank.regions[entry.question.region].structure
+    return (
+        f"family:{entry.question.family}",
+        f"region:{entry.question.region}",
+        f"structure:{structure}",
+        *scales,
+    )
 
 
 def _place(entry: _Entry, image: Volume | None, bank: Bank) -> WorldBox | None:

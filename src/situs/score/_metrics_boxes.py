@@ -19,6 +19,7 @@ from situs.space import FrameBox
 
 __all__ = [
     "BOX_CENTRE_HIT",
+    "BOX_CENTRE_HIT_3D",
     "BOX_F1",
     "BOX_FRAME_F1",
     "BOX_FRAME_IOU",
@@ -48,6 +49,7 @@ BOX_TUBE_IOU = "box.tube-iou@1"
 BOX_CENTRE_HIT = "box.centre-hit@1"
 BOX_MEAN_IOU = "box.mean-iou@1"
 BOX_IOU_3D = "box.iou-3d@1"
+BOX_CENTRE_HIT_3D = "box.centre-hit-3d@1"
 BOX_HIT_3D = {threshold: f"box.hit-3d-at-{threshold:g}@1" for threshold in THRESHOLDS}
 
 Boxes = Sequence[FrameBox]

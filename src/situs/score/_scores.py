@@ -15,7 +15,7 @@ from situs.run import AnswerRow, Spec, Viewing, make_baseline
 from situs.score._blind_sample import BlindSample
 from situs.score._entries import METRICS, Entry, entries
 from situs.score._jury import JurySummary
-from situs.score._metrics_boxes import BOX_TUBE_IOU
+from situs.score._metrics_boxes import BOX_CENTRE_HIT_3D, BOX_FRAME_IOU, BOX_HIT_3D, BOX_IOU_3D, BOX_TUBE_IOU
 from situs.score._metrics_grades import (
     GRADE_EXACT,
     GRADE_KAPPA,
@@ -37,9 +37,15 @@ _BLIND = ("random", "majority", "prior")
 """Rows that see no image; always beside a model's."""
 _BLIND_BOXES = "grid"
 """One more where boxes are asked for: a fixed grid, which shows a score that only rewards more boxes."""
+_SCALE_TAGS = ("nominal:", "absent:")
+"""Tags that tell how grades are scored; no groups of their own."""
 _BY_TAG = (
     "accuracy",
     BOX_TUBE_IOU,
+    BOX_FRAME_IOU,
+    BOX_IOU_3D,
+    BOX_CENTRE_HIT_3D,
+    *BOX_HIT_3D.values(),
     GRADE_EXACT,
     GRADE_WITHIN_ONE,
     GRADE_KAPPA,
@@ -201,7 +207,7 @@ def blind_scores(
 
 
 def _by_tag(scored: list[Scored], names: Sequence[str], seed: int) -> dict[str, list[Entry]]:
-    groups = _grouped(scored, lambda row: row.tags)
+    groups = _grouped(scored, lambda row: tuple(tag for tag in row.tags if not tag.startswith(_SCALE_TAGS)))
     return {tag: entries(group, [n for n in names if n in _BY_TAG], seed) for tag, group in sorted(groups.items())}
 
 

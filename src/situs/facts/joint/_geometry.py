@@ -81,8 +81,8 @@ def cartilage_loss(
         return None
     worn, bare = (_without_specks(thickness < share * lines.usual_mm) for share in (_WORN, _BARE))
     bare &= worn
-    # Half a voxel to either side of every edge between lost and whole.
-    reach = masks.half_voxel_mm / LINE_MM
+    # Half a voxel, and half the way to the next line, to either side of every edge between lost and whole.
+    reach = (masks.half_voxel_mm + LINE_MM / 2) / LINE_MM
     edge = _edges(worn) * 2.0 * reach, _edges(bare) * 2.0 * reach
     loss = _share(int(worn.sum()), worn.size, edge[0])
     return Cartilage(loss, _share(int(bare.sum()), int(worn.sum()), edge[1]))
