@@ -41,10 +41,10 @@ def joint_frame(centres_mm: Mapping[str, Points], side: Side) -> JointFrame:
     """
     missing = [name for name in ("femur", "tibia") if name not in centres_mm]
     if missing:
-        fix = "give masks of femur and tibia, or boxes by --boxes"
+        fix = "name masks femur and tibia (--label-map), or give boxes (--boxes)"
         raise SitusError(f"no {' and '.join(missing)}: the knee's directions are unknown", fix=fix)
     up = _unit(centres_mm["femur"] - centres_mm["tibia"])
-    ahead = centres_mm["patella"] - centres_mm["femur"] if "patella" in centres_mm else np.array([0.0, 1.0, 0.0])
+    ahead = centres_mm["patella"] - centres_mm["femur"] if "patella" in centres_mm else np.array([0.0, 100.0, 0.0])
     forward = _unit(ahead - (ahead @ up) * up)
     right = np.cross(forward, up)
     lateral = right if side == "right" else -right
