@@ -13,12 +13,13 @@ import pytest
 from knees import BANK, SPACING, as_bench, graded, knee, ledger, masks_of
 from situs.build._knees import true_value
 from situs.errors import SitusError
-from situs.facts.grades import GEOMETRY, REGION_BOX, GradeLedger
-from situs.facts.joint import JointMasks, joint_frame, lesion_share, part_of
+from situs.facts.grades import GEOMETRY, REGION_BOX, GradeLedger, masks_for
+from situs.facts.joint import JointMasks, joint_frame, lesion_share, part_of, with_lesions
 from situs.profiles import load_profile
 from situs.run import AnswerRow, Viewing, make_baseline, parse_spec
 from situs.score import judge
-from situs.space import Affine, Grid
+from situs.space import Affine, Grid, IndexPoints
+from situs.volumes import LabelMap, Structure
 from situs.volumes.phantoms import make_knee
 
 ORDERS = [(o, f) for o in permutations(range(3)) for f in product((False, True), repeat=3)]
@@ -140,6 +141,55 @@ def test_a_wrong_side_is_refused_where_menisci_tell() -> None:
     made = knee(0, "left")
     with pytest.raises(SitusError, match="lies medial of the medial one"):
         joint_frame(masks_of(made).centres_mm(), "right")
+
+
+def test_without_a_patella_forward_is_the_patients_front() -> None:
+    centres = masks_of(knee(0, "left")).centres_mm()
+    with_it, without = (
+        joint_frame(named, "left") for named in (centres, {k: v for k, v in centres.items() if k != "patella"})
+    )
+    # The phantom is turned by at most 8 degrees about each axis.
+    assert (with_it.axes * without.axes).sum(axis=1).min() > np.cos(np.radians(20))
+
+
+def test_a_lesion_that_a_label_takes_out_of_its_bone_is_still_in_it() -> None:
+    made = knee(0, "left")
+    lesion = made.mask("bone_marrow_lesion")
+    shape = made.grid.shape
+    bones = {name: made.mask(name) for name in ("femur", "tibia", "patella")}
+    holed = {name: np.argwhere(mask & ~lesion) for name, mask in bones.items()}
+    for name, voxels in with_lesions(holed, np.argwhere(lesion), shape).items():
+        found = np.zeros(shape, dtype=bool)
+        found[tuple(voxels.T)] = True
+        assert np.array_equal(found, bones[name]), name
+    whole = {name: np.argwhere(mask) for name, mask in bones.items()}
+    assert with_lesions(whole, np.argwhere(lesion), shape) is whole
+
+
+def test_a_mask_of_a_region_is_the_region() -> None:
+    """Label maps may hold subregions: then they are taken as they are, and a bone is their union."""
+    made = knee(0, "right")
+    patella = made.mask("patella")
+    cut = np.argwhere(patella)
+    x = (cut @ made.grid.affine.linear.T)[:, 0]
+    names = ["femur", "tibia", "patella_medial", "patella_lateral"]
+    layer = 1 * made.mask("femur") + 2 * made.mask("tibia")
+    layer[tuple(cut.T)] = np.where(x < np.quantile(x, 0.3), 3, 4)
+    structures = tuple(Structure(n, name, 0, n) for n, name in enumerate(names, start=1))
+    masks = masks_for(BANK, LabelMap(made.grid, (layer.astype(np.uint8),), structures), ())
+    own = ledger(made, masks)
+    assert len(masks.indices("patella")) == patella.sum()
+    exact, divided = own.box("patella_medial"), own.box("patella_superior_margin")
+    assert exact is not None
+    assert not exact.approximate
+    assert divided is not None
+    assert divided.approximate
+    world = np.asarray(made.grid.affine.to_world(IndexPoints(cut[x < np.quantile(x, 0.3)].astype(float))))
+    assert np.allclose(exact.box.hi_mm, world.max(axis=0) + made.grid.affine.half_voxel_mm)
+    assert "rule" not in own.fact(REGION_BOX, "patella_medial").derivation.parameters
+    assert (
+        "67–100 % from bottom to top" in own.fact(REGION_BOX, "patella_superior_margin").derivation.parameters["rule"]
+    )
 
 
 def test_without_a_side_nothing_is_guessed() -> None:
