@@ -9,10 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import nibabel
 import numpy as np
 import pytest
 
-from banks import KELLGREN_LAWRENCE
+from banks import KELLGREN_LAWRENCE, SUSPICION
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.facts.grades import from_published, to_published
@@ -219,6 +220,33 @@ def test_another_grading_system_is_one_file(situs: Callable[..., Any], tmp_path:
     item = next(iter(open_bench(out).items()))
     assert "4 = bone on bone" in item.question
     assert item.stratum == "graded"
+
+
+def test_a_grading_system_of_another_organ_has_boxes_from_its_masks(situs: Callable[..., Any], tmp_path: Path) -> None:
+    labels = np.zeros((20, 20, 12), dtype=np.uint8)
+    labels[4:16, 4:16, 2:11] = 1
+    labels[7:13, 7:13, 4:8] = 2
+    nibabel.save(nibabel.Nifti1Image(labels, np.diag([1.0, 1.0, 3.0, 1.0])), tmp_path / "labels.nii.gz")
+    (tmp_path / "names.csv").write_text("label,name\n1,prostate\n2,transition_zone\n")
+    (tmp_path / "bank.toml").write_text(SUSPICION)
+    table = tmp_path / "grades.csv"
+    table.write_text(
+        "study,labels,question,sub_score,grade\ns,labels.nii.gz,TZ,suspicion,2\ns,labels.nii.gz,APEX,suspicion,5\n"
+    )
+    names, out = tmp_path / "names.csv", tmp_path / "bench"
+    ran = situs(
+        "build", "grades", table, "--bank", tmp_path / "bank.toml", "--label-map", names, "--out", out, "--json"
+    )
+    assert ran.json["items"] == 2, ran.err
+    items = {item.parameters["question"]: item for item in open_bench(out).items()}
+    # Voxel faces: centres lie at 0, 1, 2 … mm and every 3 mm; the lowest of three thirds of nine slices.
+    assert items["TZ"].answer.parts["box"].boxes[0].lo_mm == (6.5, 6.5, 10.5)
+    assert items["TZ"].answer.parts["box"].boxes[0].hi_mm == (12.5, 12.5, 22.5)
+    assert items["APEX"].answer.parts["box"].boxes[0].lo_mm == (3.5, 3.5, 4.5)
+    assert items["APEX"].answer.parts["box"].boxes[0].hi_mm == (15.5, 15.5, 13.5)
+    assert "approximate" in items["APEX"].tags
+    assert "absent:suspicion:" in items["TZ"].tags, "no grade means that nothing is there"
+    assert situs("check", out, "--json").code == 0
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from situs.facts.joint import (
     joint_frame,
     lesion_count,
     lesion_share,
+    patient_frame,
     with_lesions,
 )
 from situs.space import WorldBox
@@ -99,12 +100,19 @@ class GradeLedger:
 
     @cached_property
     def frame(self) -> JointFrame | None:
-        """The joint's own directions; None without masks."""
+        """The knee's own directions, or the patient's for what is no knee; None without masks."""
         if self._masks is None:
             return None
+        regions = self.bank.regions.values()
+        is_knee = {"femur", "tibia"} <= {region.structure for region in regions}
+        needs_side = is_knee or any("medial_lateral" in region.span for region in regions)
+        if self.graded.side == "" and not needs_side:
+            return patient_frame("right")
         if self.graded.side == "":
             fix = "give the column side: medial and lateral are never guessed"
             raise SitusError("no side of the body in the table", where=self.graded.study, fix=fix)
+        if not is_knee:
+            return patient_frame(self.graded.side)
         return joint_frame(self._masks.centres_mm(), self.graded.side)
 
     def fact(self, kind: str, *subjects: str) -> Fact:

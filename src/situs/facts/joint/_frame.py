@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from situs.errors import SitusError
 
-__all__ = ["JointFrame", "Points", "joint_frame"]
+__all__ = ["JointFrame", "Points", "joint_frame", "patient_frame"]
 
 Points = NDArray[np.float64]
 Side = Literal["left", "right"]
@@ -53,6 +53,12 @@ def joint_frame(centres_mm: Mapping[str, Points], side: Side) -> JointFrame:
     frame = JointFrame(np.stack([lateral, forward, up]), side, basis)
     _refuse_swapped(frame, centres_mm)
     return frame
+
+
+def patient_frame(side: Side) -> JointFrame:
+    """The patient's own axes, for structures that are no joint; lateral is away from the middle of the body."""
+    lateral = [1.0 if side == "right" else -1.0, 0.0, 0.0]
+    return JointFrame(np.array([lateral, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), side, "the patient's axes")
 
 
 def _unit(vector: Points) -> Points:
