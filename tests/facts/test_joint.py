@@ -50,7 +50,8 @@ def test_any_size_gets_its_grade_or_none_near_an_edge(index: int) -> None:
     """Sizes anywhere on their scales, also at the edges of bins.
 
     No grade is wrong. None is given only within the measure's tolerance of an edge: twice the half-width of its
-    interval, once for where the truth may lie and once for what may be asked.
+    interval, once for where the truth may lie and once for what may be asked. An extrusion lies between two surfaces,
+    each known to half a voxel, and so may err by a whole one.
     """
     made = make_knee(78, index, spacing_mm=(1.0, 0.8, 0.8) if index else SPACING, noise=False, any_size=True)
     own = ledger(made, masks_of(made))
@@ -62,10 +63,14 @@ def test_any_size_gets_its_grade_or_none_near_an_edge(index: int) -> None:
             scale, measured = BANK.scales[sub.scale], own.fact(sub.measures, question.id, sub.key)
             low, high = measured.interval
             half = max(measured.value - low, high - measured.value)
-            assert abs(measured.value - truth) <= 1.3 * half + 1e-9, (question.id, sub.key)
+            error = 2.0 if sub.measures == "extrusion_mm" else 1.3
+            assert abs(measured.value - truth) <= error * half + 1e-9, (question.id, sub.key)
             told = own.fact(GEOMETRY, question.id, sub.key).value
             if told is None:
-                assert min(abs(truth - edge) for edge in (0.0, *scale.edges())) <= 2.3 * half, (question.id, sub.key)
+                assert min(abs(truth - edge) for edge in (0.0, *scale.edges())) <= (1 + error) * half, (
+                    question.id,
+                    sub.key,
+                )
             else:
                 assert told == scale.grade_of(truth), (question.id, sub.key, truth, measured)
 
