@@ -20,8 +20,8 @@ FloatArray = NDArray[np.float64]
 
 _FOLDS = 5
 """Patients are put into so many groups; what one group is told was learnt from the others."""
-_GRID = ((4, 7), (8, 8))
-"""Boxes of a quarter of the side, half overlapping, and of an eighth, side by side."""
+_GRID = ((4, 7), (8, 15), (16, 16))
+"""Boxes of a quarter and an eighth of the side, half overlapping, and of a sixteenth, side by side: 530 a picture."""
 _GRID_OF_MANY = ((4, 4),)
 
 
