@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -77,12 +77,17 @@ class TableWriter(Generic[R]):
         self._writer.close()
 
 
-def read_table(path: Path, record: type[R], *, where: dict[str, str] | None = None) -> Iterator[R]:
-    """Stream a table's records, optionally only rows whose text columns equal the given values."""
+def read_table(
+    path: Path, record: type[R], *, where: dict[str, str] | None = None, without: Collection[str] = ()
+) -> Iterator[R]:
+    """Stream a table's records, optionally only rows whose text columns equal the given values.
+
+    Fields `without` which one can do are not read and have their default.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    fields = msgspec.structs.fields(record)
+    fields = tuple(field for field in msgspec.structs.fields(record) if field.name not in without)
     required = {field.encode_name for field in fields}
     decoders = {f.encode_name: msgspec.json.Decoder(f.type) for f in fields if not _plain(f.type)}
     try:
