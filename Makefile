@@ -57,6 +57,7 @@ bench: $(VENV)/bench  ## Speed and memory beside referees, each in one run.
 	$(BIN)/python benchmarks/measure.py
 	$(BIN)/python benchmarks/build.py
 	$(BIN)/python benchmarks/runner.py
+	@test ! -d "$(SITUS_REAL_DATA)/ct-spatialvqa" || $(BIN)/python benchmarks/text.py
 
 sweep: $(VENV)/dev  ## The laws over their full range; minutes to hours.
 	$(BIN)/python -m pytest -n 2 -q -m sweep

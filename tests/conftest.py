@@ -141,6 +141,22 @@ def cohort(once: Once) -> Path:
     return once("cohort", lambda folder: build_cohort(folder, 32)) / "bench"
 
 
+def make_small(folder: Path, count: int) -> None:
+    """A few phantoms with images at `folder/data`, and a bench with every form of question at `folder/bench`."""
+    write_image_phantoms(folder / "data", seed=8, count=count)
+    shipped = files("situs.facts").joinpath("data", "recipe.toml").read_text("utf-8")
+    recipe = re.sub(r"(?m)^headline = \d+", "headline = 40", shipped)
+    (folder / "recipe.toml").write_text(recipe, encoding="utf-8")
+    args = ("--annotation", "exact", "--licence", "CC0-1.0", "--recipe", folder / "recipe.toml")
+    assert run_situs("build", "masks", folder / "data", *args, "--out", folder / "bench").code == 0
+
+
+@pytest.fixture(scope="session")
+def build_small() -> Callable[[Path, int], None]:
+    """Makes phantoms and a bench of them."""
+    return make_small
+
+
 @pytest.fixture(scope="session")
 def small(once: Once) -> Path:
     """A folder with `data` (4 phantom patients, with images) and `bench`, built from it with every form of question.
@@ -148,15 +164,7 @@ def small(once: Once) -> Path:
     Few patients give few twins, so the headline is allowed to be longer than usual. Do not change it.
     """
 
-    def make(folder: Path) -> None:
-        write_image_phantoms(folder / "data", seed=8, count=4)
-        shipped = files("situs.facts").joinpath("data", "recipe.toml").read_text("utf-8")
-        recipe = re.sub(r"(?m)^headline = \d+", "headline = 40", shipped)
-        (folder / "recipe.toml").write_text(recipe, encoding="utf-8")
-        args = ("--annotation", "exact", "--licence", "CC0-1.0", "--recipe", folder / "recipe.toml")
-        assert run_situs("build", "masks", folder / "data", *args, "--out", folder / "bench").code == 0
-
-    return once("small", make)
+    return once("small", lambda folder: make_small(folder, 4))
 
 
 @pytest.fixture(scope="session")
@@ -171,7 +179,8 @@ def large_cohort(once: Once) -> Path:
     return once("large_cohort", lambda folder: build_cohort(folder, 120)) / "bench"
 
 
-ON_REQUEST = {"sweep": "a sweep: run it with -m sweep", "models": "needs torch and weights: make test-models"}
+ON_REQUEST = {"sweep": "make sweep", "models": "make test-models"}
+"""Markers of what takes long or needs much, and what runs it."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -179,8 +188,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("sampled") and zlib.crc32(item.nodeid.encode()) % 4:
             item.add_marker(pytest.mark.sweep)
-    for marker, reason in ON_REQUEST.items():
+    left_out: dict[str, list[pytest.Item]] = {}
+    for marker in ON_REQUEST:
         if marker not in config.option.markexpr:
-            for item in items:
-                if item.get_closest_marker(marker):
-                    item.add_marker(pytest.mark.skip(reason=reason))
+            left_out[marker] = [item for item in items if item.get_closest_marker(marker)]
+    gone = {id(item) for found in left_out.values() for item in found}
+    items[:] = [item for item in items if id(item) not in gone]
+    config.stash[LEFT_OUT] = {marker: len(found) for marker, found in left_out.items() if found}
+
+
+LEFT_OUT = pytest.StashKey[dict[str, int]]()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker tells the session that started it what it left out."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["left_out"] = session.config.stash.get(LEFT_OUT, {})
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Every worker collects the same tests: any one's count is the session's."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", {})
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Says what did not run, and what runs it."""
+    for marker, count in terminalreporter.config.stash.get(LEFT_OUT, {}).items():
+        terminalreporter.write_line(f"left out: {count:,} tests marked {marker} (run them with {ON_REQUEST[marker]})")

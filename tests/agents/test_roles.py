@@ -97,6 +97,10 @@ def test_rules_stand_around_writer_and_validator(reports: Path, situs: Callable[
         assert situs(*args, "--overwrite", "--no-cache").code == 0
         assert len(writer.bodies) + len(validator.bodies) == calls, "the journals hold every reply"
     assert ran.json["items"] == 1
+    assert [(held["name"], held["answered"], held["cost"]) for held in ran.json["asked"]] == [
+        ("test", 2, 0),
+        ("other", 1, 0),
+    ]
     assert dict.fromkeys(BAD, 1).items() <= ran.json["not_asked"].items()
     checked = situs("check", out, "--json").json
     assert (checked["recomputed"], checked["problems"]) == (1, [])

@@ -62,6 +62,25 @@ def test_a_plain_sentence_proves_a_place(sentence: str, pair: tuple[str, str], p
         "A nodule in the middle lobe of the left lung.",
         "Atheromatous plaques in the left anterior descending artery.",
         "Height loss is observed in the T4 and T5 vertebrae.",
+        "Compression fracture of the T10–T11 vertebrae.",
+        "Compression fracture of the T10-11 vertebrae.",
+        "Hemangiomas in the vertebrae T5, 6 and 8.",
+        "Nodule in the right middle lobe vs. vessel.",
+        "Query consolidation in the right lower lobe.",
+        "Consolidation in the left lower lobe cannot be excluded.",
+        "Nodule-like appearance in the left lower lobe.",
+        "Ground-glass opacity sparing the left lung.",
+        "A nodule opposite the left upper lobe.",
+        "The nodule lies to the left of the right lower lobe.",
+        "Pleural effusion, right > left lung.",
+        "The mass in the right lung is larger.",
+        "Interval development of atelectasis in the left lower lobe.",
+        "Atelectasis is worse in the right lower lobe.",
+        "The effusion in the left hemithorax has resolved.",
+        "Nodule in the right lobe.",
+        "Nodules in the parenchyma on the right.",
+        "The right lung, except for a small bulla in the upper lobe, is clear.",
+        "Increase in bilateral thyroid gland size, and there are nodules.",
     ],
 )
 def test_hedged_denied_compared_doubled_or_impossible_sentences_prove_nothing(sentence: str) -> None:
@@ -78,6 +97,47 @@ def test_another_of_its_kind_elsewhere_makes_it_ambiguous() -> None:
     assert places(first, "Nodule in the right lung.") == places(first)
     assert places(first, "Nodule.") == places(first)
     assert places(first, "Nodule in the left lung.") == {}
+    assert places(f"{first} In the left lung nodules were seen, but not clearly discernible before.") == {}
+    assert places(f"{first} Nodular ground glass densities are observed in the left lung.") == {}
+    assert places(first, "Millimetric nodules.") == {}, "the nodule is one of several"
+    assert places(f"{first} The trachea is open and no mass was detected.") == places(first)
+
+
+def test_a_name_within_another_makes_both_ambiguous() -> None:
+    band = "Band atelectasis in the middle lobe of the right lung."
+    assert places(band)
+    assert places(f"{band} Fibroatelectasis in the left lung.") == {}
+
+
+def test_of_a_further_place_without_a_lobe_the_side_is_left() -> None:
+    text = "Ground-glass areas are seen in the upper lobe anterior segment and lateral part of the left lung."
+    assert "lobe" not in places(text).get(("ground glass", "lung"), {})
+
+
+@pytest.mark.parametrize(
+    ("sentence", "place"),
+    [
+        ("8 mm nodule in the RUL.", {"side": "right", "lobe": "upper"}),
+        ("Rt. lung nodule.", {"side": "right"}),
+        ("1. Nodule, left lower lobe", {"side": "left", "lobe": "lower"}),
+        ("Lungs: 5 mm nodule in the LLL.", {"side": "left", "lobe": "lower"}),
+        ("A nodule smaller than 5 mm in the right lung.", {"side": "right"}),
+    ],
+)
+def test_abbreviations_and_lists_are_read(sentence: str, place: dict[str, str]) -> None:
+    assert places(sentence) == {("nodule", "lung"): place}
+
+
+def test_what_stands_under_another_heading_proves_nothing() -> None:
+    history = "CLINICAL INFORMATION:\nNodule in the right lung. Cyst in the left kidney."
+    assert places(history) == {}
+    assert places(f"{history}\nFINDINGS: Bilateral pleural effusion.") == {
+        ("pleural effusion", "lung"): {"side": "both"}
+    }
+    assert places(history, "Bilateral pleural effusion.") == {("pleural effusion", "lung"): {"side": "both"}}
+    assert places("Comparison: nodule in the left lung.") == {}
+    assert quote_span(history, "Cyst in the left kidney") is None
+    assert quote_span(f"{history}\n\nA mass.", "A mass", len(history)) is not None
 
 
 def test_a_size_tells_two_apart_only_if_it_differs_clearly() -> None:
@@ -126,6 +186,15 @@ QUOTE = "Bilateral pleural effusion reaching 3 cm, more on the left, is observed
         ),
         ("Which left lung has the nodule?", "The left lung", "A nodule in the left lung.", "contains its answer"),
         ("What is the diagnosis?", "Sarcoidosis", "Sarcoidosis.", "not spatial"),
+        ("Where is the effusion?", "Left lung", "A nodule in the left lung.", "does not speak of"),
+        ("Where is the mass?", "Left lung", "A nodule in the left lung.", None),
+        ("Where is the nodule?", "Right upper lobe", "8 mm nodule in the RUL.", None),
+        ("Is the nodule in the upper lobe?", "Yes", "A nodule in the lower lobe.", "does not name"),
+        ("Is the nodule in the lower lobe?", "Yes, it is.", "A nodule in the lower lobe.", None),
+        ("Are any nodules in the left lung?", "Yes", "A nodule in the left lung.", "there or normal"),
+        ("In the left lung, were any nodules seen?", "No", "No nodule in the left lung.", "there or normal"),
+        ("Are both main bronchi open or obstructed?", "Open", "Both main bronchi are open.", "there or normal"),
+        ("What is the condition of the left lung?", "Volume loss", "Left lung volume loss.", "there or normal"),
     ],
 )
 def test_the_rules_around_a_model(question: str, answer: str, quote: str, problem: str | None) -> None:

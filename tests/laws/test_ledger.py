@@ -24,6 +24,18 @@ Row = dict[str, Any]
 Tamper = Callable[[Row], None]
 
 
+@pytest.fixture(scope="session")
+def small(once: Callable[..., Path], build_small: Callable[[Path, int], None]) -> Path:
+    """Two patients, so that each of the many checks is quick."""
+    return once("ledger", lambda folder: build_small(folder, 2))
+
+
+@pytest.fixture(scope="session")
+def bench(small: Path) -> Path:
+    """The bench of the two. Do not change it."""
+    return small / "bench"
+
+
 @pytest.fixture
 def copy(bench: Path, tmp_path: Path) -> Path:
     """A copy of the bench, whose evidence stays where it is."""
@@ -412,7 +424,7 @@ def test_evidence_written_anew_with_the_same_voxels_is_fine(situs, whole_copy) -
     assert found(situs, whole_copy / "bench") == []
 
 
-@pytest.mark.parametrize("study", [0, 3])
+@pytest.mark.parametrize("study", [0, 1])
 def test_one_changed_voxel_is_found(situs, whole_copy, study) -> None:
     def edit(voxels: np.ndarray) -> None:
         inside = np.argwhere(voxels)[0]
@@ -463,13 +475,11 @@ def test_swapped_locations_are_found(situs, copy) -> None:
 
 
 def test_another_patients_image_is_found(situs, whole_copy) -> None:
-    folders = [whole_copy / "data" / f"patient{n:03d}" for n in range(4)]
-    kinds: dict[str, Path] = {}
-    for image in (next(folder.glob("*.nii.gz")) for folder in folders):
-        other = kinds.setdefault(image.name, image)
-        if other != image:
-            image.write_bytes(other.read_bytes())
-            break
+    """With a header that fits the patient, so that it is the content that tells."""
+    one, other = (next((whole_copy / "data" / f"patient00{n}").glob("*.nii.gz")) for n in range(2))
+    image = nibabel.load(one)
+    voxels = np.resize(np.asarray(nibabel.load(other).dataobj), image.shape)
+    nibabel.save(nibabel.Nifti1Image(voxels, image.affine, image.header), one)
     assert [error["code"] for error in found(situs, whole_copy / "bench")] == ["image"]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -54,3 +55,13 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models") / "tiny-qwen3-vl"
     write_tiny_model(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def language(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of SmolLM2-135M behind llama.cpp's own server."""
+    from serving import served
+
+    log = tmp_path_factory.mktemp("log") / "llama.txt"
+    with served(log, sys.executable, str(Path(__file__).parent / "serve_llama.py"), "PORT") as url:
+        yield url

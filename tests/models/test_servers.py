@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
-import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from serving import served
 
 from situs.clients import Limits, Message, Reply, Request, Settings, ask, make_client, parse_spec
 
@@ -22,32 +18,6 @@ pytestmark = [pytest.mark.models, pytest.mark.filterwarnings("default")]
 
 HERE = Path(__file__).parent
 Ask = Callable[..., Request]
-
-
-@contextmanager
-def served(log: Path, *command: str) -> Iterator[str]:
-    """A server started with `PORT` filled in; its address once it is healthy. It is ended by its own handle."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    filled = [part.replace("PORT", str(port)) for part in command]
-    with log.open("wb") as stream:
-        process = subprocess.Popen(filled, stdout=stream, stderr=subprocess.STDOUT)
-        try:
-            for _ in range(600):
-                assert process.poll() is None, log.read_text()[-3000:]
-                try:
-                    with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2) as response:
-                        if response.status == 200:
-                            break
-                except OSError:
-                    time.sleep(0.2)
-            else:
-                pytest.fail(log.read_text()[-3000:])
-            yield f"http://127.0.0.1:{port}/v1"
-        finally:
-            process.terminate()
-            process.wait(30)
 
 
 @pytest.fixture(scope="module")
@@ -78,14 +48,6 @@ def blind(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
     log = tmp_path_factory.mktemp("log") / "blind.txt"
     program = (sys.executable, "-c", "from transformers.cli.transformers import main; main()")
     with served(log, *serve(folder, *program)) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def language(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """SmolLM2-135M behind llama.cpp's own server."""
-    log = tmp_path_factory.mktemp("log") / "llama.txt"
-    with served(log, sys.executable, str(HERE / "serve_llama.py"), "PORT") as url:
         yield url
 
 

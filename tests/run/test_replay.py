@@ -19,7 +19,14 @@ ITEMS = [
 
 @pytest.mark.parametrize(
     "name",
-    ["valid_1_a_1.nii.gz", "/a/b/valid_1_a_1.npy", "valid_1_a_1", "C:\\x\\valid_1_a_1.nii.gz", "valid_1_a_1.nii.gz::3"],
+    [
+        "x/valid_1_a_1/slice_12.png",
+        "valid_1_a_1.nii.gz",
+        "/a/b/valid_1_a_1.npy",
+        "valid_1_a_1",
+        "C:\\x\\valid_1_a_1.nii.gz",
+        "valid_1_a_1.nii.gz::3",
+    ],
 )
 def test_one_volume_by_many_names(name: str) -> None:
     assert volume_stem(name) == "valid_1_a_1"

@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from situs.errors import SitusError
@@ -62,6 +63,36 @@ def test_agreement_by_hand() -> None:
     assert held.alpha == pytest.approx(1 - 79 * 16 / (2 * 56 * 24))
     assert held.kappa_ci95 is not None
     assert held.kappa_ci95[0] < held.kappa < held.kappa_ci95[1]
+
+
+def test_the_published_audit() -> None:
+    """CT-SpatialVQA's: 303 judgements, one person an item, 104 of them not the validator's (102 on spatial).
+
+    235 are called spatial, 231 spatial and relevant: 77.6 and 76.2 %. Equal: 201 of 303, 301 of 303, 502 of 606.
+    """
+    items = [Item(f"i{n}", "s", "ct", f"p{n // 9}", "t", "text", "Q?", Text(("a",))) for n in range(303)]
+    people = [AuditRow(f"i{n}", f"r{n % 9}", spatial=n < 235, relevant=not 231 <= n < 240) for n in range(303)]
+    vetted = [
+        AuditRow(row.item, "gemini", row.spatial is not (n < 102), row.relevant is not (n < 2), validator=True)
+        for n, row in enumerate(people)
+    ]
+    result = audit_agreement([*people, *vetted], items)
+    assert result.shares["spatial"][:2] == (235, 303)
+    assert result.shares["spatial and relevant"][:2] == (231, 303)
+    assert sum(result.tied.values()) == 0, "the validator has no vote"
+    equal = {held.question: (held.items, held.percent) for held in result.agreement if held.raters == "people – gemini"}
+    assert equal == {
+        "spatial": (303, pytest.approx(201 / 303)),
+        "relevant": (303, pytest.approx(301 / 303)),
+        "pooled": (606, pytest.approx(502 / 606)),
+    }
+    assert [round(100 * share, 1) for _, share in equal.values()] == [66.3, 99.3, 82.8]
+    named = [msgspec.structs.replace(row, validator=False) for row in vetted]
+    assert audit_agreement([*people, *named], items, validator="gemini") == result
+    with pytest.raises(SitusError, match="rates i0 twice"):
+        audit_agreement([*people, people[0]], items)
+    with pytest.raises(SitusError, match="no row is of 'gpt'"):
+        audit_agreement(people, items, validator="gpt")
 
 
 def test_one_rater_per_item_has_no_agreement() -> None:

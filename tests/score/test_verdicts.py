@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -46,15 +47,49 @@ def test_a_dropped_verdict_shifts_no_other() -> None:
 
 
 def test_verdicts_on_other_answers_are_strangers() -> None:
-    file = VerdictFile("j", [verdict("Q", "left", "left", True), verdict("R", "up", " down ", True)])
+    file = VerdictFile("j", [verdict("Q", "left", "left", True), verdict("R", "up", " down ###</s>", True)])
     joined = join_verdicts(file, ITEMS, ROWS)
-    assert joined.verdicts == {"i3": True}, "white space at the ends may differ, words may not"
+    assert joined.verdicts == {"i3": True}, "white space and stray tokens may differ, words may not"
     assert len(joined.strangers) == 1
 
 
 def test_ids_come_first() -> None:
     file = VerdictFile("j", [VerdictRow("row", True, ("Q", "left", "right"), "i2.nii.gz::0")])
     assert join_verdicts(file, ITEMS, ROWS).verdicts == {"i2": True}
+    other = VerdictFile("j", [VerdictRow("row", True, ("Q", "left", "what another model said"), "i2.nii.gz::0")])
+    assert join_verdicts(other, ITEMS, ROWS).strangers == ["row"]
+
+
+def test_of_equal_answers_the_volume_tells_which_is_meant() -> None:
+    """Rows in any order; one that names a volume is about no other, unless the file has names of its own."""
+    items = [msgspec.structs.replace(ITEMS[n], study_id=volume) for n, volume in enumerate(("v_1", "v_2", "v_3"))]
+    triple = ("Q", "left", "right")
+    told = [VerdictRow("a", False, triple, volume="v_2"), VerdictRow("b", None, triple, volume="v_1")]
+    joined = join_verdicts(VerdictFile("j", told), items, ROWS)
+    assert joined.verdicts == {"i2": False, "i1": None}
+    assert joined.ambiguous == []
+    stray = VerdictRow("c", True, triple, volume="v_9")
+    joined = join_verdicts(VerdictFile("j", [stray, told[0], verdict(*triple, True)]), items, ROWS)
+    assert joined.verdicts == {"i2": False, "i1": True}
+    assert joined.strangers == ["c"]
+    assert join_verdicts(VerdictFile("j", [stray]), items, ROWS).verdicts == {"i1": True}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"question_id": "i2.nii.gz::0", "verdict": "Yes"},
+        {"case_id": "i2.nii.gz::0", "judgement": 1, "question": "Q"},
+        {"id": 7, "case_id": "i2.nii.gz", "question": "Q", "gold": "left", "model_output": "right", "correct": "true"},
+        {"volume": "i2", "question": "Q", "ground_truth": "left", "model_answer": "right", "is_correct": 1.0},
+    ],
+)
+def test_rows_with_other_keys(tmp_path: Path, row: dict[str, object]) -> None:
+    path = tmp_path / "v.json"
+    path.write_text(json.dumps({"results": [row]}))
+    items = [msgspec.structs.replace(item, study_id=item.item_id) for item in ITEMS]
+    joined = join_verdicts(read_verdicts("j", path), items, ROWS)
+    assert joined.verdicts == {"i2": True}
 
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv"])

@@ -70,11 +70,12 @@ def validate_items(
 
 
 def validator_sheet(vetted: Mapping[str, Vetted], rater: str) -> str:
-    """The validator's word as an audit sheet, for `situs audit import`: one more rater."""
+    """The validator's word as an audit sheet, for `situs audit import`."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(("item", "rater", "spatial", "relevant", "correct", "note"))
+    table.writerow(("item", "rater", "role", "spatial", "relevant", "correct", "note"))
     for id_, own in vetted.items():
         correct = own.supported and not own.ambiguous
-        table.writerow((id_, rater, *("yes" if v else "no" for v in (own.is_spatial, own.is_relevant, correct)), ""))
+        told = ("yes" if said else "no" for said in (own.is_spatial, own.is_relevant, correct))
+        table.writerow((id_, rater, "validator", *told, ""))
     return text.getvalue()

@@ -79,6 +79,8 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
         _check_split(bench, study, result)
         if bench.info.source == "reports":
             _check_report(bench, study, derived, known, reports, arrangement, result)
+            for series in study.series:
+                _check_image(study, series, locations, result)
             continue
         if "grades" in study.evidence:
             _check_grades(study, derived, known, locations, grades, result)

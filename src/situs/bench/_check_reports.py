@@ -37,7 +37,7 @@ def _fact_problems(fact: Fact, ledger: ReportLedger) -> Iterator[str]:
     if fact.kind != STATED or len(fact.subjects) != 1:
         yield f"a report gives no fact {fact.kind!r}"
         return
-    if quote_span(ledger.text, span.quote) is None:
+    if quote_span(ledger.text, span.quote, ledger.findings_length) is None:
         yield "its quote is not a whole sentence of the report"
     problem = proposal_problem(fact.subjects[0], str(fact.value), span.quote)
     if problem is not None:

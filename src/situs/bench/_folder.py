@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import msgspec
@@ -59,8 +59,8 @@ class Bench:
         """Every study."""
         return read_table(self.folder / "studies.parquet", StudyRecord)
 
-    def facts(self, **where: str) -> Iterator[Fact]:
-        """Facts, optionally those with given column values (`study_id=…`)."""
+    def facts(self, **where: str | Collection[str]) -> Iterator[Fact]:
+        """Facts, optionally those with given column values (`study_id=…`, `kind=(…)`)."""
         return read_table(self.folder / "facts.parquet", Fact, where=where)
 
     def items(self, split: str | None = None, *, steps: bool = True) -> Iterator[Item]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import functools
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -13,11 +14,14 @@ from situs.errors import SitusError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
-__all__ = ["TableWriter", "read_table"]
+__all__ = ["TableWriter", "Where", "read_table"]
 
 R = TypeVar("R", bound=msgspec.Struct)
 _ROWS = 2000
+Where = Mapping[str, str | Collection[str]]
+"""Column → the value its cells must hold, or the values of which one."""
 
 
 def _plain(kind: Any) -> bool:
@@ -78,17 +82,19 @@ class TableWriter(Generic[R]):
 
 
 def read_table(
-    path: Path, record: type[R], *, where: dict[str, str] | None = None, without: Collection[str] = ()
+    path: Path, record: type[R], *, where: Where | None = None, without: Collection[str] = ()
 ) -> Iterator[R]:
-    """Stream a table's records, optionally only rows whose text columns equal the given values.
+    """Stream a table's records, optionally only rows whose text columns hold the given values.
 
-    Fields `without` which one can do are not read and have their default.
+    A row group without such a row is not decoded; where the values lie together, it is not even read. Fields
+    `without` which one can do are not read and have their default.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     fields = tuple(field for field in msgspec.structs.fields(record) if field.name not in without)
     required = {field.encode_name for field in fields}
+    wanted = {name: [value] if isinstance(value, str) else sorted(value) for name, value in (where or {}).items()}
     decoders = {f.encode_name: msgspec.json.Decoder(f.type) for f in fields if not _plain(f.type)}
     try:
         with pq.ParquetFile(path) as table:
@@ -97,18 +103,48 @@ def read_table(
                 raise SitusError(
                     f"lacks the column {min(missing)!r}", where=path, fix="rebuild the bench with this version"
                 )
-            number = 0
-            for batch in table.iter_batches(batch_size=_ROWS, columns=sorted(required)):
-                columns = batch.to_pydict()
-                for row in range(batch.num_rows):
-                    number += 1
-                    if where and any(columns[name][row] != value for name, value in where.items()):
-                        continue
-                    yield _decode(record, fields, decoders, columns, row, f"{path.name}:{number}")
+            before = 0
+            for batch in _batches(table, sorted(required), wanted):
+                numbers, columns = _matching(batch, wanted)
+                for row, number in enumerate(numbers):
+                    yield _decode(record, fields, decoders, columns, row, f"{path.name}:{before + number + 1}")
+                before += batch.num_rows
     except FileNotFoundError as error:
         raise SitusError("no such file", where=path, fix="is this a bench folder?") from error
     except (pa.ArrowException, OSError, EOFError) as error:
         raise SitusError("is not a readable Parquet table", where=path, fix="restore or rebuild the bench") from error
+
+
+def _batches(table: pq.ParquetFile, names: list[str], wanted: dict[str, list[str]]) -> Iterator[pa.RecordBatch]:
+    """A table in pieces; of a row group that cannot hold the values, only how many rows it has."""
+    for group in range(table.num_row_groups):
+        about = table.metadata.row_group(group)
+        held = all(_may_hold(about, name, values) for name, values in wanted.items())
+        yield from table.iter_batches(batch_size=_ROWS, row_groups=[group], columns=names if held else [])
+
+
+def _matching(batch: pa.RecordBatch, wanted: dict[str, list[str]]) -> tuple[Iterable[int], dict[str, list[Any]]]:
+    """The rows that hold the values, by number, and their columns."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not batch.num_columns:
+        return (), {}
+    if not wanted:
+        return range(batch.num_rows), batch.to_pydict()
+    masks = [pc.is_in(batch[name], pa.array(values, pa.string())) for name, values in wanted.items()]
+    found = pc.indices_nonzero(functools.reduce(pc.and_, masks))
+    return found.to_pylist(), batch.take(found).to_pydict()
+
+
+def _may_hold(group: pq.RowGroupMetaData, name: str, values: list[str]) -> bool:
+    """Whether a column of the group can hold one of the values, by the bounds that the file states."""
+    for index in range(group.num_columns):
+        column = group.column(index)
+        if column.path_in_schema == name and column.is_stats_set and column.statistics.has_min_max:
+            low, high = column.statistics.min, column.statistics.max
+            return not isinstance(low, str) or any(low <= value <= high for value in values)
+    return True
 
 
 def _decode(

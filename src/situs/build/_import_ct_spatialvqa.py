@@ -13,6 +13,7 @@ import msgspec
 from situs._files import digest, new_folder, read_json
 from situs.agents import DIMENSIONS, dimensions_of, label_dimensions
 from situs.bench import StudyRecord
+from situs.build._scans import Scan, find_scans
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
 from situs.items import Item, Text, imported_item_id
@@ -50,11 +51,15 @@ def import_ct_spatialvqa(
     options: BuildOptions,
     *,
     reports: Path | None = None,
+    images: Path | None = None,
     categories: str | None = None,
     labeller: Asker | None = None,
     ended: Callable[[AskedByID], None] = lambda asked: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> BuildResult:
     """Build a bench of the released questions; `categories` is a file that has them, or `rules`.
+
+    Volumes are found under `images` by name; `progress` counts them.
 
     A `labeller` is asked for them instead; its journal is kept in `OUT.asked`, and `ended` is called after it.
 
@@ -71,11 +76,13 @@ def import_ct_spatialvqa(
     patients = _merged_patients(questions, texts)
     for problem in _notes(questions, texts, patients):
         problems.append(problem)
+    stems = {volume_stem(question.volume) for question in questions}
+    scans = find_scans(images, stems, problems, skip_bad=options.skip_bad, progress=progress)
     # The whole set is for testing, as it was released.
     options = msgspec.structs.replace(options, recipe=msgspec.structs.replace(options.recipe, splits={_SPLIT: 1.0}))
     with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
         with BenchWriter(scratch, "ct-spatialvqa", options, {}) as writer:
-            _write(writer, questions, texts, patients)
+            _write(writer, questions, texts, patients, scans)
         return writer.finish(problems)
 
 
@@ -214,7 +221,13 @@ def _notes(questions: list[_Question], texts: dict[str, str], patients: dict[str
         yield Problem(Severity.WARNING, "category", "questions", f"unknown category {odd[0]!r}", "kept as it is")
 
 
-def _write(writer: BenchWriter, questions: list[_Question], texts: dict[str, str], patients: dict[str, str]) -> None:
+def _write(
+    writer: BenchWriter,
+    questions: list[_Question],
+    texts: dict[str, str],
+    patients: dict[str, str],
+    scans: dict[str, Scan],
+) -> None:
     asked = Counter(question.question for question in questions)
     shared = Counter(texts.values())
     by_volume: dict[str, list[_Question]] = defaultdict(list)
@@ -222,7 +235,7 @@ def _write(writer: BenchWriter, questions: list[_Question], texts: dict[str, str
         by_volume[question.volume].append(question)
     for volume, held in by_volume.items():
         study_id, patient = volume_stem(volume), patients[volume]
-        text = texts.get(volume, "")
+        text, scan = texts.get(volume, ""), scans.get(study_id)
         extra = ("shared report",) if shared[text] > 1 else ()
         repeats: Counter[str] = Counter()
         items = []
@@ -233,7 +246,7 @@ def _write(writer: BenchWriter, questions: list[_Question], texts: dict[str, str
                     item_id=imported_item_id(study_id, question.question, repeats[question.question]),
                     source_id=f"{volume}::{question.position}",
                     study_id=study_id,
-                    series="ct",
+                    series=scan.series.series if scan else "",
                     patient_id=patient,
                     split=_SPLIT,
                     stratum="report",
@@ -246,4 +259,5 @@ def _write(writer: BenchWriter, questions: list[_Question], texts: dict[str, str
             )
             repeats[question.question] += 1
         evidence = {"report": digest(text)} if text else {}
-        writer.add(StudyRecord(study_id, patient, _SPLIT, (), evidence), [], items, {}, {})
+        series, places = ((scan.series,), scan.places) if scan else ((), {})
+        writer.add(StudyRecord(study_id, patient, _SPLIT, series, evidence), [], items, {}, places)

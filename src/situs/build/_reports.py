@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,6 +12,7 @@ import msgspec
 from situs._files import canonical_json, digest, new_folder, write_atomic
 from situs.agents import Proposal, Vetted, dimensions_of, propose_questions, validate_items, validator_sheet
 from situs.bench import StudyRecord, opaque_id, split_of
+from situs.build._scans import Scan, find_scans
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError, did_you_mean
 from situs.facts import Fact
@@ -31,6 +32,7 @@ class _Study(msgspec.Struct, frozen=True):
     record: StudyRecord
     report: Report
     ledger: ReportLedger
+    scan: Scan | None = None
 
 
 class _Draft(msgspec.Struct, frozen=True):
@@ -47,17 +49,21 @@ def build_reports(
     *,
     writer: Asker | None = None,
     validator: Asker | None = None,
+    images: Path | None = None,
     keep_ids: bool = False,
     ended: Callable[[AskedByID], None] = lambda asked: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> BuildResult:
-    """Build a bench of questions that reports prove.
+    """Build a bench of questions that reports prove, each with the volume of its report's name under `images`.
 
     Without a writer, rules write. What models are asked is kept in `OUT.asked`, so that the same command goes on
     where it stopped; `ended` is called after each of them and may end the program.
     """
     tasks = _tasks(options.tasks)
     reports, problems = read_reports(path, skip_bad=options.skip_bad)
-    studies, copies = _studies(reports, options, keep_ids)
+    stems = {_stem(report.name) for report in reports}
+    scans = find_scans(images, stems, problems, skip_bad=options.skip_bad, progress=progress)
+    studies, copies = _studies(reports, options, keep_ids, scans)
     if copies:
         text = f"{copies} reports have the text of another and are asked about once"
         problems.append(Problem(Severity.WARNING, "shared-report", path.name, text, "nothing to do"))
@@ -99,14 +105,23 @@ def _tasks(names: str | None) -> tuple[str, ...]:
     return chosen
 
 
-def _studies(reports: Sequence[Report], options: BuildOptions, keep_ids: bool) -> tuple[list[_Study], int]:
-    """One study per text, and how many reports only repeat one. Patients are as told, or by a public name."""
+def _stem(name: str) -> str:
+    return name.removesuffix(".gz").removesuffix(".nii")
+
+
+def _studies(
+    reports: Sequence[Report], options: BuildOptions, keep_ids: bool, scans: Mapping[str, Scan]
+) -> tuple[list[_Study], int]:
+    """One study per text (with a scan, where one of several has it), and how many reports only repeat one.
+
+    Patients are as told, or by a public name.
+    """
     first: dict[str, Report] = {}
-    for report in sorted(reports, key=lambda report: report.name):
+    for report in sorted(reports, key=lambda report: (_stem(report.name) not in scans, report.name)):
         first.setdefault(digest(" ".join(report.text.split())), report)
     studies = []
     for report in first.values():
-        stem = report.name.removesuffix(".gz").removesuffix(".nii")
+        stem = _stem(report.name)
         public = _CT_RATE.fullmatch(stem)
         study_id = stem if keep_ids or public else opaque_id("s", report.name)
         if report.patient:
@@ -114,8 +129,10 @@ def _studies(reports: Sequence[Report], options: BuildOptions, keep_ids: bool) -
         else:
             patient = public["patient"] if public else study_id
         split = split_of(patient, options.recipe.splits, options.seed)
-        record = StudyRecord(study_id, patient, split, (), {"report": report.hash})
-        studies.append(_Study(record, report, ReportLedger(report, study_id)))
+        scan = scans.get(stem)
+        record = StudyRecord(study_id, patient, split, (scan.series,) if scan else (), {"report": report.hash})
+        ledger = ReportLedger(report, study_id, scan.series.series if scan else "")
+        studies.append(_Study(record, report, ledger, scan))
     return sorted(studies, key=lambda study: study.record.study_id), len(reports) - len(first)
 
 
@@ -137,7 +154,7 @@ def _by_model(study: _Study, proposals: Sequence[Proposal], not_asked: Counter[s
     """Proposals that pass the rules."""
     seen: set[str] = set()
     for proposal in proposals:
-        span = quote_span(study.ledger.text, proposal.quote)
+        span = quote_span(study.ledger.text, proposal.quote, study.ledger.findings_length)
         if span is None:
             not_asked["rules: the quote is not in the report"] += 1
             continue
@@ -263,6 +280,6 @@ def _write(
         ]
         held.sort(key=lambda draft: (draft.item.task, draft.item.item_id))
         facts = {fact.fact_id: fact for draft in held for fact in draft.facts}
-        places = {record.evidence["report"]: str(path)}
+        places = {record.evidence["report"]: str(path)} | (study.scan.places if study.scan else {})
         table.add(record, facts.values(), [draft.item for draft in held], {}, places)
     table.count_not_asked(not_asked)

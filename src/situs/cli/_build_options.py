@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from situs.cli._ask_judges import print_asked
 from situs.cli._output import json_option, out_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
     from situs.build import BuildOptions, BuildResult
+    from situs.judges import AskedByID
 
 __all__ = ["build_options", "finish", "options_from"]
 
@@ -54,11 +56,14 @@ def options_from(given: dict[str, Any], *, restricted: bool, licence: str = "") 
     )
 
 
-def finish(result: BuildResult, given: dict[str, Any]) -> None:
-    """Say what was built."""
+def finish(result: BuildResult, given: dict[str, Any], asked: Sequence[AskedByID] = ()) -> None:
+    """Say what was built, and what the models that were asked cost."""
     if given["as_json"]:
-        print_json(result)
+        import msgspec
+
+        print_json(msgspec.to_builtins(result) | {"asked": list(asked)} if asked else result)
         return
+    print_asked(asked)
     for problem in result.problems[:5]:
         warn(f"{problem.where}: {problem.problem[:200]}")
     if len(result.problems) > 5:

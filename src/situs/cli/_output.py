@@ -52,13 +52,13 @@ def warn(text: str) -> None:
 
 
 @contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(what: str, *, shown: bool = True) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on standard error, on a terminal only; called with (done, total)."""
     from rich.console import Console
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if not console.is_terminal or not shown:
         yield lambda done, total: None
         return
     with Progress(console=console, transient=True) as progress:

@@ -80,15 +80,16 @@ def _export(bench: Path, count: int, raters: str, overlap: int, seed: int, out: 
 @command.command("import")
 @click.argument("bench", type=click.Path(path_type=Path))
 @click.argument("sheets", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--validator", metavar="RATER", help="Which rater is a model that vetted the items; it has no vote.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
 @json_option
-def _import(bench: Path, sheets: tuple[Path, ...], seed: int, as_json: bool) -> None:
-    """Read filled sheets (also a validator's, as one more rater) and tell shares and agreement."""
+def _import(bench: Path, sheets: tuple[Path, ...], validator: str | None, seed: int, as_json: bool) -> None:
+    """Read filled sheets (also a validator's, which is told by its column `role`) and tell shares and agreement."""
     from situs.bench import open_bench
     from situs.score import audit_agreement, read_audit
 
     rows = [row for sheet in sheets for row in read_audit(sheet)]
-    result = audit_agreement(rows, list(open_bench(bench).items()), seed=seed)
+    result = audit_agreement(rows, list(open_bench(bench).items()), validator=validator, seed=seed)
     if as_json:
         print_json(result)
         return
@@ -99,12 +100,14 @@ def _import(bench: Path, sheets: tuple[Path, ...], seed: int, as_json: bool) -> 
 
 def _print(result: AuditResult) -> None:
     rows = [
-        [question, f"{yes:,} of {n:,}", f"{yes / n:.3f}", f"{low:.3f} – {high:.3f}", str(result.tied[question])]
+        [question, f"{yes:,} of {n:,}", f"{yes / n:.3f}", f"{low:.3f} – {high:.3f}", str(result.tied.get(question, ""))]
         for question, (yes, n, low, high) in result.shares.items()
     ]
     raters = ", ".join(f"{name} {count:,}" for name, count in result.raters.items())
     caption = f"{result.items:,} items read by {raters}; {result.open_cells:,} cells left open. "
-    caption += "One vote an item; a tie counts as no."
+    caption += (
+        "One vote an item, by most of its readers; a tie counts as no. A validator has no vote where people read."
+    )
     print_table("shares", ["question", "yes", "share", "95 % interval", "tied"], rows, caption)
     rows = [
         [

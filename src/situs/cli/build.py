@@ -141,11 +141,14 @@ def _boxes(
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--writer", default="rules", show_default=True, metavar="rules|SPEC", help="Who writes the questions.")
 @click.option("--validator", metavar="SPEC", help="A model that vets every question; another one than the writer.")
+@click.option("--images", type=click.Path(path_type=Path), help="Folder of the volumes; found by the report's id.")
 @click.option("--ids", type=click.Choice(["opaque", "keep"]), default="opaque", show_default=True, help="Study ids.")
 @click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
 @ask_options
 @build_options
-def _reports(file: Path, writer: str, validator: str | None, ids: str, licence: str, **given: Any) -> None:
+def _reports(
+    file: Path, writer: str, validator: str | None, images: Path | None, ids: str, licence: str, **given: Any
+) -> None:
     """Ask what radiology reports prove.
 
     FILE is CSV, JSON or JSON Lines with id, findings and impression (and patient, where known), or the reports of
@@ -156,7 +159,7 @@ def _reports(file: Path, writer: str, validator: str | None, ids: str, licence: 
     from contextlib import ExitStack
 
     from situs.build import build_reports, is_open_licence
-    from situs.cli._ask_judges import leave_if_stopped, print_asked
+    from situs.cli._ask_judges import leave_if_stopped
     from situs.cli._progress import run_progress
     from situs.errors import SitusError
 
@@ -180,18 +183,19 @@ def _reports(file: Path, writer: str, validator: str | None, ids: str, licence: 
             for name, text in (("writer", writer), ("validator", validator))
             if text is not None and text != "rules"
         }
+        looked = stack.enter_context(progress_bar("volumes", shown=images is not None))
         result = build_reports(
             file,
             given["out"],
             options_from(given, restricted=restricted, licence=licence),
+            images=images,
+            progress=looked,
             writer=roles.get("writer"),
             validator=roles.get("validator"),
             keep_ids=ids == "keep",
             ended=ended,
         )
-    if not given["as_json"]:
-        print_asked(done)
-    finish(result, given)
+    finish(result, given, done)
 
 
 @command.command("grades")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import click
 
 from situs.cli._ask_options import AskOptions, ask_options
 from situs.cli._build_options import finish, options_from
-from situs.cli._output import json_option, out_option, warn
+from situs.cli._output import json_option, out_option, progress_bar, warn
 from situs.cli._sources import Sources
 
 
@@ -48,6 +49,9 @@ def _items(paths: tuple[Path, ...], ids: str, licence: str, **given: Any) -> Non
     "--reports", type=click.Path(path_type=Path), help="The released reports; patients who share one are one."
 )
 @click.option(
+    "--images", type=click.Path(path_type=Path), help="Folder of the volumes, e.g. of CT-RATE; found by name."
+)
+@click.option(
     "--categories",
     metavar="FILE|rules|SPEC",
     help="A QA file with categories, `rules` to label by wording, or a model to ask for them.",
@@ -56,7 +60,9 @@ def _items(paths: tuple[Path, ...], ids: str, licence: str, **given: Any) -> Non
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @ask_options
 @json_option
-def _ct_spatialvqa(path: Path, reports: Path | None, categories: str | None, licence: str, **given: Any) -> None:
+def _ct_spatialvqa(
+    path: Path, reports: Path | None, images: Path | None, categories: str | None, licence: str, **given: Any
+) -> None:
     """Import the released questions of CT-SpatialVQA.
 
     QA.json is the released file with or without categories, or JSON Lines with case_id, question and answer. Ids
@@ -71,20 +77,27 @@ def _ct_spatialvqa(path: Path, reports: Path | None, categories: str | None, lic
     defaults = {"tasks": None, "per_study": None, "jobs": 1, "recipe": None, "seed": 0, "skip_bad": False}
     options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
     by_model = categories is not None and categories != "rules" and not Path(categories).exists() and ":" in categories
+    load = functools.partial(import_ct_spatialvqa, path, given["out"], options, reports=reports, images=images)
     if not by_model:
-        finish(import_ct_spatialvqa(path, given["out"], options, reports=reports, categories=categories), given)
+        with progress_bar("volumes", shown=images is not None) as looked:
+            result = load(categories=categories, progress=looked)
+        finish(result, given)
         return
     cache = asking.cache(warn)
+    done: list[Any] = []
+
+    def ended(asked: Any) -> None:
+        leave_if_stopped(asked)
+        done.append(asked)
+
     try:
         with run_progress("labels") as progress:
             labeller = asking.asker(str(categories), "--categories", cache, progress=progress)
-            result = import_ct_spatialvqa(
-                path, given["out"], options, reports=reports, labeller=labeller, ended=leave_if_stopped
-            )
+            result = load(labeller=labeller, ended=ended)
     finally:
         if cache is not None:
             cache.close()
-    finish(result, given)
+    finish(result, given, done)
 
 
 @command.command("sgmri-vqa")

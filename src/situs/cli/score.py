@@ -43,7 +43,8 @@ _SHOWN = (
     "judges",
     multiple=True,
     metavar="SPEC",
-    help="A model to judge free text, e.g. openai:MODEL@URL?batch=5&name=gpt; repeat for a jury.",
+    help="A model to judge free-text answers (all others are read by rule), e.g. openai:MODEL@URL?batch=5&name=gpt; "
+    "repeat for a jury.",
 )
 @click.option("--protocol", help="Also by the released rules of a paper: ct-spatialvqa or sgmri-vqa.")
 @click.option(

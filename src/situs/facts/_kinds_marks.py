@@ -6,6 +6,8 @@ place (the middle one, the nearest) is right more often than another.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -106,9 +108,9 @@ def _around(ledger: Ledger, organ: str, *, only_organs: bool = False) -> list[Ma
     tried: list[list[Mark]] = []
     for number, found in enumerate(slices[:_TRIED_SLICES]):
         everywhere = _merged(ledger, found)
-        for attempt in range(_TRIED_PLACES):
-            hub = everywhere[_pick(ledger, len(everywhere), number, attempt)]
-            marks = _near(found, organ, hub, ledger.recipe.truth.mark_apart_mm)
+        hubs = everywhere[[_pick(ledger, len(everywhere), number, attempt) for attempt in range(_TRIED_PLACES)]]
+        for order, far in _around_each(found, hubs):
+            marks = _near(found, organ, order, far, ledger.recipe.truth.mark_apart_mm)
             if marks is not None and only_organs:
                 return marks
             if marks is not None:
@@ -131,12 +133,29 @@ def _merged(ledger: Ledger, found: dict[str, NDArray[np.float64]]) -> NDArray[np
     return merged
 
 
+def _around_each(
+    found: dict[str, NDArray[np.float64]], places: NDArray[np.float64]
+) -> Iterator[tuple[list[str], dict[str, NDArray[np.float64]]]]:
+    """For each place in turn: the structures, the nearest first, and how far from it their sites lie."""
+    from scipy.spatial.distance import cdist
+
+    names, starts = list(found), np.cumsum([0, *map(len, found.values())])
+    far = cdist(places, np.concatenate(list(found.values())))
+    nearest = np.round(np.minimum.reduceat(far, starts[:-1], axis=1), 6)
+    front = [float(points[0, 1]) for points in found.values()]
+    for row, first in zip(far, nearest):
+        order = [names[k] for k in np.lexsort((front, first))]
+        yield order, {name: row[a:b] for name, a, b in zip(names, starts, starts[1:])}
+
+
 def _near(
-    found: dict[str, NDArray[np.float64]], organ: str, hub: NDArray[np.float64], apart_mm: float
+    found: dict[str, NDArray[np.float64]],
+    organ: str,
+    order: list[str],
+    far: dict[str, NDArray[np.float64]],
+    apart_mm: float,
 ) -> list[Mark] | None:
     """Marks in the structures around a place, each as near to it as may be; None unless the organ is among them."""
-    far = {name: _distances_mm(points, hub) for name, points in found.items()}
-    order = sorted(found, key=lambda name: (round(float(far[name].min()), 6), float(found[name][0, 1])))
     if organ not in order[: MARKS + 1]:
         return None
     chosen = order[:MARKS]
@@ -161,9 +180,7 @@ def _first_apart(
     points: NDArray[np.float64], far: NDArray[np.float64], others: list[NDArray[np.float64]], apart_mm: float
 ) -> NDArray[np.float64] | None:
     """The nearest point that keeps its distance from the marks there are; equally near ones in the order given."""
-    free = np.ones(len(points), dtype=np.bool_)
-    for other in others:
-        free &= np.round(_distances_mm(points, other), 6) >= apart_mm
+    free = _free(points, others, apart_mm)
     if not free.any():
         return None
     nearest: NDArray[np.float64] = points[free][int(np.argmin(np.round(far[free], 6)))]
@@ -204,8 +221,13 @@ def _centrality(marks: list[Mark]) -> int:
 
 
 def _apart_from(points: NDArray[np.float64], others: list[NDArray[np.float64]], apart_mm: float) -> NDArray[np.float64]:
+    kept: NDArray[np.float64] = points[_free(points, others, apart_mm)]
+    return kept
+
+
+def _free(points: NDArray[np.float64], others: list[NDArray[np.float64]], apart_mm: float) -> NDArray[np.bool_]:
+    """Which points keep their distance from all others."""
     free = np.ones(len(points), dtype=np.bool_)
     for other in others:
         free &= np.round(_distances_mm(points, other), 6) >= apart_mm
-    kept: NDArray[np.float64] = points[free]
-    return kept
+    return free

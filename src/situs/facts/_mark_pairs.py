@@ -33,6 +33,8 @@ _POINTS = 64
 _CUES = 6
 """Ways to guess from the marks' places that are balanced."""
 
+_PAIRS = np.triu_indices(MARKS + 1, k=1)
+
 Found = tuple[tuple[float, ...], list[Mark]]
 
 
@@ -48,10 +50,9 @@ def same_marks(ledger: Ledger) -> list[list[Mark]]:
         sites = np.array([found[name][np.linspace(0, len(found[name]) - 1, _POINTS).astype(int)] for name in names])
         which = np.argsort(rng.random((_TRIED, len(names))), axis=1)[:, [*range(MARKS), 0]]
         points = sites[which, rng.integers(_POINTS, size=which.shape)]
-        between = _between(points)
-        first, second = np.triu_indices(MARKS + 1, k=1)
-        apart = np.round(between[:, first, second].min(axis=1), 6) >= ledger.recipe.truth.mark_apart_mm
-        which, points, between = which[apart], points[apart], between[apart]
+        lengths = _lengths_mm(points)
+        apart = np.round(lengths.min(axis=1), 6) >= ledger.recipe.truth.mark_apart_mm
+        which, points, between = which[apart], points[apart], _between(lengths[apart])
         middle = float(np.mean([site[0].mean() for site in sites.transpose(0, 2, 1)]))
         spread, ranks = np.round(between.max(axis=(1, 2)), 6), _ranks(points, between, middle)
         for nearer, better in enumerate(best):
@@ -82,11 +83,20 @@ def _place(points: NDArray[np.float64]) -> tuple[float, ...]:
     return (len(points), *(round(float(v), 6) for v in points[0, 1:]))
 
 
-def _between(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Distances of the marks of each set from one another."""
-    steps = points[:, :, None] - points[:, None]
-    lengths: NDArray[np.float64] = np.sqrt(np.einsum("nijk,nijk->nij", steps, steps))
+def _lengths_mm(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Distances of the marks of each set from one another, pair by pair."""
+    first, second = _PAIRS
+    steps = points[:, first] - points[:, second]
+    lengths: NDArray[np.float64] = np.sqrt(np.einsum("nik,nik->ni", steps, steps))
     return lengths
+
+
+def _between(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same as a table of marks by marks."""
+    first, second = _PAIRS
+    table = np.zeros((len(lengths), MARKS + 1, MARKS + 1))
+    table[:, first, second] = table[:, second, first] = lengths
+    return table
 
 
 def _ranks(points: NDArray[np.float64], between: NDArray[np.float64], middle_x: float) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -17,6 +18,7 @@ _WITH_LESIONS = " including its lesions"
 _SECOND = "second:"
 ANY_LESION = "largest:*"
 """The largest lesion of the patient, whatever organ it is in."""
+_RESOLVED: WeakKeyDictionary[Ledger, dict[str, Subject]] = WeakKeyDictionary()
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -62,6 +64,13 @@ def subjects(ledger: Ledger) -> list[Subject]:
 
 def resolve(ledger: Ledger, key: str) -> Subject:
     """The subject a parameter names, in this patient. KeyError if the patient has none."""
+    known = _RESOLVED.setdefault(ledger, {})
+    if key not in known:
+        known[key] = _resolve(ledger, key)
+    return known[key]
+
+
+def _resolve(ledger: Ledger, key: str) -> Subject:
     if key.startswith(_LARGEST):
         family = key.removeprefix(_LARGEST)
         families = [lesion_family(name) for name in ledger.structures]

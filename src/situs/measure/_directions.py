@@ -38,7 +38,7 @@ class Histogram:
     function of position and rounding in the affine cannot tip a voxel from one bin to the next.
     """
 
-    __slots__ = ("share", "start")
+    __slots__ = ("_below", "share", "start")
 
     def __init__(self, start: int, counts: NDArray[np.float64]) -> None:
         """`counts` holds voxels per bin from bin `start` on; empty bins at the ends are dropped."""
@@ -46,14 +46,15 @@ class Histogram:
         first, last = int(filled[0]), int(filled[-1])
         self.start = start + first
         self.share = counts[first : last + 1] / counts.sum()
+        self._below = np.cumsum(self.share) - 0.5 * self.share
 
     def beyond(self, other: Histogram) -> float:
         """P(a random voxel of self lies at a larger coordinate than a random voxel of other), ties half."""
-        below = np.cumsum(other.share) - 0.5 * other.share
-        places = np.arange(self.share.size) + self.start - other.start
-        inside = (places >= 0) & (places < below.size)
-        probability = self.share[inside] @ below[places[inside]] + self.share[places >= below.size].sum()
-        return float(min(1.0, max(0.0, probability)))
+        ahead = self.start - other.start
+        first = min(max(0, -ahead), self.share.size)
+        past = min(max(first, other.share.size - ahead), self.share.size)
+        among = self.share[first:past] @ other._below[first + ahead : past + ahead] if past > first else 0.0
+        return float(min(1.0, max(0.0, among + self.share[past:].sum())))
 
 
 class Precedence(msgspec.Struct, frozen=True):

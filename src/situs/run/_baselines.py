@@ -298,8 +298,7 @@ class Prior(Majority):
         super().__init__(bench, spec, shown)
         self._count = max(1, spec.whole("boxes", 1))
         patient_of = {study.study_id: study.patient_id for study in bench.studies()}
-        facts = (fact for fact in bench.facts() if fact.kind in AverageAnatomy.FACTS)
-        self._anatomy = AverageAnatomy(facts, patient_of)
+        self._anatomy = AverageAnatomy(bench.facts(kind=AverageAnatomy.FACTS), patient_of)
 
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         """What the average patient would suggest; a guess among what it leaves open."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
@@ -15,12 +16,34 @@ from situs.errors import SitusError
 from situs.items import Item
 from situs.run._released_rows import Row, first_text, released_rows
 
-__all__ = ["Joined", "Replay", "recorded_replay", "volume_stem"]
+__all__ = ["ANSWER_FIELDS", "VOLUME_FIELDS", "Joined", "Replay", "recorded_replay", "volume_stem"]
 
-_ANSWERS = ("response", "prediction", "model_output")
+ANSWER_FIELDS = (
+    "response",
+    "prediction",
+    "model_output",
+    "model_answer",
+    "model_prediction",
+    "predicted_answer",
+    "generated_answer",
+    "generated_text",
+    "pred",
+)
 """Where the model's words stand; `answer` is the gold answer in the released files and is never replayed."""
 _IDS = ("item_id", "source_id", "id", "question_id", "qid", "sample_id", "case_id")
-_VOLUMES = ("volume", "volume_name", "case_id", "case", "study", "study_id", "image_path", "image", "video", "path")
+VOLUME_FIELDS = (
+    "volume",
+    "volume_name",
+    "case_id",
+    "case",
+    "study",
+    "study_id",
+    "image_path",
+    "image",
+    "video",
+    "path",
+)
+_CT_RATE = re.compile(r"(?<![a-zA-Z0-9])(?:valid|train)_\d+_[a-z]+_\d+(?!\d)")
 _SUFFIXES = (".gz", ".nii", ".npy", ".npz", ".mha", ".mhd", ".nrrd", ".h5", ".pt", ".png", ".jpg", ".jpeg", ".zip")
 
 
@@ -77,7 +100,13 @@ def _path_of(spec: Spec) -> Path:
 
 
 def volume_stem(name: str) -> str:
-    """`…/valid_1_a_1.nii.gz` and `…/valid_1_a_1.npy` are the same volume: `valid_1_a_1`."""
+    """`…/valid_1_a_1.nii.gz` and `…/valid_1_a_1.npy` are the same volume: `valid_1_a_1`.
+
+    So is any path with such a name of CT-RATE in it (`…/valid_1_a_1/slice_12.png`).
+    """
+    public = _CT_RATE.findall(name)
+    if public:
+        return str(public[-1])
     stem = PurePosixPath(name.replace("\\", "/").partition("::")[0]).name
     while True:
         suffix = next((s for s in _SUFFIXES if stem.lower().endswith(s) and len(stem) > len(s)), None)
@@ -89,9 +118,9 @@ def volume_stem(name: str) -> str:
 def _join(path: Path, items: list[Item]) -> tuple[dict[str, str], Joined]:
     rows = []
     for where, row in released_rows(path):
-        text = first_text(row, _ANSWERS)
+        text = first_text(row, ANSWER_FIELDS)
         if text is None:
-            fix = f"the model's words stand in {', '.join(_ANSWERS)}"
+            fix = f"the model's words stand in {', '.join(ANSWER_FIELDS)}"
             raise SitusError("has no answer of a model", where=where, fix=fix)
         rows.append((where, row, text))
     book = _Book(items)
@@ -127,7 +156,7 @@ class _Book:
                 self._put(found, where, text, "id")
                 return
         question = _plain(str(row.get("question") or ""))
-        volumes = [volume_stem(str(row[name])) for name in _VOLUMES if row.get(name)]
+        volumes = [volume_stem(str(row[name])) for name in VOLUME_FIELDS if row.get(name)]
         for volume in volumes:
             queue = self._by_volume.get((volume, question))
             if queue:

@@ -10,7 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from situs.score._statistics import Estimate, cluster_bootstrap_of
 
-__all__ = ["STATISTICS", "agreement", "cohen_kappa", "gwet_ac1", "krippendorff_alpha", "percent_agreement", "spearman"]
+__all__ = [
+    "STATISTICS",
+    "Ratings",
+    "agreement",
+    "cohen_kappa",
+    "gwet_ac1",
+    "krippendorff_alpha",
+    "percent_agreement",
+    "spearman",
+]
 
 Ratings = NDArray[np.float64]
 """Items × raters; every value is a category, NaN where a rater did not rate."""

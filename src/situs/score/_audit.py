@@ -7,18 +7,19 @@ import io
 import itertools
 import math
 import random
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from situs._files import digest
 from situs.errors import SitusError
 from situs.items import Choice, Item, Number, Text, YesNo
 from situs.run import released_rows
-from situs.score._agreement import STATISTICS, agreement
+from situs.score._agreement import STATISTICS, Ratings, agreement
 from situs.score._statistics import Estimate, cluster_of
 from situs.score._statistics_exact import clopper_pearson
 
@@ -39,6 +40,11 @@ AUDIT_QUESTIONS = ("spatial", "relevant", "correct")
 """What a rater says yes or no to: is it spatial, is it worth asking, is the key right."""
 _TRUE, _FALSE = {"yes", "y", "true", "1", "1.0"}, {"no", "n", "false", "0", "0.0"}
 _FEWEST = 2
+_PUBLISHED = ("spatial", "relevant")
+"""The questions of CT-SpatialVQA's audit."""
+_BOTH = "spatial and relevant"
+
+Flags = NDArray[np.bool_]
 
 
 class AuditRow(msgspec.Struct, frozen=True):
@@ -50,6 +56,8 @@ class AuditRow(msgspec.Struct, frozen=True):
     relevant: bool | None = None
     correct: bool | None = None
     note: str = ""
+    validator: bool = False
+    """Whether it is the model's that vetted the items, and no person's."""
 
 
 class AuditAgreement(msgspec.Struct, frozen=True):
@@ -82,9 +90,12 @@ class AuditResult(msgspec.Struct, frozen=True):
     open_cells: int
     """Questions left unanswered."""
     shares: dict[str, tuple[int, int, float, float]]
-    """Question → yes, answered, and the exact 95 % interval of the share; one vote an item, by its raters' majority."""
+    """Question → yes, answered, and the exact 95 % interval of the share; one vote an item, by its readers' majority.
+
+    `spatial and relevant` counts items that are both. A validator has no vote where people read.
+    """
     tied: dict[str, int]
-    """Items whose raters split evenly; they count as no."""
+    """Items whose readers split evenly; they count as no, since an item is good only if most say so."""
     agreement: list[AuditAgreement]
     warnings: list[str]
 
@@ -187,39 +198,57 @@ def read_audit(path: Path) -> list[AuditRow]:
             if word and word not in _TRUE | _FALSE:
                 problems.append(f"{where}: {name} is {word[:30]!r}, not yes or no")
             cells[name] = None if not word else word in _TRUE
-        result.append(AuditRow(item, rater, **cells, note=str(row.get("note") or "")))
+        vetted = str(row.get("role") or "").strip().lower() == "validator"
+        result.append(AuditRow(item, rater, **cells, note=str(row.get("note") or ""), validator=vetted))
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise SitusError(problems[0] + more, where=path, fix="item, rater, and yes, no or nothing in each question")
     return result
 
 
-def audit_agreement(rows: Sequence[AuditRow], items: Sequence[Item], *, seed: int = 0) -> AuditResult:
-    """Shares, and the agreement of all raters together and of every pair."""
+def audit_agreement(
+    rows: Sequence[AuditRow], items: Sequence[Item], *, validator: str | None = None, seed: int = 0
+) -> AuditResult:
+    """Shares, and the agreement of all raters together, of every pair, and of people with the validator.
+
+    The last counts every judgement of a person once, as CT-SpatialVQA does; `pooled` is over both of its questions.
+    """
     known = {name: item for item in items for name in (item.source_id, item.item_id) if name}
     held = [row for row in rows if row.item in known]
+    twice = [pair for pair, n in Counter((known[row.item].item_id, row.rater) for row in held).items() if n > 1]
+    if twice:
+        raise SitusError(f"{twice[0][1]} rates {twice[0][0]} twice", where="audit import", fix="keep one of the rows")
     raters = sorted({row.rater for row in held})
+    if validator is not None and validator not in raters:
+        raise SitusError(f"no row is of {validator!r}", where="--validator", fix=f"the raters are {', '.join(raters)}")
+    models = {row.rater for row in held if row.validator} | ({validator} if validator is not None else set())
+    # Sheets of nobody but a validator are its own.
+    people = [name for name in raters if name not in models] or raters
     order = sorted({known[row.item].item_id for row in held})
     place = {name: n for n, name in enumerate(order)}
     clusters = [cluster_of(known[name]) for name in order]
     if held and all(getattr(row, question) is None for row in held for question in AUDIT_QUESTIONS):
         raise SitusError("no cell is filled in", where="audit import", fix="write yes or no under the questions")
-    shares, tied, result = {}, {}, []
-    for question in AUDIT_QUESTIONS:
-        ratings = np.full((len(order), len(raters)), np.nan)
-        for row in held:
+    ratings = {question: np.full((len(order), len(raters)), np.nan) for question in AUDIT_QUESTIONS}
+    for row in held:
+        for question in AUDIT_QUESTIONS:
             value = getattr(row, question)
             if value is not None:
-                ratings[place[known[row.item].item_id], raters.index(row.rater)] = float(value)
-        yes, no = (ratings == 1).sum(axis=1), (ratings == 0).sum(axis=1)
-        agreed, rated = int((yes > no).sum()), int((yes + no > 0).sum())
-        tied[question] = int(((yes == no) & (yes > 0)).sum())
-        if rated:
-            shares[question] = (agreed, rated, *clopper_pearson(agreed, rated))
-        result += _agreements(question, ratings, raters, clusters, seed)
-    counts: dict[str, int] = defaultdict(int)
-    for row in held:
-        counts[row.rater] += 1
+                ratings[question][place[known[row.item].item_id], raters.index(row.rater)] = float(value)
+    columns = [raters.index(name) for name in people]
+    shares, tied, result = {}, {}, []
+    votes = {question: _votes(table[:, columns]) for question, table in ratings.items()}
+    for question, (good, rated, even) in votes.items():
+        tied[question] = int(even.sum())
+        if rated.any():
+            shares[question] = _share(good, rated)
+        result += _agreements(question, ratings[question], raters, clusters, seed)
+    (spatial, first, _), (relevant, second, _) = votes["spatial"], votes["relevant"]
+    if (first & second).any():
+        shares[_BOTH] = _share(spatial & relevant, first & second)
+    for name in sorted(models - set(people)):
+        result += _with_validator(ratings, columns, raters.index(name), name, clusters, seed)
+    counts = Counter(row.rater for row in held)
     open_cells = sum(getattr(row, question) is None for row in held for question in AUDIT_QUESTIONS)
     strangers = [row.item for row in rows if row.item not in known]
     warnings = []
@@ -232,8 +261,35 @@ def audit_agreement(rows: Sequence[AuditRow], items: Sequence[Item], *, seed: in
     )
 
 
+def _votes(ratings: Ratings) -> tuple[Flags, Flags, Flags]:
+    """Of every item whether most say yes, whether anyone said anything, and whether they split evenly."""
+    yes, no = (ratings == 1).sum(axis=1), (ratings == 0).sum(axis=1)
+    return yes > no, yes + no > 0, (yes == no) & (yes > 0)
+
+
+def _share(good: Flags, rated: Flags) -> tuple[int, int, float, float]:
+    right, n = int((good & rated).sum()), int(rated.sum())
+    return right, n, *clopper_pearson(right, n)
+
+
+def _with_validator(
+    ratings: Mapping[str, Ratings], people: Sequence[int], validator: int, name: str, clusters: list[str], seed: int
+) -> list[AuditAgreement]:
+    """Every judgement of a person beside the validator's word on the same item."""
+    result, pooled, shared = [], [], list[str]()
+    for question, table in ratings.items():
+        pairs = np.vstack([table[:, [column, validator]] for column in people])
+        both = np.isfinite(pairs).all(axis=1)
+        own = [clusters[n % len(clusters)] for n in np.flatnonzero(both).tolist()]
+        if question in _PUBLISHED:
+            pooled.append(pairs[both])
+            shared += own
+        result += _agreements(question, pairs[both], ["people", name], own, seed)
+    return result + _agreements("pooled", np.vstack(pooled), ["people", name], shared, seed)
+
+
 def _agreements(
-    question: str, ratings: np.ndarray, raters: list[str], clusters: list[str], seed: int
+    question: str, ratings: Ratings, raters: list[str], clusters: list[str], seed: int
 ) -> list[AuditAgreement]:
     groups = [("all", list(range(len(raters))))] if len(raters) > _FEWEST else []
     groups += [(f"{raters[a]} – {raters[b]}", [a, b]) for a, b in itertools.combinations(range(len(raters)), 2)]

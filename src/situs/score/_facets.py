@@ -50,7 +50,7 @@ def facets_of(bench: Bench, items: Iterable[Item], shown: Viewing | None = None)
     """Item → its facets."""
     viewing = shown or Viewing(bench)
     modality = {(study.study_id, one.series): one.modality for study in bench.studies() for one in study.series}
-    sizes = _volumes(bench.facts())
+    sizes = _volumes(bench.facts(kind=("volume", *_ROLES)))
     result = {}
     for item in items:
         structures = _tagged(item, "structure:") or _tagged(item, "finding:")

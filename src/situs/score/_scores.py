@@ -151,7 +151,7 @@ def score_rows(
         by_tag=_by_tag(scored, names, seed),
         by_subscore=_subscores(scored, names, seed),
         baselines=blind_scores(bench, items, gives=gives, profile=profile, hidden=hidden, metrics=names, seed=seed),
-        not_computed=_missing(overall, names),
+        not_computed=_missing(overall, metrics),
         warnings=warnings,
         outcomes={row.outcome.item_id: row.outcome for row in scored},
     )
@@ -233,8 +233,10 @@ def _tables(
     return {key: entries(group, names, seed) for key, group in sorted(_grouped(scored, keys).items())}
 
 
-def _missing(computed: list[Entry], names: list[str]) -> list[NotComputed]:
+def _missing(computed: list[Entry], asked: Sequence[str] | None) -> list[NotComputed]:
+    """What was asked for and has no value; unasked, only what its items were there for."""
     there = {entry.metric for entry in computed if entry.value is not None}
+    names = [entry.metric for entry in computed if entry.n] if asked is None else [n for n in asked if n in METRICS]
     reason = "no item in this selection has an answer of its kind"
     return [NotComputed(name, reason, "score a bench with such items") for name in names if name not in there]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ import msgspec
 from situs._files import canonical_json, digest
 from situs.errors import SitusError
 from situs.items import Item, Text
-from situs.run import AnswerRow, Row, first_text, released_rows
+from situs.run import ANSWER_FIELDS, VOLUME_FIELDS, AnswerRow, Row, first_text, released_rows, volume_stem
 
 __all__ = [
     "JoinedVerdicts",
@@ -25,12 +26,14 @@ __all__ = [
     "read_verdicts",
 ]
 
-_PREDICTIONS = ("prediction", "response", "model_output")
-_REFERENCES = ("answer", "reference", "gt_answer", "gold")
-_IDS = ("item_id", "source_id", "id", "question_id")
-_VERDICTS = ("is_correct", "correct", "verdict")
+_PREDICTIONS = ("prediction", *ANSWER_FIELDS)
+_REFERENCES = ("answer", "reference", "gt_answer", "gold", "ground_truth", "reference_answer")
+_IDS = ("item_id", "source_id", "id", "question_id", "qid", "sample_id", "case_id")
+_VERDICTS = ("is_correct", "correct", "verdict", "judgement", "judgment", "is_match")
 _TRUE = {"true", "yes", "correct", "1"}
 _FALSE = {"false", "no", "incorrect", "wrong", "0"}
+_STRAY = re.compile(r"</?s>|<(?:unk|pad|eos|bos)>|<\|[\w-]+\|>|###")
+"""Tokens that a model leaves at the end of its words, and some tools cut off before judging."""
 _NONE = {"", "null", "none", "nan"}
 
 
@@ -43,6 +46,8 @@ class VerdictRow(msgspec.Struct, frozen=True):
     triple: tuple[str, str, str] | None
     """Question, reference and prediction."""
     item_id: str = ""
+    volume: str = ""
+    """Where the row names it."""
     about: str = ""
     """Hash of what was judged, where our own judges say it (`judged_hash`)."""
 
@@ -106,13 +111,18 @@ def _row(where: str, row: Row) -> VerdictRow:
     if name is None:
         raise SitusError("has no verdict", where=where, fix="a field is_correct: true, false or null")
     correct = _verdict(row[name], where)
-    item_id = next((str(row[name]) for name in _IDS if row.get(name)), "")
+    names = [str(row[name]) for name in _IDS if row.get(name)]
+    # A case id is an item's only with its position, `volume::3`; other numbers may be anything.
+    item_id = next((name for name in names if "::" in name), names[0] if names else "")
     parts = [first_text(row, ("question",)), first_text(row, _REFERENCES), first_text(row, _PREDICTIONS)]
     triple = None if None in parts else (parts[0] or "", parts[1] or "", parts[2] or "")
     if triple is None and not item_id:
         raise SitusError("names neither an item nor question, answer and prediction", where=where, fix="add them")
+    volume = next(
+        (volume_stem(row[name]) for name in VOLUME_FIELDS if row.get(name) and isinstance(row[name], str)), ""
+    )
     about = row.get("about")
-    return VerdictRow(where, correct, triple, item_id, about if isinstance(about, str) else "")
+    return VerdictRow(where, correct, triple, item_id, volume, about if isinstance(about, str) else "")
 
 
 def _verdict(value: Any, where: str) -> bool | None:
@@ -130,8 +140,9 @@ def _verdict(value: Any, where: str) -> bool | None:
 def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, AnswerRow]) -> JoinedVerdicts:
     """Give each verdict to the item it is about.
 
-    By id where a row has one; else by question, reference and prediction, equal ones in the order of file and
-    bench. White space at the ends and the number of spaces may differ; nothing else may.
+    By id where a row has one; else by question, reference and prediction, and of equal ones by the volume where the
+    row names it, then in the order of file and bench. A row that names a volume is about no other, if the file
+    calls volumes as the bench does. White space and stray tokens (`###</s>`) may differ; nothing else may.
     """
     answered = [item for item in items if isinstance(item.answer, Text)]
     by_id = {name: item.item_id for item in answered for name in (item.source_id, item.item_id) if name}
@@ -139,27 +150,36 @@ def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, A
     hashes = {item.item_id: judged_hash(item, rows.get(item.item_id)) for item in answered} if _hashed(file) else {}
     item_of_row: list[str | None] = [by_id.get(row.item_id) for row in file.rows]
     for number, row in enumerate(file.rows):
-        # A verdict on an answer that was given before this one is no verdict on this one.
-        if row.about and row.about != hashes.get(item_of_row[number] or "", row.about):
+        named = item_of_row[number]
+        said = rows[named].response if named is not None and named in rows else ""
+        # A verdict on another answer, given before or by another model, is no verdict on this one.
+        if (row.about and row.about != hashes.get(named or "", row.about)) or (
+            row.triple is not None and _evened(row.triple[2]) != _evened(said)
+        ):
             item_of_row[number] = None
     taken = {item for item in item_of_row if item is not None}
     shares: dict[str, tuple[str, str, str]] = {}
-    for plain in (_as_it_stands, _evened):
-        queues: dict[tuple[str, str, str], deque[str]] = defaultdict(deque)
+    volumes = {volume_stem(item.study_id) for item in answered}
+    same_names = any(row.volume in volumes for row in file.rows)
+    for plain, with_volume in ((_as_it_stands, True), (_evened, True), (_as_it_stands, False), (_evened, False)):
+        queues: dict[tuple[str, tuple[str, str, str]], deque[str]] = defaultdict(deque)
         for item in answered:
             if item.item_id not in taken:
+                volume = volume_stem(item.study_id) if with_volume else ""
                 for triple in dict.fromkeys(_triples(item, rows.get(item.item_id), plain)):
-                    queues[triple].append(item.item_id)
+                    queues[volume, triple].append(item.item_id)
         for number, row in enumerate(file.rows):
-            if item_of_row[number] is None and row.triple is not None:
-                queue = queues.get(_map3(plain, row.triple), deque())
+            bound = bool(row.volume) and same_names
+            if item_of_row[number] is None and row.triple is not None and bound == with_volume:
+                queue = queues.get((row.volume if with_volume else "", _map3(plain, row.triple)), deque())
                 while queue and queue[0] in taken:
                     queue.popleft()
                 if queue:
                     found = queue.popleft()
                     item_of_row[number] = found
                     taken.add(found)
-                    shares[found] = _map3(_evened, row.triple)
+                    if not with_volume:
+                        shares[found] = _map3(_evened, row.triple)
     verdicts: dict[str, bool | None] = {}
     for row, found_item in zip(file.rows, item_of_row):
         if found_item is not None:
@@ -168,7 +188,7 @@ def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, A
             verdicts[found_item] = row.correct
     unjudged = [item.item_id for item in answered if item.item_id not in verdicts]
     lacking = {
-        t for item in answered if item.item_id in set(unjudged) for t in _triples(item, rows.get(item.item_id), _evened)
+        t for item in answered if item.item_id not in verdicts for t in _triples(item, rows.get(item.item_id), _evened)
     }
     ambiguous = sorted((item for item, triple in shares.items() if triple in lacking), key=lambda item: order[item])
     strangers = [row.where for row, found_item in zip(file.rows, item_of_row) if found_item is None]
@@ -206,7 +226,7 @@ def _as_it_stands(text: str) -> str:
 
 
 def _evened(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(_STRAY.sub(" ", text).split())
 
 
 def repeated(names: Iterable[str]) -> str | None:

@@ -45,9 +45,10 @@ class WorldBox(msgspec.Struct, frozen=True, tag="world"):
     label: str = ""
 
     def __post_init__(self) -> None:
-        if not all(math.isfinite(v) for v in (*self.lo_mm, *self.hi_mm)):
+        (x0, y0, z0), (x1, y1, z1) = self.lo_mm, self.hi_mm
+        if not all(map(math.isfinite, (x0, y0, z0, x1, y1, z1))):
             raise SitusError("box holds NaN or infinity", fix="give finite millimetres")
-        if any(h < l for l, h in zip(self.lo_mm, self.hi_mm)):  # noqa: E741
+        if x1 < x0 or y1 < y0 or z1 < z0:
             raise SitusError(f"box {self.lo_mm}–{self.hi_mm} is inside out", fix="lo must not exceed hi")
 
     @classmethod

@@ -29,7 +29,8 @@ class ReportLedger:
     def __init__(self, report: Report, study_id: str, series: str = "") -> None:
         self.study_id, self.series = study_id, series
         self.text, self.hash = report.text, report.hash
-        self._mentions = mentions_of(report.text, len(report.findings))
+        self.findings_length = len(report.findings)
+        self._mentions = mentions_of(self.text, self.findings_length)
 
     def located(self) -> list[tuple[str, str]]:
         """Finding and organ of every place that is proved, in the order of the text."""
@@ -87,8 +88,12 @@ class ReportLedger:
         if not stated:
             return None
         best = max(stated, key=lambda mention: _precision(mention.places))
-        family = best.finding.family
-        others = (m for m in self._mentions if m is not best and m.status != "denied" and m.finding.family == family)
+        families = set(best.finding.families)
+        others = (
+            m
+            for m in self._mentions
+            if m is not best and m.status != "denied" and not families.isdisjoint(m.finding.families)
+        )
         good = all(_fits(other, best, organ) or (size is not None and _differs(other, size)) for other in others)
         return best if good else None
 
@@ -112,6 +117,8 @@ def _fits(other: Mention, best: Mention, organ: str) -> bool:
     theirs, ours = other.places, best.places
     if theirs.organs and organ not in theirs.organs and not (organ == "lung" and theirs.organs <= {"mediastinum"}):
         return True
+    if other.plural and best.finding.many and not best.plural:
+        return False
     if other.sentence.impression and not (theirs.sides or theirs.lobes or theirs.levels):
         return True
     if other.finding.name != best.finding.name and other.sentence.start == best.sentence.start:

@@ -9,7 +9,19 @@ from importlib.resources import files
 
 import msgspec
 
-__all__ = ["ABOUT_BEFORE", "BESIDE", "DENIED", "HEDGED", "Finding", "findings"]
+__all__ = [
+    "ABOUT_BEFORE",
+    "BESIDE",
+    "DENIED",
+    "DENIES_ALL",
+    "DENIES_NEXT",
+    "HEDGED",
+    "RELATIVE",
+    "TURNS",
+    "Finding",
+    "findings",
+    "spelt_out",
+]
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -17,8 +29,8 @@ class Finding(msgspec.Struct, frozen=True):
 
     name: str
     pattern: str
-    family: str
-    """Findings that a reader may call by one name."""
+    families: tuple[str, ...]
+    """Findings that a reader may call by one name share one."""
     one: str = ""
     """How a question names one of it; empty if it is not asked about."""
     many: str = ""
@@ -34,11 +46,14 @@ def findings() -> tuple[tuple[Finding, re.Pattern[str]], ...]:
 
 
 HEDGED = re.compile(
-    r"\?|\b(?:suspicious|suspected|suspicion|possibl[ey]|probabl[ey]|may|might|could|can|cannot|likely|thought|"
+    r"\?|\b(?:suspicious|suspect\w*|suspicion|query|vs|versus|perhaps|maybe|potential\w*|doubtful|equivocal|"
+    r"indeterminate|apparent\w*|concern\w*|mimic\w*|rule out|r/o|exclu\w+|believed|assumed|possibl[ey]|possibility|"
+    r"probabl[ey]|may|might|could|can|cannot|likely|thought|"
     r"considered?|evaluated|interpreted|compatible|consistent|suggest\w*|favou?r\w*|impression of|differential|"
     r"indistinguishable|unclear|uncertain|appears? to|seems?|presumed|questionable|if any|or|recommended|"
     r"largest|biggest|most|mostly|especially|particularly|prominent\w*|"
-    r"predominant\w*|mainly|belong\w*|secondary to|due to|because)\b"
+    r"predominant\w*|mainly|belong\w*|secondary to|due to|because|pseudo\w+)\b|"
+    r"\b(?:nodule|mass|cyst|bulla|consolidation|tumou?r)[- ]like\b"
 )
 """Words by which a sentence is not sure, explains instead of stating, or tells the worst place among several."""
 
@@ -47,9 +62,17 @@ ABOUT_BEFORE = re.compile(
     r"follow\w*|control|operat\w+|postop\w*|surgery|surgical|history|known|resect\w*|lobectomy|pneumonectomy|"
     r"mastectomy|nephrectomy|transplant\w*|current examination|treatment|post-?treatment|technique|contrast|"
     r"non-?contrast|suboptimal\w*|artifacts?|optimal\w*|\d{4}|serial|series|image|disappear\w*|"
-    r"continu\w+|last|decreas\w+|reduc\w+|increased (?:in )?(?:size|amount)|increasing)\b"
+    r"continu\w+|last|decreas\w+|reduc\w+|increased (?:in )?(?:size|amount)|increasing|interval|wors\w+|improv\w*|"
+    r"persist\w*|resol\w+|no longer|residual|enlarging|s/p|status|ago|earlier|since|days?|weeks?|months?|years?)\b"
 )
 """Comparison, history and technique."""
+
+RELATIVE = re.compile(
+    r"\b(?:(?:than|larger|smaller|greater)\b(?!(?: than)? \d)|(?:lesser|less extent|spar(?:e[sd]?|ing)|except\w*|"
+    r"opposite|contralateral\w*|unlike|rather|instead|to the (?:left|right) of|shift\w*|arising|"
+    r"and there (?:is|are|was|were))\b)|[<>](?! ?\d)"
+)
+"""Words by which a place in the sentence is not where the finding lies, or not all of it."""
 
 BESIDE = re.compile(r"\b(?:again|still|also|other|another|others|apart|described|defined|mentioned)\b")
 """Words by which a sentence speaks of something beside what another one said."""
@@ -58,3 +81,40 @@ DENIED = re.compile(
     r"\b(?:no|not|none|neither|nor|never|without|absent|absence|negative|free of|normal|natural|clear|"
     r"unremarkable|preserved|excluded)\b"
 )
+"""Words by which a sentence denies something, if not all it speaks of."""
+
+DENIES_NEXT = re.compile(r"\b(?:no|neither)\b")
+"""Words that deny what follows them."""
+
+DENIES_ALL = re.compile(
+    r"\b(?:not|never)(?: \w+)? (?:observed|detected|seen|found|identified|noted|present|visuali[sz]ed)\W*$|"
+    r"\b(?:is|are|was|were) absent\W*$"
+)
+"""The end of a sentence that does nothing but deny."""
+
+TURNS = re.compile(
+    r"\b(?:but|however|although|though|while|whereas|except\w*|other than|apart|only|yet|previous\w*|prior|chang\w+|"
+    r"differ\w*|interval|longer|evident)\b"
+)
+"""Words by which a denial may not reach what it seems to."""
+
+_SHORT = {
+    "right upper lobe": r"rul",
+    "right middle lobe": r"rml",
+    "right lower lobe": r"rll",
+    "left upper lobe": r"lul",
+    "left lower lobe": r"lll",
+    "bilateral": r"b/l|bilat\.?(?=\s)",
+    "bilateral lung": r"bibasal|bibasilar|biapical",
+    "right": r"rt\.?(?=\s)",
+    "left": r"lt\.?(?=\s)",
+}
+_SHORTENED = re.compile(
+    rf"(?<![\w/])(?:{'|'.join(f'(?P<_{n}>{words})' for n, words in enumerate(_SHORT.values()))})(?![\w/])"
+)
+
+
+def spelt_out(lower: str) -> str:
+    """A text in lower case with the usual abbreviations of places in words."""
+    names = list(_SHORT)
+    return _SHORTENED.sub(lambda match: names[int(str(match.lastgroup)[1:])], lower)

@@ -12,7 +12,14 @@ _SIDE = re.compile(r"\b(right|left)\b")
 _BOTH = re.compile(r"\b(?:both|bilateral\w*|each)\b")
 _LOBE = re.compile(r"\b(upper|middle|lower)(?= lobes?\b|(?:,| and| or) (?:upper|middle|lower)\b[^.;]{0,12}\blobes?\b)")
 _LINGULA = re.compile(r"\blingul\w*")
-_LUNG = re.compile(r"\b(?:lungs?|pulmonary|hemithora\w+|lobes?|pleura\w*|lingul\w*|\w*basal|parenchym\w+)\b")
+_LUNG = re.compile(
+    r"\b(?:lungs?|pulmonary|ha?emithora\w+|(?:upper|middle|lower) lobes?|pleura\w*|lingul\w*|\w+basal)\b"
+)
+_BESIDE_LOBE = re.compile(
+    r"\band (?:in |at |on )?(?:the )?(?:\w+ ){0,3}(?:parts?|zones?|areas?|regions?|levels?|fissures?|apex|apices|"
+    r"bases?|hil\w+|side)\b"
+)
+"""A further place that is not told by lobe."""
 _SEGMENT_NAMES = (
     r"superior lingular|inferior lingular|anteromediobasal|apicoposterior|posterobasal|laterobasal|anterobasal|"
     r"mediobasal|superior|inferior|apical|anterior|posterior|medial|lateral|basal"
@@ -41,7 +48,8 @@ _ORGANS = {
 _HAS_ORGAN = {name: re.compile(rf"\b(?:{words})\b") for name, words in _ORGANS.items()}
 _POLE = re.compile(r"(?<![-\w])(upper|lower|middle|mid)(?= (?:poles?|zones?|thirds?|part|section)\b)")
 _LIVER_LOBE = re.compile(r"\b(right|left)(?= lobes?\b)")
-_LEVEL = re.compile(r"\b(th|dh|[tldc]) ?-?(\d{1,2})\b")
+_LEVEL = re.compile(r"\b(th|dh|[tldc]) ?-?(\d{1,2})\b((?:\s*(?:[-–—/,&]|and|to)\s*\d{1,2}\b(?!\s?(?:mm|cm|%)))*)")
+"""`T10`, and the further ones of `T10-11` and `T5, 6 and 7`."""
 _REGION = {"th": "T", "dh": "T", "d": "T"}
 """Thoracic vertebrae are also called D, Dh or Th."""
 
@@ -68,7 +76,7 @@ class Named(msgspec.Struct, frozen=True):
     sides: frozenset[str]
     """`left`, `right`, `both`."""
     lobes: frozenset[str] = frozenset()
-    """Of the lung: `upper`, `middle`, `lower`."""
+    """Of the lung: `upper`, `middle`, `lower`, and `elsewhere` for a place beside them without a lobe."""
     segments: frozenset[str] = frozenset()
     parts: frozenset[str] = frozenset()
     """Of kidney (`upper`, `middle`, `lower`) or liver (`left`, `right`)."""
@@ -95,6 +103,8 @@ def named_places(sentence: str) -> Named:
     parts: set[str] = set()
     if "lung" in organs:
         lobes = {match[1] for match in _LOBE.finditer(sentence)}
+        if lobes and _BESIDE_LOBE.search(sentence):
+            lobes.add("elsewhere")
         if _LINGULA.search(sentence):
             lobes.add("upper")
             sides.add("left")
@@ -108,7 +118,11 @@ def named_places(sentence: str) -> Named:
         parts = {"middle" if match[1] == "mid" else match[1] for match in _POLE.finditer(sentence)}
     elif "liver" in organs:
         parts = {match[1] for match in _LIVER_LOBE.finditer(sentence)}
-    levels = {f"{_REGION.get(match[1], match[1].upper())}{int(match[2])}" for match in _LEVEL.finditer(sentence)}
+    levels = {
+        f"{_REGION.get(match[1], match[1].upper())}{int(number)}"
+        for match in _LEVEL.finditer(sentence)
+        for number in (match[2], *re.findall(r"\d+", match[3]))
+    }
     return Named(
         frozenset(organs),
         frozenset(sides),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from situs.facts import Fact, Ledger
 from situs.items._posed import NotAsked, Posed, find_step, measured
 from situs.items._record import Answer, Box, Option, Step
-from situs.items._subjects import Subject, world_box
+from situs.items._subjects import Subject
 
 __all__ = [
     "ALIKE",
@@ -76,6 +76,7 @@ def compose(
 ) -> Posed:
     """A posed question: find the subjects, then the given steps, then the conclusion; `marks` are to be drawn."""
     boxes = tuple(ledger.fact("box", s.structure) for s in subjects)
+    finding = [find_step(ledger, s) for s in subjects]
     evidence = tuple(fact for s in subjects for fact in s.evidence)
     last = Step("conclude", conclusion, tuple(fact.fact_id for fact in facts[:1]))
     systems = {f"system:{s.term.system}" for s in subjects if s.term.system}
@@ -83,8 +84,8 @@ def compose(
         text=text,
         answer=answer,
         facts=(*facts, *evidence, *boxes),
-        steps=(*(find_step(ledger, s) for s in subjects), *steps, last),
-        boxes=(*(world_box(ledger, s) for s in subjects), *marks),
+        steps=(*finding, *steps, last),
+        boxes=(*(box for step in finding for box in step.boxes), *marks),
         needs=(*needs, *(f"sees:{s.key}" for s in subjects)),
         tags=(*(f"structure:{s.key}" for s in subjects), *sorted(systems), *tags),
         difficulty=difficulty,
