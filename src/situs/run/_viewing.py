@@ -115,7 +115,7 @@ def _grids_of(bench: Bench) -> dict[tuple[str, str], Grid | PixelGrid]:
                 reach[study.study_id] = 1
         if not study.series:
             reach[study.study_id] = 1
-    for item in bench.items() if reach else ():
+    for item in bench.items(steps=False) if reach else ():
         if item.study_id in reach and (item.study_id, item.series) not in grids:
             named = [frame + 1 for frame in (*item.frames, *_frames_in(item.answer))]
             reach[item.study_id] = max([reach[item.study_id], *named])

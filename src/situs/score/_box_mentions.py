@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from situs.score._loose_json import Loose, loose_values
@@ -165,16 +167,16 @@ def _in_prose(text: str, labels: Sequence[str], *, volume: bool) -> Iterator[Men
     for stop in [*(match.span() for match in _BREAK.finditer(text)), (len(text), len(text))]:
         line = text[start : stop[0]]
         start = stop[1]
-        boxes = sorted(_listed(line, volume=volume), key=lambda pair: pair[0])
-        marks = [mark for mark in _FRAME.finditer(line) if not any(a <= mark.start() < b for (a, b), _ in boxes)]
-        trailing = bool(boxes and marks and marks[0].start() > boxes[0][0][0])
+        taken = bytearray(len(line))
+        boxes = sorted(_listed(line, taken, volume=volume), key=lambda pair: pair[0])
+        marks = [mark for mark in _FRAME.finditer(line) if not taken[mark.start()]]
+        starts, ends = [mark.start() for mark in marks], [mark.end() for mark in marks]
+        trailing = bool(boxes and marks and starts[0] > boxes[0][0][0])
         refs = [(match.end(), (match[1] or match[2]).strip()) for match in _REF.finditer(line)]
         previous = 0
         for (begin, end), box in boxes:
-            if trailing:
-                own = next((mark for mark in marks if mark.start() >= end), None)
-            else:
-                own = next((mark for mark in reversed(marks) if mark.end() <= begin), None)
+            at = bisect_left(starts, end) if trailing else bisect_right(ends, begin) - 1
+            own = marks[at] if 0 <= at < len(marks) else None
             if own is not None:
                 frames = listed_numbers(own["list"])
             ref = next((name for at, name in reversed(refs) if at <= begin), "")
@@ -187,9 +189,11 @@ def _in_prose(text: str, labels: Sequence[str], *, volume: bool) -> Iterator[Men
             label = _label_before(line, labels) or (label if line.strip() else "")
 
 
-def _listed(line: str, *, volume: bool) -> Iterator[tuple[tuple[int, int], Mention]]:
-    """The boxes of a line with where they stand; each stretch of text is read once, by the most telling form."""
-    taken: list[tuple[int, int]] = []
+def _listed(line: str, taken: bytearray, *, volume: bool) -> Iterator[tuple[tuple[int, int], Mention]]:
+    """The boxes of a line with where they stand; each stretch of text is read once, by the most telling form.
+
+    `taken` has a byte for every character, which is set where a box was read.
+    """
     for pattern, order, thousand in (
         (_TOKEN, "xyxy", True),
         (_AXES, None, False),
@@ -201,11 +205,10 @@ def _listed(line: str, *, volume: bool) -> Iterator[tuple[tuple[int, int], Menti
         (_BARE_LINE, None, False),
     ):
         for match in pattern.finditer(line):
-            span = match.span()
-            if any(span[0] < b and a < span[1] for a, b in taken):
-                continue
-            taken.append(span)
-            yield span, _mention(pattern, match, order, thousand)
+            start, end = match.span()
+            if taken.find(1, start, end) < 0:
+                taken[start:end] = b"\x01" * (end - start)
+                yield (start, end), _mention(pattern, match, order, thousand)
 
 
 def _mention(pattern: re.Pattern[str], match: re.Match[str], order: Order | None, thousand: bool) -> Mention:
@@ -358,10 +361,16 @@ def _span(first: float, last: float) -> tuple[int, ...]:
 
 def _label_before(words: str, labels: Sequence[str]) -> str:
     """The label that is named last before a box."""
-    folded = fold(words)
-    found = [(folded.rfind(fold(label)), len(label), label) for label in labels if label]
+    folded = _folded(words)
+    found = [(folded.rfind(_folded(label)), len(label), label) for label in labels if label]
     at, _, label = max(found, default=(-1, 0, ""))
     return label if at >= 0 else ""
+
+
+@lru_cache(maxsize=1024)
+def _folded(words: str) -> str:
+    """`fold`, which a long list of boxes asks for the same few words again and again."""
+    return fold(words)
 
 
 def _key(name: str) -> str:

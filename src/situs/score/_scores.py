@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
@@ -25,7 +25,7 @@ from situs.score._metrics_grades import (
     PRESENCE_SPECIFICITY,
 )
 from situs.score._metrics_numbers import SPEARMAN_WITHIN_STRUCTURE
-from situs.score._outcomes import Outcome, Scored, judge
+from situs.score._outcomes import NOT_COUNTED, Outcome, Scored, judge
 from situs.score._parse_boxes import INFERRED
 from situs.score._protocol_ct_spatialvqa import PublishedScores
 from situs.score._protocol_sgmri import SgmriTable
@@ -255,6 +255,11 @@ def _warnings(scored: list[Scored], strangers: int) -> list[str]:
     inferred = sum(bool(INFERRED & set(row.outcome.flags)) for row in scored)
     if inferred:
         result.append(f"{inferred} answers were read in another scale, order or frame base than the profile declares")
+    hidden = Counter(row.outcome.parsed for row in scored if row.outcome.state == NOT_COUNTED)
+    for reason, count in hidden.most_common(1):
+        where = f"{sum(hidden.values()):,} of {len(scored):,} items are not answerable under this profile"
+        remedy = "; build with --images, or run with --profile sgmri-frames" if "not known" in reason else ""
+        result.append(f"{where}, {count:,} because {reason}{remedy}")
     patients = len({row.cluster for row in scored})
     if patients < 30:
         result.append(
