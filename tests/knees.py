@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
 from situs.anatomy.banks import load_bank
+from situs.bench import Bench, SeriesRecord, StudyRecord, open_bench
 from situs.build import knee_grades
+from situs.build._grades import BASES
+from situs.build._writer import BenchWriter, BuildOptions
+from situs.facts import load_recipe
 from situs.facts.grades import GradedStudy, GradeLedger
 from situs.facts.joint import JointMasks
+from situs.items import NotAsked, graded_questions, pose_grades
 from situs.space import Affine, Grid
 from situs.volumes.phantoms import KNEE_MASKS, PhantomKnee, make_knee
 
@@ -46,6 +52,20 @@ def graded(made: PhantomKnee, side: str | None = None) -> GradedStudy:
     return GradedStudy("k", "k", side or made.side, "", "", "", (), (), grades, {}, (), "h")  # type: ignore[arg-type]
 
 
-def ledger(made: PhantomKnee, masks: JointMasks, side: str | None = None) -> GradeLedger:
+def as_bench(folder: Path, ledgers: dict[str, tuple[GradeLedger, Grid]]) -> Bench:
+    """A bench of all that knees are asked, with no file behind it."""
+    folder.mkdir()
+    with BenchWriter(folder, "made", BuildOptions(name="knees", recipe=load_recipe(None)), {}) as writer:
+        for study, (own, grid) in ledgers.items():
+            matrix = tuple(float(v) for v in grid.affine.matrix.ravel())
+            series = SeriesRecord("dess", "mr", "", "", grid.shape, matrix, "affine", "exact", {})
+            posed = [pose_grades(own, asked, study, "test") for asked in graded_questions(own, ("plain",), BASES)]
+            items = [item for item in posed if not isinstance(item, NotAsked)]
+            writer.add(StudyRecord(study, study, "test", (series,)), own.known_facts(), items, {}, {})
+    writer.finish([])
+    return open_bench(folder)
+
+
+def ledger(made: PhantomKnee, masks: JointMasks, side: str | None = None, study: str = "k") -> GradeLedger:
     """The ledger of a knee."""
-    return GradeLedger(graded(made, side), BANK, study_id="k", series="dess", masks=masks, labels_hash="l")
+    return GradeLedger(graded(made, side), BANK, study_id=study, series="dess", masks=masks, labels_hash="l")

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import nibabel
 import numpy as np
 import pytest
 
-from banks import KELLGREN_LAWRENCE
+from banks import KELLGREN_LAWRENCE, SUSPICION
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.facts.grades import from_published, to_published
@@ -138,6 +139,77 @@ def test_a_table_with_boxes_worked_out_before(situs: Callable[..., Any], tmp_pat
     assert situs("check", tmp_path / "bench", "--json").code == 1
 
 
+BOXES = "study,region,start_slice,end_slice,x_min,x_max,y_min,y_max\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "boxes", "said"),
+    [
+        ("k1,70,size,1", "", "grades.csv:2: bank moaks-knee has no question '70'"),
+        ("k1,1,siz,1", "", "grades.csv:2: question 1 has no sub-score 'siz'"),
+        ("k1,1,size,1", "k1,patella_medial,100,200,3,9,3,9\n", "outside the scan"),
+        ("k1,1,size,1", "k1,patella_medial,-1,20,3,9,3,9\n", "outside the scan"),
+        ("k1,1,size,1", "k1,patella_medial,0.1,0.2,0.1,0.2,0.1,0.2\n", "whole voxels"),
+        ("k1,1,size,1", "k9,patella_medial,1,2,3,9,3,9\n", "boxes of no study of the table"),
+    ],
+)
+def test_rows_that_cannot_be_meant(row: str, boxes: str, said: str, situs: Callable[..., Any], tmp_path: Path) -> None:
+    table, places = write_table(tmp_path, row), tmp_path / "boxes.csv"
+    places.write_text(BOXES + boxes)
+    given = ("--boxes", places) if boxes else ()
+    ran = situs("build", "grades", table, *given, "--out", tmp_path / "bench")
+    assert ran.code == 2
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+    assert not (tmp_path / "bench").exists()
+
+
+def test_the_published_form_goes_out_and_comes_back(situs: Callable[..., Any], tmp_path: Path) -> None:
+    table, boxes = write_table(tmp_path, "k1,1,size,1", "k1,1,number,2", "k1,44,grade,3"), tmp_path / "boxes.csv"
+    boxes.write_text(BOXES + "k1,patella_medial,5,20,30,90,40,80\nk1,medial_meniscus,1,2,3,4,5,6\n")
+    situs("build", "grades", table, "--boxes", boxes, "--licence", "CC0-1.0", "--out", tmp_path / "bench")
+    out = tmp_path / "out"
+    assert situs("export", tmp_path / "bench", "--to", "3dreasonknee", "--out", out, "--json").json["items"] == 2
+    records = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]
+    assert {record["question_id"]: record["bbox"] for record in records} == {
+        "1": [5, 20, 30, 90, 40, 80],
+        "44": [1, 2, 3, 4, 5, 6],
+    }
+    assert records[0]["approximate"]
+    back = situs(
+        "import", "3dreasonknee", out / "split.csv", out / "answers.jsonl", "--out", tmp_path / "back", "--json"
+    )
+    assert back.json["items"] == 2, back.err
+    items = {item.parameters["question"]: item for item in open_bench(tmp_path / "back").items()}
+    assert items["1"].answer == Grades({"size": 1, "number": 2})
+    assert items["44"].question.startswith("This is a left knee.")
+
+
+@pytest.mark.sweep
+def test_a_report_draws_the_box_and_says_where_it_is_approximate(
+    knees: Path, situs: Callable[..., Any], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    situs("run", knees, "--model", "oracle", "--profile", "3dreasonknee-o1", "--limit", 4, "--out", run)
+    assert situs("report", run, "--out", tmp_path / "report.html", "--pictures", 1).code == 0
+    text = (tmp_path / "report.html").read_text()
+    data = json.loads(text.split('id="payload">', 1)[1].split("</script>", 1)[0])
+    (name,) = data["shared"]["views"]
+    view, (strip,) = data["shared"]["views"][name], data["shared"]["strips"][name]
+    item = next(item for item in open_bench(knees).items() if item.item_id == name)
+    (box,) = item.answer.parts["box"].boxes
+    assert view["boxed"]
+    assert view["structures"] == [item.tags[2].removeprefix("structure:")]
+    (mark,) = view["marks"]["boxes"]
+    assert mark["label"] == "approximate box"
+    # The sides of the drawn box, in voxels, are those of the answer, in mm.
+    a, *_, b = np.array(mark["corners"]) * view["spacing"]
+    assert np.linalg.norm(a - b) == pytest.approx(np.linalg.norm(np.subtract(box.hi_mm, box.lo_mm)), rel=0.01)
+    assert strip["truth"][0][5] == f"{box.label}, approximate"
+    assert strip["said"]["0"][0][:5] == pytest.approx(strip["truth"][0][:5], abs=0.02)
+    assert any("approximate box: a part of the mask by rule" in words for _, words in data["details"][name]["flags"])
+
+
 def test_another_grading_system_is_one_file(situs: Callable[..., Any], tmp_path: Path) -> None:
     bank = tmp_path / "kl.toml"
     bank.write_text(KELLGREN_LAWRENCE)
@@ -148,6 +220,33 @@ def test_another_grading_system_is_one_file(situs: Callable[..., Any], tmp_path:
     item = next(iter(open_bench(out).items()))
     assert "4 = bone on bone" in item.question
     assert item.stratum == "graded"
+
+
+def test_a_grading_system_of_another_organ_has_boxes_from_its_masks(situs: Callable[..., Any], tmp_path: Path) -> None:
+    labels = np.zeros((20, 20, 12), dtype=np.uint8)
+    labels[4:16, 4:16, 2:11] = 1
+    labels[7:13, 7:13, 4:8] = 2
+    nibabel.save(nibabel.Nifti1Image(labels, np.diag([1.0, 1.0, 3.0, 1.0])), tmp_path / "labels.nii.gz")
+    (tmp_path / "names.csv").write_text("label,name\n1,prostate\n2,transition_zone\n")
+    (tmp_path / "bank.toml").write_text(SUSPICION)
+    table = tmp_path / "grades.csv"
+    table.write_text(
+        "study,labels,question,sub_score,grade\ns,labels.nii.gz,TZ,suspicion,2\ns,labels.nii.gz,APEX,suspicion,5\n"
+    )
+    names, out = tmp_path / "names.csv", tmp_path / "bench"
+    ran = situs(
+        "build", "grades", table, "--bank", tmp_path / "bank.toml", "--label-map", names, "--out", out, "--json"
+    )
+    assert ran.json["items"] == 2, ran.err
+    items = {item.parameters["question"]: item for item in open_bench(out).items()}
+    # Voxel faces: centres lie at 0, 1, 2 … mm and every 3 mm; the lowest of three thirds of nine slices.
+    assert items["TZ"].answer.parts["box"].boxes[0].lo_mm == (6.5, 6.5, 10.5)
+    assert items["TZ"].answer.parts["box"].boxes[0].hi_mm == (12.5, 12.5, 22.5)
+    assert items["APEX"].answer.parts["box"].boxes[0].lo_mm == (3.5, 3.5, 4.5)
+    assert items["APEX"].answer.parts["box"].boxes[0].hi_mm == (15.5, 15.5, 13.5)
+    assert "approximate" in items["APEX"].tags
+    assert "absent:suspicion:" in items["TZ"].tags, "no grade means that nothing is there"
+    assert situs("check", out, "--json").code == 0
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,8 @@ def test_fields_by_a_map(situs: Callable[..., Any], tmp_path: Path) -> None:
         ({"answer": "no idea"}, "no grade of question 1"),
         ({"answer": {"size": 9, "number": 1}}, "not on its scale"),
         ({"bbox": [1, 2, 3]}, "six numbers"),
+        ({"bbox": [3, 99, 2, 9, 4, 11]}, "outside the scan"),
+        ({"bbox": [0.1, 0.2, 0.1, 0.2, 0.1, 0.2]}, "whole voxels"),
         ({"image_filepath": "other.nii.gz"}, "not in the table"),
     ],
 )
@@ -109,12 +111,43 @@ def test_entries_that_cannot_be_read(
     changes: dict[str, Any], said: str, situs: Callable[..., Any], tmp_path: Path
 ) -> None:
     table, answers = write_set(tmp_path, **changes)
-    args = ("import", "3dreasonknee", table, answers, "--out", tmp_path / "bench")
+    args = ("import", "3dreasonknee", table, answers, "--images", tmp_path, "--out", tmp_path / "bench")
     ran = situs(*args)
     assert ran.code == 2
     assert said in ran.err
     assert "$[1]" in ran.err
     assert situs(*args, "--skip-bad", "--json").json["items"] == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"question_id": 48, "answer": {"morphology": 7}}, "its grade compares two time points"),
+        ({"answer": {"size": 0, "number": 2, "bml_share": 1}}, "its grades contradict each other"),
+        ({"image_filepath": "first.nii.gz"}, "an entry that stands twice"),
+        ({"image_filepath": "first.nii.gz", "bbox": [1, 2, 3, 4, 5, 6]}, "two different answers to one question"),
+    ],
+)
+def test_answers_that_are_not_asked_are_counted(
+    changes: dict[str, Any], reason: str, situs: Callable[..., Any], tmp_path: Path
+) -> None:
+    table, answers = write_set(tmp_path, **changes)
+    ran = situs("import", "3dreasonknee", table, answers, "--images", tmp_path, "--out", tmp_path / "bench", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.json["not_asked"] == {reason: 2 if "two different answers" in reason else 1}
+    assert ran.json["items"] == (0 if "two different answers" in reason else 1)
+
+
+def test_what_an_entry_may_lack(situs: Callable[..., Any], tmp_path: Path) -> None:
+    table, answers = write_set(tmp_path)
+    entries = json.loads(answers.read_text())
+    del entries[0]["reasoning"], entries[0]["bbox"]
+    entries[1]["reasoning"], entries[1]["question_id"] = ["Find it.", "Grade it."], "Q1"
+    answers.write_text(json.dumps(entries))
+    ran = situs("import", "3dreasonknee", table, answers, "--images", tmp_path, "--out", tmp_path / "bench", "--json")
+    assert ran.json["not_asked"] == {"its box: the entry has none": 1, "its reasoning: the entry has none": 1}
+    texts = {step.text for item in open_bench(tmp_path / "bench").items() for step in item.steps}
+    assert texts == {"Find it.\nGrade it."}
 
 
 def test_a_table_without_its_columns(situs: Callable[..., Any], tmp_path: Path) -> None:

@@ -75,6 +75,28 @@ def test_result_files_are_read_too(situs: Callable[..., Any], tmp_path: Path) ->
     assert situs("check", tmp_path / "bench", "--json").json["given"] == 1
 
 
+def test_boxes_of_a_volume_are_read_from_the_words_of_its_answer(situs: Callable[..., Any], tmp_path: Path) -> None:
+    said = "A tear. Frame 7: <bbx>[1,2,3,4]</bbx>, Frame 8: <bbx>[1,2,3,5]</bbx>"
+    row = {"sample_id": f"knee_{KNEE}_video_qa_0", "task": "localization", "qa_type": "open_ended", "bboxes": []}
+    row |= {
+        "question": "Where?",
+        "gt_answer": said,
+        "model_output": "Frame 7: <bbx>[1,2,3,4]</bbx>",
+        "labels": ["Tear"],
+    }
+    (item,) = imported(situs, tmp_path, {"results": [row | {"dataset": "knee"}]})
+    assert item.answer == Boxes((FrameBox(6, 1.0, 2.0, 4.0, 6.0, ""), FrameBox(7, 1.0, 2.0, 4.0, 7.0, "")))
+    assert (item.level, item.parameters["gt_labels"]) == ("volume", "Tear")
+    replay = f"replay:{tmp_path / 'in.json'}"
+    assert (
+        situs("run", tmp_path / "bench", "--model", replay, "--profile", "sgmri-frames", "--out", tmp_path / "r").code
+        == 0
+    )
+    scores = situs("score", tmp_path / "bench", tmp_path / "r", "--protocol", "sgmri-vqa", "--json")
+    cells = {c["column"]: c["value"] for table in scores.json["published"] for c in table["cells"]}
+    assert cells["localization V"] == 0.5
+
+
 def test_ids_do_not_depend_on_the_order_of_entries(situs: Callable[..., Any], tmp_path: Path) -> None:
     one = {item.item_id: item.answer for item in imported(situs, tmp_path, QA)}
     assert len(one) == len(QA)

@@ -50,7 +50,8 @@ def test_published_scores_stand_beside_ours(situs, made, tmp_path) -> None:
     ran = situs("score", made, run, "--protocol", "sgmri-vqa", "--metrics", "accuracy")
     assert "SGMRI-VQA as published, image level" in ran.out
     assert "Avg (plain mean)" in ran.out
-    tables = situs("score", made, run, "--protocol", "sgmri-vqa", "--metrics", "accuracy", "--json").json["published"]
+    scores = situs("score", made, run, "--protocol", "sgmri-vqa", "--metrics", "accuracy", "--json").json
+    tables = scores["published"]
     cells = {(table["level"], cell["column"]): cell for table in tables for cell in table["cells"]}
     image = cells["slice", "localization V"]
     assert image["ours"]["box.f1-at-0.5@1"] == pytest.approx(1.0)

@@ -14,6 +14,7 @@ from situs.errors import SitusError
 from situs.facts import BoxLedger, load_recipe
 from situs.items import Boxes, Choice, Choices, Frames, Item, NotAsked, Option, Question, Step, YesNo, marks_of
 from situs.items.findings import (
+    Draft,
     Twins,
     arrange_findings,
     choose_finding_tasks,
@@ -21,6 +22,7 @@ from situs.items.findings import (
     place_finding,
     pose_finding,
     questions_of,
+    right_by_position,
     trace_text,
 )
 from situs.space import FrameBox, PixelGrid
@@ -211,3 +213,32 @@ def test_a_trace_says_what_it_lacks() -> None:
         trace_text(traced(), "qwen")
     with pytest.raises(SitusError, match="json"):
         trace_text(traced(), "jsn")
+
+
+def _slices(frames: dict[str, list[int]]) -> list[Draft]:
+    """Yes/no drafts about one finding, each of its own patient."""
+    return [
+        Draft(
+            f"{key}{n}", f"p-{key}-{n}", "detection", "yes_no", "slice", "Is it there?", key, (key,), (), False, frame
+        )
+        for key, held in frames.items()
+        for n, frame in enumerate(held)
+    ]
+
+
+def test_twins_lie_alike_in_their_stacks_as_far_as_there_are_such_slices() -> None:
+    """Fifty negatives, of which ten lie where the ten positives do: these are taken."""
+    drafts = _slices({"yes": [*range(10, 20)], "no": [*range(50)]})
+    placed = arrange_findings(drafts, 0, RULES)
+    frames = {entry.item_id: entry.frame for entry in drafts if entry.item_id in placed}
+    assert sorted(frames.values()) == sorted([*range(10, 20)] * 2)
+
+
+def test_the_place_of_a_slice_is_worth_nothing_where_both_answers_lie_alike_and_all_where_they_lie_apart() -> None:
+    alike = _slices({"yes": [*range(20)], "no": [*range(20)]})
+    apart = _slices({"yes": [*range(20)], "no": [*range(40, 60)]})
+    assert right_by_position(apart) == (1.0, 40)
+    share, count = right_by_position(alike)
+    assert count == 40
+    assert abs(share - 0.5) < 0.25
+    assert right_by_position([]) == (0.0, 0)

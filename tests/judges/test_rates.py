@@ -42,6 +42,8 @@ def test_the_judges_part_of_the_ar_score(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "no models"))
+    monkeypatch.delenv("SITUS_ROBERTA", raising=False)
     about = {"num_slices": 30, "level": "volume", "task": "captioning", "type": "open_ended", "question": "Describe."}
     rows = [about | {"volume_id": f"file100000{n}", "answer": answer} for n, answer in enumerate(ANSWERS)]
     (tmp_path / "qa.json").write_text(json.dumps(rows))
@@ -60,6 +62,8 @@ def test_the_judges_part_of_the_ar_score(
         ran = situs("score", tmp_path / "bench", answers, *args)
     assert ran.code == 0, ran.err
     (table,) = ran.json["published"]
+    (lacking,) = (entry for entry in ran.json["not_computed"] if entry["metric"] == "bertscore")
+    assert "SITUS_ROBERTA" in lacking["fix"]
     cell = next(cell for cell in table["cells"] if cell["column"] == "captioning AR")
     part = (5 + 6 + 7) / (8 + 9 + 10)
     rated = [(SAID[n], ANSWERS[n]) for n in (0, 2)]

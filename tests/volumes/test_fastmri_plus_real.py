@@ -20,12 +20,12 @@ pytestmark = [
 ]
 
 COUNTS = {
-    "knee": (16167, 16154, 13, 974, 969, 5, 9581, 22, 21, 1173, 199, 1, 6, 5),
-    "brain": (8213, 7570, 643, 997, 476, 521, 3621, 30, 21, 1001, 4, 2, 0, 1),
+    "knee": (16167, 16154, 13, 974, 969, 5, 9581, 22, 21, 1173, 199, 1, 6, 5, 5),
+    "brain": (8213, 7570, 643, 997, 476, 521, 3621, 30, 21, 1001, 4, 2, 0, 1, 17),
 }
 NAMES = ("rows", "box_rows", "study_rows", "volumes", "volumes_with_boxes", "volumes_with_study_labels_only")
 NAMES += ("annotated_frames", "labels", "box_labels", "reviewed", "in_list_only", "zero_size", "outside")
-NAMES += ("duplicate_rows",)
+NAMES += ("duplicate_rows", "repeated_places")
 RUNS = {"knee": (3021, 21, 3681), "brain": (977, 16, 1911)}
 STABLE = {"knee": 0.79, "brain": 0.64}
 
@@ -54,6 +54,9 @@ def test_the_known_dirt_is_told_with_its_line(read: tuple[str, AnnotationSet]) -
             assert cells[4] == "-1"
         elif problem.code == "duplicate":
             assert lines.count(",".join(cells)) == 2
+        elif problem.code == "two-study-labels":
+            assert cells[1:7] == ["0", "Yes", "", "", "", ""]
+            assert sum(line.startswith(f"{cells[0]},0,Yes,") for line in lines) == 2
         elif problem.code == "label":
             assert cells[7] == "Joint Effusion "
 

@@ -48,6 +48,8 @@ DIRTY = [
     ("v,1,No,50,50,6,3,Mass", "duplicate"),
     ("v,1,No,50,50,6,3,Edema", "two-labels"),
     ("v,2,No,50,50,6,3,Edema ", "label"),
+    ("v,0,Yes,,,,,Normal for age", None),
+    ("v,0,Yes,,,,,Motion artifact", "two-study-labels"),
 ]
 
 

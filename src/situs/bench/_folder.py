@@ -63,11 +63,11 @@ class Bench:
         """Facts, optionally those with given column values (`study_id=…`, `kind=(…)`)."""
         return read_table(self.folder / "facts.parquet", Fact, where=where)
 
-    def items(self, split: str | None = None) -> Iterator[Item]:
-        """Items in bench order, refusing a repeated id."""
+    def items(self, split: str | None = None, *, steps: bool = True) -> Iterator[Item]:
+        """Items in bench order, refusing a repeated id; twice as fast without their reasoning (`steps`)."""
         seen: set[str] = set()
         where = {"split": split} if split is not None else None
-        for item in read_table(self.folder / "items.parquet", Item, where=where):
+        for item in read_table(self.folder / "items.parquet", Item, where=where, without=() if steps else ("steps",)):
             if item.item_id in seen:
                 raise SitusError(f"item {item.item_id} occurs twice", where=self.folder, fix="rebuild the bench")
             seen.add(item.item_id)

@@ -81,15 +81,18 @@ class TableWriter(Generic[R]):
         self._writer.close()
 
 
-def read_table(path: Path, record: type[R], *, where: Where | None = None) -> Iterator[R]:
+def read_table(
+    path: Path, record: type[R], *, where: Where | None = None, without: Collection[str] = ()
+) -> Iterator[R]:
     """Stream a table's records, optionally only rows whose text columns hold the given values.
 
-    A row group without such a row is not decoded; where the values lie together, it is not even read.
+    A row group without such a row is not decoded; where the values lie together, it is not even read. Fields
+    `without` which one can do are not read and have their default.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    fields = msgspec.structs.fields(record)
+    fields = tuple(field for field in msgspec.structs.fields(record) if field.name not in without)
     required = {field.encode_name for field in fields}
     wanted = {name: [value] if isinstance(value, str) else sorted(value) for name, value in (where or {}).items()}
     decoders = {f.encode_name: msgspec.json.Decoder(f.type) for f in fields if not _plain(f.type)}

@@ -135,6 +135,9 @@ class _Reader:
         self._table = GradeTable(source.table, self._bank, self._columns)
         self._boxes = RegionBoxes(source.boxes, self._bank) if source.boxes is not None else None
         self._names = load_vocabulary(source.label_map).labels if source.label_map is not None else {}
+        if self._boxes is not None and not set(self._boxes.studies) & set(self._table.studies):
+            fix = "its column study must name the studies of the table"
+            raise SitusError("has boxes of no study of the table", where=source.boxes, fix=fix)
         self._families = _chosen(options.tasks, self._bank)
         self._fixed_places = self._shared_places()
 

@@ -11,6 +11,7 @@ import io
 import json
 import tomllib
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,8 @@ from situs.anatomy.banks import Bank, BankQuestion, load_bank
 from situs.bench import SeriesRecord, StudyRecord, opaque_id, split_of
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
-from situs.facts.grades import from_published
-from situs.items import Answer, Boxes, Compound, Grades, Item, Step, imported_item_id
+from situs.facts.grades import CONTRADICTORY, FOLLOW_UP, from_published
+from situs.items import Answer, Boxes, Compound, Grades, Item, Step, imported_item_id, scale_tags
 from situs.score import Parsed, parse_grades
 from situs.space import Grid, WorldBox
 from situs.volumes import Volume, open_volume
@@ -31,6 +32,7 @@ from situs.volumes import Volume, open_volume
 __all__ = ["FieldMap", "KneeRow", "import_3dreasonknee", "load_fields", "read_split"]
 
 _COLUMNS = ("patient_id", "time", "study_folder", "series_folder", "knee_side", "image_filepath", "label_filepath")
+_SIDES = {"left": "left", "l": "left", "right": "right", "r": "right", "": ""}
 _LARGEST = 4 << 30
 _SHIPPED = "3dreasonknee-fields.toml"
 
@@ -67,9 +69,10 @@ class _Entry(msgspec.Struct, frozen=True):
     where: str
     question: BankQuestion
     grades: dict[str, int]
-    box: tuple[int, ...]
+    box: tuple[float, ...]
     reasoning: str
-    partial: bool
+    left_out: tuple[str, ...]
+    """What is not asked of it, and why."""
 
 
 def read_split(path: Path) -> list[KneeRow]:
@@ -79,11 +82,19 @@ def read_split(path: Path) -> list[KneeRow]:
     if missing:
         raise SitusError(f"has no column {missing[0]!r}", where=path, fix=f"the columns are {', '.join(_COLUMNS)}")
     rows = []
+    seen: set[str] = set()
     for number, row in enumerate(reader, start=2):
         cells = {name: (row[name] or "").strip() for name in _COLUMNS}
         if not cells["patient_id"] or not cells["image_filepath"]:
             problem = "has no patient_id or no image_filepath"
             raise SitusError(problem, where=f"{path}:{number}", fix="fill the cell")
+        if cells["knee_side"].lower() not in _SIDES:
+            problem = f"unknown knee_side {cells['knee_side']!r}"
+            raise SitusError(problem, where=f"{path}:{number}", fix="write left or right, or leave it empty")
+        if cells["image_filepath"] in seen:
+            problem = f"{cells['image_filepath']} stands twice"
+            raise SitusError(problem, where=f"{path}:{number}", fix="give each image one row")
+        seen.add(cells["image_filepath"])
         rows.append(KneeRow(**cells))
     if not rows:
         raise SitusError("has no rows", where=path, fix="give a split table")
@@ -125,7 +136,7 @@ def import_3dreasonknee(
     with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
         with BenchWriter(scratch, "3dreasonknee", options, {}) as writer:
             for image, own in sorted(entries.items(), key=lambda entry: _study_id(rows[entry[0]])):
-                _write(writer, rows[image], own, bank, images, options)
+                _write(writer, rows[image], own, bank, images, options, problems)
         return writer.finish(problems, tuple(notes))
 
 
@@ -175,7 +186,7 @@ def _field(record: Any, name: str) -> Any:
 
 
 def _entry(record: Any, fields: FieldMap, bank: Bank, where: str) -> _Entry:
-    question = bank.get(str(_field(record, fields.question)))
+    question = bank.get(_question_id(_field(record, fields.question)))
     published = {sub.published: sub.key for sub in bank.sub_scores_of(question)}
     answer = _field(record, fields.answer)
     told = parse_grades(answer if isinstance(answer, str) else json.dumps(answer), list(published))
@@ -185,22 +196,55 @@ def _entry(record: Any, fields: FieldMap, bank: Bank, where: str) -> _Entry:
     for sub in bank.sub_scores_of(question):
         if grades.get(sub.key, 0) not in bank.scales[sub.scale].grades:
             raise SitusError(f"{sub.key} has grade {grades[sub.key]}, which is not on its scale", fix="mend this entry")
+    left_out = [] if len(grades) == len(published) else ["a sub-score that the answer does not tell"]
+    for sub in bank.sub_scores_of(question):
+        if grades.get(sub.key) in bank.scales[sub.scale].follow_up_only:
+            left_out.append(FOLLOW_UP)
+            del grades[sub.key]
+    if any(bank.families[question.family].broken_rules(grades)):
+        left_out.append(CONTRADICTORY)
+        grades = {}
     box = _box(record, fields.box) if fields.box else ()
-    reasoning = str(_field(record, fields.reasoning)) if fields.reasoning else ""
-    return _Entry(where, question, grades, box, reasoning, len(grades) < len(published))
+    said = _optional(record, fields.reasoning) if fields.reasoning else ""
+    if fields.box and not box:
+        left_out.append("its box: the entry has none")
+    if fields.reasoning and not said:
+        left_out.append("its reasoning: the entry has none")
+    reasoning = "\n".join(map(str, said)) if isinstance(said, list) else str(said or "")
+    return _Entry(where, question, grades, box, reasoning, tuple(left_out))
 
 
-def _box(record: Any, name: str) -> tuple[int, ...]:
-    box = _field(record, name)
+def _question_id(value: Any) -> str:
+    """`1` of 1, 1.0, "1" and "Q1"."""
+    whole = int(value) if isinstance(value, float) and value == int(value) else value
+    return str(whole).strip().lstrip("Qq")
+
+
+def _optional(record: Any, name: str) -> Any:
+    """A field that an entry may lack."""
+    try:
+        return _field(record, name)
+    except SitusError:
+        return None
+
+
+def _box(record: Any, name: str) -> tuple[float, ...]:
+    box = _optional(record, name)
     if box is None:
         return ()
     if not isinstance(box, list) or len(box) != 6 or not all(isinstance(v, int | float) for v in box):
         raise SitusError(f"its {name} is not a list of six numbers", fix="mend this entry, or the field map")
-    return tuple(round(v) for v in box)
+    return tuple(float(v) for v in box)
 
 
 def _write(
-    writer: BenchWriter, row: KneeRow, entries: list[_Entry], bank: Bank, images: Path | None, options: BuildOptions
+    writer: BenchWriter,
+    row: KneeRow,
+    entries: list[_Entry],
+    bank: Bank,
+    images: Path | None,
+    options: BuildOptions,
+    problems: list[Problem],
 ) -> None:
     study_id, patient_id = _study_id(row), opaque_id("p", row.patient_id)
     path = images / row.image_filepath if images is not None else None
@@ -208,19 +252,25 @@ def _write(
     split = split_of(patient_id, options.recipe.splits, options.seed)
     series, places = _series(image, bank)
     not_asked: Counter[str] = Counter()
-    repeats: Counter[str] = Counter()
     items = []
-    for entry in entries:
-        place = _place(entry, image, bank)
+    for entry in _one_each(entries, not_asked):
+        not_asked.update(entry.left_out)
+        if not entry.grades:
+            continue
+        try:
+            place = _place(entry, image, bank)
+        except SitusError as error:
+            if not options.skip_bad:
+                raise
+            problems.append(Problem(Severity.ERROR, "item", entry.where, error.problem, error.fix))
+            continue
         if place is None and entry.box:
             not_asked["its box: the image is not here, so voxels have no millimetres"] += 1
-        if entry.partial:
-            not_asked["a sub-score that the answer does not tell"] += 1
         grades = Grades(entry.grades)
         answer: Answer = grades if place is None else Compound({"box": Boxes((place,)), "grades": grades})
         items.append(
             Item(
-                item_id=imported_item_id(row.name, entry.question.id, repeats[entry.question.id]),
+                item_id=imported_item_id(row.name, entry.question.id, 0),
                 source_id=f"{study_id}::{entry.question.id}",
                 study_id=study_id,
                 series=bank.sequence,
@@ -237,13 +287,26 @@ def _write(
                 parameters={"question": entry.question.id},
             )
         )
-        repeats[entry.question.id] += 1
     record = StudyRecord(study_id, patient_id, split, series)
     writer.add(record, [], items, not_asked, places)
 
 
+def _one_each(entries: list[_Entry], not_asked: Counter[str]) -> Iterator[_Entry]:
+    """One entry a question; several that differ are left out, since none of them is known to be right."""
+    by_question: dict[str, list[_Entry]] = defaultdict(list)
+    for entry in entries:
+        by_question[entry.question.id].append(entry)
+    for own in by_question.values():
+        if any((entry.grades, entry.box) != (own[0].grades, own[0].box) for entry in own):
+            not_asked["two different answers to one question"] += len(own)
+            continue
+        if len(own) > 1:
+            not_asked["an entry that stands twice"] += len(own) - 1
+        yield own[0]
+
+
 def _words(bank: Bank, entry: _Entry, row: KneeRow, *, boxed: bool) -> str:
-    side = {"left": "left", "l": "left", "right": "right", "r": "right"}.get(row.knee_side.lower())
+    side = _SIDES[row.knee_side.lower()]
     lines = [f"This is a {side} knee."] if side else []
     lines.append(bank.words_of(entry.question, guided=False, keys=entry.grades))
     if boxed:
@@ -253,8 +316,14 @@ def _words(bank: Bank, entry: _Entry, row: KneeRow, *, boxed: bool) -> str:
 
 def _tags(bank: Bank, entry: _Entry) -> tuple[str, ...]:
     subs = {sub.key: sub for sub in bank.sub_scores_of(entry.question)}
-    nominal = (f"nominal:{key}" for key in entry.grades if not bank.scales[subs[key].scale].ordered)
-    return (f"family:{entry.question.family}", f"region:{entry.question.region}", *nominal)
+    scales = scale_tags({key: bank.scales[subs[key].scale] for key in entry.grades})
+    structure = bank.regions[entry.question.region].structure
+    return (
+        f"family:{entry.question.family}",
+        f"region:{entry.question.region}",
+        f"structure:{structure}",
+        *scales,
+    )
 
 
 def _place(entry: _Entry, image: Volume | None, bank: Bank) -> WorldBox | None:

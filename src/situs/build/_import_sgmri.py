@@ -19,6 +19,7 @@ from situs.bench import StudyRecord, opaque_id, split_of
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
 from situs.items import Answer, Boxes, Choice, Choices, Item, Number, Option, Step, Text, YesNo, imported_item_id
+from situs.score.sgmri import parse_boxes
 from situs.space import FrameBox
 
 __all__ = ["SgmriRow", "import_sgmri", "sgmri_rows"]
@@ -82,9 +83,13 @@ def _row(entry: Any, where: str) -> SgmriRow:
     if not volume:
         raise SitusError("lacks volume_id or sample_id", fix="mend this entry")
     slice_num = entry.get("slice_num")
-    level = str(entry.get("level") or ("volume" if slice_num is None and "num_slices" in entry else "slice"))
-    labels = truth.get("labels") or truth.get("final_diagnosis") or entry.get("gt_labels") or ()
+    whole = slice_num is None and ("num_slices" in entry or "_video_" in sample)
+    level = str(entry.get("level") or ("volume" if whole else "slice"))
+    labels = truth.get("labels") or truth.get("final_diagnosis") or entry.get("labels") or entry.get("gt_labels") or ()
     listed = entry.get("bboxes") or entry.get("gt_bboxes") or truth.get("bboxes") or ()
+    if not listed and entry.get("task") == "localization" and "<bbx>" in str(answer):
+        # Boxes of whole volumes stand in the answer's words only, which is where the released code reads them.
+        listed = [{"frame": frame or 1, "bbox": box} for frame, box in parse_boxes(str(answer))]
     output = entry.get("model_output")
     return SgmriRow(
         where=where,

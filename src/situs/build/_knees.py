@@ -17,7 +17,7 @@ from situs.build._writer import BuildOptions, BuildResult
 from situs.errors import SitusError
 from situs.volumes.phantoms import KNEE_MASKS, KneeTruth, make_knee, write_knee
 
-__all__ = ["build_knees", "knee_grades"]
+__all__ = ["build_knees", "knee_grades", "true_value"]
 
 _BANK = "moaks-knee"
 _COLUMNS = ("study", "patient", "side", "time", "image", "labels", "question", "sub_score", "grade")
@@ -66,13 +66,14 @@ def knee_grades(truth: KneeTruth, bank: Bank) -> Iterator[tuple[str, str, int]]:
     """Question, sub-score and grade of all that the construction decides."""
     for question in bank.question:
         for sub in bank.sub_scores_of(question):
-            value = _value(truth, question, sub, bank)
+            value = true_value(truth, question, sub, bank)
             grade = None if value is None else bank.scales[sub.scale].grade_of(value)
             if grade is not None:
                 yield question.id, sub.key, grade
 
 
-def _value(truth: KneeTruth, question: BankQuestion, sub: SubScore, bank: Bank) -> float | None:
+def true_value(truth: KneeTruth, question: BankQuestion, sub: SubScore, bank: Bank) -> float | None:
+    """What the construction says of a sub-score, in the unit of its scale; None where it decides nothing."""
     lesions = {region.name: region for region in truth.regions}.get(question.region)
     plate = {own.name: own for own in truth.plates}.get(question.region)
     if question.family == "bml" and lesions is not None:

@@ -167,7 +167,7 @@ def _without_looking(bench: Bench, closed_items: int) -> dict[str, dict[str, str
     every = -(-closed_items // _BLIND_ITEMS)
 
     def closed() -> Iterator[Item]:
-        own = (item for item in bench.items() if isinstance(item.answer, _CLOSED))
+        own = (item for item in bench.items(steps=False) if isinstance(item.answer, _CLOSED))
         return own if every == 1 else (i for i in own if int(digest(i.item_id, size=4), 16) % every == 0)
 
     tables = blind_scores(bench, closed, gives=None, metrics=["accuracy.closed", "chance"])
@@ -187,5 +187,5 @@ def _tricks(bench: Bench) -> dict[str, dict[str, str]]:
     """Stratum → what each option trick reaches there, for the card."""
     return {
         stratum: {name: f"{right / asked:.2f}" for name, (right, asked) in table.items()}
-        for stratum, table in sorted(option_tricks(bench.items()).items())
+        for stratum, table in sorted(option_tricks(bench.items(steps=False)).items())
     }

@@ -90,6 +90,9 @@ def print_sgmri(name: str, scores: Scores) -> None:
             rows,
             f"Avg is over these six columns. {'; '.join(table.notes)}.",
         )
+    for lacking in scores.not_computed if scores.sgmri else ():
+        if lacking.metric == "bertscore":
+            print_table("not computed: bertscore", ["why", "remedy"], [[lacking.reason, lacking.fix]])
 
 
 def _averages(table: SgmriTable, blind: Sequence[str]) -> list[str]:

@@ -111,9 +111,10 @@ def _boxes(
 ) -> None:
     """Ask about findings that readers drew as boxes on frames.
 
-    FILES are the CSVs of fastMRI+ (brain.csv, knee.csv), CSVs of your own with the same columns, or COCO-style JSON.
-    A file of names only, one a line, is a list of reviewed volumes, as after --lists. Without images the questions rest
-    on the annotations alone.
+    FILES are the CSVs of fastMRI+ (brain.csv, knee.csv), CSVs of your own with columns file, slice (from 0), x, y,
+    width, height, label, or COCO-style JSON. A file of names only, one a line, is a list of reviewed volumes, as after
+    --lists. Without --images (found by the volume's name) the questions rest on the annotations alone: no model can be
+    shown them, and boxes are run and scored with --profile sgmri-frames.
     """
     import msgspec
 

@@ -13,7 +13,7 @@ _A_PATH = click.Path(path_type=Path)
 
 @click.command("export")
 @click.argument("source", metavar="BENCH|RUN", type=_A_PATH)
-@click.option("--to", required=True, metavar="FORMAT", help="lmms-eval, vlmevalkit, inspect or hf.")
+@click.option("--to", required=True, metavar="FORMAT", help="lmms-eval, vlmevalkit, inspect, hf or 3dreasonknee.")
 @out_option("the export (a new folder)")
 @click.option("--profile", help="Of a bench: what a model sees, a name or a TOML file. [default: default]")
 @click.option("--split", help="Of a bench: only this split: train, val or test.")

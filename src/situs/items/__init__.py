@@ -2,7 +2,7 @@
 
 from situs.items._average import AverageAnatomy
 from situs.items._candidates import Candidate, candidates
-from situs.items._graded import GRADED, graded_questions, pose_grades
+from situs.items._graded import GRADED, graded_questions, pose_grades, scale_tags
 from situs.items._mix import class_of
 from situs.items._posed import NotAsked, Posed, Question, Task
 from situs.items._record import (
@@ -74,4 +74,5 @@ __all__ = [
     "outline",
     "place",
     "pose_grades",
+    "scale_tags",
 ]

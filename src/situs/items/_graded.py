@@ -6,15 +6,15 @@ where its interval lies within one bin, and never under the name of the reader's
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from situs.anatomy.banks import BankQuestion, SubScore
+from situs.anatomy.banks import BankQuestion, Scale, SubScore
 from situs.facts import Fact
 from situs.facts.grades import GEOMETRY, READER, REGION_BOX, GradeLedger
 from situs.items._posed import NotAsked, Question
 from situs.items._record import Answer, Boxes, Compound, Grades, Item, Measurement, Step, item_id
 
-__all__ = ["GRADED", "graded_questions", "pose_grades"]
+__all__ = ["GRADED", "graded_questions", "pose_grades", "scale_tags"]
 
 GRADED = "grade."
 """The tasks are `grade.<family>` for a reader's grades and `geometry.<family>`."""
@@ -79,16 +79,26 @@ def pose_grades(ledger: GradeLedger, asked: Question, patient_id: str, split: st
         tags=(
             f"family:{question.family}",
             f"region:{question.region}",
+            f"structure:{ledger.bank.regions[question.region].structure}",
             f"{ledger.series}:{shown}",
             f"words:{asked.parameters['words']}",
             *(("approximate",) if place is not None and place.approximate else ()),
-            *(f"nominal:{key}" for key in facts if not ledger.bank.scales[subs[key].scale].ordered),
+            *scale_tags({key: ledger.bank.scales[subs[key].scale] for key in facts}),
         ),
         fact_ids=tuple(fact.fact_id for fact in used),
         steps=_steps(ledger, question, facts, measured, box_fact),
         boxes=() if place is None else (place.box,),
         parameters=asked.parameters,
     )
+
+
+def scale_tags(scales: Mapping[str, Scale]) -> Iterator[str]:
+    """What scores must know of the sub-scores' scales: `nominal:key`, and `absent:key:grade` where that is not 0."""
+    for key, scale in scales.items():
+        if not scale.ordered:
+            yield f"nominal:{key}"
+        if scale.absent_grade != 0:
+            yield f"absent:{key}:{'' if scale.absent_grade is None else scale.absent_grade}"
 
 
 def _words(ledger: GradeLedger, asked: Question, question: BankQuestion, keys: list[str], *, boxed: bool) -> str:

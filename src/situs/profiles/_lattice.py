@@ -40,7 +40,8 @@ class AxisMap:
         """How many voxels are shown, refused where the file's size is not known."""
         if self.count is None:
             raise SitusError(
-                "the number or size of its frames is not known", fix="give the images when the bench is made"
+                "the number or size of its frames is not known",
+                fix="build with --images, or use --profile sgmri-frames",
             )
         return self.count
 

@@ -108,7 +108,8 @@ class Presenter:
         """Pictures, prompt, layout and volume of an item."""
         series = self.series(item)
         if not series.image_hash:
-            raise SitusError("its study has labels but no image", where=item.item_id, fix="build with images")
+            fix = "build the bench with images (boxes: --images FOLDER)"
+            raise SitusError("its study has annotations but no image", where=item.item_id, fix=fix)
         layout, images = self._pictures(series, item)
         prompt = prompt_text(item, self.profile, layout, series.modality)
         return Presented(images, prompt, layout, self._volume(series, layout))

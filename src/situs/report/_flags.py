@@ -8,7 +8,7 @@ import msgspec
 
 from situs.anatomy import Term, term
 from situs.bench import SeriesRecord, StudyRecord
-from situs.facts import Fact
+from situs.facts import Fact, Measured
 from situs.space import Affine
 
 __all__ = ["SeriesNote", "fact_flags", "series_note"]
@@ -35,9 +35,16 @@ def fact_flags(held: Sequence[Fact], own_terms: Mapping[str, Term]) -> list[tupl
         flags.append(("warn", "unstable: a fact does not hold over its whole interval"))
     if any("islands" in fact.flags for fact in held):
         flags.append(("warn", "islands were set aside"))
+    flags += [("warn", f"approximate box: {_rule(fact)}") for fact in held if "approximate" in fact.flags]
     if not held:
         flags.append(("note", "answer given by the source, not derived from facts"))
     return flags
+
+
+def _rule(fact: Fact) -> str:
+    """How an approximate box was got."""
+    rule = fact.derivation.parameters.get("rule", "") if isinstance(fact.derivation, Measured) else ""
+    return f"a part of the mask by rule ({rule})" if rule else "so said by its table"
 
 
 def series_note(study: StudyRecord, series: SeriesRecord) -> SeriesNote:

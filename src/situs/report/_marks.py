@@ -96,8 +96,9 @@ def marks_of(
     if surface_gaps:
         lines.append(maker.surface_gap(min(surface_gaps, key=number)))
     needs_midline = any(fact.kind == "right_share" for fact in facts)
+    rough = "approximate box" if "approximate" in item.tags else ""
     boxes = [
-        BoxMark(box.label, maker.points(np.array(list(itertools.product(*zip(box.lo_mm, box.hi_mm))))))
+        BoxMark(rough or box.label, maker.points(np.array(list(itertools.product(*zip(box.lo_mm, box.hi_mm))))))
         for box in item.boxes
         if isinstance(box, WorldBox)
     ]

@@ -15,13 +15,13 @@ from PIL import Image
 from situs.bench import Bench, Locations, StudyRecord
 from situs.errors import SitusError
 from situs.facts import Fact
-from situs.items import Item
+from situs.items import Boxes, Item
 from situs.profiles import PLANES, Plane, Volumes, Window
 from situs.report._evidence import Evidence
 from situs.report._marks import Marks, marks_of
 from situs.report._payload import Shared, series_key
 from situs.report._slices import opening_slice, shown_slices, spoken_ranges
-from situs.report._strips import StripStore
+from situs.report._strips import StripStore, parts_of
 from situs.report._subjects import subjects_of
 
 __all__ = ["Embedded", "PlaneFrame", "embed_pictures", "pictured_series", "plane_frames"]
@@ -66,6 +66,8 @@ class View(msgspec.Struct, frozen=True):
     structures: list[str]
     planes: dict[str, PlaneView]
     marks: Marks
+    boxed: bool
+    """Whether its boxes are part of the answer, and so drawn from the start."""
 
 
 class Embedded(msgspec.Struct, frozen=True):
@@ -192,7 +194,8 @@ class _Store:
         source = f"{series}/{window.low:g}:{window.high:g}"
         areas = {name: evidence.areas(name) for name in names}
         marks = marks_of(item, subjects, held, self._shapes.get((item.study_id, item.series), {}), evidence)
-        opening = _gap_slices(marks)
+        boxed = any(isinstance(part, Boxes) for part in parts_of(item))
+        opening = _box_slices(marks) if boxed else _gap_slices(marks)
         draft = _Draft(evidence, window, self.pictures.get(source, {}), self.outlines.get(series, {}))
         for most in _MOST_SLICES:
             planes = {
@@ -216,6 +219,7 @@ class _Store:
             structures=names,
             planes={plane.value: view for plane, view in planes.items()},
             marks=marks,
+            boxed=boxed,
         )
 
 
@@ -283,6 +287,14 @@ def _gap_slices(marks: Marks) -> dict[Plane, float | None]:
     """Where a distance between surfaces starts: there the item opens."""
     gap = next((line for line in marks.lines if line.kind == "gap"), None)
     return {plane: None if gap is None else gap.start[plane.through.world_index] for plane in PLANES}
+
+
+def _box_slices(marks: Marks) -> dict[Plane, float | None]:
+    """The middle of the first box: there an item opens that asks for it."""
+    if not marks.boxes:
+        return dict.fromkeys(PLANES)
+    middle = np.mean(marks.boxes[0].corners, axis=0)
+    return {plane: float(middle[plane.through.world_index]) for plane in PLANES}
 
 
 def _plane_view(areas: Sequence[NDArray[np.int64]], most: int, start: float | None) -> PlaneView:

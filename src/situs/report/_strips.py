@@ -16,7 +16,7 @@ from situs.report._scored import ScoredRun
 from situs.run import Viewing
 from situs.space import FrameBox
 
-__all__ = ["PlacedBox", "Strip", "StripFrame", "StripStore", "fewer_frames"]
+__all__ = ["PlacedBox", "Strip", "StripFrame", "StripStore", "fewer_frames", "parts_of"]
 
 _MOST_FRAMES = (40, 24, 12, 6, 2)
 """Pictures per item; the next smaller number is taken when they would not fit its share of the file."""
@@ -96,14 +96,16 @@ class StripStore:
     def _strip(self, item: Item, view: _View, asked: tuple[int, ...], allowance: int, imaged: bool) -> Strip | None:
         try:
             layout = view.viewing.layout(item)
-            truth = [_placed(box) for box in view.viewing.boxes(item, _true_boxes(item))]
+            rough = ", approximate" if "approximate" in item.tags else ""
+            truth = [_placed(box, rough) for box in view.viewing.boxes(item, _true_boxes(item))]
             true_frames = tuple(view.viewing.frames(item, _true_frames(item)))
         except SitusError:
             return None
         said = {
             run: tuple(_placed(box) for box in self._runs[run].scores.outcomes[item.item_id].boxes) for run in asked
         }
-        wanted = [box.frame for box in truth] + list(true_frames)
+        # A box opens in its middle, where what it holds is seen best.
+        wanted = [box.frame for box in truth[len(truth) // 2 :] + truth[: len(truth) // 2]] + list(true_frames)
         wanted += [box.frame for boxes in said.values() for box in boxes]
         opening = wanted[0] if wanted else len(layout.frames) // 2
         frames: tuple[StripFrame, ...] = ()
@@ -195,21 +197,22 @@ def fewer_frames(count: int, wanted: Iterable[int], most: int) -> list[int]:
     return sorted(chosen)
 
 
-def _parts(item: Item) -> list[Simple]:
+def parts_of(item: Item) -> list[Simple]:
+    """The answer, or the parts of a compound one."""
     return list(item.answer.parts.values()) if isinstance(item.answer, Compound) else [item.answer]
 
 
 def _true_boxes(item: Item) -> list[Box]:
-    return [box for part in _parts(item) if isinstance(part, Boxes) for box in part.boxes]
+    return [box for part in parts_of(item) if isinstance(part, Boxes) for box in part.boxes]
 
 
 def _true_frames(item: Item) -> list[int]:
-    return [frame for part in _parts(item) if isinstance(part, Frames) for frame in part.frames]
+    return [frame for part in parts_of(item) if isinstance(part, Frames) for frame in part.frames]
 
 
-def _placed(box: FrameBox) -> PlacedBox:
+def _placed(box: FrameBox, rough: str = "") -> PlacedBox:
     x0, y0, x1, y1 = (round(float(v), 2) for v in (box.x0, box.y0, box.x1, box.y1))
-    return PlacedBox(box.frame, x0, y0, x1, y1, box.label)
+    return PlacedBox(box.frame, x0, y0, x1, y1, box.label + rough)
 
 
 def _empty(

@@ -30,7 +30,9 @@ def subjects_of(item: Item, facts: Iterable[Fact], own_terms: Mapping[str, Term]
     playing = {_ROLES[f.kind][0] + f.subjects[0]: str(f.value) for f in held if f.kind in _ROLES}
     volumes = {fact.subjects[0]: fact for fact in held if fact.kind == "volume"}
     marks = {box.label for box in marks_of(item).values()}
-    keys = [box.label for box in item.boxes if box.label and box.label not in marks]
+    # The boxes of graded items are named by their region, which is a part of a structure.
+    is_graded = any(tag.startswith("region:") for tag in item.tags)
+    keys = [box.label for box in item.boxes if box.label and box.label not in marks and not is_graded]
     keys += [tag.partition(":")[2] for tag in item.tags if tag.startswith("structure:")]
     result: dict[str, ItemSubject] = {}
     for key in keys:

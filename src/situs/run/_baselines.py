@@ -183,7 +183,7 @@ class Random(_Speaker):
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
         if self._extent is None:
-            self._extent = extent_of(self._bench.items(), self._viewing)
+            self._extent = extent_of(self._bench.items(steps=False), self._viewing)
         return random_boxes(labels_of(item) or [""], self._viewing.sizes(item), self._extent, rng)
 
     def _frames(self, item: Item, answer: Frames, rng: random.Random) -> Sequence[int]:
@@ -215,8 +215,8 @@ class Majority(_Speaker):
         self._firsts: OtherMedians[str] = OtherMedians()
         self._lasts: OtherMedians[str] = OtherMedians()
         self._prior: BoxPrior | None = None
-        self._texts = MajorityText(bench.items())
-        for item in bench.items():
+        self._texts: MajorityText | None = None
+        for item in bench.items(steps=False):
             parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
             for part in parts:
                 self._learn(item, part)
@@ -247,6 +247,8 @@ class Majority(_Speaker):
             middle = self._values.without(item.question, item.patient_id)
             return f"{100.0 if middle is None else middle:.3g} {answer.unit}"
         if isinstance(answer, Text):
+            if self._texts is None:
+                self._texts = MajorityText(self._bench.items(steps=False))
             return self._texts.answer(item)
         return _say(item, _guess(item, self._seed, self.purpose, self.standing_out(item)))
 
@@ -258,7 +260,7 @@ class Majority(_Speaker):
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
         if self._prior is None:
-            self._prior = BoxPrior(self._bench.items(), self._viewing)
+            self._prior = BoxPrior(self._bench.items(steps=False), self._viewing)
         return self._prior.boxes(item)
 
     def _frames(self, item: Item, answer: Frames, rng: random.Random) -> Sequence[int]:
@@ -320,7 +322,7 @@ class Prior(Majority):
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
         if self._prior is None:
-            self._prior = BoxPrior(self._bench.items(), self._viewing, self._count)
+            self._prior = BoxPrior(self._bench.items(steps=False), self._viewing, self._count)
         return self._prior.boxes(item)
 
 
@@ -347,7 +349,7 @@ class FixedGrid(Random):
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
         if self._extent is None:
-            self._extent = extent_of(self._bench.items(), self._viewing)
+            self._extent = extent_of(self._bench.items(steps=False), self._viewing)
         return fixed_grid(self._viewing.sizes(item), self._extent)
 
 

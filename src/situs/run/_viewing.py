@@ -34,6 +34,7 @@ class Viewing:
         self._bench = bench
         self._grids: dict[tuple[str, str], Grid | PixelGrid] | None = None
         self._last: tuple[object, Layout] | None = None
+        self._last_sizes: tuple[Layout, list[tuple[float, float]]] | None = None
         self._last_boxes: tuple[Layout, tuple[Box, ...], list[FrameBox]] | None = None
 
     @property
@@ -69,7 +70,10 @@ class Viewing:
 
     def sizes(self, item: Item) -> list[tuple[float, float]]:
         """Width and height of each picture; infinite where the file's size is not known."""
-        return [_size(frame) for frame in self.layout(item).frames]
+        layout = self.layout(item)
+        if self._last_sizes is None or self._last_sizes[0] is not layout:
+            self._last_sizes = layout, [_size(frame) for frame in layout.frames]
+        return self._last_sizes[1]
 
     def boxes(self, item: Item, boxes: Iterable[Box]) -> list[FrameBox]:
         """The item's boxes on its pictures; where one box per volume is asked for, the hull of each label."""
@@ -111,7 +115,7 @@ def _grids_of(bench: Bench) -> dict[tuple[str, str], Grid | PixelGrid]:
                 reach[study.study_id] = 1
         if not study.series:
             reach[study.study_id] = 1
-    for item in bench.items() if reach else ():
+    for item in bench.items(steps=False) if reach else ():
         if item.study_id in reach and (item.study_id, item.series) not in grids:
             named = [frame + 1 for frame in (*item.frames, *_frames_in(item.answer))]
             reach[item.study_id] = max([reach[item.study_id], *named])

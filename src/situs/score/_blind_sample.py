@@ -10,11 +10,11 @@ from situs.run import boxes_of
 
 __all__ = ["MOST_BLIND_BOXES", "BlindSample"]
 
-MOST_BLIND_BOXES = 2000
+MOST_BLIND_BOXES = 1000
 
 
 class BlindSample:
-    """About 2,000 of the questions for boxes, drawn by id so that every row has the same ones; all others are in it."""
+    """About 1,000 of the questions for boxes, drawn by id so that every row has the same ones; all others are in it."""
 
     def __init__(self, items: Iterable[Item]) -> None:
         self.boxed = sum(boxes_of(item) is not None for item in items)

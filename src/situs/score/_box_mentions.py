@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from situs.score._loose_json import Loose, loose_values
@@ -51,6 +53,20 @@ _LISTED = re.compile(
 )
 _SIX = re.compile(rf"[\[(]{_N}[,;]{_N}[,;]{_N}[,;]{_N}[,;]{_N}[,;]{_N}[,;]?\s*[\])]")
 _TAGGED = re.compile(rf"<(?:bb\w*|box|bounding_?box|loc)>\s*{_N}[,;\s]{_N}[,;\s]{_N}[,;\s]{_N}\s*<", re.IGNORECASE)
+_SIX_LINE = re.compile(rf"^(?:[\w ]{{1,40}}:)?{_N}[,;]{_N}[,;]{_N}[,;]{_N}[,;]{_N}[,;]{_N}\.?\s*$", re.MULTILINE)
+_SIX_NAMED = re.compile(
+    r"[,;]?\s*".join(
+        rf"\b{name}\s*[:=]{_N}" for name in ("start_?slice", "end_?slice", "x_?min", "x_?max", "y_?min", "y_?max")
+    ),
+    re.IGNORECASE,
+)
+_OF_SIX = (_SIX, _SIX_LINE, _SIX_NAMED)
+_TO = r"(?:-|–|—|to|until|,)"
+_SPANS = re.compile(
+    rf"\bx\s*(?:range|axis)?\s*[:=]?\s*(?:from\s*)?[\[(]?{_N}{_TO}{_N}[\])]?[,;]?\s*(?:and\s+)?"
+    rf"y\s*(?:range|axis)?\s*[:=]?\s*(?:from\s*)?[\[(]?{_N}{_TO}{_N}[\])]?",
+    re.IGNORECASE,
+)
 _BARE_LINE = re.compile(rf"^(?:[\w ]{{1,40}}:)?{_N}[,;\s]{_N}[,;\s]{_N}[,;\s]{_N}\.?\s*$", re.MULTILINE)
 
 _FRAME_WORD = (
@@ -92,7 +108,7 @@ _FOUR_NUMBERS = re.compile(r"(?:[0-9][^0-9]+){3}[0-9]")
 _SPAN_KEYS = (
     ("startslice", "endslice"), ("startframe", "endframe"), ("firstslice", "lastslice"), ("firstframe", "lastframe"),
     ("slicestart", "sliceend"), ("framestart", "frameend"), ("zmin", "zmax"), ("minslice", "maxslice"),
-    ("start", "end"), ("minframe", "maxframe"), ("slicemin", "slicemax"),
+    ("start", "end"), ("minframe", "maxframe"), ("slicemin", "slicemax"), ("z0", "z1"), ("z1", "z2"),
 )  # fmt: skip
 _CORNER_KEYS = (("topleft", "bottomright"), ("upperleft", "lowerright"), ("start", "end"), ("min", "max"))
 _FRAME_KEY = re.compile(rf"^\W*(?:{_FRAME_WORD})?[\s_#:]*([0-9]{{1,5}}(?:\s*[-–—]\s*[0-9]{{1,5}})?)\W*$", re.IGNORECASE)
@@ -107,7 +123,8 @@ def mentions(text: str, labels: Sequence[str], *, volume: bool) -> tuple[list[Me
     found: list[tuple[int, int, list[Mention]]] = []
     empty = False
     for value, start, end in loose_values(text):
-        if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(part, dict) for part in value)):
+        listed = value if isinstance(value, list) else []
+        if isinstance(value, dict) or any(isinstance(part, dict) for part in listed) or (volume and _spans(listed)):
             boxes = list(_walk(value, Mention((0.0, 0.0, 0.0, 0.0)), labels, volume, 0))
             if boxes:
                 found.append((start, end, boxes))
@@ -150,16 +167,16 @@ def _in_prose(text: str, labels: Sequence[str], *, volume: bool) -> Iterator[Men
     for stop in [*(match.span() for match in _BREAK.finditer(text)), (len(text), len(text))]:
         line = text[start : stop[0]]
         start = stop[1]
-        boxes = sorted(_listed(line, volume=volume), key=lambda pair: pair[0])
-        marks = [mark for mark in _FRAME.finditer(line) if not any(a <= mark.start() < b for (a, b), _ in boxes)]
-        trailing = bool(boxes and marks and marks[0].start() > boxes[0][0][0])
+        taken = bytearray(len(line))
+        boxes = sorted(_listed(line, taken, volume=volume), key=lambda pair: pair[0])
+        marks = [mark for mark in _FRAME.finditer(line) if not taken[mark.start()]]
+        starts, ends = [mark.start() for mark in marks], [mark.end() for mark in marks]
+        trailing = bool(boxes and marks and starts[0] > boxes[0][0][0])
         refs = [(match.end(), (match[1] or match[2]).strip()) for match in _REF.finditer(line)]
         previous = 0
         for (begin, end), box in boxes:
-            if trailing:
-                own = next((mark for mark in marks if mark.start() >= end), None)
-            else:
-                own = next((mark for mark in reversed(marks) if mark.end() <= begin), None)
+            at = bisect_left(starts, end) if trailing else bisect_right(ends, begin) - 1
+            own = marks[at] if 0 <= at < len(marks) else None
             if own is not None:
                 frames = listed_numbers(own["list"])
             ref = next((name for at, name in reversed(refs) if at <= begin), "")
@@ -172,24 +189,26 @@ def _in_prose(text: str, labels: Sequence[str], *, volume: bool) -> Iterator[Men
             label = _label_before(line, labels) or (label if line.strip() else "")
 
 
-def _listed(line: str, *, volume: bool) -> Iterator[tuple[tuple[int, int], Mention]]:
-    """The boxes of a line with where they stand; each stretch of text is read once, by the most telling form."""
-    taken: list[tuple[int, int]] = []
+def _listed(line: str, taken: bytearray, *, volume: bool) -> Iterator[tuple[tuple[int, int], Mention]]:
+    """The boxes of a line with where they stand; each stretch of text is read once, by the most telling form.
+
+    `taken` has a byte for every character, which is set where a box was read.
+    """
     for pattern, order, thousand in (
         (_TOKEN, "xyxy", True),
         (_AXES, None, False),
         (_TWO_CORNERS, "xyxy", False),
-        *(((_SIX, "xxyy", False),) if volume else ()),
+        (_SPANS, "xxyy", False),
+        *(((_SIX, "xxyy", False), (_SIX_LINE, "xxyy", False), (_SIX_NAMED, "xxyy", False)) if volume else ()),
         (_LISTED, None, False),
         (_TAGGED, None, False),
         (_BARE_LINE, None, False),
     ):
         for match in pattern.finditer(line):
-            span = match.span()
-            if any(span[0] < b and a < span[1] for a, b in taken):
-                continue
-            taken.append(span)
-            yield span, _mention(pattern, match, order, thousand)
+            start, end = match.span()
+            if taken.find(1, start, end) < 0:
+                taken[start:end] = b"\x01" * (end - start)
+                yield (start, end), _mention(pattern, match, order, thousand)
 
 
 def _mention(pattern: re.Pattern[str], match: re.Match[str], order: Order | None, thousand: bool) -> Mention:
@@ -197,7 +216,7 @@ def _mention(pattern: re.Pattern[str], match: re.Match[str], order: Order | None
         a, b, c, d = (float(match[match.re.groupindex[f"k{k}"] + 1]) for k in range(4))
         return Mention((a, b, c, d), order="xywh" if match["k2"].lower() in {"w", "width"} else "xyxy")
     values = [float(group) for group in match.groups() if group is not None]
-    if pattern is _SIX:
+    if pattern in _OF_SIX:
         first, last, a, b, c, d = values
         return Mention((a, b, c, d), _span(first, last), order=order)
     a, b, c, d = values[:4]
@@ -219,6 +238,9 @@ def _walk(value: Loose, context: Mention, labels: Sequence[str], volume: bool, d
         elif len(numbers) == len(value) == 6 and volume:
             a, b, c, d = numbers[2:]
             yield replace(context, numbers=(a, b, c, d), frames=_span(numbers[0], numbers[1]), order="xxyy")
+        elif volume and (spans := _spans(value)):
+            (first, last), (a, b), (c, d) = spans
+            yield replace(context, numbers=(a, b, c, d), frames=_span(first, last), order="xxyy")
         elif (hull := _hull(value)) is not None:
             yield replace(context, numbers=hull, order="xyxy")
         else:
@@ -230,7 +252,7 @@ def _walk_object(
     record: dict[str, Loose], context: Mention, labels: Sequence[str], volume: bool, depth: int
 ) -> Iterator[Mention]:
     fields = {_key(name): value for name, value in record.items()}
-    context = _context(fields, context)
+    context = _context(fields, context, volume=volume)
     order, numbers = _named_numbers(fields)
     if numbers is not None:
         yield replace(context, numbers=numbers, order=order)
@@ -251,11 +273,12 @@ def _walk_object(
         yield from _walk(part, inner, labels, volume, depth + 1)
 
 
-def _context(fields: dict[str, Loose], context: Mention) -> Mention:
+def _context(fields: dict[str, Loose], context: Mention, *, volume: bool) -> Mention:
     label = next((v for k in _LABEL_KEYS if isinstance(v := fields.get(k), str) and v.strip()), context.label)
     frames = context.frames
     for key in _FRAME_KEYS & fields.keys():
-        frames = _frames_of(fields[key]) or frames
+        ends = _pair(fields[key]) if volume else None
+        frames = (_span(*ends) if ends is not None else _frames_of(fields[key])) or frames
     for first, last in _SPAN_KEYS:
         a, b = fields.get(first), fields.get(last)
         if isinstance(a, float) and isinstance(b, float):
@@ -272,6 +295,9 @@ def _named_numbers(fields: dict[str, Loose]) -> tuple[Order | None, tuple[float,
             if order == "xyxy" and names[0] == ("x1", "x0") and "x0" in fields:  # x0, y0, x1, y1
                 a, b, c, d = (_number(fields[key]) or 0.0 for key in ("x0", "y0", "x1", "y1"))
             return order, (a, b, c, d)
+    x, y = (_pair(fields.get(key) or fields.get(f"{key}range")) for key in ("x", "y"))
+    if x is not None and y is not None:
+        return "xxyy", (*x, *y)
     for first, last in _CORNER_KEYS:
         hull = _hull([fields.get(first), fields.get(last)])
         if hull is not None:
@@ -284,6 +310,20 @@ def _number(value: Loose) -> float | None:
         match = re.fullmatch(_N, value)
         return float(match[1]) if match else None
     return value if isinstance(value, float) else None
+
+
+def _pair(value: Loose) -> tuple[float, float] | None:
+    """Two numbers."""
+    if not isinstance(value, list) or len(value) != 2:
+        return None
+    first, last = value
+    return (first, last) if isinstance(first, float) and isinstance(last, float) else None
+
+
+def _spans(value: list[Loose]) -> list[tuple[float, float]]:
+    """Three pairs, from – to; none if it is anything else."""
+    pairs = [pair for part in value if (pair := _pair(part)) is not None]
+    return pairs if len(pairs) == len(value) == 3 else []
 
 
 def _hull(value: Loose) -> tuple[float, float, float, float] | None:
@@ -321,10 +361,16 @@ def _span(first: float, last: float) -> tuple[int, ...]:
 
 def _label_before(words: str, labels: Sequence[str]) -> str:
     """The label that is named last before a box."""
-    folded = fold(words)
-    found = [(folded.rfind(fold(label)), len(label), label) for label in labels if label]
+    folded = _folded(words)
+    found = [(folded.rfind(_folded(label)), len(label), label) for label in labels if label]
     at, _, label = max(found, default=(-1, 0, ""))
     return label if at >= 0 else ""
+
+
+@lru_cache(maxsize=1024)
+def _folded(words: str) -> str:
+    """`fold`, which a long list of boxes asks for the same few words again and again."""
+    return fold(words)
 
 
 def _key(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from situs.items import Simple
 from situs.score._loose_json import Loose, loose_values
@@ -14,28 +14,47 @@ from situs.score._parts import is_place, without_places
 __all__ = ["split_response"]
 
 _MOST = 200_000
+_DEEPEST = 6
 
 
 def split_response(response: str, parts: dict[str, Simple]) -> dict[str, str]:
     """For each part the text to read it from.
 
-    A JSON object with the parts' names as keys is taken apart; so are lines that begin with "name:". Otherwise every
-    part is read from the whole reply, without boxes where the part is none.
+    JSON objects with the parts' names as keys are taken apart, the last one first; so are lines that begin with
+    "name:". What is not named so is read from the rest of the reply, without boxes where the part is none.
     """
     text = visible(response, _MOST)
-    fields = _fields(text, parts) or _sections(text, parts)
-    whole = {True: response, False: without_places(response)}
-    return {name: fields.get(name, "" if fields else whole[is_place(part)]) for name, part in parts.items()}
+    fields, rest = _fields(text, parts)
+    if not fields:
+        fields, rest = _sections(text, parts), response
+    whole = {True: rest, False: without_places(rest)}
+    return {name: fields.get(name, whole[is_place(part)]) for name, part in parts.items()}
 
 
-def _fields(text: str, names: Iterable[str]) -> dict[str, str]:
+def _fields(text: str, names: Iterable[str]) -> tuple[dict[str, str], str]:
+    """Part → its text, and the reply without them."""
     wanted = {_key(name): name for name in names}
-    for found in reversed(list(loose_values(text, "{"))):
-        if isinstance(found.value, dict):
-            fields = {wanted[_key(k)]: _text(v) for k, v in found.value.items() if _key(k) in wanted}
-            if fields:
-                return fields
-    return {}
+    fields: dict[str, str] = {}
+    rest: list[str] = []
+    end = len(text)
+    for found in reversed([value for value in loose_values(text, "{") if isinstance(value.value, dict)]):
+        record = _holding(found.value, wanted)
+        own = {wanted[_key(k)]: _text(v) for k, v in record.items() if _key(k) in wanted}
+        if own:
+            fields = own | fields
+            other = {k: v for k, v in record.items() if _key(k) not in wanted}
+            rest = [json.dumps(other) if other else "", text[found.end : end], *rest]
+            end = found.start
+    return fields, " ".join([text[:end], *rest])
+
+
+def _holding(value: Loose, wanted: Mapping[str, str], depth: int = 0) -> dict[str, Loose]:
+    """The object, or the first one within it, that has a part's name as a key."""
+    if not isinstance(value, dict) or depth > _DEEPEST:
+        return {}
+    if any(_key(key) in wanted for key in value):
+        return value
+    return next((found for part in value.values() if (found := _holding(part, wanted, depth + 1))), {})
 
 
 def _sections(text: str, names: Iterable[str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from situs.score._metrics_boxes import (
     BOX_CENTRE_HIT,
+    BOX_CENTRE_HIT_3D,
     BOX_F1,
     BOX_FRAME_F1,
     BOX_FRAME_IOU,
@@ -28,6 +29,7 @@ from situs.score._metrics_grades import (
     GRADE_WITHIN_ONE,
     PRESENCE_SENSITIVITY,
     PRESENCE_SPECIFICITY,
+    GradePair,
     GradeStatistic,
     GradeTables,
     macro_f1,
@@ -162,11 +164,31 @@ def _linked(sets: list[set[str]]) -> list[str]:
     return [root(min(members)) for members in sets]
 
 
-def _over_grades(statistic: GradeStatistic, bounds: tuple[float, float], *, ordered: bool = False) -> Metric:
-    """The mean over sub-scores; with `ordered`, over those whose grades are steps."""
+def _all_grades(row: Scored) -> list[GradePair]:
+    return list(row.grades)
+
+
+def _ordered_grades(row: Scored) -> list[GradePair]:
+    """Those of sub-scores whose grades are steps."""
+    return [pair for pair in row.grades if pair[0] not in row.nominal]
+
+
+def _presences(row: Scored) -> list[GradePair]:
+    """0 for absent and 1 for present, of the sub-scores in which a grade means absence."""
+    return [
+        (name, int(truth != absent), None if told is None else int(told != absent))
+        for name, truth, told in row.grades
+        if (absent := row.absent.get(name, 0)) is not None
+    ]
+
+
+def _over_grades(
+    statistic: GradeStatistic, bounds: tuple[float, float], pairs_of: Callable[[Scored], list[GradePair]] = _all_grades
+) -> Metric:
+    """The mean over sub-scores."""
 
     def metric(rows: Rows, seed: int) -> Estimate | None:
-        told = [(row, [pair for pair in row.grades if not ordered or pair[0] not in row.nominal]) for row in rows]
+        told = [(row, pairs_of(row)) for row in rows]
         held = sorted((row for row, pairs in told if pairs), key=lambda row: row.outcome.item_id)
         by_id = {row.outcome.item_id: pairs for row, pairs in told}
         tables = GradeTables([by_id[row.outcome.item_id] for row in held])
@@ -286,6 +308,7 @@ BOX_METRICS = (
     BOX_MEAN_IOU,
     BOX_IOU_3D,
     *BOX_HIT_3D.values(),
+    BOX_CENTRE_HIT_3D,
 )
 NOT_ANSWERABLE = "accuracy.not-answerable"
 """Of the items that the profile hides; the one metric that looks at them."""
@@ -312,10 +335,10 @@ METRICS: dict[str, Metric] = {
     **{name: _mean_of(name) for name in (FRAMES_IOU, FRAMES_F1, FRAMES_ENDS_WITHIN_ONE)},
     "places.inferred": _inferred,
     **{name: _mean_of(name) for name in (CHOICES_EXACT, CHOICES_F1, GRADE_EXACT, GRADE_WITHIN_ONE)},
-    GRADE_KAPPA: _over_grades(quadratic_kappa, (-1.0, 1.0), ordered=True),
+    GRADE_KAPPA: _over_grades(quadratic_kappa, (-1.0, 1.0), _ordered_grades),
     GRADE_MACRO_F1: _over_grades(macro_f1, (0.0, 1.0)),
-    PRESENCE_SENSITIVITY: _over_grades(presence_sensitivity, (0.0, 1.0)),
-    PRESENCE_SPECIFICITY: _over_grades(presence_specificity, (0.0, 1.0)),
+    PRESENCE_SENSITIVITY: _over_grades(presence_sensitivity, (0.0, 1.0), _presences),
+    PRESENCE_SPECIFICITY: _over_grades(presence_specificity, (0.0, 1.0), _presences),
     "grounded.accuracy": _grounded(answer=True, place=True),
     "grounded.answer-only": _grounded(answer=True, place=False),
     "grounded.place-only": _grounded(answer=False, place=True),

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 __all__ = ["Found", "Loose", "loose_values"]
 
 Loose: TypeAlias = "str | float | bool | list[Loose] | dict[str, Loose] | None"
-"""What was written. A repeated key keeps every value, in a list, where the values are objects."""
+"""What was written. A repeated key keeps every value that differs, in a list."""
 
 _MOST_STEPS = 200_000
 _DEEPEST = 12
@@ -19,7 +19,8 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,
 _BARE = re.compile(r"[^\s\"'{}\[\],:()][^\"'{}\[\],:\n()]{0,80}")
 _ESCAPES = {"n": "\n", "t": " ", "r": "\n", "b": "", "f": ""}
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
-_DECODER = json.JSONDecoder(parse_int=float, parse_constant=lambda word: None)
+_ESCAPED = re.compile(r'[^"{]*"?\s*\{(?:\s|\\n)*\\"')
+"""An object that was put into a string, its quotes escaped."""
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "none": None, "nan": None}
 
 
@@ -35,8 +36,22 @@ class _NotJson(Exception):
     pass
 
 
+def _unrepeated(pairs: list[tuple[str, Loose]]) -> dict[str, Loose]:
+    """An object as JSON would have it; one with a repeated key is left to the careful reader."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
+
+
+_DECODER = json.JSONDecoder(parse_int=float, parse_constant=lambda word: None, object_pairs_hook=_unrepeated)
+
+
 def loose_values(text: str, opening: str = "{[") -> Iterator[Found]:
     """The outermost objects and arrays of a text, in order; what does not read as one is passed over."""
+    if _ESCAPED.match(text):
+        # As long as before, so that places in the text still hold.
+        text = text.replace('\\"', ' "').replace("\\n", "  ")
     reader = _Reader(text)
     position = 0
     pattern = re.compile(f"[{re.escape(opening)}]")
@@ -100,13 +115,15 @@ class _Reader:
                 continue
             key, at = self._key(at)
             at = self._skip(at)
+            if at >= len(self._text) and result:
+                return result, at
             if self._text[at : at + 1] not in {":", "="}:
                 raise _NotJson
             at = self._skip(at + 1)
             if at >= len(self._text):
                 return result, at
             value, at = self.value(at, depth + 1)
-            if key in result and isinstance(result[key], dict | list) and isinstance(value, dict | list):
+            if key in result and result[key] != value:
                 value = [result[key], value]
             result[key] = value
 

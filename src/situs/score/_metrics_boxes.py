@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from situs.space import FrameBox
 
 __all__ = [
     "BOX_CENTRE_HIT",
+    "BOX_CENTRE_HIT_3D",
     "BOX_F1",
     "BOX_FRAME_F1",
     "BOX_FRAME_IOU",
@@ -48,6 +48,7 @@ BOX_TUBE_IOU = "box.tube-iou@1"
 BOX_CENTRE_HIT = "box.centre-hit@1"
 BOX_MEAN_IOU = "box.mean-iou@1"
 BOX_IOU_3D = "box.iou-3d@1"
+BOX_CENTRE_HIT_3D = "box.centre-hit-3d@1"
 BOX_HIT_3D = {threshold: f"box.hit-3d-at-{threshold:g}@1" for threshold in THRESHOLDS}
 
 Boxes = Sequence[FrameBox]
@@ -143,15 +144,13 @@ def _area(boxes: Boxes) -> float:
     """Area of the union of boxes on one picture."""
     if len(boxes) <= 1:
         return sum(box.area for box in boxes)
-    xs = sorted({edge for box in boxes for edge in (box.x0, box.x1)})
-    total = 0.0
-    for x0, x1 in pairwise(xs):
-        reached, height = -np.inf, 0.0
-        for y0, y1 in sorted((box.y0, box.y1) for box in boxes if box.x0 <= x0 and box.x1 >= x1):
-            height += max(0.0, y1 - max(y0, reached))
-            reached = max(reached, y1)
-        total += height * (x1 - x0)
-    return total
+    edges = np.array([(box.x0, box.x1, box.y0, box.y1) for box in boxes])
+    xs, ys = np.unique(edges[:, :2]), np.unique(edges[:, 2:])
+    covered = np.zeros((len(xs) - 1, len(ys) - 1), dtype=bool)
+    places = np.column_stack([np.searchsorted(xs, edges[:, :2]), np.searchsorted(ys, edges[:, 2:])])
+    for x0, x1, y0, y1 in places.tolist():
+        covered[x0:x1, y0:y1] = True
+    return float(np.diff(xs) @ covered @ np.diff(ys))
 
 
 def _overlaps(truth: Boxes, said: Boxes) -> FloatArray:

@@ -12,7 +12,7 @@ from situs.profiles import unmet_needs
 from situs.run import AnswerRow, Viewing, has_places
 from situs.score._compound import split_response
 from situs.score._metrics_grades import GradePair
-from situs.score._parts import Part, is_nominal, is_place, read_part, unread_part
+from situs.score._parts import Part, absent_grade, is_nominal, is_place, read_part, unread_part
 from situs.score._statistics import cluster_of
 from situs.space import FrameBox
 
@@ -62,6 +62,8 @@ class Scored(msgspec.Struct, frozen=True):
     grades: tuple[GradePair, ...] = ()
     nominal: frozenset[str] = frozenset()
     """Sub-scores whose grades are kinds, not steps."""
+    absent: dict[str, int | None] = {}
+    """Sub-scores in which another grade than 0 means that the sign is not there, or (None) no grade does."""
     answer_right: bool | None = None
     """For answers that say both what and where: whether the what is right."""
     place_right: bool | None = None
@@ -181,6 +183,12 @@ def _combined(item: Item, base: Scored, read: Mapping[str, Part]) -> Scored:
         nominal=frozenset(
             _sub_score(item, n) for part in judged.values() for n, *_ in part.grades if is_nominal(item, n)
         ),
+        absent={
+            _sub_score(item, n): grade
+            for part in judged.values()
+            for n, *_ in part.grades
+            if (grade := absent_grade(item, n)) != 0
+        },
         answer_right=all(what) if what and where else None,
         place_right=all(where) if what and where else None,
     )

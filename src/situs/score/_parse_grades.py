@@ -13,12 +13,18 @@ from situs.score._parse_refusal import refuses
 
 __all__ = ["parse_grades"]
 
-_MARKUP = re.compile(r"```[a-z]*|\*\*|__|`", re.IGNORECASE)
+_MARKUP = re.compile(r"```[a-z]*|\*\*|__|`|\\boxed(?=\{)", re.IGNORECASE)
+_HEDGED = re.compile(
+    r"[^.;\n]*\b(?:if|whether|unclear|uncertain|otherwise|may be|might|could be|cannot|can't)\b[^.;\n]*", re.IGNORECASE
+)
+"""A clause that says nothing for sure."""
 _FINAL = re.compile(r"\b(?:final (?:diagnosis|answer|grades?|scores?)|in conclusion)\b\s*:?", re.IGNORECASE)
 _PAIR = re.compile(
-    r"(?P<key>[A-Za-z%][\w %()/\-]{0,80}?)\s*(?:[:=→]|->|\bis\b|\bwas\b|\bof\b)\s*"
+    r"(?P<key>[A-Za-z%][\w %()/\-]{0,80}?)\s*(?:[:=→]|->|\bis\b|\bwas\b|\bof\b|\bas\b|\s[–—-]\s(?=[0-9])|"
+    r"(?<=\w) (?=(?:grade|score)d?\b))\s*"
     r"(?:(?:a|an|MOAKS)\s+)?(?:(?:grade|score)d?\s*(?:of\s*)?[:=]?\s*)?"
-    r"(?P<value>[0-9]{1,2}(?![0-9.]*[0-9%])|none|absent|present|yes|no)\b(?!\s*(?:%|mm|-|–|to|/)\s*[0-9]?)",
+    r"(?P<value>[0-9]{1,2}(?![0-9.]*[0-9%])|none|absent|present|yes|no)\b"
+    r"(?!\s*(?:%|percent|mm|cm|-|–|to\b|or\b|/(?!\s*[3-58]\b)))",
     re.IGNORECASE,
 )
 _GRADED = re.compile(r"\b(?:grade|score)\s*(?:is|of|:|=)?\s*([0-9]{1,2})\b(?!\s*(?:-|–|to|or)\s*[0-9])", re.IGNORECASE)
@@ -27,13 +33,26 @@ _VALUE = re.compile(
     r"\s*(?:(?:moaks\s*)?(?:grade|score)\s*[:=]?\s*)?([0-9]{1,2})(?:\.0+)?(?=$|[\s:;,(/\-–—.)])(.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_ECHO = re.compile(r"\s*(?:\||-|–|—|or\b|to\b)\s*[0-9]")
+_NO_GRADE = re.compile(
+    r"\s*(?:(?:\||-|–|—|or\b|to\b)\s*[0-9](?![0-9])|/(?!\s*[3-58]\b)|\.[0-9]|,?\s*(?:maybe|perhaps|possibly)\b|%|percent|mm\b|cm\b)",
+    re.IGNORECASE,
+)
+"""What stands behind a number that is no grade: a range, a fraction, a measure. `2/3` is two out of three."""
+_HIGHEST = 10
+"""No scale goes further: a larger number is a measure."""
+_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII")
+_ROMAN_GRADE = re.compile(rf"\b((?i:grade|score)s?\s*[:=]?\s*)({'|'.join(_ROMAN)})\b(?!\s*(?:-|–|to|or|/)\s*[IV0-9])")
+_CELLS = re.compile(r"^\s*\|(.+)\|\s*$", re.MULTILINE)
+_MEASURES = frozenset({"size", "number", "percent", "depth"})
 _WORDS = {
     **dict.fromkeys(("none", "absent", "no", "normal", "negative", "not present", "false"), 0),
     **dict.fromkeys(("present", "yes", "positive", "true"), 1),
+    **{word: grade for grade, word in enumerate(("zero", "one", "two", "three", "four"))},
+    **{roman.lower(): grade for grade, roman in enumerate(_ROMAN, start=1)},
 }
 _SKIPPED = re.compile(
-    r"reason|explan|confiden|probab|thought|rationale|descri|box|slice|frame|coord|evidence|scale|max|out ?of"
+    r"reason|explan|confiden|probab|thought|rationale|descri|box|slice|frame|coord|evidence|scale|max|out ?of|"
+    r"(?:^|[_\W])mm(?:$|[_\W])|millimet|measurement"
 )
 _SAME = {
     "percentage": "percent", "%": "percent", "pct": "percent", "proportion": "percent", "share": "percent",
@@ -43,6 +62,9 @@ _SAME = {
     "tears": "tear", "torn": "tear", "cysts": "cyst", "repaired": "repair", "meniscal": "meniscus", "anterior": "ant",
     "posterior": "post", "med": "medial", "lat": "lateral",
 }  # fmt: skip
+_NAMING = frozenset(
+    {"name", "region", "finding", "subscore", "key", "label", "metric", "parameter", "feature", "criterion", "category"}
+)
 _FILLER = frozenset(
     {
         "of", "the", "a", "in", "at", "is", "on", "within", "that", "and", "or", "to", "for", "with", "by", "moaks",
@@ -58,16 +80,18 @@ def parse_grades(text: str, names: Sequence[str]) -> Result[dict[str, int]]:
     Keys may differ in case, punctuation and wording: a value goes to the sub-score whose own words its path holds.
     Two different values for one sub-score leave it out. A schema that is only repeated ("0 | 1") says nothing.
     """
-    plain = _MARKUP.sub("", visible(text))
+    plain = _ROMAN_GRADE.sub(lambda m: f"{m[1]}{_ROMAN.index(m[2]) + 1}", _MARKUP.sub("", visible(text)))
     if not plain.strip():
         return Unparsed("empty")
     leaves = _leaves_of(plain)
     grades, contradictory = _assigned(leaves, names)
     if not grades:
-        grades, contradictory = _assigned(list(_pairs(plain)), names)
+        told = [pair for pair in (*_pairs(plain), *_cells(plain)) if not _SKIPPED.search(pair[0].lower())]
+        grades, contradictory = _assigned(told, names, prose=True)
     if not grades and len(names) == 1 and not contradictory:
-        alone = _ALONE.fullmatch(plain)
-        stated = {int(value) for value in ([alone[1]] if alone else _GRADED.findall(_after_final(plain)))}
+        sure = _HEDGED.sub("", _after_final(plain))
+        alone = _ALONE.fullmatch(sure)
+        stated = {int(value) for value in ([alone[1]] if alone else _GRADED.findall(sure))}
         grades = {names[0]: stated.pop()} if len(stated) == 1 else {}
         word = _WORDS.get(re.sub(r"[^a-z ]", "", plain.lower()).strip())
         grades = grades if word is None else {names[0]: word}
@@ -86,11 +110,15 @@ def _after_final(plain: str) -> str:
 def _leaves_of(plain: str) -> list[tuple[str, int]]:
     """Path and grade of every leaf of the last JSON object that has any, the final answer's first."""
     for part in (_after_final(plain), plain):
-        for found in reversed([value for value in loose_values(part, "{") if isinstance(value.value, dict)]):
+        for found in reversed([found for found in loose_values(part) if _is_record(found.value)]):
             leaves = list(_leaves(found.value, "", 0))
             if leaves:
                 return leaves
     return []
+
+
+def _is_record(value: Loose) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(part, dict) for part in value))
 
 
 def _leaves(value: Loose, path: str, depth: int) -> Iterator[tuple[str, int]]:
@@ -99,11 +127,11 @@ def _leaves(value: Loose, path: str, depth: int) -> Iterator[tuple[str, int]]:
             if not _SKIPPED.search(name.lower()):
                 yield from _leaves(part, f"{path} / {name}", depth + 1)
     elif isinstance(value, list) and depth < 8:
+        if len(value) == 1 and not isinstance(value[0], dict):
+            yield from _leaves(value[0], path, depth + 1)
         for part in value:
             if isinstance(part, dict):
-                named = [
-                    str(v) for k, v in part.items() if k.lower() in {"name", "region", "finding", "subscore", "key"}
-                ]
+                named = [str(v) for k, v in part.items() if re.sub(r"[^a-z]", "", k.lower()) in _NAMING]
                 rest: Loose = {k: v for k, v in part.items() if str(v) not in named}
                 yield from _leaves(rest, " / ".join([path, *named]), depth + 1)
     elif (grade := _grade(value)) is not None:
@@ -114,25 +142,44 @@ def _grade(value: Loose) -> int | None:
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, float):
-        return int(value) if 0 <= value == int(value) < 100 else None
+        return int(value) if 0 <= value == int(value) <= _HIGHEST else None
     if not isinstance(value, str):
         return None
     match = _VALUE.match(value)
     if match:
-        return None if _ECHO.match(match[2]) else int(match[1])
+        return None if _NO_GRADE.match(match[2]) or int(match[1]) > _HIGHEST else int(match[1])
     return _WORDS.get(re.sub(r"[^a-z ]", "", value.lower()).strip())
 
 
 def _pairs(plain: str) -> Iterator[tuple[str, int]]:
-    for part in re.split(r"[\n;]|(?<=[0-9)]),|(?<=[a-z0-9)])\.\s|\band\b(?=[^:\n]{0,40}[:=])", _after_final(plain)):
+    bare = _HEDGED.sub("", _after_final(plain))
+    bare = re.sub(r"\bout of\s*[0-9]+", "", bare if "{" in bare else re.sub("[\"']", "", bare))
+    for part in re.split(r"[\n;]|(?<=[0-9)]),|(?<=[a-z0-9)])\.\s|\band\b(?=[^:\n]{0,40}[:=])", bare):
         for match in _PAIR.finditer(part):
             grade = _grade(match["value"])
-            if grade is not None:
+            # "size (0 = none" is the legend of a scale.
+            if grade is not None and not match["key"].rstrip()[-1:].isdigit():
                 yield match["key"], grade
 
 
-def _assigned(leaves: Sequence[tuple[str, int]], names: Sequence[str]) -> tuple[dict[str, int], bool]:
-    """Each leaf's grade under the one name its path speaks of, and whether some name got two grades."""
+def _cells(plain: str) -> Iterator[tuple[str, int]]:
+    """The rows of a Markdown table: name and grade, or a row of names above a row of grades."""
+    rows = [[cell.strip() for cell in match[1].split("|")] for match in _CELLS.finditer(plain)]
+    rows = [row for row in rows if any(re.search(r"\w", cell) for cell in row)]
+    if len(rows) == 2 and len(rows[0]) == len(rows[1]) and _grade(rows[1][0]) is not None:
+        told = list(zip(rows[0], rows[1]))
+    else:
+        told = [(row[0], row[1]) for row in rows if len(row) > 1]
+    yield from ((name, grade) for name, cell in told if (grade := _grade(cell)) is not None)
+
+
+def _assigned(
+    leaves: Sequence[tuple[str, int]], names: Sequence[str], *, prose: bool = False
+) -> tuple[dict[str, int], bool]:
+    """Each leaf's grade under the one name its path speaks of, and whether some name got two grades.
+
+    One leaf that names none goes to the one name that is left; not for a single name in prose, which speaks of more.
+    """
     tokens = {name: _tokens(name) for name in names}
     common = Counter(token for own in tokens.values() for token in own)
     said: dict[str, set[int]] = {}
@@ -144,7 +191,7 @@ def _assigned(leaves: Sequence[tuple[str, int]], names: Sequence[str]) -> tuple[
         else:
             said.setdefault(name, set()).add(grade)
     open_names = [name for name in tokens if name not in said]
-    if len(open_names) == len(left) == 1 and len(leaves) == len(tokens):
+    if len(open_names) == len(left) == 1 and len(leaves) == len(tokens) and not (prose and len(tokens) == 1):
         said[open_names[0]] = {left[0]}
     grades = {name: next(iter(said[name])) for name in tokens if len(said.get(name, ())) == 1}
     return grades, any(len(values) > 1 for values in said.values())
@@ -156,7 +203,9 @@ def _spoken_of(path: set[str], tokens: dict[str, set[str]], common: Counter[str]
         ((name, own),) = tokens.items()
         return name if own & path or not own else None
     scores = {
-        name: sum((1 if token in path else -0.25) / common[token] for token in own if common[token] < len(tokens))
+        name: 0.0
+        if (measures := own & _MEASURES) and not measures & path
+        else sum((1 if token in path else -0.25) / common[token] for token in own if common[token] < len(tokens))
         for name, own in tokens.items()
     }
     best = max(scores.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 __all__ = ["LONGEST_RANGE", "listed_numbers"]
 
@@ -14,6 +15,7 @@ _PART = re.compile(
 )
 
 
+@lru_cache(maxsize=1024)
 def listed_numbers(text: str) -> tuple[int, ...]:
     """The numbers of a list, its ranges spelled out, each once and in order of size."""
     found: set[int] = set()

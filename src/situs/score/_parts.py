@@ -18,7 +18,16 @@ from typing import Any
 from situs.facts import LEVELS
 from situs.items import Boxes, Choice, Choices, Frames, Grades, Item, Number, Simple, Text, YesNo, letter_of
 from situs.run import Viewing
-from situs.score._metrics_boxes import BOX_F1, BOX_HIT_3D, BOX_IOU_3D, BOX_PANOPTIC, box_metrics, same_labels, tube_iou
+from situs.score._metrics_boxes import (
+    BOX_CENTRE_HIT_3D,
+    BOX_F1,
+    BOX_HIT_3D,
+    BOX_IOU_3D,
+    BOX_PANOPTIC,
+    box_metrics,
+    same_labels,
+    tube_iou,
+)
 from situs.score._metrics_grades import GRADE_EXACT, GRADE_WITHIN_ONE, GradePair
 from situs.score._metrics_number import (
     MRA_VSI_CODE,
@@ -52,6 +61,7 @@ from situs.space import FrameBox, WorldBox
 __all__ = [
     "LEVEL_WITHIN_ONE",
     "Part",
+    "absent_grade",
     "boxes_right",
     "frames_right",
     "is_nominal",
@@ -176,6 +186,12 @@ def is_nominal(item: Item, name: str) -> bool:
     return f"nominal:{name}" in item.tags
 
 
+def absent_grade(item: Item, name: str) -> int | None:
+    """The grade that means that a sign is not there; None where none does."""
+    said = next((tag.rpartition(":")[2] for tag in item.tags if tag.startswith(f"absent:{name}:")), "0")
+    return int(said) if said else None
+
+
 def _graded(item: Item, grades: dict[str, int], said: dict[str, int], flags: tuple[str, ...]) -> Part:
     pairs = tuple((name, truth, said.get(name)) for name, truth in sorted(grades.items()))
     values = {GRADE_EXACT: sum(truth == told for _, truth, told in pairs) / len(pairs)}
@@ -201,8 +217,9 @@ def _boxes(item: Item, answer: Boxes, said: list[FrameBox], flags: tuple[str, ..
     ids = _metric_ids(item, answer)
     values = {name: value for name, value in box_metrics(truth, told).items() if name in ids}
     if any(isinstance(box, WorldBox) for box in answer.boxes):
-        overlaps = _ious_3d(item, answer, told, shown)
+        overlaps, centres = _overlaps_3d(item, answer, told, shown)
         values[BOX_IOU_3D] = sum(overlaps) / len(overlaps)
+        values[BOX_CENTRE_HIT_3D] = sum(centres) / len(centres)
         for threshold, name in BOX_HIT_3D.items():
             if name in ids:
                 values[name] = sum(overlap >= threshold for overlap in overlaps) / len(overlaps)
@@ -227,8 +244,10 @@ def _own_tube_iou(truth: list[FrameBox], told: list[FrameBox], label: str) -> fl
     return tube_iou([box for box in truth if box.label == label], [box for box in told if box.label == label])
 
 
-def _ious_3d(item: Item, answer: Boxes, told: list[FrameBox], shown: Viewing) -> list[float]:
-    """For each label the IoU in mm of what is said with the truth, both as the pictures show them; 0 without any.
+def _overlaps_3d(item: Item, answer: Boxes, told: list[FrameBox], shown: Viewing) -> tuple[list[float], list[bool]]:
+    """For each label the IoU in mm of what is said with the truth, and whether its centre lies in the true box.
+
+    Both are as the pictures show them; 0 without any.
 
     Pictures that are oblique to the patient's axes show the hull of a box; compared with the box itself, not even
     the truth would reach 1.
@@ -238,7 +257,9 @@ def _ious_3d(item: Item, answer: Boxes, told: list[FrameBox], shown: Viewing) ->
     truth, said = (
         {box.label: box for box in layout.source_boxes(boxes) if isinstance(box, WorldBox)} for boxes in (true, told)
     )
-    return [box.iou(said[label]) if label in said else 0.0 for label, box in truth.items()] or [0.0]
+    pairs = [(box, said.get(label)) for label, box in truth.items()]
+    overlaps = [0.0 if other is None else box.iou(other) for box, other in pairs]
+    return overlaps or [0.0], [other is not None and box.holds_centre_of(other) for box, other in pairs] or [False]
 
 
 def _box_words(box: FrameBox, shown: Viewing) -> str:
@@ -270,7 +291,7 @@ def _metric_ids(item: Item, answer: Simple) -> AbstractSet[str]:
             return {LEVEL_WITHIN_ONE} if truth in _LEVEL_PLACES else set()
         case Boxes(boxes):
             solid = any(isinstance(box, WorldBox) for box in boxes)
-            ids = _BOX_IDS | ({BOX_IOU_3D, *BOX_HIT_3D.values()} if solid else set())
+            ids = _BOX_IDS | ({BOX_IOU_3D, BOX_CENTRE_HIT_3D, *BOX_HIT_3D.values()} if solid else set())
             # Boxes from geometric thirds are kept out of everything that asks for an IoU of .5.
             return ids - {BOX_F1[0.5], BOX_HIT_3D[0.5], BOX_PANOPTIC} if _is_approximate(item) else ids
         case _:

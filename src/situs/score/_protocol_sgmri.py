@@ -17,9 +17,10 @@ from situs.score._blind_sample import BlindSample
 from situs.score._metrics_boxes import BOX_F1, BOX_TUBE_IOU
 from situs.score._outcomes import NOT_COUNTED, judge
 from situs.score._sgmri_answers import without_thinking
+from situs.score._text_bertscore import BertScore, find_roberta
 from situs.score.sgmri import a_score, ar_score, parse_boxes, v_score, video_answer, without_boxes
 
-__all__ = ["SgmriCell", "SgmriRates", "SgmriTable", "sgmri_tables", "sgmri_texts"]
+__all__ = ["SgmriCell", "SgmriRates", "SgmriTable", "sgmri_bertscores", "sgmri_tables", "sgmri_texts"]
 
 _COLUMNS = {
     "slice": ("detection A", "classification A", "diagnosis A", "localization V", "localization AR", "captioning AR"),
@@ -69,15 +70,16 @@ def sgmri_tables(
     rows: Mapping[str, AnswerRow],
     profile: Profile | None,
     rates: SgmriRates | None = None,
+    bertscores: Mapping[str, float] | None = None,
 ) -> list[SgmriTable]:
     """Both levels, where the bench has items of them. Each cell is the plain mean over its samples, as published.
 
-    With a judge's rates, AR is over the samples it rated. The blind rows are not judged: theirs is wording alone.
+    With a judge's rates, AR is over the samples it rated. The AR of blind rows is BLEU and ROUGE-L alone.
     """
     viewing = Viewing(bench, profile)
     asked = [item for item in items() if item.task in (*_ANSWERED, "localization", "captioning")]
-    own = _cells(asked, viewing, lambda item: rows.get(item.item_id), rates)
-    notes = _ar_notes(asked, rows, rates)
+    own = _cells(asked, viewing, lambda item: rows.get(item.item_id), rates, bertscores or {})
+    notes = _ar_notes(asked, rows, rates, with_bertscore=bertscores is not None)
     ours = _ours(asked, viewing, rows)
     blind = {}
     sample = BlindSample(asked)
@@ -114,16 +116,29 @@ def _cell(
     return SgmriCell(column, value, len(values), ours.get((level, column), {}), held)
 
 
-def _ar_notes(items: Iterable[Item], rows: Mapping[str, AnswerRow], rates: SgmriRates | None) -> dict[str, list[str]]:
+def sgmri_bertscores(items: Iterable[Item], rows: Mapping[str, AnswerRow]) -> dict[str, float] | None:
+    """Item → BERTScore of its reply, for the AR-Score; None if no item has one. Refused without the weights."""
+    texts = {item.item_id: pair for item in items if (pair := sgmri_texts(item, rows.get(item.item_id))) is not None}
+    if not texts:
+        return None
+    scorer = BertScore(find_roberta())
+    said = {key: pair for key, pair in texts.items() if pair[0].strip()}
+    return dict(zip(said, scorer.f1(*zip(*said.values())))) if said else {}
+
+
+def _ar_notes(
+    items: Iterable[Item], rows: Mapping[str, AnswerRow], rates: SgmriRates | None, *, with_bertscore: bool
+) -> dict[str, list[str]]:
     """Level → what the AR columns hold."""
-    weights = "BERTScore needs weights that are not shipped"
+    wording = "BERTScore, BLEU and ROUGE-L" if with_bertscore else "BLEU and ROUGE-L (no BERTScore: no weights)"
+    blind = "; blind rows are BLEU and ROUGE-L alone" if with_bertscore or rates is not None else ""
     if rates is None:
-        return {key: [f"AR holds BLEU and ROUGE-L only: no judge was asked, and {weights}"] for key in _COLUMNS}
+        return {key: [f"AR holds {wording} only: no judge was asked{blind}"] for key in _COLUMNS}
     result = {}
     for level in _COLUMNS:
         texts = ((i, sgmri_texts(i, rows.get(i.item_id))) for i in items if i.level == level)
         lacking = sum(1 for i, held in texts if held and held[0].strip() and i.item_id not in rates.parts)
-        notes = [f"AR is 0.4 {rates.judge} + 0.6 wording (BLEU and ROUGE-L; {weights}); blind rows are wording alone"]
+        notes = [f"AR is 0.4 {rates.judge} + 0.6 of {wording}{blind}"]
         if lacking:
             notes.append(f"{lacking} replies have no rate of {rates.judge} and are left out of AR, not counted as 0")
         result[level] = notes
@@ -145,6 +160,7 @@ def _cells(
     viewing: Viewing,
     row_of: Callable[[Item], AnswerRow | None],
     rates: SgmriRates | None = None,
+    bertscores: Mapping[str, float] = {},
 ) -> dict[tuple[str, str], list[float]]:
     """Level and column → the score of every sample."""
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -152,7 +168,7 @@ def _cells(
         if _is_duplicate(item):
             continue
         row = row_of(item)
-        for score, value in _scores(item, row, viewing, rates):
+        for score, value in _scores(item, row, viewing, rates, bertscores.get(item.item_id)):
             found[item.level, f"{item.task} {score}"].append(value)
     return found
 
@@ -174,7 +190,7 @@ def _said(row: AnswerRow | None) -> str:
 
 
 def _scores(
-    item: Item, row: AnswerRow | None, viewing: Viewing, rates: SgmriRates | None
+    item: Item, row: AnswerRow | None, viewing: Viewing, rates: SgmriRates | None, bertscore: float | None
 ) -> Iterable[tuple[str, float]]:
     said = _said(row)
     qa_type = item.parameters.get("qa_type") or _qa_type(item.answer)
@@ -186,7 +202,7 @@ def _scores(
     if texts is not None:
         part = None if rates is None else rates.parts.get(item.item_id)
         if rates is None or part is not None or not texts[0].strip():
-            yield "AR", ar_score(*texts, gpt=part).ar_score
+            yield "AR", ar_score(*texts, gpt=part, bertscore=bertscore).ar_score
     asked = boxes_of(item)
     if item.task == "localization" and asked is not None and not viewing.obstacle(item):
         value = _v_score(item, asked, said, viewing)

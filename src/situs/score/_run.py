@@ -14,8 +14,8 @@ from situs.items import Item
 from situs.profiles import Profile
 from situs.run import AnswerRow, RunInfo, items_of, open_run, read_hidden, read_journal
 from situs.score._open_answers import Verdicts, open_scores, with_open
-from situs.score._protocol_sgmri import SgmriRates, sgmri_tables
-from situs.score._scores import Scores, score_rows
+from situs.score._protocol_sgmri import SgmriRates, sgmri_bertscores, sgmri_tables
+from situs.score._scores import NotComputed, Scores, score_rows
 
 __all__ = ["open_answers", "score_run"]
 
@@ -69,5 +69,11 @@ def score_run(
         judged=texts.outcomes if texts is not None else {},
     )
     if given.protocol == "sgmri-vqa":
-        scores = msgspec.structs.replace(scores, sgmri=sgmri_tables(opened, items, rows, profile, rates))
+        lacking, bertscores = scores.not_computed, None
+        try:
+            bertscores = sgmri_bertscores(items(), rows)
+        except SitusError as error:
+            lacking = [*lacking, NotComputed("bertscore", f"{error.problem}; AR goes without it", error.fix)]
+        tables = sgmri_tables(opened, items, rows, profile, rates, bertscores)
+        scores = msgspec.structs.replace(scores, sgmri=tables, not_computed=lacking)
     return scores if texts is None else with_open(scores, texts)

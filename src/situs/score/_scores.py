@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
@@ -15,7 +15,7 @@ from situs.run import AnswerRow, Spec, Viewing, make_baseline
 from situs.score._blind_sample import BlindSample
 from situs.score._entries import METRICS, Entry, entries
 from situs.score._jury import JurySummary
-from situs.score._metrics_boxes import BOX_TUBE_IOU
+from situs.score._metrics_boxes import BOX_CENTRE_HIT_3D, BOX_FRAME_IOU, BOX_HIT_3D, BOX_IOU_3D, BOX_TUBE_IOU
 from situs.score._metrics_grades import (
     GRADE_EXACT,
     GRADE_KAPPA,
@@ -25,7 +25,7 @@ from situs.score._metrics_grades import (
     PRESENCE_SPECIFICITY,
 )
 from situs.score._metrics_numbers import SPEARMAN_WITHIN_STRUCTURE
-from situs.score._outcomes import Outcome, Scored, judge
+from situs.score._outcomes import NOT_COUNTED, Outcome, Scored, judge
 from situs.score._parse_boxes import INFERRED
 from situs.score._protocol_ct_spatialvqa import PublishedScores
 from situs.score._protocol_sgmri import SgmriTable
@@ -39,9 +39,15 @@ _BLIND = (_CHANCE, "majority", "prior")
 """Rows that see no image; always beside a model's."""
 _BLIND_BOXES = "grid"
 """One more where boxes are asked for: a fixed grid, which shows a score that only rewards more boxes."""
+_SCALE_TAGS = ("nominal:", "absent:")
+"""Tags that tell how grades are scored; no groups of their own."""
 _BY_TAG = (
     "accuracy",
     BOX_TUBE_IOU,
+    BOX_FRAME_IOU,
+    BOX_IOU_3D,
+    BOX_CENTRE_HIT_3D,
+    *BOX_HIT_3D.values(),
     GRADE_EXACT,
     GRADE_WITHIN_ONE,
     GRADE_KAPPA,
@@ -230,7 +236,7 @@ def _blind(
 
 
 def _by_tag(scored: list[Scored], names: Sequence[str], seed: int) -> dict[str, list[Entry]]:
-    groups = _grouped(scored, lambda row: row.tags)
+    groups = _grouped(scored, lambda row: tuple(tag for tag in row.tags if not tag.startswith(_SCALE_TAGS)))
     return {tag: entries(group, [n for n in names if n in _BY_TAG], seed) for tag, group in sorted(groups.items())}
 
 
@@ -278,6 +284,11 @@ def _warnings(scored: list[Scored], strangers: int) -> list[str]:
     inferred = sum(bool(INFERRED & set(row.outcome.flags)) for row in scored)
     if inferred:
         result.append(f"{inferred} answers were read in another scale, order or frame base than the profile declares")
+    hidden = Counter(row.outcome.parsed for row in scored if row.outcome.state == NOT_COUNTED)
+    for reason, count in hidden.most_common(1):
+        where = f"{sum(hidden.values()):,} of {len(scored):,} items are not answerable under this profile"
+        remedy = "; build with --images, or run with --profile sgmri-frames" if "not known" in reason else ""
+        result.append(f"{where}, {count:,} because {reason}{remedy}")
     patients = len({row.cluster for row in scored})
     if patients < 30:
         result.append(

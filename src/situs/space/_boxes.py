@@ -69,6 +69,10 @@ class WorldBox(msgspec.Struct, frozen=True, tag="world"):
         """Volume of the box."""
         return math.prod(self.extent_mm)
 
+    def holds_centre_of(self, other: WorldBox) -> bool:
+        """Whether the middle of another box lies in this one."""
+        return all(a <= 0.5 * (b + c) <= d for a, b, c, d in zip(self.lo_mm, other.lo_mm, other.hi_mm, self.hi_mm))
+
     def iou(self, other: WorldBox) -> float:
         """Intersection over union, no epsilon; 0 when both are empty."""
         shared = math.prod(

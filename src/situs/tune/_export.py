@@ -20,6 +20,7 @@ from situs.tune._example import Example, example_of, said_of
 from situs.tune._hf import write_hf
 from situs.tune._inspect import write_inspect
 from situs.tune._lmms_eval import write_lmms_eval
+from situs.tune._reasonknee import write_reasonknee
 from situs.tune._vlmevalkit import write_vlmevalkit
 from situs.tune._written import Written
 
@@ -32,6 +33,8 @@ FORMATS: dict[str, Callable[[Iterator[Example], Path, About], Written]] = {
     "hf": write_hf,
 }
 
+_REASONKNEE = "3dreasonknee"
+"""The published form of graded knees; it holds no pictures, and compound answers as they are."""
 _MARKER = "export.json"
 _NOT_ANSWERABLE = "not answerable under the profile"
 _NO_METRIC = "a {form} answer, which these tools do not score"
@@ -72,6 +75,10 @@ def export_bench(
         fix = "add --allow-restricted if you may hold such a copy; it is marked as restricted"
         raise SitusError("its data are restricted: pictures would leave the bench", where=folder, fix=fix)
     chosen = load_profile(profile)
+    if to == _REASONKNEE:
+        about = About(bench.info, chosen.name, chosen.hash)
+        items = _progressing(bench, split, limit, progress)
+        return _whole(to, out, about, lambda scratch: write_reasonknee(items, bench, scratch, about), {}, overwrite)
     presenter = Presenter(bench, chosen, data=data)
     left_out: Counter[str] = Counter()
 
@@ -109,6 +116,8 @@ def export_run(
     stand beside it.
     """
     _check_format(to)
+    if to == _REASONKNEE:
+        raise SitusError("is a form of benches, not of runs", where=f"--to {to}", fix="export the bench")
     info, opened = open_run(run, bench)
     rows = read_journal(run / "answers.jsonl")
     outcomes = score_run(opened.folder, run, metrics=["accuracy"]).outcomes
@@ -134,8 +143,8 @@ def export_run(
 
 
 def _check_format(to: str) -> None:
-    if to not in FORMATS:
-        raise SitusError(f"unknown format {to!r}", where="--to", fix=did_you_mean(to, FORMATS))
+    if to not in FORMATS and to != _REASONKNEE:
+        raise SitusError(f"unknown format {to!r}", where="--to", fix=did_you_mean(to, (*FORMATS, _REASONKNEE)))
 
 
 def _progressing(bench: Bench, split: str | None, limit: int | None, progress: Progress) -> Iterator[Item]:
@@ -159,8 +168,20 @@ def _by_study(items: Iterator[Item]) -> Iterator[Item]:
 def _write(
     to: str, out: Path, about: About, examples: Iterator[Example], left_out: Counter[str], overwrite: bool
 ) -> Exported:
+    return _whole(to, out, about, lambda folder: FORMATS[to](examples, folder, about), left_out, overwrite)
+
+
+def _whole(
+    to: str,
+    out: Path,
+    about: About,
+    write: Callable[[Path], Written],
+    known: dict[str, int],
+    overwrite: bool,
+) -> Exported:
     with new_folder(out, marker=_MARKER, overwrite=overwrite) as folder:
-        written = FORMATS[to](examples, folder, about)
+        written = write(folder)
+        left_out = Counter(known)
         left_out.update(written.left_out)
         if not written.items:
             reasons = ", ".join(sorted(left_out)) or "the bench is empty"

@@ -70,6 +70,11 @@ class SourceCounts(msgspec.Struct):
     outside: int = 0
     duplicate_rows: int = 0
     same_box_two_labels: int = 0
+    """Boxes of one frame that nearly coincide (IoU of at least .8) under two labels."""
+    two_study_labels: int = 0
+    """Further labels of the whole study: rows that share its empty coordinates under another label."""
+    repeated_places: int = 0
+    """Rows with volume, slice and coordinates of another row, whatever their label: duplicates and the ones above."""
 
 
 class AnnotationSet(msgspec.Struct):

@@ -132,6 +132,8 @@ def _counts(rows: list[BoxRow], dirty: Counter[str]) -> SourceCounts:
         outside=dirty["outside"],
         duplicate_rows=dirty["duplicate"],
         same_box_two_labels=dirty["two-labels"],
+        two_study_labels=dirty["two-study-labels"],
+        repeated_places=len(rows) - len({row.place for row in rows}),
     )
 
 

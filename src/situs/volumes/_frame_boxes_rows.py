@@ -73,6 +73,7 @@ def box_of(row: BoxRow) -> FrameBox | None:
 def dirt(rows: list[BoxRow], exact: Iterable[bool]) -> Iterator[Problem]:
     """Every piece of dirt, each with file and line; `exact` says of each row's label whether it is spelt as usual."""
     seen: dict[tuple[object, ...], str] = {}
+    whole: dict[str, str] = {}
     on_frame: dict[tuple[str, int], list[tuple[BoxRow, FrameBox]]] = defaultdict(list)
     spelt: Counter[str] = Counter()
     first: dict[str, str] = {}
@@ -85,6 +86,11 @@ def dirt(rows: list[BoxRow], exact: Iterable[bool]) -> Iterator[Problem]:
         if not usual:
             spelt[row.label] += 1
             first.setdefault(row.label, row.where)
+        if row.frame is None and row.volume in whole:
+            text = f"a second label of the whole study, at the same (empty) place as {whole[row.volume]}"
+            yield _warning("two-study-labels", row, text, "both labels are used")
+        elif row.frame is None:
+            whole[row.volume] = row.where
         if row.empty:
             yield _warning("zero-size", row, f"a box of {row.width:g} × {row.height:g} pixels", "it is left out")
             continue

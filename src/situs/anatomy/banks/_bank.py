@@ -19,7 +19,11 @@ from situs.errors import SitusError, did_you_mean
 __all__ = ["Bank", "BankQuestion", "Chain", "Family", "Region", "SubScore", "ZeroRule", "load_bank", "shipped_banks"]
 
 _STEPS = ("find", "describe", "measure", "grade")
-_AXES = ("medial_lateral", "posterior_anterior", "inferior_superior")
+_AXES = {
+    "medial_lateral": "from medial to lateral",
+    "posterior_anterior": "from back to front",
+    "inferior_superior": "from bottom to top",
+}
 
 
 class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,6 +40,14 @@ class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def approximate(self) -> bool:
         """Whether it is got by dividing a mask by rule."""
         return bool(self.span) or self.joint_mm is not None
+
+    @property
+    def rule(self) -> str:
+        """How the mask is divided, in words; empty for a whole mask."""
+        parts = [f"{100 * first:.0f}–{100 * last:.0f} % {_AXES[axis]}" for axis, (first, last) in self.span.items()]
+        if self.joint_mm is not None:
+            parts.insert(0, f"within {self.joint_mm:g} mm of the joint")
+        return f"{self.structure.replace('_', ' ')}: {', '.join(parts)}" if parts else ""
 
 
 class SubScore(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -64,6 +64,13 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether a higher grade is more of the same; within-one and weighted agreement make sense only then."""
     follow_up_only: tuple[int, ...] = ()
     """Grades that compare two time points; not asked of a single one."""
+    absent: int | None = None
+    """The grade that means the sign is not there; 0 unless stated, and none where the scale has no 0."""
+
+    @property
+    def absent_grade(self) -> int | None:
+        """The grade of absence, if there is one: what presence is told from."""
+        return self.absent if self.absent is not None else 0 if 0 in self.grades else None
 
     @property
     def grades(self) -> tuple[int, ...]:
@@ -89,6 +96,8 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             found.append("needs at least two grades, each once and in order")
         if not set(self.follow_up_only) <= set(self.grades):
             found.append("follow_up_only names a grade it does not have")
+        if self.absent is not None and self.absent not in self.grades:
+            found.append("absent names a grade it does not have")
         if bool(self.quantity) != all(level.range for level in self.levels) or (
             not self.quantity and any(level.range for level in self.levels)
         ):

@@ -12,7 +12,7 @@ from situs.anatomy.banks import Bank
 from situs.errors import SitusError
 from situs.facts.grades._grouped import GroupedTable
 from situs.facts.grades._published import from_published
-from situs.space import Grid, WorldBox
+from situs.space import Grid, IndexBox, WorldBox
 
 __all__ = ["RegionBox", "RegionBoxes"]
 
@@ -47,6 +47,11 @@ class RegionBoxes:
         self._numbers = [columns.index(name) for name in self._form]
         self._name = columns.index("region" if "region" in columns else "question")
         self._approximate = columns.index("approximate") if "approximate" in columns else None
+
+    @property
+    def studies(self) -> list[str]:
+        """Those it has boxes of."""
+        return self._rows.keys
 
     def read(self, study: str, grid: Grid) -> tuple[dict[str, RegionBox], str]:
         """Region → box, and the hash of what the file says of this study."""
@@ -87,10 +92,16 @@ class RegionBoxes:
         if self._form == _MM:
             x0, y0, z0, x1, y1, z1 = numbers
             try:
-                return WorldBox((x0, y0, z0), (x1, y1, z1))
+                box = WorldBox((x0, y0, z0), (x1, y1, z1))
             except SitusError as error:
                 raise SitusError(error.problem, where=where, fix="mend the row") from error
+            scan = IndexBox((0, 0, 0), grid.shape).to_world(grid.affine)
+            if any(a >= d or b <= c for a, b, c, d in zip(box.lo_mm, box.hi_mm, scan.lo_mm, scan.hi_mm)):
+                raise SitusError(
+                    "the box lies outside the scan", where=where, fix="give RAS+ mm, as the header has them"
+                )
+            return box
         try:
-            return from_published([int(number) for number in numbers], grid)
+            return from_published(numbers, grid)
         except SitusError as error:
-            raise SitusError(error.problem, where=where, fix="start comes before end") from error
+            raise SitusError(error.problem, where=where, fix=error.fix) from error

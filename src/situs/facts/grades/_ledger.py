@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from situs.anatomy.banks import Bank, BankQuestion, Scale, SubScore
+from situs.anatomy.banks import Bank, BankQuestion, Region, Scale, SubScore
 from situs.errors import SitusError
 from situs.facts._record import Cell, Fact, FactValue, Measured, fact_id
 from situs.facts.grades._box_file import RegionBox
@@ -17,11 +17,14 @@ from situs.facts.joint import (
     JointFrame,
     JointMasks,
     Measure,
+    Part,
     cartilage_loss,
     extrusion_mm,
     joint_frame,
     lesion_count,
     lesion_share,
+    patient_frame,
+    with_lesions,
 )
 from situs.space import WorldBox
 from situs.volumes import LabelMap
@@ -46,10 +49,21 @@ _MEASURES = (
 
 
 def masks_for(bank: Bank, labels: LabelMap, told: Collection[str]) -> JointMasks:
-    """The masks that a bank's regions and measures rest on; `told` are the names of a label map."""
-    wanted = {region.structure for region in bank.regions.values()} | {_LESIONS, *_CARTILAGE.values()}
+    """The masks that a bank's regions and measures rest on; `told` are the names of a label map.
+
+    A mask with the name of a region is that region. Where a structure comes only in such parts, it is their union.
+    """
+    wanted = {region.structure for region in bank.regions.values()} | {_LESIONS, *_CARTILAGE.values(), *bank.regions}
     own = [structure for structure in labels.structures if structure.name in wanted]
-    return JointMasks(labels.grid, {s.name: np.argwhere(labels.mask(s)) for s in own}, told)
+    voxels = {s.name: np.argwhere(labels.mask(s)) for s in own}
+    split = {name: region.structure for name, region in bank.regions.items() if name in voxels}
+    for whole in sorted({structure for structure in split.values() if structure not in voxels}):
+        parts = [voxels[name] for name, structure in split.items() if structure == whole]
+        voxels[whole] = np.unique(np.concatenate(parts), axis=0)
+    if _LESIONS in voxels:
+        bones = [name for name in voxels if name in _CARTILAGE or split.get(name) in _CARTILAGE]
+        voxels |= with_lesions({name: voxels[name] for name in bones}, voxels[_LESIONS], labels.grid.shape)
+    return JointMasks(labels.grid, voxels, told)
 
 
 class GradeLedger:
@@ -86,12 +100,19 @@ class GradeLedger:
 
     @cached_property
     def frame(self) -> JointFrame | None:
-        """The joint's own directions; None without masks."""
+        """The knee's own directions, or the patient's for what is no knee; None without masks."""
         if self._masks is None:
             return None
+        regions = self.bank.regions.values()
+        is_knee = {"femur", "tibia"} <= {region.structure for region in regions}
+        needs_side = is_knee or any("medial_lateral" in region.span for region in regions)
+        if self.graded.side == "" and not needs_side:
+            return patient_frame("right")
         if self.graded.side == "":
             fix = "give the column side: medial and lateral are never guessed"
             raise SitusError("no side of the body in the table", where=self.graded.study, fix=fix)
+        if not is_knee:
+            return patient_frame(self.graded.side)
         return joint_frame(self._masks.centres_mm(), self.graded.side)
 
     def fact(self, kind: str, *subjects: str) -> Fact:
@@ -134,15 +155,21 @@ class GradeLedger:
             return self._record(
                 REGION_BOX, (region,), value, Cell(self._boxes_hash, region, "box"), unit="mm", flags=flags
             )
-        if self._masks is None or self.frame is None:
-            raise KeyError(region)
-        part = self._masks.part(self.bank.regions[region], self.frame)
-        if part is None:
+        part = self._part(region)
+        if part is None or self._masks is None or self.frame is None:
             raise KeyError(region)
         box = part.box_mm(self._masks.grid)
         flags = ("approximate",) if part.approximate else ()
-        how = self._measured("region_box@1", {"basis": self.frame.basis})
+        rule = {"rule": self.bank.regions[region].rule} if part.approximate else {}
+        how = self._measured("region_box@1", {"basis": self.frame.basis, **rule})
         return self._record(REGION_BOX, (region,), (*box.lo_mm, *box.hi_mm), how, unit="mm", flags=flags)
+
+    def _part(self, region: str) -> Part | None:
+        """The voxels of a region: a mask of its own name, or a part of its structure's."""
+        if self._masks is None or self.frame is None:
+            return None
+        known = self.bank.regions[region]
+        return self._masks.part(Region(known.text, region) if region in self._masks else known, self.frame)
 
     def _measure(self, kind: str, question_id: str, key: str) -> Fact:
         question, sub, scale = self._known(question_id, key)
@@ -160,7 +187,7 @@ class GradeLedger:
         region = self.bank.regions[question.region]
         match sub.measures:
             case "lesion_share" | "lesion_count":
-                part = masks.part(region, frame)
+                part = self._part(question.region)
                 if part is None or not masks.is_told(_LESIONS):
                     return None
                 measure = lesion_share if sub.measures == "lesion_share" else lesion_count
@@ -170,7 +197,8 @@ class GradeLedger:
             case _:
                 if question.region not in self._cartilage:
                     name = _CARTILAGE.get(region.structure, "")
-                    self._cartilage[question.region] = cartilage_loss(region, name, masks, frame)
+                    part = self._part(question.region)
+                    self._cartilage[question.region] = cartilage_loss(part, region.structure, name, masks, frame)
                 loss = self._cartilage[question.region]
                 if loss is None:
                     return None

@@ -31,16 +31,25 @@ def to_published(box: WorldBox, grid: Grid) -> tuple[int, int, int, int, int, in
     return int(low[s]), int(high[s]), int(low[x]), int(high[x]), int(low[y]), int(high[y])
 
 
-def from_published(numbers: Sequence[int], grid: Grid) -> WorldBox:
+def from_published(numbers: Sequence[float], grid: Grid) -> WorldBox:
     """The box in mm over the voxels named."""
-    start, end, x_min, x_max, y_min, y_max = numbers
+    if any(number != int(number) for number in numbers):
+        raise SitusError(f"box {_told(numbers)} is not of whole voxels", fix="give indices from 0, not shares")
+    start, end, x_min, x_max, y_min, y_max = (int(number) for number in numbers)
     if start > end or x_min > x_max or y_min > y_max:
-        raise SitusError(f"box {list(numbers)} is inside out", fix="each start comes before its end")
+        raise SitusError(f"box {_told(numbers)} is inside out", fix="each start comes before its end")
     low, high = np.zeros(3, dtype=int), np.zeros(3, dtype=int)
     for axis, least, most in zip(_order(grid), (start, y_min, x_min), (end, y_max, x_max)):
         low[axis], high[axis] = least, most + 1
+    if low.min() < 0 or (high > grid.shape).any():
+        fix = f"slices, y and x go up to {', '.join(str(grid.shape[axis] - 1) for axis in _order(grid))}"
+        raise SitusError(f"box {_told(numbers)} lies outside the scan", fix=fix)
     first, last = ((int(a), int(b), int(c)) for a, b, c in (low, high))
     return IndexBox(first, last).to_world(grid.affine)
+
+
+def _told(numbers: Sequence[float]) -> str:
+    return f"[{', '.join(f'{number:g}' for number in numbers)}]"
 
 
 def _order(grid: Grid) -> tuple[int, int, int]:

@@ -15,7 +15,7 @@ from situs.errors import SitusError
 from situs.facts.grades._columns import ColumnMap
 from situs.facts.grades._grouped import GroupedTable
 
-__all__ = ["GradeTable", "GradedStudy"]
+__all__ = ["CONTRADICTORY", "FOLLOW_UP", "GradeTable", "GradedStudy"]
 
 _MISSING = frozenset({"", "na", "n/a", "nan", "null", "."})
 _SIDES = {"left": "left", "l": "left", "right": "right", "r": "right"}
@@ -61,7 +61,6 @@ class GradeTable:
             for field in (*_OF_STUDY, "question", "sub_score", "grade")
             if columns.column(field) in self._rows.columns
         }
-        self._wide = self._wide_places() if columns.is_wide else []
         if not columns.is_wide:
             lacking = [field for field in ("question", "sub_score", "grade") if field not in self._places]
             if lacking:
@@ -75,6 +74,7 @@ class GradeTable:
             for name in {sub.key, sub.published}
             if name
         }
+        self._wide = self._wide_places() if columns.is_wide else []
         self._expected = sum(len(bank.sub_scores_of(question)) for question in bank.question)
 
     @property
@@ -104,7 +104,7 @@ class GradeTable:
         places = []
         for name, column in self._map.grades.items():
             question, _, key = name.partition(".")
-            self._bank.get(question)
+            self._key(question, key, "--columns")
             if column not in self._rows.columns:
                 raise SitusError(f"has no column {column!r}", where=self.path, fix=f"mend [grades] {name!r} in the map")
             places.append(((question, key), self._rows.columns.index(column)))
@@ -122,6 +122,9 @@ class GradeTable:
     def _key(self, question: str, key: str, where: str) -> str:
         found = self._keys.get((question, key))
         if found is None:
+            if question not in self._bank.by_id:
+                fix = f"its questions are {', '.join(list(self._bank.by_id)[:3])} … {self._bank.question[-1].id}"
+                raise SitusError(f"bank {self._bank.name} has no question {question!r}", where=where, fix=fix)
             known = ", ".join(sub.key for sub in self._bank.sub_scores_of(self._bank.get(question)))
             problem = f"question {question} has no sub-score {key!r}"
             raise SitusError(problem, where=where, fix=f"it has {known}")

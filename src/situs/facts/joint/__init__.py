@@ -1,6 +1,6 @@
 """Facts about a joint from its masks: its directions, its subregions, and what they show of a graded sign."""
 
-from situs.facts.joint._frame import JointFrame, joint_frame
+from situs.facts.joint._frame import JointFrame, joint_frame, patient_frame
 from situs.facts.joint._geometry import (
     Cartilage,
     Measure,
@@ -9,7 +9,7 @@ from situs.facts.joint._geometry import (
     lesion_count,
     lesion_share,
 )
-from situs.facts.joint._regions import JointMasks, Part, part_of
+from situs.facts.joint._regions import JointMasks, Part, part_of, with_lesions
 
 __all__ = [
     "Cartilage",
@@ -23,4 +23,6 @@ __all__ = [
     "lesion_count",
     "lesion_share",
     "part_of",
+    "patient_frame",
+    "with_lesions",
 ]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from situs.errors import SitusError
 
-__all__ = ["JointFrame", "Points", "joint_frame"]
+__all__ = ["JointFrame", "Points", "joint_frame", "patient_frame"]
 
 Points = NDArray[np.float64]
 Side = Literal["left", "right"]
@@ -41,10 +41,10 @@ def joint_frame(centres_mm: Mapping[str, Points], side: Side) -> JointFrame:
     """
     missing = [name for name in ("femur", "tibia") if name not in centres_mm]
     if missing:
-        fix = "give masks of femur and tibia, or boxes by --boxes"
+        fix = "name masks femur and tibia (--label-map), or give boxes (--boxes)"
         raise SitusError(f"no {' and '.join(missing)}: the knee's directions are unknown", fix=fix)
     up = _unit(centres_mm["femur"] - centres_mm["tibia"])
-    ahead = centres_mm["patella"] - centres_mm["femur"] if "patella" in centres_mm else np.array([0.0, 1.0, 0.0])
+    ahead = centres_mm["patella"] - centres_mm["femur"] if "patella" in centres_mm else np.array([0.0, 100.0, 0.0])
     forward = _unit(ahead - (ahead @ up) * up)
     right = np.cross(forward, up)
     lateral = right if side == "right" else -right
@@ -53,6 +53,12 @@ def joint_frame(centres_mm: Mapping[str, Points], side: Side) -> JointFrame:
     frame = JointFrame(np.stack([lateral, forward, up]), side, basis)
     _refuse_swapped(frame, centres_mm)
     return frame
+
+
+def patient_frame(side: Side) -> JointFrame:
+    """The patient's own axes, for structures that are no joint; lateral is away from the middle of the body."""
+    lateral = [1.0 if side == "right" else -1.0, 0.0, 0.0]
+    return JointFrame(np.array([lateral, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), side, "the patient's axes")
 
 
 def _unit(vector: Points) -> Points:

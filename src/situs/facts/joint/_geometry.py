@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy.banks import Region
 from situs.facts.joint._frame import JointFrame
 from situs.facts.joint._regions import JointMasks, Part
 from situs.facts.joint._thickness import LINE_MM
@@ -63,7 +62,9 @@ def lesion_count(part: Part, lesions: NDArray[np.intp], masks: JointMasks) -> Me
     return Measure(float(counts[1]), (float(min(counts)), float(max(counts))))
 
 
-def cartilage_loss(region: Region, cartilage: str, masks: JointMasks, frame: JointFrame) -> Cartilage | None:
+def cartilage_loss(
+    part: Part | None, bone: str, cartilage: str, masks: JointMasks, frame: JointFrame
+) -> Cartilage | None:
     """Loss over a subregion, from the thickness of cartilage along lines across the joint, one every 0.5 mm.
 
     Lines run up and down for femur and tibia, front to back for the patella; the mask is interpolated between voxels,
@@ -71,18 +72,17 @@ def cartilage_loss(region: Region, cartilage: str, masks: JointMasks, frame: Joi
     this bone (the 95th percentile of its lines that have any), bare where it is thinner than 20 %. Patches that are
     narrower than 1.5 mm do not count.
     """
-    part = masks.part(region, frame)
     if part is None or cartilage not in masks:
         return None
-    lines = masks.thickness(cartilage, region.structure, frame)
+    lines = masks.thickness(cartilage, bone, frame)
     own = part.own[:, lines.across]
     thickness = lines.within(own.min(axis=0), own.max(axis=0))
     if min(thickness.shape) < _FEWEST_LINES:
         return None
     worn, bare = (_without_specks(thickness < share * lines.usual_mm) for share in (_WORN, _BARE))
     bare &= worn
-    # Half a voxel to either side of every edge between lost and whole.
-    reach = masks.half_voxel_mm / LINE_MM
+    # Half a voxel, and half the way to the next line, to either side of every edge between lost and whole.
+    reach = (masks.half_voxel_mm + LINE_MM / 2) / LINE_MM
     edge = _edges(worn) * 2.0 * reach, _edges(bare) * 2.0 * reach
     loss = _share(int(worn.sum()), worn.size, edge[0])
     return Cartilage(loss, _share(int(bare.sum()), int(worn.sum()), edge[1]))

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from situs.anatomy.banks import Region
 from situs.facts.joint._frame import JointFrame, Points
 from situs.facts.joint._thickness import Lines, measure_lines
-from situs.space import Grid, IndexBox, IndexPoints, WorldBox
+from situs.space import Grid, IndexPoints, WorldBox
 
-__all__ = ["JointMasks", "Part", "part_of"]
+__all__ = ["JointMasks", "Part", "part_of", "with_lesions"]
 
 _AXIS = {"medial_lateral": 0, "posterior_anterior": 1, "inferior_superior": 2}
 _JOINT_END = {"femur": "low", "tibia": "high"}
@@ -91,10 +91,10 @@ class Part:
     """Its voxel centres in the joint's frame."""
 
     def box_mm(self, grid: Grid) -> WorldBox:
-        """The world box over its voxel cubes."""
-        lo, hi = self.indices.min(axis=0), self.indices.max(axis=0) + 1
-        first, last = ((int(a), int(b), int(c)) for a, b, c in (lo, hi))
-        return IndexBox(first, last).to_world(grid.affine)
+        """The tight world box over its voxel cubes, also for oblique affines."""
+        world = np.asarray(grid.affine.to_world(IndexPoints(self.indices.astype(np.float64))))
+        half = grid.affine.half_voxel_mm
+        return WorldBox.of(world.min(axis=0) - half, world.max(axis=0) + half)
 
 
 def part_of(region: Region, masks: JointMasks, frame: JointFrame) -> Part | None:
@@ -121,3 +121,28 @@ def part_of(region: Region, masks: JointMasks, frame: JointFrame) -> Part | None
         share = (along - lo) / (hi - lo)
         held &= (share >= first) & ((share < last) | (last == 1.0))
     return Part(indices[held], approximate=True, own=own[held]) if held.any() else None
+
+
+def with_lesions(
+    bones: dict[str, NDArray[np.intp]], lesions: NDArray[np.intp], shape: tuple[int, ...]
+) -> dict[str, NDArray[np.intp]]:
+    """Bones that hold the lesions within them, also where labels exclude each other and lesions are holes in a bone.
+
+    There a lesion voxel belongs to the bones with the nearest voxels. Masks that overlap the lesions are left alone.
+    """
+    from scipy.ndimage import distance_transform_edt
+
+    # A lesion is next to its bone: a few voxels around all lesions are enough.
+    low, high = np.maximum(lesions.min(axis=0) - 3, 0), np.minimum(lesions.max(axis=0) + 4, shape)
+    places = tuple((lesions - low).T)
+    reach = np.full((len(bones), len(lesions)), np.inf)
+    for number, voxels in enumerate(bones.values()):
+        near = voxels[((voxels >= low) & (voxels < high)).all(axis=1)]
+        free = np.ones(high - low, dtype=np.bool_)
+        free[tuple((near - low).T)] = False
+        if not free[places].all():
+            return bones
+        if len(near):
+            reach[number] = distance_transform_edt(free)[places]
+    nearest = (reach == reach.min(axis=0)) & np.isfinite(reach)
+    return {name: np.concatenate([bones[name], lesions[own]]) for name, own in zip(bones, nearest)}

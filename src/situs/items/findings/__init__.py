@@ -2,6 +2,7 @@
 
 from situs.items.findings._arrange import Draft, Twins, arrange_findings, draft, place_finding
 from situs.items.findings._ask import FINDING_TASKS, FindingTask, choose_finding_tasks, pose_finding, questions_of
+from situs.items.findings._position import right_by_position
 from situs.items.findings._trace import TRACE_FORMS, trace_text
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "place_finding",
     "pose_finding",
     "questions_of",
+    "right_by_position",
     "trace_text",
 ]

@@ -1,7 +1,8 @@
 """Which questions about boxes become items: balanced answers, twins, and options that give nothing away.
 
 * Yes/no, counts, and options of a fixed set: within each text, every offered answer is right equally often. Each twin
-  group holds one item for each answer, of different patients.
+  group holds one item for each answer, of different patients, on slices that lie alike in the stack as far as there
+  are such: a finding has its usual slices, and a negative far from them could be told by its place alone.
 * One of several findings: groups of items that share their options, each option right once.
 * All that apply: wrong options are chosen so that a finding is offered wrongly about as often as rightly.
 * Boxes, frames and text have no countable answer and are all kept.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 import msgspec
 import numpy as np
@@ -25,6 +27,8 @@ __all__ = ["Draft", "Twins", "arrange_findings", "draft", "place_finding"]
 
 _LOOK = 40
 """How far down a list is looked for an item of another patient, or with fitting options."""
+_LOOK_ALIKE = 400
+"""How far for a slice that lies alike."""
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -41,6 +45,10 @@ class Draft(msgspec.Struct, frozen=True):
     pool: tuple[str, ...]
     shared: bool
     """Whether its options are chosen for each item (one of several findings), not fixed by the question."""
+    frame: int = -1
+    """Of a question about one slice."""
+    about: tuple[str, ...] = ()
+    """Its tags."""
 
 
 def draft(item: Item) -> Draft:
@@ -50,7 +58,9 @@ def draft(item: Item) -> Draft:
     pool = tuple(option.value for option in item.options)
     shared = item.form == "choice" and item.task == "classification"
     text, level = item.question, item.level
-    return Draft(item.item_id, item.patient_id, item.task, item.form, level, text, key, right, pool, shared)
+    frame = item.frames[0] if level == "slice" and item.frames else -1
+    about = (text, key, right, pool, shared, frame, item.tags)
+    return Draft(item.item_id, item.patient_id, item.task, item.form, level, *about)
 
 
 def arrange_findings(drafts: Sequence[Draft], seed: int, rules: BoxRules) -> dict[str, Placement]:
@@ -102,14 +112,16 @@ def _fixed(entries: list[Draft], name: bytes, rules: BoxRules) -> dict[str, Plac
 
 
 def _members(queues: dict[str, deque[Draft]]) -> list[Draft] | None:
-    """One item from each queue, no two of one patient; they leave their queues."""
+    """One item from each queue, no two of one patient, on slices as like as there are; they leave their queues."""
     members: list[Draft] = []
     for queue in queues.values():
-        used = {entry.patient_id for entry in members}
-        place = next((n for n, e in zip(range(_LOOK), queue) if e.patient_id not in used), None)
-        if place is None:
+        used, wanted = {entry.patient_id for entry in members}, members[0].frame if members else -1
+        reach = _LOOK if wanted < 0 else _LOOK_ALIKE
+        free = [(n, e) for n, e in enumerate(islice(queue, reach)) if e.patient_id not in used]
+        if not free:
             return None
-        members.append(queue[place])
+        place, entry = min(free, key=lambda pair: abs(pair[1].frame - wanted)) if wanted >= 0 else free[0]
+        members.append(entry)
         del queue[place]
     return members
 

@@ -27,17 +27,18 @@ function makeStrip(data, entry) {
   const output = h('output', {});
   const words = h('p', { class: 'boxes-said', role: 'status' });
   const runs = Object.keys(said).map(Number).filter((run) => said[run].length);
+  const colour = (run) => 'c' + runs.indexOf(run) % 5;
   const boxesOn = (place) => [
     ...(strip.truth ? truth.filter((box) => box[0] === place).map((box) => ({ box, cls: 'true', name: 'truth' })) : []),
-    ...runs.filter((run) => !strip.hidden.has(data.runs[run][0])).flatMap((run, n) => said[run].filter((box) => box[0] === place).map((box) => ({ box, cls: 'said c' + n % 5, name: data.runs[run][0] }))),
+    ...runs.filter((run) => !strip.hidden.has(data.runs[run][0])).flatMap((run) => said[run].filter((box) => box[0] === place).map((box) => ({ box, cls: 'said ' + colour(run), name: data.runs[run][0] }))),
   ];
   const thumbs = frames.map(([place, key, width, height], n) => {
     const has = truth.some((box) => box[0] === place) || asked.includes(place);
-    const mark = runs.some((run) => said[run].some((box) => box[0] === place));
+    const marked = runs.filter((run) => said[run].some((box) => box[0] === place));
     const image = key ? h('img', { alt: '', src: data.shared.frames[key] }) : h('span', { class: 'blank' });
     image.style.aspectRatio = `${width} / ${height}`;
-    return h('button', { type: 'button', class: 'thumb', 'aria-label': `picture ${place + base}${has ? ', in the right answer' : ''}${mark ? ', in an answer given' : ''}`, onclick: () => go(n) },
-      image, h('span', { class: 'no' }, String(place + base), has ? h('i', { class: 'has true' }) : null, mark ? h('i', { class: 'has said' }) : null));
+    return h('button', { type: 'button', class: 'thumb', 'aria-label': `picture ${place + base}${has ? ', in the right answer' : ''}${marked.length ? ', in an answer given' : ''}`, onclick: () => go(n) },
+      image, h('span', { class: 'no' }, String(place + base), has ? h('i', { class: 'has true' }) : null, marked.slice(0, 4).map((run) => h('i', { class: 'has said ' + colour(run) }))));
   });
   const row = h('div', { class: 'thumbs', role: 'group', 'aria-label': 'All pictures' }, thumbs);
 

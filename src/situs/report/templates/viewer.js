@@ -1,7 +1,7 @@
 // Three planes of one item. Pixels are voxels; the browser scales them by millimetres.
 const PLANES = ['axial', 'coronal', 'sagittal'];
 const ENDS = { axial: 'from the feet', coronal: 'from the back', sagittal: "from the patient's left" };
-const show = { hidden: new Set(), boxes: false, line: true, lines: false, zoom: false, main: null };
+const show = { hidden: new Set(), boxes: null, line: true, lines: false, zoom: false, main: null };
 const images = new Map();
 
 function imageOf(uri, ready) {
@@ -143,9 +143,10 @@ function makeViewer(shared, view, subjects) {
       const path = ((outlines[name] || {})[plane] || {})[index];
       if (path && !show.hidden.has(place)) parts.push(s('path', { class: 'o' + colour(place), d: path }));
     });
-    if (show.boxes) view.marks.boxes.forEach((box, place) => {
+    if (isShown('boxes')) view.marks.boxes.forEach((box, place) => {
       const cut = boxCut(box.corners, through, index).map((point) => pixel(plane, point));
-      if (cut.length > 2) parts.push(s('path', { class: 'bx' + colour(place), d: 'M' + cut.map((c) => c.map((v) => v.toFixed(2)).join(' ')).join('L') + 'z' }));
+      if (cut.length > 2) parts.push(s('path', { class: view.boxed ? 'bx asked' : 'bx' + colour(place), d: 'M' + cut.map((c) => c.map((v) => v.toFixed(2)).join(' ')).join('L') + 'z' }));
+      if (cut.length > 2 && view.boxed) labels.push([(Math.min(...cut.map((c) => c[0])) + Math.max(...cut.map((c) => c[0]))) / 2, Math.max(...cut.map((c) => c[1])), box.label]);
     });
     if (show.lines) {
       const far = 1e4;
@@ -225,9 +226,10 @@ function makeViewer(shared, view, subjects) {
   }
   const refit = () => { PLANES.forEach(fit); drawAll(); };
 
+  const isShown = (key) => key === 'boxes' ? show.boxes ?? view.boxed : show[key];
   const toggle = (words, key, title) => {
-    const button = h('button', { type: 'button', class: 'tool', 'aria-pressed': String(show[key]), title, onclick: () => {
-      show[key] = !show[key];
+    const button = h('button', { type: 'button', class: 'tool', 'aria-pressed': String(isShown(key)), title, onclick: () => {
+      show[key] = !isShown(key);
       button.setAttribute('aria-pressed', String(show[key]));
       refit();
     } }, words);
@@ -244,7 +246,7 @@ function makeViewer(shared, view, subjects) {
   });
   const hasLine = view.marks.lines.length || view.marks.planes.length || view.marks.midline;
   const toolbar = h('div', { class: 'toolbar', role: 'group', 'aria-label': 'What is drawn over the pictures' }, chips,
-    view.marks.boxes.length ? toggle('Boxes', 'boxes', 'boxes of the structures') : null,
+    view.marks.boxes.length ? toggle('Boxes', 'boxes', view.boxed ? 'the box that is asked for' : 'boxes of the structures') : null,
     hasLine ? toggle(view.marks.midline ? 'Midline' : view.marks.lines.length ? 'Measured line' : 'Measured height', 'line', 'what was measured') : null,
     toggle('Slice lines', 'lines', 'where the other two views cut'),
     toggle('Zoom', 'zoom', 'show only the structures and 15 mm around them'));
@@ -255,6 +257,7 @@ function makeViewer(shared, view, subjects) {
   const words = [view.window + '.', "Radiological view: the patient's right is on the picture's left."];
   const kinds = { centres: 'between the two centres', gap: 'between the nearest points of the two surfaces', extent: 'from end to end along the patient axis' };
   const [line] = view.marks.lines, [rule] = view.marks.planes;
+  if (view.boxed && view.marks.boxes.length) words.push(`Green box: ${view.marks.boxes[0].label}.`);
   if (line) words.push(`White line: ${kinds[line.kind]}, projected on each plane; dashed, with hollow ends, where it leaves the slice.`);
   if (rule) words.push(`Dotted: ${rule.text}.`);
   if (view.marks.midline) words.push(`Yellow dashes: ${view.marks.midline.text}.`);

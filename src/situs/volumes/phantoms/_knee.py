@@ -70,11 +70,14 @@ class KneeAnatomy(msgspec.Struct, frozen=True):
     truth: KneeTruth
 
 
-def plan_knee(rng: np.random.Generator) -> KneeAnatomy:
-    """Draw a knee: which subregions have lesions or lost cartilage, and how far each meniscus stands out."""
-    regions, lesions = _draw_regions(rng)
-    plates = tuple(_draw_plate(rng, name) for name in _PLATES)
-    extrusion = {name: _draw_extrusion(rng) for name in _EXTRUSIONS}
+def plan_knee(rng: np.random.Generator, *, any_size: bool = False) -> KneeAnatomy:
+    """Draw a knee: which subregions have lesions or lost cartilage, and how far each meniscus stands out.
+
+    Sizes lie clearly inside the bins of their scales; with `any_size` anywhere, also at their edges.
+    """
+    regions, lesions = _draw_regions(rng, any_size=any_size)
+    plates = tuple(_draw_plate(rng, name, any_size=any_size) for name in _PLATES)
+    extrusion = {name: _draw_extrusion(rng, any_size=any_size) for name in _EXTRUSIONS}
     fluid = float(rng.uniform(6.0, 22.0))
     effusion = Ellipsoid((0.0, 34.0, 62.0), (fluid, 6.0, fluid * 0.6))
     structures: dict[str, tuple[Shape, ...]] = {
@@ -122,8 +125,8 @@ def _block(corners: Corners) -> Cuboid:
     return Cuboid(vector((lo + hi) / 2), vector((hi - lo) / 2))
 
 
-def _draw_regions(rng: np.random.Generator) -> tuple[list[RegionTruth], list[Shape]]:
-    """Lesions as slabs side by side, away from the subregion's faces; their share well inside a bin."""
+def _draw_regions(rng: np.random.Generator, *, any_size: bool) -> tuple[list[RegionTruth], list[Shape]]:
+    """Lesions as slabs side by side, away from the subregion's faces."""
     regions: list[RegionTruth] = []
     lesions: list[Shape] = []
     for name, corners in subregions().items():
@@ -131,6 +134,8 @@ def _draw_regions(rng: np.random.Generator) -> tuple[list[RegionTruth], list[Sha
         share = float(rng.choice([rng.uniform(8.0, 25.0), rng.uniform(40.0, 58.0)]))
         if count == 1 and rng.random() < 0.3:
             share = float(rng.uniform(72.0, 76.0))
+        if any_size:
+            share = float(rng.uniform(3.0, _most_share(corners, count)))
         slabs = list(_slabs(corners, count, share)) if count else []
         whole = _block(corners).volume_mm3
         told = 100.0 * sum(slab.volume_mm3 for slab in slabs) / whole
@@ -139,12 +144,22 @@ def _draw_regions(rng: np.random.Generator) -> tuple[list[RegionTruth], list[Sha
     return regions, lesions
 
 
+_WIDEST = 0.95
+_GAP_MM = 3.0
+
+
+def _most_share(corners: Corners, count: int) -> float:
+    """Percent of a subregion that so many slabs can fill."""
+    height = corners[1][2] - corners[0][2]
+    return 100.0 * _WIDEST**2 * (height - _GAP_MM * (count + 1)) / height
+
+
 def _slabs(corners: Corners, count: int, share: float) -> Iterator[Cuboid]:
-    """`count` equal blocks along z with 3 mm between them, filling `share` percent of the subregion in all."""
+    """`count` equal blocks along z, at least 3 mm apart, filling `share` percent of the subregion in all."""
     lo, hi = np.array(corners[0]), np.array(corners[1])
     size = hi - lo
-    room = size[2] - 3.0 * (count + 1)
-    across = np.minimum(np.sqrt(share / 100.0 * size[2] / room), 0.95)
+    room = size[2] - _GAP_MM * (count + 1)
+    across = np.minimum(np.sqrt(share / 100.0 * size[2] / room), _WIDEST)
     height = share / 100.0 * size[2] / across**2
     each = height / count
     gap = (size[2] - height) / (count + 1)
@@ -154,10 +169,20 @@ def _slabs(corners: Corners, count: int, share: float) -> Iterator[Cuboid]:
         yield Cuboid(vector((*((lo + hi) / 2)[:2], bottom + each / 2)), vector(half))
 
 
-def _draw_plate(rng: np.random.Generator, name: str) -> PlateTruth:
+_STRIP_MM = 2.5
+"""Strips of worn cartilage and bare bone are at least so wide, so that a DESS of 0.8 mm can show them."""
+
+
+def _draw_plate(rng: np.random.Generator, name: str, *, any_size: bool) -> PlateTruth:
     if rng.random() < 0.5:
         return PlateTruth(name, 0.0, 0.0)
-    # Strips of bare bone are at least 2.5 mm wide, so that a DESS of 0.8 mm can show them.
+    if any_size:
+        lo, hi = subregions()[name]
+        along = 2 if name.startswith("patella") else 1
+        length = hi[along] - lo[along]
+        lost = float(rng.uniform(2 * _STRIP_MM, length - _STRIP_MM))
+        bare = float(rng.choice([0.0, rng.uniform(_STRIP_MM, lost - _STRIP_MM), lost]))
+        return PlateTruth(name, 100.0 * lost / length, min(100.0, 100.0 * bare / lost))
     share = float(rng.choice([rng.uniform(40.0, 60.0), rng.uniform(84.0, 90.0)]))
     full = float(rng.choice([0.0, rng.uniform(40.0, 60.0), rng.uniform(86.0, 94.0)]))
     return PlateTruth(name, share, full)
@@ -183,8 +208,10 @@ def _plate_solids(plate: PlateTruth) -> list[Shape]:
     return solids
 
 
-def _draw_extrusion(rng: np.random.Generator) -> float:
-    """Clearly inside a bin of [0,2), [2,3), [3,5), [5,∞) mm."""
+def _draw_extrusion(rng: np.random.Generator, *, any_size: bool) -> float:
+    """Clearly inside a bin of [0,2), [2,3), [3,5), [5,∞) mm, or anywhere."""
+    if any_size:
+        return float(rng.uniform(0.0, 8.0))
     low, high = ((0.0, 1.2), (2.45, 2.55), (3.7, 4.3), (5.8, 7.0))[int(rng.choice(4, p=[0.4, 0.2, 0.2, 0.2]))]
     return float(rng.uniform(low, high))
 

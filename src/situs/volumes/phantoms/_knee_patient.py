@@ -69,15 +69,16 @@ def make_knee(
     oblique: bool = True,
     reorder: bool = True,
     noise: bool = True,
+    any_size: bool = False,
 ) -> PhantomKnee:
     """Knee number `index` of the population `seed`; the same arguments always give the same bytes.
 
-    `spacing_mm` is that of the axes nearest to right, front and head (slices are sagittal). No option changes the
-    anatomy, and `side` only mirrors it.
+    `spacing_mm` is that of the axes nearest to right, front and head (slices are sagittal). Only `any_size` changes
+    the anatomy (see `plan_knee`); `side` mirrors it.
     """
     if seed < 0 or index < 0:
         raise SitusError(f"seed {seed} or index {index} is negative", fix="give whole numbers from 0")
-    anatomy = plan_knee(_stream(seed, index, 0))
+    anatomy = plan_knee(_stream(seed, index, 0), any_size=any_size)
     rng = _stream(seed, index, 1)
     drawn: KneeSide = "left" if rng.random() < 0.5 else "right"
     chosen = side or drawn
