@@ -172,21 +172,22 @@ def test_grades_by_hand() -> None:
     assert presence_sensitivity(table) == pytest.approx(1 / 3)
     assert presence_specificity(table) == pytest.approx(1 / 3)
     assert quadratic_kappa(table) == pytest.approx(sklearn_kappa([0, 0, 1, 3], [0, 1, 1, 0]))
-    assert quadratic_kappa(grade_table([1, 1], [1, 1])) is None
-    assert quadratic_kappa(grade_table([1], [None])) is None
+    assert np.isnan(quadratic_kappa(grade_table([1, 1], [1, 1])))
+    assert np.isnan(quadratic_kappa(grade_table([1], [None])))
     assert quadratic_kappa(grade_table([0, 3], [0, 3])) == 1.0
-    assert presence_sensitivity(grade_table([0], [0])) is None
+    assert np.isnan(presence_sensitivity(grade_table([0], [0])))
 
 
 def test_sub_scores_are_not_pooled() -> None:
     """Within each sub-score the answers are a constant: no agreement, though together they would look perfect."""
     answers = [[("a", truth, 0), ("b", truth + 5, 5)] for truth in (0, 1, 0, 1)]
-    assert GradeTables(answers).mean(quadratic_kappa, np.arange(4)) == pytest.approx(0.0)
+    tables = GradeTables(answers, [[row] for row in range(4)])
+    assert tables.means(quadratic_kappa, [np.arange(4)]) == pytest.approx(0.0)
 
 
 def test_tables_of_a_resample_count_repeats() -> None:
     answers = [[("a", 0, 0)], [("a", 1, 0)], [("a", 2, None)]]
-    tables = GradeTables(answers)
-    picked = np.array([0, 0, 2])
-    assert tables.counts(picked)[0].sum() == 3
-    assert tables.counts(picked)[0][0, 0] == 2
+    tables = GradeTables(answers, [[0], [1, 2]])
+    (counts,) = tables.counts([np.array([0, 0, 1])])
+    assert counts[0].sum() == 4
+    assert counts[0][0, 0] == 2

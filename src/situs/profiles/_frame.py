@@ -89,11 +89,21 @@ class Tile:
 
     def from_source(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n, 3) → x, y on the picture and the distance in front of or behind the slice."""
+        result: NDArray[np.float64] = (np.asarray(points) - self.origin) @ self.inverse.T
+        return result
+
+    @property
+    def origin(self) -> NDArray[np.float64]:
+        """Where pixel (0, 0) lies."""
+        return self.matrix[:, 2]
+
+    @property
+    def inverse(self) -> NDArray[np.float64]:
+        """From a step away from the origin to x, y on the picture and the distance from the slice."""
         if self._inverse is None:
             across = np.cross(self.matrix[:, 0], self.matrix[:, 1])
             self._inverse = np.linalg.inv(np.column_stack([self.matrix[:, :2], across / np.linalg.norm(across)]))
-        result: NDArray[np.float64] = (np.asarray(points) - self.matrix[:, 2]) @ self._inverse.T
-        return result
+        return self._inverse
 
     @property
     def rectangle(self) -> tuple[float, float, float, float]:

@@ -19,8 +19,8 @@ __all__ = ["shown_boxes", "source_boxes"]
 _TOUCH_MM = 1e-6
 """A slice this near to a box's face cuts it."""
 
-_EDGES = [(a, b) for a, b in itertools.combinations(range(8), 2) if (a ^ b).bit_count() == 1]
-"""Of the eight corners in binary order."""
+_FIRST, _SECOND = zip(*((a, b) for a, b in itertools.combinations(range(8), 2) if (a ^ b).bit_count() == 1))
+"""The ends of the twelve edges between eight corners in binary order."""
 
 
 def shown_boxes(lattice: Lattice, frames: Sequence[Frame], boxes: list[Box]) -> list[FrameBox]:
@@ -45,25 +45,32 @@ def shown_boxes(lattice: Lattice, frames: Sequence[Frame], boxes: list[Box]) -> 
 
 def _cuts(lattice: Lattice, tiles: list[tuple[int, Tile]], box: WorldBox) -> list[FrameBox]:
     corners = np.array(list(itertools.product(*zip(box.lo_mm, box.hi_mm))))
-    placed = [(number, tile, tile.from_source(corners)) for number, tile in tiles]
-    met = [one for one in placed if one[2][:, 2].min() <= _TOUCH_MM and one[2][:, 2].max() >= -_TOUCH_MM]
-    if met:
-        cuts = ((number, tile, _section(points)) for number, tile, points in met)
+    points = (corners - np.array([tile.origin for _, tile in tiles])[:, None]) @ np.array(
+        [tile.inverse.T for _, tile in tiles]
+    )
+    off = points[:, :, 2]
+    met = np.flatnonzero((off.min(axis=1) <= _TOUCH_MM) & (off.max(axis=1) >= -_TOUCH_MM))
+    if met.size:
+        hulls = _sections(points[met])
+        cuts = [(*tiles[k], low, high) for k, low, high in zip(met, *hulls)]
     else:
-        cuts = ((number, tile, points[:, :2]) for number, tile, points in _nearest(lattice, placed))
-    rectangles = [_rectangle(number, tile, points, box.label) for number, tile, points in cuts]
+        placed = [(*tile, own) for tile, own in zip(tiles, points)]
+        nearest = _nearest(lattice, placed)
+        cuts = [(number, tile, own[:, :2].min(axis=0), own[:, :2].max(axis=0)) for number, tile, own in nearest]
+    rectangles = [_rectangle(number, tile, low, high, box.label) for number, tile, low, high in cuts]
     return [rectangle for rectangle in rectangles if rectangle is not None]
 
 
-def _section(corners: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Where a plane cuts a box whose corners lie at (x, y, distance): the corners of the cut."""
-    off = corners[:, 2]
-    points = [corner[:2] for corner in corners if abs(corner[2]) <= _TOUCH_MM]
-    for a, b in _EDGES:
-        if off[a] * off[b] < 0:
-            share = off[a] / (off[a] - off[b])
-            points.append((1.0 - share) * corners[a, :2] + share * corners[b, :2])
-    return np.array(points)
+def _sections(corners: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Where planes cut a box whose corners lie at (x, y, distance) of each: the least and greatest x, y of each cut."""
+    places, off = corners[:, :, :2], corners[:, :, 2]
+    first, second = off[:, _FIRST], off[:, _SECOND]
+    crossed = first * second < 0
+    share = np.divide(first, first - second, out=np.zeros_like(first), where=crossed)[:, :, None]
+    crossings = (1.0 - share) * places[:, _FIRST] + share * places[:, _SECOND]
+    points = np.concatenate([places, crossings], axis=1)
+    there = np.concatenate([np.abs(off) <= _TOUCH_MM, crossed], axis=1)[:, :, None]
+    return np.where(there, points, np.inf).min(axis=1), np.where(there, points, -np.inf).max(axis=1)
 
 
 _Placed = tuple[int, Tile, NDArray[np.float64]]
@@ -83,11 +90,13 @@ def _nearest(lattice: Lattice, placed: list[_Placed]) -> list[_Placed]:
     return sorted(best, key=lambda one: float(np.abs(one[2][:, 2]).min()))[:1]
 
 
-def _rectangle(number: int, tile: Tile, points: NDArray[np.float64], label: str) -> FrameBox | None:
-    """The hull of points on a slice, inside it; None where nothing of it is."""
+def _rectangle(
+    number: int, tile: Tile, low: NDArray[np.float64], high: NDArray[np.float64], label: str
+) -> FrameBox | None:
+    """A hull of points on a slice, inside it; None where nothing of it is."""
     x0, y0, x1, y1 = tile.rectangle
-    left, top = (float(v) for v in points.min(axis=0) + 0.5)
-    right, bottom = (float(v) for v in points.max(axis=0) + 0.5)
+    left, top = (float(v) for v in low + 0.5)
+    right, bottom = (float(v) for v in high + 0.5)
     if left > x1 or right < x0 or top > y1 or bottom < y0:
         return None
     box = FrameBox(number, max(left, x0), max(top, y0), min(right, x1), min(bottom, y1), label)
@@ -105,7 +114,8 @@ def _frame_box(lattice: Lattice, tiles: list[tuple[int, Tile]], box: FrameBox, s
 
 
 def _rectangle_of_frame(number: int, tile: Tile, points: NDArray[np.float64], label: str) -> FrameBox | None:
-    return _rectangle(number, tile, tile.from_source(points)[:, :2], label)
+    placed = tile.from_source(points)[:, :2]
+    return _rectangle(number, tile, placed.min(axis=0), placed.max(axis=0), label)
 
 
 def _on_nearest(lattice: Lattice, tiles: list[tuple[int, Tile]], box: FrameBox) -> Iterator[FrameBox]:

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from situs.score._metrics_boxes import (
     BOX_CENTRE_HIT,
@@ -55,7 +56,15 @@ from situs.score._metrics_sets import CHOICES_EXACT, CHOICES_F1, FRAMES_ENDS_WIT
 from situs.score._outcomes import NOT_COUNTED, Scored
 from situs.score._parse_boxes import INFERRED
 from situs.score._parts import LEVEL_WITHIN_ONE
-from situs.score._statistics import Estimate, RowStatistic, cluster_bootstrap, cluster_bootstrap_of
+from situs.score._statistics import (
+    Estimate,
+    RowStatistic,
+    Samples,
+    cluster_bootstrap,
+    cluster_bootstrap_of,
+    cluster_bootstrap_of_samples,
+)
+from situs.score._statistics_resample import cluster_rows
 
 __all__ = ["BOX_METRICS", "METRICS", "NOT_ANSWERABLE", "Entry", "entries"]
 
@@ -191,8 +200,15 @@ def _over_grades(
         told = [(row, pairs_of(row)) for row in rows]
         held = sorted((row for row, pairs in told if pairs), key=lambda row: row.outcome.item_id)
         by_id = {row.outcome.item_id: pairs for row, pairs in told}
-        tables = GradeTables([by_id[row.outcome.item_id] for row in held])
-        return _of(lambda picked: tables.mean(statistic, picked), held, seed, bounds, n_boot=200)
+        if not held:
+            return None
+        patients = cluster_rows([row.cluster for row in held])
+        tables = GradeTables([by_id[row.outcome.item_id] for row in held], [own.tolist() for own in patients])
+
+        def each(samples: Samples) -> NDArray[np.float64]:
+            return tables.means(statistic, samples)
+
+        return cluster_bootstrap_of_samples(each, len(held), len(patients), n_boot=500, seed=seed, bounds=bounds)
 
     return metric
 

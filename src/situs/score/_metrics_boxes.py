@@ -134,10 +134,21 @@ def tube_iou(truth: Boxes, said: Boxes) -> float:
             layers[box.frame, box.label][number].append(box)
     both = either = 0.0
     for true, told in layers.values():
+        if len(true) == len(told) == 1:
+            shared = _shared_area(true[0], told[0])
+            both += shared
+            either += true[0].area + told[0].area - shared
+            continue
         one, other, union = _area(true), _area(told), _area([*true, *told])
         both += max(0.0, one + other - union)
         either += union
     return min(1.0, both / either) if either > 0 else 0.0
+
+
+def _shared_area(one: FrameBox, other: FrameBox) -> float:
+    width = min(one.x1, other.x1) - max(one.x0, other.x0)
+    height = min(one.y1, other.y1) - max(one.y0, other.y0)
+    return max(0.0, width) * max(0.0, height)
 
 
 def _area(boxes: Boxes) -> float:

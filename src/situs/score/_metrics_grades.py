@@ -32,7 +32,8 @@ __all__ = [
 GradePair: TypeAlias = tuple[str, int, int | None]
 """Sub-score, true grade, said grade or None."""
 FloatArray: TypeAlias = NDArray[np.float64]
-GradeStatistic: TypeAlias = Callable[[FloatArray], float | None]
+GradeStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
+"""A number for each of a stack of tables, or for one; NaN where it is not defined."""
 
 GRADE_EXACT = "grade.exact@1"
 GRADE_WITHIN_ONE = "grade.within-one@1"
@@ -44,74 +45,75 @@ PRESENCE_SPECIFICITY = "grade.presence-specificity@1"
 
 def grade_table(truths: Sequence[int], said: Sequence[int | None]) -> FloatArray:
     """Counts by true grade (rows) and said grade (columns); the last column holds the unanswered."""
-    tables = GradeTables([[("", truth, told)] for truth, told in zip(truths, said)])
-    table: FloatArray = tables.counts(np.arange(len(truths)))[0]
+    tables = GradeTables([[("", truth, told)] for truth, told in zip(truths, said)], [range(len(truths))])
+    table: FloatArray = tables.counts([np.array([0])])[0, 0]
     return table
 
 
-def quadratic_kappa(table: FloatArray) -> float | None:
+def quadratic_kappa(tables: FloatArray) -> FloatArray:
     """Cohen's κ with weights (i − j)²: 1 − Σ w O / Σ w E, of the answered pairs (Cohen 1968).
 
-    None where truth and answers are all one grade. Weakness: only answered pairs enter, so read it beside the exact
-    share, in which unanswered ones count as wrong.
+    Not defined where truth and answers are all one grade. Weakness: only answered pairs enter, so read it beside the
+    exact share, in which unanswered ones count as wrong.
     """
-    observed = table[:, :-1]
-    total = observed.sum()
-    if not total:
-        return None
-    grades = np.arange(len(observed))
+    observed = tables[..., :-1]
+    grades = np.arange(observed.shape[-1])
     weights = (grades[:, None] - grades[None]) ** 2
-    expected = np.outer(observed.sum(axis=1), observed.sum(axis=0)) / total
-    chance = float((weights * expected).sum())
-    return 1.0 - float((weights * observed).sum()) / chance if chance > 0 else None
+    truths, said = observed.sum(axis=-1), observed.sum(axis=-2)
+    chance = _share(np.einsum("...i,ij,...j->...", truths, weights, said), observed.sum(axis=(-1, -2)))
+    kappa: FloatArray = 1.0 - _share((weights * observed).sum(axis=(-1, -2)), chance)
+    return kappa
 
 
-def macro_f1(table: FloatArray) -> float | None:
+def macro_f1(tables: FloatArray) -> FloatArray:
     """The plain mean of F1 over the grades that occur as truth or answer; an unanswered pair is a miss."""
-    occurs = table.sum(axis=1) + table[:, :-1].sum(axis=0)
-    held = occurs > 0
-    return float((2 * np.diag(table)[held] / occurs[held]).mean()) if held.any() else None
+    occurs = tables.sum(axis=-1) + tables[..., :-1].sum(axis=-2)
+    right = 2.0 * np.diagonal(tables, axis1=-2, axis2=-1)
+    scores = np.divide(right, occurs, out=np.zeros_like(right), where=occurs > 0)
+    return _share(scores.sum(axis=-1), (occurs > 0).sum(axis=-1))
 
 
-def presence_sensitivity(table: FloatArray) -> float | None:
+def presence_sensitivity(tables: FloatArray) -> FloatArray:
     """Share graded above 0 among those truly above 0; unanswered counts as not found."""
-    there = float(table[1:].sum())
-    return float(table[1:, 1:-1].sum()) / there if there else None
+    return _share(tables[..., 1:, 1:-1].sum(axis=(-1, -2)), tables[..., 1:, :].sum(axis=(-1, -2)))
 
 
-def presence_specificity(table: FloatArray) -> float | None:
+def presence_specificity(tables: FloatArray) -> FloatArray:
     """Share graded 0 among those truly 0; unanswered counts as not told."""
-    absent = float(table[0].sum())
-    return float(table[0, 0]) / absent if absent else None
+    return _share(tables[..., 0, 0], tables[..., 0, :].sum(axis=-1))
+
+
+def _share(part: FloatArray, whole: NDArray[np.float64 | np.intp]) -> FloatArray:
+    """`part / whole`; NaN where there is no whole."""
+    nothing = np.full(np.shape(part), np.nan)
+    shares: FloatArray = np.divide(part, whole, out=nothing, where=np.asarray(whole > 0))
+    return shares
 
 
 class GradeTables:
-    """The tables of all sub-scores over any (re)sample of answers, without going through them one by one."""
+    """The tables of all sub-scores over any (re)sample of patients, without going through the answers again."""
 
-    def __init__(self, answers: Sequence[Sequence[GradePair]]) -> None:
+    def __init__(self, answers: Sequence[Sequence[GradePair]], patients: Sequence[Sequence[int]]) -> None:
+        """`patients` are the rows of each."""
         names = sorted({name for pairs in answers for name, _, _ in pairs})
         places = {name: place for place, name in enumerate(names)}
-        flat = [(row, pair) for row, pairs in enumerate(answers) for pair in pairs]
-        most = max((max(truth, told or 0) for _, (_, truth, told) in flat), default=0)
-        self._answers = len(answers)
+        most = max((max(truth, told or 0) for pairs in answers for _, truth, told in pairs), default=0)
         self._shape = (len(names), most + 1, most + 2)
-        self._row = np.array([row for row, _ in flat], dtype=np.intp)
-        self._code = np.array(
-            [
-                (places[name] * (most + 1) + truth) * (most + 2) + (most + 1 if told is None else told)
-                for _, (name, truth, told) in flat
-            ],
-            dtype=np.intp,
-        )
+        self._own = np.zeros((len(patients), *self._shape))
+        for patient, rows in enumerate(patients):
+            for row in rows:
+                for name, truth, told in answers[row]:
+                    self._own[patient, places[name], truth, most + 1 if told is None else told] += 1
 
-    def counts(self, picked: NDArray[np.intp]) -> FloatArray:
-        """One table for each sub-score, in the order of their names."""
-        times = np.bincount(picked, minlength=self._answers).astype(np.float64)
-        sub_scores, truths, said = self._shape
-        flat = np.bincount(self._code, times[self._row], minlength=sub_scores * truths * said)
-        return flat.astype(np.float64).reshape(self._shape)
+    def counts(self, samples: Sequence[NDArray[np.intp]]) -> FloatArray:
+        """For each sample of patients one table for each sub-score, in the order of their names."""
+        patients = len(self._own)
+        times = np.array([np.bincount(sample, minlength=patients) for sample in samples], dtype=np.float64)
+        tables: FloatArray = (times @ self._own.reshape(patients, -1)).reshape(-1, *self._shape)
+        return tables
 
-    def mean(self, statistic: GradeStatistic, picked: NDArray[np.intp]) -> float | None:
-        """The plain mean over the sub-scores for which the statistic is defined."""
-        defined = [value for table in self.counts(picked) if (value := statistic(table)) is not None]
-        return float(np.mean(defined)) if defined else None
+    def means(self, statistic: GradeStatistic, samples: Sequence[NDArray[np.intp]]) -> FloatArray:
+        """For each sample the plain mean over the sub-scores for which the statistic is defined."""
+        values = statistic(self.counts(samples))
+        defined = ~np.isnan(values)
+        return _share(np.where(defined, values, 0.0).sum(axis=1), defined.sum(axis=1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +19,10 @@ __all__ = [
     "TOO_FEW_CLUSTERS",
     "Estimate",
     "RowStatistic",
+    "Samples",
     "cluster_bootstrap",
     "cluster_bootstrap_of",
+    "cluster_bootstrap_of_samples",
     "cluster_of",
     "paired_difference",
     "too_few",
@@ -33,6 +35,10 @@ FEW_CLUSTERS = 30
 
 RowStatistic = Callable[[NDArray[np.intp]], float | None]
 """A statistic of rows, given by number (with repeats); None where it is undefined."""
+
+Samples = Sequence[NDArray[np.intp]]
+SampleStatistic = Callable[[Samples], NDArray[np.float64]]
+"""A statistic of each of several samples of clusters, given by number (with repeats); NaN where it is undefined."""
 
 Bounds = tuple[float, float]
 
@@ -156,30 +162,46 @@ def cluster_bootstrap_of(
     For results equal to the last bit, give rows in a canonical order (by item_id).
     """
     rows = cluster_rows(clusters)
-    n, count = len(clusters), len(rows)
-    value = statistic(np.concatenate(rows)) if rows else None
-    if value is None or not np.isfinite(value):
-        return Estimate(None, n, count, None, "none", "no items" if not rows else "undefined for these items")
+
+    def each(samples: Samples) -> NDArray[np.float64]:
+        values = (statistic(np.concatenate([rows[i] for i in sample])) for sample in samples)
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+    return cluster_bootstrap_of_samples(each, len(clusters), len(rows), n_boot=n_boot, seed=seed, bounds=bounds)
+
+
+def cluster_bootstrap_of_samples(
+    statistic: SampleStatistic,
+    n: int,
+    count: int,
+    *,
+    n_boot: int = 1000,
+    seed: int = 0,
+    bounds: Bounds | None = None,
+) -> Estimate:
+    """As `cluster_bootstrap_of`, for a statistic that is quickly had of many resamples of the `count` clusters."""
+    every = np.arange(count)
+    value = float(statistic([every])[0]) if count else math.nan
+    if not math.isfinite(value):
+        return Estimate(None, n, count, None, "none", "undefined for these items" if count else "no items")
     if count < TOO_FEW_CLUSTERS:
         return _too_few(value, n, count)
     if count < FEW_CLUSTERS:
-        left_out = _defined(statistic(np.concatenate([*rows[:i], *rows[i + 1 :]])) for i in range(count))
+        left_out = _finite(statistic([np.delete(every, i) for i in every]))
         if len(left_out) < count:
             return Estimate(value, n, count, None, "none", "undefined without some patients")
         half = t_975(count - 1) * float(np.sqrt((count - 1) / count * ((left_out - left_out.mean()) ** 2).sum()))
         note = f"{_few(count)}; the jackknife is rough for medians"
         return Estimate(value, n, count, _cut(value - half, value + half, bounds), "cluster-jackknife-t", note)
     generator = np.random.default_rng(seed)
-    draws = _defined(
-        statistic(np.concatenate([rows[i] for i in generator.integers(0, count, count)])) for _ in range(n_boot)
-    )
+    draws = _finite(statistic([generator.integers(0, count, count) for _ in range(n_boot)]))
     if len(draws) < 0.95 * n_boot:
         return Estimate(value, n, count, None, "none", f"undefined in {n_boot - len(draws)} of {n_boot} resamples")
     return Estimate(value, n, count, percentile_95(draws), "cluster-bootstrap-percentile")
 
 
-def _defined(results: Iterable[float | None]) -> NDArray[np.float64]:
-    return np.array([result for result in results if result is not None and np.isfinite(result)], dtype=np.float64)
+def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return values[np.isfinite(values)]
 
 
 def too_few(count: int) -> str:
