@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -74,6 +74,7 @@ def write_graded(
     options.recipe.annotation_error(source.annotation)
     problems: list[Problem] = []
     told = agreed = 0
+    forms: dict[str, Counter[str]] = defaultdict(Counter)
     with BenchWriter(scratch, kind, options, {}) as writer:
         for number, outcome in enumerate(_outcomes(source, options, sorted(studies))):
             progress(number + 1, len(studies))
@@ -86,7 +87,18 @@ def write_graded(
             writer.add(own.study, own.facts, own.items, own.not_asked, own.places)
             problems += own.problems
             told, agreed = told + own.compared[0], agreed + own.compared[1]
-    return writer.finish(problems, _notes(source, told, agreed))
+            for item in own.items:
+                forms[item.parameters["question"]][item.form] += 1
+    return writer.finish([*problems, *_two_forms(forms)], _notes(source, told, agreed))
+
+
+def _two_forms(forms: dict[str, Counter[str]]) -> Iterator[Problem]:
+    """Questions whose words differ with what is known of a joint."""
+    for question, own in forms.items():
+        if len(own) > 1:
+            text = f"asked with a box {own['compound']:,} times, without {own['grades']:,}: that may tell the grade"
+            fix = "give masks (or boxes) of its region in every study, or name the masks with --label-map"
+            yield Problem(Severity.WARNING, "form", f"question {question}", text, fix)
 
 
 def _notes(source: GradeSource, told: int, agreed: int) -> tuple[str, ...]:
@@ -185,6 +197,7 @@ class _Reader:
             labels_hash=series.labels_hash,
             boxes=boxes,
             boxes_hash=boxes_hash,
+            boxed=self._boxes.regions if self._boxes is not None else (),
         )
         items, not_asked = self._items(ledger, record)
         wanted = [own for item in items for own in item.fact_ids]

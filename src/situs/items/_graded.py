@@ -20,6 +20,7 @@ GRADED = "grade."
 """The tasks are `grade.<family>` for a reader's grades and `geometry.<family>`."""
 _MEASURED = "geometry."
 
+NO_BOX = "its region has no mask or box here, as it has in other studies"
 NEAR_EDGE = "its measured value lies near the edge of a bin"
 _SHOWN = ("no", "unknown", "partly", "yes")
 _STRATA = {"yes": "graded", "partly": "graded.partly-shown", "no": "graded.not-shown", "unknown": "graded.unknown"}
@@ -35,7 +36,7 @@ _TOLD = {
 def graded_questions(ledger: GradeLedger, words: Sequence[str], by: Sequence[str]) -> Iterator[Question]:
     """Every question of the bank that the evidence may answer, in the bank's order."""
     for question in ledger.bank.question:
-        form = "grades" if ledger.box(question.region) is None else "compound"
+        form = "compound" if ledger.is_boxed(question.region) else "grades"
         for basis in by:
             if basis == "reader" and question.id not in ledger.graded.grades:
                 continue
@@ -56,6 +57,8 @@ def pose_grades(ledger: GradeLedger, asked: Question, patient_id: str, split: st
     if not facts:
         return NotAsked(NEAR_EDGE if found else "nothing tells its grades")
     place = ledger.box(question.region) if asked.form == "compound" else None
+    if asked.form == "compound" and place is None:
+        return NotAsked(NO_BOX)
     box_fact = () if place is None else (ledger.fact(REGION_BOX, question.region),)
     grades = Grades({key: int(fact.value) for key, fact in facts.items()})  # type: ignore[arg-type]
     answer: Answer = grades

@@ -27,7 +27,7 @@ _AXES = {
 
 
 class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a question's box lies: a mask, or a stated part of one."""
+    """Where a question's box lies: a mask, a stated part of one, or a block placed by one."""
 
     text: str
     structure: str
@@ -35,6 +35,11 @@ class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Axis → the fractions of the structure's own extent that it covers."""
     joint_mm: float | None = None
     """Only what lies within this distance of the joint line."""
+    block: bool = False
+    """Whether it is the block that the fractions span, filled or not: they may then reach beyond the structure.
+
+    For places that have no mask of their own unless a finding fills them; they lie there whatever the grade.
+    """
 
     @property
     def approximate(self) -> bool:
@@ -43,11 +48,13 @@ class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def rule(self) -> str:
-        """How the mask is divided, in words; empty for a whole mask."""
-        parts = [f"{100 * first:.0f}–{100 * last:.0f} % {_AXES[axis]}" for axis, (first, last) in self.span.items()]
+        """How the mask is divided, or the block placed by it, in words; empty for a whole mask."""
+        to = " to " if self.block else "–"
+        parts = [f"{100 * first:.0f}{to}{100 * last:.0f} % {_AXES[axis]}" for axis, (first, last) in self.span.items()]
         if self.joint_mm is not None:
             parts.insert(0, f"within {self.joint_mm:g} mm of the joint")
-        return f"{self.structure.replace('_', ' ')}: {', '.join(parts)}" if parts else ""
+        whole = f"{'block by the extent of the ' if self.block else ''}{self.structure.replace('_', ' ')}"
+        return f"{whole}: {', '.join(parts)}" if parts else ""
 
 
 class SubScore(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -229,7 +236,14 @@ def _used(bank: Bank) -> dict[str, set[str]]:
 
 def _of_region(region: Region) -> list[str]:
     found = [f"unknown axis {axis!r}" for axis in region.span if axis not in _AXES]
-    found += [f"{axis} is no part of 0 to 1" for axis, (lo, hi) in region.span.items() if not 0 <= lo < hi <= 1]
+    low, high = (-10.0, 10.0) if region.block else (0.0, 1.0)
+    found += [
+        f"{axis} is no part of {low:g} to {high:g}"
+        for axis, (lo, hi) in region.span.items()
+        if not low <= lo < hi <= high
+    ]
+    if region.block and set(region.span) != set(_AXES):
+        found.append(f"a block has a span along each of {', '.join(_AXES)}")
     if region.joint_mm is not None and not region.joint_mm > 0:
         found.append("joint_mm is not a distance")
     return found

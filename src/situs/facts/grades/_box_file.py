@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -47,6 +48,13 @@ class RegionBoxes:
         self._numbers = [columns.index(name) for name in self._form]
         self._name = columns.index("region" if "region" in columns else "question")
         self._approximate = columns.index("approximate") if "approximate" in columns else None
+
+    @cached_property
+    def regions(self) -> frozenset[str]:
+        """Those it has boxes of, in any study; names that the bank lacks are told when their study is read."""
+        bank = self._bank
+        own = {bank.by_id[name].region if name in bank.by_id else name for name in self._rows.values(self._name)}
+        return frozenset(own & set(bank.regions))
 
     @property
     def studies(self) -> list[str]:

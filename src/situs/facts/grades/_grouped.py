@@ -45,6 +45,13 @@ class GroupedTable:
                     if cells:
                         yield number, cells
 
+    def values(self, place: int) -> set[str]:
+        """What a column holds, in all rows."""
+        with self._open() as stream:
+            stream.readline()
+            rows = (self._cells(raw, number) for number, raw in enumerate(stream, start=2))
+            return {cells[place].strip() for cells in rows if cells}
+
     def _open(self) -> BinaryIO:
         try:
             return self.path.open("rb")

@@ -18,6 +18,7 @@ from situs.facts.joint import (
     JointMasks,
     Measure,
     Part,
+    block_of,
     cartilage_loss,
     extrusion_mm,
     joint_frame,
@@ -66,6 +67,13 @@ def masks_for(bank: Bank, labels: LabelMap, told: Collection[str]) -> JointMasks
     return JointMasks(labels.grid, voxels, told)
 
 
+def _box_of(region: Region, masks: JointMasks, frame: JointFrame) -> WorldBox | None:
+    if region.block:
+        return block_of(region, masks, frame)
+    part = masks.part(region, frame)
+    return part.box_mm(masks.grid) if part is not None else None
+
+
 class GradeLedger:
     """Facts about one series, derived when first asked for; `KeyError` for those it cannot tell."""
 
@@ -80,7 +88,9 @@ class GradeLedger:
         labels_hash: str = "",
         boxes: Mapping[str, RegionBox] | None = None,
         boxes_hash: str = "",
+        boxed: Collection[str] = (),
     ) -> None:
+        """`boxed` are the regions of which the boxes file tells, in this study or in another."""
         self.graded = graded
         self.bank = bank
         self.study_id = study_id
@@ -89,6 +99,7 @@ class GradeLedger:
         self._labels_hash = labels_hash
         self._boxes = boxes or {}
         self._boxes_hash = boxes_hash
+        self._boxed = boxed
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
         self._cartilage: dict[str, Cartilage | None] = {}
         self._kinds: dict[str, Callable[..., Fact]] = {
@@ -143,6 +154,15 @@ class GradeLedger:
         box = WorldBox((x0, y0, z0), (x1, y1, z1), self.bank.regions[region].text)
         return RegionBox(box, "approximate" in fact.flags)
 
+    def is_boxed(self, region: str) -> bool:
+        """Whether a box of the region is asked for, here or in other studies: its mask or its box has a name there.
+
+        A question with a box in some studies and without it in others would tell by its words which is which.
+        """
+        names = (region, self.bank.regions[region].structure)
+        told = self._masks is not None and any(self._masks.is_told(name) for name in names)
+        return told or region in self._boxed or self.box(region) is not None
+
     def _reader(self, question: str, key: str) -> Fact:
         grade = self.graded.grades[question][key]
         return self._record(READER, (question, key), grade, Cell(self.graded.hash, f"question {question}", key))
@@ -155,12 +175,14 @@ class GradeLedger:
             return self._record(
                 REGION_BOX, (region,), value, Cell(self._boxes_hash, region, "box"), unit="mm", flags=flags
             )
-        part = self._part(region)
-        if part is None or self._masks is None or self.frame is None:
+        if self._masks is None or self.frame is None:
             raise KeyError(region)
-        box = part.box_mm(self._masks.grid)
-        flags = ("approximate",) if part.approximate else ()
-        rule = {"rule": self.bank.regions[region].rule} if part.approximate else {}
+        known = self._region(region, self._masks)
+        box = _box_of(known, self._masks, self.frame)
+        if box is None:
+            raise KeyError(region)
+        flags = ("approximate",) if known.approximate else ()
+        rule = {"rule": known.rule} if known.approximate else {}
         how = self._measured("region_box@1", {"basis": self.frame.basis, **rule})
         return self._record(REGION_BOX, (region,), (*box.lo_mm, *box.hi_mm), how, unit="mm", flags=flags)
 
@@ -168,8 +190,12 @@ class GradeLedger:
         """The voxels of a region: a mask of its own name, or a part of its structure's."""
         if self._masks is None or self.frame is None:
             return None
-        known = self.bank.regions[region]
-        return self._masks.part(Region(known.text, region) if region in self._masks else known, self.frame)
+        return self._masks.part(self._region(region, self._masks), self.frame)
+
+    def _region(self, name: str, masks: JointMasks) -> Region:
+        """A region as the bank has it, or as the mask of its own name."""
+        known = self.bank.regions[name]
+        return Region(known.text, name) if name in masks else known
 
     def _measure(self, kind: str, question_id: str, key: str) -> Fact:
         question, sub, scale = self._known(question_id, key)

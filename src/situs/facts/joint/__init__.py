@@ -9,7 +9,7 @@ from situs.facts.joint._geometry import (
     lesion_count,
     lesion_share,
 )
-from situs.facts.joint._regions import JointMasks, Part, part_of, with_lesions
+from situs.facts.joint._regions import JointMasks, Part, block_of, part_of, with_lesions
 
 __all__ = [
     "Cartilage",
@@ -17,6 +17,7 @@ __all__ = [
     "JointMasks",
     "Measure",
     "Part",
+    "block_of",
     "cartilage_loss",
     "extrusion_mm",
     "joint_frame",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,9 @@ from numpy.typing import NDArray
 from situs.anatomy.banks import Region
 from situs.facts.joint._frame import JointFrame, Points
 from situs.facts.joint._thickness import Lines, measure_lines
-from situs.space import Grid, IndexPoints, WorldBox
+from situs.space import Grid, IndexBox, IndexPoints, WorldBox
 
-__all__ = ["JointMasks", "Part", "part_of", "with_lesions"]
+__all__ = ["JointMasks", "Part", "block_of", "part_of", "with_lesions"]
 
 _AXIS = {"medial_lateral": 0, "posterior_anterior": 1, "inferior_superior": 2}
 _JOINT_END = {"femur": "low", "tibia": "high"}
@@ -107,13 +108,8 @@ def part_of(region: Region, masks: JointMasks, frame: JointFrame) -> Part | None
     indices = masks.indices(region.structure)
     if not region.approximate:
         return Part(indices, approximate=False, own=masks.own(region.structure, frame))
-    own = masks.own(region.structure, frame)
-    if region.joint_mm is not None:
-        height = own[:, 2]
-        half = masks.half_voxel_mm
-        near_low = _JOINT_END.get(region.structure, "low") == "low"
-        depth = height - (height.min() - half) if near_low else height.max() + half - height
-        indices, own = indices[depth <= region.joint_mm], own[depth <= region.joint_mm]
+    near = _near_joint(region, masks, frame)
+    indices, own = indices[near], masks.own(region.structure, frame)[near]
     held = np.ones(len(indices), dtype=np.bool_)
     for axis, (first, last) in region.span.items():
         along = own[:, _AXIS[axis]]
@@ -121,6 +117,31 @@ def part_of(region: Region, masks: JointMasks, frame: JointFrame) -> Part | None
         share = (along - lo) / (hi - lo)
         held &= (share >= first) & ((share < last) | (last == 1.0))
     return Part(indices[held], approximate=True, own=own[held]) if held.any() else None
+
+
+def block_of(region: Region, masks: JointMasks, frame: JointFrame) -> WorldBox | None:
+    """The world box around a block placed by a structure's extent, as far as the scan reaches; None if it shows none."""
+    if region.structure not in masks:
+        return None
+    own = masks.own(region.structure, frame)[_near_joint(region, masks, frame)]
+    lo, hi = own.min(axis=0) - masks.half_voxel_mm, own.max(axis=0) + masks.half_voxel_mm
+    ends = [lo[n] + (hi[n] - lo[n]) * np.array(region.span[axis]) for axis, n in _AXIS.items()]
+    corners = np.array(list(product(*ends))) @ frame.axes
+    scan = IndexBox((0, 0, 0), masks.grid.shape).to_world(masks.grid.affine)
+    first, last = np.maximum(corners.min(axis=0), scan.lo_mm), np.minimum(corners.max(axis=0), scan.hi_mm)
+    return WorldBox.of(first, last) if (first < last).all() else None
+
+
+def _near_joint(region: Region, masks: JointMasks, frame: JointFrame) -> NDArray[np.bool_]:
+    """Which voxels of the region's structure lie within its distance of the joint; all if it has none."""
+    height = masks.own(region.structure, frame)[:, 2]
+    if region.joint_mm is None:
+        return np.ones(len(height), dtype=np.bool_)
+    half = masks.half_voxel_mm
+    near_low = _JOINT_END.get(region.structure, "low") == "low"
+    depth = height - (height.min() - half) if near_low else height.max() + half - height
+    near: NDArray[np.bool_] = depth <= region.joint_mm
+    return near
 
 
 def with_lesions(
