@@ -54,10 +54,11 @@ def masks_for(bank: Bank, labels: LabelMap, told: Collection[str]) -> JointMasks
 
     A mask with the name of a region is that region. Where a structure comes only in such parts, it is their union.
     """
-    wanted = {region.structure for region in bank.regions.values()} | {_LESIONS, *_CARTILAGE.values(), *bank.regions}
+    parts_of = {name: region.structure for name, region in bank.regions.items() if not region.block}
+    wanted = {region.structure for region in bank.regions.values()} | {_LESIONS, *_CARTILAGE.values(), *parts_of}
     own = [structure for structure in labels.structures if structure.name in wanted]
     voxels = {s.name: np.argwhere(labels.mask(s)) for s in own}
-    split = {name: region.structure for name, region in bank.regions.items() if name in voxels}
+    split = {name: whole for name, whole in parts_of.items() if name in voxels}
     for whole in sorted({structure for structure in split.values() if structure not in voxels}):
         parts = [voxels[name] for name, structure in split.items() if structure == whole]
         voxels[whole] = np.unique(np.concatenate(parts), axis=0)
@@ -193,9 +194,9 @@ class GradeLedger:
         return self._masks.part(self._region(region, self._masks), self.frame)
 
     def _region(self, name: str, masks: JointMasks) -> Region:
-        """A region as the bank has it, or as the mask of its own name."""
+        """A region as the bank has it, or as the mask of its own name; a block is never a mask."""
         known = self.bank.regions[name]
-        return Region(known.text, name) if name in masks else known
+        return Region(known.text, name) if name in masks and not known.block else known
 
     def _measure(self, kind: str, question_id: str, key: str) -> Fact:
         question, sub, scale = self._known(question_id, key)

@@ -89,7 +89,10 @@ def cartilage_loss(
 
 
 def extrusion_mm(meniscus: str, direction: str, masks: JointMasks, frame: JointFrame) -> Measure | None:
-    """How far a meniscus stands out beyond the tibial plateau, to the front or to its own side of the joint."""
+    """How far a meniscus stands out beyond the tibial plateau, to the front or to its own side of the joint.
+
+    Both ends are faces of voxels, each known to half a voxel along the measured axis: the value to a whole one.
+    """
     if meniscus not in masks or "tibia" not in masks:
         return None
     body, tibia = masks.own(meniscus, frame), masks.own("tibia", frame)
@@ -97,7 +100,7 @@ def extrusion_mm(meniscus: str, direction: str, masks: JointMasks, frame: JointF
     sign = 1.0 if direction == "anterior" or meniscus.startswith("lateral") else -1.0
     axis = 1 if direction == "anterior" else 0
     value = float((sign * body[:, axis]).max() - (sign * plateau[:, axis]).max())
-    slack = masks.half_voxel_mm
+    slack = float(np.abs(frame.axes[axis] @ masks.grid.affine.linear).sum())
     return Measure(max(0.0, value), (max(0.0, value - slack), max(0.0, value + slack)))
 
 

@@ -212,7 +212,7 @@ def _draw_extrusion(rng: np.random.Generator, *, any_size: bool) -> float:
     """Clearly inside a bin of [0,2), [2,3), [3,5), [5,∞) mm, or anywhere."""
     if any_size:
         return float(rng.uniform(0.0, 8.0))
-    low, high = ((0.0, 1.2), (2.45, 2.55), (3.7, 4.3), (5.8, 7.0))[int(rng.choice(4, p=[0.4, 0.2, 0.2, 0.2]))]
+    low, high = ((0.0, 0.5), (2.45, 2.55), (3.95, 4.05), (6.5, 7.5))[int(rng.choice(4, p=[0.4, 0.2, 0.2, 0.2]))]
     return float(rng.uniform(low, high))
 
 
