@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from situs.anatomy.banks import load_bank
+from situs.anatomy.banks import levels_in, load_bank
 from situs.items import Boxes, Grades
 from situs.profiles import load_profile
-from situs.score import Parsed, Unparsed, parse_boxes, parse_grades
+from situs.score import Offered, Parsed, Unparsed, parse_boxes, parse_grades
 from situs.score._compound import split_response
 from situs.space import WorldBox
 
@@ -18,6 +18,16 @@ BML = ("bml_share", "number", "size")
 TOLD = {"size": 2, "number": 1, "bml_share": 3}
 ONE, FLAG, SHAPE = ("grade",), ("presence",), ("morphology",)
 CARTILAGE, CYST, LIGAMENT = ("depth", "size"), ("presence", "tear_location"), ("tear", "bml_cyst", "repair")
+SCALED = {
+    "size": "bml_size", "number": "bml_number", "bml_share": "bml_share", "depth": "cartilage_depth",
+    "grade": "extrusion", "morphology": "meniscus", "presence": "presence", "tear_location": "tear_location",
+    "tear": "presence", "bml_cyst": "presence", "repair": "presence",
+}  # fmt: skip
+SCALES = {
+    name: Offered({level.grade: level.text for level in scale.levels}, scale.absent_grade)
+    for name, own in SCALED.items()
+    for scale in [load_bank("moaks-knee").scales[own]]
+}
 BOX = (9, 23, 40.0, 80.0, 60.0, 100.0)
 """First and last slice, x and y from – to."""
 
@@ -158,10 +168,43 @@ REPLIES = [
     ('{"Size of any cartilage loss as % of surface area": 2, "% of loss that is full thickness": 1}', None, {"size": 2, "depth": 1}, CARTILAGE),
     ('Cartilage grade 2.1', None, None, CARTILAGE),
     ('Morphology: 3 (horizontal tear)', None, {"morphology": 3}, SHAPE),
-    ('{"morphology": "horizontal tear"}', None, None, SHAPE),
+    ('{"morphology": "horizontal tear"}', None, {"morphology": 3}, SHAPE),
+    ('{"morphology": "tear"}', None, None, SHAPE),
+    ('{"morphology": "normal"}', None, {"morphology": 0}, SHAPE),
     ('{"medial meniscus anterior horn": {"morphology": 3}}', None, {"morphology": 3}, SHAPE),
     ('{"meniscal_cyst": {"presence": 1, "tear_location": 2}}', None, {"presence": 1, "tear_location": 2}, CYST),
     ('{"meniscal cyst": 1, "tear location": "2 (posterior horn)"}', None, {"presence": 1, "tear_location": 2}, CYST),
+    ('{"presence": "No", "tear_location": "none"}', None, {"presence": 0, "tear_location": 3}, CYST),
+    ('{"presence": false, "tear_location": "absent"}', None, {"presence": 0, "tear_location": 3}, CYST),
+    ('{"presence": 0, "tear_location": "no tear"}', None, {"presence": 0, "tear_location": 3}, CYST),
+    ('{"presence": 0, "tear_location": false}', None, {"presence": 0, "tear_location": 3}, CYST),
+    ('Presence: 0\nTear location: none', None, {"presence": 0, "tear_location": 3}, CYST),
+    ('Presence: 1\nTear location: absent', None, {"presence": 1, "tear_location": 3}, CYST),
+    ('{"presence": 1, "tear_location": "Posterior horn"}', None, {"presence": 1, "tear_location": 2}, CYST),
+    ('{"presence": 1, "tear_location": "yes"}', None, {"presence": 1}, CYST),
+    ('| presence | seen |\n| tear location | posterior horn |', None, {"presence": 1, "tear_location": 2}, CYST),
+    ('{"presence": 7}', None, None, FLAG),
+    ('Presence: 2', None, None, FLAG),
+    ('{"presence": "not seen"}', None, {"presence": 0}, FLAG),
+    ('{"size": 9, "depth": 4}', None, None, CARTILAGE),
+    ('{"size": 9, "depth": 3}', None, {"depth": 3}, CARTILAGE),
+    ('{"size": 9, "size": 2, "depth": 3}', None, {"depth": 3}, CARTILAGE),
+    ('{"size": 45, "number": 4, "bml_share": 80}', None, None, BML),
+    ('{"size": 2, "number": {"grade": 3, "count": 5}, "bml_share": 3}', None, {"size": 2, "number": 3, "bml_share": 3}, BML),
+    ('{"size": "present", "number": 1, "bml_share": 3}', None, {"number": 1, "bml_share": 3}, BML),
+    ('{"size": "less than 33 % of the subregion", "number": "three or more", "bml_share": "33 % to 66 %"}', None, {"size": 1, "number": 3, "bml_share": 2}, BML),
+    ('Size: two\nNumber: one\nbml share: three', None, TOLD, BML),
+    ('Size: two thirds\nNumber: one', None, {"number": 1}, BML),
+    ('Not grade 3.', None, None, ONE),
+    ('This is not grade 3.', None, None, ONE),
+    ('I would not say grade 3', None, None, ONE),
+    ("It isn't grade 3.", None, None, ONE),
+    ('Grade 3 is ruled out.', None, None, ONE),
+    ('No grade 3 extrusion.', None, None, ONE),
+    ('Grade 3 rather than grade 2.', None, None, ONE),
+    ('Grade: 4', None, None, ONE),
+    ('Grade 7', None, None, ONE),
+    ('There is a bulge, not a tear. Grade: 2', None, {"grade": 2}, ONE),
     ('Slice: 9. The meniscus is displaced.', None, None, ONE),
     ('The patella is present.', None, None, FLAG),
     ('Tear: none. Slice 9.', None, None, FLAG),
@@ -190,7 +233,7 @@ def test_a_reply_is_read_as_a_person_would(reply, box, grades, names) -> None:
     place = Boxes((WorldBox((0, 0, 0), (1, 1, 1), "medial patella"),))
     texts = split_response(reply, {"box": place, "grades": Grades(dict.fromkeys(names, 0))})
     found = parse_boxes(texts["box"], SPACE, SIZES, ["medial patella"])
-    told = parse_grades(texts["grades"], names)
+    told = parse_grades(texts["grades"], names, SCALES)
     assert (told.value if isinstance(told, Parsed) else None) == grades
     if box is None:
         assert not isinstance(found, Parsed)
@@ -206,5 +249,8 @@ def test_a_question_that_is_only_repeated_says_nothing() -> None:
     for question in bank.question:
         names = [sub.key for sub in bank.sub_scores_of(question)]
         for guided in (False, True):
-            said = parse_grades(bank.words_of(question, guided=guided), names)
+            words = bank.words_of(question, guided=guided)
+            scales = {name: Offered(levels) for name, levels in levels_in(words).items()}
+            assert set(scales) == set(names)
+            said = parse_grades(words, names, scales)
             assert isinstance(said, Unparsed), (question.id, said)

@@ -25,7 +25,7 @@ from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
 from situs.facts.grades import CONTRADICTORY, FOLLOW_UP, from_published
 from situs.items import Answer, Boxes, Compound, Grades, Item, Step, imported_item_id, scale_tags
-from situs.score import Parsed, parse_grades
+from situs.score import Offered, Parsed, parse_grades
 from situs.space import Grid, WorldBox
 from situs.volumes import Volume, open_volume
 
@@ -189,13 +189,17 @@ def _entry(record: Any, fields: FieldMap, bank: Bank, where: str) -> _Entry:
     question = bank.get(_question_id(_field(record, fields.question)))
     published = {sub.published: sub.key for sub in bank.sub_scores_of(question)}
     answer = _field(record, fields.answer)
-    told = parse_grades(answer if isinstance(answer, str) else json.dumps(answer), list(published))
-    if not isinstance(told, Parsed):
+    text = answer if isinstance(answer, str) else json.dumps(answer)
+    # Once with the scales, since words depend on them, and once without, to name what is not on them.
+    read = (parse_grades(text, list(published), scales) for scales in (None, _offered(bank, question)))
+    said, told = (result.value if isinstance(result, Parsed) else {} for result in read)
+    for name in said:
+        if name not in told:
+            problem = f"{published[name]} has grade {said[name]}, which is not on its scale"
+            raise SitusError(problem, fix="mend this entry")
+    if not told:
         raise SitusError(f"no grade of question {question.id} can be read from its answer", fix="check the field map")
-    grades = {published[name]: grade for name, grade in told.value.items()}
-    for sub in bank.sub_scores_of(question):
-        if grades.get(sub.key, 0) not in bank.scales[sub.scale].grades:
-            raise SitusError(f"{sub.key} has grade {grades[sub.key]}, which is not on its scale", fix="mend this entry")
+    grades = {published[name]: grade for name, grade in told.items()}
     left_out = [] if len(grades) == len(published) else ["a sub-score that the answer does not tell"]
     for sub in bank.sub_scores_of(question):
         if grades.get(sub.key) in bank.scales[sub.scale].follow_up_only:
@@ -205,13 +209,21 @@ def _entry(record: Any, fields: FieldMap, bank: Bank, where: str) -> _Entry:
         left_out.append(CONTRADICTORY)
         grades = {}
     box = _box(record, fields.box) if fields.box else ()
-    said = _optional(record, fields.reasoning) if fields.reasoning else ""
+    reasons = _optional(record, fields.reasoning) if fields.reasoning else ""
     if fields.box and not box:
         left_out.append("its box: the entry has none")
-    if fields.reasoning and not said:
+    if fields.reasoning and not reasons:
         left_out.append("its reasoning: the entry has none")
-    reasoning = "\n".join(map(str, said)) if isinstance(said, list) else str(said or "")
+    reasoning = "\n".join(map(str, reasons)) if isinstance(reasons, list) else str(reasons or "")
     return _Entry(where, question, grades, box, reasoning, tuple(left_out))
+
+
+def _offered(bank: Bank, question: BankQuestion) -> dict[str, Offered]:
+    scales = {sub.published: bank.scales[sub.scale] for sub in bank.sub_scores_of(question)}
+    return {
+        name: Offered({level.grade: level.text for level in scale.levels}, scale.absent_grade)
+        for name, scale in scales.items()
+    }
 
 
 def _question_id(value: Any) -> str:

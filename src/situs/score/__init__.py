@@ -70,7 +70,7 @@ from situs.score._parse_choice import parse_choice
 from situs.score._parse_choices import parse_choices
 from situs.score._parse_common import Parsed, RefusedInWords, Result, Unparsed
 from situs.score._parse_frames import parse_frames
-from situs.score._parse_grades import parse_grades
+from situs.score._parse_grades import Offered, parse_grades
 from situs.score._parse_number import parse_number
 from situs.score._parse_yes_no import parse_yes_no
 from situs.score._parts import boxes_right, frames_right
@@ -117,6 +117,7 @@ __all__ = [
     "KeyErrors",
     "NotComputed",
     "NumberError",
+    "Offered",
     "Outcome",
     "OverSources",
     "Pair",

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from situs.anatomy.banks import levels_in
 from situs.facts import LEVELS
 from situs.items import Boxes, Choice, Choices, Frames, Grades, Item, Number, Simple, Text, YesNo, letter_of
 from situs.run import Viewing
@@ -53,7 +54,7 @@ from situs.score._parse_choice import parse_choice
 from situs.score._parse_choices import parse_choices
 from situs.score._parse_common import Parsed, RefusedInWords, Result
 from situs.score._parse_frames import parse_frames
-from situs.score._parse_grades import parse_grades
+from situs.score._parse_grades import Offered, parse_grades
 from situs.score._parse_number import parse_number
 from situs.score._parse_yes_no import parse_yes_no
 from situs.space import FrameBox, WorldBox
@@ -128,7 +129,7 @@ def parse_part(item: Item, answer: Simple, response: str, shown: Viewing | None)
         case Choices():
             return parse_choices(response, item.options)
         case Grades(grades):
-            return parse_grades(response, sorted(grades))
+            return parse_grades(response, sorted(grades), _offered(item))
         case Frames(contiguous=contiguous) if shown is not None:
             count = len(shown.layout(item).frames)
             return parse_frames(response, shown.space.frame_base, count, contiguous=contiguous)
@@ -190,6 +191,11 @@ def absent_grade(item: Item, name: str) -> int | None:
     """The grade that means that a sign is not there; None where none does."""
     said = next((tag.rpartition(":")[2] for tag in item.tags if tag.startswith(f"absent:{name}:")), "0")
     return int(said) if said else None
+
+
+def _offered(item: Item) -> dict[str, Offered]:
+    """The scales that the question states; none where its words are not a bank's."""
+    return {name: Offered(levels, absent_grade(item, name)) for name, levels in levels_in(item.question).items()}
 
 
 def _graded(item: Item, grades: dict[str, int], said: dict[str, int], flags: tuple[str, ...]) -> Part:

@@ -8,6 +8,7 @@ from situs.anatomy.banks._bank import (
     Region,
     SubScore,
     ZeroRule,
+    levels_in,
     load_bank,
     shipped_banks,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "Scale",
     "SubScore",
     "ZeroRule",
+    "levels_in",
     "load_bank",
     "shipped_banks",
 ]

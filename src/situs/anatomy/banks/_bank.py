@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
@@ -16,8 +17,21 @@ from situs._files import canonical_json, digest, read_text
 from situs.anatomy.banks._scale import Scale
 from situs.errors import SitusError, did_you_mean
 
-__all__ = ["Bank", "BankQuestion", "Chain", "Family", "Region", "SubScore", "ZeroRule", "load_bank", "shipped_banks"]
+__all__ = [
+    "Bank",
+    "BankQuestion",
+    "Chain",
+    "Family",
+    "Region",
+    "SubScore",
+    "ZeroRule",
+    "levels_in",
+    "load_bank",
+    "shipped_banks",
+]
 
+_LEGEND = re.compile(r"^([^:\n]+): .*?\((?=-?\d+ = )(.*)\)\.$", re.MULTILINE)
+"""A sub-score's line in the words of a question."""
 _STEPS = ("find", "describe", "measure", "grade")
 _AXES = {
     "medial_lateral": "from medial to lateral",
@@ -180,6 +194,16 @@ class Bank(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
 
     def _fill(self, text: str, question: BankQuestion) -> str:
         return text.format(region=self.regions[question.region].text, **question.words)
+
+
+@lru_cache(2048)
+def levels_in(question: str) -> Mapping[str, Mapping[int, str]]:
+    """Sub-score → its grades with their words, as `Bank.words_of` put them into a question; empty if it did not."""
+    found = {}
+    for key, said in _LEGEND.findall(question):
+        levels = (level.partition(" = ") for level in re.split(r"; (?=-?\d+ = )", said))
+        found[key] = {int(grade): text for grade, _, text in levels}
+    return found
 
 
 def shipped_banks() -> list[str]:

@@ -120,7 +120,7 @@ def part_of(region: Region, masks: JointMasks, frame: JointFrame) -> Part | None
 
 
 def block_of(region: Region, masks: JointMasks, frame: JointFrame) -> WorldBox | None:
-    """The world box around a block placed by a structure's extent, as far as the scan reaches; None if it shows none."""
+    """The world box around a block placed by a structure's extent, as far as the scan reaches; None beyond it."""
     if region.structure not in masks:
         return None
     own = masks.own(region.structure, frame)[_near_joint(region, masks, frame)]
