@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from situs.anatomy.banks import load_bank, shipped_banks
+from banks import KELLGREN_LAWRENCE, SUSPICION
+from situs.anatomy.banks import levels_in, load_bank, shipped_banks
 from situs.errors import SitusError
 
 BANK = load_bank("moaks-knee")
@@ -161,3 +162,31 @@ def test_a_broken_bank_is_refused(problem: str, tmp_path: Path) -> None:
 def test_an_unknown_bank_is_named() -> None:
     with pytest.raises(SitusError, match="no such bank"):
         load_bank("moaks-kne")
+
+
+@pytest.mark.parametrize("text", [TEXT, KELLGREN_LAWRENCE, SUSPICION], ids=["moaks", "kl", "suspicion"])
+def test_a_question_tells_its_scales(text: str, tmp_path: Path) -> None:
+    (tmp_path / "bank.toml").write_text(text)
+    bank = load_bank(str(tmp_path / "bank.toml"))
+    for question in bank.question:
+        scales = {sub.key: bank.scales[sub.scale] for sub in bank.sub_scores_of(question)}
+        offered = {
+            key: {level.grade: level.text for level in scale.levels if level.grade not in scale.follow_up_only}
+            for key, scale in scales.items()
+        }
+        words = bank.words_of(question, guided=True)
+        assert levels_in(f"This is a left knee.\n{words}\nbox: the box around it (all).") == offered, question.id
+
+
+@pytest.mark.parametrize(
+    ("span", "said"),
+    [
+        ("{ medial_lateral = [-0.5, 0.5] }", "medial_lateral is no part of 0 to 1"),
+        ("{ medial_lateral = [-0.5, 0.5] }\nblock = true", "a block has a span along each of"),
+    ],
+)
+def test_only_a_block_reaches_beyond_its_structure(span: str, said: str, tmp_path: Path) -> None:
+    bank = tmp_path / "bank.toml"
+    bank.write_text(SUSPICION.replace("{ inferior_superior = [0.0, 0.3333] }", span))
+    with pytest.raises(SitusError, match=said):
+        load_bank(str(bank))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from banks import KELLGREN_LAWRENCE, SUSPICION
-from situs.bench import open_bench
+from situs.bench import open_bench, visit_of
 from situs.errors import SitusError
 from situs.facts.grades import from_published, to_published
 from situs.items import Compound, Grades
@@ -139,6 +139,17 @@ def test_a_table_with_boxes_worked_out_before(situs: Callable[..., Any], tmp_pat
     assert situs("check", tmp_path / "bench", "--json").code == 1
 
 
+def test_a_box_that_some_studies_lack_does_not_change_the_question(situs: Callable[..., Any], tmp_path: Path) -> None:
+    """Whether a box is asked for would tell the grade, if only knees with the finding had one."""
+    table = write_table(tmp_path, "k1,65,presence,1", "k2,65,presence,0", "k1,62,signal,0", "k2,62,signal,1")
+    boxes = tmp_path / "boxes.csv"
+    boxes.write_text(BOXES + "k1,popliteal_fossa,5,20,30,90,40,80\n")
+    ran = situs("build", "grades", table, "--boxes", boxes, "--out", tmp_path / "bench", "--json")
+    forms = {(i.parameters["question"], i.study_id): i.form for i in open_bench(tmp_path / "bench").items()}
+    assert forms == {("65", "k1"): "compound", ("62", "k1"): "grades", ("62", "k2"): "grades"}
+    assert ran.json["not_asked"]["its region has no mask or box here, as it has in other studies"] == 1
+
+
 BOXES = "study,region,start_slice,end_slice,x_min,x_max,y_min,y_max\n"
 
 
@@ -166,6 +177,8 @@ def test_rows_that_cannot_be_meant(row: str, boxes: str, said: str, situs: Calla
 
 def test_the_published_form_goes_out_and_comes_back(situs: Callable[..., Any], tmp_path: Path) -> None:
     table, boxes = write_table(tmp_path, "k1,1,size,1", "k1,1,number,2", "k1,44,grade,3"), tmp_path / "boxes.csv"
+    head, *rows = table.read_text().splitlines()
+    table.write_text("\n".join([f"{head},time", *(f"{row},24m" for row in rows)]) + "\n")
     boxes.write_text(BOXES + "k1,patella_medial,5,20,30,90,40,80\nk1,medial_meniscus,1,2,3,4,5,6\n")
     situs("build", "grades", table, "--boxes", boxes, "--licence", "CC0-1.0", "--out", tmp_path / "bench")
     out = tmp_path / "out"
@@ -176,6 +189,8 @@ def test_the_published_form_goes_out_and_comes_back(situs: Callable[..., Any], t
         "44": [1, 2, 3, 4, 5, 6],
     }
     assert records[0]["approximate"]
+    assert [row["time"] for row in csv.DictReader((out / "split.csv").read_text().splitlines())] == ["24m"]
+    assert "oblique" in (out / "README.md").read_text()
     back = situs(
         "import", "3dreasonknee", out / "split.csv", out / "answers.jsonl", "--out", tmp_path / "back", "--json"
     )
@@ -298,3 +313,27 @@ def test_jobs_change_nothing(situs: Callable[..., Any], tmp_path: Path) -> None:
         assert situs("build", "grades", table, "--jobs", jobs, "--out", tmp_path / f"b{jobs}" / "bench").code == 0
     one, two = (json.loads((tmp_path / f"b{jobs}" / "bench" / "bench.json").read_text()) for jobs in (1, 2))
     assert one["content_hash"] == two["content_hash"]
+
+
+def test_the_published_box_of_an_oblique_scan_holds_the_one_in_mm() -> None:
+    """A mask that fills voxels 10 to 19 of a scan turned by 10 degrees about z: by the corners of its box in mm."""
+    turn = np.radians(10)
+    matrix = np.eye(4)
+    matrix[:2, :2] = [[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]
+    grid = Grid((40, 40, 40), Affine(matrix))
+    box = from_published([10, 19, 10, 19, 10, 19], grid)
+    # A square of side a has a box of side a (cos + sin) in mm, and that one of a (cos + sin)² in voxels.
+    wide = 10 * (np.cos(turn) + np.sin(turn)) ** 2
+    first, last, x0, x1, y0, y1 = to_published(box, grid)
+    assert (x0, x1) == (10, 19)
+    assert wide <= last - first + 1 <= wide + 2
+    assert wide <= y1 - y0 + 1 <= wide + 2
+
+
+@pytest.mark.parametrize(
+    ("time", "kept"),
+    [("00m", "00m"), ("V06", "V06"), ("24 months", "24 months"), ("baseline", "baseline"), ("", "")]
+    + [(date, "") for date in ("2019-03-02", "20190302", "3/2/19", "02.03.19", "March 2019", "2 Mar 19", "12:30")],
+)
+def test_a_visit_is_kept_and_a_date_is_not(time: str, kept: str) -> None:
+    assert visit_of(time) == kept

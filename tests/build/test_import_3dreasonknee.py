@@ -169,3 +169,35 @@ def test_answers_of_the_published_form_are_read(question: Any) -> None:
     if len(subs) == 1:
         flat = {"MOAKS_scores": {question.published: grades[subs[0].key]}}
         assert parse_grades(json.dumps(flat), list(grades)) == Parsed(grades), flat
+
+
+@pytest.mark.parametrize(
+    ("shape", "sagittal", "ruled"),
+    [((6, 5, 160), 0, 2), ((6, 160, 5), 1, 2), ((160, 6, 5), 2, 0), ((160, 6, 5), 0, None), ((6, 5, 160), 2, None)],
+)
+def test_a_header_that_contradicts_the_released_order_of_axes_stops(
+    shape: tuple[int, ...], sagittal: int, ruled: int | None, situs: Callable[..., Any], tmp_path: Path
+) -> None:
+    """The release: 160 slices first, else transpose(2, 0, 1). A box on the wrong axis would be somewhere else."""
+    table, answers = write_set(tmp_path, bbox=[1, 2, 1, 2, 1, 2])
+    order = [sagittal, *(axis for axis in range(3) if axis != sagittal)]
+    matrix = np.eye(4)
+    matrix[:3, order] = np.diag(SPACING)
+    nibabel.save(nibabel.Nifti1Image(np.zeros(shape, dtype=np.int16), matrix), tmp_path / "last.nii.gz")
+    args = ("import", "3dreasonknee", table, answers, "--images", tmp_path, "--out", tmp_path / "bench")
+    ran = situs(*args)
+    assert ran.code == (0 if ruled is None else 2), ran.err
+    if ruled is not None:
+        assert f"slices on axis {ruled} of" in ran.err
+        assert f"the sagittal slices on axis {sagittal}" in ran.err
+        assert ran.err.count("\n") == 1
+        assert situs(*args, "--skip-bad", "--json").json["items"] == 1
+
+
+def test_words_of_a_scale_are_read_on_it(situs: Callable[..., Any], tmp_path: Path) -> None:
+    """Of a tear's location, none is 3; 0 is the anterior horn."""
+    table, answers = write_set(tmp_path, question_id=54, answer={"presence": "No", "tear_location": "none"})
+    assert situs("import", "3dreasonknee", table, answers, "--out", tmp_path / "bench").code == 0
+    told = {item.parameters["question"]: item.answer for item in open_bench(tmp_path / "bench").items()}
+    assert told["54"] == Grades({"presence": 0, "tear_location": 3})
+    assert {study.time for study in open_bench(tmp_path / "bench").studies()} == {"V00"}

@@ -15,6 +15,7 @@ from situs.items import Compound, Item
 from situs.profiles import load_profile
 from situs.run import AnswerRow
 from situs.score import score_rows
+from situs.score._parts import read_part
 
 AFFINE = "0.7 0 0 -56 0 0.36 0 -70 0 0 0.36 -70 0 0 0 1"
 ASKED = {"44": ["grade"], "48": ["morphology"], "54": ["presence", "tear_location"], "42": ["grade"]}
@@ -179,3 +180,18 @@ def iou(one: np.ndarray | None, other: Any) -> float:
         return 0.0
     shared = np.prod(np.clip(np.minimum(one[:, 1], other[:, 1]) - np.maximum(one[:, 0], other[:, 0]), 0, None))
     return float(shared / (np.prod(np.diff(one)) + np.prod(np.diff(other)) - shared))
+
+
+@pytest.mark.parametrize(
+    ("said", "presence", "location"),
+    [
+        ({"presence": 7, "tear_location": "none"}, None, 3),
+        ({"presence": "no", "tear_location": 4}, 0, None),
+        ({"presence": 1, "tear_location": "body"}, 1, 1),
+    ],
+)
+def test_what_the_question_does_not_offer_is_no_grade(bench: Bench, said: Any, presence: Any, location: Any) -> None:
+    item = next(item for item in bench.items() if item.parameters["question"] == "54")
+    truth = item.answer.parts["grades"]
+    read = read_part(item, truth, json.dumps(said), None)
+    assert {name: told for name, _, told in read.grades} == {"presence": presence, "tear_location": location}

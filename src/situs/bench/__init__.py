@@ -6,7 +6,7 @@ from situs.bench._check import CheckResult, check_bench
 from situs.bench._evidence import load_image, load_labels, load_ledger, restrict, terms_for
 from situs.bench._folder import FORMAT, Bench, BenchInfo, content_hash, encode_info, open_bench
 from situs.bench._grade_evidence import GradeEvidence
-from situs.bench._ids import opaque_id, split_of
+from situs.bench._ids import opaque_id, split_of, visit_of
 from situs.bench._locations import Locations, write_locations
 from situs.bench._readings import KeyReading, KeyVerdict, read_readings, settle_keys, write_readings
 from situs.bench._study import SeriesRecord, StudyRecord
@@ -41,6 +41,7 @@ __all__ = [
     "settle_keys",
     "split_of",
     "terms_for",
+    "visit_of",
     "write_card",
     "write_locations",
     "write_readings",

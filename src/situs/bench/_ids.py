@@ -6,13 +6,14 @@ import contextlib
 import hashlib
 import hmac
 import os
+import re
 import secrets
 from pathlib import Path
 
 from situs._files import digest
 from situs.errors import SitusError
 
-__all__ = ["opaque_id", "split_of"]
+__all__ = ["opaque_id", "split_of", "visit_of"]
 
 _SHORTEST_KEY = 16
 
@@ -43,6 +44,11 @@ def _key() -> bytes:
 def opaque_id(prefix: str, name: str) -> str:
     """A name nobody can read back: a keyed hash, the same for the same user, so that rebuilding keeps ids."""
     return prefix + hmac.new(_key(), name.encode(), hashlib.blake2b).hexdigest()[:12]
+
+
+def visit_of(time: str) -> str:
+    """The name of a visit (`00m`, `V06`, `baseline`), which tells nothing of the patient; empty for a date."""
+    return "" if re.search(r"\d{4}|\d\s*[-/.:]\s*\d|\d\s*[A-Za-z]{3,}\s*\d", time) else time
 
 
 def split_of(patient_id: str, shares: dict[str, float], seed: int) -> str:

@@ -51,3 +51,5 @@ class StudyRecord(msgspec.Struct, frozen=True):
     series: tuple[SeriesRecord, ...]
     evidence: dict[str, str] = {}
     """What came with the volumes beside masks (`boxes`, `report`, `grades`): its kind → hash of its content."""
+    time: str = ""
+    """Which visit of the patient it is (`00m`, `V06`), where a table says so; never a date."""

@@ -14,7 +14,7 @@ import numpy as np
 from situs._files import digest, new_folder
 from situs.anatomy import load_vocabulary
 from situs.anatomy.banks import Bank, load_bank, shipped_banks
-from situs.bench import SeriesRecord, StudyRecord, split_of
+from situs.bench import SeriesRecord, StudyRecord, split_of, visit_of
 from situs.build._cohort import Progress
 from situs.build._study import with_sources
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
@@ -187,7 +187,7 @@ class _Reader:
         if self._source.columns is not None:
             evidence["columns"] = self._columns.hash
         split = split_of(graded.patient, self._options.recipe.splits, self._options.seed)
-        record = StudyRecord(name, graded.patient, split, (series,), evidence)
+        record = StudyRecord(name, graded.patient, split, (series,), evidence, visit_of(graded.time))
         ledger = GradeLedger(
             graded,
             self._bank,

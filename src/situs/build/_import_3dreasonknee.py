@@ -20,10 +20,10 @@ import msgspec
 
 from situs._files import new_folder, read_text
 from situs.anatomy.banks import Bank, BankQuestion, load_bank
-from situs.bench import SeriesRecord, StudyRecord, opaque_id, split_of
+from situs.bench import SeriesRecord, StudyRecord, opaque_id, split_of, visit_of
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
-from situs.facts.grades import CONTRADICTORY, FOLLOW_UP, from_published
+from situs.facts.grades import CONTRADICTORY, FOLLOW_UP, from_published, sagittal_axis
 from situs.items import Answer, Boxes, Compound, Grades, Item, Step, imported_item_id, scale_tags
 from situs.score import Offered, Parsed, parse_grades
 from situs.space import Grid, WorldBox
@@ -34,6 +34,8 @@ __all__ = ["FieldMap", "KneeRow", "import_3dreasonknee", "load_fields", "read_sp
 _COLUMNS = ("patient_id", "time", "study_folder", "series_folder", "knee_side", "image_filepath", "label_filepath")
 _SIDES = {"left": "left", "l": "left", "right": "right", "r": "right", "": ""}
 _LARGEST = 4 << 30
+_SLICES = 160
+"""Sagittal slices of the released volumes."""
 _SHIPPED = "3dreasonknee-fields.toml"
 
 
@@ -299,7 +301,7 @@ def _write(
                 parameters={"question": entry.question.id},
             )
         )
-    record = StudyRecord(study_id, patient_id, split, series)
+    record = StudyRecord(study_id, patient_id, split, series, time=visit_of(row.time))
     writer.add(record, [], items, not_asked, places)
 
 
@@ -341,11 +343,27 @@ def _tags(bank: Bank, entry: _Entry) -> tuple[str, ...]:
 def _place(entry: _Entry, image: Volume | None, bank: Bank) -> WorldBox | None:
     if image is None or not entry.box:
         return None
+    _refuse_other_slices(image.grid, entry.where)
     try:
         box = from_published(entry.box, image.grid)
     except SitusError as error:
         raise SitusError(error.problem, where=entry.where, fix="mend this entry") from error
     return WorldBox(box.lo_mm, box.hi_mm, bank.regions[entry.question.region].text)
+
+
+def _refuse_other_slices(grid: Grid, where: str) -> None:
+    """Stop where the released rule and the header disagree on which axis counts the slices: the boxes fit only one.
+
+    The rule: an array that begins with 160 is sagittal-first, any other is transposed by (2, 0, 1).
+    """
+    ruled, told = 0 if grid.shape[0] == _SLICES else 2, sagittal_axis(grid)
+    if _SLICES in grid.shape and ruled != told:
+        shape = "×".join(str(n) for n in grid.shape)
+        problem = (
+            f"its box counts slices on axis {ruled} of {shape} voxels ({_SLICES} first, else last); the header has "
+        )
+        fix = "mend the orientation in the image's header, or leave the image out (grades alone)"
+        raise SitusError(f"{problem}the sagittal slices on axis {told}", where=where, fix=fix)
 
 
 def _series(image: Volume | None, bank: Bank) -> tuple[tuple[SeriesRecord, ...], dict[str, str]]:

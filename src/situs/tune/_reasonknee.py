@@ -42,13 +42,15 @@ def write_reasonknee(items: Iterator[Item], bench: Bench, folder: Path, about: A
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(_COLUMNS)
         for study, knee_side in sides.items():
-            writer.writerow((studies[study].patient_id, "", study, "", knee_side, _image(study), ""))
+            own = studies[study]
+            writer.writerow((own.patient_id, own.time, study, "", knee_side, _image(study), ""))
     write_readme(
         folder,
         about,
         (
             "`answers.jsonl` has a record for each question. `bbox` is [start_slice, end_slice, x_min, x_max, y_min,",
             "y_max] in voxels of the stored array with its sagittal axis first, ends included. Images are not here.",
+            "Boxes of oblique scans are wider than their structures: they hold a box along the patient's axes.",
         ),
     )
     load = "situs import 3dreasonknee split.csv answers.jsonl --images DIR --out BENCH"

@@ -3,7 +3,7 @@
 from situs.facts.grades._box_file import RegionBox, RegionBoxes
 from situs.facts.grades._columns import ColumnMap, load_columns
 from situs.facts.grades._ledger import GEOMETRY, READER, REGION_BOX, GradeLedger, masks_for
-from situs.facts.grades._published import from_published, to_published
+from situs.facts.grades._published import from_published, sagittal_axis, to_published
 from situs.facts.grades._table import CONTRADICTORY, FOLLOW_UP, GradedStudy, GradeTable
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "from_published",
     "load_columns",
     "masks_for",
+    "sagittal_axis",
     "to_published",
 ]

@@ -15,11 +15,15 @@ import numpy as np
 from situs.errors import SitusError
 from situs.space import Grid, IndexBox, WorldBox, WorldPoints
 
-__all__ = ["from_published", "to_published"]
+__all__ = ["from_published", "sagittal_axis", "to_published"]
 
 
 def to_published(box: WorldBox, grid: Grid) -> tuple[int, int, int, int, int, int]:
-    """The smallest run of voxels around a box in mm, as far as it lies in the array."""
+    """The smallest run of voxels around a box in mm, as far as it lies in the array.
+
+    On an oblique scan that run is larger than the structure's own: a box in mm lies along the patient's axes, and the
+    voxels around it along the scan's.
+    """
     corners = np.array(list(product(*zip(box.lo_mm, box.hi_mm))))
     index = np.asarray(grid.affine.to_index(WorldPoints(corners)))
     # A box ends at the faces of voxels, half a voxel beyond their centres.
@@ -48,13 +52,18 @@ def from_published(numbers: Sequence[float], grid: Grid) -> WorldBox:
     return IndexBox(first, last).to_world(grid.affine)
 
 
+def sagittal_axis(grid: Grid) -> int:
+    """The stored axis that runs from left to right, by the affine."""
+    along = np.abs(grid.affine.linear[0]) / np.linalg.norm(grid.affine.linear, axis=0)
+    return int(np.argmax(along))
+
+
 def _told(numbers: Sequence[float]) -> str:
     return f"[{', '.join(f'{number:g}' for number in numbers)}]"
 
 
 def _order(grid: Grid) -> tuple[int, int, int]:
     """The stored axes that count slices, rows and columns."""
-    along = np.abs(grid.affine.linear[0]) / np.linalg.norm(grid.affine.linear, axis=0)
-    sagittal = int(np.argmax(along))
+    sagittal = sagittal_axis(grid)
     rows, columns = (axis for axis in range(3) if axis != sagittal)
     return sagittal, rows, columns
