@@ -120,21 +120,18 @@ def diagnose(
 def prior_agreement(bench: Bench, full: Answers, profile: Profile, *, seed: int = 0) -> Estimate:
     """Where the prior is confident of one option: how much oftener than a guess the model says the same.
 
-    The interval is over question texts, on each of which a reader who does not look has one opinion.
+    The mean is over question texts, on each of which a reader who does not look has one opinion.
     """
     prior = Prior(bench, Spec("prior"), Viewing(bench, profile))
-    same, guess, texts = [], [], []
-    for _, one in sorted(full.by_id.items()):
+    by_text: dict[str, list[tuple[bool, float]]] = defaultdict(list)
+    for one in full.by_id.values():
         options = len(one.item.options) or (2 if isinstance(one.item.answer, YesNo) else 0)
         said = said_by(one) if one.counts and options > 1 else None
-        if said is None:
-            continue
-        held = prior.left_open(one.item)
+        held = [] if said is None else prior.left_open(one.item)
         if len(held) == 1:
-            same.append(float(said == held[0]))
-            guess.append(1.0 / options)
-            texts.append(one.item.question)
-    return paired_difference(same, guess, texts, seed=seed, resample=False)
+            by_text[one.item.question].append((said == held[0], 1.0 / options))
+    same, guess = ([float(np.mean([pair[k] for pair in by_text[text]])) for text in sorted(by_text)] for k in (0, 1))
+    return paired_difference(same, guess, sorted(by_text), seed=seed, resample=False)
 
 
 def _looks(full: Answers, text: Answers, gain: SightGain, rows: Mapping[str, ProbeRow], seed: int) -> Finding:
