@@ -14,7 +14,7 @@ import pytest
 from situs.anatomy.banks import load_bank
 from situs.bench import open_bench
 from situs.items import Compound, Grades
-from situs.score import Parsed, parse_grades
+from situs.score import Offered, Parsed, parse_grades
 
 COLUMNS = "patient_id,time,study_folder,series_folder,knee_side,image_filepath,label_filepath"
 SHAPE = (16, 24, 20)
@@ -164,11 +164,16 @@ def test_answers_of_the_published_form_are_read(question: Any) -> None:
     subs = BANK.sub_scores_of(question)
     grades = {sub.key: BANK.scales[sub.scale].grades[-1 - place % 2] for place, sub in enumerate(subs)}
     told = {sub.published: grades[sub.key] for sub in subs}
+    scales = {
+        sub.key: Offered({level.grade: level.text for level in scale.levels}, scale.absent_grade)
+        for sub in subs
+        for scale in [BANK.scales[sub.scale]]
+    }
     for said in ({"MOAKS_scores": {question.published: told}}, {question.published: told}, grades):
-        assert parse_grades(json.dumps(said), list(grades)) == Parsed(grades), said
+        assert parse_grades(json.dumps(said), list(grades), scales) == Parsed(grades), said
     if len(subs) == 1:
         flat = {"MOAKS_scores": {question.published: grades[subs[0].key]}}
-        assert parse_grades(json.dumps(flat), list(grades)) == Parsed(grades), flat
+        assert parse_grades(json.dumps(flat), list(grades), scales) == Parsed(grades), flat
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ GRADED = [
 
 @pytest.mark.parametrize("text", GRADED)
 def test_grades_however_they_are_written(text: str) -> None:
-    assert parse_grades(text, NAMES) == Parsed(GRADES)
+    assert parse_grades(text, NAMES, {}) == Parsed(GRADES)
 
 
 PARTIAL = {
@@ -176,7 +176,7 @@ PARTIAL = {
 
 @pytest.mark.parametrize("text", PARTIAL)
 def test_the_parts_that_are_told_count(text: str) -> None:
-    assert parse_grades(text, NAMES) == Parsed(PARTIAL[text], ("partial",))
+    assert parse_grades(text, NAMES, {}) == Parsed(PARTIAL[text], ("partial",))
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_the_parts_that_are_told_count(text: str) -> None:
     ],
 )
 def test_a_schema_or_a_measure_is_no_grade(text: str) -> None:
-    assert isinstance(parse_grades(text, NAMES), Unparsed)
+    assert isinstance(parse_grades(text, NAMES, {}), Unparsed)
 
 
 @pytest.mark.parametrize(
@@ -207,8 +207,8 @@ def test_a_schema_or_a_measure_is_no_grade(text: str) -> None:
     ],
 )
 def test_a_single_grade(text: str, grade: int) -> None:
-    assert parse_grades(text, ["presence"]) == Parsed({"presence": grade})
+    assert parse_grades(text, ["presence"], {}) == Parsed({"presence": grade})
 
 
 def test_a_refusal_to_grade() -> None:
-    assert parse_grades("I am not able to assess this.", NAMES) == RefusedInWords()
+    assert parse_grades("I am not able to assess this.", NAMES, {}) == RefusedInWords()

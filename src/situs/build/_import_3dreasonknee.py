@@ -193,7 +193,7 @@ def _entry(record: Any, fields: FieldMap, bank: Bank, where: str) -> _Entry:
     answer = _field(record, fields.answer)
     text = answer if isinstance(answer, str) else json.dumps(answer)
     # Once with the scales, since words depend on them, and once without, to name what is not on them.
-    read = (parse_grades(text, list(published), scales) for scales in (None, _offered(bank, question)))
+    read = (parse_grades(text, list(published), scales) for scales in ({}, _offered(bank, question)))
     said, told = (result.value if isinstance(result, Parsed) else {} for result in read)
     for name in said:
         if name not in told:

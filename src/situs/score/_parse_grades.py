@@ -93,16 +93,14 @@ Said = int | str
 """A number, or a word whose grade depends on the scale."""
 
 
-def parse_grades(
-    text: str, names: Sequence[str], scales: Mapping[str, Offered] | None = None
-) -> Result[dict[str, int]]:
+def parse_grades(text: str, names: Sequence[str], scales: Mapping[str, Offered]) -> Result[dict[str, int]]:
     """The grade of each named sub-score that the reply tells; those it does not tell are left out, and it is flagged.
 
     Keys may differ in case, punctuation and wording: a value goes to the sub-score whose own words its path holds.
     Two different values for one sub-score leave it out. A schema that is only repeated ("0 | 1") says nothing.
-    `scales` are those the question offers: a grade that is not on its scale is none, and its words are read.
+    `scales` are those the question offers: a grade that is not on its scale is none, and its words are read. For a
+    name without a scale any number up to 10 is a grade, and words of absence are 0.
     """
-    scales = scales or {}
     words = frozenset(word for scale in scales.values() for word in _level_words(scale))
     plain = _ROMAN_GRADE.sub(lambda m: f"{m[1]}{_ROMAN.index(m[2]) + 1}", _MARKUP.sub("", visible(text)))
     if not plain.strip():
