@@ -44,7 +44,8 @@ def fact_flags(held: Sequence[Fact], own_terms: Mapping[str, Term]) -> list[tupl
 def _rule(fact: Fact) -> str:
     """How an approximate box was got."""
     rule = fact.derivation.parameters.get("rule", "") if isinstance(fact.derivation, Measured) else ""
-    return f"a part of the mask by rule ({rule})" if rule else "so said by its table"
+    what = "a place by rule" if str(rule).startswith("block ") else "a part of the mask by rule"
+    return f"{what} ({rule})" if rule else "so said by its table"
 
 
 def series_note(study: StudyRecord, series: SeriesRecord) -> SeriesNote:
