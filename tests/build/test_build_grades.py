@@ -333,7 +333,31 @@ def test_the_published_box_of_an_oblique_scan_holds_the_one_in_mm() -> None:
 @pytest.mark.parametrize(
     ("time", "kept"),
     [("00m", "00m"), ("V06", "V06"), ("24 months", "24 months"), ("baseline", "baseline"), ("", "")]
-    + [(date, "") for date in ("2019-03-02", "20190302", "3/2/19", "02.03.19", "March 2019", "2 Mar 19", "12:30")],
+    + [
+        (date, "")
+        for date in ("2019-03-02", "20190302", "3/2/19", "02.03.19", "March 2019", "2 Mar 19", "12:30", "Jane Doe")
+    ],
 )
 def test_a_visit_is_kept_and_a_date_is_not(time: str, kept: str) -> None:
     assert visit_of(time) == kept
+
+
+def test_masks_that_only_some_studies_have_are_warned_about(situs: Callable[..., Any], tmp_path: Path) -> None:
+    """Without a label map a folder's files are all that is known: nothing tells that a ligament could be there."""
+    cube = np.zeros((8, 8, 20), dtype=np.uint8)
+    parts = {"tibia": cube.copy(), "femur": cube.copy(), "acl": cube.copy()}
+    for part, place in zip(parts.values(), (slice(1, 7), slice(12, 19), slice(8, 11))):
+        part[1:7, 1:7, place] = 1
+    rows = ["study,side,labels,question,sub_score,grade"]
+    for study, grade in (("whole", 0), ("torn", 1)):
+        (tmp_path / study).mkdir()
+        for name in ("femur", "tibia", "acl")[: 3 - grade]:
+            image = nibabel.Nifti1Image(parts[name], np.diag([2.0, 2.0, 2.0, 1.0]))
+            nibabel.save(image, tmp_path / study / f"{name}.nii.gz")
+        rows.append(f"{study},left,{study},60,complete_tear,{grade}")
+    (tmp_path / "grades.csv").write_text("\n".join(rows) + "\n")
+    ran = situs("build", "grades", tmp_path / "grades.csv", "--out", tmp_path / "bench", "--json")
+    assert ran.code == 0, ran.err
+    (problem,) = ran.json["problems"]
+    assert (problem["code"], problem["where"]) == ("form", "question 60")
+    assert "with a box 1 times, without 1" in problem["problem"]

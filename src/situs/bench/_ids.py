@@ -15,6 +15,12 @@ from situs.errors import SitusError
 
 __all__ = ["opaque_id", "split_of", "visit_of"]
 
+_VISIT = re.compile(
+    r"(?:v|visit|tp?|time ?point|day|week|month|year)?[ _-]?\d{1,3} ?(?:d|w|m|y|days?|weeks?|months?|years?)?"
+    r"|baseline|screening|follow-?up",
+    re.IGNORECASE,
+)
+
 _SHORTEST_KEY = 16
 
 
@@ -47,8 +53,8 @@ def opaque_id(prefix: str, name: str) -> str:
 
 
 def visit_of(time: str) -> str:
-    """The name of a visit (`00m`, `V06`, `baseline`), which tells nothing of the patient; empty for a date."""
-    return "" if re.search(r"\d{4}|\d\s*[-/.:]\s*\d|\d\s*[A-Za-z]{3,}\s*\d", time) else time
+    """A visit by number or month (`00m`, `V06`, `24 months`, `baseline`); empty for anything else, such as a date."""
+    return time if _VISIT.fullmatch(time) else ""
 
 
 def split_of(patient_id: str, shares: dict[str, float], seed: int) -> str:
