@@ -87,6 +87,79 @@ def test_hedged_denied_compared_doubled_or_impossible_sentences_prove_nothing(se
     assert places(sentence) == {}
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Nodule in the left upper lobe isn't seen.",
+        "The consolidation in the left lower lobe has cleared.",
+        "The consolidation in the left lower lobe vanished.",
+        "The consolidation in the left lower lobe melted away.",
+        "Mass in the right lower lobe was ruled out.",
+        "A mass in the right breast was denied.",
+        "Stone in the right kidney was passed.",
+        "Formerly visible nodule in the left upper lobe.",
+        "Her father had a nodule in the right thyroid lobe.",
+        "The patient's mother had a mass in the left breast.",
+        "An uncle with a cyst in the left kidney.",
+        "Ultrasound showed a cyst in the left kidney.",
+        "Sonographically a cyst in the left kidney.",
+        "An MRI performed elsewhere showed a cyst in the left kidney.",
+        "Yesterday's topogram: nodule in the right upper lobe.",
+        "The request form mentions a nodule in the right upper lobe.",
+        "The referring clinician asks about a nodule in the right upper lobe.",
+        "A nodule should be seen in the right upper lobe in such cases.",
+        "One would miss a nodule in the right upper lobe.",
+        "Bilateral increase in thyroid gland size, nodular lesions with a diameter of 5 mm.",
+        "INDICATION\nNodule in the right upper lobe.",
+    ],
+)
+def test_what_is_over_or_of_another_examination_or_person_proves_nothing(sentence: str) -> None:
+    assert places(sentence) == {}
+
+
+@pytest.mark.parametrize(
+    ("stated", "against"),
+    [
+        ("Nodule in the right upper lobe.", "No nodule was detected in either lung."),
+        ("Nodule in the right upper lobe.", "No nodular or infiltrative lesion was detected in both lung parenchyma."),
+        ("Nodule in the right upper lobe.", "No mass nodule-infiltration was detected in the lung parenchyma."),
+        ("Nodule in the right upper lobe.", "A second is found in the left lower lobe."),
+        ("Nodule in the right upper lobe.", "Another one in the left lower lobe."),
+        ("Nodule in the right upper lobe.", "No effusion was seen and there is a nodule in the left lung."),
+        ("Nodule in the right upper lobe.", "Addendum: the side should read left."),
+        ("Nodule in the right upper lobe.", "Both lungs are clear."),
+        ("Mass in the right upper lobe.", "The tumor in the left lower lobe."),
+        ("Pleural effusion on the right.", "Pleural effusion was not detected."),
+        ("Pleural effusion on the right.", "Fluid in the left pleural space."),
+        ("Pleural effusion on the right.", "Left hydrothorax."),
+        ("A cyst in the left kidney.", "No cyst was detected in the kidneys."),
+        ("A cyst in the left kidney.", "Both kidneys are normal."),
+        ("A cyst in the right kidney.", "Polycystic kidneys."),
+        ("A cyst in the right kidney.", "A similar lesion is noted contralaterally."),
+        ("A stone in the left kidney.", "Right nephrolithiasis."),
+    ],
+)
+def test_what_another_sentence_contradicts_is_not_proved(stated: str, against: str) -> None:
+    assert places(stated)
+    assert places(f"{stated} {against}") == {}
+    assert places(f"{against} {stated}") == {} or against.startswith(("A second", "Another"))
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "No nodule was detected in the left lung.",
+        "No lytic-destructive lesion was detected in bone structures.",
+        "No mass or infiltrative lesion was detected in both lungs.",
+        "The left lung is clear.",
+        "A cyst in the left kidney.",
+    ],
+)
+def test_a_sentence_on_something_else_contradicts_nothing(beside: str) -> None:
+    stated = "A nodule is observed in the upper lobe of the right lung."
+    assert places(f"{stated} {beside}").items() >= places(stated).items() != {}
+
+
 def test_another_of_its_kind_elsewhere_makes_it_ambiguous() -> None:
     first = "A nodule is observed in the upper lobe of the right lung."
     assert places(first)
