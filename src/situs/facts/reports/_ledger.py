@@ -8,7 +8,7 @@ from situs.errors import SitusError
 from situs.facts._record import Fact, Quoted, fact_id
 from situs.facts.reports._file import Report
 from situs.facts.reports._lexicon import DISTRUSTED, POINTS_BACK, Finding
-from situs.facts.reports._mentions import Mention, cleared_places, mentions_of
+from situs.facts.reports._mentions import Mention, cleared_places, findings_in, mentions_of
 from situs.facts.reports._places import Named
 
 __all__ = ["LOCATED", "ReportLedger", "place_of"]
@@ -77,6 +77,23 @@ class ReportLedger:
     def quoted(self, start: int, end: int) -> Quoted:
         """A span of the report."""
         return Quoted(self.hash, start, end, self.text[start:end])
+
+    def rivals(self, asked: str, start: int, end: int) -> bool:
+        """Whether a mention outside a span tells another place of what stands there, or denies it."""
+        inside = [m for m in self._mentions if start <= m.sentence.start < end]
+        outside = [m for m in self._mentions if not start <= m.sentence.start < end]
+        for own in inside:
+            for other in outside:
+                families = set(own.finding.families) & set(other.finding.families)
+                if not families or (families == {"other"} and not _shares_word(asked, other.sentence.text.lower())):
+                    continue
+                if other.status == "denied":
+                    denial = other.finding.name == own.finding.name
+                    if denial and not any(_is_elsewhere(other.places, own.places, o) for o in own.places.organs):
+                        return True
+                elif not _is_within(other.places, own.places):
+                    return True
+        return False
 
     def _proof(self, finding: str, organ: str) -> Mention | None:
         """The most precise sentence that states it, if every other mention fits that place or is of another size."""
@@ -167,6 +184,25 @@ def _is_elsewhere(theirs: Named, ours: Named, organ: str) -> bool:
         for named, own in ((theirs.sides, ours.sides), (theirs.lobes, ours.lobes), (theirs.levels, ours.levels))
         if own
     )
+
+
+def _is_within(theirs: Named, ours: Named) -> bool:
+    """Whether a further mention tells no other place: of another organ, or nothing but what ours says."""
+    if theirs.organs and ours.organs and theirs.organs.isdisjoint(ours.organs):
+        return True
+    pairs = (
+        (theirs.sides, ours.sides),
+        (theirs.lobes, ours.lobes),
+        (theirs.segments, ours.segments),
+        (theirs.parts, ours.parts),
+        (theirs.levels, ours.levels),
+    )
+    return all(named <= own for named, own in pairs)
+
+
+def _shares_word(asked: str, sentence: str) -> bool:
+    """Whether what is asked for, where findings have no name of their own, is named in a sentence."""
+    return any(re.search(rf"\b{re.escape(match[0][:6])}", sentence) for _, match in findings_in(asked))
 
 
 def _differs(other: Mention, size: float) -> bool:
