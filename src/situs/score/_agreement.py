@@ -27,6 +27,7 @@ Weights = ArrayLike | None
 """How often each item counts."""
 
 
+_NO_WIDTH = 1e-9
 _Parts = tuple[float, float] | None
 """Observed disagreement, and that expected by chance; every statistic is 1 − the one / the other."""
 
@@ -58,7 +59,7 @@ def gwet_ac1(ratings: Ratings, weights: Weights = None) -> float | None:
 
 
 def _value(parts: _Parts) -> float | None:
-    return None if parts is None else 1 - parts[0] / parts[1]
+    return None if parts is None else (parts[1] - parts[0]) / parts[1]
 
 
 def _percent_parts(ratings: Ratings, weights: Weights = None) -> _Parts:
@@ -170,7 +171,7 @@ def agreement(name: str, ratings: Ratings, clusters: Sequence[str], *, n_boot: i
         return dataclasses.replace(found, ci95=interval, method=equal.method, note=equal.note)
     if found.ci95 is None:
         return found
-    if found.ci95[0] == found.ci95[1]:
+    if found.ci95[1] - found.ci95[0] < _NO_WIDTH:
         note = "no interval: every patient has the same agreement, so no spread is seen"
         return dataclasses.replace(found, ci95=None, method="none", note=note)
     # With few patients the interval is symmetric about the value, and may leave what the statistic can be.

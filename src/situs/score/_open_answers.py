@@ -293,7 +293,7 @@ class _Scoring:
 
     def _outcomes(self) -> dict[str, Outcome]:
         """The jury's word on every answer, instead of `unjudged`."""
-        if not self._files:
+        if not self._files or self._jury_is_silent():
             return {}
         result = {}
         for place, item in enumerate(self._items):
