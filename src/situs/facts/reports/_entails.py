@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from situs.facts.reports._lexicon import DENIED, plain_words
 from situs.facts.reports._mentions import findings_in
@@ -53,6 +54,10 @@ _COMPARED = re.compile(
     r"low(?:est)|wid(?:er|est)|thick(?:er|est)|long(?:er|est)|short(?:er|est)|ipsilateral\w*|contralateral\w*|opposite|"
     r"same|asymmetr\w+)\b"
 )
+_DIRECTION = re.compile(
+    r"upper|lower|middle|mid|superior|inferior|anterior|posterior|medial|lateral|central|peripheral|apical|basal|"
+    r"proximal|distal|inner|outer|left|right"
+)
 _MOVED = re.compile(r"\b(?:displac|deviat|shift|push|pull|retract|drawn|mov)\w*")
 _RELATION = re.compile(
     r"\b(?:(?P<word>anterior|posterior|superior|inferior|medial|lateral|cranial|caudal|proximal|distal|ventral|dorsal|"
@@ -100,7 +105,7 @@ def answer_problem(asked: str, said: str, proof: str) -> str | None:
         _number_problem(asked, said, proof),
         _side_problem(asked, said, proof),
         _words_problem(asked, said, proof, first),
-        _several(proof),
+        _several(asked, proof),
         _comparison_problem(asked, proof),
         _relation_problem(asked, said, proof, first),
     )
@@ -162,6 +167,8 @@ def _words_problem(asked: str, said: str, proof: str, first: str) -> str | None:
         return f"it asks about {loose!r}, its sentence does not speak of it"
     if _LUNG.search(f"{asked} {said}") and "lung" not in named_places(proof).organs:
         return "it asks about the lung, its sentence does not speak of it"
+    if not _directions(asked) | _directions(said) <= _directions(proof):
+        return "a direction in it is of another thing than in its sentence"
     words = list(_contents(said))
     loose = next((word for word in words if _stem(word) not in told), None)
     if loose is not None:
@@ -176,11 +183,13 @@ def _words_problem(asked: str, said: str, proof: str, first: str) -> str | None:
     return None
 
 
-def _several(proof: str) -> str | None:
+def _several(asked: str, proof: str) -> str | None:
     """A sentence on several findings or places does not tell which is where."""
-    found = list(findings_in(proof))
+    found = [finding.name for finding, _ in findings_in(proof)]
     if len(found) > 1:
         return "its sentence speaks of several findings"
+    if found and found[0] not in {finding.name for finding, _ in findings_in(asked)}:
+        return "it does not ask about the finding of its sentence"
     if _JOINED.search(_SIZE_ASIDE.sub(" ", _LESS_ON.sub(" ", proof))):
         return "its sentence speaks of several things or places"
     places = named_places(proof)
@@ -245,6 +254,13 @@ def _is_in_order(words: list[str], text: list[str]) -> bool:
 
 def _contents(text: str) -> Iterator[str]:
     return (word for word in _WORD.findall(_MEASURE.sub(" ", text)) if word not in _EMPTY)
+
+
+def _directions(text: str) -> set[tuple[str, str]]:
+    """Every word for a direction with the thing it stands before, as in "upper lobe"."""
+    words = _WORD.findall(text)
+    pairs = ((a, b) for a, b in pairwise(words) if _DIRECTION.fullmatch(a) and b not in _EMPTY)
+    return {(a, _stem(b)) for a, b in pairs if not _DIRECTION.fullmatch(b)}
 
 
 def _stem(word: str) -> str:

@@ -108,7 +108,7 @@ CLEARS = re.compile(
 """A sentence that says of a whole organ that nothing is there."""
 
 RELATIVE = re.compile(
-    r"\b(?:(?:than|larger|smaller|greater)\b(?!(?: than)? \d)|(?:lesser|less extent|spar(?:e[sd]?|ing)|except\w*|"
+    r"\b(?:(?:than|less|larger|smaller|greater)\b(?!(?: than)? \d)|(?:lesser|less extent|spar(?:e[sd]?|ing)|except\w*|"
     r"opposite|contralateral\w*|unlike|rather|instead|to the (?:left|right) of|shift\w*|arising|"
     r"and there (?:is|are|was|were))\b)|[<>](?! ?\d)"
 )
