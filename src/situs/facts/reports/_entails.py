@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from situs.facts.reports._lexicon import DENIED, plain_words
 from situs.facts.reports._mentions import findings_in
-from situs.facts.reports._places import named_places
+from situs.facts.reports._places import LEVEL, named_places
 
 __all__ = ["answer_problem"]
 
@@ -108,6 +108,7 @@ def answer_problem(asked: str, said: str, proof: str) -> str | None:
         _several(asked, proof),
         _comparison_problem(asked, proof),
         _relation_problem(asked, said, proof, first),
+        _unread(asked, said, proof),
     )
     return next((problem for problem in problems if problem is not None), None)
 
@@ -197,6 +198,17 @@ def _several(asked: str, proof: str) -> str | None:
     return "its sentence names several places" if any(len(kind) > 1 for kind in kinds) else None
 
 
+def _unread(asked: str, said: str, proof: str) -> str | None:
+    """Every word of the sentence is plain, or in question or answer: another may turn its meaning ("spares")."""
+    rest = _MEASURE.sub(" ", _LESS_ON.sub(" ", proof))
+    for _, match in findings_in(rest):
+        rest = rest.replace(match[0], " ")
+    known = set(_stems(f"{asked} {said}")) | ({"not"} if _NOT.search(proof) else set())
+    words = _WORD.findall(LEVEL.sub(" ", rest))
+    loose = next((word for word in words if word not in plain_words() and _stem(word) not in known), None)
+    return None if loose is None else f"its sentence says {loose!r}, question and answer do not"
+
+
 def _comparison_problem(asked: str, proof: str) -> str | None:
     if _COMPARED.search(asked) or _COMPARED.search(_LESS_ON.sub(" ", proof)):
         return "it compares"
@@ -213,6 +225,8 @@ def _relation_problem(asked: str, said: str, proof: str, first: str) -> str | No
         return "its sentence names several relations"
     turned = "it turns round who lies or acts where"
     kept = list(_contents(_ASKS.sub(" ", asked)))
+    if re.search(r"\bfrom\b", proof) and not re.search(r"\bfrom\b", said):
+        return turned
     ordered = first == "yes" or (_ACTS.search(proof) is not None and not relations)
     if ordered and not _is_in_order([_stem(word) for word in kept], list(_stems(proof))):
         return turned

@@ -95,15 +95,16 @@ DISTRUSTED = re.compile(
 
 POINTS_BACK = re.compile(
     r"\b(?:second|third|fourth|another|others?|one|ones|similar\w*|same|it|they|these|those|also|too|further|"
-    r"additional\w*|contralateral\w*|opposite|latter|likewise|identical|addition)\b"
+    r"additional\w*|contralateral\w*|opposite|latter|likewise|identical|addition|as|should|more)\b"
 )
 """Words by which a sentence that names no finding may speak of one that was named before it."""
 
 CLEARS = re.compile(
     r"^(?:the )?(?:both |bilateral |right |left )?(?:lungs?|lung parenchymas?|kidneys?|liver|adrenals?(?: glands?)?|"
-    r"thyroid(?: gland| lobes?)?|breasts?) (?:is|are|was|were|appears?)(?: both)? "
+    r"thyroid(?: gland| lobes?)?|breasts?|pleura|pleural spaces?|vertebra\w*(?: bod(?:y|ies))?|spine)"
+    r"(?::| (?:is|are|was|were|appears?))(?: both)? "
     r"(?:normal|clear|natural|unremarkable|absent|operated|removed|not (?:observed|seen|detected|visuali[sz]ed))"
-    r"(?: \([^)]*\))?\W*$"
+    r"(?: and \w+)?(?: \([^)]*\))?\W*$"
 )
 """A sentence that says of a whole organ that nothing is there."""
 

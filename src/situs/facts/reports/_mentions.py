@@ -103,8 +103,9 @@ def mentions_of(text: str, findings_length: int) -> list[Mention]:
         places = named_places(lower)
         found = list(findings_in(lower))
         if not found:
-            # "A second one is seen on the left."
-            if last and (places.sides or places.lobes or places.levels) and POINTS_BACK.search(lower):
+            # "A second one is seen on the left.", "Two in the left kidney."
+            placed = places.sides or places.lobes or places.levels
+            if last and placed and (POINTS_BACK.search(lower) or _is_plain(lower)):
                 result += [msgspec.structs.replace(m, sentence=sentence, places=places, status="unsure") for m in last]
             continue
         status = _status(sentence, lower, found, places)
@@ -137,12 +138,12 @@ def _status(
         return "denied" if whole else "unsure"
     if sentence.aside or any(words.search(lower) for words in _NO_PROOF) or len(found) > 1 or not places.consistent:
         return "unsure"
-    return "stated" if _is_plain(lower, found[0][1]) else "unsure"
+    finding = found[0][1]
+    return "stated" if _is_plain(f"{lower[: finding.start()]} {lower[finding.end() :]}") else "unsure"
 
 
-def _is_plain(lower: str, finding: re.Match[str]) -> bool:
-    """Whether the sentence has no word but those that state a finding, its size and its place."""
-    rest = f"{lower[: finding.start()]} {lower[finding.end() :]}"
+def _is_plain(rest: str) -> bool:
+    """Whether a sentence, without its finding, has no word but those that state a size and a place."""
     rest = LEVEL.sub(" ", _SIZE.sub(" ", _BODY_HEADING.sub(" ", rest)))
     return all(word in plain_words() for word in _TOKEN.findall(rest))
 

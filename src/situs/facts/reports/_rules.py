@@ -21,7 +21,7 @@ _REPORT_WORDS = re.compile(
 )
 _PRESENCE = re.compile(
     r"^(?:is|are|was|were) there\b|\b(?:normal|abnormal\w*|unremarkable|healthy|enlarged|dilated|present|absent|"
-    r"visible|patent|preserved|open|obstructed|occluded|intact)\b.*\?|"
+    r"visible|patent|preserved|free|clear|open|obstructed|occluded|intact)\b.*\?|"
     r"^what (?:is|are) the (?:condition|status|state) of\b|"
     r"^(?:does|do|is|are) .*\b(?:show|have|contain) (?:any|a|an)\b|"
     r"\b(?:is|are|was|were|does|do|can)\b.* any\b|\bany evidence\b"
