@@ -11,7 +11,7 @@ import pytest
 from frame_make import make_cohort
 from situs.errors import SitusError
 from situs.space import FrameBox
-from situs.volumes import read_annotations, read_sides
+from situs.volumes import Mark, read_annotations, read_sides
 
 HEAD = "file,slice,study_level,x,y,width,height,label\n"
 
@@ -88,6 +88,32 @@ def test_unreadable_rows_are_refused_with_their_line(tmp_path: Path, row: str) -
     read = read_annotations([path], skip_bad=True)
     assert len(read.annotations[0].boxes) == 1
     assert [problem.where for problem in read.problems] == ["t.csv:3"]
+
+
+@pytest.mark.parametrize(
+    ("row", "mark"),
+    [
+        ("w,5,No,50,60,0,20,Mass", Mark(5, "mass")),
+        ("w,5,No,-30,60,20,20,Mass", Mark(5, "mass")),
+        ("w,5,No,5O,60,20,20,Mass", Mark(5, "mass")),
+        ("w,x,No,50,60,20,20,Mass", Mark(-1, "mass")),
+        ("w,5,No,50,60,20,20,", Mark(5, "")),
+        ("w,5,No,50,60,20,Mass", Mark(-1, "")),
+        (",5,No,50,60,20,20,Mass", Mark(5, "mass")),
+    ],
+)
+def test_a_volume_whose_only_row_is_left_out_was_not_read_as_normal(tmp_path: Path, row: str, mark: Mark) -> None:
+    table = write(tmp_path / "t.csv", HEAD + "v,1,No,1,5,6,3,Mass\n" + row + "\n")
+    read = read_annotations([table], [write(tmp_path / "list.csv", "v\nw\n")], skip_bad=True)
+    own = {entry.volume: entry for entry in read.annotations}
+    assert (own["w"].unusable, own["w"].read_as_normal) == ((mark,), False)
+    assert own["v"].unusable == (() if row.startswith("w") else (mark,))
+
+
+def test_a_volume_may_be_called_by_its_file(tmp_path: Path) -> None:
+    table = write(tmp_path / "t.csv", HEAD + "file1007000.h5,1,No,1,5,6,3,Meniscus Tear\n")
+    read = read_annotations([table], [write(tmp_path / "list.csv", "file1007000.h5\nfile1007001\n")])
+    assert [own.volume for own in read.annotations] == ["file1007000", "file1007001"]
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", HEAD, "file,slice,x,y,width,height,label,label\n"])

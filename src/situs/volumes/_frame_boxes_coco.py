@@ -12,7 +12,8 @@ import msgspec
 from situs._files import read_json
 from situs.anatomy import finding_name
 from situs.errors import SitusError
-from situs.volumes._frame_boxes_rows import BoxRow
+from situs.volumes._frame_boxes import Mark
+from situs.volumes._frame_boxes_rows import BadRow, BoxRow
 
 __all__ = ["CocoVolume", "read_coco"]
 
@@ -56,7 +57,7 @@ class CocoVolume(msgspec.Struct, frozen=True):
     patient: str
 
 
-def read_coco(path: Path) -> tuple[dict[str, CocoVolume], Iterator[BoxRow | SitusError]]:
+def read_coco(path: Path) -> tuple[dict[str, CocoVolume], Iterator[BoxRow | BadRow]]:
     """The volumes listed, and the boxes on them; the place of each is its index in `annotations`."""
     coco = read_json(path, _Coco)
     names = {category.id: category.name for category in coco.categories}
@@ -87,16 +88,17 @@ def read_coco(path: Path) -> tuple[dict[str, CocoVolume], Iterator[BoxRow | Situ
 
 def _rows(
     coco: _Coco, placed: dict[Id, tuple[str, int]], names: dict[Id, str], path: Path
-) -> Iterator[BoxRow | SitusError]:
+) -> Iterator[BoxRow | BadRow]:
     for number, entry in enumerate(coco.annotations):
         where = f"{path.name} $.annotations[{number}]"
-        if entry.image_id not in placed or entry.category_id not in names:
-            yield SitusError("names an image or category that is not there", where=where, fix="mend the entry")
+        volume, frame = placed.get(entry.image_id, ("", -1))
+        label = names.get(entry.category_id, "")
+        told = Mark(frame, finding_name(label)[0])
+        if not volume or entry.category_id not in names:
+            yield BadRow(where, "names an image or category that is not there", volume, told)
             continue
-        volume, frame = placed[entry.image_id]
-        label = names[entry.category_id]
-        row = BoxRow(where, volume, label, finding_name(label)[0], frame, *entry.bbox)
-        yield SitusError(row.fault(), where=where, fix="mend the entry") if row.fault() else row
+        row = BoxRow(where, volume, label, told.label, frame, *entry.bbox)
+        yield BadRow(where, row.fault(), volume, told) if row.fault() else row
 
 
 def _volume(image: _Image) -> str:

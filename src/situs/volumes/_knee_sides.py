@@ -11,6 +11,7 @@ import msgspec
 
 from situs._files import canonical_json, digest, read_text
 from situs.errors import SitusError
+from situs.volumes._frame_boxes_rows import volume_name
 
 __all__ = ["KneeSide", "read_sides"]
 
@@ -41,7 +42,7 @@ def read_sides(path: Path) -> dict[str, KneeSide]:
     bad: list[tuple[int, str]] = []
     for row in reader:
         cells = {str(key).strip(): str(value or "").strip() for key, value in row.items()}
-        volume, medial, middle = cells["file"], cells["medial"].lower(), cells.get("midline_x", "")
+        volume, medial, middle = volume_name(cells["file"]), cells["medial"].lower(), cells.get("midline_x", "")
         try:
             midline = float(middle) if middle else None
         except ValueError:
