@@ -33,6 +33,7 @@ ANSWER_FIELDS = (
 _IDS = ("item_id", "source_id", "id", "question_id", "qid", "sample_id", "case_id")
 VOLUME_FIELDS = (
     "volume",
+    "volume_id",
     "volume_name",
     "case_id",
     "case",
@@ -44,6 +45,8 @@ VOLUME_FIELDS = (
     "path",
 )
 _CT_RATE = re.compile(r"(?<![a-zA-Z0-9])(?:valid|train)_\d+_[a-z]+_\d+(?!\d)")
+_FASTMRI = re.compile(r"file_brain_AX[A-Z0-9]+_\d{3}_\d+|(?<![a-zA-Z0-9])file\d{7}(?!\d)")
+_SLICE = re.compile(r"_slice_?(\d{1,6})(?!\d)")
 _SUFFIXES = (".gz", ".nii", ".npy", ".npz", ".mha", ".mhd", ".nrrd", ".h5", ".pt", ".png", ".jpg", ".jpeg", ".zip")
 
 
@@ -135,11 +138,12 @@ class _Book:
     def __init__(self, items: list[Item]) -> None:
         self._items = items
         self._by_id = _unique((name, item.item_id) for item in items for name in (item.item_id, item.source_id) if name)
-        self._by_volume: dict[tuple[str, str], deque[str]] = defaultdict(deque)
+        self._by_volume: dict[tuple[str, str], deque[tuple[int, str]]] = defaultdict(deque)
         self._by_question: dict[str, list[str]] = defaultdict(list)
         for item in items:
+            place = item.frames[0] + 1 if item.level == "slice" and len(item.frames) == 1 else 0
             for stem in {volume_stem(item.study_id), volume_stem(item.source_id or item.study_id)}:
-                self._by_volume[stem, _plain(item.question)].append(item.item_id)
+                self._by_volume[stem, _plain(item.question)].append((place, item.item_id))
             self._by_question[_plain(item.question)].append(item.item_id)
         self._answers: dict[str, str] = {}
         self._from: dict[str, str] = {}
@@ -157,11 +161,15 @@ class _Book:
                 return
         question = _plain(str(row.get("question") or ""))
         volumes = [volume_stem(str(row[name])) for name in VOLUME_FIELDS if row.get(name)]
+        volumes += _FASTMRI.findall(str(row.get("sample_id", "")))
+        slice_num = _slice_of(row)
         for volume in volumes:
-            queue = self._by_volume.get((volume, question))
-            if queue:
-                # A question that is asked twice of one volume: the n-th row belongs to the n-th item.
-                self._put(queue.popleft(), where, text, "volume and question")
+            queue = self._by_volume.get((volume, question), deque())
+            # A question that is asked twice of one volume and slice: the n-th row belongs to the n-th item.
+            found_at = next((n for n, (at, _) in enumerate(queue) if 0 in (at, slice_num) or at == slice_num), None)
+            if found_at is not None:
+                self._put(queue[found_at][1], where, text, "volume and question")
+                del queue[found_at]
                 return
         if volumes:
             self._strangers.append(f"{where} ({volumes[0]}: {question[:60]})")
@@ -194,6 +202,12 @@ class _Book:
             fix = "rows need an item id, or the volume (image_path, case_id) and the question"
             raise SitusError("no row of the file belongs to an item of this bench", where="--model", fix=fix)
         return self._answers, joined
+
+
+def _slice_of(row: Row) -> int:
+    """The slice a row of SGMRI-VQA is about, from 1 as there; 0 if it names none."""
+    named = str(row.get("slice_num") or "") or next(iter(_SLICE.findall(str(row.get("sample_id", "")))), "")
+    return int(named) if named.isdecimal() else 0
 
 
 def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
