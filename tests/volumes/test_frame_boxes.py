@@ -135,10 +135,10 @@ def test_a_list_of_other_volumes_is_refused(tmp_path: Path) -> None:
 
 
 def coco() -> dict[str, object]:
-    images = [{"id": n, "file_name": f"case7/img_{n}.png", "width": 64, "height": 48} for n in (10, 2, 33)]
+    images = [{"id": n, "file_name": f"case7/img_{n}.png", "width": 64, "height": 48} for n in (10, 9, 11)]
     return {
         "images": images,
-        "annotations": [{"image_id": 33, "category_id": 1, "bbox": [1, 2, 3, 4]}],
+        "annotations": [{"image_id": 11, "category_id": 1, "bbox": [1, 2, 3, 4]}],
         "categories": [{"id": 1, "name": "Soft Spot"}],
     }
 
@@ -149,6 +149,27 @@ def test_all_formats_give_one_record(tmp_path: Path) -> None:
     as_table = read_annotations([write(tmp_path / "a.csv", table)]).annotations
     assert [own.boxes for own in as_coco] == [own.boxes for own in as_table]
     assert (as_coco[0].frames, as_coco[0].size) == (3, (64, 48))
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["k/k_slice_005.png", "k/k_slice_009.png"], "numbered from 5"),
+        (["k/k_slice_5.png"], "numbered from 5"),
+        (["k/2.png", "k/10.png", "k/3.png"], "numbered 9, but one is numbered 10"),
+        (["k/k_slice_000.png", "k/k_slice_002.png"], "numbered 1, but one is numbered 2"),
+    ],
+)
+def test_images_with_missing_numbers_are_not_renumbered(tmp_path: Path, names: list[str], said: str) -> None:
+    images = [{"id": name, "file_name": name} for name in names]
+    boxes = [{"image_id": name, "category_id": 1, "bbox": [1, 2, 3, 4]} for name in names]
+    entry = {"images": images, "annotations": boxes, "categories": [{"id": 1, "name": "Spot"}]}
+    with pytest.raises(SitusError, match=said):
+        read_annotations([write(tmp_path / "a.json", json.dumps(entry))])
+    for number, image in enumerate(images):
+        image["frame"] = 4 * number  # type: ignore[assignment]
+    (own,) = read_annotations([write(tmp_path / "a.json", json.dumps(entry))]).annotations
+    assert [box.frame for box in own.boxes] == [4 * number for number in range(len(names))]
 
 
 @pytest.mark.parametrize("what", ["image", "category", "bbox", "frames"])
