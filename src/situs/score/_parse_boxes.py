@@ -88,7 +88,7 @@ def _final_first(plain: str, labels: Sequence[str], *, volume: bool) -> tuple[li
 
 def _placed(found: list[Mention], base: int, count: int, flags: list[str]) -> list[tuple[int, Mention]]:
     """Each box with the position of its picture; one that spans several pictures stands on each."""
-    said = {frame for mention in found for frame in mention.frames}
+    said = {frame for mention in found if not mention.ordinal for frame in mention.frames}
     if count > 1 and base == 1 and 0 in said and max(said) < count:
         base = 0
         flags.append("frame_base_inferred")
@@ -101,7 +101,8 @@ def _placed(found: list[Mention], base: int, count: int, flags: list[str]) -> li
             placed.append((0, mention))
         elif mention.frames:
             # A frame that was not shown stays, as a box that meets no true one.
-            placed += [(frame - base if frame >= base else count, mention) for frame in mention.frames]
+            first = 1 if mention.ordinal else base
+            placed += [(frame - first if frame >= first else count, mention) for frame in mention.frames]
         elif "box_without_frame" not in flags:
             flags.append("box_without_frame")
     return placed
