@@ -238,6 +238,11 @@ def _apart(a: FrameBox, b: FrameBox) -> float:
     return max(abs(p - q) for p, q in ends) if a.frame == b.frame else 999.0
 
 
+def test_a_gap_of_any_length_is_a_gap() -> None:
+    text = f"Frame 3: (10, 20){' ' * 50_000}(40, 60)"
+    assert places(parse_boxes(text, XYWH, STACK)) == [(2, B)]
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.text(alphabet="[](){}<>|,.:;0123456789 frame-bx\"'\n", max_size=120))
 def test_any_text_ends_in_a_result(text: str) -> None:

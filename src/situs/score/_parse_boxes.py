@@ -35,6 +35,8 @@ _FINAL = re.compile(
 )
 _MARKUP = re.compile(r"```[a-z]*|\*\*|__|`|\\(?=[\[\]()_])", re.IGNORECASE)
 
+_BLANKS = re.compile(r"[^\S\n]{2,}")
+
 
 def parse_boxes(
     text: str, space: AnswerSpace, sizes: Sequence[Size], labels: Sequence[str] = ()
@@ -47,7 +49,7 @@ def parse_boxes(
     (`INFERRED`). A final answer outweighs what stands before it. A box whose picture is not told, among several
     pictures, is left out and flagged. `labels` are names to look for in the words before a box.
     """
-    plain = _MARKUP.sub("", visible(text, _LONGEST))
+    plain = _BLANKS.sub(" ", _MARKUP.sub("", visible(text, _LONGEST)))
     if not plain.strip():
         return Unparsed("empty")
     found, empty = _final_first(plain, labels, volume=space.box_form == "volume")
