@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import os
 import secrets
 import shutil
@@ -17,7 +19,7 @@ from situs.errors import SitusError
 
 T = TypeVar("T")
 
-__all__ = ["canonical_json", "digest", "new_folder", "read_json", "read_text", "write_atomic"]
+__all__ = ["canonical_json", "digest", "new_folder", "read_csv", "read_json", "read_text", "write_atomic"]
 
 
 def canonical_json(value: Any) -> bytes:
@@ -114,6 +116,33 @@ def read_text(path: Path, *, limit_bytes: int = 64 << 20) -> str:
         raise SitusError(
             f"cannot be read ({error.strerror})", where=path, fix="check the path and its permissions"
         ) from error
+
+
+def read_csv(path: Path, *, limit_bytes: int = 64 << 20) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """The header, and every row by column with the line it begins on; tabs part the cells of a `.tsv` file.
+
+    Refused where quotes are not balanced or a row has more cells than the header: such a row may hold another's text.
+    """
+    text = read_text(path, limit_bytes=limit_bytes)
+    tabs = path.suffix.lower() == ".tsv"
+    table = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",", strict=True)
+    rows: list[tuple[int, dict[str, str]]] = []
+    line = 1
+    try:
+        header = next(table, [])
+        while True:
+            line = table.line_num + 1
+            cells = next(table, None)
+            if cells is None:
+                return header, rows
+            if any(cell.strip() for cell in cells[len(header) :]):
+                problem = f"has {len(cells)} cells, the header {len(header)}"
+                raise SitusError(problem, where=f"{path}:{line}", fix="put cells with commas or quotes into quotes")
+            if cells:
+                rows.append((line, dict(zip(header, cells))))
+    except csv.Error as error:
+        fix = "close the quote, and double quotes inside a cell"
+        raise SitusError(f"is not valid CSV from here on ({error})", where=f"{path}:{line}", fix=fix) from error
 
 
 def read_json(path: Path, kind: type[T]) -> T:

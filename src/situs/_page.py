@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
+from importlib.resources import files
 from typing import Any
 
 import msgspec
 
-__all__ = ["json_for_script", "page_policy"]
+__all__ = ["json_for_script", "render_page_file"]
 
 
 def json_for_script(payload: Any) -> str:
@@ -17,7 +19,32 @@ def json_for_script(payload: Any) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def page_policy(style: str, script: str) -> str:
+def render_page_file(
+    package: str, template: str, style: str, scripts: Sequence[str], payload: Any, **values: object
+) -> str:
+    """A whole HTML file from a package's `templates`: its style, the scripts behind our own helpers, and the data."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    code = _text("situs", "_page.js") + "".join(_text(package, "templates", name) for name in scripts)
+    script, look = "(function(){\n'use strict';\n" + code + "})();\n", _text(package, "templates", style)
+    environment = Environment(
+        loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template(template).render(
+        style=Markup(look),
+        script=Markup(script),
+        payload=Markup(json_for_script(payload)),
+        policy=_policy(look, script),
+        **values,
+    )
+
+
+def _text(package: str, *place: str) -> str:
+    return files(package).joinpath(*place).read_text("utf-8").replace("\r\n", "\n")
+
+
+def _policy(style: str, script: str) -> str:
     """A content policy: no network, no code but this script, no style but this one."""
     return (
         "default-src 'none'; img-src data:; "

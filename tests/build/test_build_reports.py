@@ -110,6 +110,13 @@ def test_a_changed_bench_is_found(column: str, bench: Path, situs: Callable[...,
     [
         ("r.csv", "id,findings\nA,\n", "neither findings nor an impression"),
         ("r.csv", "name,findings\nA,Text.\n", "has no id"),
+        (
+            "r.csv",
+            'id,findings,x\na,"No nodule seen,x\nb,"A cyst, left kidney.",y\n',
+            "r.csv:2: is not valid CSV",
+        ),
+        ("r.csv", 'id,findings\na,Text.\nb,"Nodule in the right', "r.csv:3: is not valid CSV"),
+        ("r.csv", "id,findings\na,No nodule, right lung\n", "has 3 cells, the header 2"),
         ("r.json", "[1]", "not an object"),
         ("r.jsonl", '{"id": "a", "findings": "x"}\n{"id": "a", "findings": "y"}\n', "twice"),
         ("r.json", "{", "not JSON"),

@@ -169,6 +169,7 @@ def test_verdicts_make_a_jury(situs: Situs, imported: Path) -> None:
     assert values["jury"] == values["accuracy"] == (2 / 6, 6)
     # By position: rows (T,T,T), (null,F,T), then (F,F,F) three times: one of five right, that of gemini's first row.
     assert values["jury.published"] == (1 / 5, 5)
+    assert values["judge.gemini.published"] == (1 / 4, 4), "of five rows one has no verdict"
     assert values["exact"] == (2 / 6, 6)
     # Against the third judge as the human: gpt finds one of two right answers and all four wrong ones.
     gpt = next(held for held in ran.json["jury"]["calibration"] if held["judge"] == "gpt")
@@ -182,6 +183,16 @@ def test_verdicts_make_a_jury(situs: Situs, imported: Path) -> None:
     shown = situs("score", "bench", "run", *given, "--protocol", "ct-spatialvqa", "--metrics", "accuracy")
     assert "DIFFERS" in shown.out
     assert "THE PUBLISHED RULE IS WRONG HERE" in shown.out
+    # A judge that says nothing is named, and of two judges leaves no majority to be had.
+    Path("d.json").write_text(judged(answers, [None] * 6))
+    silent = situs(
+        "score", "bench", "run", "--verdicts", "x=b.json", "--verdicts", "y=d.json", "--metrics", "accuracy", "--json"
+    ).json
+    values = {entry["metric"]: (entry["value"], entry["n"]) for entry in silent["overall"]}
+    assert (values["judge.x"], values["judge.y"], values["jury"]) == ((1 / 6, 6), (None, 0), (None, 0))
+    assert {missing["metric"] for missing in silent["not_computed"]} >= {"judge.y", "jury"}
+    assert any("y: no verdict" in text for text in silent["warnings"])
+    assert any("of 6 items 6 are unjudged" in text for text in silent["warnings"]), "all were answered"
 
 
 def test_mistakes_are_one_line(refused: Callable[..., str], imported: Path, situs: Situs) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from situs.facts import Quoted
-from situs.facts.reports import LOCATED, Report, ReportLedger, place_of, proposal_problem, quote_span
+from situs.facts.reports import LOCATED, Report, ReportLedger, place_of, proposal_problem, quote_span, report_problem
 
 
 def places(findings: str, impression: str = "") -> dict[tuple[str, str], dict[str, str]]:
@@ -87,6 +87,83 @@ def test_hedged_denied_compared_doubled_or_impossible_sentences_prove_nothing(se
     assert places(sentence) == {}
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Nodule in the left upper lobe isn't seen.",
+        "The consolidation in the left lower lobe has cleared.",
+        "The consolidation in the left lower lobe vanished.",
+        "The consolidation in the left lower lobe melted away.",
+        "Mass in the right lower lobe was ruled out.",
+        "A mass in the right breast was denied.",
+        "Stone in the right kidney was passed.",
+        "Formerly visible nodule in the left upper lobe.",
+        "Her father had a nodule in the right thyroid lobe.",
+        "The patient's mother had a mass in the left breast.",
+        "An uncle with a cyst in the left kidney.",
+        "Ultrasound showed a cyst in the left kidney.",
+        "Sonographically a cyst in the left kidney.",
+        "An MRI performed elsewhere showed a cyst in the left kidney.",
+        "Yesterday's topogram: nodule in the right upper lobe.",
+        "The request form mentions a nodule in the right upper lobe.",
+        "The referring clinician asks about a nodule in the right upper lobe.",
+        "A nodule should be seen in the right upper lobe in such cases.",
+        "One would miss a nodule in the right upper lobe.",
+        "Bilateral increase in thyroid gland size, nodular lesions with a diameter of 5 mm.",
+        "Nodules, less in the left lung.",
+        "INDICATION\nNodule in the right upper lobe.",
+    ],
+)
+def test_what_is_over_or_of_another_examination_or_person_proves_nothing(sentence: str) -> None:
+    assert places(sentence) == {}
+
+
+@pytest.mark.parametrize(
+    ("stated", "against"),
+    [
+        ("Nodule in the right upper lobe.", "No nodule was detected in either lung."),
+        ("Nodule in the right upper lobe.", "No nodular or infiltrative lesion was detected in both lung parenchyma."),
+        ("Nodule in the right upper lobe.", "No mass nodule-infiltration was detected in the lung parenchyma."),
+        ("Nodule in the right upper lobe.", "A second is found in the left lower lobe."),
+        ("Nodule in the right upper lobe.", "Another one in the left lower lobe."),
+        ("Nodule in the right upper lobe.", "No effusion was seen and there is a nodule in the left lung."),
+        ("Nodule in the right upper lobe.", "Addendum: the side should read left."),
+        ("Nodule in the right upper lobe.", "Both lungs are clear."),
+        ("Mass in the right upper lobe.", "The tumor in the left lower lobe."),
+        ("Pleural effusion on the right.", "Pleural effusion was not detected."),
+        ("Pleural effusion on the right.", "Fluid in the left pleural space."),
+        ("Pleural effusion on the right.", "Left hydrothorax."),
+        ("A cyst in the left kidney.", "No cyst was detected in the kidneys."),
+        ("A cyst in the left kidney.", "Both kidneys are normal."),
+        ("A cyst in the right kidney.", "Polycystic kidneys."),
+        ("A cyst in the right kidney.", "Two in the left kidney."),
+        ("Pleural effusion on the right.", "Left as well."),
+        ("Hemangioma in the T7 vertebra.", "Vertebral bodies are normal."),
+        ("A cyst in the right kidney.", "A similar lesion is noted contralaterally."),
+        ("A stone in the left kidney.", "Right nephrolithiasis."),
+    ],
+)
+def test_what_another_sentence_contradicts_is_not_proved(stated: str, against: str) -> None:
+    assert places(stated)
+    assert places(f"{stated} {against}") == {}
+    assert places(f"{against} {stated}") == {} or against.startswith(("A second", "Another", "Two", "Left as"))
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "No nodule was detected in the left lung.",
+        "No lytic-destructive lesion was detected in bone structures.",
+        "No mass or infiltrative lesion was detected in both lungs.",
+        "The left lung is clear.",
+        "A cyst in the left kidney.",
+    ],
+)
+def test_a_sentence_on_something_else_contradicts_nothing(beside: str) -> None:
+    stated = "A nodule is observed in the upper lobe of the right lung."
+    assert places(f"{stated} {beside}").items() >= places(stated).items() != {}
+
+
 def test_another_of_its_kind_elsewhere_makes_it_ambiguous() -> None:
     first = "A nodule is observed in the upper lobe of the right lung."
     assert places(first)
@@ -164,6 +241,8 @@ def test_a_quote_is_found_and_widened_to_its_sentence() -> None:
     assert quote_span(text, " . ") is None
 
 
+ANTERIOR = "The mass lies anterior to the aorta."
+CATHETER = "The catheter ends 2 cm above the carina."
 QUOTE = "Bilateral pleural effusion reaching 3 cm, more on the left, is observed."
 
 
@@ -171,12 +250,30 @@ QUOTE = "Bilateral pleural effusion reaching 3 cm, more on the left, is observed
     ("question", "answer", "quote", "problem"),
     [
         ("On which sides is the pleural effusion?", "Both sides", QUOTE, None),
-        ("Where is the pleural effusion larger?", "On the left", QUOTE, None),
-        ("Where is the pleural effusion larger?", "On the left, 4 cm", QUOTE, "says '4'"),
+        ("On which side is the pleural effusion?", "On the left", QUOTE, "side"),
+        ("Where is the pleural effusion larger?", "On the left", QUOTE, "side"),
+        ("On which sides is the pleural effusion?", "Both sides, 4 cm", QUOTE, "number or unit"),
         ("Where is the nodule?", "On the right", "A nodule in the left lung.", "side"),
         ("Is the left effusion the larger?", "No", QUOTE, "denies nothing"),
         ("Does the mass cross the midline?", "No", "The mass does not cross the midline.", None),
+        (
+            "Does the mass extend to the hilum?",
+            "No",
+            "The mass extends to the hilum without crossing it.",
+            "deny",
+        ),
+        ("Is the mass not in the left lung?", "No", "The mass is not in the left lung.", "by a denial"),
         ("Which lobe has the mass?", "The upper lobe", "No mass in the upper lobe.", "denial"),
+        ("Which lobe has the mass?", "The upper lobe", "A mass in the upper lobe isn't seen.", "denial"),
+        ("Which lobe has the mass?", "The upper lobe", "The mass in the upper lobe melted.", "over"),
+        (
+            "Which lobe has the mass?",
+            "The upper lobe",
+            "The mass in the upper lobe has cleared.",
+            "another examination",
+        ),
+        ("Which kidney has the cyst?", "The left kidney", "Ultrasound: a cyst in the left kidney.", "another exam"),
+        ("Which lobe has the mass?", "The upper lobe", "A mass in the upper lobe.", None),
         ("Are the lungs normal?", "No", "The lungs are not normal.", "there or normal"),
         (
             "Where does the report mention the nodule?",
@@ -187,20 +284,92 @@ QUOTE = "Bilateral pleural effusion reaching 3 cm, more on the left, is observed
         ("Which left lung has the nodule?", "The left lung", "A nodule in the left lung.", "contains its answer"),
         ("What is the diagnosis?", "Sarcoidosis", "Sarcoidosis.", "not spatial"),
         ("Where is the effusion?", "Left lung", "A nodule in the left lung.", "does not speak of"),
-        ("Where is the mass?", "Left lung", "A nodule in the left lung.", None),
+        ("Where is the mass?", "Left lung", "A nodule in the left lung.", "does not speak of"),
+        ("In which lobe is the abscess?", "Right upper lobe", "A nodule in the right upper lobe.", "does not speak of"),
         ("Where is the nodule?", "Right upper lobe", "8 mm nodule in the RUL.", None),
-        ("Is the nodule in the upper lobe?", "Yes", "A nodule in the lower lobe.", "does not name"),
+        ("Where is the 12 mm nodule?", "Right upper lobe", "A 12 mm nodule in the right upper lobe.", None),
+        ("Where is the 21 mm nodule?", "Right upper lobe", "A 12 mm nodule in the right upper lobe.", "number or unit"),
+        ("Is the nodule in the upper lobe?", "Yes", "A nodule in the lower lobe.", "does not speak of"),
         ("Is the nodule in the lower lobe?", "Yes, it is.", "A nodule in the lower lobe.", None),
         ("Are any nodules in the left lung?", "Yes", "A nodule in the left lung.", "there or normal"),
         ("In the left lung, were any nodules seen?", "No", "No nodule in the left lung.", "there or normal"),
         ("Are both main bronchi open or obstructed?", "Open", "Both main bronchi are open.", "there or normal"),
         ("What is the condition of the left lung?", "Volume loss", "Left lung volume loss.", "there or normal"),
+        (
+            "On which side is the nodule?",
+            "Left",
+            "A nodule in the right upper lobe and a cyst in the left kidney.",
+            "side",
+        ),
+        ("In which organ is the stone?", "The kidney", "A stone in the gallbladder and one in the kidney.", "several"),
+        ("In which organ is the stone?", "The gallbladder", "A stone in the gallbladder.", None),
+        ("Where are the plaques?", "In the arch", "Plaques in the arch, the carotids.", "several"),
+        ("Which lung has the cyst?", "The left lung", "A cyst in the left kidney.", "lung"),
+        ("Which kidney is smaller?", "Left", "The right kidney is smaller than the left kidney.", "side"),
+        ("Which kidney is smaller?", "Left", "The left kidney is smaller.", "compares"),
+        ("To which side is the trachea displaced?", "Right", "Trachea displaced to the left by a right mass.", "side"),
+        ("On which side is the mass?", "Left", "The trachea is displaced to the left by a mass.", "moved"),
+        ("To which side is the trachea displaced?", "To the left", "The trachea is displaced to the left.", None),
+        (
+            "Where does the mass lie relative to the aorta?",
+            "Posterior",
+            "The mass lies anterior to the aorta and posterior to the sternum.",
+            "several",
+        ),
+        ("Where does the mass lie relative to the aorta?", "Anterior", ANTERIOR, None),
+        ("Where is the mass?", "Anterior to the aorta", ANTERIOR, None),
+        ("Where does the aorta lie relative to the mass?", "Anterior", ANTERIOR, "turns"),
+        ("What lies anterior to the mass?", "The aorta", ANTERIOR, "turns"),
+        ("Is the mass anterior to the aorta?", "Yes", ANTERIOR, None),
+        ("Is the aorta anterior to the mass?", "Yes", ANTERIOR, "turns"),
+        (
+            "What does the mass inside it compress?",
+            "The trachea",
+            "The mass compresses the trachea.",
+            "'inside'",
+        ),
+        ("Which structure compresses the mass?", "The aorta", "The mass compresses the aorta.", "turns"),
+        ("How far above the carina does the catheter end?", "2 cm", CATHETER, None),
+        ("How far above the carina does the catheter end?", "20 mm", CATHETER, None),
+        ("How far above the carina does the catheter end?", "2 mm", CATHETER, "number or unit"),
+        ("How far above the carina does the catheter end?", "2", CATHETER, "number or unit"),
+        ("How far above the catheter does the carina end?", "2 cm", CATHETER, "turns"),
+        ("Which lobe has the nodule?", "The upper lobe", "Nodule in the upper part of the lower lobe.", "direction"),
+        ("Which lobe has the nodule?", "The lower lobe", "Nodule in the upper part of the lower lobe.", None),
+        ("Where is the nodule?", "Upper lobe of the right lung", "A nodule in the right upper lobe.", None),
+        ("In which lobe of the left lung is the nodule?", "Lower lobe", "Nodule in the left lower lobe.", None),
+        ("In which lung is the fissure?", "The right lung", "A nodule at the fissure of the right lung.", "finding"),
+        ("Which lung has the mass?", "Left lung", "The mass spares the left lung.", "'spares'"),
+        ("Where is the mass?", "Left kidney", "The mass is far from the left kidney.", "turns"),
+        ("In which kidney is the mass?", "Left kidney", "The mass lies near the left kidney.", "'near'"),
+        ("From where does the effusion extend?", "The base", "Effusion extends from the apex to the base.", "turns"),
+        ("How far does the effusion extend?", "From apex to base", "Effusion extends from the apex to the base.", None),
+        ("At which level is the fracture?", "T8", "Fracture of the T8 vertebra.", None),
+        ("At which level is the fracture?", "T8", "Fractures of T8 and L1 vertebrae.", "several"),
+        ("In which segment is the cyst?", "Segment 8", "Cysts in segments 4 and 8.", "several"),
+        ("Is the nodule in the right lung or the left lung?", "The right lung", "Nodule in the right lung.", None),
+        ("Is the nodule in the right lung or the left lung?", "Yes", "Nodule in the right lung.", "yes or no"),
+        ("Which lobe has the nodule?", "The upper lobe", "Nodule in the upper lobe. Clear bases.", "one sentence"),
     ],
 )
 def test_the_rules_around_a_model(question: str, answer: str, quote: str, problem: str | None) -> None:
     found = proposal_problem(question, answer, quote)
     assert (found is None) == (problem is None), found
     assert problem is None or problem in str(found)
+
+
+def test_the_rest_of_the_report_must_leave_one_answer() -> None:
+    stated = "A lesion of 2 cm in the right lobe of the liver."
+    question = "In which lobe of the liver is the 2 cm lesion?"
+
+    def problem(rest: str) -> str | None:
+        return report_problem(ReportLedger(Report("r", f"{stated} {rest}", ""), "s"), question, 0, len(stated))
+
+    assert problem("The spleen is large. Nodule in the left lung.") is None
+    assert problem("A lesion of 2 cm in the left lobe of the liver.") is not None
+    assert problem("A second one in the left lobe.") is not None
+    assert problem("No lesion was detected in the liver.") is not None
+    assert problem("Correction: left.") is not None
 
 
 @pytest.mark.parametrize(

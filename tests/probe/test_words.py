@@ -12,6 +12,7 @@ from situs.probe._answers import Answered, Answers
 from situs.probe._bodies import PAIRED, TORSO, mirror_group
 from situs.probe._profiles import WORDINGS, one_slice, reconvened, reordered, resized, worded
 from situs.probe._rotations import rotated, rotations_of, yes_bias
+from situs.probe._table import compared
 from situs.profiles import load_profile, shipped_profiles
 from situs.run import AnswerRow
 from situs.score import judge
@@ -92,6 +93,19 @@ def test_a_letter_lover_is_right_once_in_each_turn() -> None:
     knows = rotations_of(answers(items, lambda item: "right"), answers(turned, lambda item: "right"))
     assert (knows.mean, knows.all_right, knows.same_answer) == (1.0, 1.0, 1.0)
     assert knows.letter_bias == pytest.approx(0.0)
+
+
+def test_a_letter_is_another_answer_where_the_options_were_turned() -> None:
+    items = [asked(f"i{n}", f"p{n}") for n in range(3)]
+    turned = [item for item in rotated(items) if item.item_id.endswith(".1")]
+
+    def kept(say) -> list[bool]:
+        rows = compared(answers(items, say), answers(turned, say), None, lambda name: f"{name}~rotations.1")
+        return [row.kept_old for row in rows]
+
+    assert kept(lambda item: "A") == [False] * 3
+    assert kept(lambda item: "right") == [True] * 3
+    assert kept(lambda item: "hm") == [True] * 3
 
 
 def test_yes_bias_is_said_minus_right() -> None:

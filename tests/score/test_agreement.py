@@ -65,9 +65,36 @@ def test_undefined_is_none() -> None:
     same = np.ones((5, 2))
     assert cohen_kappa(same) is None
     assert krippendorff_alpha(same) is None
-    assert gwet_ac1(same) is None
     assert percent_agreement(np.array([[1.0, NAN]])) is None
     assert spearman([1, 2, 3], [1, 1, 1]) is None
+
+
+def test_one_answer_throughout_is_no_chance() -> None:
+    """One category: π(1 − π) = 0, so nothing of the agreement is by chance and AC1 = p_o = 1."""
+    assert gwet_ac1(np.ones((5, 2))) == 1.0
+    assert gwet_ac1(np.array([[1.0, NAN]])) is None
+
+
+def test_full_agreement_has_an_exact_interval() -> None:
+    """40 patients of 40 agree: Clopper and Pearson's lower limit is 0.025^(1/40); over the chance e of each statistic.
+
+    Half say yes: AC1's e = 2·½·½, κ's e = ½² + ½², α's expected disagreement is 2·40·40 / (80·79).
+    """
+    ratings = table({(1, 1): 20, (0, 0): 20})
+    patients = [f"p{n}" for n in range(40)]
+    low = 0.025 ** (1 / 40)
+    lows = dict.fromkeys(("kappa", "ac1"), (low - 0.5) / 0.5)
+    lows |= {"percent": low, "alpha": 1 - (1 - low) / (2 * 40 * 40 / (80 * 79))}
+    for name, lower in lows.items():
+        found = agreement(name, ratings, patients)
+        assert (found.value, found.method) == (1.0, "exact-on-patients")
+        assert found.ci95 == pytest.approx((lower, 1.0))
+    assert agreement("ac1", np.ones((40, 2)), patients).ci95 == pytest.approx((low, 1.0))
+    assert agreement("percent", ratings[:9], patients[:9]).ci95 is None
+    mixed = table({(1, 1): 20, (1, 0): 20})
+    assert agreement("percent", mixed, [f"p{n % 20}" for n in range(40)]).ci95 is None, (
+        "no patient differs from another"
+    )
 
 
 @pytest.mark.parametrize("name", ["percent", "kappa", "ac1", "alpha"])

@@ -168,12 +168,13 @@ def test_bootstrap_agrees_with_scipy_on_balanced_clusters() -> None:
     assert theirs.high - theirs.low > 1.4 * (plain.high - plain.low)
 
 
-TABLE = Table("odd", "An odd & table", ("name", "n", "share"), (("=a|b_c", 1234, 0.5), ("x", None, None)), "50 % | …")
+ODD = (("=a|b_c", 1234, 0.5), ("x", None, None), ("-1.35", -2, -0.5))
+TABLE = Table("odd", "An odd & table", ("name", "n", "share"), ODD, "50 % | …")
 
 
 def test_csv_reads_back_and_runs_no_formula() -> None:
     rows = list(csv.reader(io.StringIO(csv_text(TABLE))))
-    assert rows == [["name", "n", "share"], ["'=a|b_c", "1234", "0.5"], ["x", "", ""]]
+    assert rows == [["name", "n", "share"], ["'=a|b_c", "1234", "0.5"], ["x", "", ""], ["-1.35", "-2", "-0.5"]]
 
 
 def test_markdown_and_latex_escape() -> None:

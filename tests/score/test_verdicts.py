@@ -60,6 +60,26 @@ def test_ids_come_first() -> None:
     assert join_verdicts(other, ITEMS, ROWS).strangers == ["row"]
 
 
+@pytest.mark.parametrize("triple", [("R", "up", "right"), ("Q", "up", "right"), ("R", "left", "right")])
+def test_an_id_with_another_question_or_reference_is_not_used(triple: tuple[str, str, str]) -> None:
+    """All three answered "right"; the id names i2 (Q, left), the row is of another question or reference."""
+    rows = {name: AnswerRow(name, response="right") for name in ("i1", "i2", "i3")}
+    joined = join_verdicts(VerdictFile("j", [VerdictRow("row", True, triple, "i2.nii.gz::0")]), ITEMS, rows)
+    expected = {"i3": True} if triple == ("R", "up", "right") else {}
+    assert joined.verdicts == expected
+    assert joined.strangers == ([] if expected else ["row"])
+    partial = VerdictRow("row", True, None, "i2.nii.gz::0", question="R")
+    assert join_verdicts(VerdictFile("j", [partial]), ITEMS, rows).strangers == ["row"]
+
+
+def test_a_judge_that_says_both_has_no_verdict() -> None:
+    said = [verdict("R", "up", "down", value) for value in (True, False)]
+    joined = join_verdicts(VerdictFile("j", said), ITEMS, ROWS)
+    assert (joined.verdicts, joined.contradicted, joined.strangers) == ({"i3": None}, ["i3"], [])
+    joined = join_verdicts(VerdictFile("j", [said[0], said[0]]), ITEMS, ROWS)
+    assert (joined.verdicts, joined.contradicted, joined.strangers) == ({"i3": True}, [], [])
+
+
 def test_of_equal_answers_the_volume_tells_which_is_meant() -> None:
     """Rows in any order; one that names a volume is about no other, unless the file has names of its own."""
     items = [msgspec.structs.replace(ITEMS[n], study_id=volume) for n, volume in enumerate(("v_1", "v_2", "v_3"))]
@@ -173,6 +193,9 @@ def test_null_verdicts_in_the_published_rule() -> None:
     assert result.judges == {"gemini": 1.0, "gpt": 1.0, "qwen": 0.5}
     assert result.jury == 0.5
     assert result.changed == 0
+    assert result.notes == [], "nothing differs"
+    unnamed = [msgspec.structs.replace(file, judge=f"judge {n}") for n, file in enumerate(files)]
+    assert published_scores(unnamed, joined, items, {"i1": True, "i2": False}).notes == []
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,8 @@ Write 7 to 10 questions for every report, over these spatial dimensions: {"; ".j
 
 Each question asks for one place, side, level, direction, neighbourhood or extent of something the report states, as a \
 colleague would ask at the workstation, and has exactly one right answer, a few words long, that stands in ONE \
-sentence of the report. Copy that sentence word for word as the quote.
+sentence of the report. Take sentences that speak of one thing in one place, use the words of the sentence, and copy \
+it word for word as the quote.
 
 Do not write: questions on normality or on whether something is there; questions from sentences that are hedged, \
 compare with another examination, or speak of history, surgery or technique; questions that contain their answer; \

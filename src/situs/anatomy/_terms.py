@@ -95,8 +95,11 @@ def parse_terms(
 
     A blank or missing cell takes what `meaning` knows of the name: by default, what its words tell.
     """
-    rows = csv.DictReader(io.StringIO(text, newline=""))
-    found = tuple(rows.fieldnames or ())
+    rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    try:
+        found = tuple(rows.fieldnames or ())
+    except csv.Error as error:
+        raise SitusError(f"is not a CSV table ({error})", where=where, fix="save it as a plain CSV") from error
     unknown = [column for column in found if column not in COLUMNS]
     if "name" not in found or unknown or len(set(found)) < len(found):
         raise SitusError(

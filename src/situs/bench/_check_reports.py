@@ -8,7 +8,7 @@ from situs.bench._check_cohort import Arrangement
 from situs.bench._check_compare import fact_problems, item_differences
 from situs.bench._study import StudyRecord
 from situs.facts import Fact, Quoted
-from situs.facts.reports import LOCATED, STATED, ReportLedger, proposal_problem, quote_span
+from situs.facts.reports import LOCATED, STATED, ReportLedger, proposal_problem, quote_span, report_problem
 from situs.items import Item, NotAsked, Question, Text, item_id
 from situs.items.reports import REPORT_TASKS, WRITTEN, pose_report
 
@@ -40,6 +40,7 @@ def _fact_problems(fact: Fact, ledger: ReportLedger) -> Iterator[str]:
     if quote_span(ledger.text, span.quote, ledger.findings_length) is None:
         yield "its quote is not a whole sentence of the report"
     problem = proposal_problem(fact.subjects[0], str(fact.value), span.quote)
+    problem = problem or report_problem(ledger, fact.subjects[0], span.start, span.end)
     if problem is not None:
         yield f"its quote does not prove it: {problem}"
 

@@ -6,8 +6,6 @@ anybody has compared it with the files.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import tomllib
 from collections import Counter, defaultdict
@@ -18,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from situs._files import new_folder, read_text
+from situs._files import new_folder, read_csv, read_text
 from situs.anatomy.banks import Bank, BankQuestion, load_bank
 from situs.bench import SeriesRecord, StudyRecord, opaque_id, split_of
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
@@ -77,14 +75,14 @@ class _Entry(msgspec.Struct, frozen=True):
 
 def read_split(path: Path) -> list[KneeRow]:
     """The split table; every row that cannot be used is named."""
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
-    missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
+    header, lines = read_csv(path)
+    missing = [name for name in _COLUMNS if name not in header]
     if missing:
         raise SitusError(f"has no column {missing[0]!r}", where=path, fix=f"the columns are {', '.join(_COLUMNS)}")
     rows = []
     seen: set[str] = set()
-    for number, row in enumerate(reader, start=2):
-        cells = {name: (row[name] or "").strip() for name in _COLUMNS}
+    for number, row in lines:
+        cells = {name: row.get(name, "").strip() for name in _COLUMNS}
         if not cells["patient_id"] or not cells["image_filepath"]:
             problem = "has no patient_id or no image_filepath"
             raise SitusError(problem, where=f"{path}:{number}", fix="fill the cell")

@@ -16,7 +16,16 @@ from situs.build._scans import Scan, find_scans
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError, did_you_mean
 from situs.facts import Fact
-from situs.facts.reports import LOCATED, Report, ReportLedger, proposal_problem, quote_span, read_reports, stated
+from situs.facts.reports import (
+    LOCATED,
+    Report,
+    ReportLedger,
+    proposal_problem,
+    quote_span,
+    read_reports,
+    report_problem,
+    stated,
+)
 from situs.items import Candidate, Choice, Item, NotAsked, Text, arrange, outline, place
 from situs.items.reports import REPORT_TASKS, WRITTEN, pose_report, report_questions, written_item
 from situs.judges import AskedByID, Asker
@@ -159,6 +168,7 @@ def _by_model(study: _Study, proposals: Sequence[Proposal], not_asked: Counter[s
             not_asked["rules: the quote is not in the report"] += 1
             continue
         problem = proposal_problem(proposal.question, proposal.answer, study.ledger.text[slice(*span)])
+        problem = problem or report_problem(study.ledger, proposal.question, *span)
         if problem is None and proposal.question in seen:
             problem = "it is asked twice"
         if problem is not None:

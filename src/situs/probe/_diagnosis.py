@@ -9,10 +9,12 @@ that would tell was not asked for). The rules:
   The gain is that of the headline, if that has enough patients: there every text has every answer, so a fixed opinion
   on a text that other words change is no gain.
 - Left and right exchanged, and mm read as cm, are causes of wrong answers beyond chance (see `signatures`). Who does
-  not look cannot mirror: on questions without twins a fixed opinion is wrong for all patients in the same way.
+  not look cannot mirror: on questions without twins a fixed opinion is wrong for all patients in the same way. Nor can
+  they take front for back, head for feet, or a neighbour for the right one.
 - One slice is all it uses if it looks, and does as well with one slice as with all.
-- It follows the prior if its wrong answers are the prior's more often than chance lets them, or if it does not look and
-  its answers are the prior's. Who looks is right where the prior is, so there only the prior's errors tell.
+- Who looks follows the prior if its wrong answers are the prior's more often than chance lets them: it is right where
+  the prior is, so only the prior's errors tell. Who does not look follows it if its answers are the prior's, over
+  question texts: its one opinion on a text is one piece of evidence, however many patients are asked.
 """
 
 from __future__ import annotations
@@ -61,6 +63,8 @@ _MORE = {
     Cause.OFF_BY_ONE: "counts slices one off",
     Cause.NEIGHBOUR: "names the neighbouring structure or level",
 }
+_SEEN = (Cause.UP_DOWN, Cause.FRONT_BACK, Cause.OFF_BY_ONE, Cause.NEIGHBOUR)
+"""Of these, what only one who looks can do."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -108,26 +112,26 @@ def diagnose(
     findings |= {
         cause.value: _of_cause(found[cause], words)
         for cause, words in _MORE.items()
-        if cause in found and found[cause].beyond_chance
+        if cause in found and found[cause].beyond_chance and (looks.verdict == "yes" or cause not in _SEEN)
     }
     return Diagnosis(_summary(findings), findings)
 
 
 def prior_agreement(bench: Bench, full: Answers, profile: Profile, *, seed: int = 0) -> Estimate:
-    """Where the prior is confident of one option: how much oftener than a guess the model says the same."""
+    """Where the prior is confident of one option: how much oftener than a guess the model says the same.
+
+    The mean is over question texts, on each of which a reader who does not look has one opinion.
+    """
     prior = Prior(bench, Spec("prior"), Viewing(bench, profile))
-    same, guess, clusters = [], [], []
-    for _, one in sorted(full.by_id.items()):
+    by_text: dict[str, list[tuple[bool, float]]] = defaultdict(list)
+    for one in full.by_id.values():
         options = len(one.item.options) or (2 if isinstance(one.item.answer, YesNo) else 0)
         said = said_by(one) if one.counts and options > 1 else None
-        if said is None:
-            continue
-        held = prior.left_open(one.item)
+        held = [] if said is None else prior.left_open(one.item)
         if len(held) == 1:
-            same.append(float(said == held[0]))
-            guess.append(1.0 / options)
-            clusters.append(cluster_of(one.item))
-    return paired_difference(same, guess, clusters, seed=seed, resample=False)
+            by_text[one.item.question].append((said == held[0], 1.0 / options))
+    same, guess = ([float(np.mean([pair[k] for pair in by_text[text]])) for text in sorted(by_text)] for k in (0, 1))
+    return paired_difference(same, guess, sorted(by_text), seed=seed, resample=False)
 
 
 def _looks(full: Answers, text: Answers, gain: SightGain, rows: Mapping[str, ProbeRow], seed: int) -> Finding:
@@ -193,10 +197,10 @@ def _of_cause(row: BudgetRow | None, words: str) -> Finding:
     measure = "excess over chance, where it could show"
     if row is None:
         return Finding("not tested", "no answer could show it", measure)
-    if not row.fits:
-        return Finding("no", f"none of {row.could:,} answers shows it", measure, row.excess, row.ci95, row.could)
     if row.beyond_chance is None:
         return Finding("not tested", f"{row.fits} of {row.could} answers, of too few patients", measure, n=row.could)
+    if not row.fits:
+        return Finding("no", f"none of {row.could:,} answers shows it", measure, row.excess, row.ci95, row.could)
     seen = f"{row.fits} of {row.could} answers, {row.expected or 0.0:.1f} by chance, p = {row.p_holm:.2g}"
     verdict: Verdict = "yes" if row.beyond_chance else "no"
     told = f"{words} ({seen})" if row.beyond_chance else f"no more than chance ({seen})"
@@ -246,12 +250,13 @@ def _one_slice(gain: SightGain, row: ProbeRow | None, looks: Finding) -> Finding
 def _prior(row: BudgetRow | None, agreement: Estimate, looks: Finding) -> Finding:
     measure = "agreement with a confident prior, less a guess's"
     interval, said = agreement.ci95, _signed(agreement.value, agreement.ci95)
-    agrees = f"it says what the prior says oftener than a guess would, by {said}"
+    more = "more" if (agreement.value or 0.0) > 0 else "no more"
+    agrees = f"it says what the prior says {more} often than a guess would: {said}"
 
     def finding(verdict: Verdict, words: str) -> Finding:
         return Finding(verdict, words, measure, agreement.value, interval, agreement.n)
 
-    if row is not None and row.beyond_chance:
+    if row is not None and row.beyond_chance and looks.verdict == "yes":
         seen = f"{row.fits} wrong answers are the prior's, p = {row.p_holm:.2g}"
         return finding("yes", f"{seen}; {agrees}")
     if looks.verdict != "yes" and interval is not None and interval[0] > 0:

@@ -89,10 +89,10 @@ def compared(
 
 def _same(old: Answered, new: Answered) -> bool:
     """The same answer read twice, or the very same words that could not be read."""
-    if old.row is not None and new.row is not None and old.row.response == new.row.response:
-        return True
-    said = said_by(old)
-    return said is not None and said == said_by(new)
+    said, again = said_by(old), said_by(new)
+    if said is None and again is None:
+        return old.row is not None and new.row is not None and old.row.response == new.row.response
+    return said == again
 
 
 def _kept_old(old: Answered, new: Answered, after: Answers) -> bool:

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import msgspec
 
+from situs.anatomy import term
 from situs.bench import SeriesRecord
 from situs.errors import SitusError
 from situs.items import Answer, Box, Boxes, Compound, Frames, Item, marks_of
@@ -119,9 +120,16 @@ def _judge_sight(
         if found is None:
             unknown.append(f"whether {name} is seen: no mask of it")
         elif why := _why_unseen(item, found.views):
-            hidden.append(f"{name} is not seen: {why}")
+            hidden.append(f"{_spoken(name)} is not seen: {why}")
         elif whole and found.outside > load_thresholds().cut_share:
-            hidden.append(f"{name} is not seen whole: {found.outside:.0%} of it lies outside the pictures")
+            hidden.append(f"{_spoken(name)} is not seen whole: {found.outside:.0%} of it lies outside the pictures")
+
+
+def _spoken(name: str) -> str:
+    """A structure's name; a role in words (`largest:*` is the largest lesion)."""
+    role, _, family = name.rpartition(":")
+    words = {"largest": "the largest", "second": "the second largest"}.get(role)
+    return name if words is None else f"{words} {'lesion' if family == '*' else term(family).plain}"
 
 
 def _is_cropped(layout: Layout) -> bool:
@@ -170,7 +178,7 @@ def _judge_boxes(item: Item, layout: Layout, names: list[str], hidden: list[str]
         needed = 1 if item.level == "slice" or all(hasattr(box, "frame") for box in boxes) else limits.slices
         if len(wide) < needed:
             what = f"its box is {limits.width_px} px wide on {_slices(len(wide))}"
-            hidden.append(f"{name} is not seen: {what}, and {needed} are needed")
+            hidden.append(f"{_spoken(name)} is not seen: {what}, and {needed} are needed")
 
 
 def _slices(count: int) -> str:

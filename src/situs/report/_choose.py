@@ -1,4 +1,4 @@
-"""Which items get pictures: one of every task, then the wrong ones; within a task by the draw of the seed."""
+"""Which items get pictures: those that a model got wrong first, task by task; within a task by the draw of the seed."""
 
 from __future__ import annotations
 
@@ -10,32 +10,30 @@ from situs._files import digest
 from situs.items import Item
 from situs.report._scored import ScoredRun
 
-__all__ = ["in_picture_order", "is_wrong"]
+__all__ = ["in_picture_order", "worth"]
 
 
-def is_wrong(item: Item, runs: Sequence[ScoredRun]) -> bool:
-    """Whether any model got it wrong; baselines count only where there is no model."""
+def worth(item: Item, runs: Sequence[ScoredRun]) -> int:
+    """How much there is to see: 0 if a model got it wrong, 1 if all were right, 2 if nobody could answer it.
+
+    Baselines count only where there is no model.
+    """
     asked = [run for run in runs if not run.baseline] or runs
-    outcomes = (run.scores.outcomes.get(item.item_id) for run in asked)
-    return any(outcome is not None and outcome.right is False for outcome in outcomes)
+    outcomes = [outcome for run in asked if (outcome := run.scores.outcomes.get(item.item_id)) is not None]
+    if any(outcome.right is False for outcome in outcomes):
+        return 0
+    return 1 if any(outcome.right for outcome in outcomes) else 2
 
 
-def in_picture_order(items: Iterable[Item], wrong: Callable[[Item], bool], seed: int) -> list[Item]:
-    """All items, most worth seeing first: one of every task, then the wrong ones task by task, then the rest so."""
-    queues: dict[str, list[Item]] = defaultdict(list)
-    bad = set()
-    for item in items:
-        queues[item.task].append(item)
-        if wrong(item):
-            bad.add(item.item_id)
-    for queue in queues.values():
-        queue.sort(key=lambda item: (item.item_id not in bad, digest(str(seed), item.item_id)))
-    tasks = sorted(queues)
-    first = [queues[task].pop(0) for task in tasks]
-    return first + [
+def in_picture_order(items: Iterable[Item], worth_of: Callable[[Item], int], seed: int) -> list[Item]:
+    """All items, most worth seeing first; equally worthy ones task by task in turn."""
+    queues: dict[int, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
+    for item in sorted(items, key=lambda item: digest(str(seed), item.item_id)):
+        queues[worth_of(item)][item.task].append(item)
+    return [
         item
-        for is_bad in (True, False)
-        for turn in zip_longest(*([i for i in queues[task] if (i.item_id in bad) is is_bad] for task in tasks))
+        for _, by_task in sorted(queues.items())
+        for turn in zip_longest(*(queue for _, queue in sorted(by_task.items())))
         for item in turn
         if item is not None
     ]

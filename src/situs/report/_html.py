@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 import msgspec
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
-from situs._page import json_for_script, page_policy
+from situs._page import render_page_file
 from situs.report._charts import Chart
 from situs.report._payload import Payload
 from situs.report._table import csv_link
@@ -40,24 +36,6 @@ class Page(msgspec.Struct, frozen=True):
 
 def render_page(page: Page, payload: Payload) -> str:
     """The whole HTML file."""
-    style = _asset("report.css")
-    script = "(function(){\n'use strict';\n" + "".join(_asset(name) for name in _SCRIPTS) + "})();\n"
-    environment = Environment(
-        loader=PackageLoader("situs.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    return render_page_file(
+        "situs.report", "report.html.j2", "report.css", _SCRIPTS, payload, page=page, csv_link=csv_link
     )
-    return environment.get_template("report.html.j2").render(
-        page=page,
-        style=Markup(style),
-        script=Markup(script),
-        payload=Markup(json_for_script(payload)),
-        policy=page_policy(style, script),
-        csv_link=csv_link,
-    )
-
-
-def _asset(name: str) -> str:
-    return files("situs.report").joinpath("templates", name).read_text("utf-8").replace("\r\n", "\n")

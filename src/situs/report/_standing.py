@@ -57,9 +57,9 @@ class Standings(msgspec.Struct, frozen=True):
 def standings_of(runs: Sequence[ScoredRun], items: Sequence[Item], seed: int) -> Standings:
     """Ranks over the models that compete, and sight gain wherever a text-only run of the same model is given.
 
-    Ranks are by what the leaderboard is sorted by: questions with options in the headline, if there are any.
+    Ranks are by what the leaderboard is sorted by: primary accuracy in the headline, if there is one.
     """
-    headline = {item.item_id for item in items if item.stratum == "headline" and item.form in ("yes_no", "choice")}
+    headline = {item.item_id for item in items if item.stratum == "headline"}
     clusters = {item.item_id: cluster_of(item) for item in items}
     ranked = [run for run in runs if run.ranked and _values(run)]
     everywhere = all(not headline.isdisjoint(_values(run)) for run in ranked)

@@ -127,8 +127,11 @@ def _closed(entries: Sequence[Entry] | None) -> Cell:
 
 
 def _all_kinds(entries: Sequence[Entry] | None) -> Cell:
-    """Primary accuracy over every kind of item; no chance mark, since numbers have none."""
-    return msgspec.structs.replace(_cell(entries), chance=None)
+    """Primary accuracy over every kind of item; a guess is right on those with options, and on no other."""
+    cell, chance = _cell(entries), entry_of(entries, "chance")
+    if cell.chance is None or chance is None or not cell.n:
+        return cell
+    return msgspec.structs.replace(cell, chance=cell.chance * min(1.0, chance.n / cell.n))
 
 
 def _number_texts(entries: Sequence[Entry] | None) -> dict[str, str]:
@@ -143,7 +146,7 @@ def _board_row(run: ScoredRun, chance: Cell) -> BoardRow:
         name=run.name,
         note=_RUN_NOTES.get(run.baseline, "a baseline") if run.baseline else _KIND_NOTES.get(kind, ""),
         kind=kind,
-        headline=_with_chance(_closed(scores.by_stratum.get(HEADLINE)), chance),
+        headline=_with_chance(_all_kinds(scores.by_stratum.get(HEADLINE)), chance),
         overall=_all_kinds(scores.overall),
         answered_only=_cell(scores.overall, "accuracy.answered"),
         states=dict(run.states),
@@ -165,7 +168,7 @@ def _blind_row(name: str, scores: BaselineScores, chance: Cell) -> BoardRow:
         name=name,
         note=_BLIND_NOTES.get(name, ""),
         kind="blind",
-        headline=_with_chance(_closed(scores.by_stratum.get(HEADLINE)), chance),
+        headline=_with_chance(_all_kinds(scores.by_stratum.get(HEADLINE)), chance),
         overall=_all_kinds(scores.overall),
         answered_only=_cell(scores.overall, "accuracy.answered"),
         states={},
@@ -182,7 +185,7 @@ def _widest(runs: Sequence[ScoredRun]) -> Scores:
 def board_of(runs: Sequence[ScoredRun], standings: Standings) -> Board:
     """Models by headline accuracy, best first; incomplete ones, readers, text-only runs, baselines, then blind rows."""
     scores = _widest(runs)
-    chance = _closed(scores.by_stratum.get(HEADLINE))
+    chance = _all_kinds(scores.by_stratum.get(HEADLINE))
     rows = [_placed(_board_row(run, chance), standings) for run in runs]
 
     def order(row: BoardRow) -> tuple[int, bool, float, float]:
@@ -216,7 +219,7 @@ def _placed(row: BoardRow, standings: Standings) -> BoardRow:
     if place is None:
         return msgspec.structs.replace(row, gain=gain)
     low, high = place.rank95 or (place.rank, place.rank)
-    spread = f"{low}–{high}" if low != high else ""
+    spread = "" if place.rank95 is None else f"{low}–{high}"
     return msgspec.structs.replace(row, gain=gain, groups=place.groups, rank_range=spread)
 
 

@@ -18,7 +18,7 @@ from situs.items import Boxes, Compound, Item
 from situs.probe import source_of_made, volumes_of
 from situs.report._causes import budget_table
 from situs.report._charts import charts_of
-from situs.report._choose import in_picture_order, is_wrong
+from situs.report._choose import in_picture_order, worth
 from situs.report._counterfactuals import counterfactuals_of, diagnosis_table
 from situs.report._html import Page, render_page
 from situs.report._payload import Payload, build_payload, series_key
@@ -81,7 +81,7 @@ def write_report(
     facts = _facts_for(opened, items)
     withheld = opened.info.restricted and not allow_pixels
     available = set() if withheld or not pictures else _pictured(opened, data)
-    ordered = in_picture_order(items, lambda item: is_wrong(item, scored), seed)
+    ordered = in_picture_order(items, lambda item: worth(item, scored), seed)
     candidates = [item for item in ordered if series_key(item) in available]
     drawable = candidates or [item for item in ordered if item.series and _has_boxes(item)]
     beside = counterfactuals_of(runs, scored, opened.info.content_hash, data)

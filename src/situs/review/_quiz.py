@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from importlib.resources import files
 from pathlib import Path
 
 import msgspec
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from situs import __version__
 from situs._files import digest, write_atomic
-from situs._page import json_for_script, page_policy
+from situs._page import render_page_file
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.items import Boxes, Compound, Frames, Item, Simple
@@ -26,7 +23,7 @@ from situs.space import FrameBox
 
 __all__ = ["QuizResult", "write_quiz"]
 
-_SCRIPTS = ("base.js", "answer.js", "quiz.js")
+_SCRIPTS = ("answer.js", "quiz.js")
 
 
 class PartForm(msgspec.Struct, frozen=True):
@@ -174,26 +171,14 @@ def _placed(box: FrameBox) -> tuple[int, float, float, float, float, str]:
 
 
 def _render(page: QuizPage, banner: str) -> str:
-    style = _asset("quiz.css")
-    script = "(function(){\n'use strict';\n" + "".join(_asset(name) for name in _SCRIPTS) + "})();\n"
-    environment = Environment(
-        loader=PackageLoader("situs.review"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("quiz.html.j2").render(
+    return render_page_file(
+        "situs.review",
+        "quiz.html.j2",
+        "quiz.css",
+        _SCRIPTS,
+        page,
         title=page.quiz.bench,
         mode=page.quiz.mode,
         banner=banner,
-        style=Markup(style),
-        script=Markup(script),
-        payload=Markup(json_for_script(page)),
-        policy=page_policy(style, script),
         version=__version__,
     )
-
-
-def _asset(name: str) -> str:
-    return files("situs.review").joinpath("templates", name).read_text("utf-8").replace("\r\n", "\n")

@@ -9,7 +9,7 @@ from situs.run._hidden import HiddenRow, read_hidden
 from situs.run._journal import AnswerRow, Journal, read_journal
 from situs.run._plan import items_of, selected_items
 from situs.run._released_rows import Row, first_text, released_rows
-from situs.run._replay import ANSWER_FIELDS, VOLUME_FIELDS, Joined, volume_stem
+from situs.run._replay import ANSWER_FIELDS, REFERENCE_FIELDS, VOLUME_FIELDS, Joined, volume_stem
 from situs.run._requests import Presents, Shown, requests_for
 from situs.run._result import RunResult
 from situs.run._runner import run_baseline, run_client
@@ -20,6 +20,7 @@ __all__ = [
     "ANSWER_FIELDS",
     "BASELINES",
     "NATIVE",
+    "REFERENCE_FIELDS",
     "VOLUME_FIELDS",
     "AnswerRow",
     "AppendFile",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from situs._files import read_text
+from situs._files import read_csv, read_text
 from situs.errors import SitusError
 
 __all__ = ["Row", "first_text", "released_rows"]
@@ -23,15 +21,14 @@ _LISTS = ("results", "predictions", "answers", "data", "items", "rows", "verdict
 
 def released_rows(path: Path) -> list[tuple[str, Row]]:
     """Every row with where it stands. A volume or id that is the key of a JSON object goes into the row."""
-    text = read_text(path, limit_bytes=_LARGEST)
     rows: Iterator[tuple[str, object]]
     if path.suffix.lower() in (".csv", ".tsv"):
-        table = csv.DictReader(io.StringIO(text), delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
-        rows = ((f"{path.name}:{table.line_num}", row) for row in table)
+        rows = ((f"{path.name}:{number}", row) for number, row in read_csv(path, limit_bytes=_LARGEST)[1])
     elif path.suffix.lower() in (".jsonl", ".ndjson"):
-        rows = _lines(path, text)
+        rows = _lines(path, read_text(path, limit_bytes=_LARGEST))
     else:
-        rows = ((f"{path.name} row {number}", row) for number, row in enumerate(_json(path, text), start=1))
+        held = _json(path, read_text(path, limit_bytes=_LARGEST))
+        rows = ((f"{path.name} row {number}", row) for number, row in enumerate(held, start=1))
     result = []
     for where, row in rows:
         if not isinstance(row, dict):

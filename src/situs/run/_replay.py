@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
@@ -13,10 +13,10 @@ from situs._files import digest
 from situs.bench import Bench
 from situs.clients import Spec
 from situs.errors import SitusError
-from situs.items import Item
+from situs.items import Item, Text
 from situs.run._released_rows import Row, first_text, released_rows
 
-__all__ = ["ANSWER_FIELDS", "VOLUME_FIELDS", "Joined", "Replay", "recorded_replay", "volume_stem"]
+__all__ = ["ANSWER_FIELDS", "REFERENCE_FIELDS", "VOLUME_FIELDS", "Joined", "Replay", "recorded_replay", "volume_stem"]
 
 ANSWER_FIELDS = (
     "response",
@@ -30,6 +30,8 @@ ANSWER_FIELDS = (
     "pred",
 )
 """Where the model's words stand; `answer` is the gold answer in the released files and is never replayed."""
+REFERENCE_FIELDS = ("answer", "reference", "gt_answer", "gold", "ground_truth", "reference_answer")
+"""Where the gold answer stands."""
 _IDS = ("item_id", "source_id", "id", "question_id", "qid", "sample_id", "case_id")
 VOLUME_FIELDS = (
     "volume",
@@ -127,8 +129,9 @@ def _join(path: Path, items: list[Item]) -> tuple[dict[str, str], Joined]:
             raise SitusError("has no answer of a model", where=where, fix=fix)
         rows.append((where, row, text))
     book = _Book(items)
-    for where, row, text in rows:
-        book.place(where, row, text)
+    unnamed = [(where, row, text) for where, row, text in rows if not book.place_by_id(where, row, text)]
+    for where, row, text in unnamed:
+        book.place_by_question(where, row, text)
     return book.close(len(rows))
 
 
@@ -138,12 +141,13 @@ class _Book:
     def __init__(self, items: list[Item]) -> None:
         self._items = items
         self._by_id = _unique((name, item.item_id) for item in items for name in (item.item_id, item.source_id) if name)
-        self._by_volume: dict[tuple[str, str], deque[tuple[int, str]]] = defaultdict(deque)
+        self._item = {item.item_id: item for item in items}
+        self._volumes = {stem for item in items for stem in _stems_of(item)}
+        self._by_volume: dict[tuple[str, str], list[str]] = defaultdict(list)
         self._by_question: dict[str, list[str]] = defaultdict(list)
         for item in items:
-            place = item.frames[0] + 1 if item.level == "slice" and len(item.frames) == 1 else 0
-            for stem in {volume_stem(item.study_id), volume_stem(item.source_id or item.study_id)}:
-                self._by_volume[stem, _plain(item.question)].append((place, item.item_id))
+            for stem in _stems_of(item):
+                self._by_volume[stem, _plain(item.question)].append(item.item_id)
             self._by_question[_plain(item.question)].append(item.item_id)
         self._answers: dict[str, str] = {}
         self._from: dict[str, str] = {}
@@ -152,24 +156,40 @@ class _Book:
         self._ambiguous: list[str] = []
         self._by_question_rows: dict[str, list[tuple[str, str]]] = defaultdict(list)
 
-    def place(self, where: str, row: Row, text: str) -> None:
-        """Give one row to the item it belongs to."""
+    def place_by_id(self, where: str, row: Row, text: str) -> bool:
+        """Give a row to the item it names, unless the rest of the row is of another: then the id counts for nothing."""
         for name in _IDS:
             found = self._by_id.get(str(row.get(name, "")))
-            if found is not None:
+            if found is not None and not self._contradicts(row, name, self._item[found]):
                 self._put(found, where, text, "id")
-                return
+                return True
+        return False
+
+    def _contradicts(self, row: Row, named_by: str, item: Item) -> bool:
+        """Whether question, volume or (beside a position) gold answer of a row are not those of an item."""
+        question = _plain(str(row.get("question") or ""))
+        # A prompt may hold the question among other words.
+        if question and _plain(item.question) not in question:
+            return True
+        volumes = {volume_stem(str(row[name])) for name in VOLUME_FIELDS if row.get(name) and name != named_by}
+        known = volumes & self._volumes
+        if known and known.isdisjoint(_stems_of(item)):
+            return True
+        return "::" in str(row[named_by]) and not _fits_reference(row, item)
+
+    def place_by_question(self, where: str, row: Row, text: str) -> None:
+        """Give a row to the item of its volume and question."""
         question = _plain(str(row.get("question") or ""))
         volumes = [volume_stem(str(row[name])) for name in VOLUME_FIELDS if row.get(name)]
         volumes += _FASTMRI.findall(str(row.get("sample_id", "")))
         slice_num = _slice_of(row)
         for volume in volumes:
-            queue = self._by_volume.get((volume, question), deque())
-            # A question that is asked twice of one volume and slice: the n-th row belongs to the n-th item.
-            found_at = next((n for n, (at, _) in enumerate(queue) if 0 in (at, slice_num) or at == slice_num), None)
-            if found_at is not None:
-                self._put(queue[found_at][1], where, text, "volume and question")
-                del queue[found_at]
+            asked = self._by_volume.get((volume, question), [])
+            free = [i for i in asked if i not in self._answers and _on_slice(self._item[i], slice_num)]
+            if free:
+                # A question asked twice of one volume: by its gold answer, then the n-th row is the n-th item's.
+                own = next((i for i in free if _fits_reference(row, self._item[i])), free[0])
+                self._put(own, where, text, "volume and question")
                 return
         if volumes:
             self._strangers.append(f"{where} ({volumes[0]}: {question[:60]})")
@@ -208,6 +228,22 @@ def _slice_of(row: Row) -> int:
     """The slice a row of SGMRI-VQA is about, from 1 as there; 0 if it names none."""
     named = str(row.get("slice_num") or "") or next(iter(_SLICE.findall(str(row.get("sample_id", "")))), "")
     return int(named) if named.isdecimal() else 0
+
+
+def _on_slice(item: Item, slice_num: int) -> bool:
+    """Whether an item is about that slice, or either is about none."""
+    single = item.level == "slice" and len(item.frames) == 1
+    return not slice_num or not single or item.frames[0] + 1 == slice_num
+
+
+def _stems_of(item: Item) -> set[str]:
+    return {volume_stem(item.study_id), volume_stem(item.source_id or item.study_id)}
+
+
+def _fits_reference(row: Row, item: Item) -> bool:
+    """Whether a row has the item's gold answer, or none."""
+    gold = first_text(row, REFERENCE_FIELDS)
+    return not gold or not isinstance(item.answer, Text) or _plain(gold) in map(_plain, item.answer.references)
 
 
 def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -265,7 +265,7 @@ def _skill(rows: Rows, seed: int) -> Estimate | None:
         reference = math.fsum(references[picked])
         return 1.0 - math.fsum(errors[picked]) / reference if reference > 0 else None
 
-    return _of(statistic, held, seed)
+    return _of(statistic, held, seed, bounds=(-math.inf, 1.0))
 
 
 def _distance(a: float | Fraction | None, b: float | None) -> float:
@@ -281,7 +281,7 @@ def _log_ratio(rows: Rows, seed: int) -> Estimate | None:
         defined = known[picked][~np.isnan(known[picked])]
         return float(np.median(defined)) if defined.size else None
 
-    return _of(statistic, held, seed)
+    return _of(statistic, held, seed, bounds=(0.0, math.inf))
 
 
 def _spearman(rows: Rows, seed: int) -> Estimate | None:
@@ -294,7 +294,7 @@ def _spearman(rows: Rows, seed: int) -> Estimate | None:
         questions = [held[i].question for i in picked]
         return spearman_within_structure([predictions[i] for i in picked], [truths[i] for i in picked], questions).value
 
-    return _of(statistic, held, seed)
+    return _of(statistic, held, seed, bounds=(-1.0, 1.0))
 
 
 def _places(values: list[Fraction]) -> list[int]:

@@ -157,7 +157,10 @@ class _Scoring:
             by_stratum=self._grouped(table, groups["stratum"], None),
             by_tag=self._grouped(table, groups["tag"], published),
             baselines=self._controls(),
-            not_computed=[NotComputed(name, e.problem, e.fix) for name, e in table.missing.items()],
+            not_computed=[
+                *(NotComputed(name, e.problem, e.fix) for name, e in table.missing.items()),
+                *self._not_judged(),
+            ],
             warnings=self._warnings(table, published),
             outcomes=self._outcomes(),
             jury=self._summary(human),
@@ -186,11 +189,10 @@ class _Scoring:
             held = [name for name, keep in zip(clusters, given) if keep]
             states = {"true": int(np.nansum(votes)), "false": int((votes == 0).sum()), "unjudged": int((~given).sum())}
             estimate = cluster_bootstrap(votes[given], held, seed=self._seed) if given.any() else None
-            result += _entry(f"judge.{file.judge}", estimate, states)
+            result += _entry(f"judge.{file.judge}", estimate, states) or [_silent(f"judge.{file.judge}", states)]
             if published is not None and group is None:
-                result += [
-                    _published_entry(f"judge.{file.judge}.published", published.judges[file.judge], len(file.rows))
-                ]
+                told = sum(row.correct is not None for row in file.rows)
+                result += [_published_entry(f"judge.{file.judge}.published", published.judges[file.judge], told)]
         if self._files:
             right = self._right[rows]
             states = {
@@ -199,7 +201,8 @@ class _Scoring:
                 "tied": int(self._tied[rows].sum()),
                 "undecided": int(self._undecided[rows].sum()),
             }
-            result += _entry("jury", cluster_bootstrap(right.astype(np.float64), clusters, seed=self._seed), states)
+            estimate = cluster_bootstrap(right.astype(np.float64), clusters, seed=self._seed)
+            result += [_silent("jury", states)] if self._jury_is_silent() else _entry("jury", estimate, states)
         if published is not None:
             value = published.jury if group is None else published.by_category.get(group)
             result += [_published_entry("jury.published", value, published.cells if group is None else len(rows))]
@@ -207,6 +210,23 @@ class _Scoring:
         for name in self._names:
             estimate = table.estimate(name, rows, self._clusters, self._seed if intervals else None)
             result += _entry(name, estimate, {"scored": len(rows) - empty, "empty": empty})
+        return result
+
+    def _silent_judges(self) -> list[str]:
+        """Judges without a verdict on any answer."""
+        return [file.judge for place, file in enumerate(self._files) if np.isnan(self._votes[:, place]).all()]
+
+    def _jury_is_silent(self) -> bool:
+        """Whether so many judges are silent that nothing could be called right."""
+        return 2 * len(self._silent_judges()) >= len(self._files)
+
+    def _not_judged(self) -> list[NotComputed]:
+        silent = self._silent_judges()
+        fix = "ask or give a judge whose verdicts are about this run's answers"
+        result = [NotComputed(f"judge.{name}", "it gives no verdict on any answer of this run", fix) for name in silent]
+        if silent and self._jury_is_silent():
+            reason = f"{len(silent)} of {len(self._files)} judges give no verdict: no majority is possible"
+            result.append(NotComputed("jury", reason, fix))
         return result
 
     def _controls(self) -> dict[str, list[Entry]]:
@@ -273,7 +293,7 @@ class _Scoring:
 
     def _outcomes(self) -> dict[str, Outcome]:
         """The jury's word on every answer, instead of `unjudged`."""
-        if not self._files:
+        if not self._files or self._jury_is_silent():
             return {}
         result = {}
         for place, item in enumerate(self._items):
@@ -291,10 +311,14 @@ class _Scoring:
         empty = len(self._items) - len(table.kept)
         if empty and self._names:
             result.append(f"{empty} empty or missing answers are left out of the text metrics (as released)")
+        result += [f"{name}: no verdict on any answer of this run" for name in self._silent_judges()]
         for joined in self._joined:
             if joined.strangers:
                 count, first = len(joined.strangers), joined.strangers[0]
                 result.append(f"{joined.judge}: {count} verdicts are about no answer of this run, e.g. {first}")
+            if joined.contradicted:
+                count, first = len(joined.contradicted), joined.contradicted[0]
+                result.append(f"{joined.judge}: says both true and false of {count} answers, e.g. {first}: unjudged")
             if joined.unjudged:
                 result.append(f"{joined.judge}: {len(joined.unjudged)} answers have no verdict")
         if published is not None:
@@ -307,6 +331,10 @@ def _entry(metric: str, estimate: Estimate | None, states: dict[str, int]) -> li
         return []
     note = estimate.note or estimate.method
     return [Entry(metric, estimate.value, estimate.n, estimate.ci95, states, estimate.clusters, note)]
+
+
+def _silent(metric: str, states: dict[str, int]) -> Entry:
+    return Entry(metric, None, 0, None, states, 0, "no verdict")
 
 
 def _published_entry(metric: str, value: float | None, n: int) -> Entry:

@@ -31,6 +31,7 @@ class PublishedScores(msgspec.Struct, frozen=True):
     changed: int
     """Items to which the matrix gives another verdict than their own three."""
     notes: list[str]
+    """Why the numbers are not the correct ones; empty where they are."""
 
 
 def published_scores(
@@ -51,13 +52,18 @@ def published_scores(
     for row in zip(*(file.rows for file in files)):
         votes = sum(1.0 if verdict.correct else 0.0 for verdict in row)
         cells.append(math.floor(votes / len(files) * 100) / 100)
-    by_item = {item: cell >= _RIGHT for item, cell in zip(joined[base].item_of_row, cells) if item is not None}
+    by_item: dict[str, bool] = {}
+    for owner, cell in zip(joined[base].item_of_row, cells):
+        if owner is not None:
+            by_item.setdefault(owner, cell >= _RIGHT)
     groups: dict[str, list[bool]] = defaultdict(list)
     for item in items:
         for tag in item.tags:
             groups[tag].append(by_item.get(item.item_id, False))
     jury = sum(cell >= _RIGHT for cell in cells) / len(cells) if cells else None
     changed = sum(by_item.get(item.item_id, False) != right.get(item.item_id, False) for item in items)
+    correct = sum(right.get(item.item_id, False) for item in items) / len(items) if items else None
+    differs = changed > 0 or jury is None or correct is None or round(jury, 4) != round(correct, 4)
     return PublishedScores(
         judges={file.judge: _share(file) for file in files},
         jury=jury,
@@ -65,7 +71,7 @@ def published_scores(
         by_category={tag: sum(held) / len(held) for tag, held in sorted(groups.items())},
         base=files[base].judge,
         changed=changed,
-        notes=_notes(files, base, changed, len(items)),
+        notes=_notes(files, base, changed, len(items)) if differs else [],
     )
 
 

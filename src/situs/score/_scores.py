@@ -278,9 +278,11 @@ def _missing(computed: list[Entry], asked: Sequence[str] | None) -> list[NotComp
 
 def _warnings(scored: list[Scored], strangers: int) -> list[str]:
     result = []
-    lost = sum(row.outcome.state in ("failed", "missing", "unjudged") for row in scored)
-    if lost > 0.01 * len(scored):
-        result.append(f"incomplete: {lost} of {len(scored)} items have no answer; do not rank this run")
+    lost = sum(row.outcome.state in ("failed", "missing") for row in scored)
+    unjudged = sum(row.outcome.state == "unjudged" for row in scored)
+    if lost + unjudged > 0.01 * len(scored):
+        lacking = [f"{count} {what}" for count, what in ((lost, "have no answer"), (unjudged, "are unjudged")) if count]
+        result.append(f"incomplete: of {len(scored)} items {' and '.join(lacking)}; do not rank this run")
     inferred = sum(bool(INFERRED & set(row.outcome.flags)) for row in scored)
     if inferred:
         result.append(f"{inferred} answers were read in another scale, order or frame base than the profile declares")

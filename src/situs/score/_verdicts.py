@@ -13,7 +13,16 @@ import msgspec
 from situs._files import canonical_json, digest
 from situs.errors import SitusError
 from situs.items import Item, Text
-from situs.run import ANSWER_FIELDS, VOLUME_FIELDS, AnswerRow, Row, first_text, released_rows, volume_stem
+from situs.run import (
+    ANSWER_FIELDS,
+    REFERENCE_FIELDS,
+    VOLUME_FIELDS,
+    AnswerRow,
+    Row,
+    first_text,
+    released_rows,
+    volume_stem,
+)
 
 __all__ = [
     "JoinedVerdicts",
@@ -27,7 +36,6 @@ __all__ = [
 ]
 
 _PREDICTIONS = ("prediction", *ANSWER_FIELDS)
-_REFERENCES = ("answer", "reference", "gt_answer", "gold", "ground_truth", "reference_answer")
 _IDS = ("item_id", "source_id", "id", "question_id", "qid", "sample_id", "case_id")
 _VERDICTS = ("is_correct", "correct", "verdict", "judgement", "judgment", "is_match")
 _TRUE = {"true", "yes", "correct", "1"}
@@ -50,6 +58,10 @@ class VerdictRow(msgspec.Struct, frozen=True):
     """Where the row names it."""
     about: str = ""
     """Hash of what was judged, where our own judges say it (`judged_hash`)."""
+    question: str | None = None
+    """Where the row has not all three of the triple, what it has of them."""
+    reference: str | None = None
+    prediction: str | None = None
 
 
 class VerdictFile(msgspec.Struct, frozen=True):
@@ -72,6 +84,8 @@ class JoinedVerdicts(msgspec.Struct, frozen=True):
     """Items without a row."""
     ambiguous: list[str]
     """Items whose question, reference and answer are equal to others', of which one lacks a row: which, is unknown."""
+    contradicted: list[str]
+    """Items on which the judge says both true and false; they have no verdict."""
 
 
 def parse_verdicts_option(text: str) -> tuple[str, Path]:
@@ -114,7 +128,7 @@ def _row(where: str, row: Row) -> VerdictRow:
     names = [str(row[name]) for name in _IDS if row.get(name)]
     # A case id is an item's only with its position, `volume::3`; other numbers may be anything.
     item_id = next((name for name in names if "::" in name), names[0] if names else "")
-    parts = [first_text(row, ("question",)), first_text(row, _REFERENCES), first_text(row, _PREDICTIONS)]
+    parts = [first_text(row, ("question",)), first_text(row, REFERENCE_FIELDS), first_text(row, _PREDICTIONS)]
     triple = None if None in parts else (parts[0] or "", parts[1] or "", parts[2] or "")
     if triple is None and not item_id:
         raise SitusError("names neither an item nor question, answer and prediction", where=where, fix="add them")
@@ -122,7 +136,7 @@ def _row(where: str, row: Row) -> VerdictRow:
         (volume_stem(row[name]) for name in VOLUME_FIELDS if row.get(name) and isinstance(row[name], str)), ""
     )
     about = row.get("about")
-    return VerdictRow(where, correct, triple, item_id, volume, about if isinstance(about, str) else "")
+    return VerdictRow(where, correct, triple, item_id, volume, about if isinstance(about, str) else "", *parts)
 
 
 def _verdict(value: Any, where: str) -> bool | None:
@@ -140,23 +154,27 @@ def _verdict(value: Any, where: str) -> bool | None:
 def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, AnswerRow]) -> JoinedVerdicts:
     """Give each verdict to the item it is about.
 
-    By id where a row has one; else by question, reference and prediction, and of equal ones by the volume where the
-    row names it, then in the order of file and bench. A row that names a volume is about no other, if the file
-    calls volumes as the bench does. White space and stray tokens (`###</s>`) may differ; nothing else may.
+    By id where a row has one and the rest of it is of that item; else by question, reference and prediction, and of
+    equal ones by the volume where the row names it, then in the order of file and bench. A row that names a volume is
+    about no other, if the file calls volumes as the bench does. White space and stray tokens (`###</s>`) may differ;
+    nothing else may. A row beyond those is a further word on the same answer; a judge that says both has no verdict.
     """
     answered = [item for item in items if isinstance(item.answer, Text)]
     by_id = {name: item.item_id for item in answered for name in (item.source_id, item.item_id) if name}
     order = {item.item_id: place for place, item in enumerate(items)}
     hashes = {item.item_id: judged_hash(item, rows.get(item.item_id)) for item in answered} if _hashed(file) else {}
-    item_of_row: list[str | None] = [by_id.get(row.item_id) for row in file.rows]
-    for number, row in enumerate(file.rows):
-        named = item_of_row[number]
-        said = rows[named].response if named is not None and named in rows else ""
-        # A verdict on another answer, given before or by another model, is no verdict on this one.
-        if (row.about and row.about != hashes.get(named or "", row.about)) or (
-            row.triple is not None and _evened(row.triple[2]) != _evened(said)
+    by_item = {item.item_id: item for item in answered}
+    item_of_row: list[str | None] = []
+    for row in file.rows:
+        named = by_id.get(row.item_id)
+        # A position may be counted otherwise, and a verdict on another answer, given before or by another model, is
+        # no verdict on this one.
+        if named is not None and (
+            (row.about and row.about != hashes.get(named, row.about))
+            or not _is_about(row, by_item[named], rows.get(named))
         ):
-            item_of_row[number] = None
+            named = None
+        item_of_row.append(named)
     taken = {item for item in item_of_row if item is not None}
     shares: dict[str, tuple[str, str, str]] = {}
     volumes = {volume_stem(item.study_id) for item in answered}
@@ -180,19 +198,53 @@ def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, A
                     taken.add(found)
                     if not with_volume:
                         shares[found] = _map3(_evened, row.triple)
-    verdicts: dict[str, bool | None] = {}
+    _join_repeated(file.rows, item_of_row, answered, rows, same_names=same_names)
+    said: dict[str, set[bool]] = defaultdict(set)
     for row, found_item in zip(file.rows, item_of_row):
         if found_item is not None:
-            if found_item in verdicts and verdicts[found_item] is not row.correct:
-                raise SitusError(f"{found_item} has two verdicts of {file.judge}", where=row.where, fix="keep one")
-            verdicts[found_item] = row.correct
+            said[found_item] |= set() if row.correct is None else {row.correct}
+    contradicted = sorted((item for item, words in said.items() if len(words) > 1), key=lambda item: order[item])
+    verdicts = {item: next(iter(words)) if len(words) == 1 else None for item, words in said.items()}
     unjudged = [item.item_id for item in answered if item.item_id not in verdicts]
     lacking = {
         t for item in answered if item.item_id not in verdicts for t in _triples(item, rows.get(item.item_id), _evened)
     }
     ambiguous = sorted((item for item, triple in shares.items() if triple in lacking), key=lambda item: order[item])
     strangers = [row.where for row, found_item in zip(file.rows, item_of_row) if found_item is None]
-    return JoinedVerdicts(file.judge, verdicts, item_of_row, strangers, unjudged, ambiguous)
+    return JoinedVerdicts(file.judge, verdicts, item_of_row, strangers, unjudged, ambiguous, contradicted)
+
+
+def _is_about(row: VerdictRow, item: Item, answer: AnswerRow | None) -> bool:
+    """Whether what a row says of question, reference and prediction is this item's."""
+    assert isinstance(item.answer, Text)
+    question, reference, prediction = row.triple or (row.question, row.reference, row.prediction)
+    return (
+        (question is None or _evened(question) == _evened(item.question))
+        and (reference is None or _evened(reference) in map(_evened, item.answer.references))
+        and (prediction is None or _evened(prediction) == _evened(answer.response if answer is not None else ""))
+    )
+
+
+def _join_repeated(
+    file_rows: Sequence[VerdictRow],
+    item_of_row: list[str | None],
+    answered: Sequence[Item],
+    rows: Mapping[str, AnswerRow],
+    *,
+    same_names: bool,
+) -> None:
+    """Rows left over that repeat what was judged: a further word on that answer, if it is one answer only."""
+    held: dict[tuple[str, tuple[str, str, str]], set[str]] = defaultdict(set)
+    for item in answered:
+        for triple in _triples(item, rows.get(item.item_id), _evened):
+            held[volume_stem(item.study_id), triple].add(item.item_id)
+            held["", triple].add(item.item_id)
+    for number, row in enumerate(file_rows):
+        if item_of_row[number] is None and row.triple is not None:
+            volume = row.volume if same_names else ""
+            found = held.get((volume, _map3(_evened, row.triple)), set())
+            if len(found) == 1:
+                item_of_row[number] = next(iter(found))
 
 
 def _hashed(file: VerdictFile) -> bool:

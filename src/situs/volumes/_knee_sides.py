@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from pathlib import Path
 
 import msgspec
 
-from situs._files import canonical_json, digest, read_text
+from situs._files import canonical_json, digest, read_csv
 from situs.errors import SitusError
 from situs.volumes._frame_boxes_rows import volume_name
 
@@ -34,25 +32,25 @@ class KneeSide(msgspec.Struct, frozen=True):
 
 def read_sides(path: Path) -> dict[str, KneeSide]:
     """Volume → side. All that is wrong is counted, the first is told with its line."""
-    reader = csv.DictReader(io.StringIO(read_text(path)))
-    header = [name.strip() for name in reader.fieldnames or ()]
+    columns, rows = read_csv(path)
+    header = [name.strip() for name in columns]
     if not {"file", "medial"} <= set(header):
         raise SitusError("lacks the columns file and medial", where=path, fix=_FIX)
     found: dict[str, KneeSide] = {}
     bad: list[tuple[int, str]] = []
-    for row in reader:
-        cells = {str(key).strip(): str(value or "").strip() for key, value in row.items()}
+    for line, row in rows:
+        cells = dict.fromkeys(header, "") | {key.strip(): value.strip() for key, value in row.items()}
         volume, medial, middle = volume_name(cells["file"]), cells["medial"].lower(), cells.get("midline_x", "")
         try:
             midline = float(middle) if middle else None
         except ValueError:
             midline = math.nan
         if not volume or volume in found:
-            bad.append((reader.line_num, "names no volume, or one that was named before"))
+            bad.append((line, "names no volume, or one that was named before"))
         elif medial not in ("left", "right"):
-            bad.append((reader.line_num, "medial is neither left nor right"))
+            bad.append((line, "medial is neither left nor right"))
         elif midline is not None and not math.isfinite(midline):
-            bad.append((reader.line_num, "midline_x is not a number"))
+            bad.append((line, "midline_x is not a number"))
         else:
             found[volume] = KneeSide(medial, midline)
     if bad:

@@ -5,7 +5,7 @@ from situs.facts.reports._ledger import LOCATED, ReportLedger, place_of
 from situs.facts.reports._lexicon import Finding, findings
 from situs.facts.reports._mentions import Mention, Sentence, mentions_of, sentences_of
 from situs.facts.reports._places import LOBES, SEGMENTS, Named, named_places
-from situs.facts.reports._rules import STATED, proposal_problem, quote_span, stated
+from situs.facts.reports._rules import STATED, proposal_problem, quote_span, report_problem, stated
 
 __all__ = [
     "LOBES",
@@ -25,6 +25,7 @@ __all__ = [
     "proposal_problem",
     "quote_span",
     "read_reports",
+    "report_problem",
     "sentences_of",
     "stated",
 ]

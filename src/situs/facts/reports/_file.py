@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from situs._files import digest, read_text
+from situs._files import digest, read_csv, read_text
 from situs.errors import Problem, Severity, SitusError
 
 __all__ = ["Report", "read_reports"]
@@ -85,16 +83,12 @@ def _first(fields: dict[str, Any], names: tuple[str, ...]) -> str:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    text = read_text(path, limit_bytes=_LARGEST)
     suffix = path.suffix.lower()
     if suffix in (".csv", ".tsv"):
-        table = csv.DictReader(io.StringIO(text), delimiter="\t" if suffix == ".tsv" else ",")
-        try:
-            for row in table:
-                yield f"{path.name}:{table.line_num}", row
-        except csv.Error as error:
-            raise SitusError(str(error), where=f"{path.name}:{table.line_num}", fix="is it a CSV file?") from error
+        for number, row in read_csv(path, limit_bytes=_LARGEST)[1]:
+            yield f"{path.name}:{number}", row
         return
+    text = read_text(path, limit_bytes=_LARGEST)
     if suffix in (".jsonl", ".ndjson"):
         for number, line in enumerate(text.split("\n"), start=1):
             if line.strip():

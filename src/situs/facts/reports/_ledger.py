@@ -7,7 +7,8 @@ import re
 from situs.errors import SitusError
 from situs.facts._record import Fact, Quoted, fact_id
 from situs.facts.reports._file import Report
-from situs.facts.reports._mentions import Mention, mentions_of
+from situs.facts.reports._lexicon import DISTRUSTED, POINTS_BACK, Finding
+from situs.facts.reports._mentions import Mention, cleared_places, findings_in, mentions_of
 from situs.facts.reports._places import Named
 
 __all__ = ["LOCATED", "ReportLedger", "place_of"]
@@ -31,6 +32,9 @@ class ReportLedger:
         self.text, self.hash = report.text, report.hash
         self.findings_length = len(report.findings)
         self._mentions = mentions_of(self.text, self.findings_length)
+        self._cleared = cleared_places(self.text, self.findings_length)
+        self.distrusted = DISTRUSTED.search(self.text.lower()) is not None
+        """Whether the report corrects itself somewhere; then it proves nothing."""
 
     def located(self) -> list[tuple[str, str]]:
         """Finding and organ of every place that is proved, in the order of the text."""
@@ -74,6 +78,23 @@ class ReportLedger:
         """A span of the report."""
         return Quoted(self.hash, start, end, self.text[start:end])
 
+    def rivals(self, asked: str, start: int, end: int) -> bool:
+        """Whether a mention outside a span tells another place of what stands there, or denies it."""
+        inside = [m for m in self._mentions if start <= m.sentence.start < end]
+        outside = [m for m in self._mentions if not start <= m.sentence.start < end]
+        for own in inside:
+            for other in outside:
+                families = set(own.finding.families) & set(other.finding.families)
+                if not families or (families == {"other"} and not _shares_word(asked, other.sentence.text.lower())):
+                    continue
+                if other.status == "denied":
+                    denial = other.finding.name == own.finding.name
+                    if denial and not any(_is_elsewhere(other.places, own.places, o) for o in own.places.organs):
+                        return True
+                elif not _is_within(other.places, own.places):
+                    return True
+        return False
+
     def _proof(self, finding: str, organ: str) -> Mention | None:
         """The most precise sentence that states it, if every other mention fits that place or is of another size."""
         sized = _SIZED.search(finding)
@@ -85,7 +106,7 @@ class ReportLedger:
         ]
         stated = [mention for mention in stated if size is None or mention.size_mm == size]
         stated = [mention for mention in stated if organ in mention.finding.sites and _is_single(mention.places, organ)]
-        if not stated:
+        if not stated or self.distrusted:
             return None
         best = max(stated, key=lambda mention: _precision(mention.places))
         families = set(best.finding.families)
@@ -95,6 +116,8 @@ class ReportLedger:
             if m is not best and m.status != "denied" and not families.isdisjoint(m.finding.families)
         )
         good = all(_fits(other, best, organ) or (size is not None and _differs(other, size)) for other in others)
+        denials = [m.places for m in self._mentions if m.status == "denied" and _is_denial_of(m, best.finding, organ)]
+        good &= all(_is_elsewhere(places, best.places, organ) for places in (*denials, *self._cleared))
         return best if good else None
 
 
@@ -117,6 +140,9 @@ def _fits(other: Mention, best: Mention, organ: str) -> bool:
     theirs, ours = other.places, best.places
     if theirs.organs and organ not in theirs.organs and not (organ == "lung" and theirs.organs <= {"mediastinum"}):
         return True
+    placed = theirs.sides or theirs.lobes or theirs.parts or theirs.levels or organ in theirs.organs - {"lung"}
+    if other.finding.wide and not placed and not POINTS_BACK.search(other.sentence.text.lower()):
+        return True
     if other.plural and best.finding.many and not best.plural:
         return False
     if other.sentence.impression and not (theirs.sides or theirs.lobes or theirs.levels):
@@ -134,6 +160,49 @@ def _fits(other: Mention, best: Mention, organ: str) -> bool:
         and theirs.levels <= ours.levels
         and not (ours.segments and theirs.segments and theirs.segments != ours.segments)
     )
+
+
+def _is_denial_of(denied: Mention, finding: Finding, organ: str) -> bool:
+    """Whether to deny the one is to deny the other.
+
+    It is the same, or another name for it; a wide word ("lesion") must name the organ, and in lungs says too little
+    ("infiltrative lesion").
+    """
+    if denied.finding.name == finding.name:
+        return True
+    if denied.finding.one or set(denied.finding.families).isdisjoint(finding.families):
+        return False
+    return not denied.finding.wide or (organ != "lung" and organ in denied.places.organs)
+
+
+def _is_elsewhere(theirs: Named, ours: Named, organ: str) -> bool:
+    """Whether a denial is of another place only."""
+    if theirs.organs and organ not in theirs.organs:
+        return True
+    return any(
+        bool(named) and "both" not in named | own and named.isdisjoint(own)
+        for named, own in ((theirs.sides, ours.sides), (theirs.lobes, ours.lobes), (theirs.levels, ours.levels))
+        if own
+    )
+
+
+def _is_within(theirs: Named, ours: Named) -> bool:
+    """Whether a further mention tells no other place: of another organ, or nothing but what ours says."""
+    if theirs.organs and ours.organs and theirs.organs.isdisjoint(ours.organs):
+        return True
+    pairs = (
+        (theirs.sides, ours.sides),
+        (theirs.lobes, ours.lobes),
+        (theirs.segments, ours.segments),
+        (theirs.parts, ours.parts),
+        (theirs.levels, ours.levels),
+    )
+    return all(named <= own for named, own in pairs)
+
+
+def _shares_word(asked: str, sentence: str) -> bool:
+    """Whether what is asked for, where findings have no name of their own, is named in a sentence."""
+    return any(re.search(rf"\b{re.escape(match[0][:6])}", sentence) for _, match in findings_in(asked))
 
 
 def _differs(other: Mention, size: float) -> bool:

@@ -12,14 +12,18 @@ import msgspec
 __all__ = [
     "ABOUT_BEFORE",
     "BESIDE",
+    "CLEARS",
     "DENIED",
     "DENIES_ALL",
     "DENIES_NEXT",
+    "DISTRUSTED",
     "HEDGED",
+    "POINTS_BACK",
     "RELATIVE",
     "TURNS",
     "Finding",
     "findings",
+    "plain_words",
     "spelt_out",
 ]
 
@@ -34,6 +38,8 @@ class Finding(msgspec.Struct, frozen=True):
     one: str = ""
     """How a question names one of it; empty if it is not asked about."""
     many: str = ""
+    wide: bool = False
+    """A word that may mean a finding of its families, or something else."""
     sites: tuple[str, ...] = ()
 
 
@@ -45,13 +51,21 @@ def findings() -> tuple[tuple[Finding, re.Pattern[str]], ...]:
     return tuple((entry, re.compile(rf"\b(?:{entry.pattern})\b")) for entry in entries)
 
 
+@lru_cache(maxsize=1)
+def plain_words() -> frozenset[str]:
+    """The words that a sentence may have beside its finding and still state nothing but where that lies."""
+    text = files("situs.facts.reports").joinpath("data", "plain_words.txt").read_text("utf-8")
+    return frozenset(word for line in text.splitlines() if not line.startswith("#") for word in line.split())
+
+
 HEDGED = re.compile(
     r"\?|\b(?:suspicious|suspect\w*|suspicion|query|vs|versus|perhaps|maybe|potential\w*|doubtful|equivocal|"
     r"indeterminate|apparent\w*|concern\w*|mimic\w*|rule out|r/o|exclu\w+|believed|assumed|possibl[ey]|possibility|"
     r"probabl[ey]|may|might|could|can|cannot|likely|thought|"
     r"considered?|evaluated|interpreted|compatible|consistent|suggest\w*|favou?r\w*|impression of|differential|"
     r"indistinguishable|unclear|uncertain|appears? to|seems?|presumed|questionable|if any|or|recommended|"
-    r"largest|biggest|most|mostly|especially|particularly|prominent\w*|"
+    r"largest|biggest|most|mostly|especially|particularly|prominent\w*|should|would|if|whether|unless|unlikely|"
+    r"expected|typical\w*|usual\w*|alternative\w*|such cases?|in case|ask(?:s|ed)?|"
     r"predominant\w*|mainly|belong\w*|secondary to|due to|because|pseudo\w+)\b|"
     r"\b(?:nodule|mass|cyst|bulla|consolidation|tumou?r)[- ]like\b"
 )
@@ -63,12 +77,39 @@ ABOUT_BEFORE = re.compile(
     r"mastectomy|nephrectomy|transplant\w*|current examination|treatment|post-?treatment|technique|contrast|"
     r"non-?contrast|suboptimal\w*|artifacts?|optimal\w*|\d{4}|serial|series|image|disappear\w*|"
     r"continu\w+|last|decreas\w+|reduc\w+|increased (?:in )?(?:size|amount)|increasing|interval|wors\w+|improv\w*|"
-    r"persist\w*|resol\w+|no longer|residual|enlarging|s/p|status|ago|earlier|since|days?|weeks?|months?|years?)\b"
+    r"persist\w*|resol\w+|no longer|residual|enlarging|s/p|status|ago|earlier|since|days?|weeks?|months?|years?|"
+    r"formerly|once|had|been|became|becoming|turned|vanish\w*|clear(?:ed|ing)|pass(?:ed|age)|remov\w+|extract\w*|"
+    r"drain\w*|treated|heal\w*|gone|dissolv\w*|"
+    r"fathers?|mothers?|brothers?|sisters?|parents?|family|familial|relatives?|sons?|daughters?|his|her|their|patients?|"
+    r"clinic\w*|physicians?|doctors?|surgeons?|refer\w*|request\w*|indicat\w*|complain\w*|"
+    r"ultraso\w+|usg?|sonogra\w+|mri?|pet|pet-?ct|x-?rays?|radiogra\w+|scintigra\w+|mammogra\w+|angiogra\w+|"
+    r"endoscop\w+|bronchoscop\w+|biops\w+|histolog\w+|cytolog\w+|elsewhere|outside|external|other cent(?:er|re)s?)\b"
 )
-"""Comparison, history and technique."""
+"""Comparison, history, technique, what is over, other examinations, other people, and what was asked for."""
+
+DISTRUSTED = re.compile(
+    r"\b(?:addend\w+|errat\w+|corrections?|corrected|amend\w*|should read|mirrored|flipped|mislabel\w*|"
+    r"(?:wrong|incorrect) side)\b"
+)
+"""Words by which a report takes back, somewhere, what it says elsewhere."""
+
+POINTS_BACK = re.compile(
+    r"\b(?:second|third|fourth|another|others?|one|ones|similar\w*|same|it|they|these|those|also|too|further|"
+    r"additional\w*|contralateral\w*|opposite|latter|likewise|identical|addition|as|should|more)\b"
+)
+"""Words by which a sentence that names no finding may speak of one that was named before it."""
+
+CLEARS = re.compile(
+    r"^(?:the )?(?:both |bilateral |right |left )?(?:lungs?|lung parenchymas?|kidneys?|liver|adrenals?(?: glands?)?|"
+    r"thyroid(?: gland| lobes?)?|breasts?|pleura|pleural spaces?|vertebra\w*(?: bod(?:y|ies))?|spine)"
+    r"(?::| (?:is|are|was|were|appears?))(?: both)? "
+    r"(?:normal|clear|natural|unremarkable|absent|operated|removed|not (?:observed|seen|detected|visuali[sz]ed))"
+    r"(?: and \w+)?(?: \([^)]*\))?\W*$"
+)
+"""A sentence that says of a whole organ that nothing is there."""
 
 RELATIVE = re.compile(
-    r"\b(?:(?:than|larger|smaller|greater)\b(?!(?: than)? \d)|(?:lesser|less extent|spar(?:e[sd]?|ing)|except\w*|"
+    r"\b(?:(?:than|less|larger|smaller|greater)\b(?!(?: than)? \d)|(?:lesser|less extent|spar(?:e[sd]?|ing)|except\w*|"
     r"opposite|contralateral\w*|unlike|rather|instead|to the (?:left|right) of|shift\w*|arising|"
     r"and there (?:is|are|was|were))\b)|[<>](?! ?\d)"
 )
@@ -79,7 +120,7 @@ BESIDE = re.compile(r"\b(?:again|still|also|other|another|others|apart|described
 
 DENIED = re.compile(
     r"\b(?:no|not|none|neither|nor|never|without|absent|absence|negative|free of|normal|natural|clear|"
-    r"unremarkable|preserved|excluded)\b"
+    r"unremarkable|preserved|excluded|den(?:y|ies|ied)|ruled out|lacks?|lacking|fails?|failed)\b|n['’]t\b"
 )
 """Words by which a sentence denies something, if not all it speaks of."""
 

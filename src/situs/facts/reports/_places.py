@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-__all__ = ["LOBES", "SEGMENTS", "Named", "named_places"]
+__all__ = ["LEVEL", "LOBES", "SEGMENTS", "Named", "named_places"]
 
 _SIDE = re.compile(r"\b(right|left)\b")
 _BOTH = re.compile(r"\b(?:both|bilateral\w*|each)\b")
@@ -48,7 +48,7 @@ _ORGANS = {
 _HAS_ORGAN = {name: re.compile(rf"\b(?:{words})\b") for name, words in _ORGANS.items()}
 _POLE = re.compile(r"(?<![-\w])(upper|lower|middle|mid)(?= (?:poles?|zones?|thirds?|part|section)\b)")
 _LIVER_LOBE = re.compile(r"\b(right|left)(?= lobes?\b)")
-_LEVEL = re.compile(r"\b(th|dh|[tldc]) ?-?(\d{1,2})\b((?:\s*(?:[-–—/,&]|and|to)\s*\d{1,2}\b(?!\s?(?:mm|cm|%)))*)")
+LEVEL = re.compile(r"\b(th|dh|[tldc]) ?-?(\d{1,2})\b((?:\s*(?:[-–—/,&]|and|to)\s*\d{1,2}\b(?!\s?(?:mm|cm|%)))*)")
 """`T10`, and the further ones of `T10-11` and `T5, 6 and 7`."""
 _REGION = {"th": "T", "dh": "T", "d": "T"}
 """Thoracic vertebrae are also called D, Dh or Th."""
@@ -120,7 +120,7 @@ def named_places(sentence: str) -> Named:
         parts = {match[1] for match in _LIVER_LOBE.finditer(sentence)}
     levels = {
         f"{_REGION.get(match[1], match[1].upper())}{int(number)}"
-        for match in _LEVEL.finditer(sentence)
+        for match in LEVEL.finditer(sentence)
         for number in (match[2], *re.findall(r"\d+", match[3]))
     }
     return Named(

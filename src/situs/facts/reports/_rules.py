@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from situs.facts._record import Fact, fact_id
+from situs.facts.reports._entails import answer_problem
 from situs.facts.reports._ledger import ReportLedger
-from situs.facts.reports._lexicon import ABOUT_BEFORE, DENIED, HEDGED, spelt_out
-from situs.facts.reports._mentions import findings_in, sentences_of
+from situs.facts.reports._lexicon import ABOUT_BEFORE, HEDGED, spelt_out
+from situs.facts.reports._mentions import sentences_of
 
-__all__ = ["STATED", "proposal_problem", "quote_span", "stated"]
+__all__ = ["STATED", "proposal_problem", "quote_span", "report_problem", "stated"]
 
 STATED = "stated"
 """Kind of fact: the subject is the question, the value is the answer as the quoted sentence states it."""
@@ -20,7 +21,7 @@ _REPORT_WORDS = re.compile(
 )
 _PRESENCE = re.compile(
     r"^(?:is|are|was|were) there\b|\b(?:normal|abnormal\w*|unremarkable|healthy|enlarged|dilated|present|absent|"
-    r"visible|patent|preserved|open|obstructed|occluded|intact)\b.*\?|"
+    r"visible|patent|preserved|free|clear|open|obstructed|occluded|intact)\b.*\?|"
     r"^what (?:is|are) the (?:condition|status|state) of\b|"
     r"^(?:does|do|is|are) .*\b(?:show|have|contain) (?:any|a|an)\b|"
     r"\b(?:is|are|was|were|does|do|can)\b.* any\b|\bany evidence\b"
@@ -32,23 +33,6 @@ _SPATIAL = re.compile(
     r"large|wide|deep)|diameter|[tl]\d+|vertebra\w*|around|along|towards?|behind|in front|above|below|which (?:part|"
     r"region|organ|structure|area|wall|vessel))\b"
 )
-_PLACE = re.compile(
-    r"\b(?:upper|lower|middle|superior|inferior|anterior|posterior|medial|lateral|central|peripher\w+|subpleural|midline|"
-    r"apical|basal|\w+basal|lingul\w+|above|below|behind|[tl]\d{1,2})\b"
-)
-_WORD = re.compile(r"[a-z0-9]+(?:[.,]\d+)?")
-_SIDES = {"left": r"\bleft\b|\blingul", "right": r"\bright\b|\bmiddle lobe\b"}
-_BOTH = re.compile(r"\b(?:both|bilateral\w*|each|either side|symmetric\w*)\b")
-_EMPTY = frozenset(
-    re.findall(
-        r"\w+",
-        "a an the in on at of to and is are was were be it its this that there with within from for by as only which "
-        "located location lies found seen observed region regions area areas side sides level part parts yes no not "
-        "lung lungs lobe lobes segment segments one mm cm approximately about into also they does do has have "
-        "included examination section sections",
-    )
-)
-_DENIAL = re.compile(r"\b(?:no|not|none|without|neither|nor|absent|absence)\b")
 
 
 def quote_span(text: str, quote: str, findings_length: int | None = None) -> tuple[int, int] | None:
@@ -91,57 +75,17 @@ def proposal_problem(question: str, answer: str, quote: str) -> str | None:
     ):
         if pattern.search(proof):
             return problem
-    return _answer_problem(asked, said, proof)
+    if len(list(sentences_of(quote, len(quote)))) != 1:
+        return "its quote is not one sentence"
+    return answer_problem(asked, said, proof)
 
 
-def _answer_problem(asked: str, said: str, proof: str) -> str | None:
-    denied = bool(_DENIAL.search(proof))
-    first = said.split()[0].strip(",.")
-    if first == "no" and not denied:
-        return "it says no, and its sentence denies nothing"
-    if first != "no" and DENIED.search(proof):
-        return "its sentence is a denial"
-    if not (_sides(said) | _sides(asked)) <= _sides(proof):
-        return "its side is not that of its sentence"
-    here = _families(proof)
-    if any(own.isdisjoint(here) for own in _named(asked)):
-        return "it asks about what its sentence does not speak of"
-    words = [word for word in _WORD.findall(said) if word not in _EMPTY]
-    if first not in ("yes", "no"):
-        own = _stems(asked)
-        if not words and not _sides(said):
-            return "its answer says nothing"
-        if all(_stem(word) in own for word in words):
-            return "the question contains its answer"
-    stems = _stems(proof)
-    if first == "yes" and any(_stem(word) not in stems for word in _PLACE.findall(asked)):
-        return "it says yes to a place that its sentence does not name"
-    if _sides(proof) == {"left", "right"}:
-        stems |= {_stem("both"), _stem("bilateral")}
-    loose = [word for word in words if _stem(word) not in stems]
-    return f"its answer says {loose[0]!r}, its sentence does not" if loose else None
-
-
-def _named(text: str) -> list[set[str]]:
-    """The families of every finding that has a name of its own."""
-    return [set(finding.families) for finding, _ in findings_in(text) if finding.one]
-
-
-def _families(text: str) -> set[str]:
-    return {family for finding, _ in findings_in(text) for family in finding.families}
-
-
-def _sides(text: str) -> set[str]:
-    sides = {name for name, pattern in _SIDES.items() if re.search(pattern, text)}
-    return {"left", "right"} if _BOTH.search(text) else sides
-
-
-def _stem(word: str) -> str:
-    return word if word[0].isdigit() else word[:5].rstrip("s")
-
-
-def _stems(text: str) -> set[str]:
-    return {_stem(word) for word in _WORD.findall(text)}
+def report_problem(ledger: ReportLedger, question: str, start: int, end: int) -> str | None:
+    """Why the rest of the report leaves the question open that the span from `start` to `end` answers."""
+    if ledger.distrusted:
+        return "the report corrects itself"
+    asked = spelt_out(question.lower())
+    return "another sentence of the report speaks of the same otherwise" if ledger.rivals(asked, start, end) else None
 
 
 def stated(ledger: ReportLedger, question: str, answer: str, start: int, end: int) -> Fact:

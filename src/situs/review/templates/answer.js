@@ -1,3 +1,4 @@
+const isTyping = (target) => /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && !/^(radio|checkbox|button|range)$/.test(target.type);
 // How each kind of question is answered. Every control writes into `said` and calls `changed`.
 function optionButtons(options, several, said, changed) {
   const chosen = new Set((said.text || '').split(', ').filter(Boolean));

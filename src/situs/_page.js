@@ -17,4 +17,3 @@ const h = (tag, attributes, ...children) => fill(document.createElement(tag), at
 const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG_SPACE, tag), attributes, children);
 const byId = (id) => document.getElementById(id);
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
-const isTyping = (target) => /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && !/^(radio|checkbox|button|range)$/.test(target.type);
