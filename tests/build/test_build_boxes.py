@@ -17,7 +17,7 @@ import pytest
 from frame_make import make_cohort, picture, write_h5, write_images
 from situs.bench import Locations, load_image, open_bench
 from situs.space import PixelGrid
-from situs.volumes import FrameStack
+from situs.volumes import AnnotationSet, FrameStack, read_annotations
 
 PLANTED = "Jane-Doe-1961"
 
@@ -212,11 +212,51 @@ def test_an_unusable_image_is_one_line_or_left_out(
     ran = situs(*command)
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert problem in ran.err
+    assert len({*ran.err.split("; ")}) == len(ran.err.split("; ")) == 2
     assert not (tmp_path / "out").exists()
     ran = situs(*command, "--skip-bad", "--json")
     assert ran.code == 0
     assert ran.json["studies"] == 23
     assert any(problem in entry["problem"] for entry in ran.json["problems"])
+
+
+def test_an_unusable_row_makes_no_negative_and_check_finds_a_bench_that_says_so(
+    situs: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = "file,slice,study_level,x,y,width,height,label\n"
+    rows = [f"file100000{n},{frame},No,50,60,20,20,Meniscus Tear" for n in range(3) for frame in (3, 4)]
+    table, names = tmp_path / "knee.csv", tmp_path / "list.csv"
+    table.write_text(head + "\n".join([*rows, "file1000008,5,No,50,60,0,20,Meniscus Tear"]) + "\n")
+    names.write_text("".join(f"file100000{n}\n" for n in range(10)))
+    command = ["build", "boxes", table, "--lists", names, "--mix", "detection=100", "--out"]
+    assert situs(*command, tmp_path / "right").code == 0
+    asked = {item.study_id for item in open_bench(tmp_path / "right").items()}
+    assert {"file1000007", "file1000009"} & asked
+    assert "file1000008" not in asked
+    assert situs("check", tmp_path / "right").code == 0
+
+    def careless(*given: Any, **more: Any) -> AnnotationSet:
+        read = read_annotations(*given, **more)
+        read.annotations = [msgspec.structs.replace(own, unusable=()) for own in read.annotations]
+        return read
+
+    monkeypatch.setattr("situs.build._boxes.read_annotations", careless)
+    assert situs(*command, tmp_path / "wrong").code == 0
+    assert "file1000008" in {item.study_id for item in open_bench(tmp_path / "wrong").items()}
+    monkeypatch.undo()
+    ran = situs("check", tmp_path / "wrong", "--json")
+    assert ran.code == 1
+    assert {problem["where"] for problem in ran.json["problems"]} == {"file1000008"}
+
+
+def test_a_box_beyond_the_picture_is_reported_with_its_line(situs: Callable[..., Any], tmp_path: Path) -> None:
+    table = tmp_path / "knee.csv"
+    rows = ["file1007000.h5,3,No,10,12,20,20,Meniscus Tear", "file1007000.h5,4,No,90,12,20,20,Meniscus Tear"]
+    table.write_text("\n".join(["file,slice,study_level,x,y,width,height,label", *rows]) + "\n")
+    write_h5(tmp_path / "images" / "file1007000.h5", picture([]))
+    ran = situs("build", "boxes", table, "--images", tmp_path / "images", "--out", tmp_path / "out", "--json")
+    assert ran.code == 0, ran.err
+    assert [(p["code"], p["where"]) for p in ran.json["problems"]] == [("outside", "knee.csv:3")]
 
 
 def test_the_mix_and_the_number_a_study_are_chosen_by_option(

@@ -57,7 +57,7 @@ def test_answers_become_what_they_say(situs: Callable[..., Any], tmp_path: Path)
     assert items["counting", ()].answer == Number(3.0, "", (3.0, 3.0))
     assert items["captioning", ()].answer == Text(("A tear in frame 7.",))
     first = items["detection", (3,)]
-    assert first.boxes == (FrameBox(0, 10.0, 20.0, 15.0, 26.0, "Mass"),)
+    assert first.boxes == (FrameBox(3, 10.0, 20.0, 15.0, 26.0, "Mass"),)
     assert first.level == "slice"
     assert first.parameters["gt_answer"] == "Yes, there is."
     assert first.parameters["qa_type"] == "closed_ended"
@@ -95,6 +95,43 @@ def test_boxes_of_a_volume_are_read_from_the_words_of_its_answer(situs: Callable
     scores = situs("score", tmp_path / "bench", tmp_path / "r", "--protocol", "sgmri-vqa", "--json")
     cells = {c["column"]: c["value"] for table in scores.json["published"] for c in table["cells"]}
     assert cells["localization V"] == 0.5
+
+
+def published(situs: Callable[..., Any], tmp_path: Path, results: object) -> dict[str, tuple[float | None, int]]:
+    (tmp_path / "results.json").write_text(json.dumps(results))
+    replay = f"replay:{tmp_path / 'results.json'}"
+    ran = situs("run", tmp_path / "bench", "--model", replay, "--profile", "sgmri-frames", "--out", tmp_path / "run")
+    assert ran.code == 0, ran.err
+    scores = situs("score", tmp_path / "bench", tmp_path / "run", "--protocol", "sgmri-vqa", "--json").json
+    assert [e["n"] for e in scores["overall"] if e["metric"] == "box.f1-at-0.5@1"] in ([], [len(results)])  # type: ignore[arg-type]
+    return {c["column"]: (c["value"], c["n"]) for table in scores["published"] for c in table["cells"]}
+
+
+@pytest.mark.parametrize("carried", ["sample_id", "volume_id"])
+def test_results_find_their_questions_by_volume_and_slice(
+    situs: Callable[..., Any], tmp_path: Path, carried: str
+) -> None:
+    """One text on four slices of two volumes; the results stand in another order."""
+    asked, said = [], []
+    for number, (volume, slice_num) in enumerate([(KNEE, 4), (KNEE, 9), ("file1000002", 1), ("file1000002", 9)]):
+        box = {"x": 100 * number, "y": 20, "width": 30, "height": 40}
+        place = {"volume_id": volume, "slice_num": slice_num}
+        task = {"level": "slice", "task": "localization", "question": "Where is the tear?"}
+        answer = f"Here: <bbx>[{100 * number},20,30,40]</bbx>"
+        asked.append(place | task | {"type": "open_ended", "answer": answer, "ground_truth": {"bboxes": [box]}})
+        name = {"sample_id": f"knee_image_qa_{volume}_slice_{slice_num:03d}_q2"}
+        said.append((name if carried == "sample_id" else place) | task | {"model_output": answer, "bboxes": [box]})
+    assert {item.boxes[0].frame for item in imported(situs, tmp_path, asked)} == {0, 3, 8}
+    assert published(situs, tmp_path, said[::-1])["localization V"] == (1.0, 4)
+
+
+def test_true_boxes_of_a_volume_without_a_frame_match_on_any(situs: Callable[..., Any], tmp_path: Path) -> None:
+    """As the released code has it: frames are told apart only if a true box has one."""
+    row = {"sample_id": f"knee_video_qa_{KNEE}_v1", "level": "volume", "task": "localization", "question": "Where?"}
+    row |= {"gt_answer": "<bbx>[128,160,7,8]</bbx>", "model_output": "Frame 7: <bbx>[128,160,7,8]</bbx>"}
+    (item,) = imported(situs, tmp_path, {"results": [row]})
+    assert item.answer == Text(("<bbx>[128,160,7,8]</bbx>",))
+    assert published(situs, tmp_path, [row])["localization V"] == (1.0, 1)
 
 
 def test_ids_do_not_depend_on_the_order_of_entries(situs: Callable[..., Any], tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from situs.errors import SitusError
 from situs.facts import ANY, BoxLedger, load_recipe
 from situs.measure import head_midline
 from situs.space import FrameBox, PixelGrid
-from situs.volumes import FrameAnnotation, KneeSide
+from situs.volumes import FrameAnnotation, KneeSide, Mark
 
 RECIPE = load_recipe()
 KINDS = ("mass", "edema", "craniotomy", "white_matter_lesion", "lacunar_infarct")
@@ -21,8 +21,8 @@ def box(label: str, frame: int, x: float = 10.0, width: float = 8.0) -> FrameBox
     return FrameBox(frame, x, 20.0, x + width, 30.0, label)
 
 
-def ledger(*boxes: FrameBox, labels=(), grid=None, organ="brain", reviewed=True, **given) -> BoxLedger:
-    annotation = FrameAnnotation("v", organ, boxes, labels, reviewed)
+def ledger(*boxes: FrameBox, labels=(), grid=None, organ="brain", reviewed=True, unusable=(), **given) -> BoxLedger:
+    annotation = FrameAnnotation("v", organ, boxes, labels, reviewed, unusable=unusable)
     grid = grid or PixelGrid(FRAMES, WIDTH, HEIGHT)
     return BoxLedger(annotation, study_id="s", series="mr", recipe=RECIPE, grid=grid, kinds=KINDS, **given)
 
@@ -33,6 +33,21 @@ def test_negatives_lie_two_slices_from_the_label_and_its_like() -> None:
     assert [f for f in range(FRAMES) if own.is_negative("mass", f)] == [0, 1, 2, 3, 4, 11, 12, 13]
     assert [f for f in range(FRAMES) if own.is_negative("craniotomy", f)] == list(range(3, FRAMES))
     assert [f for f in range(FRAMES) if own.is_negative(ANY, f)] == [3, 4, 11, 12, 13]
+
+
+def test_what_cannot_be_used_is_no_proof_of_absence() -> None:
+    """Neither a row left out by the reader of files nor a box that lies wholly beside the picture."""
+    lost = ledger(box("mass", 1), unusable=(Mark(6, "edema"),))
+    beside = ledger(box("mass", 1), box("edema", 6, x=WIDTH + 1.0))
+    for own in (lost, beside):
+        assert [f for f in range(FRAMES) if own.is_negative("mass", f)] == [3, 4, *range(8, FRAMES)]
+        assert own.is_uncertain("mass")
+        assert own.is_uncertain("edema", 6)
+        assert not own.is_uncertain("edema", 5)
+        assert not own.is_uncertain("craniotomy")
+    for mark in (Mark(-1, "edema"), Mark(-1, "")):
+        assert not any(ledger(box("mass", 1), unusable=(mark,)).is_negative("mass", f) for f in range(FRAMES))
+    assert not ledger(unusable=(Mark(6, "edema"),)).fact("read_as_normal").value
 
 
 def test_what_was_never_annotated_has_no_negatives() -> None:
@@ -106,7 +121,7 @@ def test_the_largest_frame_must_stand_out() -> None:
 def test_boxes_beyond_the_image_are_cut_or_left_out() -> None:
     own = ledger(box("mass", 3, 90.0, 20.0), box("mass", 4, 200.0))
     assert own.boxes == (FrameBox(3, 90.0, 20.0, 96.0, 30.0, "mass"),)
-    assert [problem.code for problem in own.problems] == ["outside", "outside"]
+    assert [problem.code for problem in own.problems.values()] == ["outside", "outside"]
 
 
 def test_an_image_with_too_few_frames_is_named() -> None:

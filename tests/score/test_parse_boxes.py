@@ -82,6 +82,18 @@ READ: list[tuple[str, AnswerSpace, list[tuple[int, tuple[float, ...]]]]] = [
     ('{"frame": 3, "box": [[10, 20], [40, 20], [40, 60], [10, 60]]}', XYWH, [(2, B)]),
     ('{"frame": 3, "bbox": {"x": "10", "y": "20", "w": "30", "h": "40"}}', XYXY, [(2, B)]),
     ("Frame 3: (40,60),(10,20)", XYWH, [(2, B)]),
+    ("Frame 3: top left corner at (10,20), width 30, height 40", XYXY, [(2, B)]),
+    ("Frame 3: upper-left corner (10, 20) with a width of 30 px and a height of 40 px", XYXY, [(2, B)]),
+    ("Frame 3: x from 10 to 40, y from 20 to 60", XYWH, [(2, B)]),
+    ("The 3rd frame: [10, 20, 30, 40]", XYWH, [(2, B)]),
+    ("The 3rd frame: [10, 20, 30, 40]", FROM_0, [(2, B)]),
+    ("F3: [10, 20, 30, 40]\nF4: [10, 20, 30, 40]", XYWH, [(2, B), (3, B)]),
+    ("| Frame | Box |\n|---|---|\n| 3 | [10,20,30,40] |\n| 4 | 10, 20, 30, 40 |", XYWH, [(2, B), (3, B)]),
+    (
+        "Boxes:\n\n| Slice # | x (px) | y | width | height |\n|:--|--:|--|--|--|\n| 3 | 10 | 20 | 30 | 40 |\n",
+        XYXY,
+        [(2, B)],
+    ),
     # Thinking and reasoning are no answers; the final answer is; the same box twice is one.
     ("<think>Frame 9: [1, 1, 5, 5]</think>Frame 3: [10, 20, 30, 40]", XYWH, [(2, B)]),
     ("Maybe frame 9: [1, 1, 5, 5].\nFinal answer: Frame 3: [10, 20, 30, 40]", XYWH, [(2, B)]),
@@ -149,6 +161,8 @@ UNREAD = [
     ("[10, 20, 30, 40]", "no frame given"),
     ("Frame 3: [10, 20, 0, 0]", "no box with an extent"),
     ("Frame 3: [10, 20]", "no box given"),
+    ("Frame 3: centre at (10, 20), width 30, height 40", "no box given"),
+    ("| Frame | x | y | area | side |\n|--|--|--|--|--|\n| 3 | 10 | 20 | 30 | 40 |", "no box given"),
     ("It measures 10 x 20 x 30 x 40 mm", "no box given"),
 ]
 
@@ -177,6 +191,7 @@ LABELS = [
     ('{"frame": 3, "bbox": [10, 20, 30, 40], "label": "Edema"}', "Edema"),
     ('{"finding": "edema", "frame": 3, "bbox": [10, 20, 30, 40]}', "edema"),
     ('{"edema": {"frame": 3, "bbox": [10, 20, 30, 40]}}', "edema"),
+    ("| Frame | x | y | w | h | Finding |\n|--|--|--|--|--|--|\n| 3 | 10 | 20 | 30 | 40 | Edema |", "Edema"),
     ("Frame 3:\n- Edema: [10, 20, 30, 40]", "Edema"),
     ("Edema\nFrame 3: [10, 20, 30, 40]", "Edema"),
     ("<|object_ref_start|>edema<|object_ref_end|> frame 3 <|box_start|>(1,2),(3,4)<|box_end|>", "edema"),
@@ -221,6 +236,11 @@ def test_what_is_said_in_a_profiles_coordinates_comes_back(boxes, space, seed) -
 def _apart(a: FrameBox, b: FrameBox) -> float:
     ends = zip((a.x0, a.y0, a.x1, a.y1), (b.x0, b.y0, b.x1, b.y1))
     return max(abs(p - q) for p, q in ends) if a.frame == b.frame else 999.0
+
+
+def test_a_gap_of_any_length_is_a_gap() -> None:
+    text = f"Frame 3: (10, 20){' ' * 50_000}(40, 60)"
+    assert places(parse_boxes(text, XYWH, STACK)) == [(2, B)]
 
 
 @settings(max_examples=100, deadline=None)

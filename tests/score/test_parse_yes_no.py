@@ -57,7 +57,8 @@ REPLIES = [
     ("No, it lies right. Actually yes.", UNPARSED),
     ("Yes, but no", UNPARSED), ("No, the answer is yes", UNPARSED), ("No: 12 mm; yes within 20 mm", UNPARSED),
     ("Based on the scan, yes, it touches.", True), ("Based on the scan, no, it doesn't.", False),
-    ("The lesion lies within 10 mm: yes", True),
+    ("The lesion lies within 10 mm: yes", True), ("Based on the image, yes there is an abnormality", True),
+    ("Looking at the scan: no it does not", False), ("Based on the scan, no tear is marked", UNPARSED),
     ("Yes, it would seem so, but in fact no", UNPARSED), ("Final answer: Yes, it seems so, but in fact no", UNPARSED),
     ("No, one would think, yet yes", UNPARSED), ("Answer: 'no'", False),
     ("Options: yes, no", UNPARSED), ("No, so the final answer is yes", True),
@@ -83,6 +84,37 @@ def test_replies(reply, expected):
         assert result == RefusedInWords()
     else:
         assert result == Parsed(expected)
+
+
+TEAR, ANYTHING = "Is a meniscus tear annotated on this slice?", "Does the annotation of this slice include any finding?"
+
+
+@pytest.mark.parametrize(
+    ("reply", "question", "expected"),
+    [
+        ("No findings.", ANYTHING, False),
+        ("No findings.", TEAR, False),
+        ("No abnormality is seen.", "Is there an abnormality?", False),
+        ("No meniscus tear is annotated on this slice.", TEAR, False),
+        ("Based on the annotation, no meniscus tear is marked.", TEAR, False),
+        ("There is no tear.", TEAR, False),
+        ("No evidence of a meniscus tear", TEAR, False),
+        # Another thing, a part of it, more than that, or a question the other way round.
+        ("No effusion.", TEAR, UNPARSED),
+        ("No large meniscus tear.", TEAR, UNPARSED),
+        ("No meniscus tear is seen, but an effusion.", TEAR, UNPARSED),
+        ("No meniscus tear can be excluded.", TEAR, UNPARSED),
+        ("No abnormality is seen.", "Is this slice normal?", UNPARSED),
+        ("No abnormality is seen.", "Is the slice free of any abnormality?", UNPARSED),
+        ("No abnormality is seen.", "Does the liver touch the stomach?", UNPARSED),
+        ("Yes, no findings.", ANYTHING, True),
+    ],
+)
+def test_no_such_thing_is_a_no_if_the_question_asks_for_it(reply, question, expected):
+    result = parse_yes_no(reply, question)
+    assert (
+        isinstance(result, Unparsed) if expected == UNPARSED and expected is not False else result == Parsed(expected)
+    )
 
 
 PIECES = st.sampled_from(

@@ -11,7 +11,7 @@ import pytest
 from frame_make import make_cohort
 from situs.errors import SitusError
 from situs.space import FrameBox
-from situs.volumes import read_annotations, read_sides
+from situs.volumes import Mark, read_annotations, read_sides
 
 HEAD = "file,slice,study_level,x,y,width,height,label\n"
 
@@ -90,6 +90,32 @@ def test_unreadable_rows_are_refused_with_their_line(tmp_path: Path, row: str) -
     assert [problem.where for problem in read.problems] == ["t.csv:3"]
 
 
+@pytest.mark.parametrize(
+    ("row", "mark"),
+    [
+        ("w,5,No,50,60,0,20,Mass", Mark(5, "mass")),
+        ("w,5,No,-30,60,20,20,Mass", Mark(5, "mass")),
+        ("w,5,No,5O,60,20,20,Mass", Mark(5, "mass")),
+        ("w,x,No,50,60,20,20,Mass", Mark(-1, "mass")),
+        ("w,5,No,50,60,20,20,", Mark(5, "")),
+        ("w,5,No,50,60,20,Mass", Mark(-1, "")),
+        (",5,No,50,60,20,20,Mass", Mark(5, "mass")),
+    ],
+)
+def test_a_volume_whose_only_row_is_left_out_was_not_read_as_normal(tmp_path: Path, row: str, mark: Mark) -> None:
+    table = write(tmp_path / "t.csv", HEAD + "v,1,No,1,5,6,3,Mass\n" + row + "\n")
+    read = read_annotations([table], [write(tmp_path / "list.csv", "v\nw\n")], skip_bad=True)
+    own = {entry.volume: entry for entry in read.annotations}
+    assert (own["w"].unusable, own["w"].read_as_normal) == ((mark,), False)
+    assert own["v"].unusable == (() if row.startswith("w") else (mark,))
+
+
+def test_a_volume_may_be_called_by_its_file(tmp_path: Path) -> None:
+    table = write(tmp_path / "t.csv", HEAD + "file1007000.h5,1,No,1,5,6,3,Meniscus Tear\n")
+    read = read_annotations([table], [write(tmp_path / "list.csv", "file1007000.h5\nfile1007001\n")])
+    assert [own.volume for own in read.annotations] == ["file1007000", "file1007001"]
+
+
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", HEAD, "file,slice,x,y,width,height,label,label\n"])
 def test_files_that_are_not_boxes_are_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(SitusError):
@@ -109,10 +135,10 @@ def test_a_list_of_other_volumes_is_refused(tmp_path: Path) -> None:
 
 
 def coco() -> dict[str, object]:
-    images = [{"id": n, "file_name": f"case7/img_{n}.png", "width": 64, "height": 48} for n in (10, 2, 33)]
+    images = [{"id": n, "file_name": f"case7/img_{n}.png", "width": 64, "height": 48} for n in (10, 9, 11)]
     return {
         "images": images,
-        "annotations": [{"image_id": 33, "category_id": 1, "bbox": [1, 2, 3, 4]}],
+        "annotations": [{"image_id": 11, "category_id": 1, "bbox": [1, 2, 3, 4]}],
         "categories": [{"id": 1, "name": "Soft Spot"}],
     }
 
@@ -123,6 +149,27 @@ def test_all_formats_give_one_record(tmp_path: Path) -> None:
     as_table = read_annotations([write(tmp_path / "a.csv", table)]).annotations
     assert [own.boxes for own in as_coco] == [own.boxes for own in as_table]
     assert (as_coco[0].frames, as_coco[0].size) == (3, (64, 48))
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["k/k_slice_005.png", "k/k_slice_009.png"], "numbered from 5"),
+        (["k/k_slice_5.png"], "numbered from 5"),
+        (["k/2.png", "k/10.png", "k/3.png"], "numbered 9, but one is numbered 10"),
+        (["k/k_slice_000.png", "k/k_slice_002.png"], "numbered 1, but one is numbered 2"),
+    ],
+)
+def test_images_with_missing_numbers_are_not_renumbered(tmp_path: Path, names: list[str], said: str) -> None:
+    images = [{"id": name, "file_name": name} for name in names]
+    boxes = [{"image_id": name, "category_id": 1, "bbox": [1, 2, 3, 4]} for name in names]
+    entry = {"images": images, "annotations": boxes, "categories": [{"id": 1, "name": "Spot"}]}
+    with pytest.raises(SitusError, match=said):
+        read_annotations([write(tmp_path / "a.json", json.dumps(entry))])
+    for number, image in enumerate(images):
+        image["frame"] = 4 * number  # type: ignore[assignment]
+    (own,) = read_annotations([write(tmp_path / "a.json", json.dumps(entry))]).annotations
+    assert [box.frame for box in own.boxes] == [4 * number for number in range(len(names))]
 
 
 @pytest.mark.parametrize("what", ["image", "category", "bbox", "frames"])

@@ -173,6 +173,14 @@ def test_two_stacks_of_one_name_are_refused(tmp_path: Path) -> None:
 
 def test_frames_of_different_size_are_refused(tmp_path: Path) -> None:
     _pngs(tmp_path, picture([])[:2], "s_")
-    Image.new("L", (5, 5)).save(tmp_path / "s_009.png")
+    Image.new("L", (5, 5)).save(tmp_path / "s_003.png")
     with pytest.raises(SitusError, match="same size"):
+        open_stack(tmp_path)
+
+
+@pytest.mark.parametrize(("lost", "said"), [(3, "numbered 3"), (1, "numbered from 2")])
+def test_a_stack_with_a_missing_picture_is_refused(tmp_path: Path, lost: int, said: str) -> None:
+    _pngs(tmp_path, picture([])[:5], "volA_slice_")
+    (tmp_path / f"volA_slice_{lost:03d}.png").unlink()
+    with pytest.raises(SitusError, match=said):
         open_stack(tmp_path)

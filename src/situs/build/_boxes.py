@@ -30,7 +30,7 @@ from situs.items.findings import (
     questions_of,
     right_by_position,
 )
-from situs.space import PixelGrid
+from situs.space import FrameBox, PixelGrid
 from situs.volumes import (
     AnnotationSet,
     FrameAnnotation,
@@ -109,7 +109,7 @@ def build_boxes(
         seen, bad = _look(found, paths, options, progress)
         studies = _studies(found, seen, table, options, keep_stems)
         ledgers = _ledgers(studies, found, options)
-        drafts, questions, not_asked, problems = _drafts(ledgers, options)
+        drafts, questions, not_asked, problems = _drafts(ledgers, options, found.row_of)
         placements = arrange_findings(drafts, options.seed, options.recipe.boxes)
         not_asked["set aside to keep answers balanced"] = len(drafts) - len(placements)
         places = _Places(found, paths, sides)
@@ -134,7 +134,9 @@ def _look(
         if isinstance(outcome, Problem):
             bad.append(outcome)
             if not options.skip_bad:
-                raise SitusError(outcome.problem, fix=outcome.fix or "mend or remove it, or add --skip-bad")
+                raise SitusError(
+                    outcome.problem, where=paths[volume], fix=outcome.fix or "mend or remove it, or add --skip-bad"
+                )
         else:
             seen[volume] = outcome
     if bad:
@@ -161,7 +163,7 @@ def _see(job: _Job) -> _Seen | Problem:
         check_fits(annotation, stack.grid)
         pixels = stack.array()
     except SitusError as error:
-        return Problem(Severity.ERROR, "image", path.name, error.one_line(), error.fix)
+        return Problem(Severity.ERROR, "image", path.name, error.problem, error.fix)
     image_hash = hash_frames(pixels)
     middle = find_middle(pixels, annotation.organ, image_hash, rules)
     return _Seen(stack.shape, image_hash, stack.patient_key or "", middle)
@@ -213,7 +215,7 @@ def _ledgers(studies: list[_Study], found: AnnotationSet, options: BuildOptions)
 
 
 def _drafts(
-    ledgers: list[tuple[_Study, BoxLedger]], options: BuildOptions
+    ledgers: list[tuple[_Study, BoxLedger]], options: BuildOptions, rows: Mapping[tuple[str, FrameBox], str]
 ) -> tuple[list[Draft], dict[str, list[Question]], Counter[str], list[Problem]]:
     """Every question posed once; only the little that the arrangement needs is kept, and the questions by study."""
     drafts: list[Draft] = []
@@ -222,8 +224,9 @@ def _drafts(
     problems: list[Problem] = []
     tasks, mix, seed = choose_finding_tasks(options.tasks), options.recipe.boxes.mix, options.seed
     for study, ledger in ledgers:
-        own = [msgspec.structs.replace(problem, where=study.record.study_id) for problem in ledger.problems]
-        problems += own
+        for box, problem in ledger.problems.items():
+            where = rows.get((study.annotation.volume, box), study.record.study_id)
+            problems.append(msgspec.structs.replace(problem, where=where))
         asked, left_out = questions_of(ledger, tasks, mix, seed, options.per_study)
         not_asked += left_out
         for question in asked:

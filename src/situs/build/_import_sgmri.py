@@ -1,7 +1,9 @@
 """SGMRI-VQA's released questions and answers, and the result files of its inference script, as a bench.
 
-Their answers are given, not proved. Frames there count from 1, here from 0; the picture of a slice-level question is
-frame 0 of its own. What their scores need is kept word for word in `parameters`: `gt_answer`, `qa_type`, `dataset`.
+Their answers are given, not proved. Frames there count from 1, here from 0; the boxes of a slice-level question lie on
+its slice, whatever frame they name (their single pictures are all "frame 1"). What their scores need is kept word for
+word in `parameters`: `gt_answer`, `qa_type`, `dataset`, and `gt_boxes` where a true box of a whole volume names no
+frame: the released code then lets it match on any, while for our own scores the answer is its text alone.
 """
 
 from __future__ import annotations
@@ -10,11 +12,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
-from situs._files import new_folder, read_json
+from situs._files import canonical_json, new_folder, read_json
 from situs.bench import StudyRecord, opaque_id, split_of
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
@@ -25,6 +27,7 @@ from situs.space import FrameBox
 __all__ = ["SgmriRow", "import_sgmri", "sgmri_rows"]
 
 _VOLUME = re.compile(r"file_brain_AX[A-Z0-9]+_\d{3}_\d+|file\d{7}")
+_SLICE = re.compile(r"_slice_?(\d{1,6})(?!\d)")
 _CHOICE = re.compile(r"\(([A-Z])\)")
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _FIX = "give their QA JSON (a list of records) or a result file of their inference script"
@@ -50,6 +53,9 @@ class SgmriRow(msgspec.Struct, frozen=True):
     choices: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     boxes: tuple[FrameBox, ...] = ()
+    """Empty if one of a whole volume names no frame."""
+    published_boxes: tuple[tuple[int | None, tuple[float, float, float, float]], ...] = ()
+    """Frame (1-based) and x, y, width, height of the same boxes, or of those that have no place here."""
     model_output: str | None = None
 
 
@@ -82,14 +88,19 @@ def _row(entry: Any, where: str) -> SgmriRow:
         volume = found[0] if found else sample
     if not volume:
         raise SitusError("lacks volume_id or sample_id", fix="mend this entry")
-    slice_num = entry.get("slice_num")
+    named = _SLICE.search(sample)
+    slice_num = entry.get("slice_num") or (int(named[1]) if named else None)
     whole = slice_num is None and ("num_slices" in entry or "_video_" in sample)
     level = str(entry.get("level") or ("volume" if whole else "slice"))
     labels = truth.get("labels") or truth.get("final_diagnosis") or entry.get("labels") or entry.get("gt_labels") or ()
     listed = entry.get("bboxes") or entry.get("gt_bboxes") or truth.get("bboxes") or ()
     if not listed and entry.get("task") == "localization" and "<bbx>" in str(answer):
         # Boxes of whole volumes stand in the answer's words only, which is where the released code reads them.
-        listed = [{"frame": frame or 1, "bbox": box} for frame, box in parse_boxes(str(answer))]
+        listed = [{"frame": frame, "bbox": box} for frame, box in parse_boxes(str(answer))]
+    volume_level = level.startswith(("volume", "video"))
+    slice_num = int(slice_num) if slice_num is not None and not volume_level else None
+    boxes = [_box(box) for box in listed]
+    placed = not volume_level or all(frame for frame, _, _ in boxes)
     output = entry.get("model_output")
     return SgmriRow(
         where=where,
@@ -98,14 +109,15 @@ def _row(entry: Any, where: str) -> SgmriRow:
         answer=answer if isinstance(answer, str) else str(answer),
         qa_type=str(entry.get("qa_type") or entry.get("type") or "open_ended"),
         task=str(entry.get("task") or "unknown"),
-        level="volume" if level.startswith(("volume", "video")) else "slice",
+        level="volume" if volume_level else "slice",
         dataset=str(entry.get("dataset") or ("brain" if "brain" in volume else "knee")),
         sample_id=sample,
-        slice_num=int(slice_num) if slice_num is not None else None,
+        slice_num=slice_num,
         reasoning=str(entry.get("reasoning") or ""),
         choices=_options(entry.get("choices")),
         labels=tuple(str(label) for label in ([labels] if isinstance(labels, str) else labels)),
-        boxes=tuple(_box(box) for box in listed),
+        boxes=tuple(_on_frame(box, slice_num or 1 if not volume_level else None) for box in boxes) if placed else (),
+        published_boxes=tuple((frame, numbers) for frame, numbers, _ in boxes),
         model_output=None if output is None else str(output),
     )
 
@@ -118,16 +130,25 @@ def _options(given: Any) -> tuple[str, ...]:
     return tuple(re.sub(rf"^\(?{letter}[).:]\s*", "", text) for letter, text in zip(_LETTERS, texts))
 
 
-def _box(entry: Any) -> FrameBox:
+_Given: TypeAlias = tuple[int | None, tuple[float, float, float, float], str]
+"""Frame (1-based; None if it names none), x, y, width, height, and label."""
+
+
+def _box(entry: Any) -> _Given:
     """`{frame | slice_num, label, bbox: [x, y, w, h]}` or `{x, y, width, height}`, or the four numbers alone."""
+    frame, label, numbers = None, "", entry
     if isinstance(entry, dict):
         numbers = entry.get("bbox") or [entry[key] for key in ("x", "y", "width", "height")]
-        frame = next((entry[key] for key in ("frame", "slice_num", "slice") if entry.get(key) is not None), 1)
+        frame = next((entry[key] for key in ("frame", "slice_num", "slice") if entry.get(key)), None)
         label = str(entry.get("label", ""))
-    else:
-        numbers, frame, label = entry, 1, ""
     x, y, width, height = (float(v) for v in numbers)
-    return FrameBox(max(0, int(frame) - 1), x, y, x + width, y + height, label)
+    return None if frame is None else int(frame), (x, y, width, height), label
+
+
+def _on_frame(given: _Given, slice_num: int | None) -> FrameBox:
+    """The box on its slice, else on the frame it names."""
+    frame, (x, y, width, height), label = given
+    return FrameBox(max(0, (slice_num or frame or 1) - 1), x, y, x + width, y + height, label)
 
 
 def import_sgmri(paths: list[Path], out: Path, options: BuildOptions) -> BuildResult:
@@ -197,6 +218,11 @@ def _item(row: SgmriRow, study_id: str, split: str, repeat: int, sources: Counte
             "gt_answer": row.answer,
             "qa_type": row.qa_type,
             "dataset": row.dataset,
+            **(
+                {"gt_boxes": canonical_json(row.published_boxes).decode()}
+                if row.published_boxes and not row.boxes
+                else {}
+            ),
             **({"gt_labels": "; ".join(row.labels)} if row.labels else {}),
         },
     )

@@ -14,7 +14,7 @@ from situs.facts._findings import Tube, link, stable_count
 from situs.facts._recipe import Recipe
 from situs.facts._record import Fact, FactValue, Interval, Measured, fact_id
 from situs.space import FrameBox, PixelGrid
-from situs.volumes import FrameAnnotation, KneeSide
+from situs.volumes import FrameAnnotation, KneeSide, Mark
 
 __all__ = ["ANY", "BoxLedger", "Middle", "check_fits", "clipped"]
 
@@ -47,12 +47,12 @@ def check_fits(annotation: FrameAnnotation, grid: PixelGrid) -> None:
         raise SitusError(problem, where=annotation.volume, fix="is it the image that was annotated?")
 
 
-def clipped(annotation: FrameAnnotation, grid: PixelGrid) -> tuple[tuple[FrameBox, ...], list[Problem]]:
-    """The boxes as far as they lie in the pictures, and a warning for each that does not."""
+def clipped(annotation: FrameAnnotation, grid: PixelGrid) -> tuple[tuple[FrameBox, ...], dict[FrameBox, Problem]]:
+    """The boxes as far as they lie in the pictures, and a warning for each that does not lie wholly in them."""
     check_fits(annotation, grid)
     width, height = grid.width or math.inf, grid.height or math.inf
     kept: list[FrameBox] = []
-    problems: list[Problem] = []
+    problems: dict[FrameBox, Problem] = {}
     for box in annotation.boxes:
         if box.x1 <= width and box.y1 <= height:
             kept.append(box)
@@ -60,7 +60,7 @@ def clipped(annotation: FrameAnnotation, grid: PixelGrid) -> tuple[tuple[FrameBo
         place = f"a box on frame {box.frame} at {box.x0:g}, {box.y0:g}"
         gone = box.x0 >= width or box.y0 >= height
         text, fix = ("lies outside", "it is left out") if gone else ("leaves the picture", "it is cut at the edge")
-        problems.append(Problem(Severity.WARNING, "outside", annotation.volume, f"{place} {text}", fix))
+        problems[box] = Problem(Severity.WARNING, "outside", annotation.volume, f"{place} {text}", fix)
         if not gone:
             kept.append(msgspec.structs.replace(box, x1=min(box.x1, width), y1=min(box.y1, height)))
     return tuple(kept), problems
@@ -92,6 +92,10 @@ class BoxLedger:
         self.middle = middle
         self.side = side
         self.boxes, self.problems = clipped(annotation, grid)
+        gone = [
+            box for box in self.problems if box.x0 >= (grid.width or math.inf) or box.y0 >= (grid.height or math.inf)
+        ]
+        self._unusable = (*annotation.unusable, *(Mark(box.frame, box.label) for box in gone))
         self._hash = annotation.hash
         self._known: dict[str, Fact] = {}
         self._on: dict[tuple[str, int], list[FrameBox]] = defaultdict(list)
@@ -131,13 +135,14 @@ class BoxLedger:
         return tuple(name for name in self.labels if (name, frame) in self._on)
 
     def distance(self, name: str, frame: int) -> int | None:
-        """Frames to the nearest box of a finding or of what it may be mistaken for; 0 if a study label may be it,
-        None if there is no such box."""
+        """Frames to the nearest box of a finding or of what it may be mistaken for, usable or not; 0 if a study
+        label may be it, None if there is no such box."""
         if name not in self._family_frames:
             own = finding_of(name) if name != ANY else None
             near = {x for x in self.labels if own is None or own.confusable_with(finding_of(x))}
-            self._family_frames[name] = tuple(sorted({f for label in near for f in self._frames[label]}))
-        if self.may_be_study_label(name):
+            marked = {mark.frame for mark in self._marks_like(name)}
+            self._family_frames[name] = tuple(sorted(marked.union(*(self._frames[label] for label in near))))
+        if self.may_be_study_label(name) or -1 in self._family_frames[name]:
             return 0
         return min((abs(frame - other) for other in self._family_frames[name]), default=None)
 
@@ -147,6 +152,18 @@ class BoxLedger:
         if name == ANY:
             return any(is_finding(label) for label in labels)
         return any(finding_of(name).confusable_with(label) for label in labels)
+
+    def _marks_like(self, name: str) -> list[Mark]:
+        own = finding_of(name) if name != ANY else None
+        return [
+            mark
+            for mark in self._unusable
+            if own is None or not mark.label or own.confusable_with(finding_of(mark.label))
+        ]
+
+    def is_uncertain(self, name: str, frame: int | None = None) -> bool:
+        """Whether an annotation that cannot be used (on that frame) is the finding, or may be mistaken for it."""
+        return any(frame is None or mark.frame in (-1, frame) for mark in self._marks_like(name))
 
     def is_negative(self, name: str, frame: int) -> bool:
         """Whether a slice may be asked as one without the finding: read as normal, or far enough from all like it."""

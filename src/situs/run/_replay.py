@@ -35,6 +35,7 @@ REFERENCE_FIELDS = ("answer", "reference", "gt_answer", "gold", "ground_truth", 
 _IDS = ("item_id", "source_id", "id", "question_id", "qid", "sample_id", "case_id")
 VOLUME_FIELDS = (
     "volume",
+    "volume_id",
     "volume_name",
     "case_id",
     "case",
@@ -46,6 +47,8 @@ VOLUME_FIELDS = (
     "path",
 )
 _CT_RATE = re.compile(r"(?<![a-zA-Z0-9])(?:valid|train)_\d+_[a-z]+_\d+(?!\d)")
+_FASTMRI = re.compile(r"file_brain_AX[A-Z0-9]+_\d{3}_\d+|(?<![a-zA-Z0-9])file\d{7}(?!\d)")
+_SLICE = re.compile(r"_slice_?(\d{1,6})(?!\d)")
 _SUFFIXES = (".gz", ".nii", ".npy", ".npz", ".mha", ".mhd", ".nrrd", ".h5", ".pt", ".png", ".jpg", ".jpeg", ".zip")
 
 
@@ -178,8 +181,11 @@ class _Book:
         """Give a row to the item of its volume and question."""
         question = _plain(str(row.get("question") or ""))
         volumes = [volume_stem(str(row[name])) for name in VOLUME_FIELDS if row.get(name)]
+        volumes += _FASTMRI.findall(str(row.get("sample_id", "")))
+        slice_num = _slice_of(row)
         for volume in volumes:
-            free = [i for i in self._by_volume.get((volume, question), []) if i not in self._answers]
+            asked = self._by_volume.get((volume, question), [])
+            free = [i for i in asked if i not in self._answers and _on_slice(self._item[i], slice_num)]
             if free:
                 # A question asked twice of one volume: by its gold answer, then the n-th row is the n-th item's.
                 own = next((i for i in free if _fits_reference(row, self._item[i])), free[0])
@@ -216,6 +222,18 @@ class _Book:
             fix = "rows need an item id, or the volume (image_path, case_id) and the question"
             raise SitusError("no row of the file belongs to an item of this bench", where="--model", fix=fix)
         return self._answers, joined
+
+
+def _slice_of(row: Row) -> int:
+    """The slice a row of SGMRI-VQA is about, from 1 as there; 0 if it names none."""
+    named = str(row.get("slice_num") or "") or next(iter(_SLICE.findall(str(row.get("sample_id", "")))), "")
+    return int(named) if named.isdecimal() else 0
+
+
+def _on_slice(item: Item, slice_num: int) -> bool:
+    """Whether an item is about that slice, or either is about none."""
+    single = item.level == "slice" and len(item.frames) == 1
+    return not slice_num or not single or item.frames[0] + 1 == slice_num
 
 
 def _stems_of(item: Item) -> set[str]:

@@ -12,6 +12,7 @@ from typing import Literal
 from situs.score._loose_json import Loose, loose_values
 from situs.score._parse_numbers_listed import listed_numbers
 from situs.score._parse_option_text import fold
+from situs.score._parse_tables import without_tables
 
 __all__ = ["Mention", "mentions"]
 
@@ -25,6 +26,8 @@ class Mention:
     numbers: tuple[float, float, float, float]
     frames: tuple[int, ...] = ()
     """As the reply counts them; empty if it names none."""
+    ordinal: bool = False
+    """The frames are told by rank ("the 3rd frame"), which is from 1 however frames are numbered."""
     label: str = ""
     order: Order | None = None
     """What the form itself says; None where it does not (a bare list)."""
@@ -45,6 +48,11 @@ _TOKEN = re.compile(rf"<\|box_start\|>\s*\(?{_PAIR}\s*,?\s*{_PAIR}\s*\)?\s*<\|bo
 _TWO_CORNERS = re.compile(
     rf"[\[(]?\s*{_PAIR}\s*(?:,|;|to|and|-|–|—|→|->|/)?\s*"
     rf"(?:(?:the\s+)?(?:lower|bottom)[- ]right(?:\s+corner)?(?:\s+(?:at|is))?\s*[:=]?\s*)?{_PAIR}\s*[\])]?",
+    re.IGNORECASE,
+)
+_CORNER_AND_SIZE = re.compile(
+    rf"\b(?:top|upper)[- ]left(?:\s+corner)?(?:\s+(?:at|is|is at))?\s*[:=]?\s*{_PAIR}\s*[,;]?\s*(?:(?:and|with)\s+)?"
+    rf"(?:an?\s+)?(?:width|w)\s*(?:of|is|[:=])?{_N}[,;]?\s*(?:and\s+)?(?:an?\s+)?(?:height|h)\s*(?:of|is|[:=])?{_N}",
     re.IGNORECASE,
 )
 _LISTED = re.compile(
@@ -73,8 +81,9 @@ _FRAME_WORD = (
     r"\b(?:frame|slice|image|img|picture)(?:s|_?(?:number|no|num|index|id|idx))?(?:\s+(?:number|no\.?|index))?"
 )
 _FRAME = re.compile(
-    rf"{_FRAME_WORD}[\s_#:=*]{{0,4}}(?P<list>[0-9]{{1,5}}(?![0-9.]*[0-9])"
-    r"(?:\s*(?:-|–|—|to|through|until|,|;|&|and|\+|,\s*and)\s*(?:(?:frame|slice|image)s?\s*)?[0-9]{1,5}(?![0-9]))*)",
+    rf"(?:{_FRAME_WORD}[\s_#:=*]{{0,4}}|\b(?-i:F)(?=[0-9]{{1,5}}\s*[:=]))(?P<list>[0-9]{{1,5}}(?![0-9.]*[0-9])"
+    r"(?:\s*(?:-|–|—|to|through|until|,|;|&|and|\+|,\s*and)\s*(?:(?:frame|slice|image)s?\s*)?[0-9]{1,5}(?![0-9]))*)"
+    r"|\b(?P<rank>[0-9]{1,4})(?:st|nd|rd|th)\s+(?:frame|slice|image|picture)\b",
     re.IGNORECASE,
 )
 _REF = re.compile(r"<\|object_ref_start\|>([^<]{1,80})<\|object_ref_end\|>|<ref>([^<]{1,80})</ref>", re.IGNORECASE)
@@ -134,7 +143,7 @@ def mentions(text: str, labels: Sequence[str], *, volume: bool) -> tuple[list[Me
             empty = True
     if found:
         return list(_with_outer_context(text, found, labels)), False
-    return list(_in_prose(text, labels, volume=volume)), empty
+    return list(_in_prose(without_tables(text), labels, volume=volume)), empty
 
 
 def _says_none(value: Loose) -> bool:
@@ -149,19 +158,31 @@ def _with_outer_context(
     """Frame and label that stand in prose before an object without them ("Frame 3: {…}")."""
     position = 0
     frames: tuple[int, ...] = ()
+    ordinal = False
     for start, end, boxes in found:
         before = text[position:start]
         last = None
         for last in _FRAME.finditer(before):
-            frames = listed_numbers(last["list"])
+            frames, ordinal = _told(last)
         label = _label_before(before.rsplit("\n", 2)[-1], labels) if before.strip() else ""
         for box in boxes:
-            yield replace(box, frames=box.frames or frames, label=box.label or label)
+            yield replace(_on(box, frames, ordinal), label=box.label or label)
         position = end
+
+
+def _told(mark: re.Match[str]) -> tuple[tuple[int, ...], bool]:
+    """The frames that a mark names, and whether by rank."""
+    return (listed_numbers(mark["list"]), False) if mark["list"] else ((int(mark["rank"]),), True)
+
+
+def _on(box: Mention, frames: tuple[int, ...], ordinal: bool) -> Mention:
+    """The box on these frames, if it names none itself."""
+    return box if box.frames else replace(box, frames=frames, ordinal=ordinal)
 
 
 def _in_prose(text: str, labels: Sequence[str], *, volume: bool) -> Iterator[Mention]:
     frames: tuple[int, ...] = ()
+    ordinal = False
     label = ""
     start = 0
     for stop in [*(match.span() for match in _BREAK.finditer(text)), (len(text), len(text))]:
@@ -178,13 +199,13 @@ def _in_prose(text: str, labels: Sequence[str], *, volume: bool) -> Iterator[Men
             at = bisect_left(starts, end) if trailing else bisect_right(ends, begin) - 1
             own = marks[at] if 0 <= at < len(marks) else None
             if own is not None:
-                frames = listed_numbers(own["list"])
+                frames, ordinal = _told(own)
             ref = next((name for at, name in reversed(refs) if at <= begin), "")
             label = ref or _label_before(line[previous:begin], labels) or label
-            yield replace(box, frames=box.frames or frames, label=label)
+            yield replace(_on(box, frames, ordinal), label=label)
             previous = end
         if marks and not trailing:
-            frames = listed_numbers(marks[-1]["list"])
+            frames, ordinal = _told(marks[-1])
         if not boxes:
             label = _label_before(line, labels) or (label if line.strip() else "")
 
@@ -197,6 +218,7 @@ def _listed(line: str, taken: bytearray, *, volume: bool) -> Iterator[tuple[tupl
     for pattern, order, thousand in (
         (_TOKEN, "xyxy", True),
         (_AXES, None, False),
+        (_CORNER_AND_SIZE, "xywh", False),
         (_TWO_CORNERS, "xyxy", False),
         (_SPANS, "xxyy", False),
         *(((_SIX, "xxyy", False), (_SIX_LINE, "xxyy", False), (_SIX_NAMED, "xxyy", False)) if volume else ()),
@@ -230,7 +252,7 @@ def _walk(value: Loose, context: Mention, labels: Sequence[str], volume: bool, d
         yield from _walk_object(value, context, labels, volume, depth)
     elif isinstance(value, str) and _FOUR_NUMBERS.search(value):
         for box in _in_prose(value, labels, volume=volume):
-            yield replace(box, frames=box.frames or context.frames, label=box.label or context.label)
+            yield replace(_on(box, context.frames, context.ordinal), label=box.label or context.label)
     elif isinstance(value, list):
         numbers = [part for part in value if isinstance(part, float)]
         if len(numbers) == len(value) == 4:

@@ -35,6 +35,8 @@ _FINAL = re.compile(
 )
 _MARKUP = re.compile(r"```[a-z]*|\*\*|__|`|\\(?=[\[\]()_])", re.IGNORECASE)
 
+_BLANKS = re.compile(r"[^\S\n]{2,}")
+
 
 def parse_boxes(
     text: str, space: AnswerSpace, sizes: Sequence[Size], labels: Sequence[str] = ()
@@ -47,7 +49,7 @@ def parse_boxes(
     (`INFERRED`). A final answer outweighs what stands before it. A box whose picture is not told, among several
     pictures, is left out and flagged. `labels` are names to look for in the words before a box.
     """
-    plain = _MARKUP.sub("", visible(text, _LONGEST))
+    plain = _BLANKS.sub(" ", _MARKUP.sub("", visible(text, _LONGEST)))
     if not plain.strip():
         return Unparsed("empty")
     found, empty = _final_first(plain, labels, volume=space.box_form == "volume")
@@ -88,7 +90,7 @@ def _final_first(plain: str, labels: Sequence[str], *, volume: bool) -> tuple[li
 
 def _placed(found: list[Mention], base: int, count: int, flags: list[str]) -> list[tuple[int, Mention]]:
     """Each box with the position of its picture; one that spans several pictures stands on each."""
-    said = {frame for mention in found for frame in mention.frames}
+    said = {frame for mention in found if not mention.ordinal for frame in mention.frames}
     if count > 1 and base == 1 and 0 in said and max(said) < count:
         base = 0
         flags.append("frame_base_inferred")
@@ -101,7 +103,8 @@ def _placed(found: list[Mention], base: int, count: int, flags: list[str]) -> li
             placed.append((0, mention))
         elif mention.frames:
             # A frame that was not shown stays, as a box that meets no true one.
-            placed += [(frame - base if frame >= base else count, mention) for frame in mention.frames]
+            first = 1 if mention.ordinal else base
+            placed += [(frame - first if frame >= first else count, mention) for frame in mention.frames]
         elif "box_without_frame" not in flags:
             flags.append("box_without_frame")
     return placed

@@ -30,16 +30,54 @@ _CONCLUDED = re.compile(
     r"(?P<word>yes|no)(?= ?(?:[.,;!]|$|\n))",
     re.IGNORECASE,
 )
+# "…, yes there is an abnormality": a clause behind the word instead of a stop.
+_LED = re.compile(r"[,:] (?P<word>yes|no) (?:it|it's|there|there's|this|that|they|i)\b", re.IGNORECASE)
 _ENDS = re.compile(r"\b(yes|no)[ .!\"')]*$", re.IGNORECASE)
 _DENIED = re.compile(r"(?:\bnot|n't|\bnever|\bneither|\bwhether it|\bif) ?(?:a |be |say |simply )?$", re.IGNORECASE)
 
 
-def parse_yes_no(text: str) -> Result[bool]:
+_NONE_OF = re.compile(
+    r"(?:[^.,:;?]{1,60}, )?(?:there (?:is|are|was|were) )?no (?:(?:evidence|signs?|indication) of )?(?:an? |any )?"
+    r"(?P<noun>[a-z][a-z -]{1,60}?)"
+    r"(?: (?:(?:is|are|was|were|has been|have been) )?(?:annotated|marked|seen|present|visible|found|identified|noted|"
+    r"detected|there|shown|evident)\b)?(?: (?:on|in|within) (?:this|the|any) [a-z ]{1,40})?[.!]?",
+    re.IGNORECASE,
+)
+_ASKS_FOR = re.compile(
+    r"\b(?:there|annotated|marked|includes?|present|seen|visible|found|identified|detected|evidence|shows?)\b",
+    re.IGNORECASE,
+)
+_TURNED_ROUND = re.compile(
+    r"\b(?:no|not|normal|absent|free|without|unremarkable|intact|lacks?|none)\b|n't", re.IGNORECASE
+)
+_ANYTHING = {"finding", "abnormality"}
+
+
+def _denies(text: str, question: str) -> bool:
+    """Whether a reply is nothing but "No X" (or "there is no X") to a question that asks whether X is there.
+
+    X must be named by the question, or be any finding at all; a question that itself speaks of absence or of what is
+    normal is left alone.
+    """
+    match = _NONE_OF.fullmatch(clean(text))
+    if not match or not _ASKS_FOR.search(question) or _TURNED_ROUND.search(question):
+        return False
+    said = [_singular(word) for word in re.findall("[a-z]+", match["noun"].lower())]
+    asked = {_singular(word) for word in re.findall("[a-z]+", question.lower())}
+    return set(said) <= asked or (len(said) == 1 and said[0] in _ANYTHING)
+
+
+def _singular(word: str) -> str:
+    return word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")
+
+
+def parse_yes_no(text: str, question: str = "") -> Result[bool]:
     """True for yes, False for no.
 
     Only the words yes, no and their like count, and "no" only as an answer, not as a determiner: "There is an
-    abnormality", "No abnormality is seen" and "notice" say neither. A marked answer wins; otherwise every statement
-    that begins with an answer, and every "so yes", must agree.
+    abnormality", "No abnormality is seen" and "notice" say neither, but for a "No X" to a `question` that asks whether
+    X is there. A marked answer wins; otherwise every statement that begins with an answer, and every "so yes", must
+    agree.
     """
     plain = clean(text)
     if not plain:
@@ -50,7 +88,9 @@ def parse_yes_no(text: str) -> Result[bool]:
         result = agree(found for found in (result, _statements(plain)) if found is not None)
     if result is not None:
         return result
-    return RefusedInWords() if refuses(plain) else Unparsed("neither yes nor no")
+    if refuses(plain):
+        return RefusedInWords()
+    return Parsed(False) if _denies(text, question) else Unparsed("neither yes nor no")
 
 
 def read_head(statement: str) -> bool | None:
@@ -114,6 +154,6 @@ def _turned(text: str, *, said: bool) -> list[Result[bool]]:
 def _concluded(statement: str) -> list[Result[bool]]:
     return [
         Parsed(match["word"].lower() == "yes")
-        for match in _CONCLUDED.finditer(statement)
+        for match in (*_CONCLUDED.finditer(statement), *_LED.finditer(statement))
         if not _DENIED.search(statement, max(0, match.start() - 20), match.start("word"))
     ]

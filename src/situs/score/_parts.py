@@ -123,7 +123,7 @@ def parse_part(item: Item, answer: Simple, response: str, shown: Viewing | None)
     """What a reply says, as an answer of this kind; free text is not read."""
     match answer:
         case YesNo():
-            return parse_yes_no(response)
+            return parse_yes_no(response, item.question)
         case Number(unit=unit):
             return parse_number(response, unit)
         case Choices():

@@ -83,7 +83,8 @@ def sgmri_tables(
     ours = _ours(asked, viewing, rows)
     blind = {}
     sample = BlindSample(asked)
-    drawn = [item for item in asked if item in sample]
+    # Where no true box names a frame, the answer here is text: no blind row speaks of boxes, which is not a 0.
+    drawn = [item for item in asked if item in sample and "gt_boxes" not in item.parameters]
     for name in _BLIND:
         kind, _, count = name.partition("?boxes=")
         baseline = make_baseline(bench, Spec(kind, settings={"boxes": count} if count else {}), profile)
@@ -203,24 +204,34 @@ def _scores(
         part = None if rates is None else rates.parts.get(item.item_id)
         if rates is None or part is not None or not texts[0].strip():
             yield "AR", ar_score(*texts, gpt=part, bertscore=bertscore).ar_score
-    asked = boxes_of(item)
-    if item.task == "localization" and asked is not None and not viewing.obstacle(item):
-        value = _v_score(item, asked, said, viewing)
+    if item.task == "localization" and not viewing.obstacle(item):
+        value = _v_score(item, said, viewing)
         if value is not None:
             yield "V", value
 
 
-def _v_score(item: Item, asked: Boxes, said: str, viewing: Viewing) -> float | None:
+def _v_score(item: Item, said: str, viewing: Viewing) -> float | None:
     """In pixels of the pictures shown; a box without a frame is put on the first, as the released script does."""
-    truth = [
-        {"x": b.x0, "y": b.y0, "width": b.x1 - b.x0, "height": b.y1 - b.y0}
-        | ({"frame": b.frame + 1} if item.level == "volume" else {})
-        for b in viewing.boxes(item, asked.boxes)
-    ]
+    truth = _truth(item, viewing)
+    if not truth:
+        return None
     size = _PUBLISHED_SIZE.get(_organ(item)) or viewing.sizes(item)[0]
     width, height = size if math.isfinite(size[0]) else (None, None)
     found: list[dict[str, Any]] = [{"frame": f or 1, "bbox": box} for f, box in parse_boxes(said, width, height)]
     return v_score(said, truth, width, height, pred_boxes=found or None)
+
+
+def _truth(item: Item, viewing: Viewing) -> list[dict[str, Any]]:
+    """True boxes as the released code takes them: on frames for a volume, but for those that name none."""
+    if "gt_boxes" in item.parameters:
+        given = msgspec.json.decode(item.parameters["gt_boxes"], type=list[tuple[int | None, tuple[float, ...]]])
+        return [dict(zip(("x", "y", "width", "height"), box)) | {"frame": frame} for frame, box in given]
+    asked = boxes_of(item)
+    return [
+        {"x": b.x0, "y": b.y0, "width": b.x1 - b.x0, "height": b.y1 - b.y0}
+        | ({"frame": b.frame + 1} if item.level == "volume" else {})
+        for b in viewing.boxes(item, asked.boxes if asked is not None else ())
+    ]
 
 
 def _organ(item: Item) -> str:

@@ -6,7 +6,7 @@ a `SitusError`; no text field of a header enters a message, a warning or a hash,
 which are the names of structures.
 """
 
-from situs.volumes._frame_boxes import AnnotationSet, FrameAnnotation, SourceCounts
+from situs.volumes._frame_boxes import AnnotationSet, FrameAnnotation, Mark, SourceCounts
 from situs.volumes._frame_boxes_read import read_annotations
 from situs.volumes._knee_sides import KneeSide, read_sides
 from situs.volumes._label_map import LabelMap, Structure
@@ -24,6 +24,7 @@ __all__ = [
     "KneeSide",
     "LabelMap",
     "Labels",
+    "Mark",
     "SourceCounts",
     "Structure",
     "StudySource",

@@ -11,7 +11,16 @@ from situs.anatomy import NORMAL, known_findings
 from situs.errors import Problem
 from situs.space import FrameBox
 
-__all__ = ["AnnotationSet", "FrameAnnotation", "SourceCounts"]
+__all__ = ["AnnotationSet", "FrameAnnotation", "Mark", "SourceCounts"]
+
+
+class Mark(msgspec.Struct, frozen=True, order=True):
+    """Something that was annotated but whose box cannot be used: it proves nothing present, and nothing absent."""
+
+    frame: int
+    """-1 if it could not be read."""
+    label: str
+    """The finding's clean name; empty if it could not be read."""
 
 
 class FrameAnnotation(msgspec.Struct, frozen=True):
@@ -31,12 +40,14 @@ class FrameAnnotation(msgspec.Struct, frozen=True):
     """How many frames the source says there are; 0 if it does not."""
     size: tuple[int, int] | None = None
     """Width and height, where the source states them."""
+    unusable: tuple[Mark, ...] = ()
+    """Rows that were left out (without extent, outside the picture, unreadable); sorted."""
 
     @property
     def hash(self) -> str:
         """Hash of what was annotated, independent of names, files and the order of rows."""
         content = (self.organ, self.boxes, self.study_labels, self.reviewed, self.frames, self.size)
-        return digest(canonical_json(content))
+        return digest(canonical_json((*content, self.unusable) if self.unusable else content))
 
     def evidence(self, study_id: str) -> str:
         """Hash of what was annotated on this very study: two volumes without findings are not each other's evidence."""
@@ -44,8 +55,8 @@ class FrameAnnotation(msgspec.Struct, frozen=True):
 
     @property
     def read_as_normal(self) -> bool:
-        """Whether a reader found nothing: no box, and no study label but that it is normal, which or a list says so."""
-        if self.boxes or set(self.study_labels) - {NORMAL}:
+        """Whether a reader found nothing: no row but that it is normal, which or a list says so."""
+        if self.boxes or self.unusable or set(self.study_labels) - {NORMAL}:
             return False
         return self.reviewed or NORMAL in self.study_labels
 
@@ -88,6 +99,8 @@ class AnnotationSet(msgspec.Struct):
     counts: dict[str, SourceCounts]
     """By annotation file."""
     problems: list[Problem]
+    row_of: dict[tuple[str, FrameBox], str]
+    """Volume and box → file and line."""
 
     def kinds(self, organ: str) -> tuple[str, ...]:
         """Every finding drawn as a box in this organ: those of the shipped table, then others of these files."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -12,7 +11,9 @@ import msgspec
 from situs._files import read_json
 from situs.anatomy import finding_name
 from situs.errors import SitusError
-from situs.volumes._frame_boxes_rows import BoxRow
+from situs.volumes._frame_boxes import Mark
+from situs.volumes._frame_boxes_rows import BadRow, BoxRow
+from situs.volumes._numbering import NUMBERED, missing_numbers, number_in
 
 __all__ = ["CocoVolume", "read_coco"]
 
@@ -27,7 +28,7 @@ class _Image(msgspec.Struct, frozen=True):
     volume: str = ""
     """Ours: the volume the frame belongs to; else the folder, or the part of the name before the number."""
     frame: int | None = None
-    """Ours: which frame it is, from 0; else its rank by number among the volume's images."""
+    """Ours: which frame it is, from 0; else its rank by number among the volume's images, if no number is missing."""
     patient: str = ""
 
 
@@ -56,7 +57,7 @@ class CocoVolume(msgspec.Struct, frozen=True):
     patient: str
 
 
-def read_coco(path: Path) -> tuple[dict[str, CocoVolume], Iterator[BoxRow | SitusError]]:
+def read_coco(path: Path) -> tuple[dict[str, CocoVolume], Iterator[BoxRow | BadRow]]:
     """The volumes listed, and the boxes on them; the place of each is its index in `annotations`."""
     coco = read_json(path, _Coco)
     names = {category.id: category.name for category in coco.categories}
@@ -72,7 +73,11 @@ def read_coco(path: Path) -> tuple[dict[str, CocoVolume], Iterator[BoxRow | Situ
         if known and (len(known) != len(images) or len(set(known)) != len(images) or min(known) < 0):
             problem = f"some images of {volume!r} lack a frame, or share one"
             raise SitusError(problem, where=path, fix="number the frames of a volume from 0")
-        ranked = sorted(images, key=lambda image: (image.frame or 0, _number(image), image.file_name))
+        missing = "" if known else missing_numbers(image.file_name for image in images)
+        if missing:
+            fix = "add frame (from 0) to each image, or list all images of the volume"
+            raise SitusError(f"{missing}, so that the frames of {volume!r} cannot be told", where=path, fix=fix)
+        ranked = sorted(images, key=lambda image: (image.frame or 0, number_in(image.file_name) or 0, image.file_name))
         for rank, image in enumerate(ranked):
             placed[image.id] = (volume, rank if image.frame is None else image.frame)
         sizes = {(image.width, image.height) for image in images}
@@ -87,26 +92,22 @@ def read_coco(path: Path) -> tuple[dict[str, CocoVolume], Iterator[BoxRow | Situ
 
 def _rows(
     coco: _Coco, placed: dict[Id, tuple[str, int]], names: dict[Id, str], path: Path
-) -> Iterator[BoxRow | SitusError]:
+) -> Iterator[BoxRow | BadRow]:
     for number, entry in enumerate(coco.annotations):
         where = f"{path.name} $.annotations[{number}]"
-        if entry.image_id not in placed or entry.category_id not in names:
-            yield SitusError("names an image or category that is not there", where=where, fix="mend the entry")
+        volume, frame = placed.get(entry.image_id, ("", -1))
+        label = names.get(entry.category_id, "")
+        told = Mark(frame, finding_name(label)[0])
+        if not volume or entry.category_id not in names:
+            yield BadRow(where, "names an image or category that is not there", volume, told)
             continue
-        volume, frame = placed[entry.image_id]
-        label = names[entry.category_id]
-        row = BoxRow(where, volume, label, finding_name(label)[0], frame, *entry.bbox)
-        yield SitusError(row.fault(), where=where, fix="mend the entry") if row.fault() else row
+        row = BoxRow(where, volume, label, told.label, frame, *entry.bbox)
+        yield BadRow(where, row.fault(), volume, told) if row.fault() else row
 
 
 def _volume(image: _Image) -> str:
     if image.volume:
         return image.volume
     path = PurePosixPath(image.file_name.replace("\\", "/"))
-    own = re.match(r"(.+?)[_-](?:slice|frame)[_-]?\d+$", path.stem)
+    own = NUMBERED.fullmatch(path.stem)
     return own[1] if own else path.parent.name
-
-
-def _number(image: _Image) -> int:
-    digits = re.findall(r"\d+", PurePosixPath(image.file_name).stem)
-    return int(digits[-1][:18]) if digits else 0

@@ -10,7 +10,8 @@ from pathlib import Path
 from situs._files import read_text
 from situs.anatomy import finding_name
 from situs.errors import SitusError
-from situs.volumes._frame_boxes_rows import BoxRow
+from situs.volumes._frame_boxes import Mark
+from situs.volumes._frame_boxes_rows import BadRow, BoxRow, volume_name
 
 __all__ = ["read_box_csv", "read_list"]
 
@@ -20,7 +21,7 @@ _CORNERS = (("x", "y", "width", "height"), ("x0", "y0", "x1", "y1"))
 _FIX = "columns: file, slice, x, y, width, height (or x0, y0, x1, y1), label; also study_level, patient"
 
 
-def read_box_csv(path: Path) -> Iterator[BoxRow | SitusError]:
+def read_box_csv(path: Path) -> Iterator[BoxRow | BadRow]:
     """Rows of the file, a problem in place of each that cannot be read. Frames count from 0."""
     reader = csv.reader(io.StringIO(read_text(path)), strict=True)
     try:
@@ -48,38 +49,50 @@ def _columns(header: list[str], path: Path) -> tuple[str, str, tuple[str, ...]]:
     return volume, frame, corners
 
 
-def _row(
-    cells: list[str], header: list[str], columns: tuple[str, str, tuple[str, ...]], where: str
-) -> BoxRow | SitusError:
-    if len(cells) != len(header):
-        return SitusError(f"has {len(cells)} cells, not {len(header)}", where=where, fix="mend the line")
+def _row(cells: list[str], header: list[str], columns: tuple[str, str, tuple[str, ...]], where: str) -> BoxRow | BadRow:
     found = dict(zip(header, cells))
     volume_column, frame_column, corners = columns
-    volume, label = found[volume_column].strip(), found["label"]
+    volume, label = volume_name(found.get(volume_column, "")), found.get("label", "")
+    name, frame = finding_name(label)[0], _whole(found.get(frame_column, ""))
+
+    def bad(problem: str) -> BadRow:
+        # Cells that are too many or too few may have moved: only what stands before can be told.
+        told = Mark(-1 if frame is None else frame, name) if len(cells) == len(header) else Mark(-1, "")
+        return BadRow(where, problem, volume, told)
+
+    if len(cells) != len(header):
+        return bad(f"has {len(cells)} cells, not {len(header)}")
     if not volume or not label.strip():
-        return SitusError("names no volume or no label", where=where, fix="mend the line")
+        return bad("names no volume or no label")
     level = found.get("study_level", "").strip().lower()
     if level not in ("", "no", "yes"):
-        return SitusError("study_level is neither Yes nor No", where=where, fix="mend the line")
-    patient, name = found.get("patient", "").strip(), finding_name(label)[0]
+        return bad("study_level is neither Yes nor No")
+    patient = found.get("patient", "").strip()
     if level == "yes" or ("study_level" not in found and not any(found[c].strip() for c in corners)):
         return BoxRow(where, volume, label, name, patient=patient)
     try:
-        frame = float(found[frame_column])
         a, b, c, d = (float(found[column]) for column in corners)
     except ValueError:
-        return SitusError("frame or box is not a number", where=where, fix="mend the line")
-    if frame != int(frame) if abs(frame) < 1e9 else True:
-        return SitusError("frame is not a whole number", where=where, fix="mend the line")
+        return bad("the box is not made of numbers")
+    if frame is None:
+        return bad("frame is not a whole number")
     size = (c, d) if corners == _CORNERS[0] else (c - a, d - b)
-    row = BoxRow(where, volume, label, name, int(frame), a, b, *size, patient)
-    return SitusError(row.fault(), where=where, fix="mend the line") if row.fault() else row
+    row = BoxRow(where, volume, label, name, frame, a, b, *size, patient)
+    return bad(row.fault()) if row.fault() else row
+
+
+def _whole(text: str) -> int | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return int(number) if abs(number) < 1e9 and number == int(number) else None
 
 
 def read_list(path: Path) -> list[str]:
     """The volumes that were reviewed: one a line, no header; a file name's format is dropped."""
-    names = [line.strip().strip(",") for line in read_text(path).splitlines()]
-    kept = [name.removesuffix(".h5") for name in names if name]
+    names = (volume_name(line.strip().strip(",")) for line in read_text(path).splitlines())
+    kept = [name for name in names if name]
     if not kept:
         raise SitusError("names no volume", where=path, fix="one volume a line")
     if any("," in name for name in kept):

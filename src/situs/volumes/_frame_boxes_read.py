@@ -6,13 +6,15 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from situs.anatomy import finding_name, finding_of, organ_of_volume
 from situs.errors import Problem, Severity, SitusError
 from situs.space import FrameBox
-from situs.volumes._frame_boxes import AnnotationSet, FrameAnnotation, SourceCounts
+from situs.volumes._frame_boxes import AnnotationSet, FrameAnnotation, Mark, SourceCounts
 from situs.volumes._frame_boxes_coco import CocoVolume, read_coco
 from situs.volumes._frame_boxes_csv import read_box_csv, read_list
-from situs.volumes._frame_boxes_rows import BoxRow, box_of, dirt
+from situs.volumes._frame_boxes_rows import BadRow, BoxRow, box_of, dirt
 
 __all__ = ["read_annotations"]
 
@@ -21,10 +23,12 @@ def read_annotations(files: Sequence[Path], lists: Sequence[Path] = (), *, skip_
     """Every volume that the files annotate or the lists say was reviewed, in the order of their names.
 
     A volume in a list without a row was read and nothing was found. Rows that cannot be read are an error, or left
-    out and reported with `skip_bad`.
+    out and reported with `skip_bad`. Whatever was left out is still no proof of absence: its volume keeps a mark of it,
+    and every volume does if it names none.
     """
-    found = AnnotationSet([], {}, {}, {}, [])
+    found = AnnotationSet([], {}, {}, {}, [], {})
     reviewed = _reviewed(lists)
+    unusable: dict[str, set[Mark]] = defaultdict(set)
     organ_of_list: dict[Path, Counter[str]] = defaultdict(Counter)
     for path in files:
         rows, volumes, bad = _rows(path)
@@ -33,13 +37,22 @@ def read_annotations(files: Sequence[Path], lists: Sequence[Path] = (), *, skip_
             raise SitusError(bad[0].problem + more, where=bad[0].where, fix="mend them, or add --skip-bad")
         if not rows and not volumes:
             raise SitusError("holds no row", where=path, fix="give a file with boxes")
-        found.problems += [Problem(Severity.ERROR, "row", str(e.where), e.problem, "left out") for e in bad]
+        found.problems += [Problem(Severity.ERROR, "row", e.where, e.problem, _left_out(e)) for e in bad]
         battery = list(dirt(rows, (finding_name(row.label)[1] for row in rows)))
         found.problems += battery
         found.counts[path.name] = _counts(rows, Counter(problem.code for problem in battery))
         by_volume: dict[str, list[BoxRow]] = {volume: [] for volume in volumes}
         for row in rows:
             by_volume.setdefault(row.volume, []).append(row)
+            box = box_of(row)
+            if box is not None:
+                found.row_of.setdefault((row.volume, box), row.where)
+            elif row.frame is not None:
+                unusable[row.volume].add(Mark(row.frame, row.name))
+        for entry in bad:
+            unusable[entry.volume].add(entry.mark)
+            if entry.volume:
+                by_volume.setdefault(entry.volume, [])
         twice = next((volume for volume in by_volume if volume in found.file_of), None)
         if twice is not None:
             where = f"{found.file_of[twice].name} and {path.name}"
@@ -59,25 +72,33 @@ def read_annotations(files: Sequence[Path], lists: Sequence[Path] = (), *, skip_
         organ = organ_of_volume(volume) or organ_of_list[path].most_common(1)[0][0]
         found.file_of[volume] = path
         found.annotations.append(FrameAnnotation(volume, organ, (), reviewed=True))
+    found.annotations = [
+        msgspec.structs.replace(own, unusable=tuple(sorted(unusable[own.volume] | unusable[""])))
+        for own in found.annotations
+    ]
     _count_lists(found, files, reviewed)
     found.annotations.sort(key=lambda annotation: annotation.volume)
     return found
 
 
-def _rows(path: Path) -> tuple[list[BoxRow], dict[str, CocoVolume], list[SitusError]]:
+def _rows(path: Path) -> tuple[list[BoxRow], dict[str, CocoVolume], list[BadRow]]:
     volumes: dict[str, CocoVolume] = {}
     if path.suffix.lower() == ".json":
         volumes, entries = read_coco(path)
     else:
         entries = read_box_csv(path)
     rows: list[BoxRow] = []
-    bad: list[SitusError] = []
+    bad: list[BadRow] = []
     for entry in entries:
         if isinstance(entry, BoxRow):
             rows.append(entry)
         else:
             bad.append(entry)
     return rows, volumes, bad
+
+
+def _left_out(row: BadRow) -> str:
+    return "left out" if row.volume else "left out; it may be about any volume, so that none counts as read as normal"
 
 
 def _reviewed(lists: Sequence[Path]) -> dict[str, Path]:

@@ -10,12 +10,14 @@ import msgspec
 
 from situs.errors import Problem, Severity
 from situs.space import FrameBox
+from situs.volumes._frame_boxes import Mark
 from situs.volumes._limits import MAX_DIM
 
-__all__ = ["SAME_BOX_IOU", "BoxRow", "box_of", "dirt"]
+__all__ = ["SAME_BOX_IOU", "BadRow", "BoxRow", "box_of", "dirt", "volume_name"]
 
 SAME_BOX_IOU = 0.8
 """Two boxes of one frame that overlap so much were drawn around the same thing."""
+_IMAGES = (".h5", ".hdf5", ".nii.gz", ".nii")
 
 
 class BoxRow(msgspec.Struct, frozen=True):
@@ -60,6 +62,24 @@ class BoxRow(msgspec.Struct, frozen=True):
         return self.frame is not None and (self.x < 0 or self.y < 0)
 
 
+class BadRow(msgspec.Struct, frozen=True):
+    """A row that cannot be read, and what can still be told of it."""
+
+    where: str
+    """File and line."""
+    problem: str
+    volume: str = ""
+    """Empty if it names none: it may then be about any."""
+    mark: Mark = Mark(-1, "")
+
+
+def volume_name(text: str) -> str:
+    """A volume's name, from that or from the name of its image file."""
+    name = text.strip()
+    suffix = next((suffix for suffix in _IMAGES if name.lower().endswith(suffix)), "")
+    return name[: -len(suffix)] if 0 < len(suffix) < len(name) else name
+
+
 def box_of(row: BoxRow) -> FrameBox | None:
     """The row's box, cut at the left and upper edge of the picture; None if nothing is left."""
     if row.frame is None or row.empty:
@@ -94,10 +114,10 @@ def dirt(rows: list[BoxRow], exact: Iterable[bool]) -> Iterator[Problem]:
         if row.empty:
             yield _warning("zero-size", row, f"a box of {row.width:g} × {row.height:g} pixels", "it is left out")
             continue
+        box = box_of(row)
         if row.outside:
             text = f"a box at {row.x:g}, {row.y:g} leaves the picture"
-            yield _warning("outside", row, text, "it is cut at the edge")
-        box = box_of(row)
+            yield _warning("outside", row, text, "it is left out" if box is None else "it is cut at the edge")
         if box is None or row.frame is None:
             continue
         for other, drawn in on_frame[row.volume, row.frame]:

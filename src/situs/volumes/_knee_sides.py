@@ -9,6 +9,7 @@ import msgspec
 
 from situs._files import canonical_json, digest, read_csv
 from situs.errors import SitusError
+from situs.volumes._frame_boxes_rows import volume_name
 
 __all__ = ["KneeSide", "read_sides"]
 
@@ -39,7 +40,7 @@ def read_sides(path: Path) -> dict[str, KneeSide]:
     bad: list[tuple[int, str]] = []
     for line, row in rows:
         cells = dict.fromkeys(header, "") | {key.strip(): value.strip() for key, value in row.items()}
-        volume, medial, middle = cells["file"], cells["medial"].lower(), cells.get("midline_x", "")
+        volume, medial, middle = volume_name(cells["file"]), cells["medial"].lower(), cells.get("midline_x", "")
         try:
             midline = float(middle) if middle else None
         except ValueError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from situs.errors import SitusError
 from situs.space import PixelGrid
 from situs.volumes._fastmri import patient_of, read_reconstruction, reconstruction_shape
 from situs.volumes._limits import check_shape
+from situs.volumes._numbering import NUMBERED, missing_numbers, number_in
 from situs.volumes._stored import enough_memory
 from situs.volumes._volume import kind_of, open_volume, stem_of
 
@@ -23,7 +23,6 @@ __all__ = ["FrameStack", "find_stacks", "hash_frames", "open_stack"]
 
 _HDF5 = (".h5", ".hdf5")
 _PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff")
-_NUMBERED = re.compile(r"(.+?)[_-](?:slice|frame)[_-]?(\d+)")
 
 
 class FrameStack:
@@ -103,6 +102,10 @@ def open_stack(path: Path) -> FrameStack:
     if not files:
         fix = "give .h5, .nii.gz, or a folder of PNG files"
         raise SitusError("is not a stack of frames", where=path, fix=fix)
+    missing = missing_numbers(file.name for file in files)
+    if missing:
+        fix = "add the missing pictures, or number these without gaps (slices and frames from 0 or 1)"
+        raise SitusError(f"{missing}: which frame is which cannot be told", where=path, fix=fix)
     width, height = _size(files[0])
     for file in files[1:]:
         if _size(file) != (width, height):
@@ -126,7 +129,7 @@ def find_stacks(root: Path) -> dict[str, Path]:
             elif kind_of(path) is not None:
                 found[stem_of(path)].add(path)
             elif path.suffix.lower() in _PICTURES:
-                match = _NUMBERED.fullmatch(path.stem)
+                match = NUMBERED.fullmatch(path.stem)
                 series.setdefault(match[1] if match else "", path)
         if len(series) == 1 or "" in series:
             found[here.name].add(here)
@@ -144,18 +147,17 @@ def _pictures(path: Path) -> tuple[Path, ...]:
     if path.is_dir():
         names = [file for file in path.iterdir() if file.suffix.lower() in _PICTURES]
     else:
-        own = _NUMBERED.fullmatch(path.stem)
+        own = NUMBERED.fullmatch(path.stem)
         if own is None or path.suffix.lower() not in _PICTURES or not path.is_file():
             return ()
-        same = (_NUMBERED.fullmatch(file.stem) for file in path.parent.iterdir())
+        same = (NUMBERED.fullmatch(file.stem) for file in path.parent.iterdir())
         stems = {match[0] for match in same if match and match[1] == own[1]}
         names = [file for file in path.parent.iterdir() if file.stem in stems and file.suffix == path.suffix]
     return tuple(sorted(names, key=_order))
 
 
 def _order(path: Path) -> tuple[int, str]:
-    digits = re.findall(r"\d+", path.stem)
-    return (int(digits[-1][:18]) if digits else 0), path.name
+    return number_in(path.name) or 0, path.name
 
 
 def _size(path: Path) -> tuple[int, int]:

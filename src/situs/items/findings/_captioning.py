@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from situs.anatomy import NORMAL
-from situs.facts import BoxLedger, Fact
+from situs.facts import ANY, BoxLedger, Fact
 from situs.items._posed import NotAsked, Question
 from situs.items._record import Item, Text, item_id
-from situs.items.findings._compose import compose, finding, frame_of, place_step, said
+from situs.items.findings._compose import UNCERTAIN, compose, finding, frame_of, place_step, said
 from situs.items.findings._words import counted, listed, opening, worded
 
 __all__ = ["Captioning"]
@@ -37,6 +37,8 @@ class Captioning:
         names = ledger.labels if frame is None else ledger.labels_on(frame)
         if frame is not None and not names:
             raise KeyError(frame)
+        if ledger.is_uncertain(ANY, frame):
+            return UNCERTAIN
         place = "in this volume" if frame is None else "on this slice"
         subjects = () if frame is None else (str(frame),)
         facts: list[Fact] = [ledger.fact("labels", *subjects)]

@@ -19,7 +19,8 @@ def distractors(ledger: BoxLedger, frame: int | None) -> tuple[str, ...]:
     result = []
     for entry in (finding(name) for name in ledger.kinds if name not in there):
         if frame is None:
-            near = any(entry.confusable_with(finding(name)) for name in there) or ledger.may_be_study_label(entry.name)
+            near = any(entry.confusable_with(finding(name)) for name in there)
+            near = near or ledger.may_be_study_label(entry.name) or ledger.is_uncertain(entry.name)
         else:
             distance = ledger.distance(entry.name, frame)
             near = distance is not None and distance < ledger.rules.clear_frames

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 
 from situs.anatomy import Finding, finding_of
 from situs.facts import ANY, BoxLedger, Fact
-from situs.items._posed import Question
+from situs.items._posed import NotAsked, Question
 from situs.items._record import Answer, Item, Option, Step, item_id
 from situs.space import FrameBox
 
-__all__ = ["ANY_FINDING", "compose", "finding", "frame_of", "place_step", "said"]
+__all__ = ["ANY_FINDING", "UNCERTAIN", "compose", "finding", "frame_of", "place_step", "said"]
 
+UNCERTAIN = NotAsked("an annotation of it or its like cannot be used, so that what is annotated is not known")
 ANY_FINDING = Finding(ANY, "", "any finding", "findings", (ANY,))
 
 

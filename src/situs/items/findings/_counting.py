@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from situs.facts import BoxLedger
 from situs.items._posed import NotAsked, Question
 from situs.items._record import Item, Number, item_id
-from situs.items.findings._compose import compose, finding, place_step, said
+from situs.items.findings._compose import UNCERTAIN, compose, finding, place_step, said
 from situs.items.findings._words import counted, worded
 
 __all__ = ["Counting"]
@@ -29,6 +29,8 @@ class Counting:
         boxes = ledger.boxes_of(name)
         if not boxes:
             raise KeyError(name)
+        if ledger.is_uncertain(name):
+            return UNCERTAIN
         found = ledger.fact("findings", name)
         if "unstable" in found.flags:
             return NotAsked("the number of findings depends on how boxes are linked")

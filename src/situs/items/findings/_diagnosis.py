@@ -89,7 +89,7 @@ class Diagnosis:
         pool = _family(ledger, family)
         if not own:
             raise KeyError(family)
-        if len(own) > 1 or len(pool) < 2 or ledger.may_be_study_label(own[0]):
+        if len(own) > 1 or len(pool) < 2 or ledger.may_be_study_label(own[0]) or ledger.is_uncertain(own[0]):
             return NotAsked("several kindred findings, or none to tell it from")
         fact = ledger.fact("boxes", own[0])
         return compose(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from situs.facts import BoxLedger, Fact
 from situs.items._posed import NotAsked, Question
 from situs.items._record import Boxes, Choice, Frames, Item, Option, Step, item_id
-from situs.items.findings._compose import compose, finding, frame_of, place_step, said
+from situs.items.findings._compose import UNCERTAIN, compose, finding, frame_of, place_step, said
 from situs.items.findings._words import counted, opening, worded
 
 __all__ = ["Localization"]
@@ -52,6 +52,8 @@ class Localization:
         ask = question.parameters["ask"]
         if not ledger.boxes_of(question.parameters["finding"], frame_of(question)):
             raise KeyError(question.parameters["finding"])
+        if ledger.is_uncertain(question.parameters["finding"], frame_of(question)):
+            return UNCERTAIN
         if ask == "boxes":
             return self._boxes(ledger, question, patient_id, seed)
         if ask in ("side", "compartment"):
