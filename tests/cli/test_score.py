@@ -96,7 +96,7 @@ def test_missing_answers_count_as_not_right_and_make_the_run_incomplete(score, r
     scores = score(rows_of(kept))
     assert entry(scores)["states"] == {"answered": len(kept), "missing": 3}
     assert entry(scores)["value"] == pytest.approx(len(kept) / len(right))
-    assert any(text.startswith("incomplete: 3 of") for text in scores["warnings"])
+    assert any(text.startswith(f"incomplete: of {len(right)} items 3 have no answer") for text in scores["warnings"])
 
 
 @pytest.mark.sweep

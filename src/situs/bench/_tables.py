@@ -87,20 +87,18 @@ def read_table(
     """Stream a table's records, optionally only rows whose text columns hold the given values.
 
     A row group without such a row is not decoded; where the values lie together, it is not even read. Fields
-    `without` which one can do are not read and have their default; so have those that an older version did not write.
+    `without` which one can do are not read and have their default.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     fields = tuple(field for field in msgspec.structs.fields(record) if field.name not in without)
+    required = {field.encode_name for field in fields}
     wanted = {name: [value] if isinstance(value, str) else sorted(value) for name, value in (where or {}).items()}
     decoders = {f.encode_name: msgspec.json.Decoder(f.type) for f in fields if not _plain(f.type)}
     try:
         with pq.ParquetFile(path) as table:
-            names = set(table.schema_arrow.names)
-            fields = tuple(field for field in fields if field.required or field.encode_name in names)
-            required = {field.encode_name for field in fields}
-            missing = required - names
+            missing = required - set(table.schema_arrow.names)
             if missing:
                 raise SitusError(
                     f"lacks the column {min(missing)!r}", where=path, fix="rebuild the bench with this version"
