@@ -28,7 +28,6 @@ from situs.volumes import open_labels, open_volume
 
 __all__ = ["GradeSource", "build_grades", "write_graded"]
 
-WORDS = ("plain", "guided")
 BASES = ("reader", "geometry")
 _AT_ONCE = 32
 """Studies a worker gets at a time."""

@@ -296,13 +296,6 @@ class Region:
         count_along_x(runs.x0, runs.x1, other, x_lo, first, width, counts)
         return counts, width, 3 - axis, 0
 
-    def projections(self, directions: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
-        """World coordinate of every voxel centre along each unit vector, one vector at a time."""
-        points = self.index_points()
-        affine = self.grid.affine
-        for direction in directions:
-            yield points @ (affine.linear.T @ direction) + float(affine.matrix[:3, 3] @ direction)
-
 
 _AXIS_STEPS = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 

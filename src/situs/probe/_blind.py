@@ -154,10 +154,6 @@ class OtherPatient(KeptHidden):
         shown = self._presenter.present(moved)
         return _Shown(shown.images, self._presenter.prompt(item), shown.volume)
 
-    def pairing(self) -> dict[str, str]:
-        """Study → the study whose pictures stand in for it."""
-        return {study: other[0] for (study, _), (other, _, _) in self._others.items()}
-
 
 Series = tuple[str, str]
 
