@@ -110,7 +110,7 @@ def build_boxes(
         studies = _studies(found, seen, table, options, keep_stems)
         ledgers = _ledgers(studies, found, options)
         drafts, questions, not_asked, problems = _drafts(ledgers, options, found.row_of)
-        placements = arrange_findings(drafts, options.seed, options.recipe.boxes)
+        placements = arrange_findings(drafts, options.seed, options.recipe.boxes, options.recipe.twins)
         not_asked["set aside to keep answers balanced"] = len(drafts) - len(placements)
         places = _Places(found, paths, sides)
         with BenchWriter(scratch, "boxes", options, {}) as writer:
@@ -234,7 +234,7 @@ def _drafts(
             if isinstance(item, NotAsked):
                 not_asked[item.reason] += 1
             else:
-                drafts.append(draft(item))
+                drafts.append(draft(item, study.record.split))
                 questions[study.record.study_id].append(question)
     return drafts, questions, not_asked, problems
 

@@ -46,11 +46,12 @@ def build_bench(
                 continue
             files.append(spool / f"{number:07d}.json")
             files[-1].write_bytes(msgspec.json.encode(outcome))
-            outlines.extend(outline(candidate) for candidate in outcome.candidates)
+            outlines.extend(outline(candidate, outcome.study.split) for candidate in outcome.candidates)
             problems.extend(outcome.problems)
         if bad and (not options.skip_bad or len(bad) == len(jobs)):
             raise _unreadable(bad, len(jobs))
-        placements = arrange(outlines, options.seed, options.recipe.strata_per_study, options.recipe.mix)
+        recipe = options.recipe
+        placements = arrange(outlines, options.seed, recipe.strata_per_study, recipe.mix, recipe.twins)
         with BenchWriter(scratch, source, options, terms) as writer:
             _write(writer, files, placements)
         spool.rmdir()

@@ -9,7 +9,7 @@ from situs.facts._kinds_marks import mark_points, marked_structures
 from situs.facts._kinds_slices import axial_spacing_mm, has_axial_slices, spacing_text, spanned
 from situs.facts._kinds_spine import LEVELS, has_anchor, level_name, spine_levels
 from situs.facts._ledger import WHOLE, Ledger
-from situs.facts._recipe import AnnotationError, Recipe, Truth, load_recipe
+from situs.facts._recipe import AnnotationError, Recipe, Truth, TwinRules, load_recipe
 from situs.facts._recipe_boxes import BoxRules
 from situs.facts._record import Cell, Derivation, Fact, FactValue, Interval, Measured, Quoted, fact_id
 from situs.facts._report import MeasuredFile, MeasuredPair, MeasuredStructure, measure_file
@@ -36,6 +36,7 @@ __all__ = [
     "Recipe",
     "Truth",
     "Tube",
+    "TwinRules",
     "axial_spacing_mm",
     "check_fits",
     "fact_id",

@@ -12,7 +12,7 @@ from situs._files import read_text
 from situs.errors import SitusError, did_you_mean
 from situs.facts._recipe_boxes import BoxRules
 
-__all__ = ["AnnotationError", "Recipe", "Truth", "load_recipe"]
+__all__ = ["AnnotationError", "Recipe", "Truth", "TwinRules", "load_recipe"]
 
 
 class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,6 +58,15 @@ class AnnotationError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     volume_percent: float
 
 
+class TwinRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How questions of the headline are grouped over patients."""
+
+    fewest: int = 3
+    """A text is asked of at least so many patients of a split: of two, each would be told from the other too easily."""
+    together: int = 4
+    """About so many items with the same words and options are one group of twins."""
+
+
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Thresholds, annotation errors, quotas and split shares."""
 
@@ -70,6 +79,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Share of each class of question in the headline that is aimed at."""
     splits: dict[str, float]
     boxes: BoxRules = BoxRules()
+    twins: TwinRules = TwinRules()
 
     def annotation_error(self, kind: str) -> AnnotationError:
         """The error of one way of annotating."""
