@@ -49,6 +49,7 @@ class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pair_part_share: float
     pair_apart_mm: float
     symmetry_mm: float = 5.0
+    mark_overlap_share: float = 0.05
 
 
 class AnnotationError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
