@@ -140,7 +140,7 @@ def _look(
         if isinstance(outcome, Problem):
             bad.append(outcome)
             if not options.skip_bad:
-                raise SitusError(outcome.problem, fix=outcome.fix or "fix or remove it, or add --skip-bad")
+                raise SitusError(outcome.problem, fix=outcome.fix or "repair or remove it, or add --skip-bad")
         else:
             seen[volume] = outcome
     if bad:

@@ -59,8 +59,9 @@ def _files_of(job: StudyJob, outcome: StudyOutcome) -> list[Path]:
 def _unreadable(bad: list[Problem], total: int) -> SitusError:
     if total == 1:
         return SitusError(bad[0].problem, fix=bad[0].fix)
-    fix = "mend them" if len(bad) == total else "mend them, or add --skip-bad"
-    return SitusError(f"{len(bad)} of {total} studies cannot be used; the first: {bad[0].problem}", fix=fix)
+    first = "; ".join(filter(None, (bad[0].problem, bad[0].fix)))
+    fix = "fix them" if len(bad) == total else "fix them, or add --skip-bad"
+    return SitusError(f"{len(bad)} of {total} studies cannot be used; the first: {first}", fix=fix)
 
 
 def _write(writer: BenchWriter, outcomes: Iterable[StudyOutcome], placements: dict[str, Placement]) -> None:

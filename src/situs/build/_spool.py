@@ -33,7 +33,7 @@ _MORE_MEMORY = "give it more memory (fewer --jobs), or leave it out"
 
 def resume_key(*plan: object) -> str:
     """Equal for two builds that are asked to do the same."""
-    return digest(__version__, *(msgspec.json.encode(part, enc_hook=str, order="sorted") for part in plan))
+    return digest(__version__, *(msgspec.json.encode(part, enc_hook=str) for part in plan))
 
 
 class _Entry(msgspec.Struct, Generic[T], frozen=True):
@@ -133,7 +133,8 @@ def _attempt(function: Callable[[Job], T], job: Job) -> T | Problem:
     try:
         return function(job)
     except SitusError as error:
-        return _problem(job, error.one_line(), "")
+        text = error.problem if error.where is None else f"{error.where}: {error.problem}"
+        return _problem(job, text, error.fix)
     except MemoryError:
         return _problem(job, f"{job.where}: not enough memory", _MORE_MEMORY)
 
