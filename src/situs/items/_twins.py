@@ -29,7 +29,7 @@ __all__ = ["Outline", "Placement", "arrange", "outline", "place"]
 
 Draw = Callable[["Outline"], str]
 
-_TEXTS = 8
+_TEXTS = 16
 """Different texts of one kind of question, at most: more would ask the same of a patient in other words."""
 _SHOWN = 4
 """Options of one question, at most."""

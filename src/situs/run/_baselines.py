@@ -286,6 +286,22 @@ class Majority(_Speaker):
         return min(counts, key=lambda one: (-counts[one], one))
 
 
+class Minority(Majority):
+    """The rarest answer to the same question among other patients; all else as the majority says.
+
+    Where answers are balanced exactly, the rarest so far is the one that is left.
+    """
+
+    purpose = "minority"
+
+    def standing_out(self, item: Item) -> list[str]:
+        """The answers that the fewest other patients have; all that are offered where nobody else was asked."""
+        others = self._keys.without(_text(item), item.patient_id)
+        offered = _offered(item)
+        fewest = min(others[key] for key in offered)
+        return [key for key in offered if others[key] == fewest]
+
+
 class Prior(Majority):
     """The average anatomy: mean sizes and places of structures in other patients, else their majority answer.
 
@@ -357,6 +373,7 @@ BASELINES: dict[str, Callable[[Bench, Spec, Viewing], Baseline]] = {
     "oracle": Oracle,
     "random": Random,
     "majority": Majority,
+    "minority": Minority,
     "prior": Prior,
     "grid": FixedGrid,
     "text-classifier": TextClassifier,
