@@ -9,8 +9,8 @@ from situs.bench._folder import BenchInfo
 __all__ = ["write_card"]
 
 _BLIND = (
-    "`random` guesses; `majority` gives the most frequent answer of other patients to the same text; `prior` knows the "
-    "average anatomy of other patients. In brackets: 95 % intervals over patients."
+    "`random` guesses; `majority` gives the most frequent answer of other patients to the same text, `minority` the "
+    "rarest; `prior` knows the average anatomy of other patients. In brackets: 95 % intervals over patients."
 )
 
 

@@ -10,12 +10,12 @@ import numpy as np
 from situs.bench import Bench
 from situs.probe._answers import Answered, Answers
 from situs.profiles import Profile
-from situs.run import AnswerRow, Spec, make_baseline
+from situs.run import LEARNERS, AnswerRow, Spec, make_baseline
 from situs.score import Estimate, ShortcutGain, cluster_bootstrap, judge, paired_difference
 
 __all__ = ["SHORTCUTS", "Gain", "SightGain", "accuracy_of", "gain_between", "shortcut_answers"]
 
-SHORTCUTS = ("majority", "prior", "nearest", "text-classifier")
+SHORTCUTS = LEARNERS
 """Trained with the bench's labels, each without the patient that is asked."""
 
 

@@ -41,7 +41,7 @@ from situs.run._text_classifier import CrossFitted, is_closed
 from situs.run._viewing import Viewing, has_places
 from situs.space import FrameBox
 
-__all__ = ["BASELINES", "Baseline", "is_baseline", "make_baseline"]
+__all__ = ["BASELINES", "BLIND", "LEARNERS", "Baseline", "is_baseline", "make_baseline"]
 
 
 class Baseline(Protocol):
@@ -380,6 +380,15 @@ BASELINES: dict[str, Callable[[Bench, Spec, Viewing], Baseline]] = {
     "nearest": lambda bench, spec, viewing: Nearest(bench, spec),
     "replay": lambda bench, spec, viewing: Replay(bench, spec),
 }
+BLIND = {
+    "random": "picks any option",
+    "majority": "the answer most other patients have",
+    "minority": "the answer fewest other patients have",
+    "prior": "average anatomy, this patient left out",
+}
+"""The rows that stand beside every model, and what each does: none sees a picture."""
+LEARNERS = ("majority", "minority", "prior", "nearest", "text-classifier")
+"""Baselines that learn from other patients' answers; none is told this patient's."""
 _SETTINGS = {"prior": {"seed", "delay", "boxes"}}
 
 

@@ -11,7 +11,7 @@ from situs.bench import Bench
 from situs.errors import SitusError, did_you_mean
 from situs.items import Item
 from situs.profiles import Profile
-from situs.run import AnswerRow, Spec, Viewing, make_baseline
+from situs.run import BLIND, AnswerRow, Spec, Viewing, make_baseline
 from situs.score._blind_sample import BlindSample
 from situs.score._entries import METRICS, Entry, entries
 from situs.score._jury import JurySummary
@@ -35,8 +35,6 @@ from situs.score._text_metrics import TEXT_METRICS
 __all__ = ["BaselineScores", "NotComputed", "Scores", "blind_scores", "choose_metrics", "score_rows"]
 
 _CHANCE = "random"
-_BLIND = (_CHANCE, "majority", "prior")
-"""Rows that see no image; always beside a model's."""
 _BLIND_BOXES = "grid"
 """One more where boxes are asked for: a fixed grid, which shows a score that only rewards more boxes."""
 _SCALE_TAGS = ("nominal:", "absent:")
@@ -213,7 +211,7 @@ def _blind(
     names = [metric for metric in metrics if metric != SPEARMAN_WITHIN_STRUCTURE]
     shown, sample = Viewing(bench, profile), BlindSample(items())
     result, hits = {}, {}
-    for name in (*_BLIND, _BLIND_BOXES) if sample.boxed else _BLIND:
+    for name in (*BLIND, _BLIND_BOXES) if sample.boxed else BLIND:
         baseline = make_baseline(bench, Spec(name), profile)
         scored = []
         for item in items():
