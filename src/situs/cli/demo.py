@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import click
+import msgspec
 
 from situs.cli._numbers import entry_of, interval_text, value_text
 from situs.cli._output import json_option, print_json, print_table, progress_bar

@@ -16,8 +16,8 @@ from situs.items import Item, answer_key
 
 __all__ = ["set_aside"]
 
-_WEIGHT = 8.0
-"""How many items of its own a text needs to count as much as the others of its kind."""
+_WEIGHT = 40.0
+"""Items of its own that a text needs to count as much as its kind; with fewer, its own share would bend to its answers."""
 
 _Shares = dict[tuple[object, str], tuple[int, int]]
 

@@ -2,7 +2,8 @@
 
 * Yes/no, counts, and options of a fixed set: slots of one text (see `_slots`), each with one candidate for every
   offered answer. Where a slice is asked about, all candidates of a slot show the same slice of the stack: a finding
-  has its usual slices, and a negative elsewhere could be told by its place alone.
+  has its usual slices, and a negative elsewhere could be told by its place alone. Texts with too few patients for
+  that are asked outside the headline.
 * One of several findings: the same, with findings of one organ drawn as options.
 * All that apply: wrong options are chosen so that a finding is offered wrongly about as often as rightly.
 * Boxes, frames and text have no countable answer and are all kept.
@@ -86,7 +87,8 @@ def arrange_findings(drafts: Sequence[Draft], seed: int, rules: BoxRules, twins:
             stratum = "untwinned" if entry.form == "text" else "headline"
             placed[entry.item_id] = Placement(stratum, (), "")
     for name, entries in sorted(fixed.items()):
-        placed |= _asked(_fixed(entries, rules, twins), name, seed)
+        asked = _asked(_fixed(entries, rules, twins), name, seed)
+        placed |= asked or _untwinned(entries, rules)
     for name, entries in sorted(shared.items()):
         rng = np.random.default_rng(int(digest("options", str(seed), canonical_json(name), size=8), 16))
         placed |= _asked(_shared(entries, rng, rules, twins), name, seed)
@@ -119,6 +121,23 @@ def _fixed(entries: list[Draft], rules: BoxRules, twins: TwinRules) -> Iterator[
         if groups and worth >= best[0]:
             best = worth, values, groups
     yield from ((best[1], group) for group in best[2])
+
+
+def _untwinned(entries: list[Draft], rules: BoxRules) -> dict[str, Placement]:
+    """A text with too few patients for twins is asked outside the headline, no answer much oftener than another."""
+    values = entries[0].pool or ("yes", "no")
+    counts = Counter(str(entry.key) for entry in entries)
+    most = min(counts[value] for value in values) + 1 if entries[0].form != "number" else 1
+    seen: Counter[str] = Counter()
+    placed: dict[str, Placement] = {}
+    for entry in _patients_in_turn(entries):
+        key = str(entry.key)
+        seen[key] += 1
+        if seen[key] <= most:
+            others = sorted((v for v in entry.pool if v != key), key=lambda v: digest("option", entry.item_id, v))
+            options = (key, *others[: rules.options - 1]) if entry.form == "choice" else ()
+            placed[entry.item_id] = Placement("untwinned", options, "")
+    return placed
 
 
 def _alike(entry: Draft) -> object:
