@@ -160,9 +160,7 @@ def arranged(request: pytest.FixtureRequest) -> list[tuple[Outline, str, tuple[s
 
 
 def test_no_learner_of_other_patients_beats_chance_in_a_skewed_cohort(arranged) -> None:
-    asked = [
-        Asked(e.item_id, e.patient_id, e.split, e.task, e.text, options, str(e.key)) for e, _, options in arranged
-    ]
+    asked = [Asked(e.item_id, e.patient_id, e.split, e.task, e.text, options, str(e.key)) for e, _, options in arranged]
     assert len(asked) > 400
     check_attackers(asked)
 

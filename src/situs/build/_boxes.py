@@ -118,7 +118,7 @@ def build_boxes(
         places = _Places(found, paths, sides)
         with BenchWriter(scratch, "boxes", options, {}) as writer:
             _write(writer, ledgers, questions, placements, places, not_asked, options.seed)
-        kept = [entry for entry in drafts if entry.item_id in placements]
+        kept = [entry for entry in drafts if entry.item_id in placements and placements[entry.item_id].twin_group]
         notes = (*_notes(studies, images), *_position_note(kept))
         result = writer.finish([*found.problems, *bad, *problems], notes)
     return msgspec.structs.replace(result, source=found.counts)
@@ -329,7 +329,7 @@ def _position_note(kept: list[Draft]) -> Iterator[str]:
     share, count = right_by_position(kept)
     if count >= _FEWEST_PLACED:
         yield (
-            "Slices that stand for a no lie away from the finding, so that a slice's place in its stack may give the "
-            f"answer away: its number alone, learnt from other patients, is right on {share:.0%} of {count:,} yes/no "
-            "questions about a slice (chance 50%)."
+            "Slices that stand for a yes and for a no lie at the same places of their stacks: a slice's number alone, "
+            f"learnt from other patients, is right on {share:.0%} of {count:,} yes/no questions about a slice "
+            "(chance 50%)."
         )

@@ -46,7 +46,7 @@ class Twins:
         """Item id and what is wrong."""
         for item_id in self._alone:
             yield item_id, "has no twins, so that its answer is not balanced"
-        texts: dict[tuple[object, ...], list[_Twin]] = defaultdict(list)
+        kinds: dict[tuple[object, ...], list[_Twin]] = defaultdict(list)
         for members in self._groups.values():
             first = members[0]
             if any((twin.text, twin.offered) != (first.text, first.offered) for twin in members):
@@ -55,10 +55,10 @@ class Twins:
                 yield first.item_id, "a patient occurs twice among its twins"
             if len(members) < 2:
                 yield first.item_id, "its twins are missing"
-            texts[first.text, first.offered] += members
-        for (_, offered), members in texts.items():
+            kinds[first.text[0], first.text[1], first.offered] += members
+        for (*_, offered), members in kinds.items():
             if _is_uneven([twin.key for twin in members], len(offered)):  # type: ignore[arg-type]
-                yield members[0].item_id, "its twins have one answer far too often"
+                yield members[0].item_id, "it and its like have one answer far too often"
 
 
 def _is_uneven(keys: list[str | None], offered: int) -> bool:

@@ -17,7 +17,7 @@ from situs.items import Item, answer_key
 __all__ = ["set_aside"]
 
 _WEIGHT = 40.0
-"""Items of its own that a text needs to count as much as its kind; with fewer, its own share would bend to its answers."""
+"""Items of its own that a text needs to count as much as its kind: the share of a few follows their answers."""
 
 _Shares = dict[tuple[object, str], tuple[int, int]]
 

@@ -20,7 +20,7 @@ import numpy as np
 from situs._files import canonical_json, digest
 from situs.anatomy import finding_of
 from situs.facts import BoxRules, TwinRules
-from situs.items._record import Choices, Item, answer_key
+from situs.items._record import Choices, Item, answer_key, marks_of
 from situs.items._slots import Slot, asked_of, dealt, slots_of
 from situs.items._twins import Placement
 
@@ -50,6 +50,8 @@ class Draft(msgspec.Struct, frozen=True):
     """Its tags."""
     split: str = ""
     organ: str = ""
+    marked: bool = False
+    """A mark is drawn into its picture."""
 
 
 def draft(item: Item, split: str = "") -> Draft:
@@ -61,7 +63,7 @@ def draft(item: Item, split: str = "") -> Draft:
     text, level = item.question, item.level
     organ = next((tag for tag in item.tags if tag.startswith("organ:")), "")
     frame = item.frames[0] if level == "slice" and item.frames else -1
-    about = (text, key, right, pool, shared, frame, item.tags, split, organ)
+    about = (text, key, right, pool, shared, frame, item.tags, split, organ, bool(marks_of(item)))
     return Draft(item.item_id, item.patient_id, item.task, item.form, level, *about)
 
 
@@ -87,7 +89,8 @@ def arrange_findings(drafts: Sequence[Draft], seed: int, rules: BoxRules, twins:
             stratum = "untwinned" if entry.form == "text" else "headline"
             placed[entry.item_id] = Placement(stratum, (), "")
     for name, entries in sorted(fixed.items()):
-        asked = _asked(_fixed(entries, rules, twins), name, seed)
+        # Where a drawn mark lies tells which of two kindred findings it is on: a control.
+        asked = {} if entries[0].marked else _asked(_fixed(entries, rules, twins), name, seed)
         placed |= asked or _untwinned(entries, rules)
     for name, entries in sorted(shared.items()):
         rng = np.random.default_rng(int(digest("options", str(seed), canonical_json(name), size=8), 16))
