@@ -197,9 +197,8 @@ def _may_mean(fact: Fact, sentence: str) -> bool:
     axis = next((axis for axis, words in _EXTENTS.items() if words.search(sentence)), None)
     if fact.kind.startswith("extent."):
         return axis is None or fact.kind == f"extent.{axis}"
-    if fact.kind.startswith(("gap.", "main_gap", "surface_gap", "centre_distance", "axial_diameter", "volume")):
-        return fact.kind != "volume_ratio"
-    return fact.kind == "slices_spanned"
+    kinds = ("gap.", "main_gap", "surface_gap", "centre_distance", "axial_diameter", "volume")
+    return fact.kind.startswith(kinds) and fact.kind != "volume_ratio"
 
 
 def _held(fact: Fact, value: float, dimension: str) -> bool | None:

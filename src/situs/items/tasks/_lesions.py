@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 from situs._files import digest
-from situs.anatomy import term
+from situs.anatomy import is_part, lesion_family, measured
 from situs.facts import Ledger, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Option, Step
@@ -21,10 +21,6 @@ _THIRDS = (
     Option("middle", "the middle third"),
     Option("lower", "the lower third"),
 )
-
-
-_HOLDERS = ["liver", "spleen", "pancreas", "kidney_left", "kidney_right"]
-"""Organs offered beside the right one, the same for every patient."""
 
 
 class LesionOrgan:
@@ -47,18 +43,31 @@ class LesionOrgan:
         if fact.value is None:
             return NotAsked("no organ clearly holds the lesion")
         organ = resolve(ledger, str(fact.value))
-        organs = [*_HOLDERS, organ.key] if organ.key not in _HOLDERS else _HOLDERS
+        shown = (resolve(ledger, name) for name in ledger.structures if lesion_family(name) is None)
+        organs = [s for s in shown if s.key == organ.key or _may_hold(ledger, s, organ)]
+        if len(organs) < 2:
+            return NotAsked("no other organ annotated to tell it from")
         return compose(
             ledger,
             [subject],
-            text="In which organ does the largest annotated lesion lie?",
+            text="In which organ does the largest lesion lie?",
             answer=Choice(organ.key),
             facts=(fact,),
             steps=(Step("compare", "See which organ surrounds it.", (fact.fact_id,)),),
             conclusion=f"It lies in {organ.phrase}.",
             needs=("side_convention",),
-            pool=tuple(Option(name, f"the {term(name).plain}") for name in organs),
+            pool=tuple(Option(s.key, s.phrase) for s in organs),
         )
+
+
+def _may_hold(ledger: Ledger, other: Subject, organ: Subject) -> bool:
+    """Whether it is offered as a wrong organ: a measured one, and no part or whole of the right one.
+
+    Only what the scan shows is offered.
+    """
+    if other.term.kind != "organ" or not measured(other.term).limits_ml:
+        return False
+    return not is_part(other.term, organ.term, ledger.terms)
 
 
 class LesionPole:
@@ -82,6 +91,8 @@ class LesionPole:
         if holds.value is None:
             return NotAsked("no organ clearly holds the lesion")
         organ = str(holds.value)
+        if not measured(ledger.terms[organ]).thirds:
+            return NotAsked("nobody gives the third of this organ")
         if ledger.is_cut(ledger.whole(organ)):
             return NotAsked("structure cut off by the scan")
         height = ledger.fact("height_in", subject.structure, ledger.whole(organ))
