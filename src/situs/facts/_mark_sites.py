@@ -29,8 +29,7 @@ _HOLDERS = ("organ", "vessel", "tract", "muscle", "bone", "vertebra", "region")
 
 def needed_depth_mm(ledger: Ledger) -> float:
     """How far inside its structure a mark must lie, so that it stays inside however the boundary errs."""
-    half = float(np.linalg.norm(ledger.regions.grid.affine.spacing_mm)) / 2.0
-    return max(ledger.recipe.truth.mark_depth_mm, half, ledger.annotation.surface_mm)
+    return max(ledger.recipe.truth.mark_depth_mm, ledger.half_diagonal_mm, ledger.annotation.surface_mm)
 
 
 def mark_sites(ledger: Ledger) -> Sites:

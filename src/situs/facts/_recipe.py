@@ -63,6 +63,10 @@ class AnnotationError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     surface_mm: float
     volume_percent: float
 
+    def moved(self, distance_mm: float) -> AnnotationError:
+        """The same error with the surface so much less certain."""
+        return msgspec.structs.replace(self, surface_mm=self.surface_mm + distance_mm)
+
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Thresholds, annotation errors, quotas and split shares."""
