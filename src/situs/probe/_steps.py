@@ -174,7 +174,8 @@ def _checks(
 
 def _measured_between(item: Item, sentence: str, about: Sequence[str], facts: StudyFacts) -> Sequence[str]:
     """What a quantity is about: "to the aorta it is 95 mm" measures from what the item asks about."""
-    if len(about) != 1 or not _DISTANCE.search(sentence):
+    is_extent = any(words.search(sentence) for words in _EXTENTS.values())
+    if len(about) != 1 or is_extent or not _DISTANCE.search(sentence):
         return about
     other = facts.structure(item.parameters.get("a", ""))
     return (other, about[0]) if other and other != about[0] else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 
 from situs._files import digest
@@ -71,7 +72,7 @@ def _may_hold(ledger: Ledger, other: Subject, organ: Subject) -> bool:
 
 
 class LesionPole:
-    """Asks in which third of its organ, from top to bottom, a lesion lies."""
+    """Asks in which third of its organ, from top to bottom, a lesion lies, where readers say so."""
 
     name = "lesion_pole"
 
@@ -104,7 +105,7 @@ class LesionPole:
         return compose(
             ledger,
             [subject],
-            text=f"In which third of its organ, from top to bottom, is {subject.phrase} centred?",
+            text=f"In which third of {_without_side(ledger, organ)}, from top to bottom, is {subject.phrase} centred?",
             answer=Choice(answer.value),
             facts=(height, holds),
             steps=(measure_step(f"Its centre lies at {quantity(number(height), 'fraction')} of the height.", height),),
@@ -113,6 +114,11 @@ class LesionPole:
             difficulty=min(number(height) * 3 - third, third + 1 - number(height) * 3) / max(1e-6, (high - low) * 1.5),
             pool=_THIRDS,
         )
+
+
+def _without_side(ledger: Ledger, organ: str) -> str:
+    """`the kidney` for the left kidney: which one it is, is for the reader to find."""
+    return "the " + re.sub(r"\b(left|right) ", "", ledger.terms[organ].plain)
 
 
 class LesionPair:
