@@ -36,6 +36,11 @@ class Finding(msgspec.Struct, frozen=True):
         """The phrase without its article, as it stands in an option or beside a box."""
         return self.phrase.removeprefix("an ").removeprefix("a ")
 
+    @property
+    def is_plural(self) -> bool:
+        """Whether a sentence says `are` of it: `enlarged ventricles`."""
+        return self.bare == self.phrase and re.search(r"[^siu]s$", self.phrase) is not None
+
     def confusable_with(self, other: Finding) -> bool:
         """Whether the two share a family, or are the same."""
         return self.name == other.name or bool(set(self.families) & set(other.families))

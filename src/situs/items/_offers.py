@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 __all__ = ["is_ordered", "offers", "random_offer"]
 
-_ORDERED = ("level.choice", "volume.range", "lesion_pole.choice")
+_ORDERED = ("level.choice", "volume.range", "lesion_pole.choice", "report_level.choice", "report_part.choice")
 """Kinds of question whose options have an order: those offered together lie next to each other."""
 _OPPOSITES = (
     ("left", "right"),
@@ -25,11 +25,16 @@ def is_ordered(kind: str) -> bool:
 
 
 def opposite(value: str) -> str | None:
-    """`kidney_right` for `kidney_left`, `lower` for `upper`; None for what has no opposite."""
-    swap = {a: b for pair in _OPPOSITES for a, b in (pair, pair[::-1])}
+    """`kidney_right` for `kidney_left`, `lower` for `upper`; None for what has no opposite.
+
+    The side counts first: the opposite of the left upper lobe is the right upper lobe.
+    """
     words = re.split(r"([^a-z]+)", value)
-    swapped = "".join(swap.get(word, word) for word in words)
-    return swapped if swapped != value else None
+    for a, b in _OPPOSITES:
+        swapped = "".join({a: b, b: a}.get(word, word) for word in words)
+        if swapped != value:
+            return swapped
+    return None
 
 
 def is_complete(values: Collection[str], pool: Collection[str]) -> bool:
