@@ -12,7 +12,7 @@ from situs.facts import Ledger, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Option, Step
 from situs.items._subjects import ANY_LESION, Subject, resolve, second
-from situs.items.tasks._shared import compose, measure_step, obstacle
+from situs.items.tasks._shared import FAR, compose, measure_step, obstacle
 from situs.space import Axis
 
 __all__ = ["LesionOrgan", "LesionPair", "LesionPole"]
@@ -127,22 +127,24 @@ class LesionPair:
     name = "lesion_pair"
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """Every pair of lesion families, and the two largest of each, in three respects."""
+        """Every pair of lesion families, and the two largest of each, in the respects that make sense."""
         lesions = [s for s in subjects if s.is_lesion]
         twos = [(s, other) for s in lesions if (other := second(ledger, s)) is not None]
         for a, b in (*itertools.combinations(lesions, 2), *twos):
-            for ask in ("larger", "forward", "higher") if (a, b) not in twos else ("forward", "higher"):
+            for ask in _respects(ledger, a, b):
                 if int(digest(a.key, b.key, ask), 16) % 2:
                     a, b = b, a
                 yield Question(self.name, "choice", {"ask": ask, "a": a.key, "b": b.key})
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
-        """Asked if the two clearly differ in that respect."""
+        """Asked if the two are not far apart and clearly differ in that respect."""
         ask = question.parameters["ask"]
         a, b = resolve(ledger, question.parameters["a"]), resolve(ledger, question.parameters["b"])
         found = obstacle(ledger, [a, b], whole=True, oriented=ask != "larger")
         if found is not None:
             return found
+        if number(ledger.fact("centre_distance", a.structure, b.structure)) > ledger.recipe.truth.far_centres_mm:
+            return FAR
         if ask == "larger":
             fact = ledger.fact("volume_ratio", a.structure, b.structure)
             (low, high), neutral = span(fact), 1.0
@@ -170,3 +172,10 @@ class LesionPair:
             difficulty=abs(number(fact) - neutral) / max(1e-6, (high - low) / 2),
             pool=tuple(Option(s.key, s.phrase) for s in (a, b)),
         )
+
+
+def _respects(ledger: Ledger, a: Subject, b: Subject) -> tuple[str, ...]:
+    """Of one kind the largest is larger; of two organs nobody asks which lesion lies higher or further forward."""
+    one_kind = a.key.split(":")[1] == b.key.split(":")[1]
+    one_organ = ledger.terms[a.structure].part_of == ledger.terms[b.structure].part_of
+    return ("larger",) * (not one_kind) + ("forward", "higher") * one_organ
