@@ -101,11 +101,6 @@ class _Readings:
         nearest = round(float(self.on_slice[0]))
         return self.steady and self.body == nearest and round(float(self.beside[0])) == nearest
 
-    def off_centre(self) -> float:
-        """How far from the vertebra's centre, at most, by either reading; in steps to the next."""
-        nearest = round(float(self.on_slice[0]))
-        return max(abs(float(levels[0]) - nearest) for levels in (self.on_slice, self.beside))
-
 
 def _register(which: str) -> None:
     @kind(f"level_beside.{which}")
@@ -119,15 +114,16 @@ def _register(which: str) -> None:
         """Place along the spine (0 = C1) of the centroid, the top or the bottom: what lies on that axial slice.
 
         That is where the slice meets the curve through the vertebral bodies. Flags: `disputed` where another body is
-        larger on the slice, or the nearest place on the curve is at another; `near_line` between two vertebrae by
-        either reading; `beyond` the annotated ones.
+        larger on the slice, or the nearest place on the curve is at another; `near_line` between two vertebrae;
+        `beyond` the annotated ones.
         """
         readings = _Readings(ledger, name, which)
+        value = float(readings.on_slice[0])
         conditions = {
-            "beyond": not readings.spine.holds(float(readings.on_slice[0])),
+            "beyond": not readings.spine.holds(value),
             "cut": ledger.is_cut(name),
             "disputed": not readings.agree(),
-            "near_line": readings.off_centre() > 0.5 - ledger.recipe.truth.level_dead_band,
+            "near_line": abs(value - round(value)) > 0.5 - ledger.recipe.truth.level_dead_band,
         }
         flags = tuple(flag for flag, holds in conditions.items() if holds)
         return _record(ledger, f"level.{which}", name, readings.on_slice, readings.slack, flags)
