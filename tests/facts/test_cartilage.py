@@ -127,8 +127,7 @@ def test_a_gentle_thinning_and_a_bare_margin_are_not_called_lost() -> None:
 def test_a_medial_and_a_lateral_mask_are_one_cartilage() -> None:
     layer = np.zeros((4, 4, 4), np.uint8)
     names = ("femur", "medial_tibial_cartilage", "lateral_tibial_cartilage")
-    for value, name in enumerate(names, start=1):
-        layer[value] = value
+    layer[1:] = np.arange(1, 4)[:, None, None]
     structures = tuple(Structure(value, name, 0, value) for value, name in enumerate(names, start=1))
     masks = masks_for(BANK, LabelMap(Grid(layer.shape, Affine(np.eye(4))), (layer,), structures), names)
     assert {tuple(voxel) for voxel in masks.indices("tibial_cartilage")} == {tuple(v) for v in np.argwhere(layer >= 2)}
