@@ -45,14 +45,18 @@ def digest(*parts: bytes | str, size: int = 16) -> str:
     return state.hexdigest()
 
 
-def write_atomic(path: Path, content: bytes | str) -> None:
-    """Replace `path` by `content` in one step: a crash leaves the old file or the new, never a part."""
+def write_atomic(path: Path, content: bytes | str, *, private: bool = False) -> None:
+    """Replace `path` by `content` in one step: a crash leaves the old file or the new, never a part.
+
+    A private file can be read by its owner only.
+    """
     raw = content.encode() if isinstance(content, str) else content
     temporary = path.with_name(f".{path.name}.{_WRITER}-{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_dead_parts(path.parent)
-        with temporary.open("wb") as stream:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(temporary, flags, 0o600 if private else 0o666), "wb") as stream:
             stream.write(raw)
             stream.flush()
             os.fsync(stream.fileno())
