@@ -195,8 +195,10 @@ def test_stems_are_kept_on_request(situs, named_studies, tmp_path) -> None:
 @pytest.mark.parametrize("kind", ["opaque", "table", "stem"])
 def test_a_tables_ids_are_kept_on_request_only(situs, named_studies, plain_content, tmp_path, kind) -> None:
     table = tmp_path / "studies.csv"
-    rows = [f"{NAME}-{n},Jane {NAME} {n},data/{NAME}_{n}/segmentations\n" for n in range(2)]
-    table.write_text("study,patient,labels\n" + "".join(rows))
+    folders = [named_studies / f"{NAME}_{n}" for n in range(2)]
+    images = [next(folder.glob("*.nii.gz")) for folder in folders]
+    rows = [f"{NAME}-{n},Jane {NAME} {n},{images[n]},{folders[n] / 'segmentations'}\n" for n in range(2)]
+    table.write_text("study,patient,image,labels\n" + "".join(rows))
     found = ids(situs, table, tmp_path / "a", "--ids", kind)
     if kind == "opaque":
         assert not any(NAME in name for pair in found for name in pair)

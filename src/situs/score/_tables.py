@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from situs._files import write_atomic
+from situs._files import file_name, write_atomic
 from situs.errors import SitusError
 
 __all__ = ["Cell", "Table", "csv_text", "latex_text", "markdown_text", "write_tables"]
@@ -112,7 +112,7 @@ def write_tables(folder: Path, tables: Iterable[Table]) -> list[Path]:
     written = []
     for table in tables:
         for ending, text in (("csv", csv_text(table)), ("md", markdown_text(table)), ("tex", latex_text(table))):
-            path = folder / f"{table.name}.{ending}"
+            path = folder / f"{file_name(table.name)}.{ending}"
             write_atomic(path, text.encode())
             written.append(path)
     return written
