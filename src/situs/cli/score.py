@@ -103,6 +103,7 @@ def command(
     from situs.profiles import load_profile
     from situs.score import (
         Verdicts,
+        check_tables_folder,
         choose_metrics,
         parse_verdicts_option,
         score_run,
@@ -110,6 +111,7 @@ def command(
         write_tables,
     )
 
+    check_tables_folder(tables)
     files = tuple(parse_verdicts_option(text) for text in verdicts)
     if profile is not None and answers.is_dir():
         raise SitusError("a run knows its profile", where="--profile", fix="drop it")

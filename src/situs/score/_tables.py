@@ -14,7 +14,7 @@ import msgspec
 from situs._files import file_name, write_atomic
 from situs.errors import SitusError
 
-__all__ = ["Cell", "Table", "csv_text", "latex_text", "markdown_text", "write_tables"]
+__all__ = ["Cell", "Table", "check_tables_folder", "csv_text", "latex_text", "markdown_text", "write_tables"]
 
 Cell = str | int | float | None
 """A word, a number, or nothing."""
@@ -104,10 +104,15 @@ def _text(cell: Cell) -> str:
     return f"{cell:.3f}" if isinstance(cell, float) else f"{cell:,}" if isinstance(cell, int) else cell
 
 
+def check_tables_folder(folder: Path | None) -> None:
+    """Stop where tables cannot be written, before anything else is."""
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise SitusError("is a file, not a folder", where=folder, fix="choose another --tables")
+
+
 def write_tables(folder: Path, tables: Iterable[Table]) -> list[Path]:
     """Every table as CSV, Markdown and LaTeX; returns the files."""
-    if folder.exists() and not folder.is_dir():
-        raise SitusError("is a file, not a folder", where=folder, fix="choose another --tables")
+    check_tables_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for table in tables:
