@@ -254,7 +254,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 
 @pytest.mark.parametrize("command", ["report", "score"])
-def test_tables_that_cannot_be_written_stop_a_command_before_it_writes(
+def test_tables_that_cannot_be_written_stop_a_command_first(
     refused, bench, random_run, work, command
 ) -> None:
     (work / "tables").write_text("mine")
