@@ -254,9 +254,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 
 @pytest.mark.parametrize("command", ["report", "score"])
-def test_tables_that_cannot_be_written_stop_a_command_first(
-    refused, bench, random_run, work, command
-) -> None:
+def test_tables_that_cannot_be_written_stop_a_command_first(refused, bench, random_run, work, command) -> None:
     (work / "tables").write_text("mine")
     words = (random_run, "--out", "report.html") if command == "report" else (bench, random_run)
     assert "is a file, not a folder" in refused(command, *words, "--tables", "tables")
