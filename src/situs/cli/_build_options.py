@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from situs.cli._ask_judges import print_asked
-from situs.cli._output import json_option, out_option, print_json, print_table, warn
+from situs.cli._output import echo, json_option, out_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
     from situs.build import BuildOptions, BuildResult
@@ -97,4 +97,4 @@ def finish(result: BuildResult, given: dict[str, Any], asked: Sequence[AskedByID
     rows = [[reason, f"{count:,}"] for reason, count in result.not_asked.items()]
     print_table("not asked", ["why", "n"], rows)
     for note in result.notes:
-        click.echo(note)
+        echo(note)

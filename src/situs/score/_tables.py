@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from situs._files import file_name, write_atomic
+from situs._text import markdown_safe
 from situs.errors import SitusError
 
 __all__ = ["Cell", "Table", "check_tables_folder", "csv_text", "latex_text", "markdown_text", "write_tables"]
@@ -67,12 +68,12 @@ def markdown_text(table: Table) -> str:
     """A pipe table under its title, with the caption behind it."""
 
     def line(cells: Iterable[str]) -> str:
-        return "| " + " | ".join(re.sub(r"\s+", " ", cell).replace("|", r"\|") for cell in cells) + " |"
+        return "| " + " | ".join(map(markdown_safe, cells)) + " |"
 
     rule = ["---" if number == 0 else "---:" for number in range(len(table.columns))]
-    lines = [f"**{table.title}**", "", line(table.columns), line(rule)]
+    lines = [f"**{markdown_safe(table.title)}**", "", line(table.columns), line(rule)]
     lines += [line(map(_text, row)) for row in table.rows]
-    return "\n".join([*lines, *(["", table.caption] if table.caption else [])]) + "\n"
+    return "\n".join([*lines, *(["", markdown_safe(table.caption)] if table.caption else [])]) + "\n"
 
 
 def latex_text(table: Table) -> str:
