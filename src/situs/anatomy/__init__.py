@@ -5,7 +5,7 @@ from situs.anatomy._findings import NORMAL, Finding, finding_name, finding_of, k
 from situs.anatomy._relevance import compared, is_sided_lesion, measured, near_lesion, ranked
 from situs.anatomy._terms import Naming, Term, canonical_name, is_head, is_spine, lesion_family, term
 from situs.anatomy._vocabulary import Vocabulary, load_vocabulary, shipped_vocabularies
-from situs.anatomy._wholes import are_akin, is_part, wholes
+from situs.anatomy._wholes import are_akin, is_part, organs_in_parts, wholes
 
 __all__ = [
     "NORMAL",
@@ -32,6 +32,7 @@ __all__ = [
     "near_lesion",
     "neighbours",
     "organ_of_volume",
+    "organs_in_parts",
     "ranked",
     "shipped_vocabularies",
     "suspects",

@@ -67,7 +67,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "counting": (
         "How many separate {plural} did the reader mark in this volume? Count each once, over all its frames.",
         "Count the separate {plural} that the reader marked in this volume, each once over all its frames.",
-        "How many separate {plural} has the reader marked in this volume, each counted once over all its frames?",
+        "What is the number of separate {plural} that the reader marked in this volume, each counted once?",
     ),
     "classification.one.slice": (
         "Which of these findings did the reader mark on this slice?",
