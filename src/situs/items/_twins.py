@@ -22,6 +22,7 @@ from situs.facts import TwinRules
 from situs.items._candidates import Candidate
 from situs.items._marked import drawn_letter, lettered
 from situs.items._mix import class_of, shares_kept
+from situs.items._offers import is_ordered, offers, random_offer
 from situs.items._record import Item, Option, marks_of
 from situs.items._slots import Slot, asked_of, dealt, slots_of
 
@@ -33,10 +34,6 @@ _TEXTS = 16
 """Different texts of one kind of question, at most: more would ask the same of a patient in other words."""
 _SHOWN = 4
 """Options of one question, at most."""
-
-
-_ORDERED = ("level.choice", "volume.range")
-"""Kinds of question whose options have an order: those offered together lie next to each other."""
 
 
 class Outline(msgspec.Struct, frozen=True):
@@ -163,7 +160,9 @@ def arrange(
 
 
 def _text_of(entry: Outline) -> _Text:
-    return (entry.task, entry.form, entry.text, *entry.pool)
+    """What is asked; the vertebrae that a scan shows are part of the patient, not of the question."""
+    pool = () if is_ordered(entry.kind) else entry.pool
+    return (entry.task, entry.form, entry.text, entry.must_offer, *pool)
 
 
 def _named_only(outlines: Iterable[Outline]) -> set[_Text]:
@@ -227,23 +226,26 @@ def _twins(entries: list[Outline], rules: TwinRules) -> Iterator[tuple[tuple[str
 
 
 def _best_offer(entries: list[Outline], rules: TwinRules) -> tuple[tuple[str, ...], _Twins]:
-    """The answers to offer: the commonest two, three or four, whichever tell most.
+    """The answers to offer: those two, three or four that tell most.
 
     A question tells by how far it may rise above chance, in units of its noise: with m options
     (1 − 1/m)² / (1/m · (1 − 1/m)) = m − 1.
     """
-    counts = Counter(str(entry.key) for entry in entries)
-    must = entries[0].must_offer if entries else ""
-    if must and must not in counts:
+    if not entries:
         return (), []
-    keys = sorted(counts, key=lambda key: (key != must, -counts[key], key))
+    first, counts = entries[0], Counter(str(entry.key) for entry in entries)
+    if first.must_offer and first.must_offer not in counts:
+        return (), []
     # That it cannot be told is fair beside two other answers that occur; beside one, knowledge would do without sight.
     best: tuple[int, tuple[str, ...], _Twins] = (0, (), [])
-    for count in range(3 if must else 2, min(_SHOWN, len(keys)) + 1):
-        values = tuple(value for value in entries[0].pool if value in keys[:count])
-        groups = dealt(slots_of(entries, values, lambda entry: entry.series), rules.fewest, rules.together)
-        worth = (count - 1) * sum(map(len, groups))
-        if worth >= best[0] and groups:
+    pools = {entry.pool for entry in entries}
+    for values in offers(first.kind, pools, counts, _SHOWN, first.must_offer):
+        if (len(values) - 1) * min(counts[value] for value in values) <= best[0]:
+            continue
+        able = [entry for entry in entries if set(values) <= set(entry.pool)]
+        groups = dealt(slots_of(able, values, lambda entry: entry.series), rules.fewest, rules.together)
+        worth = (len(values) - 1) * sum(map(len, groups))
+        if worth > best[0]:
             best = worth, values, groups
     return best[1:]
 
@@ -337,14 +339,8 @@ def _shown(entry: Outline, seed: int) -> tuple[str, ...]:
     """All options if they are few, else the answer and others drawn at random; of ordered ones, neighbours."""
     if entry.form != "choice" or entry.key is None:
         return ()
-    if entry.kind in _ORDERED:
-        at, count = entry.pool.index(entry.key), len(entry.pool)
-        firsts = range(max(0, at - _SHOWN + 1), max(0, min(at, count - _SHOWN)) + 1)
-        first = firsts[int(digest(str(seed), "window", entry.item_id), 16) % len(firsts)]
-        return entry.pool[first : first + _SHOWN]
-    others = sorted((v for v in entry.pool if v != entry.key), key=lambda v: digest(str(seed), entry.item_id, v))
-    shown = {entry.key, *others[: _SHOWN - 1]}
-    return tuple(value for value in entry.pool if value in shown)
+    draw = {value: digest(str(seed), entry.item_id, value) for value in entry.pool}
+    return random_offer(entry.kind, entry.pool, entry.key, _SHOWN, draw)
 
 
 def _ordered(entry: Outline, placement: Placement, seed: int) -> Placement:
