@@ -208,9 +208,12 @@ def folds_by_text(twins: list[Item]) -> list[tuple[list[Item], list[Item]]]:
 
 
 def folds_within_text(twins: list[Item]) -> list[tuple[list[Item], list[Item]]]:
-    """Every text on both sides, over different patients."""
+    """Every text on both sides, over different patients.
+
+    One way only: where the halves differ by luck, whoever learns from either is wrong on the other, twice over.
+    """
     halves = [[i for i in twins if zlib.crc32(i.patient_id.encode()) % 2 == side] for side in (0, 1)]
-    return [(halves[0], halves[1]), (halves[1], halves[0])]
+    return [(halves[0], halves[1])]
 
 
 @pytest.mark.parametrize("learner", [by_letter, by_value])
@@ -229,12 +232,13 @@ def test_the_words_do_not_tell_in_the_headline(items, prompts, folds, learner) -
     assert_inside_chance(right, tried, learner.__name__)
 
 
-def test_the_learners_can_learn(items, prompts) -> None:
+def test_the_learners_can_learn(items) -> None:
     """Where the answer does stand in the prompt, both find it; otherwise the test above would prove nothing."""
-    twins = [item for item in items if item.stratum == "headline" and not item.options]
-    told = {i.item_id: prompts[i.item_id] + f" hint{answer_key(i.answer)}" for i in twins}
+    asked = [item for item in items if not item.options]
+    told = {i.item_id: f"Is it so? hint{answer_key(i.answer)}" for i in asked}
     for learner in (by_letter, by_value):
-        outcome = [right for train, test in folds_within_text(twins) for right in learner(train, test, told)]
+        outcome = [right for train, test in folds_within_text(asked) for right in learner(train, test, told)]
+        assert len(outcome) > 20
         assert np.mean(outcome) > 0.95
 
 
