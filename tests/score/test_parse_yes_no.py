@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from situs.score._parse_common import Parsed, RefusedInWords, Unparsed
-from situs.score._parse_yes_no import parse_yes_no
+from situs.score.read.result import Parsed, RefusedInWords, Unparsed
+from situs.score.read.yes_no import parse_yes_no
 
 REFUSED, UNPARSED = "refused", "unparsed"
 

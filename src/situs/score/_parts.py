@@ -49,14 +49,14 @@ from situs.score._metrics_sets import (
     set_f1,
     set_iou,
 )
-from situs.score._parse_boxes import parse_boxes
-from situs.score._parse_choice import parse_choice
-from situs.score._parse_choices import parse_choices
-from situs.score._parse_common import Parsed, RefusedInWords, Result
-from situs.score._parse_frames import parse_frames
-from situs.score._parse_grades import Offered, parse_grades
-from situs.score._parse_number import parse_number
-from situs.score._parse_yes_no import parse_yes_no
+from situs.score.read.boxes import parse_boxes
+from situs.score.read.choice import parse_choice
+from situs.score.read.choices import parse_choices
+from situs.score.read.result import Parsed, RefusedInWords, Result
+from situs.score.read.frames import parse_frames
+from situs.score.read.grades import Offered, parse_grades
+from situs.score.read.number import parse_number
+from situs.score.read.yes_no import parse_yes_no
 from situs.space import FrameBox, WorldBox
 
 __all__ = [

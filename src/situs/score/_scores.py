@@ -26,7 +26,7 @@ from situs.score._metrics_grades import (
 )
 from situs.score._metrics_numbers import SPEARMAN_WITHIN_STRUCTURE
 from situs.score._outcomes import NOT_COUNTED, Outcome, Scored, judge
-from situs.score._parse_boxes import INFERRED
+from situs.score.read.boxes import INFERRED
 from situs.score._protocol_ct_spatialvqa import PublishedScores
 from situs.score._protocol_sgmri import SgmriTable
 from situs.score._shortcut_gain import ShortcutGain, gain_over_best
