@@ -49,14 +49,19 @@ from situs.score._metrics_sets import (
     set_f1,
     set_iou,
 )
-from situs.score.read.boxes import parse_boxes
-from situs.score.read.choice import parse_choice
-from situs.score.read.choices import parse_choices
-from situs.score.read.result import Parsed, RefusedInWords, Result
-from situs.score.read.frames import parse_frames
-from situs.score.read.grades import Offered, parse_grades
-from situs.score.read.number import parse_number
-from situs.score.read.yes_no import parse_yes_no
+from situs.score.read import (
+    Offered,
+    Parsed,
+    RefusedInWords,
+    Result,
+    parse_boxes,
+    parse_choice,
+    parse_choices,
+    parse_frames,
+    parse_grades,
+    parse_number,
+    parse_yes_no,
+)
 from situs.space import FrameBox, WorldBox
 
 __all__ = [
@@ -107,11 +112,11 @@ def unread_part(item: Item, answer: Simple, state: str, reason: str) -> Part:
     return Part(state, False, reason, dict.fromkeys(_metric_ids(item, answer), 0.0), graded)
 
 
-def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Part:
+def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None, language: str = "en") -> Part:
     """Parse a reply as an answer of this kind and score it; `shown` is needed for places only."""
     if isinstance(answer, Text):
         return unread_part(item, answer, "unjudged", "a text answer needs a judge")
-    result = parse_part(item, answer, response, shown)
+    result = parse_part(item, answer, response, shown, language)
     if isinstance(result, RefusedInWords):
         return unread_part(item, answer, "refused", "refused in words")
     if not isinstance(result, Parsed):
@@ -119,25 +124,29 @@ def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None) 
     return _score(item, answer, result, shown)
 
 
-def parse_part(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Result[Any]:
-    """What a reply says, as an answer of this kind; free text is not read."""
+def parse_part(
+    item: Item, answer: Simple, response: str, shown: Viewing | None, language: str = "en"
+) -> Result[Any]:
+    """What a reply in a language says, as an answer of this kind; free text is not read."""
     match answer:
         case YesNo():
-            return parse_yes_no(response, item.question)
+            return parse_yes_no(response, item.question, language=language)
         case Number(unit=unit):
-            return parse_number(response, unit)
+            return parse_number(response, unit, question=item.question, language=language)
         case Choices():
-            return parse_choices(response, item.options)
+            return parse_choices(response, item.options, language=language)
         case Grades(grades):
             return parse_grades(response, sorted(grades), _offered(item))
         case Frames(contiguous=contiguous) if shown is not None:
             count = len(shown.layout(item).frames)
-            return parse_frames(response, shown.space.frame_base, count, contiguous=contiguous)
+            return parse_frames(
+                response, shown.space.frame_base, count, contiguous=contiguous, language=language
+            )
         case Boxes(boxes) if shown is not None:
             labels = sorted({box.label for box in boxes})
             return parse_boxes(response, shown.space, shown.sizes(item), labels)
         case _:
-            return parse_choice(response, item.options)
+            return parse_choice(response, item.options, item.question, language=language)
 
 
 def _score(item: Item, answer: Simple, result: Parsed[Any], shown: Viewing | None) -> Part:

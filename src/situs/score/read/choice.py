@@ -25,6 +25,7 @@ _OF_PICTURE = Unparsed("a side of the picture, not of the patient")
 _NOTHING = Unparsed("no option named")
 _OTHER_SIDE = re.compile(r"\b(?:the )?(?:opposite|other) side\b|\bcontralateral\b", re.IGNORECASE)
 _WITH_ANOTHER = re.compile(r"\b(?:and|&) (?:mark |point )?X\b|\bX (?:and|&)\b")
+_CLAUSE_MARK = re.compile(r"[,;.(:]")
 _CLAUSE_END = re.compile(r"[.;!?\n]|, |\b(?:because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE)
 
 
@@ -55,7 +56,11 @@ def compare(found: Sequence[Statement], plain: str, question: str) -> None:
     asked, opposite = _comparison(question)
     for statement in found:
         for claim in statement.claims:
-            if claim.certainty is not Certainty.ASSERTED or claim.negated or claim.role > Role.CONCLUDED:
+            if claim.certainty is not Certainty.ASSERTED or claim.negated or claim.role is Role.FINAL:
+                continue
+            if claim.role is Role.STATED:
+                if _is_compared(plain, claim, statement) and not _CLAUSE_MARK.search(plain[claim.end : claim.end + 3]):
+                    claim.certainty = Certainty.DOUBTED
                 continue
             words = _predicate(plain, claim, statement)
             if words & opposite:

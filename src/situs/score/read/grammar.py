@@ -90,7 +90,8 @@ class Statement:
     asks: bool
     alone: bool
     """Nothing but its claims and words that do not matter."""
-    turned: bool = False
+    announced: Role | None = None
+    """The role that it announces ("Final answer: …"), with or without a claim."""
 
 
 @dataclass(slots=True)
@@ -116,6 +117,8 @@ class _Scope:
 _BREAKS = frozenset({"stop", "ask", "line"})
 _GLUE = frozenset({"comma", "and", "or", "slash", "open", "close", "quote", "boxed", "unboxed", "colon", "dash"})
 _LINKS = frozenset({"the", "a", "an", "option", "options", "mark", "marks", "point", "letter", "choice", "i.e", "also", "slice", "to"})
+_FIRST_MENTIONS, _LAST_MENTIONS = 40, 200
+"""Mentions that are weighed, from both ends, where answers stand; the cap bounds the work on hostile replies."""
 _MOST_GLUE = 8
 """Tokens between two mentions that are still one list."""
 
@@ -137,7 +140,10 @@ def statements(text: str, mentions: Sequence[Mention], lexicon: Lexicon, *, apar
     `apart` makes a claim of every single mention instead of those in a row. Mentions that are no `subjects` (yes, no)
     have no predicates: "No: it is not seen" does not deny the no.
     """
-    return _Walker(text, lexicon, apart, subjects).walk(tokenise(text, mentions, lexicon))
+    named = sorted(mentions, key=lambda mention: mention.start)
+    if len(named) > _FIRST_MENTIONS + _LAST_MENTIONS:
+        named = [*named[:_FIRST_MENTIONS], *named[-_LAST_MENTIONS:]]
+    return _Walker(text, lexicon, apart, subjects).walk(tokenise(text, named, lexicon))
 
 
 class _Walker:
@@ -196,7 +202,7 @@ class _Walker:
         self.carried = self.carried if keeps_heading else announced
         self.all_claims += claims
         alone = bool(claims) and not sentence.content
-        statement = Statement(tokens[0].start, tokens[-1].end, claims, asks, alone, sentence.turned)
+        statement = Statement(tokens[0].start, tokens[-1].end, claims, asks, alone, sentence.announced)
         found.append(statement)
 
 
@@ -220,7 +226,6 @@ class _Sentence:
         self.denying = False
         """A "not" behind a mention whose predicate has not come yet."""
         self.announced: Role | None = None
-        self.turned = False
         self.words = 0
         self.content = False
         """Whether there are words that matter beside the claims and the lexicon's."""
@@ -336,7 +341,7 @@ class _Sentence:
         if any(token.kind == "word" and token.text not in self.walker.lexicon.fillers for token in self.tokens[:at]):
             return False
         following = self.tokens[after] if after < len(self.tokens) else None
-        return following is None or following.kind in {
+        return not self.walker.subjects or following is None or following.kind in {
             "comma", "dash", "colon", "reason", "open", "close", "unboxed", "quote", "contrast", "whereas", "than", "approve", "if", "stop",
         }  # fmt: skip
 
@@ -387,7 +392,6 @@ class _Sentence:
         self._end_clause()
         self.walker.turns += 1
         self.walker.explaining = False
-        self.turned = True
         self.base = Role.PLAIN if self.base is Role.WEAK else self.base
         self.scope = _Scope(role=self.base)
 
@@ -464,6 +468,7 @@ class _Sentence:
                 self._turn()
                 for claim in (*self.walker.all_claims, *self.made):
                     claim.retracted = True
+                self.walker.all_claims = []
         else:
             self.scope.negated = self.scope.whole_list = True
 
@@ -481,10 +486,11 @@ class _Sentence:
         self._doubt_all()
 
     def _doubt_all(self) -> None:
-        self.scope.certainty = Certainty.DOUBTED
-        self.scope.until_comma = False
+        if self.scope.certainty is not Certainty.ASIDE:
+            self.scope.certainty, self.scope.until_comma = Certainty.DOUBTED, False
         for claim in self.clause:
-            claim.certainty = Certainty.DOUBTED
+            if claim.certainty is not Certainty.ASIDE:
+                claim.certainty = Certainty.DOUBTED
 
     def _on_if(self, token: Token, at: int) -> None:
         self.scope.certainty, self.scope.until_comma = Certainty.CONDITIONAL, False
@@ -532,6 +538,9 @@ class _Sentence:
         self.scope.excepted = True
 
     def _on_explain(self, token: Token, at: int) -> None:
+        if not token.text.endswith(":") and len(self.tokens) > 1 and not self._followed_by(at, {"colon"}):
+            self._on_word(token, at)
+            return
         self.walker.explaining = True
         self.walker.carried = None
         self.base = Role.WEAK
@@ -546,16 +555,16 @@ class _Sentence:
             self._on_word(token, at)
 
     def _on_options(self, token: Token, at: int) -> None:
-        if self._followed_by(at, {"mention"}) or "of" in token.text or token.text == "between":
+        if self._followed_by(at, {"mention"}) or token.text in {"between", "out of"}:
             self.scope.certainty, self.scope.next_only = Certainty.ASIDE, True
-            self.scope.of_several = token.text == "between"
+            self.scope.of_several = token.text in {"between", "out of"}
 
     def _on_asked(self, token: Token, at: int) -> None:
         self.scope.certainty, self.scope.asked = Certainty.ASIDE, True
 
     def _on_likewise(self, token: Token, at: int) -> None:
         """"So is D": as what was said last."""
-        last = [*self.walker.all_claims, *self.made][-1:]
+        last = self.made[-1:] or self.walker.all_claims[-1:]
         self.scope.negated = bool(last) and last[0].negated
 
     def _followed_by(self, at: int, kinds: set[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
@@ -16,7 +17,7 @@ from situs.score.read.numbers.words import count_in_words, difference, digits_fo
 from situs.score.read.refusal import refuses
 from situs.score.read.reply import plain_reply
 from situs.score.read.resolve import SEVERAL, decide
-from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
+from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
 from situs.score.read.tokens import Mention
 
 __all__ = ["UNIT_MISSING", "parse_number"]
@@ -28,7 +29,9 @@ Ranges = Literal["reject", "midpoint"]
 _ROUNDED = Fraction(2, 100)
 """Two numbers in different units say the same if they differ by no more than rounding does: 111.4 mm is 11.1 cm."""
 _OTHER = Unparsed("unit of another dimension")
-_NOT_FINAL = Unparsed("the final answer is not understood")
+_ANNOUNCED = re.compile(r"^(?:the )?(?:final )?answer(?: is)?\W*", re.IGNORECASE | re.MULTILINE)
+# Behind "Answer:", a list mark or an answer: "1. 150 mL", "1) 150 mL"; on a line of its own also "1. The liver …".
+_NUMBERED = re.compile(r"\banswer(?: is)? ?[:=]? ?(?:[0-9]{1,2}(?:\. (?=[~≈]? ?[0-9])|\) (?=\S))|\n[0-9]{1,2}[.)] (?=\S))", re.IGNORECASE)
 
 
 def parse_number(text: str, unit: str, *, ranges: Ranges = "reject", question: str = "", language: str = "en") -> Result[Fraction]:
@@ -64,12 +67,15 @@ class _Reader:
         self.numbers = tokens(plain)
 
     def read(self) -> Result[Fraction]:
+        if _NUMBERED.search(self.plain):
+            return Unparsed("a list mark or an answer")
         found = statements(self.plain, [self._mention(index) for index in range(len(self.numbers))], english(), apart=True)
         if self.asked is COUNT:
             total(found, self.plain, self.numbers, self.question)
         self._promote(found)
         self._demote(found)
-        result = decide(found, self._same)
+        self._head_no_list(found)
+        result = decide(found, self._same, ranked=True)
         if isinstance(result, Parsed):
             return self._checked(int(str(result.value)), found)
         return self._nothing(result, found)
@@ -93,10 +99,26 @@ class _Reader:
         fitting = [claim for claim in claims if self._fits(claim)]
         with_unit = [claim for claim in fitting if self._units(claim)]
         for claim in claims:
-            misfit = bool(fitting) and claim not in fitting
+            misfit = claim not in fitting and any(other.role >= claim.role for other in fitting)
             bare = bool(with_unit) and claim in fitting and claim not in with_unit and claim.role <= Role.LEAD and self.asked is not COUNT
             if misfit or bare:
-                claim.certainty = Certainty.ASIDE if claim.role < Role.STATED or bare else claim.certainty
+                claim.certainty = Certainty.ASIDE
+
+    def _head_no_list(self, found: Sequence[Statement]) -> None:
+        """A number that heads a sentence with others beside it ("12 mm and 14 mm") is not said alone."""
+        for statement in found:
+            asserted = [claim for claim in statement.claims if claim.asserted and self._fits(claim)]
+            for claim in asserted:
+                beside = [
+                    other for other in asserted
+                    if other.role is Role.PLAIN and not self._same(claim.values[0], other.values[0]) and not self._in_brackets(other)
+                ]  # fmt: skip
+                if claim.role is Role.LEAD and beside:
+                    claim.role = Role.PLAIN
+
+    def _in_brackets(self, claim: Claim) -> bool:
+        opened = self.plain.rfind("(", max(0, claim.start - 80), claim.start)
+        return opened >= 0 and ")" not in self.plain[opened : claim.start]
 
     def _fits(self, claim: Claim) -> bool:
         return all(isinstance(self._value(self.numbers[int(str(value))]), Parsed) for value in claim.values)
@@ -127,6 +149,8 @@ class _Reader:
             if claim.role is Role.WEAK or claim.negated or claim.certainty is Certainty.ASKED or strongest > claim.role:
                 continue
             for value in claim.values:
+                if value == index:
+                    continue
                 trouble = self._conflict(self.numbers[int(str(value))], result)
                 if trouble is not None:
                     return trouble
@@ -142,11 +166,13 @@ class _Reader:
         claims = [claim for statement in found for claim in statement.claims]
         if refuses(self.plain) and not any(claim.asserted and claim.role >= Role.LEAD for claim in claims):
             return RefusedInWords()
-        counted = count_in_words(self.plain) if self.asked is COUNT and not any(claim.asserted for claim in claims) else None
+        bare = _ANNOUNCED.sub("", self.plain)
+        counted = count_in_words(bare) if self.asked is COUNT and not any(claim.asserted for claim in claims) else None
         if counted is not None:
             return Parsed(Fraction(counted))
         if isinstance(result, Unparsed):
-            return Unparsed("several numbers") if result == SEVERAL else result
+            together = sum(any(claim.asserted for claim in one.claims) for one in found) == 1
+            return Unparsed("several numbers") if result == SEVERAL or (result == CONTRADICTION and together) else result
         reasons = [self._value(self.numbers[int(str(value))]) for claim in claims for value in claim.values]
         told = next((reason for reason in reasons if isinstance(reason, Unparsed)), None)
         return told or Unparsed("no number" if not claims else "numbers, but none is said to be the answer")

@@ -132,10 +132,17 @@ class OptionNames:
         for match in _LETTER.finditer(plain):
             if self._is_option(plain, match):
                 self.letters.add(match.start())
-                yield Mention(match.start(), match.end(), ALPHABET.index(match[1].upper()))
+                index = ALPHABET.index(match[1].upper())
+                yield Mention(match.start(), self._end(plain, match.end(), index), index)
         for match in re.finditer(r"(?<!\w)([A-Z])\1{1,4}(?!\w)", plain):
             if plain.strip(" .") == match[0]:
                 yield Mention(match.start(), match.end(), ALPHABET.index(match[1]))
+
+    def _end(self, plain: str, end: int, index: int) -> int:
+        """Where a letter ends: behind its option's text, if that is a letter too ("B) C")."""
+        words = self.cores[index] if index < self.count else ""
+        following = re.compile(rf"[).:]+ ?{re.escape(words)}(?!\w)", re.IGNORECASE).match(plain, end) if len(words) == 1 else None
+        return following.end() if following else end
 
     def _is_option(self, plain: str, match: re.Match[str]) -> bool:
         letter = match[1]
@@ -145,6 +152,8 @@ class OptionNames:
         named = _NAMED_PREFIX.search(before) is not None
         alone = _is_alone(before, after)
         if _denied_noun(before) or _tail(after) in _words()["letter_tails"]:
+            return False
+        if letter == "A" and after[:1] == ":" and not self._owns(index, after) and self._labels_answer(plain, match):
             return False
         if index >= self.count:
             listed = _LISTED_BEFORE.search(before) is not None and not _tail(after) and letter not in "IX"
@@ -157,6 +166,12 @@ class OptionNames:
         if after[:2] == ". " and after[2:3].islower():
             return _tail(after[1:]) in _LOWER_REASON
         return letter not in "AI" or not _is_article(letter, after, before)
+
+    @staticmethod
+    def _labels_answer(plain: str, match: re.Match[str]) -> bool:
+        """Whether "A:" stands for "Answer:", as in "Q: … A: …": no other letter heads a line so, and no verdict follows."""
+        verdict = re.match(r": ?(?:yes|no|true|false|correct|incorrect|wrong|right|present|absent|[✓✔✅✗✘❌])\b", plain[match.end() : match.end() + 14], re.IGNORECASE)
+        return verdict is None and not re.search(r"(?<!\w)[B-Z]:", plain)
 
     def _is_lower_option(self, plain: str, match: re.Match[str], *, enclosed: bool, named: bool, alone: bool) -> bool:
         before, after = plain[max(0, match.start() - 30) : match.start()], plain[match.end() : match.end() + 40]
@@ -286,7 +301,7 @@ def _of_picture(plain: str, phrase: str, start: int, end: int) -> bool:
 
 def _idiom(plain: str, phrase: str, start: int, end: int) -> bool:
     """Whether a word of direction is none here: "right behind", "nothing left to see", "as I said above"."""
-    if " " in phrase or phrase not in _directions():
+    if " " in phrase or phrase not in _directions() or phrase in {"upper", "middle", "lower", "central", "mid"}:
         return False
     before = plain[max(0, start - 60) : start]
     idiom = _IDIOM_AFTER.get(phrase)
@@ -318,7 +333,7 @@ def _is_article(letter: str, after: str, before: str) -> bool:
     if letter not in "AI":
         return False
     if letter == "I":
-        return not re.match(r"[).:\]]", after)
+        return not re.match(r"[).:\]]|\s*(?:$|\ue001)", after)
     following = re.match(r" ([A-Za-z][A-Za-z'-]*)", after)
     return following is not None and following[1].lower() not in _words()["behind_a"]
 

@@ -17,25 +17,47 @@ __all__ = ["SEVERAL", "TAKEN_BACK", "decide"]
 SEVERAL = Unparsed("several options named")
 TAKEN_BACK = Unparsed("the answer is taken back")
 UNSURE = Unparsed("not said for sure")
+NOT_FINAL = Unparsed("the final answer is not understood")
 
 Same = Callable[[Hashable, Hashable], bool]
 
 
-def decide(found: Sequence[Statement], same: Same = lambda a, b: a == b) -> Result[Hashable] | None:
-    """The one answer that the reply gives; None if it makes no claim at all."""
+def decide(found: Sequence[Statement], same: Same = lambda a, b: a == b, *, ranked: bool = False) -> Result[Hashable] | None:
+    """The one answer that the reply gives; None if it makes no claim at all.
+
+    `ranked` lets an announced answer stand against what was concluded or said alone before it: numbers on the way to
+    the answer stand alone as well.
+    """
     claims = [claim for statement in found for claim in statement.claims]
+    if _ends_unread(found):
+        return NOT_FINAL
     finals = [statement for statement in found if any(claim.role is Role.FINAL for claim in statement.claims)]
     if finals:
         return _final(finals[-1], same)
     for least in (Role.LEAD, Role.PLAIN):
         strong = [claim for claim in claims if claim.role >= least and claim.asserted]
         if strong:
+            if ranked:
+                strong = _strongest(strong)
             return _agreed(strong, claims, found, same)
     if any(claim.retracted and claim.role >= Role.LEAD for claim in claims):
         return TAKEN_BACK
     if any(claim.certainty is Certainty.DOUBTED or claim.alternatives for claim in claims):
         return UNSURE
     return None
+
+
+def _ends_unread(found: Sequence[Statement]) -> bool:
+    """Whether the reply announces its final answer last of all, and nothing in it can be read."""
+    last = max((index for index, one in enumerate(found) if one.announced is Role.FINAL), default=None)
+    return last is not None and not any(one.claims for one in found[last:])
+
+
+def _strongest(strong: list[Claim]) -> list[Claim]:
+    """The claims of the highest role since the reply last turned; of those before, if none came after."""
+    latest = [claim for claim in strong if claim.turns == strong[-1].turns]
+    highest = max(claim.role for claim in latest)
+    return [claim for claim in latest if claim.role is highest]
 
 
 def _final(statement: Statement, same: Same) -> Result[Hashable] | None:

@@ -36,6 +36,7 @@ _NOT_ECHOED = re.compile(
     r"(?:it|they|there|this|that) (?:is|does|are|do|has)|it(?:'s| is) (?:very |highly )?unlikely that it (?:is|does)(?: (?!not\b|n't)[a-z]+){0,6}",
     re.IGNORECASE,
 )
+_ANNOUNCED = re.compile(r"^\W*(?:(?:the |my |final |short )*(?:answer|ans|response|result|verdict|conclusion|a)(?: is)?[:=]?|[^:]{0,40}:) ?[\"'(\[*]*", re.IGNORECASE)
 _NUMBERED = re.compile(r"\.? ?[0-9]")
 
 
@@ -129,7 +130,8 @@ def _standing_alone(sentence: str) -> tuple[int, int, bool] | None:
     opening = _OPENING.match(sentence)
     start = opening.end() if opening else 0
     hedge = _HEDGED.match(sentence, start)
-    heads = {start, hedge.end() if hedge else start}
+    announced = _ANNOUNCED.match(sentence)
+    heads = {start, hedge.end() if hedge else start, announced.end() if announced else start}
     stops = [len(sentence.rstrip(" \"')]*"))]
     comma = re.compile(r"[,:–—(]").search(sentence, start)
     if comma:
