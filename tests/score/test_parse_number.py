@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from situs.errors import SitusError
-from situs.score.read.result import Parsed, RefusedInWords, Unparsed
 from situs.score.read.number import UNIT_MISSING, parse_number
+from situs.score.read.result import Parsed, RefusedInWords, Unparsed
 
 REFUSED = "refused"
 RANGE, DIMENSIONS, OTHER, SEVERAL = (

@@ -51,6 +51,11 @@ _SHOWN = (
     "--profile",
     help="For ANSWERS.jsonl: what was shown, a name or a TOML file. Default: every frame at its own pixels.",
 )
+@click.option(
+    "--reply-language",
+    metavar="LANG",
+    help="The language of the replies: en, de, fr, es or zh. Default: the profile's, which is en unless it says other.",
+)
 @click.option("--human", type=click.Path(path_type=Path), help="Human verdicts on some answers, to calibrate judges.")
 @click.option("--breakdowns", "break_down", is_flag=True, help="By structure, system, side, size, difficulty and more.")
 @click.option("--signatures", "explain", is_flag=True, help="Why answers are wrong, and whether stated steps hold.")
@@ -79,6 +84,7 @@ def command(
     judges: tuple[str, ...],
     protocol: str | None,
     profile: str | None,
+    reply_language: str | None,
     human: Path | None,
     break_down: bool,
     explain: bool,
@@ -118,7 +124,16 @@ def command(
     chosen = choose_metrics(metrics)
     asked = ask_judges(bench, answers, judges, [name for name, _ in files], protocol, AskOptions(**options))
     given = Verdicts((*files, *asked.files), protocol, human, models=dict(asked.models))
-    scores = score_run(bench, answers, profile=shown, metrics=chosen, seed=seed, verdicts=given, rates=asked.rates)
+    scores = score_run(
+        bench,
+        answers,
+        profile=shown,
+        metrics=chosen,
+        seed=seed,
+        verdicts=given,
+        rates=asked.rates,
+        reply_language=reply_language,
+    )
     extras = look_into(
         bench,
         answers,
@@ -160,6 +175,7 @@ def _contract(scores: Scores) -> dict[str, object]:
         "over_best_shortcut": scores.over_best_shortcut,
         "not_computed": scores.not_computed,
         "warnings": scores.warnings,
+        "unread": scores.unread,
         "by_subscore": scores.by_subscore,
         "baselines_by_tag": {name: table.by_tag for name, table in scores.baselines.items() if table.by_tag},
         "baselines_by_subscore": {name: table.by_subscore for name, table in scores.baselines.items()},

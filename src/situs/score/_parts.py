@@ -112,11 +112,11 @@ def unread_part(item: Item, answer: Simple, state: str, reason: str) -> Part:
     return Part(state, False, reason, dict.fromkeys(_metric_ids(item, answer), 0.0), graded)
 
 
-def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None, language: str = "en") -> Part:
+def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Part:
     """Parse a reply as an answer of this kind and score it; `shown` is needed for places only."""
     if isinstance(answer, Text):
         return unread_part(item, answer, "unjudged", "a text answer needs a judge")
-    result = parse_part(item, answer, response, shown, language)
+    result = parse_part(item, answer, response, shown)
     if isinstance(result, RefusedInWords):
         return unread_part(item, answer, "refused", "refused in words")
     if not isinstance(result, Parsed):
@@ -124,10 +124,9 @@ def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None, 
     return _score(item, answer, result, shown)
 
 
-def parse_part(
-    item: Item, answer: Simple, response: str, shown: Viewing | None, language: str = "en"
-) -> Result[Any]:
-    """What a reply in a language says, as an answer of this kind; free text is not read."""
+def parse_part(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Result[Any]:
+    """What a reply says, as an answer of this kind; free text is not read."""
+    language = "en" if shown is None else shown.profile.reply_language
     match answer:
         case YesNo():
             return parse_yes_no(response, item.question, language=language)
@@ -139,9 +138,7 @@ def parse_part(
             return parse_grades(response, sorted(grades), _offered(item))
         case Frames(contiguous=contiguous) if shown is not None:
             count = len(shown.layout(item).frames)
-            return parse_frames(
-                response, shown.space.frame_base, count, contiguous=contiguous, language=language
-            )
+            return parse_frames(response, shown.space.frame_base, count, contiguous=contiguous, language=language)
         case Boxes(boxes) if shown is not None:
             labels = sorted({box.label for box in boxes})
             return parse_boxes(response, shown.space, shown.sizes(item), labels)

@@ -3,6 +3,7 @@
 from situs.score.read.boxes import INFERRED, parse_boxes
 from situs.score.read.choice import parse_choice
 from situs.score.read.choices import parse_choices
+from situs.score.read.clean import without_spans
 from situs.score.read.frames import parse_frames
 from situs.score.read.grades import Offered, parse_grades
 from situs.score.read.language import known_language
@@ -33,4 +34,5 @@ __all__ = [
     "parse_number",
     "parse_yes_no",
     "quantities",
+    "without_spans",
 ]

@@ -25,6 +25,7 @@ _OF_PICTURE = Unparsed("a side of the picture, not of the patient")
 _NOTHING = Unparsed("no option named")
 _OTHER_SIDE = re.compile(r"\b(?:the )?(?:opposite|other) side\b|\bcontralateral\b", re.IGNORECASE)
 _WITH_ANOTHER = re.compile(r"\b(?:and|&) (?:mark |point )?X\b|\bX (?:and|&)\b")
+_COMPARED = re.compile(r"(?<!rather )(?<!other )\bthan\b", re.IGNORECASE)
 _CLAUSE_MARK = re.compile(r"[,;.(:]")
 _CLAUSE_END = re.compile(r"[.;!?\n]|, |\b(?:because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE)
 
@@ -80,11 +81,8 @@ def _predicate(plain: str, claim: Claim, statement: Statement) -> set[str]:
 
 def _is_compared(plain: str, claim: Claim, statement: Statement) -> bool:
     """Whether the claim's sentence compares it with another option, and not in the way that is asked."""
-    return any(
-        other.certainty is Certainty.ASIDE and other.start > claim.end and re.search(r"\bthan\b", plain[claim.end : other.start])
-        and not re.search(r"\b(?:rather|other) than\b", plain[claim.end : other.start])
-        for other in statement.claims
-    )  # fmt: skip
+    beside = [other for other in statement.claims if other.certainty is Certainty.ASIDE and other.start > claim.end]
+    return any(_COMPARED.search(plain, claim.end, other.start) for other in beside)
 
 
 @lru_cache(maxsize=256)
@@ -131,13 +129,16 @@ def _option(value: object, found: Sequence[Statement], plain: str, names: Option
 def _by_words(value: int, found: Sequence[Statement], plain: str, names: OptionNames) -> bool:
     """Whether the chosen option is also named by its own words."""
     return any(
-        value in claim.values and re.search(rf"\b{re.escape(names.cores[value])}\b", plain[claim.start : claim.end], re.IGNORECASE)
+        value in claim.values
+        and re.search(rf"\b{re.escape(names.cores[value])}\b", plain[claim.start : claim.end], re.IGNORECASE)
         for statement in found
         for claim in statement.claims
     )
 
 
-def _unless_unsure(result: Result[object] | None, found: Sequence[Statement], plain: str, names: OptionNames) -> Result[str]:
+def _unless_unsure(
+    result: Result[object] | None, found: Sequence[Statement], plain: str, names: OptionNames
+) -> Result[str]:
     claims = [claim for statement in found for claim in statement.claims]
     sure = isinstance(result, Unparsed) and any(claim.role >= Role.LEAD and claim.asserted for claim in claims)
     if not sure:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 
 from situs.items import Option
+from situs.score.read.clean import visible
 from situs.score.read.grammar import Certainty, Claim, Role, Statement, statements
 from situs.score.read.lexicon import english, language_file
 from situs.score.read.loose_json import loose_values
-from situs.score.read.clean import visible
 from situs.score.read.options import ALPHABET, OptionNames
 from situs.score.read.refusal import refuses
 from situs.score.read.reply import plain_reply
@@ -20,7 +20,18 @@ __all__ = ["parse_choices"]
 
 _LOWER_RUN = re.compile(r"[\s(]*[a-z](?:\)?[\s,;/&+.(]+(?:and )?[a-z])*[\s).]*")
 _GLUED = re.compile(r"(?:^|(?<=[\s\ue000:]))([A-Z]{2,10})(?=[.\s\ue001]|$)")
-_KEYS = {"answer", "answers", "finalanswer", "choice", "choices", "selected", "options", "letters", "findings", "selection"}
+_KEYS = {
+    "answer",
+    "answers",
+    "finalanswer",
+    "choice",
+    "choices",
+    "selected",
+    "options",
+    "letters",
+    "findings",
+    "selection",
+}
 _UNSURE = Unparsed("not said for sure")
 
 
@@ -54,12 +65,18 @@ def parse_choices(text: str, options: Sequence[Option], *, language: str = "en")
 
 def _chosen(found: Sequence[Statement]) -> set[int] | Unparsed:
     claims = _deciding(found)
-    open_ones = [claim for claim in claims if not claim.negated and claim.certainty is not Certainty.ASIDE and claim.role is not Role.WEAK]
+    open_ones = [
+        claim
+        for claim in claims
+        if not claim.negated and claim.certainty is not Certainty.ASIDE and claim.role is not Role.WEAK
+    ]
     if any(claim.certainty is Certainty.DOUBTED or claim.alternatives or claim.excepted for claim in open_ones):
         return _UNSURE
     if any(claim.certainty is Certainty.CONDITIONAL for claim in open_ones):
         return _UNSURE
-    asserted = {int(str(value)) for claim in claims if claim.asserted and claim.role is not Role.WEAK for value in claim.values}
+    asserted = {
+        int(str(value)) for claim in claims if claim.asserted and claim.role is not Role.WEAK for value in claim.values
+    }
     denied = {int(str(value)) for claim in claims if claim.denied for value in claim.values}
     if asserted & denied:
         return Unparsed("contradictory answers")
@@ -67,9 +84,14 @@ def _chosen(found: Sequence[Statement]) -> set[int] | Unparsed:
 
 
 def _deciding(found: Sequence[Statement]) -> list[Claim]:
-    """The claims that count: those of the last final statement, of the last announcement, or all since the last turn."""
+    """The claims that count: those of the last final statement, of the last announcement,
+    or all since the last turn."""
     for role in (Role.FINAL, Role.STATED):
-        marked = [index for index, one in enumerate(found) if any(claim.role is role and claim.asserted for claim in one.claims)]
+        marked = [
+            index
+            for index, one in enumerate(found)
+            if any(claim.role is role and claim.asserted for claim in one.claims)
+        ]
         if marked:
             last = marked[-1]
             claims = [claim for claim in found[last].claims if claim.role is role]
@@ -91,7 +113,10 @@ def _glued(plain: str, names: OptionNames) -> list[Mention]:
         letters = match[1]
         alone = not re.search(r"[a-z]{2}", re.sub(r"(?i)answers?|options?|final|:", "", plain))
         if alone and len(set(letters)) == len(letters) and max(map(ALPHABET.index, letters)) < names.count:
-            found += [Mention(match.start() + k, match.start() + k + 1, ALPHABET.index(letter)) for k, letter in enumerate(letters)]
+            found += [
+                Mention(match.start() + k, match.start() + k + 1, ALPHABET.index(letter))
+                for k, letter in enumerate(letters)
+            ]
     return found
 
 
@@ -105,7 +130,9 @@ def _given(text: str) -> str:
     return ""
 
 
-def _whole(plain: str, options: Sequence[Option], found: Sequence[Statement], names: OptionNames) -> Result[tuple[str, ...]]:
+def _whole(
+    plain: str, options: Sequence[Option], found: Sequence[Statement], names: OptionNames
+) -> Result[tuple[str, ...]]:
     """Replies that name no option: all of them, none of them, or no answer."""
     words = language_file("en")["options"]
     bare = re.sub(r"^(?:final answer|answer|the answer is|answers)\W*", "", plain.lower()).strip(" .!*\"'\ue000\ue001")

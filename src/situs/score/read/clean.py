@@ -12,7 +12,7 @@ from situs.score.read.json_answers import mark_json
 from situs.score.read.language import glossed
 from situs.score.read.tables import rows_as_lines
 
-__all__ = ["FINAL_CLOSE", "FINAL_OPEN", "LONGEST_REPLY", "MOST_CHARACTERS", "clean", "visible"]
+__all__ = ["FINAL_CLOSE", "FINAL_OPEN", "LONGEST_REPLY", "MOST_CHARACTERS", "clean", "visible", "without_spans"]
 
 MOST_CHARACTERS = 2_000_000
 """A reply that is longer is not read at all."""
@@ -78,6 +78,22 @@ def clean(text: str, *, language: str = "en") -> str:
         text = pattern.sub(replacement, text)
     text = re.sub(r"[^\S\n]+", " ", text)
     return re.sub(r" ?\n\s*", "\n", text).strip()
+
+
+def without_spans(text: str, opening: str, closing: str) -> str:
+    """The text without every stretch from an opening mark to the next closing one; one that is never closed stays.
+
+    What `re.sub("<open>.*?<close>", "", text)` gives, in linear time whatever the text.
+    """
+    parts: list[str] = []
+    position = 0
+    while (start := text.find(opening, position)) >= 0:
+        end = text.find(closing, start + len(opening))
+        if end < 0:
+            break
+        parts.append(text[position:start])
+        position = end + len(closing)
+    return "".join([*parts, text[position:]])
 
 
 def visible(text: str, longest: int = LONGEST_REPLY) -> str:

@@ -27,7 +27,8 @@ _TOTAL_AFTER = re.compile(r"\s+(?:axial |consecutive |contiguous )?(?:frames|sli
 _ASIDE = re.compile(r"\([^()]{0,40}\)|(?:/|\bof|\bout of)\s*[0-9]{1,5}")
 _LINK = re.compile(rf"[\s#*\"'(\[]*(?:{_WORD})?[\s#*\"'(\[:=]*", re.IGNORECASE)
 _RANGE = re.compile(
-    r"[\s)\]\"']*,?\s*(?:(?:and |, )?(?:up |down )?(?:-|–|—|~|→|->|to|through|thru|until|till|\.\.+|…|:)|(?:,? ?(?:and )?ending (?:on|at|with|in)))[\s]*(?:the\s+)?",
+    r"[\s)\]\"']*,?\s*(?:(?:and |, )?(?:up |down )?(?:-|–|—|~|→|->|to|through|thru|until|till|\.\.+|…|:)|"
+    r"(?:,? ?(?:and )?ending (?:on|at|with|in)))[\s]*(?:the\s+)?",
     re.IGNORECASE,
 )
 _LIST = re.compile(r"[\s)\]\"']*(?:,\s*and|and|,|;|&|\+)\s*(?:the\s+)?", re.IGNORECASE)
@@ -39,7 +40,19 @@ _NONE = re.compile(
 _ALL = re.compile(
     r"\b(?:all|every|each|throughout all)(?: of)?(?: the)? (?:[0-9]+ )?(?:frames?|slices?|images?)\b", re.IGNORECASE
 )
-_KEYS = ("frames", "framerange", "slices", "slicerange", "frame", "slice", "range", "images", "image", "answer", "finalanswer")
+_KEYS = (
+    "frames",
+    "framerange",
+    "slices",
+    "slicerange",
+    "frame",
+    "slice",
+    "range",
+    "images",
+    "image",
+    "answer",
+    "finalanswer",
+)
 _ENDS = (
     ("start", "end"), ("first", "last"), ("from", "to"), ("startframe", "endframe"), ("firstframe", "lastframe"),
     ("startslice", "endslice"), ("firstslice", "lastslice"), ("min", "max"), ("begin", "end"),
@@ -60,7 +73,9 @@ class _Listed:
     label: str = ""
 
 
-def parse_frames(text: str, first: int, count: int, *, contiguous: bool = True, language: str = "en") -> Result[tuple[int, ...]]:
+def parse_frames(
+    text: str, first: int, count: int, *, contiguous: bool = True, language: str = "en"
+) -> Result[tuple[int, ...]]:
     """Positions of the pictures that a reply names, in order.
 
     `first` is the number of the first picture and `count` how many were shown. Where one range is asked for
@@ -69,7 +84,7 @@ def parse_frames(text: str, first: int, count: int, *, contiguous: bool = True, 
     plain = plain_reply(text, language)
     if isinstance(plain, Unparsed):
         return plain
-    named = _from_json(visible(text), contiguous)
+    named: set[int] | Unparsed | None = _from_json(visible(text), contiguous)
     if named is None:
         named = _from_prose(plain, first, count, contiguous)
     if isinstance(named, Unparsed) or named is None:
@@ -91,7 +106,9 @@ def _from_prose(plain: str, first: int, count: int, contiguous: bool) -> set[int
     if _NONE.fullmatch(plain):
         return set()
     groups = [group for group in _grouped(plain) if not group.measured]
-    found = statements(plain, [Mention(group.start, group.end, index) for index, group in enumerate(groups)], english(), apart=True)
+    found = statements(
+        plain, [Mention(group.start, group.end, index) for index, group in enumerate(groups)], english(), apart=True
+    )
     chosen = _chosen(found, groups, contiguous)
     if chosen is None and _ALL.search(plain):
         return set(range(first, first + count))
@@ -146,7 +163,11 @@ def _grouped(plain: str) -> list[_Listed]:
             found.append(_Listed(match.start(), match.end(), {value}, label=label))
         else:
             group = found[-1]
-            low, high = sorted((int(_WHOLE_END.findall(plain[group.start : group.end])[-1]), value)) if joint == "range" else (value, value)
+            low, high = (
+                sorted((int(_WHOLE_END.findall(plain[group.start : group.end])[-1]), value))
+                if joint == "range"
+                else (value, value)
+            )
             group.numbers |= set(range(low, min(high, low + LONGEST_RANGE) + 1))
             group.ranged |= joint == "range"
             group.end = match.end()
@@ -187,7 +208,9 @@ def _from_json(text: str, contiguous: bool) -> set[int] | None:
     for found in reversed(list(loose_values(text))):
         if isinstance(found.value, dict):
             named = _in_object(found.value, contiguous, 0)
-        elif isinstance(found.value, list) and not re.search(r"[a-z]{4}", text[: found.start] + text[found.end :], re.I):
+        elif isinstance(found.value, list) and not re.search(
+            r"[a-z]{4}", text[: found.start] + text[found.end :], re.I
+        ):
             named = _in_value(found.value, contiguous)
         else:
             continue

@@ -1,4 +1,5 @@
-"""How a reply means the answers it mentions: asserted, denied, doubted, conditional, asked, or only named beside another.
+"""How a reply means the answers it mentions: asserted, denied, doubted, conditional, asked,
+or only named beside another.
 
 A sentence is walked once from left to right. A `_Scope` holds what the words so far do to the next mention; a mention
 becomes a `Claim` with that scope; words behind it ("… is unlikely", "…: no", "…, if it is 1 mm") change the claims of
@@ -116,8 +117,10 @@ class _Scope:
 
 _BREAKS = frozenset({"stop", "ask", "line"})
 _GLUE = frozenset({"comma", "and", "or", "slash", "open", "close", "quote", "boxed", "unboxed", "colon", "dash"})
-_LINKS = frozenset({"the", "a", "an", "option", "options", "mark", "marks", "point", "letter", "choice", "i.e", "also", "slice", "to"})
-_FIRST_MENTIONS, _LAST_MENTIONS = 40, 200
+_LINKS = frozenset(
+    {"the", "a", "an", "option", "options", "mark", "marks", "point", "letter", "choice", "i.e", "also", "slice", "to"}
+)
+_FIRST_MENTIONS, _LAST_MENTIONS = 20, 100
 """Mentions that are weighed, from both ends, where answers stand; the cap bounds the work on hostile replies."""
 _MOST_GLUE = 8
 """Tokens between two mentions that are still one list."""
@@ -134,7 +137,9 @@ class _Group:
     boxed: bool = False
 
 
-def statements(text: str, mentions: Sequence[Mention], lexicon: Lexicon, *, apart: bool = False, subjects: bool = True) -> list[Statement]:
+def statements(
+    text: str, mentions: Sequence[Mention], lexicon: Lexicon, *, apart: bool = False, subjects: bool = True
+) -> list[Statement]:
     """The sentences of a cleaned reply, with the claims they make.
 
     `apart` makes a claim of every single mention instead of those in a row. Mentions that are no `subjects` (yes, no)
@@ -283,7 +288,9 @@ class _Sentence:
         """Whether "…, B is wrong" begins a clause of its own instead of going on with the list."""
         token = self.tokens[following]
         assert token.mention is not None
-        if token.mention.value == group.mentions[-1].value or any(part.kind in {"and", "or", "slash"} for part in between):
+        if token.mention.value == group.mentions[-1].value or any(
+            part.kind in {"and", "or", "slash"} for part in between
+        ):
             return False
         kinds = {part.kind for part in between}
         if kinds & {"colon", "dash"} and len(self.tokens[following - len(between) - 1].text) > 1:
@@ -325,7 +332,13 @@ class _Sentence:
             turns=self.walker.turns,
             excepted=scope.excepted,
         )
-        if scope.negated and len(values) > 1 and not scope.whole_list and "comma" in group.joined and not group.joined & {"or", "and"}:
+        if (
+            scope.negated
+            and len(values) > 1
+            and not scope.whole_list
+            and "comma" in group.joined
+            and not group.joined & {"or", "and"}
+        ):
             claim.certainty = Certainty.DOUBTED  # "not A, B": is B the answer?
         self.made.append(claim)
         if self.walker.subjects:
@@ -342,7 +355,8 @@ class _Sentence:
             return False
         following = self.tokens[after] if after < len(self.tokens) else None
         return not self.walker.subjects or following is None or following.kind in {
-            "comma", "dash", "colon", "reason", "open", "close", "unboxed", "quote", "contrast", "whereas", "than", "approve", "if", "stop",
+            "comma", "dash", "colon", "reason", "open", "close", "unboxed", "quote", "contrast", "whereas",
+            "than", "approve", "if", "stop",
         }  # fmt: skip
 
     # words
@@ -361,7 +375,11 @@ class _Sentence:
         self._announce(Role.FINAL)
 
     def _on_answer(self, token: Token, at: int) -> None:
-        if self.made and token.text in {"choice", "choices", "answer", "selected", "chosen"} and self._behind_copula(at):
+        if (
+            self.made
+            and token.text in {"choice", "choices", "answer", "selected", "chosen"}
+            and self._behind_copula(at)
+        ):
             self._approve()  # "B is the answer"
             return
         self._announce(Role.STATED)
@@ -374,7 +392,9 @@ class _Sentence:
             self.scope.role = max(self.scope.role, role)
 
     def _behind_copula(self, at: int) -> bool:
-        return bool(self.clause) and any(token.text in {"is", "be", "are"} for token in self.tokens[max(0, at - 4) : at])
+        return bool(self.clause) and any(
+            token.text in {"is", "be", "are"} for token in self.tokens[max(0, at - 4) : at]
+        )
 
     def _on_conclude(self, token: Token, at: int) -> None:
         self._end_clause()
@@ -407,7 +427,11 @@ class _Sentence:
         for token in self.tokens[at : at + 4]:
             if token.kind == "mention":
                 return True
-            if token.kind != "word" or token.text not in self.walker.lexicon.fillers or token.text in self.walker.lexicon.verbs - {"is", "are"}:
+            if (
+                token.kind != "word"
+                or token.text not in self.walker.lexicon.fillers
+                or token.text in self.walker.lexicon.verbs - {"is", "are"}
+            ):
                 return False
         return False
 
@@ -563,7 +587,7 @@ class _Sentence:
         self.scope.certainty, self.scope.asked = Certainty.ASIDE, True
 
     def _on_likewise(self, token: Token, at: int) -> None:
-        """"So is D": as what was said last."""
+        """ "So is D": as what was said last."""
         last = self.made[-1:] or self.walker.all_claims[-1:]
         self.scope.negated = bool(last) and last[0].negated
 

@@ -40,10 +40,17 @@ def other_language(plain: str, language: str) -> bool:
 
 def glossed(text: str, language: str) -> str:
     """A reply of a declared language with the words that matter put into English."""
-    if language == "en":
+    if language == "en" or not (_foreign_words(text, language) or _SCRIPT.search(text)):
         return text
     table, pattern = _gloss(language)
     return pattern.sub(lambda match: table[match[0].casefold()], text)
+
+
+def _foreign_words(text: str, language: str) -> bool:
+    """Whether a reply is not in English after all: baselines and many models answer in it whatever is asked."""
+    table, _ = _gloss(language)
+    words = [word.lower() for word in _WORD.findall(text)]
+    return sum(word in table for word in words) > sum(word in _common() for word in words)
 
 
 @lru_cache(maxsize=8)

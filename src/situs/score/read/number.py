@@ -31,10 +31,14 @@ _ROUNDED = Fraction(2, 100)
 _OTHER = Unparsed("unit of another dimension")
 _ANNOUNCED = re.compile(r"^(?:the )?(?:final )?answer(?: is)?\W*", re.IGNORECASE | re.MULTILINE)
 # Behind "Answer:", a list mark or an answer: "1. 150 mL", "1) 150 mL"; on a line of its own also "1. The liver …".
-_NUMBERED = re.compile(r"\banswer(?: is)? ?[:=]? ?(?:[0-9]{1,2}(?:\. (?=[~≈]? ?[0-9])|\) (?=\S))|\n[0-9]{1,2}[.)] (?=\S))", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"\banswer(?: is)? ?[:=]? ?(?:[0-9]{1,2}(?:\. (?=[~≈]? ?[0-9])|\) (?=\S))|\n[0-9]{1,2}[.)] (?=\S))", re.IGNORECASE
+)
 
 
-def parse_number(text: str, unit: str, *, ranges: Ranges = "reject", question: str = "", language: str = "en") -> Result[Fraction]:
+def parse_number(
+    text: str, unit: str, *, ranges: Ranges = "reject", question: str = "", language: str = "en"
+) -> Result[Fraction]:
     """The reply's number, exactly, converted to `unit` (mm, cm², mL, %, `fraction`, …; empty for a count).
 
     A final number wins; then one that is announced, concluded (behind an equals sign, "therefore …") or stands alone;
@@ -69,7 +73,9 @@ class _Reader:
     def read(self) -> Result[Fraction]:
         if _NUMBERED.search(self.plain):
             return Unparsed("a list mark or an answer")
-        found = statements(self.plain, [self._mention(index) for index in range(len(self.numbers))], english(), apart=True)
+        found = statements(
+            self.plain, [self._mention(index) for index in range(len(self.numbers))], english(), apart=True
+        )
         if self.asked is COUNT:
             total(found, self.plain, self.numbers, self.question)
         self._promote(found)
@@ -100,7 +106,13 @@ class _Reader:
         with_unit = [claim for claim in fitting if self._units(claim)]
         for claim in claims:
             misfit = claim not in fitting and any(other.role >= claim.role for other in fitting)
-            bare = bool(with_unit) and claim in fitting and claim not in with_unit and claim.role <= Role.LEAD and self.asked is not COUNT
+            bare = (
+                bool(with_unit)
+                and claim in fitting
+                and claim not in with_unit
+                and claim.role <= Role.LEAD
+                and self.asked is not COUNT
+            )
             if misfit or bare:
                 claim.certainty = Certainty.ASIDE
 
@@ -109,10 +121,8 @@ class _Reader:
         for statement in found:
             asserted = [claim for claim in statement.claims if claim.asserted and self._fits(claim)]
             for claim in asserted:
-                beside = [
-                    other for other in asserted
-                    if other.role is Role.PLAIN and not self._same(claim.values[0], other.values[0]) and not self._in_brackets(other)
-                ]  # fmt: skip
+                beside = [other for other in asserted if other.role is Role.PLAIN and not self._in_brackets(other)]
+                beside = [other for other in beside if not self._same(claim.values[0], other.values[0])]
                 if claim.role is Role.LEAD and beside:
                     claim.role = Role.PLAIN
 
@@ -158,7 +168,10 @@ class _Reader:
 
     def _other_units(self) -> bool:
         return any(
-            token.kind is Kind.VALUE and token.units[0] is not None and token.units[0].to(self.asked) is None and token.units[0].dimension != "slices"
+            token.kind is Kind.VALUE
+            and token.units[0] is not None
+            and token.units[0].to(self.asked) is None
+            and token.units[0].dimension != "slices"
             for token in self.numbers
         )
 
@@ -172,7 +185,9 @@ class _Reader:
             return Parsed(Fraction(counted))
         if isinstance(result, Unparsed):
             together = sum(any(claim.asserted for claim in one.claims) for one in found) == 1
-            return Unparsed("several numbers") if result == SEVERAL or (result == CONTRADICTION and together) else result
+            return (
+                Unparsed("several numbers") if result == SEVERAL or (result == CONTRADICTION and together) else result
+            )
         reasons = [self._value(self.numbers[int(str(value))]) for claim in claims for value in claim.values]
         told = next((reason for reason in reasons if isinstance(reason, Unparsed)), None)
         return told or Unparsed("no number" if not claims else "numbers, but none is said to be the answer")

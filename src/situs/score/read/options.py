@@ -23,13 +23,20 @@ _PREFIX = re.compile(
     r"[.:]? ?[\"'(\[]?$",
     re.IGNORECASE,
 )
-_NAMED_PREFIX = re.compile(r"\b(?:option|choice|letter|mark|marker|point|label|labelled|labeled|circle|answer|ans)s?[.:]? ?[\"'(\[]?$", re.IGNORECASE)
+_NAMED_PREFIX = re.compile(
+    r"\b(?:option|choice|letter|mark|marker|point|label|labelled|labeled|circle|answer|ans)s?[.:]? ?[\"'(\[]?$",
+    re.IGNORECASE,
+)
 _OPTION_PREFIX = re.compile(r"\b(?:option|choice|letter|answer|ans)s?[.:]? ?[\"'(\[]?$", re.IGNORECASE)
 _LISTED_BEFORE = re.compile(r"(?<!\w)[A-Z]\)?(?:,|;| and| &|,? and) ?\(?$")
 _ANNOUNCED = re.compile(r"(?:\b(?:answer|ans|is|it's|case|choose|pick|select)\b|[:=→])[: ]*[\"'(\[]?$", re.IGNORECASE)
-_NUMBERED = re.compile(r"\b(?:option|choice) (?:number |no\.? ?|#)?([0-9]{1,2}|one|two|three|four|five|six)\b(?![.,][0-9])", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"\b(?:option|choice) (?:number |no\.? ?|#)?([0-9]{1,2}|one|two|three|four|five|six)\b(?![.,][0-9])", re.IGNORECASE
+)
 _COUNTED = ("one", "two", "three", "four", "five", "six")
-_BOUND = re.compile(r"(?:\b(?:\w+er|more|less) than|\bat least|\bat most|\bup to|\bover|\bunder|[<>≤≥]) ?$", re.IGNORECASE)
+_BOUND = re.compile(
+    r"(?:\b(?:\w+er|more|less) than|\bat least|\bat most|\bup to|\bover|\bunder|[<>≤≥]) ?$", re.IGNORECASE
+)
 _PICTURE = r"(?:image|picture|screen|slice|display|photo|scan|figure|frame|view|page|panel|viewer|film|monitor)s?"
 _OF_PICTURE = re.compile(
     r"(?:[ -]hand)?(?: (?:side|half|part|edge|portion|corner))? (?:of|in|on) (?:the |this |each |every |my |your )?"
@@ -39,18 +46,23 @@ _OF_PICTURE = re.compile(
 _PICTURE_BEFORE = re.compile(rf"\b{_PICTURE}(?:'s)? $", re.IGNORECASE)
 # "In the image, it is on the left." may mean either left; "in the image, the left kidney …" names the kidney.
 _PICTURE_LED = re.compile(
-    rf"\b(?:in|on|within|from) (?:the |this |these |each )?(?:[a-z]+ )?{_PICTURE}\b[^.;!?\n]{{0,60}}\b(?:on|to|at|towards?) (?:the )?$",
+    rf"\b(?:in|on|within|from) (?:the |this |these |"
+    rf"each )?(?:[a-z]+ )?{_PICTURE}\b[^.;!?\n]{{0,60}}\b(?:on|to|at|towards?) (?:the )?$",
     re.IGNORECASE,
 )
 _SIDE_ALONE = re.compile(r"(?:[ -]hand)?(?: side)? ?(?:$|[.,;!?)\n])")
 _SIDED = re.compile(r"\b(?:left|right|top|bottom|upper|lower)\b", re.IGNORECASE)
 _DIRECTED = re.compile(
-    r"(?:^|[.;:!?,(/\"&\n\ue000-] ?|'s |\b(?:on|to|in|at|from|the|its|is|are|was|were|be|towards?|or|and|but|more|lies?|sits?|than|"
+    r"(?:^|[.;:!?,(/\"&\n\ue000-] ?|'s |\b(?:on|to|in|at|from|the|its|is|are|was|were|be|towards?|or|and|"
+    r"but|more|lies?|sits?|than|"
     r"located|situated|positioned|placed|found|seen|extends?|appears?|directly|\w+ly|slightly|so|therefore|not|say|neither|nor|a|"
-    r"answer|it's|directed|points?|pointing|further|farther|mostly|either|between|i'd say|guess|think|likely|both|only|just|third|choose|pick) )$",
+    r"answer|it's|directed|points?|pointing|further|farther|mostly|either|between|i'd say|guess|think|"
+    r"likely|both|only|just|third|choose|pick) )$",
     re.IGNORECASE,
 )
-_NO_DIRECTION = re.compile(r"(?:\b(?:you are|you're|that is|that's|this is|which is|what is|is all|of the|as) )$", re.IGNORECASE)
+_NO_DIRECTION = re.compile(
+    r"(?:\b(?:you are|you're|that is|that's|this is|which is|what is|is all|of the|as) )$", re.IGNORECASE
+)
 _IDIOM_AFTER = {
     "right": re.compile(
         r" (?:behind|above|below|next|beside|besides|in|on|at|under|over|there|here|away|now|after|before|by|up|down|"
@@ -61,7 +73,8 @@ _IDIOM_AFTER = {
     "left": re.compile(r" (?:to (?:see|say|do|be|show|assess)|over|out|alone|behind|with|untouched)\b", re.IGNORECASE),
 }
 _ADJECTIVE = re.compile(
-    r"[ -](?:of|kidney|lobe|lung|side|sided|one|adrenal|ureter|half|ventricle|atrium|hip|femur|breast|upper|lower|middle|third|hemi\w+|hand)\b",
+    r"[ -](?:of|kidney|lobe|lung|side|sided|one|adrenal|ureter|half|ventricle|atrium|hip|femur|breast|"
+    r"upper|lower|middle|third|hemi\w+|hand)\b",
     re.IGNORECASE,
 )
 _MOST_TEXT = 400
@@ -105,17 +118,23 @@ class OptionNames:
             if len(phrase) < 2 and not bare_number:
                 continue
             for match in _pattern(phrase).finditer(plain):
-                if bare_number and not _ANNOUNCED.search(plain[max(0, match.start() - 30) : match.start()]) and plain.strip(" .*") != match[0]:
+                if (
+                    bare_number
+                    and not _ANNOUNCED.search(plain[max(0, match.start() - 30) : match.start()])
+                    and plain.strip(" .*") != match[0]
+                ):
                     continue
                 if match[0][0].isdigit() and _BOUND.search(plain[max(0, match.start() - 30) : match.start()]):
                     continue  # "more than 5 cm" does not say 5 cm
-                idle = _of_picture(plain, phrase, match.start(), match.end()) or _idiom(plain, phrase, match.start(), match.end())
+                idle = _of_picture(plain, phrase, match.start(), match.end()) or _idiom(
+                    plain, phrase, match.start(), match.end()
+                )
                 if idle and _idiom(plain, phrase, match.start(), match.end()):
                     continue
                 yield Mention(match.start(), match.end(), index, idle=idle)
 
     def _by_rank(self, plain: str) -> Iterator[Mention]:
-        """"Option 3", "the second option", "the last one"."""
+        """ "Option 3", "the second option", "the last one"."""
         if self.has_digits:
             return
         for match in _NUMBERED.finditer(plain):
@@ -141,7 +160,11 @@ class OptionNames:
     def _end(self, plain: str, end: int, index: int) -> int:
         """Where a letter ends: behind its option's text, if that is a letter too ("B) C")."""
         words = self.cores[index] if index < self.count else ""
-        following = re.compile(rf"[).:]+ ?{re.escape(words)}(?!\w)", re.IGNORECASE).match(plain, end) if len(words) == 1 else None
+        following = (
+            re.compile(rf"[).:]+ ?{re.escape(words)}(?!\w)", re.IGNORECASE).match(plain, end)
+            if len(words) == 1
+            else None
+        )
         return following.end() if following else end
 
     def _is_option(self, plain: str, match: re.Match[str]) -> bool:
@@ -158,7 +181,9 @@ class OptionNames:
         if index >= self.count:
             listed = _LISTED_BEFORE.search(before) is not None and not _tail(after) and letter not in "IX"
             optional = _OPTION_PREFIX.search(before) is not None
-            return letter.isupper() and (optional or alone or listed or bool(_ANNOUNCED.search(before) and not _tail(after)))
+            return letter.isupper() and (
+                optional or alone or listed or bool(_ANNOUNCED.search(before) and not _tail(after))
+            )
         if letter.islower():
             return self._is_lower_option(plain, match, enclosed=enclosed, named=named, alone=alone)
         if enclosed or (named and not _is_article(letter, after, before)) or alone or self._owns(index, after):
@@ -169,8 +194,13 @@ class OptionNames:
 
     @staticmethod
     def _labels_answer(plain: str, match: re.Match[str]) -> bool:
-        """Whether "A:" stands for "Answer:", as in "Q: … A: …": no other letter heads a line so, and no verdict follows."""
-        verdict = re.match(r": ?(?:yes|no|true|false|correct|incorrect|wrong|right|present|absent|[✓✔✅✗✘❌])\b", plain[match.end() : match.end() + 14], re.IGNORECASE)
+        """Whether "A:" stands for "Answer:", as in "Q: … A: …": no other letter heads a line so,
+        and no verdict follows."""
+        verdict = re.match(
+            r": ?(?:yes|no|true|false|correct|incorrect|wrong|right|present|absent|[✓✔✅✗✘❌])\b",
+            plain[match.end() : match.end() + 14],
+            re.IGNORECASE,
+        )
         return verdict is None and not re.search(r"(?<!\w)[B-Z]:", plain)
 
     def _is_lower_option(self, plain: str, match: re.Match[str], *, enclosed: bool, named: bool, alone: bool) -> bool:
@@ -184,7 +214,11 @@ class OptionNames:
             return True
         if ends and match[1] != "a" and _ANNOUNCED.search(before):
             return True
-        return after[:1] in {".", ")"} and (not before or before[-1:] == "\n") and self._owns(ALPHABET.index(match[1].upper()), after)
+        return (
+            after[:1] in {".", ")"}
+            and (not before or before[-1:] == "\n")
+            and self._owns(ALPHABET.index(match[1].upper()), after)
+        )
 
     def _owns(self, index: int, after: str) -> bool:
         """Whether the words of the letter's own option stand directly behind it."""
@@ -200,7 +234,9 @@ class OptionNames:
             words = " ".join(option.text.split())
             if not words:
                 continue
-            match = re.compile(rf"\(?\b{ALPHABET[index]}[).:] ?{re.escape(words[:_MOST_TEXT])}[.,;]?", re.IGNORECASE).search(plain, position)
+            match = re.compile(
+                rf"\(?\b{ALPHABET[index]}[).:] ?{re.escape(words[:_MOST_TEXT])}[.,;]?", re.IGNORECASE
+            ).search(plain, position)
             if match:
                 spans.append((index, *match.span()))
                 position = match.end()
@@ -226,7 +262,26 @@ def _words() -> dict[str, list[str]]:
     return language_file("en")["options"]
 
 
-_LOWER_REASON = frozenset({"because", "since", "due", "the", "this", "these", "it", "based", "as", "in", "there", "here", "on", "i", "explanation", "reason"})
+_LOWER_REASON = frozenset(
+    {
+        "because",
+        "since",
+        "due",
+        "the",
+        "this",
+        "these",
+        "it",
+        "based",
+        "as",
+        "in",
+        "there",
+        "here",
+        "on",
+        "i",
+        "explanation",
+        "reason",
+    }
+)
 
 
 @lru_cache(maxsize=512)
@@ -264,7 +319,12 @@ def _distinct(index: int, cores: tuple[str, ...]) -> Iterator[str]:
     if len(words) < 2 or any("," in other for other in cores):
         return
     sharing = [other.split() for other in cores if other.split()[-1:] == words[-1:]]
-    if len(sharing) >= 2 and all(len(other) == len(words) for other in sharing) and len(words[0]) > 1 and len(words) == 2:
+    if (
+        len(sharing) >= 2
+        and all(len(other) == len(words) for other in sharing)
+        and len(words[0]) > 1
+        and len(words) == 2
+    ):
         yield words[0]
 
 
@@ -313,7 +373,9 @@ def _idiom(plain: str, phrase: str, start: int, end: int) -> bool:
 @lru_cache(maxsize=1)
 def _directions() -> frozenset[str]:
     words = {word.strip() for line in _words()["directions"] for word in line.split("|")}
-    return frozenset(words | {"medial", "lateral", "up", "down", "inside", "outside", "over", "under", "before", "after", "back"})
+    return frozenset(
+        words | {"medial", "lateral", "up", "down", "inside", "outside", "over", "under", "before", "after", "back"}
+    )
 
 
 def _tail(after: str) -> str:
@@ -325,7 +387,11 @@ def _tail(after: str) -> str:
 def _is_alone(before: str, after: str) -> bool:
     """Whether a letter is all of its line."""
     opened = re.search(r"(?:^|[\n\ue000])[\s\"'(\[]*$", before)
-    return opened is not None and (len(before) < 30 or "\n" in before or "\ue000" in before) and bool(re.match(r"[\s.:)\]\"'!]*(?:$|\n|\ue001)", after))
+    return (
+        opened is not None
+        and (len(before) < 30 or "\n" in before or "\ue000" in before)
+        and bool(re.match(r"[\s.:)\]\"'!]*(?:$|\n|\ue001)", after))
+    )
 
 
 def _is_article(letter: str, after: str, before: str) -> bool:

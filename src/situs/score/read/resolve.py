@@ -22,7 +22,9 @@ NOT_FINAL = Unparsed("the final answer is not understood")
 Same = Callable[[Hashable, Hashable], bool]
 
 
-def decide(found: Sequence[Statement], same: Same = lambda a, b: a == b, *, ranked: bool = False) -> Result[Hashable] | None:
+def decide(
+    found: Sequence[Statement], same: Same = lambda a, b: a == b, *, ranked: bool = False
+) -> Result[Hashable] | None:
     """The one answer that the reply gives; None if it makes no claim at all.
 
     `ranked` lets an announced answer stand against what was concluded or said alone before it: numbers on the way to
@@ -92,7 +94,9 @@ def _left_open(last: Claim, value: Hashable, found: Sequence[Statement], same: S
         if last in statement.claims and not statement.asks:
             behind = [claim for claim in statement.claims if claim.start > last.start]
             return any(
-                claim.certainty is Certainty.DOUBTED and not claim.negated and not all(same(v, value) for v in claim.values)
+                claim.certainty is Certainty.DOUBTED
+                and not claim.negated
+                and not all(same(v, value) for v in claim.values)
                 for claim in behind
             )
     return False

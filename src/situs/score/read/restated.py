@@ -12,20 +12,26 @@ __all__ = ["denies", "restates", "same_question"]
 _ASKS = re.compile(r"\s*(?:is|are|was|were|does|do|did|has|have|can)\s+(?P<rest>[^?\n]{3,300})\?", re.IGNORECASE)
 _IDLE = frozenset(
     {
-        "the", "a", "an", "is", "are", "was", "were", "does", "do", "did", "to", "of", "in", "on", "at", "it", "this", "that", "there", "from", "patient's", "point",
-        "view", "any", "and", "as", "seen", "by", "be", "lie", "lies", "located", "sits", "has", "have", "one", "for", "side", "slice", "scan", "image", "with", "clearly",
+        "the", "a", "an", "is", "are", "was", "were", "does", "do", "did", "to", "of", "in", "on", "at", "it",
+        "this", "that", "there", "from", "patient's", "point",
+        "view", "any", "and", "as", "seen", "by", "be", "lie", "lies", "located", "sits", "has", "have", "one",
+        "for", "side", "slice", "scan", "image", "with", "clearly",
         "positioned", "situated",
     }
 )  # fmt: skip
 _PRESENT = frozenset({"annotated", "present", "visible", "marked"})
-_NEGATION = re.compile(r"\b(?:not|cannot|never|isn't|aren't|doesn't|don't|wasn't|no|without|neither|absent)\b|n't\b", re.IGNORECASE)
+_NEGATION = re.compile(
+    r"\b(?:not|cannot|never|isn't|aren't|doesn't|don't|wasn't|no|without|neither|absent)\b|n't\b", re.IGNORECASE
+)
 _UNSURE = re.compile(
-    r"\b(?:if|whether|could|might|may|maybe|perhaps|possibly|unclear|unsure|not sure|doubt|would|should|but|although|however|"
+    r"\b(?:if|whether|could|might|may|maybe|perhaps|possibly|unclear|unsure|not sure|doubt|would|should|"
+    r"but|although|however|"
     r"while|partly|partially|slightly|more|less|than|except|unless|question|likely|unlikely|excluded|ruled|seems?|appears?)\b",
     re.IGNORECASE,
 )
 _NONE_OF = re.compile(
-    r"(?:[^.,:;?]{1,60}, )?(?:there (?:is|are|was|were) |i (?:can )?see |i find )?no (?:(?:evidence|signs?|indication) of )?(?:an? |any )?"
+    r"(?:[^.,:;?]{1,60}, )?(?:there (?:is|are|was|were) |i (?:can )?see |i find )?no (?:(?:evidence|"
+    r"signs?|indication) of )?(?:an? |any )?"
     r"(?P<noun>[a-z][a-z -]{1,60}?)"
     r"(?: (?:(?:is|are|was|were|has been|have been) )?(?:annotated|marked|seen|present|visible|found|identified|noted|"
     r"detected|there|shown|evident)\b)?(?: (?:on|in|within) (?:this|the|any) [a-z ]{1,40})?[.!]?",
@@ -37,9 +43,12 @@ _NOT_SEEN = re.compile(
     re.IGNORECASE,
 )
 _ASKS_FOR = re.compile(
-    r"\b(?:there|annotated|marked|includes?|present|seen|visible|found|identified|detected|evidence|shows?)\b", re.IGNORECASE
+    r"\b(?:there|annotated|marked|includes?|present|seen|visible|found|identified|detected|evidence|shows?)\b",
+    re.IGNORECASE,
 )
-_TURNED_ROUND = re.compile(r"\b(?:no|not|normal|absent|free|without|unremarkable|intact|lacks?|none)\b|n't", re.IGNORECASE)
+_TURNED_ROUND = re.compile(
+    r"\b(?:no|not|normal|absent|free|without|unremarkable|intact|lacks?|none)\b|n't", re.IGNORECASE
+)
 _ANYTHING = {"finding", "abnormality"}
 
 

@@ -41,12 +41,16 @@ class Token:
 
 _PIECE = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|\n|[^\w\s]|_")
 _MARKS = {
-    ".": "stop", "!": "stop", ";": "stop", "\n": "line", "?": "ask", ",": "comma", ":": "colon", "=": "colon", "-": "dash", "–": "dash",
-    "—": "dash", "…": "comma", "(": "open", ")": "close", "[": "open", "]": "close", "/": "slash", "&": "and", "+": "and", "|": "colon",
-    FINAL_OPEN: "boxed", FINAL_CLOSE: "unboxed", "。": "stop", ",": "comma", "'": "quote", '"': "quote", "*": "quote",
+    ".": "stop", "!": "stop", ";": "stop", "\n": "line", "?": "ask", ",": "comma", ":": "colon", "=": "colon",
+    "-": "dash", "–": "dash",
+    "—": "dash", "…": "comma", "(": "open", ")": "close", "[": "open", "]": "close", "/": "slash", "&": "and",
+    "+": "and", "|": "colon",
+    FINAL_OPEN: "boxed", FINAL_CLOSE: "unboxed", "。": "stop", "'": "quote", '"': "quote", "*": "quote",
 }  # fmt: skip
 _JOINING = {"and": "and", "or": "or", "either": "or", "nor": "or"}
-_ABBREVIATED = frozenset({"approx", "ca", "e", "g", "i", "vs", "fig", "etc", "incl", "dr", "al", "resp", "ans", "max", "min"})
+_ABBREVIATED = frozenset(
+    {"approx", "ca", "e", "g", "i", "vs", "fig", "etc", "incl", "dr", "al", "resp", "ans", "max", "min"}
+)
 
 
 def tokenise(text: str, mentions: Sequence[Mention], lexicon: Lexicon) -> list[Token]:
@@ -115,7 +119,12 @@ def _kind(text: str, word: str, start: int, end: int, last: Sequence[Token]) -> 
     kind = _MARKS.get(word, "word")
     if word == "." and not _ends_sentence(text, start, end, last):
         return "quote"
-    if kind == "dash" and text[start - 1 : start] not in {" ", "\n", ""} and text[end : end + 1] not in {" ", "\n", ""} and word == "-":
+    if (
+        kind == "dash"
+        and text[start - 1 : start] not in {" ", "\n", ""}
+        and text[end : end + 1] not in {" ", "\n", ""}
+        and word == "-"
+    ):
         return "quote"
     return kind
 

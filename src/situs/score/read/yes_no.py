@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -21,7 +22,8 @@ __all__ = ["bare_answers", "parse_yes_no"]
 _SENTENCE = re.compile(r"[^.;!?\n\ue000\ue001]+")
 _OPENING = re.compile(r"^[\s\"'(\[*>•–—-]*(?:\(?[0-9]{1,2}[.):] ?|\(?[a-z]\) )?[\s\"'(\[*]*", re.IGNORECASE)
 _HEDGED = re.compile(
-    r"(?:(?:i(?:'d| would)? (?:think|believe|say|guess)|in my (?:view|opinion)|well|hmm*|ok(?:ay)?|so|therefore|thus|hence|"
+    r"(?:(?:i(?:'d| would)? (?:think|believe|say|guess)|in my (?:view|opinion)|well|hmm*|ok(?:ay)?|so|"
+    r"therefore|thus|hence|"
     r"on this (?:scan|slice|image)|in this (?:case|scan|image)),? )?(?:that )?",
     re.IGNORECASE,
 )
@@ -32,11 +34,17 @@ _ECHOED = re.compile(
     re.IGNORECASE,
 )
 _NOT_ECHOED = re.compile(
-    r"(?:it|they|this|that|there)(?:'s|'re| is| are) not(?: one| any| so)?|i (?:do not|don't) (?:think|believe) (?:that )?"
-    r"(?:it|they|there|this|that) (?:is|does|are|do|has)|it(?:'s| is) (?:very |highly )?unlikely that it (?:is|does)(?: (?!not\b|n't)[a-z]+){0,6}",
+    r"(?:it|they|this|that|there)(?:'s|'re| is| are) not(?: one| any| so)?|i (?:do not|don't) (?:think|"
+    r"believe) (?:that )?"
+    r"(?:it|they|there|this|that) (?:is|does|are|do|has)|it(?:'s| is) (?:very |"
+    r"highly )?unlikely that it (?:is|does)(?: (?!not\b|n't)[a-z]+){0,6}",
     re.IGNORECASE,
 )
-_ANNOUNCED = re.compile(r"^\W*(?:(?:the |my |final |short )*(?:answer|ans|response|result|verdict|conclusion|a)(?: is)?[:=]?|[^:]{0,40}:) ?[\"'(\[*]*", re.IGNORECASE)
+_ANNOUNCED = re.compile(
+    r"^\W*(?:(?:the |my |final |short )*(?:answer|ans|response|result|verdict|conclusion|a)(?: is)?[:=]?|"
+    r"[^:]{0,40}:) ?[\"'(\[*]*",
+    re.IGNORECASE,
+)
 _NUMBERED = re.compile(r"\.? ?[0-9]")
 
 
@@ -52,6 +60,7 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
         return plain
     found = statements(plain, list(_mentions(plain)), english(), subjects=False)
     _answer_asides(found, plain, question)
+    _courtesies(found, plain)
     for statement in found:
         for claim in statement.claims:
             if claim.negated and claim.certainty is Certainty.ASSERTED:
@@ -85,7 +94,7 @@ def _unless_refused(value: bool, plain: str, found: Sequence[Statement]) -> Resu
 
 def _answer_asides(found: Sequence[Statement], plain: str, question: str) -> None:
     """A yes behind a question of the reply's own ("Is the vessel visible? Yes.") answers that one only."""
-    for before, statement in zip(found, found[1:]):
+    for before, statement in itertools.pairwise(found):
         if before.asks and statement.claims and not same_question(plain[before.start : before.end], question):
             first = statement.claims[0]
             if first.role <= Role.LEAD:
@@ -93,6 +102,14 @@ def _answer_asides(found: Sequence[Statement], plain: str, question: str) -> Non
         elif before.asks and statement.claims and before.claims:
             # "Is the answer yes? No." denies the claim of the question; the second word is the answer.
             before.claims = [replace(claim, certainty=Certainty.ASIDE) for claim in before.claims]
+
+
+def _courtesies(found: Sequence[Statement], plain: str) -> None:
+    """"Sure! The answer is no.": a word that only opens the reply says nothing beside an answer."""
+    claims = [claim for statement in found for claim in statement.claims]
+    polite = [claim for claim in claims[:1] if plain[claim.start : claim.end].lower() in _words()["courtesies"]]
+    if polite and any(claim.asserted and claim.role >= Role.LEAD for claim in claims[1:]):
+        polite[0].role = Role.WEAK
 
 
 @lru_cache(maxsize=1)
@@ -109,7 +126,10 @@ def _alone() -> dict[str, bool]:
 @lru_cache(maxsize=1)
 def _anywhere() -> re.Pattern[str]:
     words = _words()
-    return re.compile(rf"(?<![\w-])(?:(?P<yes>{'|'.join(words['yes'])})|(?P<no>no|{'|'.join(words['no'])}))(?![\w-]|'\w)|(?P<tick>[✅✓✔])|(?P<cross>[❌✗✘])", re.IGNORECASE)
+    return re.compile(
+        rf"(?<![\w-])(?:(?P<yes>{'|'.join(words['yes'])})|(?P<no>no|{'|'.join(words['no'])}))(?![\w-]|'\w)|(?P<tick>[✅✓✔])|(?P<cross>[❌✗✘])",
+        re.IGNORECASE,
+    )
 
 
 def _mentions(plain: str) -> Iterator[Mention]:

@@ -133,7 +133,11 @@ def _single(text: str, match: re.Match[str], *, digits: bool, marked: bool) -> T
     ):
         value, start = -value, start - 1
     found = _unit(text, end)
-    if found is not None and text[end : end + 1] == '"' and text.count('"', max(text.rfind("\n", 0, start) + 1, start - 200), start) % 2:
+    if (
+        found is not None
+        and text[end : end + 1] == '"'
+        and text.count('"', max(text.rfind("\n", 0, start) + 1, start - 200), start) % 2
+    ):
         found = None  # the quotation mark that closes "42"
     plain = value is not None and not _BIG.search(before) and not _POWER.match(text, end)
     kind = Kind.VALUE if plain else Kind.UNCLEAR

@@ -47,8 +47,10 @@ _NONE = re.compile(
     rf"|\bno (?:(?!{_HEDGED})[a-z-]+ ){{0,3}}?{_THINGS}\b"
     r"(?! (?:other|except|besides|apart|beyond|but|larger|bigger|smaller|greater|above|below|outside|elsewhere|on|"
     r"in the (?:left|right|upper|lower)|than))"
-    r"|\b(?:do not|don't|cannot|can't|did not|didn't|could not|couldn't) (?:see|find|identify|detect) any\b(?! (?:other|more|further))"
-    r"|^(?:there )?(?:aren't|are not|isn't|is not) any[ .!]*$|^(?:there is|i see|i find|i count) none[ .!]*$|^not a single one[ .!]*$"
+    r"|\b(?:do not|don't|cannot|can't|did not|didn't|could not|couldn't) (?:see|find|identify|"
+    r"detect) any\b(?! (?:other|more|further))"
+    r"|^(?:there )?(?:aren't|are not|isn't|is not) any[ .!]*$|^(?:there is|i see|i find|"
+    r"i count) none[ .!]*$|^not a single one[ .!]*$"
     rf"|\bnot a single (?:[a-z-]+ )?{_THINGS}\b|\b(?:isn't|aren't|is not|are not) any (?:[a-z-]+ )?{_THINGS}\b",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -81,14 +83,41 @@ def times_as_numbers(text: str) -> str:
 _SMALL = {
     word: value
     for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-        "eighteen nineteen".split()
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+        ]
     )
-} | {word: 10 * tens for tens, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)}
+} | {
+    word: 10 * tens
+    for tens, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2)
+}
 _LARGE = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 _PART = rf"(?:{'|'.join(sorted([*_SMALL, *_LARGE], key=len, reverse=True))})"
-_SPELLED = re.compile(rf"\b(?:a (?=hundred|thousand|million))?{_PART}(?:(?:[ -]|,? and ){_PART}){{0,11}}(?: and a half)?\b", re.IGNORECASE)
-_HALF = re.compile(r"\b([0-9]+) and a half\b|(?<![0-9] )\bhalf an? (?=(?:centi|milli)?met|cm\b|mm\b|lit)", re.IGNORECASE)
+_SPELLED = re.compile(
+    rf"\b(?:a (?=hundred|thousand|million))?{_PART}(?:(?:[ -]|,? and ){_PART}){{0,11}}(?: and a half)?\b", re.IGNORECASE
+)
+_HALF = re.compile(
+    r"\b([0-9]+) and a half\b|(?<![0-9] )\bhalf an? (?=(?:centi|milli)?met|cm\b|mm\b|lit)", re.IGNORECASE
+)
 _DOZEN = re.compile(r"\b(?:(half a)|an?|one) dozen\b(?! or)|\b(two|three|four) dozen\b", re.IGNORECASE)
 _SPACED = re.compile(r"(?<![\w.,])([0-9]{1,3})((?: [0-9]{3})+)(?= ?(?:[mc]m|m?l|cc)\b)", re.IGNORECASE)
 
