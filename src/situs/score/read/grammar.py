@@ -398,7 +398,7 @@ class _Sentence:
 
     def _on_conclude(self, token: Token, at: int) -> None:
         self._end_clause()
-        self.scope = _Scope(role=max(self.base, Role.CONCLUDED), excepted=False)
+        self.scope = _Scope(role=max(self.base, Role.CONCLUDED, self.announced or Role.WEAK))
 
     def _on_first(self, token: Token, at: int) -> None:
         self.scope.role = Role.WEAK
@@ -413,7 +413,7 @@ class _Sentence:
         self.walker.turns += 1
         self.walker.explaining = False
         self.base = Role.PLAIN if self.base is Role.WEAK else self.base
-        self.scope = _Scope(role=self.base)
+        self.scope = _Scope(role=max(self.base, self.announced or Role.WEAK))
 
     def _on_negate(self, token: Token, at: int) -> None:
         if self.clause and not self._faces_mention(at + 1):
