@@ -59,7 +59,7 @@ REPLIES = [
     ("Based on the scan, yes, it touches.", True), ("Based on the scan, no, it doesn't.", False),
     ("The lesion lies within 10 mm: yes", True), ("Based on the image, yes there is an abnormality", True),
     ("Looking at the scan: no it does not", False), ("Based on the scan, no tear is marked", UNPARSED),
-    ("Yes, it would seem so, but in fact no", False), ("Final answer: Yes, it seems so, but in fact no", UNPARSED),
+    ("Yes, it would seem so, but in fact no", False), ("Final answer: Yes, it seems so, but in fact no", False),
     ("No, one would think, yet yes", True), ("Answer: 'no'", False),
     ("Options: yes, no", UNPARSED), ("No, so the final answer is yes", True),
     ("Yes. No.", UNPARSED), ("No, … Actually, yes", True), ("1. Yes\n2. No", UNPARSED),

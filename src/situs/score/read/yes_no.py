@@ -105,7 +105,7 @@ def _answer_asides(found: Sequence[Statement], plain: str, question: str) -> Non
 
 
 def _courtesies(found: Sequence[Statement], plain: str) -> None:
-    """"Sure! The answer is no.": a word that only opens the reply says nothing beside an answer."""
+    """ "Sure! The answer is no.": a word that only opens the reply says nothing beside an answer."""
     claims = [claim for statement in found for claim in statement.claims]
     polite = [claim for claim in claims[:1] if plain[claim.start : claim.end].lower() in _words()["courtesies"]]
     if polite and any(claim.asserted and claim.role >= Role.LEAD for claim in claims[1:]):
