@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from situs._files import check_regular
 from situs._publish import new_folder
 from situs.bench import StudyRecord, split_of
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
@@ -67,6 +68,7 @@ def import_items(paths: list[Path], out: Path, options: BuildOptions) -> BuildRe
 
 
 def _lines(path: Path) -> list[tuple[str, bytes]]:
+    check_regular(path)
     try:
         raw = path.read_bytes()
     except OSError as error:
