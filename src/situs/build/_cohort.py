@@ -52,6 +52,7 @@ def build_bench(
             raise _unreadable(bad, len(jobs))
         placements = arrange(outlines, options.seed, options.recipe.strata_per_study, options.recipe.mix)
         with BenchWriter(scratch, source, options, terms) as writer:
+            writer.trust({job.study_id: job.trusted for job in jobs if job.trusted})
             _write(writer, files, placements)
         spool.rmdir()
         return writer.finish(bad + problems)
@@ -98,6 +99,7 @@ def _write(writer: BenchWriter, files: list[Path], placements: dict[str, Placeme
         set_aside = {"no twin, or set aside to keep answers and mix balanced": len(outcome.candidates) - len(kept)}
         not_asked = outcome.not_asked | set_aside
         writer.add(outcome.study, _kept_facts(outcome, kept), kept, not_asked, outcome.places)
+        writer.add_suspects(outcome.suspects)
         file.unlink()
 
 

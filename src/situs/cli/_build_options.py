@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["build_options", "finish", "options_from"]
 
+_MOST_SUSPECTS = 20
+
 _SHARED = [
     out_option("the bench (a new folder)"),
     click.option("--tasks", help="Only these, comma-separated, e.g. direction,volume (default: all)."),
@@ -37,7 +39,9 @@ def build_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return functools.reduce(lambda wrapped, option: option(wrapped), reversed(_SHARED), function)
 
 
-def options_from(given: dict[str, Any], *, restricted: bool, licence: str = "") -> BuildOptions:
+def options_from(
+    given: dict[str, Any], *, restricted: bool, licence: str = "", trust: tuple[str, ...] = ()
+) -> BuildOptions:
     """The options record from what the command was given."""
     from situs.build import BuildOptions
     from situs.facts import load_recipe
@@ -53,6 +57,7 @@ def options_from(given: dict[str, Any], *, restricted: bool, licence: str = "") 
         licence=licence,
         skip_bad=given["skip_bad"],
         overwrite=given["overwrite"],
+        trust=trust,
     )
 
 
@@ -72,7 +77,20 @@ def finish(result: BuildResult, given: dict[str, Any], asked: Sequence[AskedByID
     strata = ", ".join(f"{name} {count:,}" for name, count in result.by_stratum.items())
     title = f"{given['out']}: {result.items:,} questions on {result.studies:,} studies"
     print_table(title, ["task", "questions"], rows, f"by stratum: {strata or 'none'}")
+    _print_suspects(result)
     rows = [[reason, f"{count:,}"] for reason, count in result.not_asked.items()]
     print_table("not asked", ["why", "n"], rows)
     for note in result.notes:
         click.echo(note)
+
+
+def _print_suspects(result: BuildResult) -> None:
+    """Studies whose anatomy looks wrong, and what is withheld for it."""
+    doubted = [suspect for suspect in result.suspects if suspect.doubt]
+    if not doubted:
+        return
+    shown = doubted[:_MOST_SUSPECTS]
+    rows = [[s.study_id, f"{s.doubt} (trusted)" if s.trusted else s.doubt, s.problem] for s in shown]
+    more = len(doubted) - len(shown)
+    note = f"and {more} more (--json lists all, with the remedy)" if more else "--json says how to remedy each"
+    print_table("suspect studies: what hangs on the doubt is not asked", ["study", "in doubt", "why"], rows, note)

@@ -56,9 +56,23 @@ def _phantoms(studies: int, body: str, **given: Any) -> None:
 )
 @click.option("--ids", type=click.Choice(["opaque", "stem"]), default="opaque", show_default=True, help="Study ids.")
 @click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@click.option(
+    "--trust",
+    multiple=True,
+    metavar="STUDY[:DOUBT]",
+    help="Ask about a study although its anatomy looks wrong; repeatable. DOUBT: left_right, front_back, up_down, "
+    "scale, levels, structure, or a structure's name; without it, everything.",
+)
 @build_options
 def _masks(
-    roots: tuple[Path, ...], layout: str, names: str | None, annotation: str, ids: str, licence: str, **given: Any
+    roots: tuple[Path, ...],
+    layout: str,
+    names: str | None,
+    annotation: str,
+    ids: str,
+    licence: str,
+    trust: tuple[str, ...],
+    **given: Any,
 ) -> None:
     """Ask about volumes with segmentation masks.
 
@@ -73,7 +87,7 @@ def _masks(
         result = build_masks(
             roots,
             given["out"],
-            options_from(given, restricted=restricted, licence=licence),
+            options_from(given, restricted=restricted, licence=licence, trust=trust),
             names=names,
             annotation=annotation,
             layout=layout,
