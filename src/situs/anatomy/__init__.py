@@ -3,6 +3,7 @@
 from situs.anatomy._findings import NORMAL, Finding, finding_name, finding_of, known_findings, organ_of_volume
 from situs.anatomy._terms import Naming, Term, canonical_name, is_head, is_spine, lesion_family, term
 from situs.anatomy._vocabulary import Vocabulary, load_vocabulary, shipped_vocabularies
+from situs.anatomy._wholes import are_akin, is_part, wholes
 from situs.anatomy.plausible import Doubt, Suspect, Suspicion, expected_side, neighbours, plausible_range, suspects
 
 __all__ = [
@@ -14,11 +15,13 @@ __all__ = [
     "Suspicion",
     "Term",
     "Vocabulary",
+    "are_akin",
     "canonical_name",
     "expected_side",
     "finding_name",
     "finding_of",
     "is_head",
+    "is_part",
     "is_spine",
     "known_findings",
     "lesion_family",
@@ -29,4 +32,5 @@ __all__ = [
     "shipped_vocabularies",
     "suspects",
     "term",
+    "wholes",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from situs.anatomy._terms import Term, term
+from situs.anatomy._wholes import is_part
 from situs.anatomy.plausible._ranges import plausible_range
 from situs.anatomy.plausible._scene import Doubt, Scene, Suspect, Suspicion
 
@@ -29,7 +29,7 @@ def overlaps(scene: Scene) -> Iterator[Suspicion]:
     fix = "check both masks: is one drawn over the other, or are files of two patients mixed?"
     for (a, b), share in sorted(scene.overlaps.items()):
         entries = scene.terms[a], scene.terms[b]
-        if share >= _SHARED and all(entry.kind in SOLID for entry in entries) and not _related(*entries):
+        if share >= _SHARED and all(entry.kind in SOLID for entry in entries) and not is_part(*entries, scene.terms):
             text = f"{a} and {b} overlap: {share:.0%} of the smaller lies in the larger"
             yield Suspicion(Suspect.OVERLAP, (a, b), text, fix, Doubt.STRUCTURE)
     for (a, b), share in sorted(scene.bitten.items()):
@@ -45,20 +45,6 @@ def scattered(scene: Scene) -> Iterator[Suspicion]:
             text = f"the mask of {name} lies in several places, {seen.largest_part:.0%} of it in the largest"
             fix = "check its mask: does it take in part of another organ?"
             yield Suspicion(Suspect.OVERLAP, (name,), text, fix, Doubt.STRUCTURE)
-
-
-def _related(a: Term, b: Term) -> bool:
-    """Whether one is part of the other."""
-    return a.canonical in _wholes(b) or b.canonical in _wholes(a)
-
-
-def _wholes(entry: Term) -> list[str]:
-    wholes: list[str] = [entry.canonical]
-    part_of = entry.part_of
-    while part_of is not None and part_of not in wholes:
-        wholes.append(part_of)
-        part_of = term(part_of).part_of
-    return wholes
 
 
 def tissues(scene: Scene) -> Iterator[Suspicion]:
