@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from attacks import ATTACKS, situs_inversus, write_masks
 from laws._studies import ledger_of, phantom_labels
-
 from situs.bench import open_bench
 from situs.facts import Ledger
 from situs.items import TASKS, Item, NotAsked, Number, Question
