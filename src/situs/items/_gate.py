@@ -87,7 +87,7 @@ def _of_kind(kind: str) -> frozenset[Doubt]:
     head, _, rest = kind.partition(".")
     if head == "marks":
         return _NOTHING
-    if head == "level":
+    if head in ("level", "level_beside"):
         return frozenset({Doubt.UP_DOWN, Doubt.LEVELS})
     if rest in _AXES:
         return frozenset({_AXES[rest]}) | (_SIZE if head == "extent" else _NOTHING)
