@@ -208,10 +208,10 @@ def orientation(scene: Scene, votes: list[Vote]) -> list[Suspicion]:
 
 
 def _turned_onto(votes: list[Vote], found: dict[Doubt, Suspicion]) -> Iterator[Suspicion]:
-    """Axes along which lies what should lie along another: they are in doubt as well."""
+    """Axes along which lies what should lie along another: in doubt as well, unless anything confirms them."""
     for doubt, axis in AXIS_OF.items():
         here = [v for v in votes if v.elsewhere is axis and any(AXIS_OF[d] is v.axis for d in found)]
-        if here and doubt not in found:
+        if here and doubt not in found and not count_votes(votes, axis)[0]:
             yield _against(doubt, here)
 
 
