@@ -33,7 +33,8 @@ def judge(scene: Scene) -> list[Suspicion]:
     single = [*sizes(scene), *overlaps(scene), *scattered(scene), *tissues(scene)]
     odd_ones = {name for found in single for name in found.structures}
     whole = [*_sides(scene, votes, odd_ones)]
-    whole += [found for found in orientation(scene, votes) if found.doubt not in {w.doubt for w in whole}]
+    known = {found.doubt for found in whole}
+    whole += [found for found in orientation(scene, votes) if found.doubt not in known]
     wrong_scale = scale(scene)
     if wrong_scale is not None:
         whole.append(wrong_scale)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import functools
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
@@ -28,9 +29,11 @@ _ALONG = 0.35
 """Cosine from which on a step counts as going along the axis: within 70°, since organs lie askew."""
 _ACROSS = 0.9
 """Cosine from which on a step that does not follow its own axis counts as following another."""
-_ROW = "spine"
 _UNMOVED = ("urinary/organ", "respiratory/organ", "endocrine/organ")
 """Pairs of organs of which the left and right one always lie beside each other."""
+_STRAIGHT = 0.7
+"""Cosine from which on a step that is straight in every patient is so in this one."""
+_BESIDE = 1.5
 _PAIRED = {"kidneys": "kidney_{}", "adrenals": "adrenal_gland_{}"}
 """Names in `order.csv` for the middle between a left and a right structure."""
 
@@ -46,6 +49,8 @@ class Vote(msgspec.Struct, frozen=True):
     """Of the step and the axis: 1 as it should be, -1 reversed."""
     elsewhere: Axis | None = None
     """The axis that the step follows instead."""
+    straight: bool = False
+    """The step is so straight in every patient that it settles the axis, against all that lie askew."""
 
     @property
     def agrees(self) -> bool:
@@ -85,6 +90,8 @@ class _Point(msgspec.Struct, frozen=True):
     structures: tuple[str, ...]
     centre: NDArray[np.float64]
     cut: bool
+    reach_mm: float = math.inf
+    """How far away a structure still lies beside it."""
 
 
 def votes_of(scene: Scene) -> list[Vote]:
@@ -102,7 +109,7 @@ def _pair_votes(scene: Scene) -> Iterator[Vote]:
         group = entry.system + "/" + entry.kind
         vote = _vote(Axis.LEFT_RIGHT, group, (name, str(entry.partner)), seen.centre - partner.centre)
         if vote is not None:
-            yield vote
+            yield _straight(vote) if group in _UNMOVED else vote
 
 
 def _order_votes(scene: Scene) -> Iterator[Vote]:
@@ -113,10 +120,11 @@ def _order_votes(scene: Scene) -> Iterator[Vote]:
                     continue
                 names = (*first.structures, *second.structures)
                 vote = _vote(order.axis, order.group, names, first.centre - second.centre)
-                if vote is None or (vote.elsewhere is not None and not order.turns):
+                far = float(np.linalg.norm(first.centre - second.centre)) > second.reach_mm
+                if vote is None or len(set(names)) < len(names):
                     continue
-                if len(set(names)) == len(names):
-                    yield vote
+                if vote.elsewhere is None or (order.turns and not far):
+                    yield _straight(vote) if order.turns and not far else vote
 
 
 def _spine_votes(scene: Scene) -> Iterator[Vote]:
@@ -128,9 +136,9 @@ def _spine_votes(scene: Scene) -> Iterator[Vote]:
     half = len(row) // 2
     upper, lower = ([scene.sightings[name].centre for _, name in part] for part in (row[:half], row[-half:]))
     step = np.mean(upper, axis=0) - np.mean(lower, axis=0)
-    vote = _vote(Axis.SUPERIOR_INFERIOR, _ROW, (row[0][1], row[-1][1]), step)
+    vote = _vote(Axis.SUPERIOR_INFERIOR, "spine", (row[0][1], row[-1][1]), step)
     if vote is not None:
-        yield vote
+        yield _straight(vote)
 
 
 def _rib_votes(scene: Scene) -> Iterator[Vote]:
@@ -160,7 +168,8 @@ def _points(scene: Scene, pattern: str, near: _Point | None = None) -> Iterator[
         if spine:
             # The vertebra beside it, so that the curve of the spine plays no part.
             nearest = min(spine, key=lambda name: float(np.linalg.norm(scene.sightings[name].centre - near.centre)))
-            yield _Point((nearest,), scene.sightings[nearest].centre, cut=False)
+            reach = _BESIDE * max(scene.sightings[nearest].extent_mm)
+            yield _Point((nearest,), scene.sightings[nearest].centre, cut=False, reach_mm=reach)
         return
     for name, seen in scene.sightings.items():
         if fnmatch.fnmatchcase(scene.terms[name].canonical, pattern):
@@ -182,6 +191,11 @@ def _vote(axis: Axis, group: str, names: tuple[str, ...], step: NDArray[np.float
     return None
 
 
+def _straight(vote: Vote) -> Vote:
+    clear = vote.elsewhere is not None or abs(vote.cosine) >= _STRAIGHT
+    return msgspec.structs.replace(vote, straight=clear)
+
+
 def count_votes(votes: list[Vote], axis: Axis) -> tuple[int, int]:
     """How many groups agree with an axis, and how many do not."""
     groups: dict[str, list[bool]] = defaultdict(list)
@@ -198,9 +212,8 @@ def orientation(scene: Scene, votes: list[Vote]) -> list[Suspicion]:
     for doubt, axis in AXIS_OF.items():
         agreeing, against = count_votes(votes, axis)
         opposed = [vote for vote in votes if vote.axis is axis and not vote.agrees]
-        # Nothing is as sure as the row of the vertebrae: it alone settles where the head is.
-        decisive = any(vote.group == _ROW for vote in opposed)
-        if decisive or (against and against >= agreeing):
+        straight = _straight_votes(votes, axis)
+        if 2 * sum(straight) < len(straight) or (against and against >= agreeing):
             found[doubt] = _against(doubt, opposed)
         elif scene.geometry is not Geometry.STATED and (against or not agreeing):
             found[doubt] = _unconfirmed(doubt, scene.geometry)
@@ -208,11 +221,16 @@ def orientation(scene: Scene, votes: list[Vote]) -> list[Suspicion]:
 
 
 def _turned_onto(votes: list[Vote], found: dict[Doubt, Suspicion]) -> Iterator[Suspicion]:
-    """Axes along which lies what should lie along another: in doubt as well, unless anything confirms them."""
+    """Axes along which lies what should lie along another: in doubt as well, unless something straight confirms."""
     for doubt, axis in AXIS_OF.items():
-        here = [v for v in votes if v.elsewhere is axis and any(AXIS_OF[d] is v.axis for d in found)]
-        if here and doubt not in found and not count_votes(votes, axis)[0]:
+        here = [v for v in votes if v.elsewhere is axis and v.straight and any(AXIS_OF[d] is v.axis for d in found)]
+        own = _straight_votes(votes, axis)
+        if here and doubt not in found and 2 * sum(own) <= len(own):
             yield _against(doubt, here)
+
+
+def _straight_votes(votes: list[Vote], axis: Axis) -> list[bool]:
+    return [vote.agrees for vote in votes if vote.axis is axis and vote.straight]
 
 
 def _unconfirmed(doubt: Doubt, geometry: Geometry) -> Suspicion:
