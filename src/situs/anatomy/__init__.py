@@ -3,7 +3,7 @@
 from situs.anatomy._findings import NORMAL, Finding, finding_name, finding_of, known_findings, organ_of_volume
 from situs.anatomy._terms import Naming, Term, canonical_name, is_head, is_spine, lesion_family, term
 from situs.anatomy._vocabulary import Vocabulary, load_vocabulary, shipped_vocabularies
-from situs.anatomy._wholes import are_akin, is_part, wholes
+from situs.anatomy._wholes import are_akin, is_part, organs_in_parts, wholes
 from situs.anatomy.plausible import Doubt, Suspect, Suspicion, expected_side, neighbours, plausible_range, suspects
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "load_vocabulary",
     "neighbours",
     "organ_of_volume",
+    "organs_in_parts",
     "plausible_range",
     "shipped_vocabularies",
     "suspects",

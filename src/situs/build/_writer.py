@@ -15,6 +15,7 @@ from situs.bench import (
     FORMAT,
     Bench,
     BenchInfo,
+    IdRule,
     StudyRecord,
     SuspectStudy,
     TableWriter,
@@ -52,6 +53,7 @@ class BuildOptions(msgspec.Struct, frozen=True):
     licence: str = ""
     skip_bad: bool = False
     overwrite: bool = False
+    ids: IdRule = IdRule()
     trust: tuple[str, ...] = ()
     """Studies that the user vouches for, though they look wrong: `STUDY` or `STUDY:doubt`."""
 

@@ -113,7 +113,8 @@ def _structures(ledger: Ledger, posed: Posed) -> set[str]:
         if isinstance(fact.derivation, Measured):
             sources = (source.removeprefix("fact:") for source in fact.derivation.inputs)
             open_facts += [known[source] for source in sources if source in known]
-    return names & ledger.terms.keys()
+    parts = {part for name in names for part in ledger.organs_in_parts.get(name, ())}
+    return (names | parts) & ledger.terms.keys()
 
 
 def _tagged(posed: Posed) -> set[str]:
