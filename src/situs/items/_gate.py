@@ -37,7 +37,10 @@ _NOTHING: frozenset[Doubt] = frozenset()
 _SIZE = frozenset({Doubt.SCALE})
 _KINDS: dict[str, frozenset[Doubt]] = {
     **dict.fromkeys(("box", "centroid", "voxels", "components", "touches_border", "lesion_count"), _NOTHING),
-    **dict.fromkeys(("largest", "second_largest", "inside_share", "surface_share", "organ_of", "enveloping"), _NOTHING),
+    **dict.fromkeys(
+        ("largest", "second_largest", "inside_share", "surface_share", "organ_of", "organ_part_of", "enveloping"),
+        _NOTHING,
+    ),
     **dict.fromkeys(("volume", "volume_ratio", "centre_distance", "boundary_distance", "surface_gap"), _SIZE),
     **dict.fromkeys(("main_gap", "touching", "contact_area", "length_3d", "surface_area"), _SIZE),
     **dict.fromkeys(("axial_diameter", "axial_perpendicular"), _SIZE | {Doubt.UP_DOWN}),
