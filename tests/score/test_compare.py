@@ -32,7 +32,7 @@ def test_level_is_kept_where_a_plain_test_fails() -> None:
     """Twenty items per patient that share the patient's fate: the runs are equally good on average."""
     generator = np.random.default_rng(5)
     patients = _patients(20, 20)
-    trials, found, plain = 300, 0, 0
+    trials, found, plain = 150, 0, 0
     for _ in range(trials):
         fate = generator.normal(size=20)[:, None]
         a = generator.random((20, 20)) < 1 / (1 + np.exp(-2 * fate))
@@ -50,13 +50,13 @@ def test_interval_holds_the_true_difference() -> None:
     generator = np.random.default_rng(6)
     patients = _patients(40, 8)
     held = 0
-    for _ in range(200):
+    for _ in range(100):
         fate = generator.normal(size=40)[:, None]
         a = generator.random((40, 8)) < 1 / (1 + np.exp(-fate - 0.8))
         b = generator.random((40, 8)) < 1 / (1 + np.exp(-fate))
         low, high = compare([_run("a", a.ravel()), _run("b", b.ravel())], patients).pairs[0].ci95 or (0, 0)
         held += low <= _TRUE_GAP <= high
-    assert held >= binomial_interval_999(200, 0.93)[0]
+    assert held >= binomial_interval_999(100, 0.93)[0]
 
 
 def _mean_logistic(shift: float) -> float:

@@ -23,6 +23,7 @@ from situs.score._breakdowns import (
     side_counts,
     side_table,
 )
+from situs.score._calibration import Calibration
 from situs.score._compare import (
     Comparison,
     Contestant,
@@ -74,6 +75,7 @@ from situs.score._parse_grades import Offered, parse_grades
 from situs.score._parse_number import parse_number
 from situs.score._parse_yes_no import parse_yes_no
 from situs.score._parts import boxes_right, frames_right
+from situs.score._prediction_powered import PredictionPowered, prediction_powered
 from situs.score._protocol_ct_spatialvqa import PublishedScores
 from situs.score._protocol_sgmri import SgmriRates, SgmriTable, sgmri_texts
 from situs.score._published import PUBLISHED, PublishedTable, published_beside, published_tables
@@ -109,6 +111,7 @@ __all__ = [
     "AuditRow",
     "BaselineScores",
     "Breakdowns",
+    "Calibration",
     "Cell",
     "Comparison",
     "Contestant",
@@ -126,6 +129,7 @@ __all__ = [
     "OverSources",
     "Pair",
     "Parsed",
+    "PredictionPowered",
     "PublishedScores",
     "PublishedTable",
     "Quantity",
@@ -209,6 +213,7 @@ __all__ = [
     "parse_verdicts_option",
     "parse_yes_no",
     "percent_agreement",
+    "prediction_powered",
     "presence_sensitivity",
     "presence_specificity",
     "published_beside",

@@ -278,8 +278,11 @@ class _Scoring:
         ]
         calibration = []
         if human is not None:
-            calibration = [calibrate(f.judge, self._votes[:, place], human) for place, f in enumerate(self._files)]
-            calibration.append(calibrate("jury", self._right.astype(np.float64), human))
+            calibration = [
+                calibrate(file.judge, self._votes[:, number], human, self._clusters)
+                for number, file in enumerate(self._files)
+            ]
+            calibration.append(calibrate("jury", self._right.astype(np.float64), human, self._clusters))
         return summarize(
             self._votes,
             judges,

@@ -13,11 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from situs.errors import SitusError
 from situs.items._record import Item
 from situs.score._statistics_limits import (
+    ShareLimits,
+    SignedLimits,
     concentration,
     mean_variance,
-    share_limits,
-    signed_limits,
-    signed_p,
     signed_parts,
 )
 from situs.score._statistics_sums import ClusterSums, cluster_rows, percentile_95, sums_of, t_quantile
@@ -93,9 +92,9 @@ def cluster_mean(
 ) -> Estimate:
     """The (weighted) mean over items, with a 95 % interval over patients; under 10 patients there is none.
 
-    `bounds` are the least and greatest possible value. Values from 0 on: `share_limits`. Values of both signs:
-    `signed_limits`, with a p against 0. None: Student's t with the same variance, since nothing bounds the mean.
-    If no value differs from another, see `share_limits`; without bounds there is then no interval.
+    `bounds` are the least and greatest possible value. Values from 0 on: `ShareLimits`. Values of both signs:
+    `SignedLimits`, with a p against 0. None: Student's t with the same variance, since nothing bounds the mean.
+    If no value differs from another, see `ShareLimits`; without bounds there is then no interval.
 
     The result does not depend on the order of rows. docs/statistics.md says how often the intervals hold the truth.
     """
@@ -117,7 +116,7 @@ def cluster_mean(
         method = "exact-on-patients" if np.ptp(array) == 0 else "cluster-t-parts"
         return Estimate(value, n, count, difference.interval(_TAIL), method, _few(count), difference.p)
     low, width = bounds[0], bounds[1] - bounds[0]
-    limits = share_limits(sums_of((array - low) / width, clusters, weights), _TAIL)
+    limits = ShareLimits(sums_of((array - low) / width, clusters, weights)).at(_TAIL)
     interval = float(low + width * limits[0]), float(low + width * limits[1])
     if np.ptp(array) == 0:
         note = f"all outcomes equal in {count} patients"
@@ -138,17 +137,17 @@ class Difference:
     ) -> None:
         self._scale = max(abs(bounds[0]), abs(bounds[1]))
         parts = signed_parts(np.asarray(values, dtype=np.float64) / self._scale)
-        self._above, self._below = (sums_of(part, clusters, weights) for part in parts)
+        self._limits = SignedLimits(*(sums_of(part, clusters, weights) for part in parts))
 
     def interval(self, tail: float) -> tuple[float, float]:
         """Limits that are each exceeded with probability `tail`."""
-        low, high = signed_limits(self._above, self._below, tail)
+        low, high = self._limits.at(tail)
         return float(self._scale * low), float(self._scale * high)
 
     @property
     def p(self) -> float:
         """Twice the tail at which the interval reaches 0."""
-        return signed_p(self._above, self._below)
+        return self._limits.p()
 
 
 def paired_difference(
@@ -281,7 +280,7 @@ def _few(count: int) -> str:
 
 
 def _alike(value: float, n: int, count: int, bounds: Bounds | None) -> Estimate:
-    """The interval where no patient changes the value: at most a share u of patients is otherwise (`share_limits`)."""
+    """The interval where no patient changes the value: at most a share u of patients is otherwise (`ShareLimits`)."""
     if bounds is None or not all(map(math.isfinite, bounds)):
         note = "no interval: every patient has the same mean, so no spread is seen"
         return Estimate(value, n, count, None, "none", note)

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 
 from situs.score._statistics_sums import ClusterSums, t_quantile
 
-__all__ = ["concentration", "mean_variance", "share_limits", "signed_limits", "signed_p", "signed_parts"]
+__all__ = [
+    "Concentration",
+    "ShareLimits",
+    "SignedLimits",
+    "concentration",
+    "joined_limits",
+    "mean_variance",
+    "signed_parts",
+]
 
 FloatArray = NDArray[np.float64]
 Limits = tuple[FloatArray, FloatArray]
@@ -27,6 +35,8 @@ _NOTHING = 1e-12
 _PRIOR = 3.0
 """Weight of the belief that patients are all right or all wrong, against the square of how many tell otherwise."""
 _LEAST_TAIL = 1e-12
+_HALVINGS = 45
+"""Of the search for p: to the last digit of what is stored."""
 
 
 class Concentration(NamedTuple):
@@ -78,8 +88,8 @@ def mean_variance(sums: ClusterSums, alike: FloatArray) -> FloatArray:
     return np.asarray(0.5 * (robust + modelled) / sums.total**2)
 
 
-def share_limits(sums: ClusterSums, tail: float, known: Concentration | None = None) -> Limits:
-    """Limits of a mean of values from 0 to 1, each exceeded with probability `tail`.
+class ShareLimits:
+    """Limits of a mean of values from 0 to 1, at any level.
 
     Student's t on the logit scale, with a degree of freedom less than there are patients. What was never seen may
     exist all the same: at most a share u of independent tries came out beyond all that were seen, with (1 − u)^n = tail
@@ -87,20 +97,28 @@ def share_limits(sums: ClusterSums, tail: float, known: Concentration | None = N
     all there is to say if no item differs from another; of shares of 0 and 1 it is then Clopper and Pearson's limit.
     It counts the less, the more patients differ from the rest.
     """
-    alike, doubt = known or concentration([sums])
-    mean, variance = sums.mean, mean_variance(sums, alike)
-    items = sums.total**2 / sums.weight_squares.sum(axis=-1)
-    tries = items / (1.0 + (items / sums.clusters - 1.0) * alike)
-    none = variance <= _NOTHING**2
-    unseen = np.where(none, 1.0, doubt) * -np.expm1(np.log(tail) / tries)
-    least, most = _extremes(sums)
-    inside = np.clip(mean, 1e-15, 1.0 - 1e-15)
-    product = inside * (1.0 - inside)
-    step = t_quantile(sums.clusters - 1, tail) * np.sqrt(variance) / product
-    centre = np.log(inside) - np.log1p(-inside)
-    low = np.where(none, mean, _logistic(centre - step)) - unseen * least
-    high = np.where(none, mean, _logistic(centre + step)) + unseen * (1.0 - most)
-    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+    def __init__(self, sums: ClusterSums, known: Concentration | None = None) -> None:
+        alike, doubt = known or concentration([sums])
+        variance = mean_variance(sums, alike)
+        items = sums.total**2 / sums.weight_squares.sum(axis=-1)
+        inside = np.clip(sums.mean, 1e-15, 1.0 - 1e-15)
+        self.mean = sums.mean
+        self._none = variance <= _NOTHING**2
+        self._degrees = sums.clusters - 1
+        self._centre = np.log(inside) - np.log1p(-inside)
+        self._step = np.sqrt(variance) / (inside * (1.0 - inside))
+        self._tries = items / (1.0 + (items / sums.clusters - 1.0) * alike)
+        self._doubt = np.where(self._none, 1.0, doubt)
+        self._least, self._most = _extremes(sums)
+
+    def at(self, tail: float) -> Limits:
+        """Limits that are each exceeded with probability `tail`."""
+        step = t_quantile(self._degrees, tail) * self._step
+        unseen = self._doubt * -np.expm1(np.log(tail) / self._tries)
+        low = np.where(self._none, self.mean, _logistic(self._centre - step)) - unseen * self._least
+        high = np.where(self._none, self.mean, _logistic(self._centre + step)) + unseen * (1.0 - self._most)
+        return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
 def signed_parts(values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -108,43 +126,57 @@ def signed_parts(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.maximum(values, 0.0), np.maximum(-values, 0.0)
 
 
-def signed_limits(above: ClusterSums, below: ClusterSums, tail: float) -> Limits:
+class SignedLimits:
     """Limits of a mean of values from −1 to 1, from the means of their parts above and below 0.
 
     Each part is a share with limits of its own, which are joined as Zou and Donner (2008) do, with the correlation of
     the parts over patients. A plain t of differences is too narrow where few items differ and all in one direction.
     """
-    known = concentration([above, below])
-    more, less = share_limits(above, tail, known), share_limits(below, tail, known)
-    up, down = above.mean, below.mean
-    together = _correlation(above.residuals, below.residuals)
-    low = up - down - _joined(up - more[0], less[1] - down, together)
-    high = up - down + _joined(more[1] - up, down - less[0], together)
-    return np.maximum(low, -1.0), np.minimum(high, 1.0)
+
+    def __init__(self, above: ClusterSums, below: ClusterSums) -> None:
+        known = concentration([above, below])
+        self._above, self._below = ShareLimits(above, known), ShareLimits(below, known)
+        self._together = _correlation(above.residuals, below.residuals)
+
+    def at(self, tail: float) -> Limits:
+        """Limits that are each exceeded with probability `tail`."""
+        more, less = self._above.at(tail), self._below.at(tail)
+        up, down = self._above.mean, self._below.mean
+        low = up - down - _joined(up - more[0], less[1] - down, self._together)
+        high = up - down + _joined(more[1] - up, down - less[0], self._together)
+        return np.maximum(low, -1.0), np.minimum(high, 1.0)
+
+    def p(self) -> float:
+        """The two-sided p of one estimate against 0: twice the tail at which a limit reaches 0."""
+        mean = float(self._above.mean - self._below.mean)
+
+        def reaches_zero(tail: float) -> bool:
+            low, high = self.at(tail)
+            return bool(low <= 0) if mean > 0 else bool(high >= 0)
+
+        if mean == 0 or reaches_zero(0.5):
+            return 1.0
+        if not reaches_zero(_LEAST_TAIL):
+            return 2 * _LEAST_TAIL
+        small, large = np.log(_LEAST_TAIL), np.log(0.5)
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (small + large)
+            small, large = (middle, large) if reaches_zero(float(np.exp(middle))) else (small, middle)
+        return float(2 * np.exp(large))
 
 
-def signed_p(above: ClusterSums, below: ClusterSums) -> float:
-    """The two-sided p against 0: twice the tail at which a limit of `signed_limits` reaches 0."""
-    mean = float(above.mean - below.mean)
-    if mean == 0:
-        return 1.0
-
-    def reaches_zero(tail: float) -> bool:
-        low, high = signed_limits(above, below, tail)
-        return bool(low <= 0) if mean > 0 else bool(high >= 0)
-
-    small, large = np.log(_LEAST_TAIL), np.log(0.5)
-    if reaches_zero(0.5):
-        return 1.0
-    if not reaches_zero(_LEAST_TAIL):
-        return 2 * _LEAST_TAIL
-    for _ in range(50):
-        middle = 0.5 * (small + large)
-        if reaches_zero(float(np.exp(middle))):
-            small = middle
-        else:
-            large = middle
-    return float(2 * np.exp(large))
+def joined_limits(
+    first: tuple[float, FloatArray, FloatArray],
+    second: tuple[float, FloatArray, FloatArray],
+    factor: float,
+    correlation: float,
+) -> Limits:
+    """Limits of factor · first + second, each given as its estimate with its limits (Zou and Donner 2008)."""
+    apart = np.asarray(-correlation)
+    middle = factor * first[0] + second[0]
+    low = middle - _joined(factor * (first[0] - first[1]), second[0] - second[1], apart)
+    high = middle + _joined(factor * (first[2] - first[0]), second[2] - second[0], apart)
+    return low, high
 
 
 def _between(sums: ClusterSums, spread: FloatArray) -> FloatArray:
