@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -15,7 +15,7 @@ from situs.items import Candidate, candidates, choose_tasks
 from situs.space import AXES
 from situs.volumes import brain_of, may_show_face, modality_of, open_labels, open_volume, padding_of
 
-__all__ = ["StudyJob", "StudyOutcome", "process", "with_sources"]
+__all__ = ["StudyJob", "StudyOutcome", "open_process", "process", "with_sources"]
 
 _EXTENTS = tuple(f"extent.{axis}" for axis in AXES)
 _STRUCTURE_FACTS = ("voxels", "volume", "centroid", "box", "components", "touches_border", *_EXTENTS)
@@ -39,6 +39,11 @@ class StudyJob(msgspec.Struct, frozen=True):
     phantom: tuple[int, int] | None = None
     """(seed, index) of a synthetic patient to make and write first."""
 
+    @property
+    def where(self) -> str:
+        """How messages on the terminal call it."""
+        return str(self.labels)
+
 
 class StudyOutcome(msgspec.Struct, frozen=True):
     """What a worker found; written to disk, since the candidates of a cohort do not fit in memory."""
@@ -54,6 +59,11 @@ class StudyOutcome(msgspec.Struct, frozen=True):
     """Hash of each piece of evidence → its path."""
 
 
+def open_process() -> Callable[[StudyJob], StudyOutcome]:
+    """What a worker does with its studies."""
+    return process
+
+
 def process(job: StudyJob) -> StudyOutcome:
     """Read, measure and ask."""
     if job.phantom is not None:
@@ -65,6 +75,8 @@ def process(job: StudyJob) -> StudyOutcome:
     source = open_labels(job.labels, job.names, reference=image)
     image = image.onto(source.grid) if image is not None else None
     labels = source.load()
+    if image is not None:
+        labels = labels.beside(image.grid)
     terms = terms_for([s.name for s in labels.structures], job.own_terms)
     known = {s.name: s.label for s in labels.structures if terms[s.name].known}
     problems = [_warning("file", job, text) for text in (*labels.warnings, *(image.warnings if image else ()))]
@@ -87,6 +99,7 @@ def process(job: StudyJob) -> StudyOutcome:
         annotation=job.annotation,
         structures=known,
         names=_labels_by_name(job.names, {s.label for s in labels.structures}),
+        grid_error_mm=labels.grid_error_mm,
     )
     ledger = Ledger(
         restrict(labels, known),

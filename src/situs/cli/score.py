@@ -12,7 +12,7 @@ from situs.cli._ask_options import AskOptions, ask_options
 from situs.cli._judged import print_judged
 from situs.cli._looked_into import look_into, named_paper, print_extras, tables_of
 from situs.cli._numbers import STRATUM_HELP, entry_of, interval_text, value_text
-from situs.cli._output import json_option, print_json, print_table, warn
+from situs.cli._output import echo, json_option, print_json, print_table, warn
 from situs.cli._places import print_places, print_sgmri
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ def command(
     from situs.profiles import load_profile
     from situs.score import (
         Verdicts,
+        check_tables_folder,
         choose_metrics,
         parse_verdicts_option,
         score_run,
@@ -116,6 +117,7 @@ def command(
         write_tables,
     )
 
+    check_tables_folder(tables)
     files = tuple(parse_verdicts_option(text) for text in verdicts)
     if profile is not None and answers.is_dir():
         raise SitusError("a run knows its profile", where="--profile", fix="drop it")
@@ -245,7 +247,7 @@ def _print_headline(name: str, scores: Scores) -> None:
     gain = scores.over_best_shortcut
     if gain is not None and gain.value is not None:
         interval = "no interval" if gain.ci95 is None else f"95 % {gain.ci95[0]:+.3f} to {gain.ci95[1]:+.3f}"
-        click.echo(f"gain over the best blind row ({gain.best}): {gain.value:+.3f}, {interval}, {gain.n:,} items\n")
+        echo(f"gain over the best blind row ({gain.best}): {gain.value:+.3f}, {interval}, {gain.n:,} items\n")
 
 
 def _plain(value: float | None) -> str:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import Term, lesion_family
+from situs.anatomy import Term, lesion_family, organs_in_parts, term, wholes
 from situs.errors import SitusError, did_you_mean
 from situs.facts._instances import join_parts, split_lesions, together, touches, without_islands
 from situs.facts._midlines import find_midline
 from situs.facts._pairs import split_pairs
 from situs.facts._recipe import Recipe
 from situs.facts._record import Fact, FactValue, Measured, fact_id
-from situs.measure import Contacts, Midline, Region, Regions, contacts
+from situs.measure import Contacts, Midline, Region, Regions, Spine, contacts
 from situs.measure._directions import Histogram, histograms
 from situs.space import Axis
 from situs.volumes import LabelMap
@@ -64,6 +64,8 @@ class Ledger:
         """`padding`: voxels outside the reconstructed field; `brain`: voxels of the brain, of a head stripped of its
         skull; `single_lesions`: a mask of several lesions, or of both organs of a pair, is split, and the parts of a
         lesion are joined."""
+        self.grid_error_mm = labels.grid_error_mm
+        """How far the files' grids differ: every boundary is uncertain by so much more."""
         if single_lesions:
             labels, terms = split_lesions(*join_parts(labels, terms))
             if side_basis != "undeclared":
@@ -73,12 +75,17 @@ class Ledger:
         self.study_id = study_id
         self.series = series
         self.recipe = recipe
-        self.annotation = recipe.annotation_error(annotation)
+        self.annotation = recipe.annotation_error(annotation).moved(self.grid_error_mm)
         self.exhaustive = annotation == "exact"
         """Whether every instance is known to be annotated, whatever the vocabulary says (phantoms)."""
         self.side_basis = side_basis
         """`affine`, or `undeclared` when the file states no orientation: then sides are unknown."""
-        self.terms = terms
+        self.organs_in_parts = organs_in_parts(terms)
+        """Organs that are annotated in parts only, and the parts. They are no structures of the series, but may hold a
+        lesion."""
+        self.terms = {**terms, **{organ: term(organ) for organ in self.organs_in_parts}}
+        for organ in self.organs_in_parts:
+            self.regions.add_later(organ, functools.partial(self._join, organ))
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
         self._padding = padding
         self._brain = brain
@@ -88,10 +95,27 @@ class Ledger:
         self._main: dict[str, Region] = {}
         self._histograms: dict[tuple[str, Axis], list[Histogram]] = {}
 
+    @property
+    def half_voxel_mm(self) -> NDArray[np.float64]:
+        """How far sampling may move a boundary along x, y, z: half a voxel, and what the files' grids differ by."""
+        return self.regions.grid.affine.half_voxel_mm + self.grid_error_mm
+
+    @property
+    def half_diagonal_mm(self) -> float:
+        """How far sampling may move a boundary in any direction: to a voxel's corner, and the grids' difference."""
+        return float(np.linalg.norm(self.regions.grid.affine.spacing_mm)) / 2.0 + self.grid_error_mm
+
     @functools.cached_property
     def midline(self) -> Midline | None:
         """Where the patient's midline runs; None if the series does not show it."""
         return find_midline(self.regions, self.terms, self._brain, self.recipe.truth.symmetry_mm)
+
+    @functools.cached_property
+    def spine(self) -> Spine | None:
+        """The vertebral bodies, by which levels are told; None where there are too few of them."""
+        from situs.facts._kinds_spine import find_spine
+
+        return find_spine(self)
 
     @functools.cached_property
     def same_marks(self) -> list[list[Mark]]:
@@ -109,6 +133,24 @@ class Ledger:
     def structures(self) -> list[str]:
         """Names of the structures in the series, sorted."""
         return sorted(self.regions.structures)
+
+    @functools.cached_property
+    def organs(self) -> list[str]:
+        """Whole organs that may hold a lesion, sorted: annotated as one, or in all their parts."""
+        annotated = [name for name in self.structures if self.terms[name].kind == "organ"]
+        return sorted(name for name in (*annotated, *self.organs_in_parts) if not self._is_part_of_organ(name))
+
+    def _join(self, organ: str) -> Region:
+        return together(organ, [self.regions[part] for part in self.organs_in_parts[organ]])
+
+    def _is_part_of_organ(self, name: str) -> bool:
+        entry = self.terms[name]
+        around = wholes(entry, self.terms) - {entry.canonical or name}
+        return any((self.terms.get(whole) or term(whole)).kind == "organ" for whole in around)
+
+    def parts_of(self, organ: str) -> tuple[str, ...]:
+        """The structures that make up an organ: itself, or the parts it is annotated in."""
+        return self.organs_in_parts.get(organ, (organ,))
 
     def is_cut(self, name: str) -> bool:
         """Whether the structure goes on beyond the scan: it touches the array's border or the padding around it."""
@@ -135,6 +177,8 @@ class Ledger:
         entry, own = self.terms[lesion], self.terms[organ]
         if own.kind != "organ" or (lesion_family(lesion) is None and entry.kind != "finding"):
             return False
+        if self._is_part_of_organ(organ):
+            return self.fact("organ_part_of", lesion).value == organ
         holder = self.fact("organ_of", lesion).value
         if holder is not None:
             return holder == organ
@@ -221,4 +265,4 @@ class Ledger:
 
     def slack_mm(self) -> np.ndarray:
         """How far a centroid may move along x, y, z: half a voxel, or the annotation's surface error."""
-        return np.maximum(self.regions.grid.affine.half_voxel_mm, self.annotation.surface_mm)
+        return np.maximum(self.half_voxel_mm, self.annotation.surface_mm)

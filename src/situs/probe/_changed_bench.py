@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 from numpy.typing import NDArray
 
-from situs._files import canonical_json, digest, new_folder, read_json, write_atomic
+from situs._files import canonical_json, digest, read_json, write_atomic
+from situs._publish import new_folder
 from situs.bench import Bench, Locations, SeriesRecord, StudyRecord, open_bench
 from situs.build import BenchWriter, BuildOptions, with_sources
 from situs.facts import Fact
@@ -125,7 +126,8 @@ def outcomes_of(folder: Path) -> Outcomes | None:
 def _point_to(source: Bench, folder: Path, out: Path) -> None:
     """Write where the source lies, as seen from `out`."""
     place = os.path.relpath(source.folder.resolve(), out.resolve())
-    write_atomic(folder / "locations.json", canonical_json({source.info.content_hash: place}) + b"\n")
+    content = canonical_json({source.info.content_hash: place}) + b"\n"
+    write_atomic(folder / "locations.json", content, private=True)
 
 
 def _made(source: Bench, out: Path, key: str) -> ChangedBench | None:
