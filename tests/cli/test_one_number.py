@@ -48,7 +48,7 @@ def counted_by_hand(bench: Path, run: Path, stratum: str) -> tuple[int, float]:
     return len(items), sum(chances) / len(chances)
 
 
-@pytest.mark.parametrize("stratum", ["headline", "all"])
+@pytest.mark.parametrize("stratum", ["headline", pytest.param("all", marks=pytest.mark.sweep)])
 def test_every_place_shows_the_same_number(situs, bench, runs, tmp_path, stratum) -> None:
     run, more = runs / "random", ("--stratum", stratum)
     ran = situs("score", bench, run, "--json", "--tables", tmp_path / "tables", *more)
