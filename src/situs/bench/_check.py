@@ -25,7 +25,7 @@ from situs.bench._report_evidence import ReportEvidence
 from situs.bench._study import SeriesRecord, StudyRecord
 from situs.errors import Problem, Severity, SitusError
 from situs.facts import Fact, Ledger
-from situs.items import TASKS, Choice, Item, NotAsked, Question, item_id, lettered, marks_of
+from situs.items import TASKS, Choice, Item, NotAsked, Question, item_id, lettered, marks_of, pose
 from situs.items.findings import Twins
 from situs.volumes import FrameStack, Volume
 
@@ -293,7 +293,7 @@ def _item_problems(
         yield f"its task {item.task!r} is unknown"
         return
     try:
-        posed = task.pose(ledger, Question(item.task, item.form, item.parameters))
+        posed = pose(ledger, task, Question(item.task, item.form, item.parameters))
     except (SitusError, KeyError, ValueError) as error:
         arrangement.leave_out(item)
         yield f"cannot be posed to this patient ({type(error).__name__} {error})"

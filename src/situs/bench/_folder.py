@@ -15,12 +15,23 @@ from situs.errors import SitusError
 from situs.facts import Fact, Recipe
 from situs.items import Item
 
-__all__ = ["FORMAT", "Bench", "BenchInfo", "content_hash", "open_bench"]
+__all__ = ["FORMAT", "Bench", "BenchInfo", "SuspectStudy", "content_hash", "open_bench"]
 
 FORMAT = 1
 """Version of the folder's layout; a reader refuses another."""
 
 _TABLES = ("studies.parquet", "facts.parquet", "items.parquet")
+
+
+class SuspectStudy(msgspec.Struct, frozen=True):
+    """Something about a study that looks wrong."""
+
+    study_id: str
+    doubt: str
+    """What cannot be relied on (`left_right`, `scale`, …, `structure`); empty if it is only odd."""
+    problem: str
+    trusted: bool = False
+    """The user vouches for it, so that its questions are asked all the same."""
 
 
 class BenchInfo(msgspec.Struct, frozen=True):
@@ -46,6 +57,10 @@ class BenchInfo(msgspec.Struct, frozen=True):
     """Of the headline: how many questions of each class of the recipe's mix."""
     notes: tuple[str, ...] = ()
     """What a reader of the card must know of this source, a sentence each."""
+    suspects: tuple[SuspectStudy, ...] = ()
+    """Studies whose anatomy looks wrong; the questions that hang on it are left out, unless it is trusted."""
+    trusted: dict[str, tuple[str, ...]] = {}
+    """Study → what the user vouches for (`all`, a doubt, a structure), though it looks wrong."""
 
 
 class Bench:

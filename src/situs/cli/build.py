@@ -54,6 +54,13 @@ def _phantoms(studies: int, body: str, **given: Any) -> None:
     show_default=True,
     help="How the masks were made: exact, manual, corrected or automatic; sets how far they may err.",
 )
+@click.option(
+    "--trust",
+    multiple=True,
+    metavar="STUDY[:DOUBT]",
+    help="Ask about a study although its anatomy looks wrong; repeatable. DOUBT: left_right, front_back, up_down, "
+    "scale, levels, structure, or a structure's name; without it, everything.",
+)
 @source_options
 @build_options
 def _masks(roots: tuple[Path, ...], layout: str, names: str | None, annotation: str, **given: Any) -> None:

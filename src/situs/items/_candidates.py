@@ -9,6 +9,7 @@ import msgspec
 
 from situs._files import canonical_json, digest
 from situs.facts import Ledger
+from situs.items._gate import pose
 from situs.items._posed import NotAsked, Question, Task
 from situs.items._record import Item, answer_key
 from situs.items._subjects import subjects
@@ -46,7 +47,7 @@ def candidates(
     about = subjects(ledger)
     for task in tasks:
         for question in task.questions(ledger, about):
-            outcome = task.pose(ledger, question)
+            outcome = pose(ledger, task, question)
             if isinstance(outcome, NotAsked):
                 not_asked[outcome.reason] += 1
                 continue
@@ -85,6 +86,6 @@ def _limit(kept: list[Candidate], per_study: int, seed: int, not_asked: Counter[
             by_task[kind].append(candidate.family)
     ranked = [pair for families in by_task.values() for pair in enumerate(families)]
     turns = sorted((rank, digest(str(seed), family), family) for rank, family in ranked)
-    chosen = {family for _, _, family in turns[:per_study]}
+    chosen = set(list(dict.fromkeys(family for _, _, family in turns))[:per_study])
     not_asked["beyond the quota per study"] += sum(candidate.family not in chosen for candidate in kept)
     return [candidate for candidate in kept if candidate.family in chosen]
