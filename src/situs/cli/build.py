@@ -257,9 +257,13 @@ def _grades(
 
 def _is_list(path: Path) -> bool:
     """Whether a file holds names only, one a line: no table and no JSON."""
+    from situs._files import check_regular
+    from situs.errors import SitusError
+
     try:
+        check_regular(path)
         with path.open("rb") as stream:
             first = stream.read(4096).strip()
-    except OSError:
-        return False
+    except (OSError, SitusError):
+        return False  # its reader says what is wrong with it
     return bool(first) and not first.startswith((b"{", b"[")) and b"," not in first
