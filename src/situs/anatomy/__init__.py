@@ -2,13 +2,29 @@
 
 from situs.anatomy._expectations import Suspect, Suspicion, expected_side, neighbours, suspects
 from situs.anatomy._findings import NORMAL, Finding, finding_name, finding_of, known_findings, organ_of_volume
-from situs.anatomy._terms import Naming, Term, canonical_name, is_head, is_spine, lesion_family, term
+from situs.anatomy._patterns import NamePattern, NameRules
+from situs.anatomy._terms import (
+    COLUMNS,
+    KINDS,
+    Naming,
+    Term,
+    canonical_name,
+    family_term,
+    lesion_family,
+    shipped_terms,
+    term,
+    without_number,
+)
 from situs.anatomy._vocabulary import Vocabulary, load_vocabulary, shipped_vocabularies
-from situs.anatomy._wholes import are_akin, is_part, wholes
+from situs.anatomy._wholes import are_akin, is_head, is_part, is_spine, wholes
 
 __all__ = [
+    "COLUMNS",
+    "KINDS",
     "NORMAL",
     "Finding",
+    "NamePattern",
+    "NameRules",
     "Naming",
     "Suspect",
     "Suspicion",
@@ -17,6 +33,7 @@ __all__ = [
     "are_akin",
     "canonical_name",
     "expected_side",
+    "family_term",
     "finding_name",
     "finding_of",
     "is_head",
@@ -27,8 +44,10 @@ __all__ = [
     "load_vocabulary",
     "neighbours",
     "organ_of_volume",
+    "shipped_terms",
     "shipped_vocabularies",
     "suspects",
     "term",
     "wholes",
+    "without_number",
 ]

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
-from situs.anatomy import Vocabulary, load_vocabulary, shipped_vocabularies, term
+from situs.anatomy import Vocabulary, load_vocabulary, shipped_vocabularies
 from situs.bench import opaque_id, split_of
 from situs.build._cohort import Progress, build_bench
 from situs.build._study import StudyJob
@@ -41,7 +41,7 @@ def build_masks(
 
     jobs = []
     for study_id, patient_id, source in named:
-        vocabulary = given or _told_by_layout(source)
+        vocabulary = _vocabulary_of(source, given)
         terms.update(vocabulary.own_terms)
         jobs.append(
             StudyJob(
@@ -51,7 +51,7 @@ def build_masks(
                 image=source.image,
                 labels=source.labels,
                 names=vocabulary.labels,
-                own_terms=vocabulary.own_terms,
+                rules=vocabulary.rules,
                 annotation=annotation,
                 recipe=options.recipe,
                 seed=options.seed,
@@ -62,12 +62,14 @@ def build_masks(
     return build_bench(out, "masks", lambda _: jobs, options, terms, progress)
 
 
-def _told_by_layout(source: StudySource) -> Vocabulary:
-    """The name map that the layout itself tells; names that no vocabulary knows stay out, and with them the bench."""
+def _vocabulary_of(source: StudySource, given: Vocabulary | None) -> Vocabulary:
+    """The user's name map, laid over what the layout tells; names that neither knows stay out of the bench."""
     if source.vocabulary in shipped_vocabularies():
-        return load_vocabulary(source.vocabulary)
-    names = source.names or {}
-    return Vocabulary(source.layout, {label: name for label, name in names.items() if term(name).known})
+        told = load_vocabulary(source.vocabulary)
+    else:
+        told = Vocabulary(source.layout, source.names or {})
+    vocabulary = told if given is None else given.over(told.labels)
+    return vocabulary.of_known()
 
 
 def _ids(source: StudySource, keep_stems: bool) -> tuple[str, str]:

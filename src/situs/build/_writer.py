@@ -10,7 +10,7 @@ from types import TracebackType
 import msgspec
 
 from situs._files import digest, write_atomic
-from situs.anatomy import Term
+from situs.anatomy import Term, term, without_number
 from situs.bench import (
     FORMAT,
     Bench,
@@ -138,7 +138,7 @@ class BenchWriter:
             restricted=options.restricted,
             licence=options.licence,
             recipe=options.recipe,
-            terms={name: entry for name, entry in sorted(self._terms.items()) if name in self._used},
+            terms={name: self._terms[name] for name in sorted(self._spoken_of())},
             counts=counts,
             by_task=self._sorted("task"),
             by_stratum=self._sorted("stratum"),
@@ -156,6 +156,19 @@ class BenchWriter:
         write_atomic(self._folder / "README.md", write_card(info, blind, tricks))
         by = (info.by_task, info.by_stratum, info.not_asked)
         return BuildResult(counts["studies"], counts["items"], *by, problems, notes)
+
+    def _spoken_of(self) -> set[str]:
+        """The user's own names that a study uses, with the families of its lesions and what structures are part of."""
+        waiting = list(self._used)
+        result: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            entry = term(name, self._terms)
+            others = (entry.name, without_number(name), entry.part_of or "")
+            more = {other for other in others if other in self._terms} - result
+            result |= more
+            waiting += more
+        return result
 
     def _sorted(self, what: str) -> dict[str, int]:
         return {name: count for name, count in sorted(self._counts[what].items()) if count}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import Term, lesion_family
+from situs.anatomy import Term, family_term, lesion_family
 from situs.errors import SitusError, did_you_mean
 from situs.facts._instances import join_parts, split_lesions, together, touches, without_islands
 from situs.facts._midlines import find_midline
@@ -80,7 +80,7 @@ class Ledger:
         """Whether every instance is known to be annotated, whatever the vocabulary says (phantoms)."""
         self.side_basis = side_basis
         """`affine`, or `undeclared` when the file states no orientation: then sides are unknown."""
-        self.terms = terms
+        self.terms = {name: terms[name] for name in self.regions.structures}
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
         self._padding = padding
         self._brain = brain
@@ -122,6 +122,24 @@ class Ledger:
         """Names of the structures in the series, sorted."""
         return sorted(self.regions.structures)
 
+    def family(self, name: str) -> str | None:
+        """The family of a lesion (`liver_lesion` of `liver_lesion_2`); None if the structure is no lesion."""
+        return lesion_family(name, self.terms)
+
+    @functools.cached_property
+    def families(self) -> dict[str, list[str]]:
+        """The lesions of each family, by name."""
+        result: dict[str, list[str]] = {}
+        for name in self.structures:
+            family = self.family(name)
+            if family is not None:
+                result.setdefault(family, []).append(name)
+        return dict(sorted(result.items()))
+
+    def family_term(self, family: str) -> Term:
+        """What a lesion family is called and part of, by the terms of its lesions."""
+        return family_term(family, (self.terms[name] for name in self.families.get(family, ())))
+
     def is_cut(self, name: str) -> bool:
         """Whether the structure goes on beyond the scan: it touches the array's border or the padding around it."""
         if name not in self._cut:
@@ -145,7 +163,7 @@ class Ledger:
         """Whether it is a lesion of this organ: the organ holds it, or its name says so and it touches no like organ
         more."""
         entry, own = self.terms[lesion], self.terms[organ]
-        if own.kind != "organ" or (lesion_family(lesion) is None and entry.kind != "finding"):
+        if own.kind != "organ" or (self.family(lesion) is None and entry.kind != "finding"):
             return False
         holder = self.fact("organ_of", lesion).value
         if holder is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from situs.anatomy import lesion_family, term
 from situs.facts import Ledger, number
 from situs.items._posed import NotAsked, Posed, Question, measured
 from situs.items._record import Number, Step
@@ -27,7 +26,7 @@ class Count:
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the number does not depend on how voxels are connected, and is small."""
         family = question.parameters["of"]
-        names = [name for name in ledger.structures if lesion_family(name) == family]
+        names = ledger.families.get(family, [])
         if not names:
             raise KeyError(family)
         if not (ledger.exhaustive or all(ledger.terms[name].exhaustive for name in names)):
@@ -37,7 +36,8 @@ class Count:
         fact = ledger.fact("lesion_count", family)
         if "unstable" in fact.flags or number(fact) > ledger.recipe.truth.count_most:
             return NotAsked("number of lesions not certain")
-        plain = term(family).plain
+        entry = ledger.family_term(family)
+        plain = entry.plain
         count = number(fact)
         lesions = [resolve(ledger, name) for name in names]
         boxes = tuple(world_box(ledger, lesion) for lesion in lesions)
@@ -53,6 +53,6 @@ class Count:
             ),
             boxes=boxes,
             needs=tuple(f"sees:{name}" for name in names),
-            tags=(f"structure:{family}", f"system:{term(family).system}"),
+            tags=(f"structure:{family}", f"system:{entry.system}"),
             difficulty=None,
         )
