@@ -65,6 +65,16 @@ class LabelMap:
         ordered = tuple(sorted(structures, key=lambda s: s.label))
         return dataclasses.replace(self, layers=tuple(layers), structures=ordered)
 
+    def padded(self, grid: Grid, start: tuple[int, int, int]) -> LabelMap:
+        """The labels of a block as those of the whole grid, in which it begins at this voxel."""
+        inside = tuple(slice(at, at + size) for at, size in zip(start, self.grid.shape))
+        layers = []
+        for layer in self.layers:
+            whole = np.zeros(grid.shape, dtype=layer.dtype, order="F")
+            whole[inside] = layer
+            layers.append(whole)
+        return dataclasses.replace(self, grid=grid, layers=tuple(layers))
+
     def beside(self, image: Grid) -> LabelMap:
         """The same labels, known no better than the grid of their image agrees with their own."""
         return self.no_better_than(image.offset_mm(self.grid))
