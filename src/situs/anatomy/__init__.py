@@ -2,6 +2,7 @@
 
 from situs.anatomy._expectations import Suspect, Suspicion, expected_side, neighbours, suspects
 from situs.anatomy._findings import NORMAL, Finding, finding_name, finding_of, known_findings, organ_of_volume
+from situs.anatomy._listing import KnownName, list_names
 from situs.anatomy._patterns import NamePattern, NameRules
 from situs.anatomy._terms import (
     COLUMNS,
@@ -23,6 +24,7 @@ __all__ = [
     "KINDS",
     "NORMAL",
     "Finding",
+    "KnownName",
     "NamePattern",
     "NameRules",
     "Naming",
@@ -41,6 +43,7 @@ __all__ = [
     "is_spine",
     "known_findings",
     "lesion_family",
+    "list_names",
     "load_vocabulary",
     "neighbours",
     "organ_of_volume",

@@ -35,7 +35,7 @@ def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
     path = locations.find(series.labels_hash)
     names = {label: name for name, label in series.names.items()}
     source = open_labels(path, names, reference=_image_path(series, locations))
-    labels = source.load().renamed(series.renamed)
+    labels = source.load().renamed(dict(series.renamed))
     if labels.hash != series.labels_hash:
         raise _not_the_evidence(path)
     if source.orientation_basis != series.side_basis:

@@ -6,13 +6,16 @@ import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from situs.anatomy import Vocabulary, load_vocabulary, shipped_vocabularies
 from situs.bench import opaque_id, split_of
 from situs.build._cohort import Progress, build_bench
+from situs.build._coverage import coverage_of, coverage_problems
 from situs.build._study import StudyJob
 from situs.build._writer import BuildOptions, BuildResult
 from situs.errors import SitusError
-from situs.volumes import StudySource, find_studies
+from situs.volumes import StudySource, survey
 
 __all__ = ["build_masks"]
 
@@ -31,7 +34,9 @@ def build_masks(
     """Build a bench from every study under the roots."""
     options.recipe.annotation_error(annotation)
     given = load_vocabulary(names) if names is not None else None
-    studies = [study for root in roots for study in find_studies(root, layout)]
+    surveys = [survey(root, layout) for root in roots]
+    studies = [study for found in surveys for study in found.studies]
+    passed_over = [folder for found in surveys for folder in found.passed_over]
     terms = {} if given is None else dict(given.own_terms)
     named = sorted(((*_ids(study, keep_stems), study) for study in studies), key=lambda entry: entry[:2])
     for (study_id, _, _), (other_id, _, other) in itertools.pairwise(named):
@@ -59,7 +64,10 @@ def build_masks(
                 per_study=options.per_study,
             )
         )
-    return build_bench(out, "masks", lambda _: jobs, options, terms, progress)
+    result = build_bench(out, "masks", lambda _: jobs, options, terms, progress)
+    counts = coverage_of(studies, passed_over, result.problems, result.without_questions)
+    problems = [*coverage_problems(counts, passed_over), *result.problems]
+    return msgspec.structs.replace(result, coverage=counts, problems=problems)
 
 
 def _vocabulary_of(source: StudySource, given: Vocabulary | None) -> Vocabulary:

@@ -104,7 +104,7 @@ def process(job: StudyJob) -> StudyOutcome:
         structures=known,
         names=_labels_by_name(job.names, {s.label for s in labels.structures}),
         grid_error_mm=labels.grid_error_mm,
-        renamed=renamed,
+        renamed=tuple(sorted(renamed.items())),
     )
     ledger = Ledger(
         restrict(labels, known),

@@ -22,6 +22,7 @@ from situs.bench import (
     write_card,
     write_locations,
 )
+from situs.build._coverage import Coverage, nothing_asked
 from situs.errors import Problem
 from situs.facts import Fact, Recipe
 from situs.items import Choice, Choices, Item, YesNo, class_of
@@ -64,6 +65,10 @@ class BuildResult(msgspec.Struct, frozen=True):
     problems: list[Problem]
     notes: tuple[str, ...] = ()
     """What a reader of the card must know."""
+    without_questions: int = 0
+    """Studies in the bench of which nothing is asked."""
+    coverage: Coverage | None = None
+    """What became of the studies that were found, where they were looked for."""
     source: dict[str, SourceCounts] = {}
     """Annotation file → what it holds, before it is cleaned up."""
 
@@ -84,6 +89,7 @@ class BenchWriter:
         self._places: dict[str, Path] = {}
         self._used: set[str] = set()
         self._closed = 0
+        self._silent = 0
 
     def __enter__(self) -> BenchWriter:
         return self
@@ -112,6 +118,7 @@ class BenchWriter:
         self._counts["class"].update(class_of(item) for item in items if item.stratum == "headline")
         self._closed += sum(isinstance(item.answer, _CLOSED) for item in items)
         self._counts["not_asked"].update(not_asked)
+        self._silent += not items
         self._patients.add(study.patient_id)
         self._places.update((key, Path(path)) for key, path in places.items())
         for series in study.series:
@@ -121,8 +128,15 @@ class BenchWriter:
         """Reasons that are known only once all studies are there."""
         self._counts["not_asked"].update(reasons)
 
-    def finish(self, problems: list[Problem], notes: tuple[str, ...] = ()) -> BuildResult:
-        """Write `bench.json`, locations and card, once the tables are closed."""
+    def finish(
+        self, problems: list[Problem], notes: tuple[str, ...] = (), *, may_be_empty: bool = False
+    ) -> BuildResult:
+        """Write `bench.json`, locations and card, once the tables are closed.
+
+        A bench without a question is an error unless it `may_be_empty`, as one made from another bench.
+        """
+        if not self._items.count and not may_be_empty:
+            raise nothing_asked(self._source, self._studies.count, self._sorted("not_asked"), problems)
         options = self._options
         counts = {
             "studies": self._studies.count,
@@ -155,7 +169,7 @@ class BenchWriter:
         blind, tricks = (_without_looking(bench, self._closed), _tricks(bench)) if self._closed else ({}, {})
         write_atomic(self._folder / "README.md", write_card(info, blind, tricks))
         by = (info.by_task, info.by_stratum, info.not_asked)
-        return BuildResult(counts["studies"], counts["items"], *by, problems, notes)
+        return BuildResult(counts["studies"], counts["items"], *by, problems, notes, without_questions=self._silent)
 
     def _spoken_of(self) -> set[str]:
         """The user's own names that a study uses, with the families of its lesions and what structures are part of."""

@@ -65,7 +65,7 @@ def finish(result: BuildResult, given: dict[str, Any], asked: Sequence[AskedByID
         return
     print_asked(asked)
     for problem in result.problems[:5]:
-        warn(f"{problem.where}: {problem.problem[:200]}")
+        warn(f"{problem.where}: {problem.problem[:200]}{f'; {problem.fix}' if problem.fix else ''}")
     if len(result.problems) > 5:
         warn(f"and {len(result.problems) - 5} more (--json lists all)")
     rows = [[task, f"{count:,}"] for task, count in result.by_task.items()]
@@ -74,5 +74,9 @@ def finish(result: BuildResult, given: dict[str, Any], asked: Sequence[AskedByID
     print_table(title, ["task", "questions"], rows, f"by stratum: {strata or 'none'}")
     rows = [[reason, f"{count:,}"] for reason, count in result.not_asked.items()]
     print_table("not asked", ["why", "n"], rows)
+    if result.coverage is not None:
+        words = {name: name.replace("_", " ") for name in result.coverage.__struct_fields__}
+        rows = [[word, f"{getattr(result.coverage, name):,}"] for name, word in words.items()]
+        print_table("studies", ["what became of them", "n"], [row for row in rows if row[1] != "0"])
     for note in result.notes:
         click.echo(note)

@@ -83,8 +83,9 @@ def survey(root: str | Path, layout: str = "auto") -> Survey:
     if not studies:
         if layout != "auto":
             raise SitusError(f"no study found in layout {layout}", where=root, fix=f"it is: {LAYOUTS[layout]}")
-        known = "; ".join(LAYOUTS.values())
-        raise SitusError("no study found", where=root, fix=f"known: {known} ({', '.join(SUFFIXES)})")
+        known = ", ".join(name for name in LAYOUTS if name != "file")
+        fix = f"known layouts: {known}, or one label file ({', '.join(SUFFIXES)}); `situs list layouts` describes them"
+        raise SitusError("no study found", where=root, fix=fix)
     return Survey(_told_apart(studies, root), passed_over)
 
 

@@ -33,7 +33,7 @@ _PUBLIC_IDS = {
     "amos": r"amos_[0-9]{4}",
     "kits": r"case_[0-9]{5}",
     "brats2020": (
-        r"(Brats17|Brats18|BraTS19)_(CBICA|TCIA[0-9]{2}|TMC|UAB|WashU|2013)_[A-Za-z0-9]{1,6}_1"
+        r"(Brats17|Brats18|BraTS19)_(CBICA|TCIA([0-9]{2})?|TMC|UAB|WashU|2013)_[A-Za-z0-9]{1,6}_1"
         r"|BraTS20_(Training|Validation)_[0-9]{3}|BraTS2021_[0-9]{5}"
     ),
     "brats2015": r"brats_(tcia|2013)_pat[0-9]{3,4}_[0-9]{1,4}",

@@ -43,7 +43,7 @@ class Count:
         boxes = tuple(world_box(ledger, lesion) for lesion in lesions)
         box_facts = tuple(ledger.fact("box", name) for name in names)
         return Posed(
-            text=f"How many {plain}s are there?",
+            text=f"How many {_plural(plain)} are there?",
             answer=Number(count, "", (count, count)),
             facts=(fact, *box_facts),
             steps=(
@@ -56,3 +56,12 @@ class Count:
             tags=(f"structure:{family}", f"system:{entry.system}"),
             difficulty=None,
         )
+
+
+def _plural(noun: str) -> str:
+    """More than one of it: `metastases`, `masses`, `biopsies`, `lesions`."""
+    if noun.endswith("is"):
+        return noun[:-2] + "es"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
