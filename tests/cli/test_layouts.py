@@ -12,7 +12,7 @@ import pytest
 
 ORGANS = ("liver", "spleen", "kidney_right", "kidney_left", "stomach", "aorta", "gallbladder")
 SPINE = tuple(f"vertebrae_{level}" for level in ("T11", "T12", "L1", "L2", "L3", "L4", "L5"))
-NAMES = {value: name for value, name in enumerate((*ORGANS, *SPINE, "liver_lesion"), start=1)}
+NAMES = dict(enumerate((*ORGANS, *SPINE, "liver_lesion"), start=1))
 
 
 @functools.cache
@@ -293,3 +293,33 @@ def test_labels_that_fit_no_image_are_kept_without_one(tmp_path):
     save(tmp_path / "scan_seg.nii.gz", labels[:, :, 1:], affine * [[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1.5, 1], [1] * 4])
     (study,) = find_studies(tmp_path)
     assert study.image is None
+
+
+def test_imported_items_are_linked_to_their_scans(situs, tmp_path):
+    """A scan lies in any folder below, under the study's name; what has none is told."""
+    image, _, affine = patient()
+    save(tmp_path / "scans" / "batch" / "scan1.nii.gz", image, affine)
+    rows = [
+        {"study": "scan1", "question": "Which side is the spleen on?", "options": ["left", "right"], "answer": "left"},
+        {"study": "scan2", "question": "Which side is the spleen on?", "options": ["left", "right"], "answer": "left"},
+    ]
+    (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    given = ("--images", tmp_path / "scans", "--licence", "CC0-1.0", "--out", tmp_path / "bench", "--json")
+    ran = situs("import", "items", tmp_path / "items.jsonl", *given)
+    assert ran.code == 0, ran.err
+    (problem,) = ran.json["problems"]
+    assert "1 of 2 volumes are not there" in problem["problem"]
+    checked = situs("check", tmp_path / "bench", "--json").json
+    assert (checked["problems"], checked["given"]) == ([], 2)
+    import pyarrow.parquet as pq
+
+    items = pq.read_table(tmp_path / "bench" / "items.parquet").to_pylist()
+    first, second = sorted(items, key=lambda item: item["study_id"])
+    shown = situs("show", tmp_path / "bench", "--item", first["item_id"], "--out", tmp_path / "seen", "--json")
+    assert shown.code == 0, shown.err
+    assert shown.json["pictures"] > 0
+    assert second["series"] == ""
+    missing = situs(
+        "import", "items", tmp_path / "items.jsonl", "--images", tmp_path / "none", *given[2:], "--overwrite"
+    )
+    assert (missing.code, "no such folder" in missing.err) == (2, True)

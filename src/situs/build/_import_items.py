@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
 
 from situs._publish import new_folder
 from situs.bench import StudyRecord, opaque_id, split_of
+from situs.build._scans import Scan, find_scans
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
 from situs.items import Answer, Choice, Choices, Item, Number, Option, Text, YesNo, imported_item_id
+from situs.run import volume_stem
 
 __all__ = ["GivenItem", "import_items"]
 
@@ -39,8 +42,19 @@ class GivenItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tags: list[str] = []
 
 
-def import_items(paths: list[Path], out: Path, options: BuildOptions, *, keep_ids: bool) -> BuildResult:
-    """Build a bench of given items; all that is wrong with the files is counted, the first is told."""
+def import_items(
+    paths: list[Path],
+    out: Path,
+    options: BuildOptions,
+    *,
+    keep_ids: bool,
+    images: Path | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> BuildResult:
+    """Build a bench of given items; all that is wrong with the files is counted, the first is told.
+
+    Volumes are found under `images` by the study's name; `progress` counts them.
+    """
     rows: list[tuple[str, GivenItem]] = []
     problems: list[Problem] = []
     for path in paths:
@@ -60,9 +74,11 @@ def import_items(paths: list[Path], out: Path, options: BuildOptions, *, keep_id
     twice = next((where for where, row in rows if seen[row.id] > 1), None)
     if twice is not None:
         raise SitusError("an id occurs twice", where=twice, fix="give every item an id of its own, or none")
+    stems = {volume_stem(row.study) for _, row in rows}
+    scans = find_scans(images, stems, problems, skip_bad=options.skip_bad, progress=progress)
     with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
         with BenchWriter(scratch, "items", options, {}) as writer:
-            _write(writer, [row for _, row in rows], options, keep_ids)
+            _write(writer, [row for _, row in rows], options, keep_ids, scans)
         return writer.finish(problems)
 
 
@@ -74,7 +90,9 @@ def _lines(path: Path) -> list[tuple[str, bytes]]:
     return [(f"{path.name}:{n}", line) for n, line in enumerate(raw.splitlines(), start=1) if line.strip()]
 
 
-def _write(writer: BenchWriter, rows: list[GivenItem], options: BuildOptions, keep_ids: bool) -> None:
+def _write(
+    writer: BenchWriter, rows: list[GivenItem], options: BuildOptions, keep_ids: bool, scans: Mapping[str, Scan]
+) -> None:
     by_study: dict[str, list[GivenItem]] = defaultdict(list)
     for row in rows:
         by_study[row.study].append(row)
@@ -83,29 +101,32 @@ def _write(writer: BenchWriter, rows: list[GivenItem], options: BuildOptions, ke
         study_id = study if keep_ids else opaque_id("s", study)
         patient_id = patient if keep_ids else opaque_id("p", patient)
         split = asked[0].split or split_of(patient_id, options.recipe.splits, options.seed)
+        scan = scans.get(volume_stem(study))
+        series = (scan.series,) if scan is not None else ()
+        record = StudyRecord(study_id, patient_id, split, series)
         repeats: Counter[str] = Counter()
         items = []
         for row in asked:
-            items.append(_item(row, study_id, patient_id, split, repeats[row.question]))
+            items.append(_item(row, record, repeats[row.question]))
             repeats[row.question] += 1
-        writer.add(StudyRecord(study_id, patient_id, split, ()), [], items, {}, {})
+        writer.add(record, [], items, {}, scan.places if scan is not None else {})
 
 
-def _item(row: GivenItem, study_id: str, patient_id: str, split: str, repeat: int) -> Item:
+def _item(row: GivenItem, study: StudyRecord, repeat: int) -> Item:
     answer, shown = _answer(row)
     form = {"yes_no": "yes_no", "choice": "choice", "choices": "choices", "number": "number"}.get(_tag(answer), "text")
     return Item(
-        item_id=imported_item_id(study_id, row.question, repeat),
+        item_id=imported_item_id(study.study_id, row.question, repeat),
         source_id=row.id,
-        study_id=study_id,
-        series="",
-        patient_id=patient_id,
+        study_id=study.study_id,
+        series=study.series[0].series if study.series else "",
+        patient_id=study.patient_id,
         task=row.task,
         form=form,
         question=row.question,
         answer=answer,
         options=shown,
-        split=split,
+        split=study.split,
         stratum="imported",
         tags=tuple(row.tags),
     )
