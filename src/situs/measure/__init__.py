@@ -12,7 +12,7 @@ from situs.measure._distances import Nearest, boundary_distance_mm, gap_mm, near
 from situs.measure._midline import head_midline
 from situs.measure._regions import Component, PrincipalAxes, Region, Regions
 from situs.measure._sides import Midline, PairSymmetry, SymmetryPlane, pair_symmetry, right_shares
-from situs.measure._spine import Level, Spine
+from situs.measure._spine import Spine, vertebral_body
 from situs.measure._statistics import LabelStatistics, SliceBoxes, label_statistics
 from situs.measure._touching import Contacts, borders, contacts, label_contacts
 
@@ -24,7 +24,6 @@ __all__ = [
     "LabelComponents",
     "LabelStatistics",
     "Length",
-    "Level",
     "Midline",
     "Nearest",
     "PairSymmetry",
@@ -52,4 +51,5 @@ __all__ = [
     "precedence",
     "right_shares",
     "tilted_axes",
+    "vertebral_body",
 ]
