@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from situs._publish import new_folder
-from situs.bench import StudyRecord, opaque_id, split_of
+from situs.bench import StudyRecord, split_of
 from situs.build._scans import Scan, find_scans
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
@@ -47,7 +47,6 @@ def import_items(
     out: Path,
     options: BuildOptions,
     *,
-    keep_ids: bool,
     images: Path | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> BuildResult:
@@ -78,7 +77,7 @@ def import_items(
     scans = find_scans(images, stems, problems, skip_bad=options.skip_bad, progress=progress)
     with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
         with BenchWriter(scratch, "items", options, {}) as writer:
-            _write(writer, [row for _, row in rows], options, keep_ids, scans)
+            _write(writer, [row for _, row in rows], options, scans)
         return writer.finish(problems)
 
 
@@ -90,16 +89,14 @@ def _lines(path: Path) -> list[tuple[str, bytes]]:
     return [(f"{path.name}:{n}", line) for n, line in enumerate(raw.splitlines(), start=1) if line.strip()]
 
 
-def _write(
-    writer: BenchWriter, rows: list[GivenItem], options: BuildOptions, keep_ids: bool, scans: Mapping[str, Scan]
-) -> None:
+def _write(writer: BenchWriter, rows: list[GivenItem], options: BuildOptions, scans: Mapping[str, Scan]) -> None:
     by_study: dict[str, list[GivenItem]] = defaultdict(list)
     for row in rows:
         by_study[row.study].append(row)
     for study, asked in by_study.items():
         patient = asked[0].patient or study
-        study_id = study if keep_ids else opaque_id("s", study)
-        patient_id = patient if keep_ids else opaque_id("p", patient)
+        study_id = options.ids.study(study, of_table=True)
+        patient_id = options.ids.patient(patient, of_table=True)
         split = asked[0].split or split_of(patient_id, options.recipe.splits, options.seed)
         scan = scans.get(volume_stem(study))
         series = (scan.series,) if scan is not None else ()
@@ -107,17 +104,19 @@ def _write(
         repeats: Counter[str] = Counter()
         items = []
         for row in asked:
-            items.append(_item(row, record, repeats[row.question]))
+            row_id = imported_item_id(study, row.question, repeats[row.question])
+            item = _item(row, record)
+            items.append(msgspec.structs.replace(item, item_id=row_id, source_id=options.ids.item(row.id)))
             repeats[row.question] += 1
         writer.add(record, [], items, {}, scan.places if scan is not None else {})
 
 
-def _item(row: GivenItem, study: StudyRecord, repeat: int) -> Item:
+def _item(row: GivenItem, study: StudyRecord) -> Item:
     answer, shown = _answer(row)
     form = {"yes_no": "yes_no", "choice": "choice", "choices": "choices", "number": "number"}.get(_tag(answer), "text")
     return Item(
-        item_id=imported_item_id(study.study_id, row.question, repeat),
-        source_id=row.id,
+        item_id="",
+        source_id="",
         study_id=study.study_id,
         series=study.series[0].series if study.series else "",
         patient_id=study.patient_id,

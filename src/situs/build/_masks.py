@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from situs.anatomy import Vocabulary, load_vocabulary, shipped_vocabularies
-from situs.bench import opaque_id, split_of
+from situs.bench import IdRule, opaque_id, split_of
 from situs.build._cohort import Progress, build_bench
 from situs.build._coverage import coverage_of, coverage_problems
 from situs.build._study import StudyJob
@@ -28,7 +28,6 @@ def build_masks(
     names: str | None,
     annotation: str,
     layout: str = "auto",
-    keep_stems: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> BuildResult:
     """Build a bench from every study under the roots."""
@@ -38,7 +37,7 @@ def build_masks(
     studies = [study for found in surveys for study in found.studies]
     passed_over = [folder for found in surveys for folder in found.passed_over]
     terms = {} if given is None else dict(given.own_terms)
-    named = sorted(((*_ids(study, keep_stems), study) for study in studies), key=lambda entry: entry[:2])
+    named = sorted(((*_ids(study, options.ids), study) for study in studies), key=lambda entry: entry[:2])
     for (study_id, _, _), (other_id, _, other) in itertools.pairwise(named):
         if study_id == other_id:
             fix = "give each study a name of its own"
@@ -80,13 +79,12 @@ def _vocabulary_of(source: StudySource, given: Vocabulary | None) -> Vocabulary:
     return vocabulary.of_known()
 
 
-def _ids(source: StudySource, keep_stems: bool) -> tuple[str, str]:
-    """Study and patient id: a table's or a public set's own; else a keyed hash, or the stem on request."""
+def _ids(source: StudySource, ids: IdRule) -> tuple[str, str]:
+    """Study and patient id: a public set's own; else a keyed hash, or the table's or file's on request."""
     if source.study is not None:
-        return source.study, source.patient or source.study
-    patient = opaque_id("p", source.patient_key) if source.patient_key else None
-    if source.public_id is not None:
-        return source.public_id, patient or source.public_id
-    if keep_stems:
-        return source.stem, patient or source.stem
-    return opaque_id("s", source.stem), patient or opaque_id("p", source.stem)
+        patient_name = source.patient or source.study
+        return ids.study(source.study, of_table=True), ids.patient(patient_name, of_table=True)
+    name, public = source.public_id or source.stem, source.public_id is not None
+    if source.patient_key:
+        return ids.study(name, public=public), opaque_id("p", source.patient_key)
+    return ids.study(name, public=public), ids.patient(name, public=public)
