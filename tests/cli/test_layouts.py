@@ -314,11 +314,10 @@ def test_imported_items_are_linked_to_their_scans(situs, tmp_path):
     import pyarrow.parquet as pq
 
     items = pq.read_table(tmp_path / "bench" / "items.parquet").to_pylist()
-    first, second = sorted(items, key=lambda item: item["study_id"])
-    shown = situs("show", tmp_path / "bench", "--item", first["item_id"], "--out", tmp_path / "seen", "--json")
+    (linked,) = (item for item in items if item["series"])
+    shown = situs("show", tmp_path / "bench", "--item", linked["item_id"], "--out", tmp_path / "seen", "--json")
     assert shown.code == 0, shown.err
     assert shown.json["pictures"] > 0
-    assert second["series"] == ""
     missing = situs(
         "import", "items", tmp_path / "items.jsonl", "--images", tmp_path / "none", *given[2:], "--overwrite"
     )
