@@ -17,7 +17,7 @@ from situs.anatomy._terms import (
     without_number,
 )
 from situs.anatomy._vocabulary import Vocabulary, load_vocabulary, shipped_vocabularies
-from situs.anatomy._wholes import are_akin, is_head, is_part, is_spine, wholes
+from situs.anatomy._wholes import are_akin, is_head, is_part, is_spine, organs_in_parts, wholes
 
 __all__ = [
     "COLUMNS",
@@ -47,6 +47,7 @@ __all__ = [
     "load_vocabulary",
     "neighbours",
     "organ_of_volume",
+    "organs_in_parts",
     "shipped_terms",
     "shipped_vocabularies",
     "suspects",

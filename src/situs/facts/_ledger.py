@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import Term, family_term, lesion_family
+from situs.anatomy import Term, family_term, lesion_family, organs_in_parts, term, wholes
 from situs.errors import SitusError, did_you_mean
 from situs.facts._instances import join_parts, split_lesions, together, touches, without_islands
 from situs.facts._midlines import find_midline
@@ -80,7 +80,13 @@ class Ledger:
         """Whether every instance is known to be annotated, whatever the vocabulary says (phantoms)."""
         self.side_basis = side_basis
         """`affine`, or `undeclared` when the file states no orientation: then sides are unknown."""
-        self.terms = {name: terms[name] for name in self.regions.structures}
+        own = {name: terms[name] for name in self.regions.structures}
+        self.organs_in_parts = organs_in_parts(own)
+        """Organs that are annotated in parts only, and the parts. They are no structures of the series, but may hold a
+        lesion."""
+        self.terms = {**own, **{organ: term(organ) for organ in self.organs_in_parts}}
+        for organ in self.organs_in_parts:
+            self.regions.add_later(organ, functools.partial(self._join, organ))
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
         self._padding = padding
         self._brain = brain
@@ -147,6 +153,24 @@ class Ledger:
         """What a lesion family is called and part of, by the terms of its lesions."""
         return family_term(family, (self.terms[name] for name in self.families.get(family, ())))
 
+    @functools.cached_property
+    def organs(self) -> list[str]:
+        """Whole organs that may hold a lesion, sorted: annotated as one, or in all their parts."""
+        annotated = [name for name in self.structures if self.terms[name].kind == "organ"]
+        return sorted(name for name in (*annotated, *self.organs_in_parts) if not self._is_part_of_organ(name))
+
+    def _join(self, organ: str) -> Region:
+        return together(organ, [self.regions[part] for part in self.organs_in_parts[organ]])
+
+    def _is_part_of_organ(self, name: str) -> bool:
+        entry = self.terms[name]
+        around = wholes(entry, self.terms) - {entry.canonical or name}
+        return any((self.terms.get(whole) or term(whole)).kind == "organ" for whole in around)
+
+    def parts_of(self, organ: str) -> tuple[str, ...]:
+        """The structures that make up an organ: itself, or the parts it is annotated in."""
+        return self.organs_in_parts.get(organ, (organ,))
+
     def is_cut(self, name: str) -> bool:
         """Whether the structure goes on beyond the scan: it touches the array's border or the padding around it."""
         if name not in self._cut:
@@ -172,6 +196,8 @@ class Ledger:
         entry, own = self.terms[lesion], self.terms[organ]
         if own.kind != "organ" or (self.family(lesion) is None and entry.kind != "finding"):
             return False
+        if self._is_part_of_organ(organ):
+            return self.fact("organ_part_of", lesion).value == organ
         holder = self.fact("organ_of", lesion).value
         if holder is not None:
             return holder == organ

@@ -87,7 +87,7 @@ def _resolve(ledger: Ledger, key: str) -> Subject:
         fact = ledger.fact("second_largest", family)
         entry = ledger.family_term(family)
         return Subject(key, f"the second largest {entry.plain}", str(fact.value), entry, (fact,))
-    if key not in ledger.structures:
+    if key not in ledger.structures and key not in ledger.organs_in_parts:
         raise KeyError(key)
     entry = ledger.terms[key]
     return Subject(key, f"the {entry.plain}", key, entry)

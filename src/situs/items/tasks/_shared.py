@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from situs.anatomy import is_part
 from situs.facts import Fact, Ledger
 from situs.items._posed import NotAsked, Posed, find_step, measured
 from situs.items._record import Answer, Box, Option, Step
@@ -51,7 +52,10 @@ def own_organ(ledger: Ledger, lesion: Subject, other: Subject) -> bool:
     if part_of is not None and part_of in (entry.canonical, entry.part_of):
         return True
     holder = ledger.fact("organ_of", lesion.structure).value
-    return holder is not None and other.structure in (holder, ledger.terms[str(holder)].partner)
+    if holder is None:
+        return False
+    organ = ledger.terms[str(holder)]
+    return other.structure == organ.partner or is_part(entry, organ, ledger.terms)
 
 
 def measure_step(words: str, fact: Fact, threshold: float | None = None) -> Step:
