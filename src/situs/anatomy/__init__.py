@@ -4,6 +4,7 @@ from situs.anatomy._expectations import Suspect, Suspicion, expected_side, neigh
 from situs.anatomy._findings import NORMAL, Finding, finding_name, finding_of, known_findings, organ_of_volume
 from situs.anatomy._listing import KnownName, list_names
 from situs.anatomy._patterns import NamePattern, NameRules
+from situs.anatomy._relevance import compared, is_sided_lesion, measured, near_lesion, ranked
 from situs.anatomy._terms import (
     COLUMNS,
     KINDS,
@@ -34,20 +35,25 @@ __all__ = [
     "Vocabulary",
     "are_akin",
     "canonical_name",
+    "compared",
     "expected_side",
     "family_term",
     "finding_name",
     "finding_of",
     "is_head",
     "is_part",
+    "is_sided_lesion",
     "is_spine",
     "known_findings",
     "lesion_family",
     "list_names",
     "load_vocabulary",
+    "measured",
+    "near_lesion",
     "neighbours",
     "organ_of_volume",
     "organs_in_parts",
+    "ranked",
     "shipped_terms",
     "shipped_vocabularies",
     "suspects",

@@ -6,7 +6,7 @@ from situs.facts._box_ledger import ANY, BoxLedger, Middle, check_fits
 from situs.facts._findings import Tube, link, stable_count
 from situs.facts._kinds import is_cut, number, span
 from situs.facts._kinds_marks import mark_points, marked_structures
-from situs.facts._kinds_slices import axial_spacing_mm, has_axial_slices, spacing_text, spanned
+from situs.facts._kinds_slices import axial_spacing_mm, has_axial_slices, spanned
 from situs.facts._kinds_spine import LEVELS, has_anchor, level_name
 from situs.facts._ledger import WHOLE, Ledger
 from situs.facts._recipe import AnnotationError, Recipe, Truth, load_recipe
@@ -49,7 +49,6 @@ __all__ = [
     "marked_structures",
     "measure_file",
     "number",
-    "spacing_text",
     "span",
     "spanned",
     "stable_count",

@@ -9,7 +9,7 @@ from situs.facts._ledger import Ledger, kind
 from situs.facts._record import Fact
 from situs.space import Axis, Grid
 
-__all__ = ["axial_axis", "axial_spacing_mm", "has_axial_slices", "spacing_text", "spanned"]
+__all__ = ["axial_axis", "axial_spacing_mm", "has_axial_slices", "spanned"]
 
 _ALIKE = 1.2
 """A scan whose other spacings exceed that of its axial slices by more was not acquired in axial slices."""
@@ -60,23 +60,6 @@ def _gaps(ledger: Ledger, name: str, axis: int) -> bool:
     return bool(np.any(np.diff(boxes.index) > 1))
 
 
-@kind("slices_spanned")
-def _slices_spanned(ledger: Ledger, name: str) -> Fact:
-    """How many axial slices show it, from the first to the last."""
-    between = ledger.fact("slice_span", name)
-    first_low, last_low, first_high, last_high = between.interval or (0.0,) * 4
-    first, last = numbers(between)
-    return ledger.record(
-        "slices_spanned",
-        (name,),
-        int(last - first) + 1,
-        unit="slices",
-        interval=(max(1.0, last_low - first_high + 1.0), last_high - first_low + 1.0),
-        parameters={"spacing_mm": axial_spacing_mm(ledger.regions.grid)},
-        inputs=(between,),
-    )
-
-
 @kind("ends_beyond")
 def _ends_beyond(ledger: Ledger, name: str) -> Fact:
     """Which ends of a structure the scan does not show: `top`, `bottom`, `top+bottom`, or empty."""
@@ -92,8 +75,3 @@ def spanned(fact: Fact) -> tuple[int, int]:
     """First and last slice of a `slice_span`."""
     first, last = numbers(fact)
     return int(first), int(last)
-
-
-def spacing_text(ledger: Ledger) -> str:
-    """The spacing of the axial slices as it is said: one decimal, none where it is whole."""
-    return f"{round(axial_spacing_mm(ledger.regions.grid), 1):g}"
