@@ -1,6 +1,5 @@
 """Vocabularies as data files, and the look-ups on them."""
 
-from situs.anatomy._expectations import Suspect, Suspicion, expected_side, neighbours, suspects
 from situs.anatomy._findings import NORMAL, Finding, finding_name, finding_of, known_findings, organ_of_volume
 from situs.anatomy._listing import KnownName, list_names
 from situs.anatomy._patterns import NamePattern, NameRules
@@ -19,11 +18,13 @@ from situs.anatomy._terms import (
 )
 from situs.anatomy._vocabulary import Vocabulary, load_vocabulary, shipped_vocabularies
 from situs.anatomy._wholes import are_akin, is_head, is_part, is_spine, organs_in_parts, wholes
+from situs.anatomy.plausible import Doubt, Suspect, Suspicion, expected_side, neighbours, plausible_range, suspects
 
 __all__ = [
     "COLUMNS",
     "KINDS",
     "NORMAL",
+    "Doubt",
     "Finding",
     "KnownName",
     "NamePattern",
@@ -53,6 +54,7 @@ __all__ = [
     "neighbours",
     "organ_of_volume",
     "organs_in_parts",
+    "plausible_range",
     "ranked",
     "shipped_terms",
     "shipped_vocabularies",

@@ -94,4 +94,6 @@ def load_ledger(
         terms=terms_for(series.structures, bench.info.terms),
         padding=padding_of(values) if values is not None and series.modality == "ct" else None,
         brain=brain_of(values, labels.grid.affine.voxel_volume_mm3) if values is not None else None,
+        ct=values if series.modality == "ct" else None,
+        trusted=bench.info.trusted.get(study.study_id, ()),
     )

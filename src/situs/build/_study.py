@@ -8,7 +8,15 @@ from pathlib import Path
 import msgspec
 
 from situs.anatomy import NameRules, is_head
-from situs.bench import SeriesRecord, StudyRecord, restrict, terms_for
+from situs.bench import (
+    SeriesRecord,
+    StudyRecord,
+    SuspectStudy,
+    anatomy_problems,
+    restrict,
+    suspect_studies,
+    terms_for,
+)
 from situs.errors import Problem, Severity
 from situs.facts import Fact, Ledger, Measured, Recipe
 from situs.items import Candidate, candidates, choose_tasks
@@ -37,6 +45,8 @@ class StudyJob(msgspec.Struct, frozen=True):
     seed: int
     tasks: str | None
     per_study: int | None
+    trusted: tuple[str, ...] = ()
+    """What the user vouches for, though it looks wrong: `all`, a doubt, a structure."""
     phantom: tuple[int, int] | None = None
     """(seed, index) of a synthetic patient to make and write first."""
 
@@ -58,6 +68,7 @@ class StudyOutcome(msgspec.Struct, frozen=True):
     problems: list[Problem]
     places: dict[str, str]
     """Hash of each piece of evidence → its path."""
+    suspects: list[SuspectStudy] = []
 
 
 def open_process() -> Callable[[StudyJob], StudyOutcome]:
@@ -117,6 +128,8 @@ def process(job: StudyJob) -> StudyOutcome:
         terms=terms,
         padding=padding_of(values) if values is not None and modality == "ct" else None,
         brain=brain_of(values, labels.grid.affine.voxel_volume_mm3) if values is not None else None,
+        ct=values if modality == "ct" else None,
+        trusted=job.trusted,
     )
     asked, not_asked = candidates(
         ledger, job.patient_id, choose_tasks(job.tasks), seed=job.seed, per_study=job.per_study
@@ -134,8 +147,9 @@ def process(job: StudyJob) -> StudyOutcome:
         basics,
         asked,
         dict(sorted(not_asked.items())),
-        problems,
+        [*problems, *anatomy_problems(job.study_id, ledger)],
         places,
+        suspect_studies(job.study_id, ledger),
     )
 
 

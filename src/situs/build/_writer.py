@@ -17,6 +17,7 @@ from situs.bench import (
     BenchInfo,
     IdRule,
     StudyRecord,
+    SuspectStudy,
     TableWriter,
     content_hash,
     encode_info,
@@ -54,6 +55,8 @@ class BuildOptions(msgspec.Struct, frozen=True):
     skip_bad: bool = False
     overwrite: bool = False
     ids: IdRule = IdRule()
+    trust: tuple[str, ...] = ()
+    """Studies that the user vouches for, though they look wrong: `STUDY` or `STUDY:doubt`."""
 
 
 class BuildResult(msgspec.Struct, frozen=True):
@@ -71,6 +74,8 @@ class BuildResult(msgspec.Struct, frozen=True):
     """Studies in the bench of which nothing is asked."""
     coverage: Coverage | None = None
     """What became of the studies that were found, where they were looked for."""
+    suspects: tuple[SuspectStudy, ...] = ()
+    """Studies whose anatomy looks wrong, and what is not asked of them for it."""
     source: dict[str, SourceCounts] = {}
     """Annotation file → what it holds, before it is cleaned up."""
 
@@ -90,6 +95,8 @@ class BenchWriter:
         self._patients: set[str] = set()
         self._places: dict[str, Path] = {}
         self._used: set[str] = set()
+        self._suspects: list[SuspectStudy] = []
+        self._trusted: dict[str, tuple[str, ...]] = {}
         self._closed = 0
         self._silent = 0
 
@@ -130,6 +137,14 @@ class BenchWriter:
         """Reasons that are known only once all studies are there."""
         self._counts["not_asked"].update(reasons)
 
+    def add_suspects(self, suspects: Iterable[SuspectStudy]) -> None:
+        """What looks wrong about a study."""
+        self._suspects.extend(suspects)
+
+    def trust(self, trusted: Mapping[str, tuple[str, ...]]) -> None:
+        """What the user vouches for, by study."""
+        self._trusted.update(trusted)
+
     def finish(
         self, problems: list[Problem], notes: tuple[str, ...] = (), *, may_be_empty: bool = False
     ) -> BuildResult:
@@ -163,6 +178,8 @@ class BenchWriter:
             content_hash=content_hash(self._folder),
             headline_by_class=self._sorted("class"),
             notes=notes,
+            suspects=tuple(self._suspects),
+            trusted=self._trusted,
         )
         write_locations(self._folder, self._places)
         write_atomic(self._folder / "bench.json", encode_info(info))
@@ -171,7 +188,15 @@ class BenchWriter:
         blind, tricks = (_without_looking(bench, self._closed), _tricks(bench)) if self._closed else ({}, {})
         write_atomic(self._folder / "README.md", write_card(info, blind, tricks))
         by = (info.by_task, info.by_stratum, info.not_asked)
-        return BuildResult(counts["studies"], counts["items"], *by, problems, notes, without_questions=self._silent)
+        return BuildResult(
+            counts["studies"],
+            counts["items"],
+            *by,
+            problems,
+            notes,
+            without_questions=self._silent,
+            suspects=info.suspects,
+        )
 
     def _spoken_of(self) -> set[str]:
         """The user's own names that a study uses, with the families of its lesions and what structures are part of."""
