@@ -96,6 +96,8 @@ def nothing_asked(source: str, studies: int, not_asked: dict[str, int], problems
     if unnamed:
         texts.insert(0, f"{unnamed} studies hold structures with names that no vocabulary knows")
         fix = "name the structures with --names MAP.csv; `situs list names` shows what is known"
+    elif texts and "in doubt" in texts[0]:
+        fix = "see what looks wrong with --json, and repair the study, or vouch for it with --trust STUDY"
     elif not texts:
         texts = ["they hold nothing that a question is known for"]
     why = "; ".join(texts[:_REASONS_SHOWN]) + ("; …" if len(texts) > _REASONS_SHOWN else "")
