@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from situs.anatomy import lesion_family
 from situs.facts._ledger import Ledger, kind
 from situs.facts._record import Fact
 from situs.measure import axial_diameter, length_3d
@@ -53,14 +52,16 @@ def _surface_area(ledger: Ledger, name: str) -> Fact:
 @kind("lesion_count")
 def _lesion_count(ledger: Ledger, family: str) -> Fact:
     """Connected parts of all lesions of one family; `unstable` if connectivity or a few voxels change the number."""
-    names = [name for name in ledger.structures if lesion_family(name) == family]
+    names = ledger.families.get(family, [])
     counts = [0, 0, 0]
     small = False
     for name in names:
         region = ledger.regions[name]
         counts = [a + b for a, b in zip(counts, region.component_counts)]
         small = small or min(region.component_voxels) < ledger.recipe.truth.count_fewest_voxels
-    flags = ("unstable",) if len(set(counts)) > 1 or small else ()
+    # A lesion annotated as one but in several pieces may be one tumour or several.
+    uncertain = len(set(counts)) > 1 or small or counts[-1] != len(names)
+    flags = ("unstable",) if uncertain else ()
     return ledger.record("lesion_count", (family,), counts[-1], flags=flags)
 
 
