@@ -13,7 +13,7 @@ from situs.bench._study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
 from situs.facts import Ledger
 from situs.space import Grid
-from situs.volumes import FrameStack, LabelMap, Volume, brain_of, open_labels, open_stack, open_volume, padding_of
+from situs.volumes import FrameStack, LabelMap, Volume, brain_of, open_labels, open_stack, open_volume
 
 __all__ = ["load_image", "load_labels", "load_ledger", "restrict", "terms_for"]
 
@@ -83,6 +83,6 @@ def load_ledger(
         annotation=series.annotation,
         side_basis=series.side_basis,
         terms=terms_for(series.structures, bench.info.terms),
-        padding=padding_of(values) if values is not None and series.modality == "ct" else None,
+        image=values,
         brain=brain_of(values, labels.grid.affine.voxel_volume_mm3) if values is not None else None,
     )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from situs.anatomy import Term, lesion_family
 from situs.errors import SitusError, did_you_mean
-from situs.facts._instances import join_parts, split_lesions, together, touches, without_islands
+from situs.facts._cut import Cut, Surroundings, cut_of
+from situs.facts._instances import join_parts, split_lesions, together, without_islands
 from situs.facts._midlines import find_midline
 from situs.facts._pairs import split_pairs
 from situs.facts._recipe import Recipe
@@ -19,7 +20,7 @@ from situs.facts._record import Fact, FactValue, Measured, fact_id
 from situs.measure import Contacts, Midline, Region, Regions, contacts
 from situs.measure._directions import Histogram, histograms
 from situs.space import Axis
-from situs.volumes import LabelMap
+from situs.volumes import LabelMap, padding_of
 
 if TYPE_CHECKING:
     from situs.facts._mark_sites import Mark, Sites
@@ -57,13 +58,13 @@ class Ledger:
         annotation: str,
         side_basis: str,
         terms: Mapping[str, Term],
-        padding: NDArray[np.bool_] | None = None,
+        image: NDArray[Any] | None = None,
         brain: NDArray[np.bool_] | None = None,
         single_lesions: bool = True,
     ) -> None:
-        """`padding`: voxels outside the reconstructed field; `brain`: voxels of the brain, of a head stripped of its
-        skull; `single_lesions`: a mask of several lesions, or of both organs of a pair, is split, and the parts of a
-        lesion are joined."""
+        """`image`: values on the grid of the labels, which tell where the scan ends; `brain`: voxels of the brain, of a
+        head stripped of its skull; `single_lesions`: a mask of several lesions, or of both organs of a pair, is split,
+        and the parts of a lesion are joined."""
         if single_lesions:
             labels, terms = split_lesions(*join_parts(labels, terms))
             if side_basis != "undeclared":
@@ -80,9 +81,9 @@ class Ledger:
         """`affine`, or `undeclared` when the file states no orientation: then sides are unknown."""
         self.terms = terms
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
-        self._padding = padding
+        self._image = image
         self._brain = brain
-        self._cut: dict[str, bool] = {}
+        self._cut: dict[str, Cut] = {}
         self._left_out: dict[str, tuple[str, ...]] = {}
         self._together: set[str] = set()
         self._main: dict[str, Region] = {}
@@ -110,13 +111,31 @@ class Ledger:
         """Names of the structures in the series, sorted."""
         return sorted(self.regions.structures)
 
-    def is_cut(self, name: str) -> bool:
-        """Whether the structure goes on beyond the scan: it touches the array's border or the padding around it."""
+    @functools.cached_property
+    def surroundings(self) -> Surroundings:
+        """What lies around the structures."""
+        padding = padding_of(self._image) if self._image is not None else None
+        return Surroundings(self.regions.labels, padding, self._image)
+
+    def cut(self, name: str) -> Cut:
+        """Whether and how the structure goes on beyond what its mask shows."""
         if name not in self._cut:
-            region = self.regions[name]
-            beside = self._padding is not None and touches(region, self._padding)
-            self._cut[name] = region.touches_border or beside
+            main = self.main_region(name)
+            self._cut[name] = cut_of(
+                self.regions[name], main, self.surroundings, self.recipe.cut, exact=self.exhaustive
+            )
         return self._cut[name]
+
+    def is_cut(self, name: str) -> bool:
+        """Whether the structure goes on beyond what its mask shows, so that its size is a lower bound."""
+        return self.cut(name) is not Cut.NOT
+
+    def cut_flags(self, *names: str) -> tuple[str, ...]:
+        """Flags of a fact about these structures: `cut` if any is, and `through` if every cut one is for sure."""
+        cuts = [cut for name in names if (cut := self.cut(name)) is not Cut.NOT]
+        if not cuts:
+            return ()
+        return ("cut", "through") if all(cut is Cut.THROUGH for cut in cuts) else ("cut",)
 
     def lesions_left_out(self, organ: str) -> tuple[str, ...]:
         """The organ's lesions that its mask leaves out, so that the mask alone is not the whole organ."""

@@ -14,7 +14,7 @@ from situs.facts._kinds import number
 from situs.facts._ledger import Ledger
 from situs.facts._recipe import load_recipe
 from situs.space import AXES
-from situs.volumes import StudySource, brain_of, find_study, modality_of, open_labels, open_volume, padding_of
+from situs.volumes import StudySource, brain_of, find_study, open_labels, open_volume
 
 __all__ = ["MeasuredFile", "MeasuredPair", "MeasuredStructure", "measure_file"]
 
@@ -98,7 +98,7 @@ def measure_file(
         annotation=annotation,
         side_basis=source.orientation_basis,
         terms={s.name: vocabulary.term(s.name) for s in labels.structures},
-        padding=padding_of(values) if values is not None and modality_of(values) == "ct" else None,
+        image=values,
         brain=brain_of(values, labels.grid.affine.voxel_volume_mm3) if values is not None else None,
         single_lesions=False,
     )

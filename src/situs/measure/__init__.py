@@ -9,6 +9,7 @@ from situs.measure._components import LabelComponents, label_components
 from situs.measure._diameters import AxialDiameter, Length, axial_diameter, length_3d
 from situs.measure._directions import Histogram, Precedence, histograms, precedence, tilted_axes
 from situs.measure._distances import Nearest, boundary_distance_mm, gap_mm, nearest_boundaries, nearest_faces
+from situs.measure._ends import FlatEnd, ends_bluntly, flat_ends
 from situs.measure._midline import head_midline
 from situs.measure._regions import Component, PrincipalAxes, Region, Regions
 from situs.measure._sides import Midline, PairSymmetry, SymmetryPlane, pair_symmetry, right_shares
@@ -20,6 +21,7 @@ __all__ = [
     "AxialDiameter",
     "Component",
     "Contacts",
+    "FlatEnd",
     "Histogram",
     "LabelComponents",
     "LabelStatistics",
@@ -39,6 +41,8 @@ __all__ = [
     "borders",
     "boundary_distance_mm",
     "contacts",
+    "ends_bluntly",
+    "flat_ends",
     "gap_mm",
     "head_midline",
     "histograms",
