@@ -29,13 +29,32 @@ def test_same_grid_matches():
 
 @pytest.mark.parametrize(
     ("at", "limit"),
-    [((0, 3), 0.01), ((2, 3), 0.01), ((0, 0), 0.01 / 29), ((2, 1), 0.01 / 39), ((1, 2), 0.01 / 49)],
+    [((0, 3), 0.1), ((2, 3), 0.3), ((0, 0), 0.1 / 29), ((2, 1), 0.3 / 39), ((1, 2), 0.2 / 49)],
 )
-def test_no_corner_may_move_by_more_than_a_hundredth_of_a_voxel(at, limit):
-    """The smallest spacing is 1 mm; a step that is wrong by e moves the last of n voxels by (n - 1) e."""
-    assert grid().matches(grid(0.9 * limit, at))
-    assert not grid().matches(grid(1.1 * limit, at))
-    assert not grid().matches(grid(-1.1 * limit, at))
+def test_no_corner_may_move_by_a_tenth_of_a_voxel(at, limit):
+    """Voxels are 1 × 2 × 3 mm; a step that is wrong by e moves the last of n voxels by (n - 1) e."""
+    assert grid().matches(grid(0.99 * limit, at))
+    assert not grid().matches(grid(1.01 * limit, at))
+    assert not grid().matches(grid(-1.01 * limit, at))
+
+
+def test_the_offset_is_the_largest_distance_between_corners():
+    assert grid().offset_mm(grid(0.05, (0, 3))) == pytest.approx(0.05)
+    assert grid().offset_mm(grid(0.001, (2, 1))) == pytest.approx(0.039)
+    both = BASE.copy()
+    both[0, 3] += 0.03
+    both[1, 2] -= 0.04 / 49
+    assert grid().offset_mm(Grid(SHAPE, Affine(both))) == pytest.approx(0.05)
+
+
+def test_rounding_is_no_offset():
+    """Less than a hundredth of a voxel is what a float32 header loses."""
+    assert grid().offset_mm(grid(0.009, (0, 3))) == 0.0
+
+
+def test_a_difference_is_told_in_words():
+    assert grid().difference(grid(shape=(30, 40, 51))) == "30 × 40 × 50 against 30 × 40 × 51 voxels"
+    assert grid().difference(grid(1.5, (1, 3))) == "1.5 mm apart at a corner"
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))

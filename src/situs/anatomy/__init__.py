@@ -4,6 +4,7 @@ from situs.anatomy._expectations import Suspect, Suspicion, expected_side, neigh
 from situs.anatomy._findings import NORMAL, Finding, finding_name, finding_of, known_findings, organ_of_volume
 from situs.anatomy._terms import Naming, Term, canonical_name, is_head, is_spine, lesion_family, term
 from situs.anatomy._vocabulary import Vocabulary, load_vocabulary, shipped_vocabularies
+from situs.anatomy._wholes import are_akin, is_part, wholes
 
 __all__ = [
     "NORMAL",
@@ -13,11 +14,13 @@ __all__ = [
     "Suspicion",
     "Term",
     "Vocabulary",
+    "are_akin",
     "canonical_name",
     "expected_side",
     "finding_name",
     "finding_of",
     "is_head",
+    "is_part",
     "is_spine",
     "known_findings",
     "lesion_family",
@@ -27,4 +30,5 @@ __all__ = [
     "shipped_vocabularies",
     "suspects",
     "term",
+    "wholes",
 ]

@@ -3,7 +3,7 @@
 from situs.bench._box_evidence import BoxEvidence, file_digest, find_middle
 from situs.bench._card import write_card
 from situs.bench._check import CheckResult, check_bench
-from situs.bench._evidence import load_image, load_labels, load_ledger, restrict, terms_for
+from situs.bench._evidence import beside_image, load_image, load_labels, load_ledger, restrict, terms_for
 from situs.bench._folder import FORMAT, Bench, BenchInfo, content_hash, encode_info, open_bench
 from situs.bench._grade_evidence import GradeEvidence
 from situs.bench._ids import opaque_id, split_of, visit_of
@@ -25,6 +25,7 @@ __all__ = [
     "SeriesRecord",
     "StudyRecord",
     "TableWriter",
+    "beside_image",
     "check_bench",
     "content_hash",
     "encode_info",

@@ -271,6 +271,9 @@ def _check_series(study: StudyRecord, series: SeriesRecord, ledger: Ledger, resu
     grid = ledger.regions.grid
     if grid.shape != series.shape or tuple(grid.affine.matrix.ravel()) != series.affine:
         result.error("grid", study.study_id, "shape or affine differs from the evidence", "rebuild the bench")
+    if ledger.grid_error_mm != series.grid_error_mm:
+        problem = "the grids of its files differ by another amount than the bench says"
+        result.error("grid", study.study_id, problem, "rebuild the bench")
     result.problems.extend(anatomy_problems(study.study_id, ledger))
 
 

@@ -15,7 +15,7 @@ from situs.facts import Ledger
 from situs.space import Grid
 from situs.volumes import FrameStack, LabelMap, Volume, brain_of, open_labels, open_stack, open_volume
 
-__all__ = ["load_image", "load_labels", "load_ledger", "restrict", "terms_for"]
+__all__ = ["beside_image", "load_image", "load_labels", "load_ledger", "restrict", "terms_for"]
 
 
 def restrict(labels: LabelMap, names: Collection[str]) -> LabelMap:
@@ -68,6 +68,13 @@ def _not_the_evidence(path: Path) -> SitusError:
     return SitusError("is not the evidence the bench was built from", where=path, fix="restore the file, or rebuild")
 
 
+def beside_image(labels: LabelMap, series: SeriesRecord, image: Volume | FrameStack | None) -> LabelMap:
+    """The labels, known no better than the image's grid agrees; without the image, as the bench says."""
+    if isinstance(image, Volume):
+        return labels.beside(image.grid)
+    return labels.no_better_than(series.grid_error_mm)
+
+
 def load_ledger(
     bench: Bench, study: StudyRecord, series: SeriesRecord, labels: LabelMap, image: Volume | None
 ) -> Ledger:
@@ -75,7 +82,7 @@ def load_ledger(
     without its skull, where the middle is."""
     values = image.array() if image is not None else None
     return Ledger(
-        restrict(labels, series.structures),
+        restrict(beside_image(labels, series, image), series.structures),
         labels_hash=series.labels_hash,
         study_id=study.study_id,
         series=series.series,

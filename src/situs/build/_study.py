@@ -65,6 +65,8 @@ def process(job: StudyJob) -> StudyOutcome:
     source = open_labels(job.labels, job.names, reference=image)
     image = image.onto(source.grid) if image is not None else None
     labels = source.load()
+    if image is not None:
+        labels = labels.beside(image.grid)
     terms = terms_for([s.name for s in labels.structures], job.own_terms)
     known = {s.name: s.label for s in labels.structures if terms[s.name].known}
     problems = [_warning("file", job, text) for text in (*labels.warnings, *(image.warnings if image else ()))]
@@ -87,6 +89,7 @@ def process(job: StudyJob) -> StudyOutcome:
         annotation=job.annotation,
         structures=known,
         names=_labels_by_name(job.names, {s.label for s in labels.structures}),
+        grid_error_mm=labels.grid_error_mm,
     )
     ledger = Ledger(
         restrict(labels, known),

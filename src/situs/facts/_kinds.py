@@ -65,9 +65,11 @@ def _touches_border(ledger: Ledger, name: str) -> Fact:
 @kind("volume")
 def _volume(ledger: Ledger, name: str) -> Fact:
     region, error = ledger.regions[name], ledger.annotation
-    by_surface = error.surface_mm * region.face_area_mm2 / _STAIRCASE / 1000.0
+    surface_mm2 = region.face_area_mm2 / _STAIRCASE
+    by_sampling = region.half_voxel_ml + ledger.grid_error_mm * surface_mm2 / 1000.0
+    by_surface = error.surface_mm * surface_mm2 / 1000.0
     by_share = error.volume_percent / 100.0 * region.volume_ml
-    slack = max(region.half_voxel_ml, by_surface, by_share)
+    slack = max(by_sampling, by_surface, by_share)
     return ledger.record(
         "volume",
         (name,),
@@ -99,8 +101,9 @@ def _box_slack_mm(ledger: Ledger) -> tuple[np.ndarray, np.ndarray]:
 
     In by half a voxel, out by a whole one: a tip that passes between voxel centres leaves no voxel behind.
     """
-    half, error = ledger.regions.grid.affine.half_voxel_mm, ledger.annotation.surface_mm
-    return np.maximum(half, error), np.maximum(2.0 * half, error)
+    half, error = ledger.half_voxel_mm, ledger.annotation.surface_mm
+    whole = half + ledger.regions.grid.affine.half_voxel_mm
+    return np.maximum(half, error), np.maximum(whole, error)
 
 
 @kind("box")
@@ -191,8 +194,7 @@ def _contact_area(ledger: Ledger, a: str, b: str) -> Fact:
 
 def _boundary_slack(ledger: Ledger) -> float:
     """Two boundaries, each off by half a voxel or the annotation's surface error, along the worst direction."""
-    half = float(np.linalg.norm(ledger.regions.grid.affine.spacing_mm)) / 2.0
-    return 2.0 * max(half, ledger.annotation.surface_mm)
+    return 2.0 * max(ledger.half_diagonal_mm, ledger.annotation.surface_mm)
 
 
 @kind("boundary_distance")

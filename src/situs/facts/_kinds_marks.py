@@ -15,6 +15,7 @@ from situs._files import digest
 from situs.anatomy import lesion_family
 from situs.facts._kinds import numbers
 from situs.facts._ledger import Ledger, kind
+from situs.facts._mark_kin import kin, nested
 from situs.facts._mark_pairs import MARKS
 from situs.facts._mark_sites import Mark, needed_depth_mm
 from situs.facts._record import Fact, Measured
@@ -110,7 +111,8 @@ def _around(ledger: Ledger, organ: str, *, only_organs: bool = False) -> list[Ma
         everywhere = _merged(ledger, found)
         hubs = everywhere[[_pick(ledger, len(everywhere), number, attempt) for attempt in range(_TRIED_PLACES)]]
         for order, far in _around_each(found, hubs):
-            marks = _near(found, organ, order, far, ledger.recipe.truth.mark_apart_mm)
+            chosen = _beside_each_other(ledger, organ, order, akin=only_organs)
+            marks = _near(found, organ, chosen, far, ledger.recipe.truth.mark_apart_mm)
             if marks is not None and only_organs:
                 return marks
             if marks is not None:
@@ -148,19 +150,33 @@ def _around_each(
         yield order, {name: row[a:b] for name, a, b in zip(names, starts, starts[1:])}
 
 
+def _beside_each_other(ledger: Ledger, organ: str, order: list[str], *, akin: bool) -> list[str]:
+    """The organ and the three others nearest to a place of which no two may be taken for one another.
+
+    None of them unless the organ itself is about as near. `akin`: nor may two be parts of one whole.
+    """
+    clash = kin if akin else nested
+    others: list[str] = []
+    for name in order:
+        if name != organ and not any(clash(ledger, name, other) for other in (organ, *others)):
+            others.append(name)
+    nearer = others[:MARKS]
+    if len(nearer) == MARKS and order.index(organ) > order.index(nearer[-1]):
+        return []
+    near = {organ, *others[: MARKS - 1]}
+    return [name for name in order if name in near]
+
+
 def _near(
     found: dict[str, NDArray[np.float64]],
     organ: str,
-    order: list[str],
+    chosen: list[str],
     far: dict[str, NDArray[np.float64]],
     apart_mm: float,
 ) -> list[Mark] | None:
-    """Marks in the structures around a place, each as near to it as may be; None unless the organ is among them."""
-    if organ not in order[: MARKS + 1]:
+    """Marks in the chosen structures, each as near to a place as may be; None if there are too few."""
+    if len(chosen) < MARKS:
         return None
-    chosen = order[:MARKS]
-    if organ not in chosen:
-        chosen[-1] = organ
     marks: list[Mark] = []
     for name in chosen:
         point = _first_apart(found[name], far[name], [at for _, at in marks], apart_mm)

@@ -41,7 +41,8 @@ def _slice_span(ledger: Ledger, name: str) -> Fact:
     if downwards:
         first, end = grid.shape[axis] - end, grid.shape[axis] - first
     spacing = axial_spacing_mm(grid)
-    inwards, outwards = (max(least, ledger.annotation.surface_mm / spacing) for least in (0.5, 1.0))
+    by_grid = ledger.grid_error_mm / spacing
+    inwards, outwards = (max(least + by_grid, ledger.annotation.surface_mm / spacing) for least in (0.5, 1.0))
     flags = [flag for flag, holds in (("cut", ledger.is_cut(name)), ("gaps", _gaps(ledger, name, axis))) if holds]
     return ledger.record(
         "slice_span",

@@ -65,6 +65,8 @@ class Ledger:
         """`image`: values on the grid of the labels, which tell where the scan ends; `brain`: voxels of the brain, of a
         head stripped of its skull; `single_lesions`: a mask of several lesions, or of both organs of a pair, is split,
         and the parts of a lesion are joined."""
+        self.grid_error_mm = labels.grid_error_mm
+        """How far the files' grids differ: every boundary is uncertain by so much more."""
         if single_lesions:
             labels, terms = split_lesions(*join_parts(labels, terms))
             if side_basis != "undeclared":
@@ -74,7 +76,7 @@ class Ledger:
         self.study_id = study_id
         self.series = series
         self.recipe = recipe
-        self.annotation = recipe.annotation_error(annotation)
+        self.annotation = recipe.annotation_error(annotation).moved(self.grid_error_mm)
         self.exhaustive = annotation == "exact"
         """Whether every instance is known to be annotated, whatever the vocabulary says (phantoms)."""
         self.side_basis = side_basis
@@ -88,6 +90,16 @@ class Ledger:
         self._together: set[str] = set()
         self._main: dict[str, Region] = {}
         self._histograms: dict[tuple[str, Axis], list[Histogram]] = {}
+
+    @property
+    def half_voxel_mm(self) -> NDArray[np.float64]:
+        """How far sampling may move a boundary along x, y, z: half a voxel, and what the files' grids differ by."""
+        return self.regions.grid.affine.half_voxel_mm + self.grid_error_mm
+
+    @property
+    def half_diagonal_mm(self) -> float:
+        """How far sampling may move a boundary in any direction: to a voxel's corner, and the grids' difference."""
+        return float(np.linalg.norm(self.regions.grid.affine.spacing_mm)) / 2.0 + self.grid_error_mm
 
     @functools.cached_property
     def midline(self) -> Midline | None:
@@ -240,4 +252,4 @@ class Ledger:
 
     def slack_mm(self) -> np.ndarray:
         """How far a centroid may move along x, y, z: half a voxel, or the annotation's surface error."""
-        return np.maximum(self.regions.grid.affine.half_voxel_mm, self.annotation.surface_mm)
+        return np.maximum(self.half_voxel_mm, self.annotation.surface_mm)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from situs._files import digest
 from situs.anatomy import lesion_family
+from situs.facts._mark_kin import kin_table
 from situs.facts._mark_sites import Mark
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def same_marks(ledger: Ledger) -> list[list[Mark]]:
             continue
         sites = np.array([found[name][np.linspace(0, len(found[name]) - 1, _POINTS).astype(int)] for name in names])
         which = np.argsort(rng.random((_TRIED, len(names))), axis=1)[:, [*range(MARKS), 0]]
+        which = which[~_has_kin(which[:, :MARKS], kin_table(ledger, names))]
         points = sites[which, rng.integers(_POINTS, size=which.shape)]
         lengths = _lengths_mm(points)
         apart = np.round(lengths.min(axis=1), 6) >= ledger.recipe.truth.mark_apart_mm
@@ -76,6 +78,12 @@ def _of_different_structures(best: list[dict[str, Found]]) -> list[list[Mark]]:
         asked[name] += 1
         chosen[nearer] = best[nearer][name][1]
     return chosen
+
+
+def _has_kin(which: NDArray[np.int64], kin: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which sets hold two structures that are parts of one whole: then two marks could be right."""
+    first, second = np.triu_indices(MARKS, k=1)
+    return np.asarray(kin[which[:, first], which[:, second]].any(axis=1))
 
 
 def _place(points: NDArray[np.float64]) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import lesion_family
+from situs.anatomy import lesion_family, wholes
 from situs.facts._kinds_slices import axial_axis
 from situs.measure import Region
 from situs.space import IndexPoints
@@ -29,8 +29,7 @@ _HOLDERS = ("organ", "vessel", "tract", "muscle", "bone", "vertebra", "region")
 
 def needed_depth_mm(ledger: Ledger) -> float:
     """How far inside its structure a mark must lie, so that it stays inside however the boundary errs."""
-    half = float(np.linalg.norm(ledger.regions.grid.affine.spacing_mm)) / 2.0
-    return max(ledger.recipe.truth.mark_depth_mm, half, ledger.annotation.surface_mm)
+    return max(ledger.recipe.truth.mark_depth_mm, ledger.half_diagonal_mm, ledger.annotation.surface_mm)
 
 
 def mark_sites(ledger: Ledger) -> Sites:
@@ -50,6 +49,9 @@ def mark_sites(ledger: Ledger) -> Sites:
         for frame, section, inside in _sections(ledger, ledger.regions[name], frames, need):
             crowd[frame] += section
             deep[frame][name] = inside
+    for name in _others_inside(ledger, holders, lesions):
+        for frame, section, _ in _sections(ledger, ledger.regions[name], frames, need):
+            crowd[frame] += section
     for frame, found in deep.items():
         alone = crowd[frame] == 1
         near = _near_lesions(ledger, lesions, frame, need)
@@ -65,10 +67,18 @@ def mark_sites(ledger: Ledger) -> Sites:
     return sites
 
 
+def _others_inside(ledger: Ledger, holders: list[str], lesions: list[str]) -> list[str]:
+    """Structures that are never marked but may hide in one that is (its vessels, a cyst); not what it is part of."""
+    around = frozenset().union(*(wholes(ledger.terms[name], ledger.terms) for name in holders))
+    rest = [name for name in ledger.structures if name not in holders and name not in lesions]
+    inner = [name for name in rest if (ledger.terms[name].canonical or name) not in around]
+    return [name for name in inner if not _envelops(ledger, name, holders)]
+
+
 def _envelops(ledger: Ledger, name: str, others: list[str]) -> bool:
     """Whether it is a whole of which others are parts (the body, both lungs), so that no mark lies in it alone."""
-    shared = [ledger.contacts.shared_voxels(name, other) / ledger.regions[other].voxels for other in others]
-    return sum(share > _PART for share in shared) > 2  # itself, and more than one
+    shared = [ledger.contacts.shared_voxels(name, n) / ledger.regions[n].voxels for n in others if n != name]
+    return sum(share > _PART for share in shared) > 1
 
 
 def _frames(ledger: Ledger, holders: list[str], lesions: list[str]) -> list[int]:

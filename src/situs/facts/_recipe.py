@@ -49,6 +49,7 @@ class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pair_part_share: float
     pair_apart_mm: float
     symmetry_mm: float = 5.0
+    mark_overlap_share: float = 0.05
 
 
 class CutRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,6 +71,10 @@ class AnnotationError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     surface_mm: float
     volume_percent: float
+
+    def moved(self, distance_mm: float) -> AnnotationError:
+        """The same error with the surface so much less certain."""
+        return msgspec.structs.replace(self, surface_mm=self.surface_mm + distance_mm)
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

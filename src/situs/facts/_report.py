@@ -87,8 +87,11 @@ def measure_file(
         ids=vocabulary.ids or load_vocabulary("totalsegmentator").ids,
         reference=image,
     )
-    values = image.onto(source.grid).array() if image is not None else None
+    image = image.onto(source.grid) if image is not None else None
+    values = image.array() if image is not None else None
     labels = source.load()
+    if image is not None:
+        labels = labels.beside(image.grid)
     ledger = Ledger(
         labels,
         labels_hash=labels.hash,

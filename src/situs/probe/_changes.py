@@ -15,7 +15,6 @@ from situs.probe._patient import Patient
 from situs.probe._reflections import mirrored, reflected
 from situs.profiles import Profile
 from situs.space import Affine, Axis, Grid
-from situs.volumes import LabelMap
 
 __all__ = ["CHANGES", "WHY_NOT", "Change", "changed", "changed_hash", "stored_otherwise", "undefined_by_change"]
 
@@ -52,7 +51,7 @@ def stored_otherwise(patient: Patient) -> Patient:
     series = msgspec.structs.replace(
         patient.series, shape=grid.shape, affine=tuple(float(v) for v in grid.affine.matrix.ravel())
     )
-    new_labels = LabelMap(grid, layers, labels.structures, labels.warnings)
+    new_labels = dataclasses.replace(labels, grid=grid, layers=layers)
     return dataclasses.replace(patient, series=series, labels=new_labels, image=image)
 
 

@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.anatomy import Term
-from situs.bench import Bench, Locations, SeriesRecord, StudyRecord, load_image, load_labels, restrict, terms_for
+from situs.bench import (
+    Bench,
+    Locations,
+    SeriesRecord,
+    StudyRecord,
+    beside_image,
+    load_image,
+    load_labels,
+    restrict,
+    terms_for,
+)
 from situs.facts import Ledger
 from situs.volumes import LabelMap, brain_of
 
@@ -47,9 +57,10 @@ class Patient:
 
 def load_patient(bench: Bench, study: StudyRecord, series: SeriesRecord, locations: Locations) -> Patient:
     """Read a series' evidence, refused if it is not what the bench was built from."""
-    labels = restrict(load_labels(series, locations), series.structures)
-    image = load_image(series, locations).array() if series.image_hash else None
-    return Patient(study, series, labels, image, terms_for(series.structures, bench.info.terms))
+    image = load_image(series, locations) if series.image_hash else None
+    labels = beside_image(restrict(load_labels(series, locations), series.structures), series, image)
+    values = image.array() if image is not None else None
+    return Patient(study, series, labels, values, terms_for(series.structures, bench.info.terms))
 
 
 def spacing_mm(patient: Patient) -> NDArray[np.float64]:

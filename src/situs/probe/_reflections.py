@@ -10,7 +10,6 @@ import numpy as np
 from situs.anatomy import term
 from situs.probe._patient import Patient
 from situs.space import Affine, Axis, Grid, IndexPoints
-from situs.volumes import LabelMap
 
 __all__ = ["mirrored", "reflected"]
 
@@ -25,7 +24,7 @@ def reflected(patient: Patient, axis: Axis) -> Patient:
     matrix[row, 3] += 2.0 * float(middle[row])
     turned = Grid(grid.shape, Affine(matrix))
     series = msgspec.structs.replace(patient.series, affine=tuple(float(v) for v in matrix.ravel()))
-    labels = LabelMap(turned, patient.labels.layers, patient.labels.structures, patient.labels.warnings)
+    labels = dataclasses.replace(patient.labels, grid=turned)
     return dataclasses.replace(patient, series=series, labels=labels)
 
 

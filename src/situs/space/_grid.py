@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+from numpy.typing import NDArray
 
 from situs.errors import SitusError
 from situs.space._affine import Affine
@@ -10,9 +13,14 @@ from situs.space._axes import AXES
 
 __all__ = ["Grid", "PixelGrid"]
 
+_ONE_GRID_VOXELS = 0.1
+"""Files of one study often differ by some hundredths of a millimetre, from resampling or rounded headers."""
+_ROUNDING_VOXELS = 0.01
+"""What float32 headers and decimal text lose; not worth a word."""
+
 
 class Grid:
-    """Shape and affine of a 3D array. Two arrays share a grid if voxels coincide within 1 % of a voxel."""
+    """Shape and affine of a 3D array. Two arrays share a grid if no voxel lies a tenth of a voxel apart."""
 
     __slots__ = ("affine", "shape")
 
@@ -28,13 +36,32 @@ class Grid:
         return self.shape[0] * self.shape[1] * self.shape[2]
 
     def matches(self, other: Grid) -> bool:
-        """Same shape, and no corner of the array more than 1 % of a voxel away."""
+        """Same shape, and no corner of the array a tenth of a voxel or more away along any stored axis."""
+        return self.shape == other.shape and self._offset_voxels(other) < _ONE_GRID_VOXELS
+
+    def offset_mm(self, other: Grid) -> float:
+        """How far the same voxel may lie apart on two grids of one shape; 0 where only rounding differs."""
+        if self._offset_voxels(other) <= _ROUNDING_VOXELS:
+            return 0.0
+        return float(np.linalg.norm(self._corner_steps(other), axis=0).max())
+
+    def difference(self, other: Grid) -> str:
+        """In what two grids differ, in words for an error message."""
         if self.shape != other.shape:
-            return False
-        tolerance = 0.01 * min(self.affine.spacing_mm)
-        step = np.abs(self.affine.linear - other.affine.linear) @ (np.array(self.shape) - 1.0)
-        shift = np.abs(self.affine.matrix[:3, 3] - other.affine.matrix[:3, 3])
-        return bool((step + shift).max() <= tolerance)
+            shapes = (" × ".join(map(str, grid.shape)) for grid in (self, other))
+            return " against ".join(shapes) + " voxels"
+        return f"{self.offset_mm(other):.3g} mm apart at a corner"
+
+    def _corner_steps(self, other: Grid) -> NDArray[np.float64]:
+        """World vectors (3, 8) between the corners. An affine difference is largest at a corner."""
+        corners = np.array(list(itertools.product(*((0.0, n - 1.0) for n in self.shape)))).T
+        apart = other.affine.matrix - self.affine.matrix
+        steps: NDArray[np.float64] = apart[:3, :3] @ corners + apart[:3, 3:]
+        return steps
+
+    def _offset_voxels(self, other: Grid) -> float:
+        """Largest distance between corners along a stored axis, in voxels."""
+        return float(np.abs(np.linalg.solve(self.affine.linear, self._corner_steps(other))).max())
 
     def to_patient_order(self) -> tuple[tuple[int, int, int], tuple[bool, bool, bool]]:
         """How to transpose and then flip the stored array so that its axes run R, A, S (nearest)."""

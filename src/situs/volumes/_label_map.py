@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -37,11 +38,23 @@ class LabelMap:
     structures: tuple[Structure, ...]
     """Those with at least one voxel, by label."""
     warnings: tuple[str, ...] = ()
+    grid_error_mm: float = 0.0
+    """How far the grid of a file that was read may lie from `grid`; boundaries are known no better."""
 
     @cached_property
     def hash(self) -> str:
         """Hash of voxels, affine and structure names; the same for any format, compression and stored type."""
         return hash_voxels(self.layers, self.grid, canonical_json(self.structures))
+
+    def beside(self, image: Grid) -> LabelMap:
+        """The same labels, known no better than the grid of their image agrees with their own."""
+        return self.no_better_than(image.offset_mm(self.grid))
+
+    def no_better_than(self, error_mm: float) -> LabelMap:
+        """The same labels with a grid that may be off by at least so much."""
+        if error_mm <= self.grid_error_mm:
+            return self
+        return dataclasses.replace(self, grid_error_mm=error_mm)
 
     def mask(self, structure: Structure) -> NDArray[np.bool_]:
         """The voxels of one structure."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from situs.errors import SitusError
 from situs.space import Grid
 from situs.volumes._label_map import LabelMap
 from situs.volumes._masks import load_masks, mask_files, mask_labels
-from situs.volumes._reorder import reorder_onto
+from situs.volumes._reorder import grid_warnings, reorder_onto
 from situs.volumes._segments import load_label_file
 from situs.volumes._stored import Stored, enough_memory
 from situs.volumes._volume import Volume, holds_dicom, kind_of, open_volume, read_header
@@ -112,17 +113,25 @@ def _open_folder(path: Path, ids: Mapping[str, int]) -> Labels:
     turns = {name: reorder_onto(_grid(stored), grid) for name, stored in masks.items()}
     for other, turn in zip(others, list(turns.values())[1:]):
         if turn is None:
+            apart = grid.difference(_grid(other))
             raise SitusError(
-                f"{first.path.name} and {other.path.name} are not on one grid",
+                f"{first.path.name} and {other.path.name} are not on one grid ({apart})",
                 where=folder,
                 fix="resample the masks onto one grid",
             )
     mask_labels(list(masks), ids, where=folder)
     bases = {stored.orientation_basis for stored in masks.values()}
-    warnings = tuple(dict.fromkeys(text for stored in masks.values() for text in stored.warnings))
     basis = "affine" if bases == {"affine"} else "undeclared"
     placed = {name: (stored, turn) for name, stored in masks.items() if (turn := turns[name]) is not None}
-    return Labels(path, grid, basis, warnings, lambda: load_masks(folder, grid, placed, ids, warnings))
+    error_mm = max(turn.grid(_grid(stored)).offset_mm(grid) for stored, turn in placed.values())
+    texts = [text for stored in masks.values() for text in stored.warnings]
+    warnings = tuple(dict.fromkeys((*texts, *grid_warnings(error_mm, "the masks"))))
+
+    def load() -> LabelMap:
+        labels = load_masks(folder, grid, placed, ids, warnings)
+        return dataclasses.replace(labels, grid_error_mm=error_mm)
+
+    return Labels(path, grid, basis, warnings, load)
 
 
 def _grid(stored: Stored) -> Grid:

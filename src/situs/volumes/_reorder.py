@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from situs.space import Grid
 
-__all__ = ["Reorder", "reorder_onto"]
+__all__ = ["Reorder", "grid_warnings", "reorder_onto"]
 
 
 @dataclass(frozen=True)
@@ -50,3 +50,11 @@ def reorder_onto(grid: Grid, target: Grid) -> Reorder | None:
     a, b, c = (bool(sign < 0) for sign in steps.sum(axis=1))
     found = Reorder((i, j, k), (a, b, c))
     return found if found.grid(grid).matches(target) else None
+
+
+def grid_warnings(offset_mm: float, files: str) -> tuple[str, ...]:
+    """What to tell where the grids of files differ but count as one."""
+    if offset_mm == 0.0:
+        return ()
+    text = f"the grids of {files} differ by up to {offset_mm:.2g} mm; taken as one, every interval wider by that"
+    return (text,)

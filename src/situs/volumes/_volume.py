@@ -17,7 +17,7 @@ from situs.volumes._dicom_files import dicom_files, is_dicom
 from situs.volumes._metaimage import read_metaimage
 from situs.volumes._nifti import is_nifti, read_nifti
 from situs.volumes._nrrd import read_nrrd
-from situs.volumes._reorder import Reorder, reorder_onto
+from situs.volumes._reorder import Reorder, grid_warnings, reorder_onto
 from situs.volumes._stored import Stored, enough_memory, open_binary, read_voxels
 
 __all__ = ["SUFFIXES", "Volume", "hash_voxels", "holds_dicom", "kind_of", "open_volume", "read_header", "stem_of"]
@@ -110,10 +110,16 @@ class Volume:
         """The same volume with its axes in the order of `grid`; an error if it is not sampled on those points."""
         turn = reorder_onto(self.grid, grid)
         if turn is None:
-            raise SitusError("image and labels are not on one grid", where=self.path, fix="resample one onto the other")
-        if turn.is_identity:
+            raise SitusError(
+                f"image and labels are not on one grid ({self.grid.difference(grid)})",
+                where=self.path,
+                fix="resample one onto the other",
+            )
+        own = turn.grid(self.grid)
+        warnings = (*self.warnings, *grid_warnings(own.offset_mm(grid), "image and labels"))
+        if turn.is_identity and warnings == self.warnings:
             return self
-        turned = Volume(self.path, turn.grid(self.grid), self.dtype, self.orientation_basis, self.warnings, self._read)
+        turned = Volume(self.path, own, self.dtype, self.orientation_basis, warnings, self._read)
         turned._stored, turned._turn = self, turn
         return turned
 
