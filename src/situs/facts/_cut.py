@@ -14,11 +14,13 @@ from situs.measure import FlatEnd, Region, ends_bluntly, flat_ends
 from situs.space import WorldPoints
 from situs.volumes import LabelMap
 
-__all__ = ["Cut", "Surroundings", "cut_of"]
+__all__ = ["Cut", "Surroundings", "cut_of", "cut_through"]
 
 _FREE_LAYERS = 3
 """Layers of voxels on either side of an end that are compared."""
 _FEWEST_SAMPLES = 12
+_BACKGROUND = 0.5
+_HOLDS = 0.5
 
 
 class Cut(enum.StrEnum):
@@ -63,25 +65,43 @@ def cut_of(region: Region, main: Region, around: Surroundings, rules: CutRules, 
     return Cut.NOT
 
 
+def cut_through(region: Region, axis: int, rules: CutRules) -> tuple[bool, bool]:
+    """Whether the first and the last slice across a stored axis cut through the structure at a large section."""
+    near, depth = _layers(rules, region.grid.affine.spacing_mm[axis])
+    crop = region.crop()
+    first, last = (
+        ends_bluntly(crop, layer, near=near, depth=depth, margin=rules.blunt_margin)[1]
+        for layer in _from_both_faces(region, axis)
+    )
+    return first, last
+
+
 Limit = tuple[NDArray[np.bool_], NDArray[np.int64], int, int]
 """A mask, the layer of each voxel counted from a limit of the scan, and how many layers are near and are deep."""
 
 
 def _faces(region: Region, rules: CutRules) -> list[Limit]:
     """The six faces of the array that the structure comes near."""
-    box, limits = region.box_index, []
+    limits: list[Limit] = []
     crop: NDArray[np.bool_] | None = None
     for axis, spacing in enumerate(region.grid.affine.spacing_mm):
         near, depth = _layers(rules, spacing)
-        size = region.grid.shape[axis]
-        shape = [1, 1, 1]
-        shape[axis] = -1
-        index = np.arange(box.lo[axis], box.hi[axis]).reshape(shape)
-        for layer in (index, size - 1 - index):
+        for layer in _from_both_faces(region, axis):
             if layer.min() <= near:
                 crop = region.crop() if crop is None else crop
-                limits.append((crop, np.broadcast_to(layer, crop.shape), near, depth))
+                limits.append((crop, layer, near, depth))
     return limits
+
+
+def _from_both_faces(region: Region, axis: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of each voxel of the structure's box, how many slices lie before it, and how many behind."""
+    box = region.box_index
+    shape = [1, 1, 1]
+    shape[axis] = -1
+    before = np.arange(box.lo[axis], box.hi[axis], dtype=np.int64).reshape(shape)
+    size = [high - low for low, high in zip(box.lo, box.hi)]
+    behind = region.grid.shape[axis] - 1 - before
+    return np.broadcast_to(before, size), np.broadcast_to(behind, size)
 
 
 def _padded(region: Region, padding: NDArray[np.bool_] | None, rules: CutRules) -> list[Limit]:
@@ -130,7 +150,7 @@ def _touches(region: Region, mask: NDArray[np.bool_]) -> bool:
 def _stops_early(region: Region, around: Surroundings, rules: CutRules) -> bool:
     """Whether the mask ends in a plane, though what it shows does not end there."""
     ends = list(flat_ends(region, depth_mm=rules.depth_mm, share=rules.flat_share, margin=rules.flat_margin))
-    if around.image is None and len(ends) >= rules.flat_most:
+    if len(ends) >= rules.flat_most:
         return False  # flat on most sides: a block, whose shape says nothing
     return any(_goes_on(region, end, around, rules) for end in ends)
 
@@ -140,14 +160,7 @@ def _goes_on(region: Region, end: FlatEnd, around: Surroundings, rules: CutRules
     heights = (np.arange(_FREE_LAYERS) + 0.5) * end.step_mm
     face = end.points_mm - np.outer(end.points_mm @ normal - end.offset_mm, normal)
     inside, outside = (_indices(region, face[:, None] + sign * heights[None, :, None] * normal) for sign in (-1.0, 1.0))
-    layers = around.labels.layers
-    names = {(s.layer, s.value) for s in around.labels.structures}
-    taken = np.zeros(len(outside), dtype=np.bool_)
-    for number, layer in enumerate(layers):
-        values = layer[tuple(outside.T)]
-        shared = set(np.unique(layer[tuple(inside.T)]).tolist()) - {0}
-        others = [v for v in set(np.unique(values).tolist()) - shared if (number, v) in names]
-        taken |= np.isin(values, others)
+    taken = _taken(around.labels, inside, outside)
     if not len(outside) or taken.mean() > rules.neighbour_share:
         return False
     free = outside[~taken]
@@ -157,9 +170,21 @@ def _goes_on(region: Region, end: FlatEnd, around: Surroundings, rules: CutRules
     if there.size < _FEWEST_SAMPLES:
         return False
     if there.min() == there.max():
-        return True  # nothing was written there
+        # Nothing was written there, unless it is the background that fills most of the image.
+        return bool(np.count_nonzero(around.image == there.flat[0]) <= _BACKGROUND * around.image.size)
     # Both ways: soft tissue beyond a bone lies within the wide range of the bone's values, but not the reverse.
     return min(_share_within(there, here), _share_within(here, there)) >= rules.same_tissue_share
+
+
+def _taken(labels: LabelMap, inside: NDArray[np.int64], outside: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which voxels beyond an end belong to another structure, one that does not hold this end as well."""
+    taken = np.zeros(len(outside), dtype=np.bool_)
+    for structure in labels.structures:
+        layer = labels.layers[structure.layer]
+        beyond = layer[tuple(outside.T)] == structure.value
+        if beyond.any() and (layer[tuple(inside.T)] == structure.value).mean() < _HOLDS:
+            taken |= beyond
+    return taken
 
 
 def _share_within(values: NDArray[Any], reference: NDArray[Any]) -> float:

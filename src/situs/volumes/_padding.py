@@ -18,6 +18,11 @@ _AIR_HU = -900.0
 """Up to here a constant may be air at the lower end of the values a file can hold, not padding."""
 _REPEATED_MOST = 0.1
 """More repeated slices than this share come from enlarging the image, not from slices that are missing."""
+_BACKGROUND = 0.5
+"""A value that fills more than this share of an image is its background."""
+_FULL_CT = 0.5
+"""Share of a CT's slice beside an empty one that has other values: noise fills a slice of a real scan."""
+_FULL_MR = 0.15
 _TAPER = 0.5
 """An MR whose last slice before an empty one shows this share of its fullest slice was cut there."""
 
@@ -43,6 +48,8 @@ def padding_of(values: NDArray[Any]) -> NDArray[np.bool_] | None:
         if below.any():
             _mark_patches(below, padding)
         for value in _border_constants(values):
+            if np.count_nonzero(values == value) > _BACKGROUND * values.size:
+                continue  # a drawn image, or air all around; no patient reaches the limit of such a scan
             if _PADDING_HU <= value <= _AIR_HU or value == values.min():
                 _mark_columns(values, value, padding)
             elif value > _AIR_HU:
@@ -62,12 +69,22 @@ def _mark_empty_slices(values: NDArray[Any], axis: int, padding: NDArray[np.bool
     shown = np.flatnonzero(~empty)
     first, last = int(shown[0]), int(shown[-1])
     marked = empty.copy()
-    if not is_ct:
-        # A head stripped of its skull tapers off before the empty slices above it; a scan that was cut does not.
-        filled = np.array([np.count_nonzero(plane != values.flat[0]) for plane in planes])
-        marked[:first] &= filled[first] >= _TAPER * filled.max()
-        marked[last + 1 :] &= filled[last] >= _TAPER * filled.max()
+    for end, beside, beyond in ((first, 0, slice(0, first)), (last, -1, slice(last + 1, None))):
+        if empty[beside]:
+            marked[beyond] = _is_full(planes, end, planes[beside].flat[0], is_ct=is_ct)
     _slices(padding, axis)[marked] = True
+
+
+def _is_full(planes: NDArray[Any], end: int, background: Any, *, is_ct: bool) -> bool:
+    """Whether the last slice before empty ones shows as much as others do.
+
+    A head stripped of its skull tapers off before the empty slices above it; a scan that was cut does not.
+    """
+    shown = np.count_nonzero(planes[end] != background)
+    if is_ct:
+        return bool(shown >= _FULL_CT * planes[end].size)
+    fullest = max(np.count_nonzero(plane != background) for plane in planes)
+    return bool(shown >= max(_FULL_MR * planes[end].size, _TAPER * fullest))
 
 
 def _mark_repeated_slices(values: NDArray[Any], axis: int, padding: NDArray[np.bool_]) -> None:

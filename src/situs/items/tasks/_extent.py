@@ -19,7 +19,7 @@ from situs.facts import (
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Number, Option, Step
 from situs.items._subjects import Subject, including_lesions, resolve, sized
-from situs.items.tasks._shared import BEYOND, CANNOT_TELL, CUT, compose, measure_step, obstacle
+from situs.items.tasks._shared import BEYOND, CANNOT_TELL, CUT, ISLANDS, compose, measure_step, obstacle
 from situs.space import Axis
 
 __all__ = ["Extent"]
@@ -73,6 +73,8 @@ class Extent:
         if found is not None:
             return found
         fact = ledger.fact(_KIND, subject.structure)
+        if "islands" in fact.flags:
+            return ISLANDS
         value, (low, high) = number(fact), span(fact)
         if (high - low) / 2 > ledger.recipe.truth.length_half_width * value:
             return NotAsked("length not known well enough")
@@ -120,6 +122,8 @@ class Extent:
         if not has_axial_slices(grid) or spacing != spacing_text(ledger):
             return NotAsked("not acquired in axial slices")
         fact = ledger.fact("slices_spanned", subject.structure)
+        if "islands" in fact.flags:
+            return ISLANDS
         value, (low, high) = number(fact), span(fact)
         if "gaps" in fact.flags or (high - low) / 2 > ledger.recipe.truth.length_half_width * value:
             return NotAsked("length not known well enough")
@@ -141,6 +145,8 @@ class Extent:
         if found is not None:
             return found
         facts = {s.key: ledger.fact(_KIND, s.structure) for s in (a, b)}
+        if any("islands" in fact.flags for fact in facts.values()):
+            return ISLANDS
         longer, shorter = sorted((a, b), key=lambda s: (-number(facts[s.key]), s.key))
         margin = span(facts[longer.key])[0] - span(facts[shorter.key])[1]
         told = not is_cut(facts[shorter.key])

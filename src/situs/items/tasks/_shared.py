@@ -14,6 +14,7 @@ __all__ = [
     "BEYOND",
     "CANNOT_TELL",
     "CUT",
+    "ISLANDS",
     "OWN_ORGAN",
     "UNDECLARED",
     "compose",
@@ -29,6 +30,7 @@ BEYOND = {"or": CANNOT_TELL}
 
 ALIKE = NotAsked("two lesions too alike in size to say which is the largest")
 CUT = NotAsked("structure cut off by the scan")
+ISLANDS = NotAsked("stray parts of its mask would change the answer")
 OWN_ORGAN = NotAsked("it is the lesion's own organ, or its partner")
 UNDECLARED = NotAsked("the file declares no orientation, so sides are unknown")
 
