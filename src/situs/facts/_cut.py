@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -10,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.facts._recipe import CutRules
+from situs.facts._record import Fact
 from situs.measure import FlatEnd, Region, ends_bluntly, flat_ends
 from situs.space import WorldPoints
 from situs.volumes import LabelMap
 
-__all__ = ["Cut", "Surroundings", "cut_of", "cut_through"]
+__all__ = ["Cut", "Surroundings", "cut_of", "cut_through", "stored_cuts"]
 
 _FREE_LAYERS = 3
 """Layers of voxels on either side of an end that are compared."""
@@ -63,6 +65,16 @@ def cut_of(region: Region, main: Region, around: Surroundings, rules: CutRules, 
     if any(blunt for blunt, _ in ends) or _stops_early(main, around, rules):
         return Cut.DOUBTFUL
     return Cut.NOT
+
+
+def stored_cuts(facts: Iterable[Fact]) -> dict[str, Cut]:
+    """How each structure is cut according to a bench; for where the image that told is not at hand."""
+    known = {}
+    for fact in facts:
+        if fact.kind == "volume":
+            cut = Cut.THROUGH if "through" in fact.flags else Cut.DOUBTFUL if "cut" in fact.flags else Cut.NOT
+            known[fact.subjects[0]] = cut
+    return known
 
 
 def cut_through(region: Region, axis: int, rules: CutRules) -> tuple[bool, bool]:

@@ -60,11 +60,12 @@ class Ledger:
         terms: Mapping[str, Term],
         image: NDArray[Any] | None = None,
         brain: NDArray[np.bool_] | None = None,
+        cuts: Mapping[str, Cut] | None = None,
         single_lesions: bool = True,
     ) -> None:
         """`image`: values on the grid of the labels, which tell where the scan ends; `brain`: voxels of the brain, of a
-        head stripped of its skull; `single_lesions`: a mask of several lesions, or of both organs of a pair, is split,
-        and the parts of a lesion are joined."""
+        head stripped of its skull; `cuts`: how structures are cut, where that is known already; `single_lesions`: a
+        mask of several lesions, or of both organs of a pair, is split, and the parts of a lesion are joined."""
         self.grid_error_mm = labels.grid_error_mm
         """How far the files' grids differ: every boundary is uncertain by so much more."""
         if single_lesions:
@@ -85,7 +86,7 @@ class Ledger:
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
         self._image = image
         self._brain = brain
-        self._cut: dict[str, Cut] = {}
+        self._cut: dict[str, Cut] = dict(cuts or {})
         self._left_out: dict[str, tuple[str, ...]] = {}
         self._together: set[str] = set()
         self._main: dict[str, Region] = {}
