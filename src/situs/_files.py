@@ -6,10 +6,10 @@ import csv
 import hashlib
 import io
 import os
+import re
 import secrets
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import socket
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,7 +19,15 @@ from situs.errors import SitusError
 
 T = TypeVar("T")
 
-__all__ = ["canonical_json", "digest", "new_folder", "read_csv", "read_json", "read_text", "write_atomic"]
+__all__ = ["canonical_json", "digest", "read_csv", "read_json", "read_text", "write_atomic"]
+
+
+_WRITER = hashlib.blake2b(socket.gethostname().encode(), digest_size=3).hexdigest()
+"""Marks the temporary files of this machine: on a shared disk, process numbers of another mean nothing."""
+
+
+_PART = re.compile(rf"\..+\.{_WRITER}-(?P<process>\d+)-[0-9a-f]+\.part", re.DOTALL)
+"""Names of temporary files that this machine writes: the process that did is in them."""
 
 
 def canonical_json(value: Any) -> bytes:
@@ -40,9 +48,10 @@ def digest(*parts: bytes | str, size: int = 16) -> str:
 def write_atomic(path: Path, content: bytes | str) -> None:
     """Replace `path` by `content` in one step: a crash leaves the old file or the new, never a part."""
     raw = content.encode() if isinstance(content, str) else content
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    temporary = path.with_name(f".{path.name}.{_WRITER}-{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_dead_parts(path.parent)
         with temporary.open("wb") as stream:
             stream.write(raw)
             stream.flush()
@@ -55,49 +64,26 @@ def write_atomic(path: Path, content: bytes | str) -> None:
         ) from error
 
 
-@contextmanager
-def new_folder(out: Path, *, marker: str, overwrite: bool) -> Iterator[Path]:
-    """A scratch folder that becomes `out` when the block ends well, and vanishes when it does not.
+@lru_cache(maxsize=64)
+def _remove_dead_parts(folder: Path) -> None:
+    """Remove what killed writers left in a folder; once a process, since their number only grows by kills."""
+    with os.scandir(folder) as entries:
+        parts = [match for entry in entries if (match := _PART.fullmatch(entry.name))]
+    for part in parts:
+        if not _is_alive(int(part["process"])):
+            (folder / part.string).unlink(missing_ok=True)
 
-    `marker` is the file by which a folder is known to be ours: with `overwrite`, only a folder that
-    holds it is ever replaced.
-    """
-    if out.name in ("", ".."):
-        raise SitusError("is not the name of a new folder", where=out, fix="choose another --out")
-    if out.exists():
-        if not out.is_dir():
-            raise SitusError("is a file, not a folder", where=out, fix="choose another --out")
-        ours = (out / marker).is_file()
-        if any(out.iterdir()) and not (overwrite and ours):
-            fix = "choose another --out" + (" or add --overwrite" if ours else "")
-            raise SitusError("exists and is not empty", where=out, fix=fix)
-    scratch = out.with_name(f".{out.name}.{secrets.token_hex(4)}.part")
-    new_parents = [parent for parent in out.parents if not parent.exists()]
+
+def _is_alive(process: int) -> bool:
+    if os.name != "posix":
+        return True  # there, signal 0 would end the process
     try:
-        scratch.mkdir(parents=True)
-    except OSError as error:
-        raise SitusError(
-            f"cannot be created ({error.strerror})", where=out, fix="choose a folder you can write to"
-        ) from error
-    try:
-        yield scratch
-        if out.exists():
-            shutil.rmtree(out)
-        scratch.rename(out)
-    except OSError as error:
-        raise SitusError(
-            f"cannot write ({error.strerror})", where=out, fix="check the folder and free space"
-        ) from error
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-        if not out.exists():
-            _remove_empty(new_parents)
-
-
-def _remove_empty(folders: list[Path]) -> None:
-    for folder in folders:
-        with suppress(OSError):
-            folder.rmdir()
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def read_text(path: Path, *, limit_bytes: int = 64 << 20) -> str:

@@ -140,7 +140,9 @@ def test_ctrl_c_ends_with_130_and_keeps_the_journal(bench, tmp_path) -> None:
         _, errors = process.communicate(timeout=20)
     assert process.returncode == 130
     assert b"Traceback" not in errors
-    assert [line for line in errors.decode().splitlines() if line] == ["situs: stopped; what was finished is kept"]
+    assert [line for line in errors.decode().splitlines() if line] == [
+        "situs: stopped; finished answers are kept; the same command resumes"
+    ]
     assert 3 < len(answers(out)) < len(list(open_bench(bench).items()))
 
 

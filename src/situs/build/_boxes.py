@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from multiprocessing import get_context
 from pathlib import Path
 
 import msgspec
 
-from situs._files import new_folder
+from situs._publish import new_folder, work_folder
 from situs.anatomy import organ_of_volume
 from situs.bench import SeriesRecord, StudyRecord, file_digest, find_middle, opaque_id, split_of
 from situs.build._cohort import Progress
+from situs.build._spool import Spool, map_studies, resume_key
 from situs.build._study import with_sources
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
-from situs.errors import Problem, Severity, SitusError, did_you_mean
+from situs.errors import Problem, SitusError, did_you_mean
 from situs.facts import BoxLedger, BoxRules, Middle, check_fits
 from situs.items import NotAsked, Placement, Question, item_id
 from situs.items.findings import (
@@ -105,8 +104,12 @@ def build_boxes(
     if images is not None and not paths:
         problem = "holds no image of an annotated volume"
         raise SitusError(problem, where=images, fix="files or folders are found by the volume's name")
-    with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
-        seen, bad = _look(found, paths, options, progress)
+    by_volume = {annotation.volume: annotation for annotation in found.annotations}
+    jobs = {name: _Look(path, by_volume[name], options.recipe.boxes) for name, path in paths.items()}
+    key = resume_key("boxes", jobs)
+    with new_folder(out, marker="bench.json", overwrite=options.overwrite, resume_key=key) as scratch:
+        spool = Spool(work_folder(scratch) / "images", _Seen)
+        seen, bad = _look(found, jobs, options, spool, progress)
         studies = _studies(found, seen, table, options, keep_stems)
         ledgers = _ledgers(studies, found, options)
         drafts, questions, not_asked, problems = _drafts(ledgers, options, found.row_of)
@@ -122,50 +125,60 @@ def build_boxes(
 
 
 def _look(
-    found: AnnotationSet, paths: Mapping[str, Path], options: BuildOptions, progress: Progress
+    found: AnnotationSet,
+    jobs: Mapping[str, _Look],
+    options: BuildOptions,
+    spool: Spool[_Seen],
+    progress: Progress,
 ) -> tuple[dict[str, _Seen], list[Problem]]:
     """Read every image once. One that cannot be used is an error, or its study is left out."""
     seen: dict[str, _Seen] = {}
     bad: list[Problem] = []
-    by_volume = {annotation.volume: annotation for annotation in found.annotations}
-    jobs = [(path, by_volume[volume], options.recipe.boxes) for volume, path in paths.items()]
-    for number, (volume, outcome) in enumerate(zip(paths, _run(jobs, options.jobs))):
+    outcomes = map_studies(_open_see, list(jobs.values()), options.jobs, spool, _files_of)
+    for number, (volume, outcome) in enumerate(zip(jobs, outcomes)):
         progress(number + 1, len(jobs))
         if isinstance(outcome, Problem):
             bad.append(outcome)
             if not options.skip_bad:
-                raise SitusError(
-                    outcome.problem, where=paths[volume], fix=outcome.fix or "mend or remove it, or add --skip-bad"
-                )
+                raise SitusError(outcome.problem, fix=outcome.fix or "repair or remove it, or add --skip-bad")
         else:
             seen[volume] = outcome
     if bad:
-        broken = set(paths) - set(seen)
+        broken = set(jobs) - set(seen)
         found.annotations = [entry for entry in found.annotations if entry.volume not in broken]
     return seen, bad
 
 
-_Job = tuple[Path, FrameAnnotation, BoxRules]
+class _Look(msgspec.Struct, frozen=True):
+    """An image to be read, and the boxes that must fit it."""
+
+    path: Path
+    annotation: FrameAnnotation
+    rules: BoxRules
+
+    @property
+    def where(self) -> str:
+        """How messages on the terminal call it."""
+        return str(self.path)
 
 
-def _run(jobs: Sequence[_Job], workers: int) -> Iterator[_Seen | Problem]:
-    if workers <= 1 or len(jobs) <= 1:
-        yield from map(_see, jobs)
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(_see, jobs, chunksize=4)
+def _files_of(job: _Look, _: _Seen) -> list[Path]:
+    return [job.path]
 
 
-def _see(job: _Job) -> _Seen | Problem:
-    path, annotation, rules = job
+def _open_see() -> Callable[[_Look], _Seen]:
+    return _see
+
+
+def _see(job: _Look) -> _Seen:
     try:
-        stack = open_stack(path)
-        check_fits(annotation, stack.grid)
+        stack = open_stack(job.path)
+        check_fits(job.annotation, stack.grid)
         pixels = stack.array()
     except SitusError as error:
-        return Problem(Severity.ERROR, "image", path.name, error.problem, error.fix)
+        raise SitusError(error.problem, where=job.path, fix=error.fix) from error
     image_hash = hash_frames(pixels)
-    middle = find_middle(pixels, annotation.organ, image_hash, rules)
+    middle = find_middle(pixels, job.annotation.organ, image_hash, job.rules)
     return _Seen(stack.shape, image_hash, stack.patient_key or "", middle)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from situs._files import new_folder
+from situs._publish import new_folder
 from situs.bench import Bench, Locations, open_bench
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import SitusError

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
-from situs._files import digest, new_folder
+from situs._files import digest
+from situs._publish import new_folder, work_folder
 from situs.anatomy import load_vocabulary
 from situs.anatomy.banks import Bank, load_bank, shipped_banks
 from situs.bench import SeriesRecord, StudyRecord, split_of, visit_of
 from situs.build._cohort import Progress
+from situs.build._spool import Spool, map_studies, resume_key
 from situs.build._study import with_sources
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError, did_you_mean
@@ -29,8 +30,6 @@ from situs.volumes import open_labels, open_volume
 __all__ = ["GradeSource", "build_grades", "write_graded"]
 
 BASES = ("reader", "geometry")
-_AT_ONCE = 32
-"""Studies a worker gets at a time."""
 
 
 class GradeSource(msgspec.Struct, frozen=True):
@@ -57,13 +56,32 @@ class _Outcome(msgspec.Struct, frozen=True):
     """Sub-scores for which both reader and geometry speak, and of these those on which they agree."""
 
 
+class _GradeJob(msgspec.Struct, frozen=True):
+    study_id: str
+
+    @property
+    def where(self) -> str:
+        """How messages on the terminal call it."""
+        return self.study_id
+
+
+def _files_of(_: _GradeJob, outcome: _Outcome) -> list[Path]:
+    return sorted(set(map(Path, outcome.places.values())))
+
+
 def build_grades(
     source: GradeSource, out: Path, options: BuildOptions, progress: Progress = lambda done, total: None
 ) -> BuildResult:
     """Build a bench, study by study; memory holds one stretch of studies."""
     reader = _Reader(source, options)
-    with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
+    key = resume_key("grades", source, *_plan(options))
+    with new_folder(out, marker="bench.json", overwrite=options.overwrite, resume_key=key) as scratch:
         return write_graded(scratch, "grades", reader.studies, source, options, progress)
+
+
+def _plan(options: BuildOptions) -> tuple[object, ...]:
+    """What of the options decides a study's outcome."""
+    return options.recipe, options.seed, options.tasks, options.per_study
 
 
 def write_graded(
@@ -75,7 +93,10 @@ def write_graded(
     told = agreed = 0
     forms: dict[str, Counter[str]] = defaultdict(Counter)
     with BenchWriter(scratch, kind, options, {}) as writer:
-        for number, outcome in enumerate(_outcomes(source, options, sorted(studies))):
+        jobs = [_GradeJob(study) for study in sorted(studies)]
+        spool = Spool(work_folder(scratch) / "studies", _Outcome)
+        outcomes = map_studies(partial(_open_reader, source, options), jobs, options.jobs, spool, _files_of)
+        for number, outcome in enumerate(outcomes):
             progress(number + 1, len(studies))
             if isinstance(outcome, Problem):
                 if not options.skip_bad:
@@ -109,30 +130,9 @@ def _notes(source: GradeSource, told: int, agreed: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _outcomes(source: GradeSource, options: BuildOptions, studies: Sequence[str]) -> Iterator[_Outcome | Problem]:
-    if options.jobs <= 1 or len(studies) <= 1:
-        yield from _Reader(source, options).outcomes(studies)
-        return
-    parts = [studies[n : n + _AT_ONCE] for n in range(0, len(studies), _AT_ONCE)]
-    with ProcessPoolExecutor(options.jobs, get_context("spawn"), _Worker.start, (source, options)) as pool:
-        for found in pool.map(_Worker.read, parts):
-            yield from found
-
-
-class _Worker:
-    """What a worker process keeps: the evidence, opened once."""
-
-    reader: _Reader
-
-    @classmethod
-    def start(cls, source: GradeSource, options: BuildOptions) -> None:
-        """Open the evidence."""
-        cls.reader = _Reader(source, options)
-
-    @classmethod
-    def read(cls, studies: Sequence[str]) -> list[_Outcome | Problem]:
-        """A stretch of studies."""
-        return list(cls.reader.outcomes(studies))
+def _open_reader(source: GradeSource, options: BuildOptions) -> Callable[[_GradeJob], _Outcome]:
+    """What a worker does with its studies; the evidence is opened once."""
+    return _Reader(source, options).outcome
 
 
 class _Reader:
@@ -156,14 +156,6 @@ class _Reader:
     def studies(self) -> list[str]:
         return self._table.studies
 
-    def outcomes(self, studies: Iterable[str]) -> Iterator[_Outcome | Problem]:
-        for study in studies:
-            try:
-                yield self._outcome(study)
-            except SitusError as error:
-                where = str(error.where) if error.where is not None else study
-                yield Problem(Severity.ERROR, "study", where, error.problem, error.fix)
-
     def _shared_places(self) -> dict[str, str]:
         places = {}
         if self._source.columns is not None:
@@ -172,7 +164,9 @@ class _Reader:
             places[self._bank.hash] = str(self._source.bank)
         return places
 
-    def _outcome(self, name: str) -> _Outcome:
+    def outcome(self, job: _GradeJob) -> _Outcome:
+        """The facts and questions of one study."""
+        name = job.study_id
         graded = self._table.read(name)
         series, masks, places = self._series(graded)
         grid = series.grid

@@ -16,7 +16,8 @@ from typing import Any
 
 import msgspec
 
-from situs._files import new_folder, read_csv, read_text
+from situs._files import read_csv, read_text
+from situs._publish import new_folder
 from situs.anatomy.banks import Bank, BankQuestion, load_bank
 from situs.bench import SeriesRecord, StudyRecord, opaque_id, split_of, visit_of
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult

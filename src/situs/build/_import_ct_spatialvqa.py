@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from situs._files import digest, new_folder, read_json
+from situs._files import digest, read_json
+from situs._publish import new_folder
 from situs.agents import DIMENSIONS, dimensions_of, label_dimensions
 from situs.bench import StudyRecord
 from situs.build._scans import Scan, find_scans

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from situs._files import new_folder
+from situs._publish import new_folder
 from situs.bench import StudyRecord, opaque_id, split_of
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError

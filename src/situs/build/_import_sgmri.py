@@ -16,7 +16,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from situs._files import canonical_json, new_folder, read_json
+from situs._files import canonical_json, read_json
+from situs._publish import new_folder
 from situs.bench import StudyRecord, opaque_id, split_of
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError

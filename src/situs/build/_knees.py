@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from situs._files import canonical_json, new_folder, write_atomic
+import msgspec
+
+from situs._files import canonical_json, write_atomic
+from situs._publish import new_folder, work_folder
 from situs.anatomy.banks import Bank, BankQuestion, SubScore, load_bank
 from situs.build._cohort import Progress
 from situs.build._grades import GradeSource, write_graded
+from situs.build._spool import Spool, map_studies, resume_key
 from situs.build._writer import BuildOptions, BuildResult
-from situs.errors import SitusError
+from situs.errors import Problem, SitusError
 from situs.volumes.phantoms import KNEE_MASKS, KneeTruth, make_knee, write_knee
 
 __all__ = ["build_knees", "knee_grades", "true_value"]
@@ -29,13 +31,15 @@ def build_knees(
     """Make `studies` knees, each with image, masks and its rows in a table of grades, and ask about them."""
     if not 1 <= studies <= 100_000:
         raise SitusError(f"cannot make {studies} phantoms", where="--studies", fix="give a number from 1 to 100000")
-    with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
+    key = resume_key("knees", studies, options.recipe, options.seed, options.tasks, options.per_study)
+    with new_folder(out, marker="bench.json", overwrite=options.overwrite, resume_key=key) as scratch:
         folder = scratch / "volumes"
-        rows = [row for own in _make(studies, folder, options) for row in own]
+        rows = [row for knee in _make(studies, scratch, options) for row in knee]
         text = io.StringIO(newline="")
         csv.writer(text, lineterminator="\n").writerows([_COLUMNS, *rows])
-        write_atomic(folder / "grades.csv", text.getvalue())
-        write_atomic(folder / "labels.json", canonical_json({str(v): name for name, v in KNEE_MASKS.items()}))
+        if not (folder / "grades.csv").exists():  # a resumed build has it, and graded studies rest on it
+            write_atomic(folder / "grades.csv", text.getvalue())
+            write_atomic(folder / "labels.json", canonical_json({str(v): name for name, v in KNEE_MASKS.items()}))
         source = GradeSource(folder / "grades.csv", label_map=str(folder / "labels.json"), annotation="exact")
         names = sorted({row[0] for row in rows})
         return write_graded(scratch, "phantoms", names, source, options, progress)
@@ -44,19 +48,38 @@ def build_knees(
 _Row = tuple[str, ...]
 
 
-def _make(studies: int, folder: Path, options: BuildOptions) -> Iterator[list[_Row]]:
-    jobs = [(options.seed, index, folder) for index in range(studies)]
-    if options.jobs <= 1 or studies == 1:
-        yield from map(_make_one, jobs)
-        return
-    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(_make_one, jobs)
+class _KneeJob(msgspec.Struct, frozen=True):
+    seed: int
+    index: int
+    folder: Path
+
+    @property
+    def where(self) -> str:
+        """How messages on the terminal call it."""
+        return f"phantom {self.index}"
 
 
-def _make_one(job: tuple[int, int, Path]) -> list[_Row]:
-    seed, index, folder = job
-    knee = make_knee(seed, index)
-    write_knee(knee, folder / knee.patient_id)
+def _make(studies: int, scratch: Path, options: BuildOptions) -> Iterator[list[_Row]]:
+    """Write the knees; the rows of each in the table of grades."""
+    jobs = [_KneeJob(options.seed, index, scratch / "volumes") for index in range(studies)]
+    spool = Spool(work_folder(scratch) / "knees", list[_Row])
+    for outcome in map_studies(_open_make, jobs, options.jobs, spool, _files_of):
+        if isinstance(outcome, Problem):
+            raise SitusError(outcome.problem, fix=outcome.fix)
+        yield outcome
+
+
+def _files_of(job: _KneeJob, rows: list[_Row]) -> list[Path]:
+    return [job.folder / rows[0][0]]
+
+
+def _open_make() -> Callable[[_KneeJob], list[_Row]]:
+    return _make_one
+
+
+def _make_one(job: _KneeJob) -> list[_Row]:
+    knee = make_knee(job.seed, job.index)
+    write_knee(knee, job.folder / knee.patient_id)
     own = (knee.patient_id, knee.patient_id, knee.side, "", f"{knee.patient_id}/mri.nii.gz")
     grades = knee_grades(knee.truth, load_bank(_BANK))
     return [(*own, f"{knee.patient_id}/segmentations", question, key, str(grade)) for question, key, grade in grades]

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from situs._files import canonical_json, digest, new_folder, write_atomic
+from situs._files import canonical_json, digest, write_atomic
+from situs._publish import new_folder
 from situs.agents import Proposal, Vetted, dimensions_of, propose_questions, validate_items, validator_sheet
 from situs.bench import StudyRecord, opaque_id, split_of
 from situs.build._scans import Scan, find_scans

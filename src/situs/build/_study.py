@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -15,7 +15,7 @@ from situs.items import Candidate, candidates, choose_tasks
 from situs.space import AXES
 from situs.volumes import brain_of, may_show_face, modality_of, open_labels, open_volume
 
-__all__ = ["StudyJob", "StudyOutcome", "process", "with_sources"]
+__all__ = ["StudyJob", "StudyOutcome", "open_process", "process", "with_sources"]
 
 _EXTENTS = tuple(f"extent.{axis}" for axis in AXES)
 _STRUCTURE_FACTS = ("voxels", "volume", "centroid", "box", "components", "touches_border", *_EXTENTS)
@@ -39,6 +39,11 @@ class StudyJob(msgspec.Struct, frozen=True):
     phantom: tuple[int, int] | None = None
     """(seed, index) of a synthetic patient to make and write first."""
 
+    @property
+    def where(self) -> str:
+        """How messages on the terminal call it."""
+        return str(self.labels)
+
 
 class StudyOutcome(msgspec.Struct, frozen=True):
     """What a worker found; written to disk, since the candidates of a cohort do not fit in memory."""
@@ -52,6 +57,11 @@ class StudyOutcome(msgspec.Struct, frozen=True):
     problems: list[Problem]
     places: dict[str, str]
     """Hash of each piece of evidence → its path."""
+
+
+def open_process() -> Callable[[StudyJob], StudyOutcome]:
+    """What a worker does with its studies."""
+    return process
 
 
 def process(job: StudyJob) -> StudyOutcome:

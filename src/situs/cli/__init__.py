@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
+from typing import NoReturn
 
 import click
 
@@ -69,15 +71,25 @@ def _situs() -> None:
 
 def main() -> None:
     """Run the program. A user's mistake is one line on standard error and exit code 2, never a traceback."""
+    stopped_by = signal.SIGINT
+
+    def stop(number: int, _: object) -> NoReturn:
+        nonlocal stopped_by
+        stopped_by = signal.Signals(number)
+        raise KeyboardInterrupt
+
+    # A polite request to end is answered as Ctrl-C is: workers are ended, scratch folders removed.
+    signal.signal(signal.SIGTERM, stop)
     try:
         code = _situs.main(prog_name="situs", standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except SitusError as error:
         _fail(str(error))
-    except click.exceptions.Abort:
-        click.echo("situs: stopped; what was finished is kept", err=True)
-        sys.exit(130)
+    except click.exceptions.Abort as abort:
+        notes = getattr(abort.__cause__, "__notes__", [])
+        click.echo("; ".join(["situs: stopped", *notes]), err=True)
+        sys.exit(128 + stopped_by)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         sys.exit(0)

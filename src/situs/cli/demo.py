@@ -23,7 +23,7 @@ def command(out: Path, seed: int, as_json: bool) -> None:
 
     Under a minute on two cores. Nothing is downloaded.
     """
-    from situs._files import new_folder
+    from situs._publish import new_folder
     from situs.bench import check_bench, open_bench
     from situs.build import BuildOptions, build_phantoms
     from situs.errors import SitusError

@@ -168,7 +168,8 @@ def _default_dtype(device: str, torch: Any) -> str:
 def _check_cpu(dtype: str) -> None:
     """Multiply in another process first: where the machine forbids the instructions, torch takes the process down."""
     code = f"import torch; a = torch.ones(64, 64, dtype=torch.{dtype}); assert float((a @ a)[0, 0]) == 64"
-    if subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode != 0:
+    command = [sys.executable, "-P", "-c", code]  # -P: no code from the current folder
+    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
         raise SitusError(f"this CPU cannot compute in {dtype}", where="--model", fix="leave dtype out: float32")
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 from numpy.typing import NDArray
 
-from situs._files import canonical_json, digest, new_folder, read_json, write_atomic
+from situs._files import canonical_json, digest, read_json, write_atomic
+from situs._publish import new_folder
 from situs.bench import Bench, Locations, SeriesRecord, StudyRecord, open_bench
 from situs.build import BenchWriter, BuildOptions, with_sources
 from situs.facts import Fact

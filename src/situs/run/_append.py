@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
 from pathlib import Path
 
 import msgspec
 
+from situs._locks import try_lock
 from situs.errors import SitusError
 
 __all__ = ["AppendFile"]
@@ -23,7 +22,7 @@ class AppendFile:
         try:
             # Unbuffered: after a failed write nothing is left over that closing would try to write again.
             self._stream = path.open("ab", buffering=0)
-            _lock(self._stream.fileno())
+            try_lock(self._stream.fileno())
             _cut_torn_line(path)
         except BlockingIOError as error:
             self._stream.close()
@@ -45,15 +44,6 @@ class AppendFile:
     def close(self) -> None:
         """Let go of the file."""
         self._stream.close()
-
-
-def _lock(descriptor: int) -> None:
-    """Keep other processes out; file systems that know no locks do without."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
-            raise
 
 
 def _cut_torn_line(path: Path) -> None:

@@ -114,3 +114,5 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
+        if isinstance(error, KeyboardInterrupt):
+            error.add_note("finished answers are kept; the same command resumes")

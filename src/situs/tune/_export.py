@@ -8,7 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from situs._files import canonical_json, new_folder
+from situs._files import canonical_json
+from situs._publish import new_folder
 from situs.bench import Bench, open_bench
 from situs.errors import SitusError, did_you_mean
 from situs.items import Item
