@@ -42,7 +42,11 @@ def test_the_grade_from_geometry_is_the_grade_built_in(index: int, side: str | N
     wrong = {k: f for k, f in facts.items() if f.value is not None and f.value != truth[k[0]][k[1]]}
     assert wrong == {}
     unsure = [key for key, fact in facts.items() if fact.value is None]
-    assert len(unsure) <= 0.1 * len(facts), unsure
+    cartilage = [key for key in facts if BANK.by_id[key[0]].family == "cartilage"]
+    others = len(facts) - len(cartilage)
+    assert len(set(unsure) - set(cartilage)) <= 0.15 * others, unsure
+    # What cartilage is lost at the edge of a plate, or on the femur's front and back, cannot be told.
+    assert len(set(cartilage) - set(unsure)) >= 0.3 * len(cartilage), unsure
     assert all(own.fact(GEOMETRY, *key).flags == ("near_edge",) for key in unsure)
 
 
@@ -51,8 +55,8 @@ def test_any_size_gets_its_grade_or_none_near_an_edge(index: int) -> None:
     """Sizes anywhere on their scales, also at the edges of bins.
 
     No grade is wrong. None is given only within the measure's tolerance of an edge: twice the half-width of its
-    interval, once for where the truth may lie and once for what may be asked. The interval of an extrusion holds the
-    truth; shares are counted on rotated grids and may err by a little more.
+    interval, once for where the truth may lie and once for what may be asked. The interval of an extrusion and of lost
+    cartilage holds the truth; shares of lesions are counted on rotated grids and may err by a little more.
     """
     made = make_knee(78, index, spacing_mm=(1.0, 0.8, 0.8) if index else SPACING, noise=False, any_size=True)
     own = ledger(made, masks_of(made))
@@ -64,7 +68,7 @@ def test_any_size_gets_its_grade_or_none_near_an_edge(index: int) -> None:
             scale, measured = BANK.scales[sub.scale], own.fact(sub.measures, question.id, sub.key)
             low, high = measured.interval
             half = max(measured.value - low, high - measured.value)
-            error = 1.0 if sub.measures == "extrusion_mm" else 1.3
+            error = 1.3 if sub.measures == "lesion_share" else 1.0
             assert abs(measured.value - truth) <= error * half + 1e-9, (question.id, sub.key)
             told = own.fact(GEOMETRY, question.id, sub.key).value
             if told is None:
@@ -128,7 +132,7 @@ def test_the_oracle_is_right_in_any_order_of_axes(ways, tmp_path: Path) -> None:
         assert scored.outcome.right, (item.study_id, item.question, scored.outcome)
         assert scored.values["box.iou-3d@1"] > 0.98
         asked += 1
-    assert asked >= len(ways) * 60
+    assert asked >= len(ways) * 45
 
 
 def test_the_mirror_turns_a_left_knee_into_a_right_one() -> None:

@@ -67,7 +67,7 @@ def spine(low: int) -> Ledger:
     levels = {f"vertebrae_{n}": ((56, 20, z), (65, 30, z + 8)) for n, z in (("T12", 48), ("L1", 38), ("L2", 28))}
     rest = {f"vertebrae_{n}": ((56, 20, z), (65, 30, z + 8)) for n, z in (("L3", 18), ("L4", 8))}
     return block_ledger(
-        SHAPE, **levels, **rest, sacrum=((56, 20, 1), (65, 30, 6)), spleen=((20, 20, low), (40, 40, 45))
+        SHAPE, **levels, **rest, sacrum=((56, 20, 1), (65, 30, 6)), spleen=((44, 20, low), (54, 30, 45))
     )
 
 
@@ -75,7 +75,7 @@ def spine(low: int) -> Ledger:
 def test_the_level_of_an_end_beyond_the_scan(low, answer):
     found = pose(spine(low), "level", of="spleen", at="bottom", **{"or": "cut"})
     assert found.answer == Choice(answer)
-    assert found.text == "At which vertebral level does the lower end of the spleen lie?"
+    assert found.text == "At which vertebral level does the lower pole of the spleen lie?"
 
 
 def test_an_end_that_is_shown_cannot_be_called_cut():

@@ -305,17 +305,20 @@ def test_borders_against_brute_force(seed):
 
 
 def test_levels_along_a_spine():
-    spine = Spine([(f"L{n}", np.array([5.0, 2.0 * n, -30.0 * n])) for n in range(1, 6)])
-    step = np.array([0.0, 2.0, -30.0])
-    for position in (0.0, 0.3, 1.5, 3.9, 4.0):
-        aside = np.array([40.0, 30.0, 2.0]) * [1, 1, 1]
-        found = spine.at(np.array([5.0, 2.0, -30.0]) + position * step + aside)
-        assert found.position == pytest.approx(position)
-        assert found.distance_mm == pytest.approx(np.linalg.norm(aside))
-        assert not found.beyond
-    above = spine.at(np.array([5.0, 2.0, -30.0]) - 0.75 * step)
-    assert (above.nearest, above.beyond) == ("L1", True)
-    assert above.position == pytest.approx(-0.75)
+    """L1 to L5 along a straight line that leans forward; L3 is missing, so a step of two is counted there."""
+    step, first = np.array([0.0, 2.0, -30.0]), np.array([5.0, 2.0, -30.0])
+    spine = Spine({float(n): np.array([first + n * step]) for n in (0, 1, 3, 4)})
+    up = np.array([0.0, 0.0, 1.0])
+    aside = np.array([40.0, 30.0, 2.0])  # at right angles to the step
+    for level in (-0.75, 0.0, 0.3, 1.5, 2.5, 3.9, 4.0, 4.4):
+        point = first + level * step + aside
+        assert spine.along_curve(point[None]) == pytest.approx([level])
+        assert spine.at_height(float(point[2]), up) == pytest.approx(level - aside[2] / 30.0)
+        assert spine.holds(level) is (level >= -0.5)
+    assert spine.step_mm(2.0) == pytest.approx(np.linalg.norm(step))
+    assert spine.body_on_slice(-30.0 - 90.0, 0.5, up) == 3.0
+    assert spine.body_on_slice(-30.0 - 45.0, 0.5, up) is None
+    assert spine.at_height(0.0, -up) is None
 
 
 def test_symmetry_plane_and_pairs():

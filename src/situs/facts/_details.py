@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from situs.facts._kinds import number
-from situs.facts._kinds_spine import level_name, spine_levels
+from situs.facts._kinds_spine import level_name
 from situs.facts._ledger import Ledger
 from situs.measure import axial_diameter, length_3d, pair_symmetry
 from situs.space import Side
@@ -48,7 +48,7 @@ class StructureDetails(msgspec.Struct, frozen=True):
     lies_on: str | None
     """`left`, `right` or `both` of the midline, from the spine or paired organs; null if neither is annotated."""
     level: str | None
-    """Vertebra beside its centre; null if fewer than three are annotated."""
+    """Vertebra beside its centre; null if fewer than three are annotated, or it is none of them for certain."""
     symmetry: dict[str, float] | None
     """For the left one of a pair: how its right partner compares."""
     flags: list[str]
@@ -80,10 +80,17 @@ def details_of(ledger: Ledger, name: str) -> StructureDetails:
             for i, lo, hi in zip(boxes.index, boxes.lo, boxes.hi)
         ],
         lies_on=str(ledger.fact("side", name).value) if ledger.midline is not None else None,
-        level=level_name(number(ledger.fact("level.centre", name))) if spine_levels(ledger) is not None else None,
+        level=_level(ledger, name),
         symmetry=_symmetry(ledger, name),
         flags=_flags(ledger, name),
     )
+
+
+def _level(ledger: Ledger, name: str) -> str | None:
+    if ledger.spine is None:
+        return None
+    fact = ledger.fact("level.centre", name)
+    return None if {"beyond", "disputed"} & set(fact.flags) else level_name(number(fact))
 
 
 def _symmetry(ledger: Ledger, name: str) -> dict[str, float] | None:

@@ -17,7 +17,7 @@ from situs.facts._midlines import find_midline
 from situs.facts._pairs import split_pairs
 from situs.facts._recipe import Recipe
 from situs.facts._record import Fact, FactValue, Measured, fact_id
-from situs.measure import Contacts, Midline, Region, Regions, contacts
+from situs.measure import Contacts, Midline, Region, Regions, Spine, contacts
 from situs.measure._directions import Histogram, histograms
 from situs.space import Axis
 from situs.volumes import LabelMap, padding_of
@@ -106,6 +106,13 @@ class Ledger:
     def midline(self) -> Midline | None:
         """Where the patient's midline runs; None if the series does not show it."""
         return find_midline(self.regions, self.terms, self._brain, self.recipe.truth.symmetry_mm)
+
+    @functools.cached_property
+    def spine(self) -> Spine | None:
+        """The vertebral bodies, by which levels are told; None where there are too few of them."""
+        from situs.facts._kinds_spine import find_spine
+
+        return find_spine(self)
 
     @functools.cached_property
     def same_marks(self) -> list[list[Mark]]:

@@ -40,7 +40,8 @@ class MeasuredStructure(msgspec.Struct, frozen=True):
     extent_mm_interval: dict[str, tuple[float, float]]
     touches_border: bool
     cut: bool
-    """Whether it goes on beyond the scan: at the array's border, or at the padding that the image shows."""
+    """Whether it goes on beyond what its mask shows: it touches the array's border or padding, ends bluntly near them,
+    or stops at a plane beyond which the image shows the same tissue."""
     components: int
     details: StructureDetails | None = None
     """With `--details` only."""

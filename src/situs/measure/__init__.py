@@ -14,7 +14,7 @@ from situs.measure._midline import head_midline
 from situs.measure._poses import axial_diameter_ratios, reach_mm, turned
 from situs.measure._regions import Component, PrincipalAxes, Region, Regions
 from situs.measure._sides import Midline, PairSymmetry, SymmetryPlane, pair_symmetry, right_shares
-from situs.measure._spine import Level, Spine
+from situs.measure._spine import Spine, vertebral_body
 from situs.measure._statistics import LabelStatistics, SliceBoxes, label_statistics
 from situs.measure._touching import Contacts, borders, contacts, eroded_contact_mm2, label_contacts
 
@@ -27,7 +27,6 @@ __all__ = [
     "LabelComponents",
     "LabelStatistics",
     "Length",
-    "Level",
     "Midline",
     "Nearest",
     "PairSymmetry",
@@ -61,4 +60,5 @@ __all__ = [
     "right_shares",
     "tilted_axes",
     "turned",
+    "vertebral_body",
 ]

@@ -40,21 +40,24 @@ REGION_BOX = "region_box"
 
 _LESIONS = "bone_marrow_lesion"
 _CARTILAGE = {"femur": "femoral_cartilage", "tibia": "tibial_cartilage", "patella": "patellar_cartilage"}
-_MEASURES = (
-    "lesion_share",
-    "lesion_count",
-    "cartilage_loss_share",
-    "cartilage_full_thickness_share",
-    "extrusion_mm",
-)
+_CARTILAGE_PARTS = {f"{side}_{name}": name for name in _CARTILAGE.values() for side in ("medial", "lateral")}
+_MEASURES = {
+    "lesion_share": 1,
+    "lesion_count": 1,
+    "cartilage_loss_share": 2,
+    "cartilage_full_thickness_share": 2,
+    "extrusion_mm": 1,
+}
+"""What is measured, and the version of its function."""
 
 
 def masks_for(bank: Bank, labels: LabelMap, told: Collection[str]) -> JointMasks:
     """The masks that a bank's regions and measures rest on; `told` are the names of a label map.
 
-    A mask with the name of a region is that region. Where a structure comes only in such parts, it is their union.
+    A mask with the name of a region is that region. Where a structure comes only in such parts, it is their union; so
+    is cartilage that comes as a medial and a lateral mask.
     """
-    parts_of = {name: region.structure for name, region in bank.regions.items() if not region.block}
+    parts_of = {name: region.structure for name, region in bank.regions.items() if not region.block} | _CARTILAGE_PARTS
     wanted = {region.structure for region in bank.regions.values()} | {_LESIONS, *_CARTILAGE.values(), *parts_of}
     own = [structure for structure in labels.structures if structure.name in wanted]
     voxels = {s.name: np.argwhere(labels.mask(s)) for s in own}
@@ -205,7 +208,7 @@ class GradeLedger:
         found = self._measured_value(question, sub, self._masks, self.frame)
         if found is None:
             raise KeyError(kind)
-        how = self._measured(f"{kind}@1", {"region": question.region})
+        how = self._measured(f"{kind}@{_MEASURES[kind]}", {"region": question.region})
         return self._record(kind, (question_id, key), found.value, how, unit=scale.unit, interval=found.interval)
 
     def _measured_value(

@@ -9,16 +9,14 @@ from numpy.typing import NDArray
 
 from situs.facts.joint._frame import JointFrame
 from situs.facts.joint._regions import JointMasks, Part
-from situs.facts.joint._thickness import LINE_MM
+from situs.facts.joint._surface import Mask
 
 __all__ = ["Cartilage", "Measure", "cartilage_loss", "extrusion_mm", "lesion_count", "lesion_share"]
 
 _LEAST_LESION_MM3 = 15.0
 """Smaller islands are not counted as lesions of their own."""
-_WORN = 0.7
-_BARE = 0.2
-"""Shares of the usual thickness below which cartilage is worn, or gone."""
-_FEWEST_LINES = 6
+_FEWEST_POINTS = 36
+"""Of a bone's surface, for a share of it to mean anything."""
 
 
 @dataclass(frozen=True)
@@ -65,27 +63,41 @@ def lesion_count(part: Part, lesions: NDArray[np.intp], masks: JointMasks) -> Me
 def cartilage_loss(
     part: Part | None, bone: str, cartilage: str, masks: JointMasks, frame: JointFrame
 ) -> Cartilage | None:
-    """Loss over a subregion, from the thickness of cartilage along lines across the joint, one every 0.5 mm.
-
-    Lines run up and down for femur and tibia, front to back for the patella; the mask is interpolated between voxels,
-    so that thickness is finer than a voxel. A line is worn where cartilage is thinner than 70 % of what is usual on
-    this bone (the 95th percentile of its lines that have any), bare where it is thinner than 20 %. Patches that are
-    narrower than 1.5 mm do not count.
-    """
+    """Loss over a subregion, as percent of its surface; see `find_losses` for what counts as lost."""
     if part is None or cartilage not in masks:
         return None
-    lines = masks.thickness(cartilage, bone, frame)
-    own = part.own[:, lines.across]
-    thickness = lines.within(own.min(axis=0), own.max(axis=0))
-    if min(thickness.shape) < _FEWEST_LINES:
+    losses = masks.losses(bone, cartilage, frame)
+    shape = masks.grid.shape
+    voxels = (losses.surface.indices, part.indices)
+    inside = np.isin(*(np.ravel_multi_index(tuple(indices.T), shape) for indices in voxels))
+    if np.count_nonzero(inside) < _FEWEST_POINTS:
         return None
-    worn, bare = (_without_specks(thickness < share * lines.usual_mm) for share in (_WORN, _BARE))
-    bare &= worn
-    # Half a voxel, and half the way to the next line, to either side of every edge between lost and whole.
-    reach = (masks.half_voxel_mm + LINE_MM / 2) / LINE_MM
-    edge = _edges(worn) * 2.0 * reach, _edges(bare) * 2.0 * reach
-    loss = _share(int(worn.sum()), worn.size, edge[0])
-    return Cartilage(loss, _share(int(bare.sum()), int(worn.sum()), edge[1]))
+    joint = losses.joint & inside
+
+    def area(mask: Mask) -> float:
+        return float(losses.surface.area_mm2[mask & joint].sum())
+
+    sure, bare = losses.sure, losses.bare
+    loss = _measure(
+        _percent(area(sure), area(~bare | sure)),
+        _percent(area(losses.least), area(joint)),
+        _percent(area(losses.most), area(joint)),
+    )
+    full = _measure(
+        _percent(area(bare & sure), area(sure)),
+        _percent(area(losses.bare_least), area(losses.bare_least | losses.worn_most)),
+        _percent(area(losses.bare_most), area(losses.bare_most | losses.worn_least)),
+    )
+    return Cartilage(loss, full)
+
+
+def _measure(value: float, *bounds: float) -> Measure:
+    """The value with its bounds; they are shares of different areas, so that it may lie outside by a trifle."""
+    return Measure(value, (min(value, *bounds), max(value, *bounds)))
+
+
+def _percent(part: float, whole: float) -> float:
+    return 100.0 * part / whole if whole > 0.0 else 0.0
 
 
 def extrusion_mm(meniscus: str, direction: str, masks: JointMasks, frame: JointFrame) -> Measure | None:
@@ -132,11 +144,3 @@ def _faces(voxels: NDArray[np.intp], masks: JointMasks) -> float:
 def _edges(mask: NDArray[np.bool_]) -> float:
     """Half the number of faces between inside and outside."""
     return sum(float(np.count_nonzero(np.diff(mask, axis=axis))) for axis in range(mask.ndim)) / 2.0
-
-
-def _without_specks(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    from scipy.ndimage import binary_opening
-
-    padded = np.pad(mask, 1, mode="edge")
-    opened: NDArray[np.bool_] = binary_opening(padded, np.ones((3, 3), dtype=np.bool_))[1:-1, 1:-1]
-    return opened

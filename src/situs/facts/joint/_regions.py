@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from situs.anatomy.banks import Region
 from situs.facts.joint._frame import JointFrame, Points
-from situs.facts.joint._thickness import Lines, measure_lines
+from situs.facts.joint._losses import Losses, find_losses
+from situs.facts.joint._surface import measure_surface
 from situs.space import Grid, IndexBox, IndexPoints, WorldBox
 
 __all__ = ["JointMasks", "Part", "block_of", "part_of", "with_lesions"]
@@ -28,7 +29,7 @@ class JointMasks:
         self.grid = grid
         self._voxels = voxels
         self._told = frozenset(told)
-        self._lines: dict[tuple[str, str], Lines] = {}
+        self._losses: dict[tuple[str, str], Losses] = {}
         self._own: dict[str, Points] = {}
         self._parts: dict[object, Part | None] = {}
         step = np.abs(grid.affine.linear)
@@ -54,12 +55,13 @@ class JointMasks:
         """Voxel centres in mm."""
         return np.asarray(self.grid.affine.to_world(IndexPoints(indices.astype(np.float64))))
 
-    def thickness(self, cartilage: str, bone: str, frame: JointFrame) -> Lines:
-        """Thickness of a bone's cartilage along lines across the joint; worked out once."""
-        key = (cartilage, bone)
-        if key not in self._lines:
-            self._lines[key] = measure_lines(self.indices(cartilage), self.own(bone, frame), bone, self.grid, frame)
-        return self._lines[key]
+    def losses(self, bone: str, cartilage: str, frame: JointFrame) -> Losses:
+        """Where on a bone's surface cartilage is lost; worked out once."""
+        key = (bone, cartilage)
+        if key not in self._losses:
+            surface = measure_surface(self.indices(bone), self.indices(cartilage), self.grid, frame)
+            self._losses[key] = find_losses(surface, bone, self.half_voxel_mm)
+        return self._losses[key]
 
     def own(self, name: str, frame: JointFrame) -> Points:
         """(n, 3) voxel centres of a structure in the joint's frame; worked out once, for the one frame of the joint."""

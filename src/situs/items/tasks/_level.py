@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from situs.facts import LEVELS, Ledger, has_anchor, level_name, number, span, spine_levels
+from situs.facts import LEVELS, Fact, Ledger, has_anchor, level_name, number, span
 from situs.items._posed import NotAsked, Posed, Question
 from situs.items._record import Choice, Option, Step
 from situs.items._subjects import Subject, resolve
-from situs.items.tasks._shared import BEYOND, CANNOT_TELL, CUT, compose, measure_step, obstacle
+from situs.items.tasks._shared import BEYOND, CANNOT_TELL, CUT, ISLANDS, compose, measure_step, obstacle
 
 __all__ = ["Level"]
 
@@ -20,7 +20,9 @@ _PLACES = {
     "bottom": "does the lower end of {} lie",
 }
 _POLES = _PLACES | {"top": "does the upper pole of {} lie", "bottom": "does the lower pole of {} lie"}
-_POOL = tuple(Option(name, name) for name in LEVELS)
+_WITH_POLES = {"kidney_left", "kidney_right", "spleen"}
+_POOL = tuple(Option(name, name) for name in LEVELS if name != "C1")
+"""The atlas has no body, so it is never the answer."""
 _ENDS = {"kidney_left", "kidney_right", "liver", "spleen", "aorta", "urinary_bladder", "stomach", "gallbladder"}
 """Structures whose ends readers give by vertebra."""
 
@@ -46,44 +48,69 @@ class Level:
                     )
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
-        """Asked if the vertebrae can be counted from an anchor and the place is clear of the line between two."""
+        """Asked if the vertebrae can be counted from an anchor and both ways to read the level are clear."""
         subject, place = resolve(ledger, question.parameters["of"]), question.parameters["at"]
-        found = obstacle(ledger, [subject], whole=False, oriented=False)
+        hindrance = obstacle(ledger, [subject], whole=False, oriented=False) or _uncounted(ledger)
+        if hindrance is not None:
+            return hindrance
         beyond = "or" in question.parameters
-        if found is not None:
-            return found
-        if spine_levels(ledger) is None:
-            return NotAsked("fewer than three whole vertebrae annotated")
-        if not has_anchor(ledger):
-            return NotAsked("no anchor to number the vertebrae from")
         if ledger.is_cut(subject.structure):
             return _pose_cut(ledger, subject, place) if beyond else CUT
-        fact = ledger.fact(f"level.{place}", subject.structure)
-        if "beyond" in fact.flags:
-            return NotAsked("lies beyond the annotated vertebrae")
-        value, (low, high) = number(fact), span(fact)
-        band = ledger.recipe.truth.level_dead_band
-        nearest = round(value)
-        if low < nearest - 0.5 + band or high > nearest + 0.5 - band:
-            return NotAsked("too near the line between two vertebrae")
+        if place != "centre" and "islands" in ledger.fact("box", subject.structure).flags:
+            return ISLANDS
+        fact, beside = (ledger.fact(f"{kind}.{place}", subject.structure) for kind in ("level", "level_beside"))
+        unclear = _unclear(fact, beside)
+        if unclear is not None:
+            return unclear
+        value, (low, high) = number(fact), _both(fact, beside)
         name = level_name(value)
         return compose(
             ledger,
             [subject],
             text=_text(subject, place),
             answer=Choice(name),
-            facts=(fact,),
-            steps=(measure_step("Follow the spine to the vertebra beside it.", fact),),
+            facts=(fact, beside),
+            steps=(
+                measure_step("Find the vertebral body on that slice.", fact),
+                measure_step("Follow the curve of the spine to the vertebra beside it.", beside),
+            ),
             conclusion=f"It lies at {name}.",
             needs=("slice_order", "anchor"),
             tags=(f"level:{name}",),
-            difficulty=(0.5 - abs(value - nearest)) / max(1e-6, (high - low) / 2),
+            difficulty=(0.5 - abs(value - round(value))) / max(1e-6, (high - low) / 2),
             pool=(*_POOL, _CUT) if beyond else _POOL,
         )
 
 
+def _uncounted(ledger: Ledger) -> NotAsked | None:
+    """Why no vertebra can be named in this scan, if so."""
+    if ledger.spine is None:
+        return NotAsked("fewer than three whole vertebrae annotated")
+    return None if has_anchor(ledger) else NotAsked("no anchor to number the vertebrae from")
+
+
+def _unclear(fact: Fact, beside: Fact) -> NotAsked | None:
+    """Why the level of this place is not clear, if so."""
+    if "beyond" in fact.flags:
+        return NotAsked("lies beyond the annotated vertebrae")
+    if "disputed" in fact.flags:
+        return NotAsked("the vertebra on its slice is not the one beside it on the curve of the spine")
+    if "near_line" in fact.flags:
+        return NotAsked("too near the line between two vertebrae")
+    nearest, (low, high) = round(number(fact)), _both(fact, beside)
+    if low < nearest - 0.5 or high > nearest + 0.5:
+        return NotAsked("a tilt of the patient would change the vertebral level")
+    return None
+
+
+def _both(fact: Fact, beside: Fact) -> tuple[float, float]:
+    """Where the level may lie by either reading."""
+    bounds = (*span(fact), *span(beside))
+    return min(bounds), max(bounds)
+
+
 def _text(subject: Subject, place: str) -> str:
-    ends = _POLES if subject.term.canonical.startswith("kidney") else _PLACES
+    ends = _POLES if subject.term.canonical in _WITH_POLES else _PLACES
     return f"At which vertebral level {ends[place].format(subject.phrase)}?"
 
 

@@ -50,6 +50,8 @@ class PlateTruth(msgspec.Struct, frozen=True):
     """Percent of its surface with any loss."""
     full_share: float
     """Percent of that loss that goes down to bone."""
+    shut_in: bool = True
+    """Whether there is whole cartilage on all sides of it, so that it is seen to be lost; else it reaches the edges."""
 
 
 class KneeTruth(msgspec.Struct, frozen=True):
@@ -169,42 +171,74 @@ def _slabs(corners: Corners, count: int, share: float) -> Iterator[Cuboid]:
         yield Cuboid(vector((*((lo + hi) / 2)[:2], bottom + each / 2)), vector(half))
 
 
-_STRIP_MM = 2.5
-"""Strips of worn cartilage and bare bone are at least so wide, so that a DESS of 0.8 mm can show them."""
+_STRIP_MM = 4.0
+"""Worn cartilage and bare bone are at least so wide, and so is the rim around them: five voxels of a DESS of 0.8 mm."""
+
+
+def _plate_plane(name: str) -> tuple[int, int, int]:
+    """Axes of a plate: its longer one, its shorter one, and the one through it."""
+    through = 1 if name.startswith("patella") else 2
+    lo, hi = subregions()[name]
+    short, long = sorted({0, 1, 2} - {through}, key=lambda axis: hi[axis] - lo[axis])
+    return long, short, through
 
 
 def _draw_plate(rng: np.random.Generator, name: str, *, any_size: bool) -> PlateTruth:
+    """Half of them whole; a third of the others has lost all but a strip at one end."""
     if rng.random() < 0.5:
         return PlateTruth(name, 0.0, 0.0)
+    lo, hi = subregions()[name]
+    long, short, _ = _plate_plane(name)
+    size = np.array([hi[axis] - lo[axis] for axis in (long, short)])
+    shut_in = bool(rng.random() < 2 / 3)
     if any_size:
-        lo, hi = subregions()[name]
-        along = 2 if name.startswith("patella") else 1
-        length = hi[along] - lo[along]
-        lost = float(rng.uniform(2 * _STRIP_MM, length - _STRIP_MM))
-        bare = float(rng.choice([0.0, rng.uniform(_STRIP_MM, lost - _STRIP_MM), lost]))
-        return PlateTruth(name, 100.0 * lost / length, min(100.0, 100.0 * bare / lost))
-    share = float(rng.choice([rng.uniform(40.0, 60.0), rng.uniform(84.0, 90.0)]))
-    full = float(rng.choice([0.0, rng.uniform(40.0, 60.0), rng.uniform(86.0, 94.0)]))
-    return PlateTruth(name, share, full)
+        most = (size - 2 * _STRIP_MM).prod() / size.prod() if shut_in else 1.0 - _STRIP_MM / size[0]
+        share = float(rng.uniform(0.5 * most, most))
+        length = size[0] * share if not shut_in else (size[0] - 2 * _STRIP_MM) * np.sqrt(share / most)
+        bare = rng.uniform(_STRIP_MM, length - _STRIP_MM) / length if length > 2 * _STRIP_MM else 0.0
+        return PlateTruth(name, 100.0 * share, 100.0 * float(rng.choice([0.0, bare, 1.0])), shut_in)
+    share = float(rng.uniform(18.0, 33.0) if shut_in else rng.uniform(84.0, 90.0))
+    return PlateTruth(name, share, float(rng.choice([0.0, rng.uniform(40.0, 60.0), 100.0])), shut_in)
+
+
+def _lost_patch(plate: PlateTruth) -> Corners:
+    """Where cartilage is lost: a rectangle like the plate within its rim, or a strip over the plate's whole width."""
+    lo, hi = (np.array(corner) for corner in subregions()[plate.name])
+    long, short, _ = _plate_plane(plate.name)
+    share = plate.loss_share / 100.0
+    first, last = lo.copy(), hi.copy()
+    if not plate.shut_in:
+        last[long] = lo[long] + share * (hi[long] - lo[long])
+        return vector(first), vector(last)
+    plane = [long, short]
+    size = (hi - lo)[plane]
+    half = (size - 2 * _STRIP_MM) / 2
+    half = half * np.sqrt(share * size.prod() / (4.0 * half.prod()))
+    first[plane], last[plane] = ((lo + hi) / 2)[plane] - half, ((lo + hi) / 2)[plane] + half
+    return vector(first), vector(last)
 
 
 def _plate_solids(plate: PlateTruth) -> list[Shape]:
-    """Whole cartilage, worn cartilage, and bare bone, in strips along y (patella: along z) over the subregion."""
+    """Whole cartilage around the patch, worn cartilage in a part of it, and bare bone in the rest."""
     lo, hi = (np.array(corner) for corner in subregions()[plate.name])
-    along = 2 if plate.name.startswith("patella") else 1
-    through = 1 if plate.name.startswith("patella") else 2
-    up = plate.name.startswith("tibia")
-    base = hi[through] if up else lo[through]
-    length = hi[along] - lo[along]
-    bare = length * plate.loss_share / 100.0 * plate.full_share / 100.0
-    worn = length * plate.loss_share / 100.0 - bare
+    long, short, through = _plate_plane(plate.name)
+    base, up = (hi[through], 1.0) if plate.name.startswith("tibia") else (lo[through], -1.0)
+    first, last = (np.array(corner) for corner in _lost_patch(plate)) if plate.loss_share else (lo, lo)
+    middle = first[long] + (last[long] - first[long]) * plate.full_share / 100.0
+    blocks = [
+        ((lo[long], first[long]), (lo[short], hi[short]), PLATE_MM),
+        ((last[long], hi[long]), (lo[short], hi[short]), PLATE_MM),
+        ((first[long], last[long]), (lo[short], first[short]), PLATE_MM),
+        ((first[long], last[long]), (last[short], hi[short]), PLATE_MM),
+        ((middle, last[long]), (first[short], last[short]), THIN_MM),
+    ]
     solids: list[Shape] = []
-    for start, end, thick in ((bare, bare + worn, THIN_MM), (bare + worn, length, PLATE_MM)):
-        if end - start > 1e-6:
-            first, last = lo.copy(), hi.copy()
-            first[along], last[along] = lo[along] + start, lo[along] + end
-            first[through], last[through] = (base, base + thick) if up else (base - thick, base)
-            solids.append(_block((vector(first), vector(last))))
+    for along, across, thick in blocks:
+        if min(along[1] - along[0], across[1] - across[0]) > 1e-6:
+            corners = np.zeros((2, 3))
+            corners[:, long], corners[:, short] = along, across
+            corners[:, through] = sorted((base, base + up * thick))
+            solids.append(_block((vector(corners[0]), vector(corners[1]))))
     return solids
 
 
