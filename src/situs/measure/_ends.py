@@ -68,17 +68,20 @@ def ends_bluntly(
         first = int(np.flatnonzero(profile)[0])
         if first > near:
             continue
-        excess = _excess(profile[first : first + depth])[: near + 1 - first]
+        excess = _excess(profile[first : first + depth], least_half=near)[: near + 1 - first]
         if excess.size and excess.max() >= margin:
             blunt, touching = True, touching or first == 0
     return blunt, touching
 
 
-def _excess(profile: NDArray[np.int64]) -> NDArray[np.float64]:
-    """By how much the sections from an end inwards exceed those of an ellipsoid, as shares of the largest."""
+def _excess(profile: NDArray[np.int64], least_half: int = 0) -> NDArray[np.float64]:
+    """By how much the sections from an end inwards exceed those of an ellipsoid, as shares of the largest.
+
+    `least_half`: layers that the ellipsoid's half length has at least; of a small part close to the limit of the scan
+    most is not seen as likely as not."""
     filled = np.flatnonzero(profile)
     goes_on = filled[-1] == len(profile) - 1
-    half = float(len(profile)) if goes_on else (filled[-1] + 1) / 2.0
+    half = float(len(profile)) if goes_on else max((filled[-1] + 1) / 2.0, float(least_half))
     depth = np.minimum((np.arange(len(profile)) + 0.5) / half, 1.0)
     expected = 1.0 - (1.0 - depth) ** 2
     excess: NDArray[np.float64] = profile / profile.max() - expected

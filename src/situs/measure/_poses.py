@@ -38,22 +38,27 @@ def reach_mm(region: Region, directions: NDArray[np.float64]) -> NDArray[np.floa
 def axial_diameter_ratios(region: Region, axis: int, degrees: float) -> tuple[float, float]:
     """Least and greatest longest diameter on slices across a stored axis, over turns, against the one as posed.
 
-    Sections at a turn are taken as layers of boundary voxels, one slice thick. A section that falls into two parts
-    counts as one, which errs to the long side.
+    Sections at a turn are taken as layers of voxel centres, one slice thick, from two starting heights. A section that
+    falls into two parts counts as one, which errs to the long side.
     """
-    linear = region.grid.affine.linear
-    normal = np.linalg.inv(linear)[axis]
+    affine = region.grid.affine
+    normal = np.linalg.inv(affine.linear)[axis]
+    # Towards the head, however the file counts its slices.
+    normal = normal * float(affine.directions[axis].sign)
     thickness = 1.0 / float(np.linalg.norm(normal))
-    points = np.asarray(region.boundary_mm)
-    lengths = [_longest_section(points, vector, thickness) for vector in turned(normal, degrees)]
+    points = np.asarray(affine.to_world(region.index_points()))
+    lengths = [
+        _longest_section(points, vector, thickness, start) for vector in turned(normal, degrees) for start in (0.0, 0.5)
+    ]
     posed = max(lengths[0], 1e-6)
-    return min(lengths) / posed, max(lengths) / posed
+    return min(1.0, *(length / posed for length in lengths)), max(1.0, *(length / posed for length in lengths))
 
 
-def _longest_section(points: NDArray[np.float64], normal: NDArray[np.float64], thickness: float) -> float:
+def _longest_section(points: NDArray[np.float64], normal: NDArray[np.float64], thickness: float, start: float) -> float:
+    """Longest diameter of any layer; the first layer holds only a share `start` less of its thickness."""
     first, second = _across(normal)
     height = points @ normal
-    layer = np.floor((height - height.min()) / thickness + 1e-6).astype(np.int64)
+    layer = np.floor((height - height.min()) / thickness + start + 1e-6).astype(np.int64)
     order = np.argsort(layer, kind="stable")
     starts = np.flatnonzero(np.diff(layer[order], prepend=-1))
     flat = np.stack([points @ first, points @ second], axis=1)[order]
