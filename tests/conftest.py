@@ -77,7 +77,7 @@ def plain_content() -> Callable[[Path], bytes]:
 def _own_id_key() -> Iterator[None]:
     """No test reads or makes the user's key for opaque ids."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SITUS_ID_KEY", "tests")
+        patch.setenv("SITUS_ID_KEY", "a key for the tests")
         yield
 
 

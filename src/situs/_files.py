@@ -19,7 +19,7 @@ from situs.errors import SitusError
 
 T = TypeVar("T")
 
-__all__ = ["canonical_json", "digest", "read_csv", "read_json", "read_text", "write_atomic"]
+__all__ = ["canonical_json", "digest", "file_name", "read_csv", "read_json", "read_text", "write_atomic"]
 
 
 _WRITER = hashlib.blake2b(socket.gethostname().encode(), digest_size=3).hexdigest()
@@ -45,14 +45,35 @@ def digest(*parts: bytes | str, size: int = 16) -> str:
     return state.hexdigest()
 
 
-def write_atomic(path: Path, content: bytes | str) -> None:
-    """Replace `path` by `content` in one step: a crash leaves the old file or the new, never a part."""
+_LONGEST_NAME = 80
+_PLAIN_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.+=@-]{{0,{_LONGEST_NAME - 1}}}")
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?|.*\.", re.IGNORECASE)
+"""Names that Windows keeps for devices, or cannot have."""
+
+
+def file_name(text: str) -> str:
+    """A name from data as the name of a file or folder: itself if it is plain, else a plain one of its own.
+
+    All that comes from data and becomes a file name passes here: no slash, dot or device leads anywhere else.
+    """
+    if _PLAIN_NAME.fullmatch(text) and not _RESERVED.fullmatch(text):
+        return text
+    readable = re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-")[: _LONGEST_NAME // 2]
+    return f"{readable or 'name'}-{digest(text, size=4)}"
+
+
+def write_atomic(path: Path, content: bytes | str, *, private: bool = False) -> None:
+    """Replace `path` by `content` in one step: a crash leaves the old file or the new, never a part.
+
+    A private file can be read by its owner only.
+    """
     raw = content.encode() if isinstance(content, str) else content
     temporary = path.with_name(f".{path.name}.{_WRITER}-{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_dead_parts(path.parent)
-        with temporary.open("wb") as stream:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(temporary, flags, 0o600 if private else 0o666), "wb") as stream:
             stream.write(raw)
             stream.flush()
             os.fsync(stream.fileno())

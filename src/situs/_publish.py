@@ -95,7 +95,7 @@ def _take(part: Path, out: Path) -> int:
     file = part / "owner"
     while True:
         try:
-            part.mkdir(parents=True, exist_ok=True)
+            part.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
         except FileNotFoundError:
             continue  # its last owner removed the folder between the two steps

@@ -8,6 +8,8 @@ from enum import StrEnum
 
 import msgspec
 
+from situs._text import printable
+
 __all__ = ["Problem", "Severity", "SitusError", "did_you_mean"]
 
 
@@ -25,7 +27,7 @@ class SitusError(Exception):
         text = self.problem if self.where is None else f"{self.where}: {self.problem}"
         if self.fix:
             text = f"{text}; {self.fix}"
-        return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+        return " ".join(printable(text).split())
 
 
 class Severity(StrEnum):

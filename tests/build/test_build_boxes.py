@@ -152,7 +152,7 @@ def test_a_changed_annotation_is_found(
         ("items", "answer", "true", "false", "yes_no", "item"),
         ("items", "answer", '"x1":', '"x1":1', "boxes", "item"),
         ("items", "answer", '"frames":[', '"frames":[0,', "frames", "item"),
-        ("items", "answer", "Annotated", "Seen", "text", "item"),
+        ("items", "answer", "The reader", "A reader", "text", "item"),
         ("items", "options", '"text":"', '"text":"not ', "choice", "item"),
         ("items", "options", '"text":"', '"text":"not ', "choices", "item"),
         ("items", "question", "?", " maybe?", "yes_no", "item"),

@@ -251,3 +251,10 @@ def test_a_closed_pipe_is_no_error() -> None:
     command = f"{sys.executable} -m situs doctor | head -c 1 > /dev/null; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["report", "score"])
+def test_tables_that_cannot_be_written_stop_a_command_first(refused, bench, random_run, work, command) -> None:
+    (work / "tables").write_text("mine")
+    words = (random_run, "--out", "report.html") if command == "report" else (bench, random_run)
+    assert "is a file, not a folder" in refused(command, *words, "--tables", "tables")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -166,11 +167,11 @@ def ids(situs, data: Path, out: Path, *more: str) -> list[tuple[str, str]]:
 
 
 def test_ids_depend_on_the_key_and_the_name_only(situs, named_studies, tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("SITUS_ID_KEY", "one")
+    monkeypatch.setenv("SITUS_ID_KEY", "one" * 8)
     first = ids(situs, named_studies, tmp_path / "a")
     elsewhere = shutil.copytree(named_studies, tmp_path / "elsewhere")
     assert ids(situs, elsewhere, tmp_path / "b") == first
-    monkeypatch.setenv("SITUS_ID_KEY", "two")
+    monkeypatch.setenv("SITUS_ID_KEY", "two" * 8)
     other = ids(situs, named_studies, tmp_path / "c")
     assert not {*sum(first, ())} & {*sum(other, ())}
     assert len({*sum(first, ())}) == 4
@@ -191,8 +192,102 @@ def test_stems_are_kept_on_request(situs, named_studies, tmp_path) -> None:
     assert ids(situs, named_studies, tmp_path / "a", "--ids", "stem") == [(f"{NAME}_{n}",) * 2 for n in range(2)]
 
 
-def test_a_tables_ids_are_kept(situs, named_studies, tmp_path) -> None:
+@pytest.mark.parametrize("kind", ["opaque", "table", "stem"])
+def test_a_tables_ids_are_kept_on_request_only(situs, named_studies, plain_content, tmp_path, kind) -> None:
     table = tmp_path / "studies.csv"
-    rows = [f"study{n},patient{n},data/{NAME}_{n}/segmentations\n" for n in range(2)]
-    table.write_text("study,patient,labels\n" + "".join(rows))
-    assert ids(situs, table, tmp_path / "a") == [(f"study{n}", f"patient{n}") for n in range(2)]
+    folders = [named_studies / f"{NAME}_{n}" for n in range(2)]
+    images = [next(folder.glob("*.nii.gz")) for folder in folders]
+    rows = [f"{NAME}-{n},Jane {NAME} {n},{images[n]},{folders[n] / 'segmentations'}\n" for n in range(2)]
+    table.write_text("study,patient,image,labels\n" + "".join(rows))
+    found = ids(situs, table, tmp_path / "a", "--ids", kind)
+    if kind == "opaque":
+        assert not any(NAME in name for pair in found for name in pair)
+        assert len({*sum(found, ())}) == 4
+        out = tmp_path / "hf"
+        assert situs("export", tmp_path / "a", "--to", "hf", "--allow-restricted", "--out", out).code == 0
+        assert telling(written(out), plain_content) == []
+    else:
+        assert found == [(f"{NAME}-{n}", f"Jane {NAME} {n}") for n in range(2)]
+
+
+def test_a_short_key_is_refused(situs, named_studies, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("SITUS_ID_KEY", "secret")
+    ran = situs("build", "masks", named_studies, "--annotation", "exact", "--out", tmp_path / "a")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "SITUS_ID_KEY" in ran.err
+    assert not (tmp_path / "a").exists()
+
+
+def written(folder: Path) -> list[Path]:
+    """All files of a bench but the private one."""
+    return [path for path in folder.rglob("*") if path.is_file() and path.name != "locations.json"]
+
+
+def importable(folder: Path) -> dict[str, list[object]]:
+    """Source → the words of a command that makes a bench of a file full of names."""
+    items = [
+        {"study": f"{NAME}_{n}", "patient": NAME, "id": f"{NAME}-{n}", "question": f"Is {n} odd?", "answer": "yes"}
+        for n in range(3)
+    ]
+    (folder / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in items))
+    reports = [f"{NAME}_{n},{NAME},There is a nodule in the left lung." for n in range(3)]
+    (folder / "reports.csv").write_text("\n".join(["id,patient,findings", *reports]) + "\n")
+    released = {f"{NAME}_{n}.nii.gz": {"qa_pairs": [{"question": "Where?", "answer": "Left."}]} for n in range(3)}
+    (folder / "qa.json").write_text(json.dumps(released))
+    return {
+        "items": ["import", "items", folder / "items.jsonl"],
+        "reports": ["build", "reports", folder / "reports.csv"],
+        "ct-spatialvqa": ["import", "ct-spatialvqa", folder / "qa.json"],
+    }
+
+
+@pytest.mark.parametrize("source", ["items", "reports", "ct-spatialvqa"])
+def test_names_of_an_imported_file_stay_out(situs, plain_content, tmp_path, source) -> None:
+    words = importable(tmp_path)[source]
+    ran = situs(*words, "--licence", "CC-BY-4.0", "--out", tmp_path / "bench")
+    assert ran.code == 0, ran.err
+    assert telling(written(tmp_path / "bench"), plain_content) == []
+    kept = situs(*words, "--ids", "table", "--out", tmp_path / "named")
+    assert kept.code == 0
+    studies = [study.study_id for study in open_bench(tmp_path / "named").studies()]
+    assert studies == sorted(f"{NAME}_{n}" for n in range(len(studies)))
+    hashed = {item.item_id for item in open_bench(tmp_path / "bench").items()}
+    assert hashed == {item.item_id for item in open_bench(tmp_path / "named").items()} or source == "reports"
+
+
+def test_answers_of_another_tool_find_items_by_names_that_were_hashed(situs, tmp_path) -> None:
+    situs(*importable(tmp_path)["items"], "--out", tmp_path / "bench")
+    by_id = [{"id": f"{NAME}-{n}", "response": "yes"} for n in range(3)]
+    by_volume = [{"volume": f"{NAME}_{n}", "question": f"Is {n} odd?", "response": "no"} for n in range(3)]
+    for name, rows in (("id", by_id), ("volume", by_volume)):
+        (tmp_path / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        model = f"replay:{tmp_path / 'answers.jsonl'}"
+        ran = situs("run", tmp_path / "bench", "--model", model, "--out", tmp_path / name, "--json")
+        assert ran.code == 0, ran.err
+        assert ran.json["states"] == {"answered": 3}
+
+
+def test_what_tells_places_is_private_to_the_user(situs, cared_for, tmp_path) -> None:
+    bench = cared_for / NAME / "bench"
+    assert (bench / "locations.json").stat().st_mode & 0o077 == 0
+    run = cared_for / "oracle"
+    assert run.stat().st_mode & 0o077 == 0
+    assert (run / "locations.json").stat().st_mode & 0o077 == 0
+
+
+def test_an_unknown_mask_name_never_reaches_the_slice_cache(
+    situs, named_studies, plain_content, tmp_path, monkeypatch
+) -> None:
+    for masks in named_studies.glob("*/segmentations"):
+        shutil.copy(masks / "liver.nii.gz", masks / f"{NAME}_tumour.nii.gz")
+    assert ids(situs, named_studies, tmp_path / "bench")
+    monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "agreeable.py").write_text(
+        "class Model:\n    remote = False\n\n    def answer(self, request):\n        return 'yes'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    ran = situs("run", tmp_path / "bench", "--model", "plugin:agreeable:Model", "--out", tmp_path / "run")
+    assert ran.code == 0, ran.err
+    cached = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    assert any(b"liver" in path.read_bytes() for path in cached), "how structures look is kept by name"
+    assert telling(cached, plain_content) == []

@@ -112,6 +112,13 @@ def test_compartments_need_the_table() -> None:
     assert near.fact("compartment", "mass").flags == ("unstable",)
 
 
+def test_overlapping_boxes_of_a_frame_count_once() -> None:
+    """Three boxes of 80 px² that cover 90 px² together are less than one of 120 px²."""
+    heap = [box("mass", 3), box("mass", 3, x=10.5), box("mass", 3, x=11.0)]
+    found = ledger(*heap, box("mass", 5, width=12.0)).fact("largest_frame", "mass")
+    assert (found.value, found.flags) == (5, ())
+
+
 def test_the_largest_frame_must_stand_out() -> None:
     clear = ledger(box("mass", 3), box("mass", 4, width=12.0)).fact("largest_frame", "mass")
     assert (clear.value, clear.flags) == (4, ())

@@ -10,7 +10,7 @@ import pytest
 from situs.anatomy import term
 from situs.facts import Ledger, load_recipe
 from situs.space import Affine, Grid
-from situs.volumes import LabelMap, Structure, brain_of
+from situs.volumes import LabelMap, Structure, brain_of, may_show_face, modality_of
 
 SHAPE, SPACING, CENTRE = (84, 100, 80), 2.0, (46, 50, 40)
 PARTS = ("brain_tumour_enhancing", "brain_tumour_edema", "brain_tumour_necrotic_core")
@@ -94,9 +94,35 @@ def test_no_brain_no_midline():
 
 
 @pytest.mark.parametrize(
-    ("values", "found"), [((0, 300), True), ((0, 0), False), ((5, 300), False), ((-1000, 300), False)]
+    ("values", "found"), [((0, 300), True), ((0, 0), False), ((5, 300), True), ((-1000, 300), False)]
 )
 def test_what_is_a_brain(values, found):
-    """Nonzero in an MR, between half a litre and 2.2 litres; a CT is not stripped so."""
+    """Not background in an MR, between half a litre and 2.2 litres; a CT is not stripped so."""
     image = np.where(BRAIN, values[1], values[0])
     assert (brain_of(image, SPACING**3) is not None) is found
+
+
+@pytest.mark.parametrize(
+    "normalised",
+    [
+        lambda image, brain: np.where(brain, (image - image[brain].mean()) / image[brain].std(), 0.0),
+        lambda image, brain: (image - image.mean()) / image.std(),
+        lambda image, brain: image - image.mean(),
+        lambda image, brain: 40.0 * (image - image.mean()),
+    ],
+    ids=["within the brain", "over the image", "mean taken off", "far below air"],
+)
+def test_a_brain_is_found_whole_whatever_was_subtracted(normalised):
+    """A quarter to half of its voxels are negative then; the background may be any one value."""
+    image = np.where(BRAIN, np.random.default_rng(3).normal(300.0, 80.0, SHAPE).clip(1.0), 0.0)
+    values = normalised(image, BRAIN).astype(np.float32)
+    assert modality_of(values) == "mr"
+    assert np.array_equal(brain_of(values, SPACING**3), BRAIN)
+    assert not may_show_face(values, SPACING**3)
+
+
+def test_a_ct_with_one_value_of_air_is_a_ct():
+    image = np.where(BRAIN, 40.0, -1024.0)
+    assert modality_of(image) == "ct"
+    noisy = np.random.default_rng(3).normal(-990.0, 12.0, SHAPE)
+    assert modality_of(np.where(BRAIN, 40.0, noisy)) == "ct"

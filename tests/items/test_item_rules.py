@@ -125,7 +125,9 @@ def test_left_against_right(left, right, answer):
         return
     assert found.answer == Choice(answer)
     assert found.text == "Which kidney is larger by volume?"
-    assert {o.value for o in found.pool} == {"left", "right", "cut"}
+    assert {o.value for o in found.pool} == {"left", "right"}
+    offered = pose(ledger, "comparison", "choice", **asked, **{"or": "cut"})
+    assert (offered.answer, {o.value for o in offered.pool}) == (found.answer, {"left", "right", "cut"})
 
 
 @pytest.mark.parametrize(("seen", "answer"), [(10, "cut"), (40, "left")])
@@ -134,7 +136,7 @@ def test_left_against_right_when_one_is_cut(seen, answer):
     ledger = block_ledger(
         SHAPE, kidney_left=((0, 5, 5), (seen, 5 + seen, 5 + seen)), kidney_right=((60, 5, 5), (80, 25, 25))
     )
-    asked = {"ask": "left_right", "left": "kidney_left", "right": "kidney_right"}
+    asked = {"ask": "left_right", "left": "kidney_left", "right": "kidney_right", "or": "cut"}
     assert pose(ledger, "comparison", "choice", **asked).answer == Choice(answer)
 
 

@@ -48,7 +48,7 @@ def test_no_distance_is_asked_of_a_lesion_that_the_scan_cuts() -> None:
         ("contact", "yes_no", {}),
     )
     for z, asked in ((0, NotAsked), (10, Posed)):
-        ledger = _ledger(liver_lesion=_box(10, 30, z, 20), spleen=_box(70, 30, 30, 30))
+        ledger = _ledger(liver_lesion=_box(10, 30, z, 20), spleen=_box(55, 30, 30, 30))
         for task, form, parameters in asks:
             found = _pose(ledger, task, form, a="largest:liver_lesion", b="spleen", **parameters)
             assert isinstance(found, asked), (z, task, parameters)
@@ -98,7 +98,9 @@ def test_left_against_right_when_one_is_cut() -> None:
 
     def answer(cut: int, whole: int) -> str | None:
         ledger = _ledger(kidney_left=_box(5, 20, 0, cut), kidney_right=_box(65, 20, 20, whole))
-        found = _pose(ledger, "comparison", "choice", ask="left_right", left="kidney_left", right="kidney_right")
+        found = _pose(
+            ledger, "comparison", "choice", ask="left_right", left="kidney_left", right="kidney_right", **{"or": "cut"}
+        )
         return found.answer.value if isinstance(found, Posed) and isinstance(found.answer, Choice) else None
 
     assert answer(cut=50, whole=30) == "left", "a lower bound that already exceeds the other is enough"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -49,30 +47,17 @@ def test_frames_count_from_the_feet_however_the_file_is_stored(up):
     assert {"axial_slices", "slice_order", "frame_count"} <= set(found.needs)
 
 
-@pytest.mark.parametrize("up", [True, False])
-def test_slices_spanned_name_their_spacing(up):
-    found = pose(ledger_of(up=up), "extent", "number", ask="slices", of="spleen", mm="2.5")
-    assert found.text == "The scan was acquired in axial slices 2.5 mm apart. How many of them does the spleen span?"
-    assert (found.answer.value, found.answer.unit) == (20.0, "slices")
-    turn = math.radians(10.0)
-    longest = (50.0 * math.cos(turn) + math.hypot(20.0, 20.0) * math.sin(turn)) / 2.5
-    low, high = found.answer.interval
-    assert low == pytest.approx(19.0), "each end half a slice in"
-    assert high == pytest.approx(longest + 2.0, abs=0.01), "or a whole one out, and the block turned onto an edge"
-
-
 def test_a_scan_of_other_slices_has_no_axial_ones():
     """4 mm from front to back against 1 mm from top to bottom: it was acquired in coronal slices."""
     ledger = ledger_of((1.0, 4.0, 1.0))
     assert pose(ledger, "location", "frames", of="spleen") == NotAsked("not acquired in axial slices")
-    assert isinstance(pose(ledger, "extent", "number", ask="slices", of="spleen", mm="1"), NotAsked)
 
 
 @pytest.mark.parametrize(("first", "last"), [(0, 20), (30, 49)])
 def test_cut_structures_are_not_asked_for(first, last):
     ledger = ledger_of(first=first, last=last)
-    for task, form, more in (("location", "frames", {}), ("extent", "number", {"ask": "slices", "mm": "2.5"})):
-        assert pose(ledger, task, form, of="spleen", **more) == NotAsked("structure cut off by the scan")
+    for task, form in (("location", "frames"), ("extent", "number")):
+        assert pose(ledger, task, form, of="spleen") == NotAsked("structure cut off by the scan")
 
 
 def test_few_slices_are_no_range():

@@ -42,6 +42,20 @@ def test_another_process_place_and_number_of_workers_give_the_same_bytes(phantom
     assert files(out) == files(phantoms)
 
 
+def test_a_report_has_the_same_bytes_whatever_the_hash_seed(situs, phantoms, tmp_path) -> None:
+    runs = [tmp_path / name for name in ("oracle", "random")]
+    for run in runs:
+        assert situs("run", phantoms, "--model", run.name, "--out", run).code == 0
+    reports = []
+    for seed in ("1", "2"):
+        out = tmp_path / f"{seed}.html"
+        command = [sys.executable, "-m", "situs", "report", *runs, "--pictures", "4", "--out", out]
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+        reports.append(out.read_bytes())
+    assert reports[0] == reports[1]
+
+
 @pytest.mark.sweep
 def test_another_seed_gives_other_patients(situs, phantoms, tmp_path) -> None:
     out = tmp_path / "bench"

@@ -26,7 +26,6 @@ POWER = {
     "right_share": 0,
     "side": 0,
     "slice_span": 0,
-    "slices_spanned": 0,
     "ends_beyond": 0,
 }
 PAIR_POWER = {

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from situs.errors import SitusError
-from situs.space import Affine, FrameBox, IndexBox, WorldBox
+from situs.space import Affine, FrameBox, IndexBox, WorldBox, covered_area
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -106,3 +106,14 @@ def test_impossible_boxes_are_refused(make):
     with pytest.raises(SitusError) as caught:
         make()
     assert caught.value.fix
+
+
+def test_the_area_that_boxes_cover_together_against_pixels() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        corners = rng.integers(0, 20, (int(rng.integers(0, 6)), 2, 2))
+        boxes = [FrameBox(0, *map(float, (*c.min(axis=0), *c.max(axis=0)))) for c in corners]
+        pixels = np.zeros((20, 20), dtype=bool)
+        for found in boxes:
+            pixels[int(found.x0) : int(found.x1), int(found.y0) : int(found.y1)] = True
+        assert covered_area(boxes) == pixels.sum()

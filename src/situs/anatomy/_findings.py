@@ -30,11 +30,18 @@ class Finding(msgspec.Struct, frozen=True):
     """As it is counted: `meniscus tears`, `areas of joint effusion`."""
     families: tuple[str, ...]
     """What it may be mistaken for: findings that share a family are no proof of each other's absence."""
+    counted: bool = True
+    """Whether anyone counts it: tears and lesions, but not the effusion of a joint or the sprain of a ligament."""
 
     @property
     def bare(self) -> str:
         """The phrase without its article, as it stands in an option or beside a box."""
         return self.phrase.removeprefix("an ").removeprefix("a ")
+
+    @property
+    def is_plural(self) -> bool:
+        """Whether a sentence says `are` of it: `enlarged ventricles`."""
+        return self.bare == self.phrase and re.search(r"[^siu]s$", self.phrase) is not None
 
     def confusable_with(self, other: Finding) -> bool:
         """Whether the two share a family, or are the same."""
@@ -53,7 +60,9 @@ def _table() -> tuple[dict[str, Finding], dict[str, tuple[str, str]]]:
     by_label: dict[str, tuple[str, str]] = {}
     for row in csv.DictReader(io.StringIO(text)):
         families = tuple(row["families"].split(";"))
-        by_name[row["name"]] = Finding(row["name"], row["organ"], row["phrase"], row["plural"], families)
+        by_name[row["name"]] = Finding(
+            row["name"], row["organ"], row["phrase"], row["plural"], families, row["counted"] == "yes"
+        )
         by_label[_spelling(row["raw"])] = (row["name"], row["raw"])
     return by_name, by_label
 

@@ -17,7 +17,18 @@ from situs.anatomy._spelling import Key, keys_of, swap_side
 from situs.errors import SitusError
 from situs.space import Side
 
-__all__ = ["COLUMNS", "Naming", "Term", "canonical_name", "is_head", "is_spine", "lesion_family", "parse_terms", "term"]
+__all__ = [
+    "COLUMNS",
+    "Naming",
+    "Term",
+    "canonical_name",
+    "is_head",
+    "is_spine",
+    "lesion_family",
+    "parse_terms",
+    "shipped_terms",
+    "term",
+]
 
 COLUMNS = (
     "label",
@@ -162,7 +173,7 @@ _CELLS: dict[str, Callable[[str], Any]] = {
 
 
 @functools.cache
-def _shipped_terms() -> dict[str, Term]:
+def shipped_terms() -> dict[str, Term]:
     """The master table: every structure that Situs knows, by canonical name."""
     text = files("situs.anatomy").joinpath("data", "structures.csv").read_text("utf-8")
     rows = parse_terms(text, where="structures.csv")
@@ -173,7 +184,7 @@ def _shipped_terms() -> dict[str, Term]:
 def _spellings() -> dict[Key, str]:
     """Every way a shipped structure is spelt → its canonical name; spellings of two structures are left out."""
     owners: dict[Key, set[str]] = {}
-    for entry in _shipped_terms().values():
+    for entry in shipped_terms().values():
         for spelling in (entry.name, entry.plain, entry.formal, *entry.synonyms):
             for key in keys_of(spelling):
                 owners.setdefault(key, set()).add(entry.name)
@@ -186,7 +197,7 @@ def canonical_name(name: str) -> str | None:
 
     Case, separators, the place of the side word (`L`, `lt` and `left` alike) and -our/-or are ignored.
     """
-    if name in _shipped_terms():
+    if name in shipped_terms():
         return name
     return next((found for key in keys_of(name) if (found := _spellings().get(key))), None)
 
@@ -199,7 +210,7 @@ def lesion_family(name: str) -> str | None:
     canonical = canonical_name(name)
     if canonical is None and (match := _NUMBERED.fullmatch(name)):
         canonical = canonical_name(match["family"])
-    return canonical if canonical is not None and _shipped_terms()[canonical].kind == "lesion" else None
+    return canonical if canonical is not None and shipped_terms()[canonical].kind == "lesion" else None
 
 
 _MORPHOLOGICAL_WORDS = {"lobe", "atrium", "ventricle", "appendage", "segment", "trunk", "auricle"}
@@ -219,7 +230,7 @@ def _by_wording(name: str) -> Term:
 
 def term(name: str) -> Term:
     """The term of a structure name: shipped (under any spelling), a numbered lesion, or by its own wording."""
-    shipped = _shipped_terms()
+    shipped = shipped_terms()
     if name in shipped:
         return shipped[name]
     canonical = canonical_name(name)

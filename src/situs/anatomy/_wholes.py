@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
-from situs.anatomy._terms import Term, term
+from situs.anatomy._terms import Term, shipped_terms, term
 
-__all__ = ["are_akin", "is_part", "wholes"]
+__all__ = ["are_akin", "is_part", "organs_in_parts", "wholes"]
 
 
 def wholes(entry: Term, named: Mapping[str, Term] | None = None) -> frozenset[str]:
@@ -32,6 +33,29 @@ def are_akin(a: Term, b: Term, named: Mapping[str, Term] | None = None) -> bool:
     """Whether "the same structure" may mean both: parts of one whole, part and whole, left and right."""
     partners = a.partner == b.name or b.partner == a.name
     return partners or not wholes(a, named).isdisjoint(wholes(b, named))
+
+
+def organs_in_parts(named: Mapping[str, Term]) -> dict[str, tuple[str, ...]]:
+    """Organs that are annotated in parts only, and in all of them: a lung in its lobes. Whole → names of the parts.
+
+    Nobody calls a lobe an organ: what asks for a lesion's organ means the whole.
+    """
+    present = {_identity(entry): name for name, entry in named.items()}
+    return {
+        whole: tuple(sorted(present[part] for part in parts))
+        for whole, parts in _parts_of_organs().items()
+        if whole not in present and parts <= set(present)
+    }
+
+
+@functools.cache
+def _parts_of_organs() -> dict[str, frozenset[str]]:
+    parts: dict[str, set[str]] = {}
+    organs = {name: entry for name, entry in shipped_terms().items() if entry.kind == "organ"}
+    for name, entry in organs.items():
+        if entry.part_of in organs:
+            parts.setdefault(str(entry.part_of), set()).add(name)
+    return {whole: frozenset(names) for whole, names in parts.items()}
 
 
 def _identity(entry: Term) -> str:

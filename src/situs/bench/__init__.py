@@ -6,7 +6,7 @@ from situs.bench._check import CheckResult, check_bench
 from situs.bench._evidence import beside_image, load_image, load_labels, load_ledger, restrict, terms_for
 from situs.bench._folder import FORMAT, Bench, BenchInfo, content_hash, encode_info, open_bench
 from situs.bench._grade_evidence import GradeEvidence
-from situs.bench._ids import opaque_id, split_of, visit_of
+from situs.bench._ids import IdRule, as_known, known_as, opaque_id, split_of, visit_of
 from situs.bench._locations import Locations, write_locations
 from situs.bench._readings import KeyReading, KeyVerdict, read_readings, settle_keys, write_readings
 from situs.bench._study import SeriesRecord, StudyRecord
@@ -19,18 +19,21 @@ __all__ = [
     "BoxEvidence",
     "CheckResult",
     "GradeEvidence",
+    "IdRule",
     "KeyReading",
     "KeyVerdict",
     "Locations",
     "SeriesRecord",
     "StudyRecord",
     "TableWriter",
+    "as_known",
     "beside_image",
     "check_bench",
     "content_hash",
     "encode_info",
     "file_digest",
     "find_middle",
+    "known_as",
     "load_image",
     "load_labels",
     "load_ledger",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
 
+from situs._text import markdown_safe
 from situs.bench._folder import BenchInfo
 
 __all__ = ["write_card"]
@@ -21,7 +23,7 @@ def write_card(
 ) -> str:
     """The card as Markdown. `baselines` and `tricks`: stratum → row name → what it reaches, where worked out."""
     lines = [
-        f"# {info.name}",
+        f"# {markdown_safe(info.name)}",
         "",
         f"A Situs bench: {info.counts['items']:,} questions on {info.counts['studies']:,} studies of "
         f"{info.counts['patients']:,} patients, from {info.source}, seed {info.seed}.",
@@ -29,7 +31,7 @@ def write_card(
         if info.source == "reports"
         else "Every answer is computed from measured facts; `situs check` recomputes each from the evidence.",
         "**Not reader-verified**: no radiologist has vetted a sample of these items yet.",
-        *(f"- {note}" for note in info.notes),
+        *(f"- {html.escape(note, quote=False)}" for note in info.notes),
         "",
         *_table("Questions by task", info.by_task),
         *_table("By stratum", info.by_stratum),
@@ -52,7 +54,7 @@ def write_card(
     if tricks:
         lines += ["Option questions, by looking at the options alone:", "", *_grid(tricks)]
         lines += ["The most frequent answer is counted on these very questions, which flatters it.", ""]
-    licence = info.licence or "not stated"
+    licence = markdown_safe(info.licence) or "not stated"
     care = "restricted: it goes to no host but this machine unless allowed" if info.restricted else "not restricted"
     lines += ["## Data", "", f"Licence: {licence}; {care}. The bench holds hashes and opaque ids, no path.", ""]
     return "\n".join(lines)
@@ -77,14 +79,17 @@ def _mix(info: BenchInfo) -> list[str]:
 def _grid(table: Mapping[str, Mapping[str, str]]) -> list[str]:
     columns = sorted({name for row in table.values() for name in row})
     lines = ["| stratum | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
-    lines += [f"| {name} | " + " | ".join(row.get(c, "–") for c in columns) + " |" for name, row in table.items()]
+    lines += [
+        f"| {markdown_safe(name)} | " + " | ".join(row.get(c, "–") for c in columns) + " |"
+        for name, row in table.items()
+    ]
     return [*lines, ""]
 
 
 def _table(title: str, counts: Mapping[str, int]) -> list[str]:
     if not counts:
         return []
-    rows = [f"| {name} | {count:,} |" for name, count in counts.items()]
+    rows = [f"| {markdown_safe(name)} | {count:,} |" for name, count in counts.items()]
     return [f"## {title}", "", "| | n |", "|---|---:|", *rows, ""]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from situs.anatomy.banks import Bank, load_bank, shipped_banks
 from situs.bench._evidence import load_labels
+from situs.bench._ids import known_as
 from situs.bench._locations import Locations
 from situs.bench._study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
@@ -19,7 +20,7 @@ class GradeEvidence:
     def __init__(self, locations: Locations) -> None:
         self._locations = locations
         self._banks: dict[str, Bank] = {}
-        self._tables: dict[tuple[str, str, str], GradeTable] = {}
+        self._tables: dict[tuple[str, str, str], tuple[GradeTable, dict[str, str]]] = {}
         self._boxes: dict[tuple[str, str], RegionBoxes] = {}
 
     def ledger(self, study: StudyRecord, series: SeriesRecord) -> GradeLedger:
@@ -70,8 +71,13 @@ class GradeEvidence:
             if columns_hash and columns.hash != columns_hash:
                 problem = "is not the column map the bench was built from"
                 raise SitusError(problem, where=study.study_id, fix="restore the file, or rebuild")
-            self._tables[key] = GradeTable(path, bank, columns)
-        graded = self._tables[key].read(study.study_id)
+            table = GradeTable(path, bank, columns)
+            self._tables[key] = table, {id_: name for name in table.studies for id_ in known_as(name)}
+        table, names = self._tables[key]
+        if study.study_id not in names:
+            fix = "restore the table, or set SITUS_ID_KEY to the key it was built with"
+            raise SitusError("is not in the table as it is now", where=study.study_id, fix=fix)
+        graded = table.read(names[study.study_id])
         if graded.hash != study.evidence["grades"]:
             problem = "its rows in the table are not those the bench was built from"
             raise SitusError(problem, where=study.study_id, fix="restore the table, or rebuild")

@@ -8,12 +8,16 @@ import hmac
 import os
 import re
 import secrets
+from collections.abc import Container
 from pathlib import Path
+from typing import Literal
+
+import msgspec
 
 from situs._files import digest
 from situs.errors import SitusError
 
-__all__ = ["opaque_id", "split_of", "visit_of"]
+__all__ = ["IdRule", "as_known", "known_as", "opaque_id", "split_of", "visit_of"]
 
 _VISIT = re.compile(
     r"(?:v|visit|tp?|time ?point|day|week|month|year)?[ _-]?\d{1,3} ?(?:d|w|m|y|days?|weeks?|months?|years?)?"
@@ -28,6 +32,9 @@ def _key() -> bytes:
     """The user's own key: from SITUS_ID_KEY, else a private file made on first use."""
     given = os.environ.get("SITUS_ID_KEY")
     if given:
+        if len(given.encode()) < _SHORTEST_KEY:
+            fix = f"a key has at least {_SHORTEST_KEY} bytes; `openssl rand -hex 32` makes one"
+            raise SitusError("is too short to keep ids opaque", where="SITUS_ID_KEY", fix=fix)
         return given.encode()
     base = os.environ.get("XDG_CONFIG_HOME")
     path = (Path(base) if base else Path.home() / ".config") / "situs" / "id.key"
@@ -45,6 +52,45 @@ def _key() -> bytes:
         raise SitusError(
             f"the key for opaque ids cannot be read or made ({error.strerror})", where=path, fix="set SITUS_ID_KEY"
         ) from error
+
+
+class IdRule(msgspec.Struct, frozen=True):
+    """Which names of studies and patients may stand in a bench as they are."""
+
+    kind: Literal["opaque", "table", "stem"] = "opaque"
+    """`opaque`: those a public dataset gave; `table`: also those of a table or an imported file; `stem`: all."""
+
+    def study(self, name: str, *, of_table: bool = False, public: bool = False) -> str:
+        """The id of a study that is called `name` in a table, or else by a file or folder."""
+        return name if public or self._keeps(of_table) else opaque_id("s", name)
+
+    def patient(self, name: str, *, of_table: bool = False, public: bool = False) -> str:
+        """The id of a patient, likewise."""
+        return name if public or self._keeps(of_table) else opaque_id("p", name)
+
+    def item(self, name: str, *, public: bool = False) -> str:
+        """The id that a published set gave to a question."""
+        return name if not name or public or self._keeps(True) else opaque_id("i", name)
+
+    def _keeps(self, of_table: bool) -> bool:
+        return self.kind == "stem" or (of_table and self.kind == "table")
+
+
+def known_as(name: str) -> tuple[str, ...]:
+    """What a bench may call a study or question that another file calls `name`: as it is, or hashed.
+
+    An id may end in a position, `volume::3`; that part stays readable.
+    """
+    base, separator, position = name.partition("::")
+    hashed = (opaque_id("s", base) + separator + position, opaque_id("i", name))
+    return (name, *hashed)
+
+
+def as_known(name: str, known: Container[str]) -> str:
+    """The name by which a bench knows what another file calls `name`; the name itself if it does not."""
+    if not name or name in known:
+        return name
+    return next((alias for alias in known_as(name) if alias in known), name)
 
 
 def opaque_id(prefix: str, name: str) -> str:

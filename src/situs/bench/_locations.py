@@ -52,4 +52,5 @@ def write_locations(bench: Path, places: dict[str, Path]) -> None:
             table[content_hash] = str(path.relative_to(bench))
         except ValueError:
             table[content_hash] = str(path.resolve())
-    write_atomic(bench / "locations.json", msgspec.json.format(canonical_json(table), indent=2) + b"\n")
+    content = msgspec.json.format(canonical_json(table), indent=2) + b"\n"
+    write_atomic(bench / "locations.json", content, private=True)

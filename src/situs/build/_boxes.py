@@ -92,7 +92,6 @@ def build_boxes(
     lists: Sequence[Path] = (),
     images: Path | None = None,
     sides: Path | None = None,
-    keep_stems: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> BuildResult:
     """Build a bench from annotation files, with images where they are found."""
@@ -110,7 +109,7 @@ def build_boxes(
     with new_folder(out, marker="bench.json", overwrite=options.overwrite, resume_key=key) as scratch:
         spool = Spool(work_folder(scratch) / "images", _Seen)
         seen, bad = _look(found, jobs, options, spool, progress)
-        studies = _studies(found, seen, table, options, keep_stems)
+        studies = _studies(found, seen, table, options)
         ledgers = _ledgers(studies, found, options)
         drafts, questions, not_asked, problems = _drafts(ledgers, options, found.row_of)
         placements = arrange_findings(drafts, options.seed, options.recipe.boxes)
@@ -183,15 +182,18 @@ def _see(job: _Look) -> _Seen:
 
 
 def _studies(
-    found: AnnotationSet, seen: Mapping[str, _Seen], table: Mapping[str, KneeSide], options: BuildOptions, stems: bool
+    found: AnnotationSet, seen: Mapping[str, _Seen], table: Mapping[str, KneeSide], options: BuildOptions
 ) -> list[_Study]:
     studies = []
     lists = {path: file_digest(path) for path in set(found.list_of.values())}
     for annotation in found.annotations:
         volume, own = annotation.volume, seen.get(annotation.volume, _Seen())
-        study_id = volume if stems or organ_of_volume(volume) else opaque_id("s", volume)
+        public = bool(organ_of_volume(volume))
+        study_id = options.ids.study(volume, of_table=True, public=public)
         key = own.patient_key or annotation.patient
-        patient_id = opaque_id("p", key) if key else study_id if study_id == volume else opaque_id("p", volume)
+        patient_id = options.ids.patient(volume, of_table=True, public=public)
+        if key:
+            patient_id = opaque_id("p", key)
         side = table.get(volume)
         evidence = {"boxes": annotation.evidence(study_id)}
         if volume in found.list_of:

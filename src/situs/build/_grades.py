@@ -81,7 +81,7 @@ def build_grades(
 
 def _plan(options: BuildOptions) -> tuple[object, ...]:
     """What of the options decides a study's outcome."""
-    return options.recipe, options.seed, options.tasks, options.per_study
+    return options.recipe, options.seed, options.tasks, options.per_study, options.ids
 
 
 def write_graded(
@@ -179,12 +179,15 @@ class _Reader:
             places[boxes_hash] = str(self._source.boxes)
         if self._source.columns is not None:
             evidence["columns"] = self._columns.hash
-        split = split_of(graded.patient, self._options.recipe.splits, self._options.seed)
-        record = StudyRecord(name, graded.patient, split, (series,), evidence, visit_of(graded.time))
+        ids = self._options.ids
+        study_id = ids.study(name, of_table=True)
+        patient_id = ids.patient(graded.patient, of_table=True)
+        split = split_of(patient_id, self._options.recipe.splits, self._options.seed)
+        record = StudyRecord(study_id, patient_id, split, (series,), evidence, visit_of(graded.time))
         ledger = GradeLedger(
             graded,
             self._bank,
-            study_id=name,
+            study_id=study_id,
             series=series.series,
             masks=masks,
             labels_hash=series.labels_hash,

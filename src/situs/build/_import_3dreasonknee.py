@@ -19,7 +19,7 @@ import msgspec
 from situs._files import read_csv, read_text
 from situs._publish import new_folder
 from situs.anatomy.banks import Bank, BankQuestion, load_bank
-from situs.bench import SeriesRecord, StudyRecord, opaque_id, split_of, visit_of
+from situs.bench import SeriesRecord, StudyRecord, split_of, visit_of
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
 from situs.facts.grades import CONTRADICTORY, FOLLOW_UP, from_published, sagittal_axis
@@ -136,13 +136,13 @@ def import_3dreasonknee(
         notes.append("The field map is unverified: nobody has compared it with the released files.")
     with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
         with BenchWriter(scratch, "3dreasonknee", options, {}) as writer:
-            for image, own in sorted(entries.items(), key=lambda entry: _study_id(rows[entry[0]])):
+            for image, own in sorted(entries.items(), key=lambda entry: _study_id(rows[entry[0]], options)):
                 _write(writer, rows[image], own, bank, images, options, problems)
         return writer.finish(problems, tuple(notes))
 
 
-def _study_id(row: KneeRow) -> str:
-    return opaque_id("s", row.name)
+def _study_id(row: KneeRow, options: BuildOptions) -> str:
+    return options.ids.study(row.name, of_table=True)
 
 
 def _entries(
@@ -259,7 +259,8 @@ def _write(
     options: BuildOptions,
     problems: list[Problem],
 ) -> None:
-    study_id, patient_id = _study_id(row), opaque_id("p", row.patient_id)
+    study_id = _study_id(row, options)
+    patient_id = options.ids.patient(row.patient_id, of_table=True)
     path = images / row.image_filepath if images is not None else None
     image = open_volume(path) if path is not None and path.exists() else None
     split = split_of(patient_id, options.recipe.splits, options.seed)

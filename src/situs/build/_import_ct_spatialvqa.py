@@ -13,8 +13,8 @@ import msgspec
 from situs._files import digest, read_json
 from situs._publish import new_folder
 from situs.agents import DIMENSIONS, dimensions_of, label_dimensions
-from situs.bench import StudyRecord
-from situs.build._scans import Scan, find_scans
+from situs.bench import IdRule, StudyRecord
+from situs.build._scans import CT_RATE, Scan, find_scans
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
 from situs.items import Item, Text, imported_item_id
@@ -83,7 +83,7 @@ def import_ct_spatialvqa(
     options = msgspec.structs.replace(options, recipe=msgspec.structs.replace(options.recipe, splits={_SPLIT: 1.0}))
     with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
         with BenchWriter(scratch, "ct-spatialvqa", options, {}) as writer:
-            _write(writer, questions, texts, patients, scans)
+            _write(writer, questions, texts, patients, scans, options.ids)
         return writer.finish(problems)
 
 
@@ -228,6 +228,7 @@ def _write(
     texts: dict[str, str],
     patients: dict[str, str],
     scans: dict[str, Scan],
+    ids: IdRule,
 ) -> None:
     asked = Counter(question.question for question in questions)
     shared = Counter(texts.values())
@@ -235,8 +236,14 @@ def _write(
     for question in questions:
         by_volume[question.volume].append(question)
     for volume, held in by_volume.items():
-        study_id, patient = volume_stem(volume), patients[volume]
-        text, scan = texts.get(volume, ""), scans.get(study_id)
+        stem = volume_stem(volume)
+        public = bool(CT_RATE.fullmatch(stem))
+        study_id = ids.study(stem, of_table=True, public=public)
+        patient_name = patients[volume]
+        public_patient = bool(CT_RATE.fullmatch(f"{patient_name}_a_1"))
+        patient = ids.patient(patient_name, of_table=True, public=public_patient)
+        source = volume if study_id == stem else study_id
+        text, scan = texts.get(volume, ""), scans.get(stem)
         extra = ("shared report",) if shared[text] > 1 else ()
         repeats: Counter[str] = Counter()
         items = []
@@ -244,8 +251,8 @@ def _write(
             copies = ("repeated question",) if asked[question.question] > 1 else ()
             items.append(
                 Item(
-                    item_id=imported_item_id(study_id, question.question, repeats[question.question]),
-                    source_id=f"{volume}::{question.position}",
+                    item_id=imported_item_id(stem, question.question, repeats[question.question]),
+                    source_id=f"{source}::{question.position}",
                     study_id=study_id,
                     series=scan.series.series if scan else "",
                     patient_id=patient,

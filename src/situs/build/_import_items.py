@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from situs._publish import new_folder
-from situs.bench import StudyRecord, opaque_id, split_of
+from situs.bench import StudyRecord, split_of
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
 from situs.items import Answer, Choice, Choices, Item, Number, Option, Text, YesNo, imported_item_id
@@ -39,7 +39,7 @@ class GivenItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tags: list[str] = []
 
 
-def import_items(paths: list[Path], out: Path, options: BuildOptions, *, keep_ids: bool) -> BuildResult:
+def import_items(paths: list[Path], out: Path, options: BuildOptions) -> BuildResult:
     """Build a bench of given items; all that is wrong with the files is counted, the first is told."""
     rows: list[tuple[str, GivenItem]] = []
     problems: list[Problem] = []
@@ -62,7 +62,7 @@ def import_items(paths: list[Path], out: Path, options: BuildOptions, *, keep_id
         raise SitusError("an id occurs twice", where=twice, fix="give every item an id of its own, or none")
     with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
         with BenchWriter(scratch, "items", options, {}) as writer:
-            _write(writer, [row for _, row in rows], options, keep_ids)
+            _write(writer, [row for _, row in rows], options)
         return writer.finish(problems)
 
 
@@ -74,29 +74,31 @@ def _lines(path: Path) -> list[tuple[str, bytes]]:
     return [(f"{path.name}:{n}", line) for n, line in enumerate(raw.splitlines(), start=1) if line.strip()]
 
 
-def _write(writer: BenchWriter, rows: list[GivenItem], options: BuildOptions, keep_ids: bool) -> None:
+def _write(writer: BenchWriter, rows: list[GivenItem], options: BuildOptions) -> None:
     by_study: dict[str, list[GivenItem]] = defaultdict(list)
     for row in rows:
         by_study[row.study].append(row)
     for study, asked in by_study.items():
         patient = asked[0].patient or study
-        study_id = study if keep_ids else opaque_id("s", study)
-        patient_id = patient if keep_ids else opaque_id("p", patient)
+        study_id = options.ids.study(study, of_table=True)
+        patient_id = options.ids.patient(patient, of_table=True)
         split = asked[0].split or split_of(patient_id, options.recipe.splits, options.seed)
         repeats: Counter[str] = Counter()
         items = []
         for row in asked:
-            items.append(_item(row, study_id, patient_id, split, repeats[row.question]))
+            row_id = imported_item_id(study, row.question, repeats[row.question])
+            item = _item(row, study_id, patient_id, split)
+            items.append(msgspec.structs.replace(item, item_id=row_id, source_id=options.ids.item(row.id)))
             repeats[row.question] += 1
         writer.add(StudyRecord(study_id, patient_id, split, ()), [], items, {}, {})
 
 
-def _item(row: GivenItem, study_id: str, patient_id: str, split: str, repeat: int) -> Item:
+def _item(row: GivenItem, study_id: str, patient_id: str, split: str) -> Item:
     answer, shown = _answer(row)
     form = {"yes_no": "yes_no", "choice": "choice", "choices": "choices", "number": "number"}.get(_tag(answer), "text")
     return Item(
-        item_id=imported_item_id(study_id, row.question, repeat),
-        source_id=row.id,
+        item_id="",
+        source_id="",
         study_id=study_id,
         series="",
         patient_id=patient_id,

@@ -18,7 +18,7 @@ import msgspec
 
 from situs._files import canonical_json, read_json
 from situs._publish import new_folder
-from situs.bench import StudyRecord, opaque_id, split_of
+from situs.bench import StudyRecord, split_of
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
 from situs.items import Answer, Boxes, Choice, Choices, Item, Number, Option, Step, Text, YesNo, imported_item_id
@@ -180,13 +180,16 @@ def _write(writer: BenchWriter, rows: list[SgmriRow], options: BuildOptions) -> 
         by_volume[row.volume].append(row)
     sources: Counter[str] = Counter()
     for volume, own in sorted(by_volume.items()):
-        study_id = volume if _VOLUME.fullmatch(volume) else opaque_id("s", volume)
+        public = bool(_VOLUME.fullmatch(volume))
+        study_id = options.ids.study(volume, of_table=True, public=public)
         split = split_of(study_id, options.recipe.splits, options.seed)
         repeats: Counter[str] = Counter()
         items = []
         for row in own:
             asked = f"{row.slice_num or ''}|{row.question}"
-            items.append(_item(row, study_id, split, repeats[asked], sources))
+            item = _item(row, study_id, split, repeats[asked], sources)
+            source_id = options.ids.item(item.source_id, public=public)
+            items.append(msgspec.structs.replace(item, source_id=source_id))
             repeats[asked] += 1
         writer.add(StudyRecord(study_id, study_id, split, ()), [], items, {}, {})
 

@@ -12,6 +12,7 @@ import msgspec
 from situs._files import canonical_json, write_atomic
 from situs._publish import new_folder, work_folder
 from situs.anatomy.banks import Bank, BankQuestion, SubScore, load_bank
+from situs.bench import IdRule
 from situs.build._cohort import Progress
 from situs.build._grades import GradeSource, write_graded
 from situs.build._spool import Spool, map_studies, resume_key
@@ -31,6 +32,7 @@ def build_knees(
     """Make `studies` knees, each with image, masks and its rows in a table of grades, and ask about them."""
     if not 1 <= studies <= 100_000:
         raise SitusError(f"cannot make {studies} phantoms", where="--studies", fix="give a number from 1 to 100000")
+    options = msgspec.structs.replace(options, ids=IdRule("table"))  # nobody is called like a phantom
     key = resume_key("knees", studies, options.recipe, options.seed, options.tasks, options.per_study)
     with new_folder(out, marker="bench.json", overwrite=options.overwrite, resume_key=key) as scratch:
         folder = scratch / "volumes"

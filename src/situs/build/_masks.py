@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from situs.anatomy import Vocabulary, load_vocabulary, shipped_vocabularies, term
-from situs.bench import opaque_id, split_of
+from situs.bench import IdRule, opaque_id, split_of
 from situs.build._cohort import Progress, build_bench
 from situs.build._study import StudyJob
 from situs.build._writer import BuildOptions, BuildResult
@@ -25,7 +25,6 @@ def build_masks(
     names: str | None,
     annotation: str,
     layout: str = "auto",
-    keep_stems: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> BuildResult:
     """Build a bench from every study under the roots."""
@@ -33,7 +32,7 @@ def build_masks(
     given = load_vocabulary(names) if names is not None else None
     studies = [study for root in roots for study in find_studies(root, layout)]
     terms = {} if given is None else dict(given.own_terms)
-    named = sorted(((*_ids(study, keep_stems), study) for study in studies), key=lambda entry: entry[:2])
+    named = sorted(((*_ids(study, options.ids), study) for study in studies), key=lambda entry: entry[:2])
     for (study_id, _, _), (other_id, _, other) in itertools.pairwise(named):
         if study_id == other_id:
             fix = "give each study a name of its own"
@@ -70,13 +69,12 @@ def _told_by_layout(source: StudySource) -> Vocabulary:
     return Vocabulary(source.layout, {label: name for label, name in names.items() if term(name).known})
 
 
-def _ids(source: StudySource, keep_stems: bool) -> tuple[str, str]:
-    """Study and patient id: a table's or a public set's own; else a keyed hash, or the stem on request."""
+def _ids(source: StudySource, ids: IdRule) -> tuple[str, str]:
+    """Study and patient id: a public set's own; else a keyed hash, or the table's or file's on request."""
     if source.study is not None:
-        return source.study, source.patient or source.study
-    patient = opaque_id("p", source.patient_key) if source.patient_key else None
-    if source.public_id is not None:
-        return source.public_id, patient or source.public_id
-    if keep_stems:
-        return source.stem, patient or source.stem
-    return opaque_id("s", source.stem), patient or opaque_id("p", source.stem)
+        patient_name = source.patient or source.study
+        return ids.study(source.study, of_table=True), ids.patient(patient_name, of_table=True)
+    name, public = source.public_id or source.stem, source.public_id is not None
+    if source.patient_key:
+        return ids.study(name, public=public), opaque_id("p", source.patient_key)
+    return ids.study(name, public=public), ids.patient(name, public=public)

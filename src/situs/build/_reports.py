@@ -12,8 +12,8 @@ import msgspec
 from situs._files import canonical_json, digest, write_atomic
 from situs._publish import new_folder
 from situs.agents import Proposal, Vetted, dimensions_of, propose_questions, validate_items, validator_sheet
-from situs.bench import StudyRecord, opaque_id, split_of
-from situs.build._scans import Scan, find_scans
+from situs.bench import StudyRecord, split_of
+from situs.build._scans import CT_RATE, Scan, find_scans
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError, did_you_mean
 from situs.facts import Fact
@@ -34,7 +34,6 @@ from situs.score import same_family
 
 __all__ = ["build_reports"]
 
-_CT_RATE = re.compile(r"(?P<patient>(?:valid|train)_\d+)_[a-z]+_\d+")
 _FORMS = 12
 
 
@@ -60,7 +59,6 @@ def build_reports(
     writer: Asker | None = None,
     validator: Asker | None = None,
     images: Path | None = None,
-    keep_ids: bool = False,
     ended: Callable[[AskedByID], None] = lambda asked: None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> BuildResult:
@@ -73,7 +71,7 @@ def build_reports(
     reports, problems = read_reports(path, skip_bad=options.skip_bad)
     stems = {_stem(report.name) for report in reports}
     scans = find_scans(images, stems, problems, skip_bad=options.skip_bad, progress=progress)
-    studies, copies = _studies(reports, options, keep_ids, scans)
+    studies, copies = _studies(reports, options, scans)
     if copies:
         text = f"{copies} reports have the text of another and are asked about once"
         problems.append(Problem(Severity.WARNING, "shared-report", path.name, text, "nothing to do"))
@@ -119,9 +117,7 @@ def _stem(name: str) -> str:
     return name.removesuffix(".gz").removesuffix(".nii")
 
 
-def _studies(
-    reports: Sequence[Report], options: BuildOptions, keep_ids: bool, scans: Mapping[str, Scan]
-) -> tuple[list[_Study], int]:
+def _studies(reports: Sequence[Report], options: BuildOptions, scans: Mapping[str, Scan]) -> tuple[list[_Study], int]:
     """One study per text (with a scan, where one of several has it), and how many reports only repeat one.
 
     Patients are as told, or by a public name.
@@ -132,10 +128,10 @@ def _studies(
     studies = []
     for report in first.values():
         stem = _stem(report.name)
-        public = _CT_RATE.fullmatch(stem)
-        study_id = stem if keep_ids or public else opaque_id("s", report.name)
+        public = CT_RATE.fullmatch(stem)
+        study_id = options.ids.study(stem, of_table=True, public=bool(public))
         if report.patient:
-            patient = report.patient if keep_ids else opaque_id("p", report.patient)
+            patient = options.ids.patient(report.patient, of_table=True)
         else:
             patient = public["patient"] if public else study_id
         split = split_of(patient, options.recipe.splits, options.seed)

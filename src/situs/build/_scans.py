@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -11,7 +12,10 @@ from situs.bench import SeriesRecord
 from situs.errors import Problem, Severity, SitusError
 from situs.volumes import find_volumes, modality_of, open_volume
 
-__all__ = ["Scan", "find_scans"]
+__all__ = ["CT_RATE", "Scan", "find_scans"]
+
+CT_RATE = re.compile(r"(?P<patient>(?:valid|train)_\d+)_[a-z]+_\d+")
+"""Names that CT-RATE published: patient, scan, reconstruction."""
 
 
 class Scan(msgspec.Struct, frozen=True):

@@ -146,7 +146,12 @@ def _volume_of(source: Path) -> Volume:
 
 
 def _item_of(bench: Bench, item_id: str | None) -> Item:
-    item = next((i for i in bench.items() if item_id in (None, i.item_id, i.source_id)), None)
+    if item_id is None:
+        # Any item will do: best one that has pictures.
+        pictured = {study.study_id for study in bench.studies() if any(s.image_hash for s in study.series)}
+        item = next((i for i in bench.items() if i.study_id in pictured), None) or next(bench.items(), None)
+    else:
+        item = next((i for i in bench.items() if item_id in (i.item_id, i.source_id)), None)
     if item is None:
         fix = "take an item_id from items.parquet or the report"
         raise SitusError(f"no item {item_id!r}", where=bench.folder, fix=fix)

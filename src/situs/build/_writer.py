@@ -15,6 +15,7 @@ from situs.bench import (
     FORMAT,
     Bench,
     BenchInfo,
+    IdRule,
     StudyRecord,
     TableWriter,
     content_hash,
@@ -51,6 +52,7 @@ class BuildOptions(msgspec.Struct, frozen=True):
     licence: str = ""
     skip_bad: bool = False
     overwrite: bool = False
+    ids: IdRule = IdRule()
 
 
 class BuildResult(msgspec.Struct, frozen=True):

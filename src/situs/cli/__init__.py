@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import io
+import os
 import signal
 import sys
 from typing import NoReturn
@@ -10,6 +12,8 @@ from typing import NoReturn
 import click
 
 from situs import __version__
+from situs._text import printable
+from situs.cli._output import to_standard_output
 from situs.errors import SitusError, did_you_mean
 
 __all__ = ["main"]
@@ -78,17 +82,19 @@ def main() -> None:
         stopped_by = signal.Signals(number)
         raise KeyboardInterrupt
 
+    _prepare_streams()
     # A polite request to end is answered as Ctrl-C is: workers are ended, scratch folders removed.
     signal.signal(signal.SIGTERM, stop)
     try:
         code = _situs.main(prog_name="situs", standalone_mode=False)
-        sys.stdout.flush()
+        with to_standard_output():
+            sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except SitusError as error:
         _fail(str(error))
     except click.exceptions.Abort as abort:
         notes = getattr(abort.__cause__, "__notes__", [])
-        click.echo("; ".join(["situs: stopped", *notes]), err=True)
+        click.echo(printable("; ".join(["situs: stopped", *notes])), err=True)
         sys.exit(128 + stopped_by)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
@@ -99,9 +105,8 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except OSError as error:
-        _fail(
-            str(SitusError(f"cannot be read or written ({error.strerror})", where=error.filename, fix="check the path"))
-        )
+        reason = f"cannot be read or written ({error.strerror})"
+        _fail(str(SitusError(reason, where=error.filename, fix="check the path")))
     except MemoryError:
         _fail("not enough memory for this input; give a smaller one or a larger machine")
     except RecursionError:
@@ -110,6 +115,24 @@ def main() -> None:
         _fail("a name is not valid Unicode; rename the file or structure")
 
 
+def _prepare_streams() -> None:
+    """Let nothing that is printed end the program: signs that a terminal's encoding lacks are spelt out."""
+    if sys.stdout is None or sys.stderr is None:
+        # Files that are opened later must not take the numbers of closed streams.
+        for number in (0, 1, 2):
+            try:
+                os.fstat(number)
+            except OSError:
+                os.open(os.devnull, os.O_RDWR)
+        if sys.stdout is None and sys.stderr is not None:
+            click.echo("situs: standard output is closed; nothing is printed", err=True)
+        sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+        sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _fail(message: str) -> None:
-    click.echo(f"situs: {message}", err=True)
+    click.echo(f"situs: {printable(message)}", err=True)
     sys.exit(2)

@@ -10,13 +10,27 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from situs.cli._ask_judges import print_asked
-from situs.cli._output import json_option, out_option, print_json, print_table, warn
+from situs.cli._output import echo, json_option, out_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
     from situs.build import BuildOptions, BuildResult
     from situs.judges import AskedByID
 
-__all__ = ["build_options", "finish", "options_from"]
+__all__ = ["build_options", "finish", "options_from", "source_options"]
+
+ids_option = click.option(
+    "--ids",
+    type=click.Choice(["opaque", "table", "stem"]),
+    default="opaque",
+    show_default=True,
+    help="Ids of studies and patients. opaque: keyed hashes, except names of public datasets; table: the table's or "
+    "imported file's own; stem: those and file names.",
+)
+licence_option = click.option(
+    "--licence",
+    default="",
+    help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.",
+)
 
 _SHARED = [
     out_option("the bench (a new folder)"),
@@ -37,22 +51,30 @@ def build_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return functools.reduce(lambda wrapped, option: option(wrapped), reversed(_SHARED), function)
 
 
-def options_from(given: dict[str, Any], *, restricted: bool, licence: str = "") -> BuildOptions:
-    """The options record from what the command was given."""
-    from situs.build import BuildOptions
+def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of commands that read somebody's data."""
+    return ids_option(licence_option(function))
+
+
+def options_from(given: dict[str, Any], *, licence: str | None = None) -> BuildOptions:
+    """The options record from what the command was given; options that it does not have take their defaults."""
+    from situs.bench import IdRule
+    from situs.build import BuildOptions, is_open_licence
     from situs.facts import load_recipe
 
+    licence = given["licence"] if licence is None else licence
     return BuildOptions(
         name=Path(given["out"]).name,
-        recipe=load_recipe(given["recipe"]),
-        seed=given["seed"],
-        tasks=given["tasks"],
-        per_study=given["per_study"],
-        jobs=given["jobs"],
-        restricted=restricted,
+        recipe=load_recipe(given.get("recipe")),
+        seed=given.get("seed", 0),
+        tasks=given.get("tasks"),
+        per_study=given.get("per_study"),
+        jobs=given.get("jobs", 1),
+        restricted=given.get("restricted", False) or not is_open_licence(licence),
         licence=licence,
-        skip_bad=given["skip_bad"],
+        skip_bad=given.get("skip_bad", False),
         overwrite=given["overwrite"],
+        ids=IdRule(given.get("ids", "opaque")),
     )
 
 
@@ -75,4 +97,4 @@ def finish(result: BuildResult, given: dict[str, Any], asked: Sequence[AskedByID
     rows = [[reason, f"{count:,}"] for reason, count in result.not_asked.items()]
     print_table("not asked", ["why", "n"], rows)
     for note in result.notes:
-        click.echo(note)
+        echo(note)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +12,19 @@ from typing import Any
 import click
 import msgspec
 
-__all__ = ["json_option", "out_option", "print_json", "print_table", "progress_bar", "warn"]
+from situs._text import json_safe, printable
+from situs.errors import SitusError
+
+__all__ = [
+    "echo",
+    "json_option",
+    "out_option",
+    "print_json",
+    "print_table",
+    "progress_bar",
+    "to_standard_output",
+    "warn",
+]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 
@@ -20,9 +34,25 @@ def out_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option("--out", required=True, type=click.Path(path_type=Path), help=f"Where to write {what}.")
 
 
+@contextmanager
+def to_standard_output() -> Iterator[None]:
+    """Say of standard output that it cannot be written, where that is what fails."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # whoever read it has seen enough
+    except OSError as error:
+        # What waits in the buffer cannot be written either, and Python would try again as it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        reason = f"cannot be written ({error.strerror}); the work itself is done"
+        raise SitusError(reason, where="standard output", fix="write to another place") from error
+
+
 def print_json(value: object) -> None:
     """One JSON object on standard output."""
-    click.echo(msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=1).decode())
+    text = msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=1).decode()
+    with to_standard_output():
+        click.echo(json_safe(text))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> None:
@@ -35,20 +65,27 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     for number, column in enumerate(columns):
         table.add_column(column, justify="left" if number == 0 else "right", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(printable, row))
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console = Console(highlight=False, markup=False, width=max(120, console.width))
-    console.print(title, style="bold")
-    console.print(table)
-    if caption:
-        console.print(caption, style="dim")
-        console.print()
+    with to_standard_output():
+        console.print(printable(title), style="bold")
+        console.print(table)
+        if caption:
+            console.print(printable(caption, lines=True), style="dim")
+            console.print()
 
 
 def warn(text: str) -> None:
     """A line on standard error."""
-    click.echo(f"situs: {text}", err=True)
+    click.echo(f"situs: {printable(text)}", err=True)
+
+
+def echo(text: str) -> None:
+    """Words on standard output. All that a command says passes here or by a table: data hold escape codes."""
+    with to_standard_output():
+        click.echo(printable(text, lines=True))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from situs.cli._ask_options import AskOptions, ask_options
-from situs.cli._build_options import build_options, finish, options_from
+from situs.cli._build_options import build_options, finish, options_from, source_options
 from situs.cli._output import progress_bar, warn
 from situs.cli._sources import Sources
 
@@ -33,7 +33,7 @@ def _phantoms(studies: int, body: str, **given: Any) -> None:
     from situs.build import build_knees, build_phantoms
 
     with progress_bar("phantoms") as progress:
-        options = options_from(given, restricted=given["restricted"], licence="synthetic")
+        options = options_from(given, licence="synthetic")
         make = build_knees if body == "knee" else build_phantoms
         result = make(studies, given["out"], options, progress)
     finish(result, given)
@@ -54,30 +54,25 @@ def _phantoms(studies: int, body: str, **given: Any) -> None:
     show_default=True,
     help="How the masks were made: exact, manual, corrected or automatic; sets how far they may err.",
 )
-@click.option("--ids", type=click.Choice(["opaque", "stem"]), default="opaque", show_default=True, help="Study ids.")
-@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@source_options
 @build_options
-def _masks(
-    roots: tuple[Path, ...], layout: str, names: str | None, annotation: str, ids: str, licence: str, **given: Any
-) -> None:
+def _masks(roots: tuple[Path, ...], layout: str, names: str | None, annotation: str, **given: Any) -> None:
     """Ask about volumes with segmentation masks.
 
     ROOTS are study folders (ct.nii.gz or mri.nii.gz beside segmentations/), folders of such, MSD, nnU-Net, AMOS,
     KiTS or BraTS datasets, DICOM folders with a SEG or RTSTRUCT, label files, or CSV tables with the columns
     study, patient, image, labels.
     """
-    from situs.build import build_masks, is_open_licence
+    from situs.build import build_masks
 
-    restricted = given["restricted"] or not is_open_licence(licence)
     with progress_bar("studies") as progress:
         result = build_masks(
             roots,
             given["out"],
-            options_from(given, restricted=restricted, licence=licence),
+            options_from(given),
             names=names,
             annotation=annotation,
             layout=layout,
-            keep_stems=ids == "stem",
             progress=progress,
         )
     finish(result, given)
@@ -96,8 +91,7 @@ def _masks(
 )
 @click.option("--sides", type=click.Path(path_type=Path), help="CSV for knees: file, medial (left|right), midline_x.")
 @click.option("--mix", help="Questions a study by task and level, e.g. detection.slice=10,captioning=0.")
-@click.option("--ids", type=click.Choice(["opaque", "stem"]), default="opaque", show_default=True, help="Study ids.")
-@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@source_options
 @build_options
 def _boxes(
     files: tuple[Path, ...],
@@ -105,8 +99,6 @@ def _boxes(
     images: Path | None,
     sides: Path | None,
     mix: str | None,
-    ids: str,
-    licence: str,
     **given: Any,
 ) -> None:
     """Ask about findings that readers drew as boxes on frames.
@@ -118,10 +110,9 @@ def _boxes(
     """
     import msgspec
 
-    from situs.build import build_boxes, is_open_licence, parse_mix
+    from situs.build import build_boxes, parse_mix
 
-    restricted = given["restricted"] or not is_open_licence(licence)
-    options = options_from(given, restricted=restricted, licence=licence)
+    options = options_from(given)
     recipe = msgspec.structs.replace(options.recipe, boxes=parse_mix(mix, options.recipe.boxes))
     with progress_bar("images") as progress:
         result = build_boxes(
@@ -131,7 +122,6 @@ def _boxes(
             lists=[*lists, *filter(_is_list, files)],
             images=images,
             sides=sides,
-            keep_stems=ids == "stem",
             progress=progress,
         )
     finish(result, given)
@@ -142,13 +132,10 @@ def _boxes(
 @click.option("--writer", default="rules", show_default=True, metavar="rules|SPEC", help="Who writes the questions.")
 @click.option("--validator", metavar="SPEC", help="A model that vets every question; another one than the writer.")
 @click.option("--images", type=click.Path(path_type=Path), help="Folder of the volumes; found by the report's id.")
-@click.option("--ids", type=click.Choice(["opaque", "keep"]), default="opaque", show_default=True, help="Study ids.")
-@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
 @ask_options
+@source_options
 @build_options
-def _reports(
-    file: Path, writer: str, validator: str | None, images: Path | None, ids: str, licence: str, **given: Any
-) -> None:
+def _reports(file: Path, writer: str, validator: str | None, images: Path | None, **given: Any) -> None:
     """Ask what radiology reports prove.
 
     FILE is CSV, JSON or JSON Lines with id, findings and impression (and patient, where known), or the reports of
@@ -158,7 +145,7 @@ def _reports(
     """
     from contextlib import ExitStack
 
-    from situs.build import build_reports, is_open_licence
+    from situs.build import build_reports
     from situs.cli._ask_judges import leave_if_stopped
     from situs.cli._progress import run_progress
     from situs.errors import SitusError
@@ -167,7 +154,6 @@ def _reports(
     by_rule = writer == "rules"
     if not by_rule and validator is None:
         raise SitusError("a model's questions need a validator", where="--validator", fix="name another model")
-    restricted = given["restricted"] or not is_open_licence(licence)
     cache = asking.cache(warn) if not by_rule or validator is not None else None
     done: list[Any] = []
 
@@ -187,12 +173,11 @@ def _reports(
         result = build_reports(
             file,
             given["out"],
-            options_from(given, restricted=restricted, licence=licence),
+            options_from(given),
             images=images,
             progress=looked,
             writer=roles.get("writer"),
             validator=roles.get("validator"),
-            keep_ids=ids == "keep",
             ended=ended,
         )
     finish(result, given, done)
@@ -228,7 +213,7 @@ def _reports(
     show_default=True,
     help="How the masks were made: exact, manual, corrected or automatic.",
 )
-@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@source_options
 @build_options
 def _grades(
     table: Path,
@@ -239,7 +224,6 @@ def _grades(
     words: str,
     by: str,
     annotation: str,
-    licence: str,
     **given: Any,
 ) -> None:
     """Ask for readers' grades: where the region lies, and how severe the sign is.
@@ -247,7 +231,7 @@ def _grades(
     TABLE is a CSV with the columns study, question, sub_score, grade, and where they apply patient, side, time, image,
     labels (paths relative to the table), or shape and affine. Boxes come from the masks or from --boxes.
     """
-    from situs.build import GradeSource, build_grades, is_open_licence
+    from situs.build import GradeSource, build_grades
 
     source = GradeSource(
         table=table,
@@ -259,11 +243,8 @@ def _grades(
         by=("reader", "geometry") if by == "both" else (by,),
         annotation=annotation,
     )
-    restricted = given["restricted"] or not is_open_licence(licence)
     with progress_bar("studies") as progress:
-        result = build_grades(
-            source, given["out"], options_from(given, restricted=restricted, licence=licence), progress
-        )
+        result = build_grades(source, given["out"], options_from(given), progress)
     finish(result, given)
 
 

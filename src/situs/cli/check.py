@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from situs.cli._output import json_option, print_json, print_table
+from situs.cli._output import echo, json_option, print_json, print_table
 
 
 @click.command("check")
@@ -29,7 +29,7 @@ def command(bench: Path, data: Path | None, as_json: bool) -> int:
         rows = [[p.severity.value, p.code, p.where, p.problem, p.fix] for p in result.problems[:50]]
         if rows:
             print_table("problems", ["", "code", "where", "problem", "fix"], rows)
-        click.echo(
+        echo(
             f"{result.items:,} items: {result.recomputed:,} recomputed, {result.given:,} given by their source; "
             f"{result.errors:,} errors, {len(result.problems) - result.errors:,} warnings"
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from situs.cli._output import json_option, print_json, print_table, warn
+from situs.cli._output import echo, json_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
     from situs.score import Comparison, OverSources, SightGain
@@ -87,7 +87,7 @@ def command(
             ["run", "over items", "over sources", "95 % interval", *(f"without {s}" for s in _source_names(result))],
             [_source_row(name, over) for name, over in result.sources.items()],
         )
-    click.echo(
+    echo(
         f"{len(result.nobody):,} items no model gets, {len(result.everybody):,} every model gets, "
         f"{len(result.suspects):,} with a suspect key (--json lists them)"
     )

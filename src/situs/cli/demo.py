@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from situs.cli._numbers import entry_of, interval_text, value_text
-from situs.cli._output import json_option, print_json, print_table, progress_bar
+from situs.cli._output import echo, json_option, print_json, print_table, progress_bar
 
 _STUDIES = 12
 _BASELINES = ("oracle", "random", "majority", "prior")
@@ -67,4 +67,4 @@ def command(out: Path, seed: int, as_json: bool) -> None:
         ],
         "headline: looking is needed. textbook: a control that the average anatomy (prior) answers without looking.",
     )
-    click.echo(f"report: {out / 'report.html'} ({report.bytes / 2**20:.1f} MB)")
+    echo(f"report: {out / 'report.html'} ({report.bytes / 2**20:.1f} MB)")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from situs.cli._ask_options import AskOptions, ask_options
-from situs.cli._build_options import finish, options_from
+from situs.cli._build_options import finish, options_from, source_options
 from situs.cli._output import json_option, out_option, progress_bar, warn
 from situs.cli._sources import Sources
 
@@ -22,23 +22,21 @@ def command() -> None:
 @command.command("items")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @out_option("the bench (a new folder)")
-@click.option("--ids", type=click.Choice(["keep", "opaque"]), default="keep", show_default=True, help="Study ids.")
-@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@source_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits.")
 @click.option("--skip-bad", is_flag=True, help="Leave out lines that cannot be read, instead of stopping.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @json_option
-def _items(paths: tuple[Path, ...], ids: str, licence: str, **given: Any) -> None:
+def _items(paths: tuple[Path, ...], **given: Any) -> None:
     """Import questions from JSON Lines files.
 
     One object a line: study, question, answer, and where they apply options, unit, tolerance, patient, task, id,
     split, tags. The answer is yes/no, a letter or text of an option (a list for several), a number, or free text.
     """
-    from situs.build import import_items, is_open_licence
+    from situs.build import import_items
 
-    defaults = {"tasks": None, "per_study": None, "jobs": 1, "recipe": None}
-    options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
-    result = import_items(list(paths), given["out"], options, keep_ids=ids == "keep")
+    options = options_from(given)
+    result = import_items(list(paths), given["out"], options)
     finish(result, given)
 
 
@@ -56,26 +54,23 @@ def _items(paths: tuple[Path, ...], ids: str, licence: str, **given: Any) -> Non
     metavar="FILE|rules|SPEC",
     help="A QA file with categories, `rules` to label by wording, or a model to ask for them.",
 )
-@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@source_options
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @ask_options
 @json_option
-def _ct_spatialvqa(
-    path: Path, reports: Path | None, images: Path | None, categories: str | None, licence: str, **given: Any
-) -> None:
+def _ct_spatialvqa(path: Path, reports: Path | None, images: Path | None, categories: str | None, **given: Any) -> None:
     """Import the released questions of CT-SpatialVQA.
 
     QA.json is the released file with or without categories, or JSON Lines with case_id, question and answer. Ids
     are `volume::position`, as published; the patient is told by the volume's name. Predictions come in by
     `situs run --model replay:FILE`, verdicts by `situs score --verdicts NAME=FILE`.
     """
-    from situs.build import import_ct_spatialvqa, is_open_licence
+    from situs.build import import_ct_spatialvqa
     from situs.cli._ask_judges import leave_if_stopped
     from situs.cli._progress import run_progress
 
     asking = AskOptions(**{name: given.pop(name) for name in AskOptions._fields})
-    defaults = {"tasks": None, "per_study": None, "jobs": 1, "recipe": None, "seed": 0, "skip_bad": False}
-    options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
+    options = options_from(given)
     by_model = categories is not None and categories != "rules" and not Path(categories).exists() and ":" in categories
     load = functools.partial(import_ct_spatialvqa, path, given["out"], options, reports=reports, images=images)
     if not by_model:
@@ -103,20 +98,19 @@ def _ct_spatialvqa(
 @command.command("sgmri-vqa")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @out_option("the bench (a new folder)")
-@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@source_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits.")
 @click.option("--skip-bad", is_flag=True, help="Leave out entries that cannot be read, instead of stopping.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @json_option
-def _sgmri(paths: tuple[Path, ...], licence: str, **given: Any) -> None:
+def _sgmri(paths: tuple[Path, ...], **given: Any) -> None:
     """Import SGMRI-VQA: its QA JSON, or result files of its inference script.
 
     Boxes and answers are taken as they are given. A result file's own answers are scored with `replay:FILE`.
     """
-    from situs.build import import_sgmri, is_open_licence
+    from situs.build import import_sgmri
 
-    defaults = {"tasks": None, "per_study": None, "jobs": 1, "recipe": None}
-    options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
+    options = options_from(given)
     result = import_sgmri(list(paths), given["out"], options)
     finish(result, given)
 
@@ -127,21 +121,18 @@ def _sgmri(paths: tuple[Path, ...], licence: str, **given: Any) -> None:
 @out_option("the bench (a new folder)")
 @click.option("--images", type=click.Path(path_type=Path), help="Folder that the table's file paths start from.")
 @click.option("--fields", type=click.Path(path_type=Path), help="TOML that names the fields of the answers file.")
-@click.option("--licence", default="", help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.")
+@source_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits.")
 @click.option("--skip-bad", is_flag=True, help="Leave out entries that cannot be read, instead of stopping.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @json_option
-def _3dreasonknee(
-    table: Path, answers: Path, images: Path | None, fields: Path | None, licence: str, **given: Any
-) -> None:
+def _3dreasonknee(table: Path, answers: Path, images: Path | None, fields: Path | None, **given: Any) -> None:
     """Import 3DReasonKnee: its split table and its released answers.
 
     The names of the fields in the answers are not published: the shipped field map is a guess, marked unverified.
     Give your own with --fields. Boxes need the images, since they count voxels.
     """
-    from situs.build import import_3dreasonknee, is_open_licence
+    from situs.build import import_3dreasonknee
 
-    defaults = {"tasks": None, "per_study": None, "jobs": 1, "recipe": None}
-    options = options_from(given | defaults, restricted=not is_open_licence(licence), licence=licence)
+    options = options_from(given)
     finish(import_3dreasonknee(table, answers, given["out"], options, images=images, fields=fields), given)

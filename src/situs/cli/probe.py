@@ -10,7 +10,7 @@ import click
 
 from situs.cli._ask_options import AskOptions, ask_options
 from situs.cli._looked_into import print_any
-from situs.cli._output import json_option, out_option, print_json, print_table, warn
+from situs.cli._output import echo, json_option, out_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
     from situs.probe import ProbeResult, ProbeRow
@@ -123,16 +123,16 @@ def _print(result: ProbeResult) -> None:
     print_any(budget_table(result.signatures))
     if result.rotations is not None and result.rotations.n:
         turned = result.rotations
-        click.echo(
+        echo(
             f"rotations: {turned.n:,} questions, right in all {_share(turned.all_right)}, on average "
             f"{_share(turned.mean)}, same answer {_share(turned.same_answer)}, letter bias {_share(turned.letter_bias)}"
         )
     if result.wordings is not None and result.wordings.band is not None:
         low, high = result.wordings.band
-        click.echo(f"wordings: accuracy {low:.3f} to {high:.3f}, same answer {_share(result.wordings.same_answer)}")
-    click.echo(f"\nDiagnosis: {result.diagnosis.summary}")
+        echo(f"wordings: accuracy {low:.3f} to {high:.3f}, same answer {_share(result.wordings.same_answer)}")
+    echo(f"\nDiagnosis: {result.diagnosis.summary}")
     for finding, one in result.diagnosis.findings.items():
-        click.echo(f"  {finding.replace('_', ' ')}: {one.verdict}: {one.words}")
+        echo(f"  {finding.replace('_', ' ')}: {one.verdict}: {one.words}")
 
 
 def _print_rows(title: str, rows: dict[str, ProbeRow]) -> None:

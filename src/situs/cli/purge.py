@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from situs.cli._output import json_option, print_json, print_table, warn
+from situs.cli._output import echo, json_option, print_json, print_table, warn
 
 
 @click.command("purge")
@@ -30,6 +30,6 @@ def command(yes: bool, as_json: bool) -> None:
     if as_json:
         print_json({"folder": str(folder), "found": parts, "removed": wanted, "left": left})
     elif wanted:
-        click.echo(f"removed {(total - sum(part.bytes for part in left)) / 2**20:,.1f} MB")
+        echo(f"removed {(total - sum(part.bytes for part in left)) / 2**20:,.1f} MB")
     elif total and not sys.stdin.isatty():
         warn("nothing was removed; add --yes")

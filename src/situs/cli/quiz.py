@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from situs.cli._output import json_option, print_json, print_table
+from situs.cli._output import echo, json_option, print_json, print_table
 
 
 @click.command("quiz")
@@ -66,7 +66,7 @@ def command(
         print_json(result)
         return
     lost = "".join(f"; left out, {reason}: {count}" for reason, count in result.left_out.items())
-    click.echo(f"{out}: {result.items} items to {result.mode}, {result.bytes / 1e6:.1f} MB{lost}")
+    echo(f"{out}: {result.items} items to {result.mode}, {result.bytes / 1e6:.1f} MB{lost}")
 
 
 def _import(bench: Path, answers: Path, out: Path | None, as_json: bool) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from situs.cli._output import json_option, print_json
+from situs.cli._output import echo, json_option, print_json
 
 
 @click.command("report")
@@ -63,8 +63,8 @@ def command(
     if as_json:
         print_json(result)
         return
-    click.echo(f"{out}: {result.items:,} items of {result.runs} runs, {result.pictures_embedded} with pictures")
+    echo(f"{out}: {result.items:,} items of {result.runs} runs, {result.pictures_embedded} with pictures")
     if result.left_out:
-        click.echo(result.left_out)
+        echo(result.left_out)
     if result.tables:
-        click.echo(f"{tables}: {result.tables} tables")
+        echo(f"{tables}: {result.tables} tables")

@@ -12,7 +12,7 @@ from situs.cli._ask_options import AskOptions, ask_options
 from situs.cli._judged import print_judged
 from situs.cli._looked_into import look_into, named_paper, print_extras, tables_of
 from situs.cli._numbers import entry_of, interval_text, value_text
-from situs.cli._output import json_option, print_json, print_table, warn
+from situs.cli._output import echo, json_option, print_json, print_table, warn
 from situs.cli._places import print_places, print_sgmri
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def command(
     from situs.profiles import load_profile
     from situs.score import (
         Verdicts,
+        check_tables_folder,
         choose_metrics,
         parse_verdicts_option,
         score_run,
@@ -110,6 +111,7 @@ def command(
         write_tables,
     )
 
+    check_tables_folder(tables)
     files = tuple(parse_verdicts_option(text) for text in verdicts)
     if profile is not None and answers.is_dir():
         raise SitusError("a run knows its profile", where="--profile", fix="drop it")
@@ -192,7 +194,7 @@ def print_scores(name: str, scores: Scores) -> None:
     gain = scores.over_best_shortcut
     if gain is not None and gain.value is not None:
         interval = "no interval" if gain.ci95 is None else f"95 % {gain.ci95[0]:+.3f} to {gain.ci95[1]:+.3f}"
-        click.echo(f"gain over the best blind row ({gain.best}): {gain.value:+.3f}, {interval}, {gain.n:,} items\n")
+        echo(f"gain over the best blind row ({gain.best}): {gain.value:+.3f}, {interval}, {gain.n:,} items\n")
     for title, metric in (("stratum", "accuracy.closed"), ("task", "accuracy")):
         own = scores.by_stratum if title == "stratum" else scores.by_task
         blind = [table.by_stratum if title == "stratum" else table.by_task for table in blind_rows.values()]

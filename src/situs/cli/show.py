@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from situs.cli._output import json_option, print_json
+from situs.cli._output import echo, json_option, print_json
 
 
 @click.command("show")
@@ -43,7 +43,7 @@ def command(
             print_json(shipped)
         else:
             for name, about in shipped.items():
-                click.echo(f"{name:<24} {about}")
+                echo(f"{name:<24} {about}")
         return
     if source is None or out is None:
         raise click.UsageError("give STUDY|BENCH and --out, or --list.")
@@ -53,10 +53,10 @@ def command(
     if as_json:
         print_json(shown)
         return
-    click.echo(f"{out}: {shown.pictures} pictures, profile {shown.profile} ({shown.profile_hash[:8]})")
+    echo(f"{out}: {shown.pictures} pictures, profile {shown.profile} ({shown.profile_hash[:8]})")
     if shown.prompt:
-        click.echo(f"\n{shown.prompt}")
+        echo(f"\n{shown.prompt}")
     for reason in shown.hidden:
-        click.echo(f"not answerable: {reason}")
+        echo(f"not answerable: {reason}")
     for doubt in shown.unknown:
-        click.echo(f"not decided: {doubt}")
+        echo(f"not decided: {doubt}")

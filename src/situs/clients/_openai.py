@@ -15,6 +15,7 @@ from situs.clients._loopback import LeavesThisMachine, LoopbackResolver, is_this
 from situs.clients._openai_body import BodyWriter
 from situs.clients._openai_reply import read_error, read_reply
 from situs.clients._protocol import Reply, Request
+from situs.clients._secrets import without_secret
 from situs.clients._settings import settings_of
 from situs.clients._spec import Spec
 from situs.clients._timeouts import Timeouts
@@ -59,8 +60,8 @@ class OpenAIClient:
             plain, _ = await self._post(request, False)
             if plain.state != "failed":
                 self._schema_works = False
-                return plain
-        return reply
+                reply = plain
+        return without_secret(reply, self._key)
 
     async def close(self) -> None:
         """Close the connections."""

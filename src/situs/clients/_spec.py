@@ -7,11 +7,11 @@ from urllib.parse import parse_qsl, quote
 
 import msgspec
 
+from situs.clients._secrets import refuse_secrets
 from situs.errors import SitusError
 
 __all__ = ["Spec", "parse_spec"]
 
-_SECRET = re.compile(r"(api[-_]?)?key|token|secret|password|authorization|bearer", re.IGNORECASE)
 _USER_IN_URL = re.compile(r"://[^/?#]*@")
 
 
@@ -69,10 +69,7 @@ def parse_spec(text: str) -> Spec:
         settings = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
     except ValueError as error:
         raise SitusError("cannot read its settings", where="--model", fix="write ?key=value&key=value") from error
-    secret = next((key for key in settings if _SECRET.fullmatch(key)), None)
-    if secret is not None:
-        fix = "put it into the environment and name the variable: ?key_env=NAME"
-        raise SitusError(f"{secret!r} does not belong on the command line", where="--model", fix=fix)
+    refuse_secrets(name, url, settings)
     return Spec(kind.strip(), name, url, settings)
 
 

@@ -7,7 +7,7 @@ from situs.facts._cut import stored_cuts
 from situs.facts._findings import Tube, link, stable_count
 from situs.facts._kinds import is_cut, number, span
 from situs.facts._kinds_marks import mark_points, marked_structures
-from situs.facts._kinds_slices import axial_spacing_mm, has_axial_slices, spacing_text, spanned
+from situs.facts._kinds_slices import axial_spacing_mm, has_axial_slices, spanned
 from situs.facts._kinds_spine import LEVELS, has_anchor, level_name
 from situs.facts._ledger import WHOLE, Ledger
 from situs.facts._recipe import AnnotationError, Recipe, Truth, load_recipe
@@ -50,7 +50,6 @@ __all__ = [
     "marked_structures",
     "measure_file",
     "number",
-    "spacing_text",
     "span",
     "spanned",
     "stable_count",

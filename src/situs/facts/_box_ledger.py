@@ -13,7 +13,7 @@ from situs.errors import Problem, Severity, SitusError
 from situs.facts._findings import Tube, link, stable_count
 from situs.facts._recipe import Recipe
 from situs.facts._record import Fact, FactValue, Interval, Measured, fact_id
-from situs.space import FrameBox, PixelGrid
+from situs.space import FrameBox, PixelGrid, covered_area
 from situs.volumes import FrameAnnotation, KneeSide, Mark
 
 __all__ = ["ANY", "BoxLedger", "Middle", "check_fits", "clipped"]
@@ -265,10 +265,11 @@ def _tube(ledger: BoxLedger, name: str, number: str) -> Found:
 
 
 def _largest_frame(ledger: BoxLedger, name: str) -> Found:
-    """The frame on which the boxes of a finding cover most; unstable if another comes close."""
-    areas: dict[int, float] = defaultdict(float)
+    """The frame on which the boxes of a finding cover most, overlaps once; unstable if another comes close."""
+    on_frame: dict[int, list[FrameBox]] = defaultdict(list)
     for box in ledger.boxes_of(name):
-        areas[box.frame] += box.area
+        on_frame[box.frame].append(box)
+    areas = {frame: covered_area(boxes) for frame, boxes in on_frame.items()}
     order = sorted(areas, key=lambda frame: (-areas[frame], frame))
     margin = ledger.rules.largest_margin
     close = len(order) > 1 and areas[order[1]] > (1.0 - margin) * areas[order[0]]

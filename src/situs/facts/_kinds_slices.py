@@ -12,7 +12,7 @@ from situs.facts._record import Fact
 from situs.measure import Region, reach_mm, turned
 from situs.space import Axis, Grid
 
-__all__ = ["axial_axis", "axial_spacing_mm", "has_axial_slices", "spacing_text", "spanned"]
+__all__ = ["axial_axis", "axial_spacing_mm", "has_axial_slices", "spanned"]
 
 _ALIKE = 1.2
 """A scan whose other spacings exceed that of its axial slices by more was not acquired in axial slices."""
@@ -98,27 +98,6 @@ def _gaps(region: Region, axis: int) -> bool:
     return bool(np.any(np.diff(region.slice_boxes(axis).index) > 1))
 
 
-@kind("slices_spanned")
-def _slices_spanned(ledger: Ledger, name: str) -> Fact:
-    """How many axial slices show it, from the first to the last."""
-    between, region = ledger.fact("slice_span", name), ledger.main_region(name)
-    spacing = axial_spacing_mm(region.grid)
-    degrees = ledger.recipe.truth.rotation_degrees
-    widths = np.diff(reach_mm(region, turned(_upwards(region.grid), degrees)), axis=1) / spacing
-    by_grid = ledger.grid_error_mm / spacing
-    inwards, outwards = (2.0 * max(least + by_grid, ledger.annotation.surface_mm / spacing) for least in (0.5, 1.0))
-    first, last = numbers(between)
-    return ledger.record(
-        "slices_spanned",
-        (name,),
-        int(last - first) + 1,
-        unit="slices",
-        interval=(max(1.0, float(widths.min()) - inwards), float(widths.max()) + outwards),
-        parameters={"spacing_mm": spacing, "rotation_degrees": degrees},
-        inputs=(between,),
-    )
-
-
 @kind("ends_beyond")
 def _ends_beyond(ledger: Ledger, name: str) -> Fact:
     """Which ends of a structure the scan does not show: `top`, `bottom`, `top+bottom`, or empty.
@@ -137,8 +116,3 @@ def spanned(fact: Fact) -> tuple[int, int]:
     """First and last slice of a `slice_span`."""
     first, last = numbers(fact)
     return int(first), int(last)
-
-
-def spacing_text(ledger: Ledger) -> str:
-    """The spacing of the axial slices as it is said: one decimal, none where it is whole."""
-    return f"{round(axial_spacing_mm(ledger.regions.grid), 1):g}"

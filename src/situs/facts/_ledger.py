@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import Term, lesion_family
+from situs.anatomy import Term, lesion_family, organs_in_parts, term, wholes
 from situs.errors import SitusError, did_you_mean
 from situs.facts._cut import Cut, Surroundings, cut_of
 from situs.facts._instances import join_parts, split_lesions, together, without_islands
@@ -82,7 +82,12 @@ class Ledger:
         """Whether every instance is known to be annotated, whatever the vocabulary says (phantoms)."""
         self.side_basis = side_basis
         """`affine`, or `undeclared` when the file states no orientation: then sides are unknown."""
-        self.terms = terms
+        self.organs_in_parts = organs_in_parts(terms)
+        """Organs that are annotated in parts only, and the parts. They are no structures of the series, but may hold a
+        lesion."""
+        self.terms = {**terms, **{organ: term(organ) for organ in self.organs_in_parts}}
+        for organ in self.organs_in_parts:
+            self.regions.add_later(organ, functools.partial(self._join, organ))
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
         self._image = image
         self._brain = brain
@@ -132,6 +137,24 @@ class Ledger:
         return sorted(self.regions.structures)
 
     @functools.cached_property
+    def organs(self) -> list[str]:
+        """Whole organs that may hold a lesion, sorted: annotated as one, or in all their parts."""
+        annotated = [name for name in self.structures if self.terms[name].kind == "organ"]
+        return sorted(name for name in (*annotated, *self.organs_in_parts) if not self._is_part_of_organ(name))
+
+    def _join(self, organ: str) -> Region:
+        return together(organ, [self.regions[part] for part in self.organs_in_parts[organ]])
+
+    def _is_part_of_organ(self, name: str) -> bool:
+        entry = self.terms[name]
+        around = wholes(entry, self.terms) - {entry.canonical or name}
+        return any((self.terms.get(whole) or term(whole)).kind == "organ" for whole in around)
+
+    def parts_of(self, organ: str) -> tuple[str, ...]:
+        """The structures that make up an organ: itself, or the parts it is annotated in."""
+        return self.organs_in_parts.get(organ, (organ,))
+
+    @functools.cached_property
     def surroundings(self) -> Surroundings:
         """What lies around the structures."""
         padding = padding_of(self._image) if self._image is not None else None
@@ -174,6 +197,8 @@ class Ledger:
         entry, own = self.terms[lesion], self.terms[organ]
         if own.kind != "organ" or (lesion_family(lesion) is None and entry.kind != "finding"):
             return False
+        if self._is_part_of_organ(organ):
+            return self.fact("organ_part_of", lesion).value == organ
         holder = self.fact("organ_of", lesion).value
         if holder is not None:
             return holder == organ

@@ -31,7 +31,6 @@ class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     island_share: float
     distance_half_width: float
     within_limits_mm: tuple[int, ...]
-    volume_limits_ml: tuple[int, ...]
     volume_edges_ml: tuple[int, ...]
     length_half_width: float
     diameter_half_width: float
@@ -49,7 +48,13 @@ class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pair_part_share: float
     pair_apart_mm: float
     symmetry_mm: float = 5.0
+    volume_limits_ml: tuple[int, ...] = ()
+    """Of earlier recipes: volumes have their limits in the table of relevance."""
     mark_overlap_share: float = 0.05
+    within_reach: float = 3.0
+    contact_reach_mm: float = 30.0
+    far_gap_mm: float = 100.0
+    far_centres_mm: float = 200.0
 
 
 class CutRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -77,10 +77,8 @@ class AverageAnatomy:
         of, patient = item.parameters.get("of", ""), item.patient_id
         if item.task == "volume":
             return self.volume_ml(of, patient)
-        length = self.length_mm(of, patient) if item.task == "extent" else None
-        if length is None or item.parameters.get("ask") not in (None, "slices"):
-            return None
-        return length / float(item.parameters["mm"]) if "mm" in item.parameters else length / 10.0
+        length = self.length_mm(of, patient) if item.task == "extent" and "ask" not in item.parameters else None
+        return None if length is None else length / 10.0
 
     def consistent(self, item: Item) -> list[str]:
         """Answer values that the average of the other patients speaks for; none where it is silent."""

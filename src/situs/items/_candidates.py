@@ -85,6 +85,6 @@ def _limit(kept: list[Candidate], per_study: int, seed: int, not_asked: Counter[
             by_task[kind].append(candidate.family)
     ranked = [pair for families in by_task.values() for pair in enumerate(families)]
     turns = sorted((rank, digest(str(seed), family), family) for rank, family in ranked)
-    chosen = {family for _, _, family in turns[:per_study]}
+    chosen = set(list(dict.fromkeys(family for _, _, family in turns))[:per_study])
     not_asked["beyond the quota per study"] += sum(candidate.family not in chosen for candidate in kept)
     return [candidate for candidate in kept if candidate.family in chosen]

@@ -87,7 +87,7 @@ def _resolve(ledger: Ledger, key: str) -> Subject:
             raise KeyError(key)
         fact = ledger.fact("second_largest", family)
         return Subject(key, f"the second largest {term(family).plain}", str(fact.value), term(family), (fact,))
-    if key not in ledger.structures:
+    if key not in ledger.structures and key not in ledger.organs_in_parts:
         raise KeyError(key)
     entry = ledger.terms[key]
     return Subject(key, f"the {entry.plain}", key, entry)

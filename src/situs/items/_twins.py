@@ -21,6 +21,7 @@ import msgspec
 from situs._files import canonical_json, digest
 from situs.items._candidates import Candidate
 from situs.items._mix import class_of, shares_kept
+from situs.items._offers import is_ordered, offers, random_offer
 from situs.items._record import Box, Choice, Item, Option, Step, mark_label, marks_of
 
 __all__ = ["Outline", "Placement", "arrange", "lettered", "outline", "place"]
@@ -31,10 +32,6 @@ _TEXTS = 8
 """Different texts of one kind of question, at most: more would ask the same of a patient in other words."""
 _SHOWN = 4
 """Options of one question, at most."""
-
-
-_ORDERED = ("level.choice", "volume.range")
-"""Kinds of question whose options have an order: those offered together lie next to each other."""
 
 
 class Outline(msgspec.Struct, frozen=True):
@@ -120,7 +117,9 @@ def arrange(
     by_text: dict[tuple[str, ...], list[Outline]] = defaultdict(list)
     for entry in outlines:
         if not entry.textbook:
-            by_text[entry.task, entry.form, entry.text, *entry.pool].append(entry)
+            # The vertebrae that a scan shows are part of the patient, not of the question.
+            pool = () if is_ordered(entry.kind) else entry.pool
+            by_text[entry.task, entry.form, entry.text, entry.must_offer, *pool].append(entry)
     # Cut structures are rare: the questions that need them choose their patients first.
     for key in sorted(by_text, key=lambda key: (not by_text[key][0].must_offer, digest(str(seed), *key))):
         entries = by_text[key]
@@ -202,17 +201,18 @@ def _twins(entries: list[Outline], draw: Draw) -> tuple[list[Outline], tuple[str
         if all(entry.patient_id != other.patient_id for other in by_key[str(entry.key)]):
             by_key[str(entry.key)].append(entry)
     must = entries[0].must_offer
-    keys = sorted(by_key, key=lambda key: (key != must, -len(by_key[key]), key))
     if must and must not in by_key:
         return [], ()
     # That it cannot be told is fair beside two other answers that occur; beside one, knowledge would do without sight.
-    fewest = 3 if must else 2
-    each = {n: min(len(by_key[key]) for key in keys[:n]) for n in range(fewest, min(_SHOWN, len(keys)) + 1)}
-    if not each:
-        return [], ()
-    offered = max(each, key=lambda count: (count * (count - 1) * each[count], count))
-    values = tuple(value for value in entries[0].pool if value in keys[:offered])
-    return [entry for key in keys[:offered] for entry in by_key[key][: each[offered]]], values
+    counts = {key: len(members) for key, members in by_key.items()}
+    best: tuple[int, tuple[str, ...], list[Outline]] = (0, (), [])
+    for values in offers(entries[0].kind, (entry.pool for entry in entries), counts, _SHOWN, must):
+        able = {key: [e for e in by_key[key] if set(values) <= set(e.pool)] for key in values}
+        each = min(map(len, able.values()))
+        worth = len(values) * (len(values) - 1) * each
+        if worth > best[0]:
+            best = worth, values, [entry for members in able.values() for entry in members[:each]]
+    return best[2], best[1]
 
 
 def _few_each(entries: list[Outline], draw: Draw) -> list[Outline]:
@@ -279,14 +279,8 @@ def _shown(entry: Outline, seed: int) -> tuple[str, ...]:
     """All options if they are few, else the answer and others drawn at random; of ordered ones, neighbours."""
     if entry.form != "choice" or entry.key is None:
         return ()
-    if entry.kind in _ORDERED:
-        at, count = entry.pool.index(entry.key), len(entry.pool)
-        firsts = range(max(0, at - _SHOWN + 1), max(0, min(at, count - _SHOWN)) + 1)
-        first = firsts[int(digest(str(seed), "window", entry.item_id), 16) % len(firsts)]
-        return entry.pool[first : first + _SHOWN]
-    others = sorted((v for v in entry.pool if v != entry.key), key=lambda v: digest(str(seed), entry.item_id, v))
-    shown = {entry.key, *others[: _SHOWN - 1]}
-    return tuple(value for value in entry.pool if value in shown)
+    draw = {value: digest(str(seed), entry.item_id, value) for value in entry.pool}
+    return random_offer(entry.kind, entry.pool, entry.key, _SHOWN, draw)
 
 
 def _letters(entries: list[Outline], placed: dict[str, Placement], draw: Draw) -> dict[str, Placement]:

@@ -112,7 +112,7 @@ def ask_by_id(
     twice = [name for name, count in Counter(subject.id for subject in subjects).items() if count > 1]
     if twice:
         raise SitusError(f"{twice[0]} is asked about twice", fix="ids must differ")
-    journal.parent.mkdir(parents=True, exist_ok=True)
+    journal.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     _claim(journal, asker, role)
     book = _Book(journal, role, {subject.id: subject for subject in subjects})
     book.settle(settled or {})

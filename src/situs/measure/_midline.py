@@ -25,13 +25,15 @@ def head_midline(frames: NDArray[Any]) -> tuple[float, float] | None:
     """
     from scipy.ndimage import binary_opening, label
 
-    bright = float(np.percentile(frames, 99.0))
+    # Around the head there is 0, or less where the mean was taken off.
+    around = min(0.0, float(np.median(np.concatenate([frames[:, :, 0], frames[:, :, -1]]))))
+    bright = float(np.percentile(frames, 99.0)) - around
     if bright <= 0.0:
         return None
     width = frames.shape[2]
     middles: list[NDArray[np.float64]] = []
     for frame in frames:
-        parts, count = label(binary_opening(frame > _OF_BRIGHT * bright, iterations=2))
+        parts, count = label(binary_opening(frame > around + _OF_BRIGHT * bright, iterations=2))
         if count == 0:
             continue
         sizes = np.bincount(parts.ravel())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 import numpy as np
@@ -307,9 +307,12 @@ class Regions:
         self.labels = labels
         self.grid = labels.grid
         self._regions: dict[str, Region] = {}
+        self._later: dict[str, Callable[[], Region]] = {}
         self.structures = {structure.name: structure for structure in labels.structures}
 
     def __getitem__(self, name: str) -> Region:
+        if name not in self._regions and name in self._later:
+            self._regions[name] = self._later[name]()
         if name not in self._regions:
             structure = self.structures[name]
             self._regions[name] = Region(structure, self.grid, layers_of(self.labels)[structure.layer])
@@ -318,6 +321,10 @@ class Regions:
     def add(self, region: Region) -> None:
         """Know a further region by its name, though it is no structure of the label map (a union of some)."""
         self._regions[region.name] = region
+
+    def add_later(self, name: str, make: Callable[[], Region]) -> None:
+        """Know a further region that is made when it is first asked for."""
+        self._later[name] = make
 
     def __iter__(self) -> Iterator[Region]:
         return (self[name] for name in self.structures)

@@ -126,7 +126,8 @@ def outcomes_of(folder: Path) -> Outcomes | None:
 def _point_to(source: Bench, folder: Path, out: Path) -> None:
     """Write where the source lies, as seen from `out`."""
     place = os.path.relpath(source.folder.resolve(), out.resolve())
-    write_atomic(folder / "locations.json", canonical_json({source.info.content_hash: place}) + b"\n")
+    content = canonical_json({source.info.content_hash: place}) + b"\n"
+    write_atomic(folder / "locations.json", content, private=True)
 
 
 def _made(source: Bench, out: Path, key: str) -> ChangedBench | None:

@@ -174,7 +174,8 @@ def _checks(
 
 def _measured_between(item: Item, sentence: str, about: Sequence[str], facts: StudyFacts) -> Sequence[str]:
     """What a quantity is about: "to the aorta it is 95 mm" measures from what the item asks about."""
-    if len(about) != 1 or not _DISTANCE.search(sentence):
+    is_extent = any(words.search(sentence) for words in _EXTENTS.values())
+    if len(about) != 1 or is_extent or not _DISTANCE.search(sentence):
         return about
     other = facts.structure(item.parameters.get("a", ""))
     return (other, about[0]) if other and other != about[0] else ()
@@ -197,9 +198,8 @@ def _may_mean(fact: Fact, sentence: str) -> bool:
     axis = next((axis for axis, words in _EXTENTS.items() if words.search(sentence)), None)
     if fact.kind.startswith("extent."):
         return axis is None or fact.kind == f"extent.{axis}"
-    if fact.kind.startswith(("gap.", "main_gap", "surface_gap", "centre_distance", "axial_diameter", "volume")):
-        return fact.kind != "volume_ratio"
-    return fact.kind == "slices_spanned"
+    kinds = ("gap.", "main_gap", "surface_gap", "centre_distance", "axial_diameter", "volume")
+    return fact.kind.startswith(kinds) and fact.kind != "volume_ratio"
 
 
 def _held(fact: Fact, value: float, dimension: str) -> bool | None:

@@ -11,7 +11,7 @@ import msgspec
 from numpy.typing import NDArray
 
 from situs._files import canonical_json, digest
-from situs.bench import Bench, Locations, SeriesRecord, load_image, load_labels
+from situs.bench import Bench, Locations, SeriesRecord, load_image, load_labels, restrict
 from situs.errors import SitusError
 from situs.items import Box, Item, marks_of
 from situs.profiles._frame import Frame
@@ -196,7 +196,14 @@ class Presenter:
     def views(self, series: SeriesRecord, layout: Layout, labels: LabelMap) -> dict[str, list[SliceView]]:
         """How each structure looks on each slice; kept for the series, and in the store."""
         places = b"".join(_place(frame, {}) for frame in layout.frames)
-        key = digest("sight", series.image_hash, series.labels_hash, picture_hash(self.profile), places)
+        key = digest(
+            "sight",
+            canonical_json(series.structures),
+            series.image_hash,
+            series.labels_hash,
+            picture_hash(self.profile),
+            places,
+        )
         with self._lock:
             kept = self._kept_for(series)
             if key not in kept.views:
@@ -205,7 +212,9 @@ class Presenter:
                     kept.views[key] = msgspec.msgpack.decode(stored, type=dict[str, list[SliceView]])
                 else:
                     renderer = self.renderer(series) if series.image_hash else None
-                    kept.views[key] = Sight(layout, labels, renderer).all_structures()
+                    # Only names that the bench knows: another may be a person's, and what is kept outlives the run.
+                    known = restrict(labels, series.structures)
+                    kept.views[key] = Sight(layout, known, renderer).all_structures()
                     if self._store is not None:
                         self._store.put(key, msgspec.msgpack.encode(kept.views[key]))
             return kept.views[key]

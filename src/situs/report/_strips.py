@@ -141,7 +141,8 @@ class StripStore:
         }
         for most in _MOST_FRAMES:
             places = fewer_frames(len(presented.images), wanted, most)
-            keys = {presented.images[place].digest for place in places}
+            # In the order of the frames: a set would give the file other bytes each time.
+            keys = dict.fromkeys(presented.images[place].digest for place in places)
             new = {key: uris[key] for key in keys if key not in self.pictures}
             cost = sum(len(uri) + len(key) + 6 for key, uri in new.items())
             if cost <= allowance:

@@ -28,7 +28,7 @@ from situs.report._standing import standings_of
 from situs.report._strips import StripStore
 from situs.report._tables import board_of, grid_of
 from situs.report._wording import wording_of
-from situs.score import csv_text, key_errors, published_beside, write_tables
+from situs.score import check_tables_folder, csv_text, key_errors, published_beside, write_tables
 
 __all__ = ["ReportResult", "write_report"]
 
@@ -76,6 +76,7 @@ def write_report(
     """
     if pictures < 0:
         raise SitusError(f"cannot show {pictures} pictures", where="--pictures", fix="give 0 or more")
+    check_tables_folder(tables)
     opened, items, scored = read_runs(runs, bench, seed, names)
     studies = {study.study_id: study for study in opened.studies()}
     facts = _facts_for(opened, items)

@@ -81,9 +81,12 @@ def start_run(
         raise SitusError("exists and is not a run", where=out, fix="choose another --out")
     elif out.exists() and not out.is_dir():
         raise SitusError("is a file, not a folder", where=out, fix="choose another --out")
+    elif bench.info.restricted:
+        _make_private(out)
     _write(path, info)
     if (out / info.bench).resolve() != bench.folder.resolve():
-        _keep(out / "locations.json", canonical_json({"bench": str(bench.folder.resolve())}) + b"\n")
+        place = canonical_json({"bench": str(bench.folder.resolve())}) + b"\n"
+        _keep(out / "locations.json", place, private=True)
     for entry in filter(_is_left_over, list(out.iterdir())):
         entry.unlink()
     return info
@@ -99,13 +102,23 @@ def add_notes(out: Path, info: RunInfo, notes: tuple[str, ...]) -> RunInfo:
     return info
 
 
+def _make_private(out: Path) -> None:
+    """A new run on restricted data can be read by its owner only."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        out.chmod(0o700)
+    except OSError as error:
+        fix = "choose a folder you can write to"
+        raise SitusError(f"cannot be created ({error.strerror})", where=out, fix=fix) from error
+
+
 def _write(path: Path, info: RunInfo) -> None:
     _keep(path, msgspec.json.format(canonical_json(info), indent=2) + b"\n")
 
 
-def _keep(file: Path, content: bytes) -> None:
+def _keep(file: Path, content: bytes, *, private: bool = False) -> None:
     if not file.is_file() or file.read_bytes() != content:
-        write_atomic(file, content)
+        write_atomic(file, content, private=private)
 
 
 def _is_left_over(entry: Path) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from situs._files import digest
-from situs.bench import Bench
+from situs.bench import Bench, as_known
 from situs.clients import Spec
 from situs.errors import SitusError
 from situs.items import Item, Text
@@ -159,7 +159,7 @@ class _Book:
     def place_by_id(self, where: str, row: Row, text: str) -> bool:
         """Give a row to the item it names, unless the rest of the row is of another: then the id counts for nothing."""
         for name in _IDS:
-            found = self._by_id.get(str(row.get(name, "")))
+            found = self._by_id.get(as_known(str(row.get(name, "")), self._by_id))
             if found is not None and not self._contradicts(row, name, self._item[found]):
                 self._put(found, where, text, "id")
                 return True
@@ -171,7 +171,8 @@ class _Book:
         # A prompt may hold the question among other words.
         if question and _plain(item.question) not in question:
             return True
-        volumes = {volume_stem(str(row[name])) for name in VOLUME_FIELDS if row.get(name) and name != named_by}
+        named = [str(row[name]) for name in VOLUME_FIELDS if row.get(name) and name != named_by]
+        volumes = {as_known(volume_stem(name), self._volumes) for name in named}
         known = volumes & self._volumes
         if known and known.isdisjoint(_stems_of(item)):
             return True
@@ -180,7 +181,8 @@ class _Book:
     def place_by_question(self, where: str, row: Row, text: str) -> None:
         """Give a row to the item of its volume and question."""
         question = _plain(str(row.get("question") or ""))
-        volumes = [volume_stem(str(row[name])) for name in VOLUME_FIELDS if row.get(name)]
+        named = [volume_stem(str(row[name])) for name in VOLUME_FIELDS if row.get(name)]
+        volumes = [as_known(name, self._volumes) for name in named]
         volumes += _FASTMRI.findall(str(row.get("sample_id", "")))
         slice_num = _slice_of(row)
         for volume in volumes:

@@ -86,7 +86,7 @@ from situs.score._shortcut_gain import ShortcutGain, gain_over_best
 from situs.score._sources import OverSources, over_sources, source_of
 from situs.score._statistics import Estimate, cluster_bootstrap, cluster_bootstrap_of, cluster_of, paired_difference
 from situs.score._statistics_exact import binomial_interval_999, chance_adjusted, clopper_pearson
-from situs.score._tables import Cell, Table, csv_text, latex_text, markdown_text, write_tables
+from situs.score._tables import Cell, Table, check_tables_folder, csv_text, latex_text, markdown_text, write_tables
 from situs.score._text_metrics import TEXT_METRICS
 from situs.score._verdicts import judged_text, parse_verdicts_option
 
@@ -151,6 +151,7 @@ __all__ = [
     "breakdowns",
     "centre_f1",
     "chance_adjusted",
+    "check_tables_folder",
     "choose_metrics",
     "clopper_pearson",
     "cluster_bootstrap",

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs._files import digest
+from situs.bench import as_known
 from situs.errors import SitusError
 from situs.items import Choice, Item, Number, Text, YesNo
 from situs.run import released_rows
@@ -214,6 +215,7 @@ def audit_agreement(
     The last counts every judgement of a person once, as CT-SpatialVQA does; `pooled` is over both of its questions.
     """
     known = {name: item for item in items for name in (item.source_id, item.item_id) if name}
+    rows = [msgspec.structs.replace(row, item=as_known(row.item, known)) for row in rows]
     held = [row for row in rows if row.item in known]
     twice = [pair for pair, n in Counter((known[row.item].item_id, row.rater) for row in held).items() if n > 1]
     if twice:

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import msgspec
 
-from situs._files import write_atomic
+from situs._files import file_name, write_atomic
+from situs._text import markdown_safe
 from situs.errors import SitusError
 
-__all__ = ["Cell", "Table", "csv_text", "latex_text", "markdown_text", "write_tables"]
+__all__ = ["Cell", "Table", "check_tables_folder", "csv_text", "latex_text", "markdown_text", "write_tables"]
 
 Cell = str | int | float | None
 """A word, a number, or nothing."""
@@ -67,12 +68,12 @@ def markdown_text(table: Table) -> str:
     """A pipe table under its title, with the caption behind it."""
 
     def line(cells: Iterable[str]) -> str:
-        return "| " + " | ".join(re.sub(r"\s+", " ", cell).replace("|", r"\|") for cell in cells) + " |"
+        return "| " + " | ".join(map(markdown_safe, cells)) + " |"
 
     rule = ["---" if number == 0 else "---:" for number in range(len(table.columns))]
-    lines = [f"**{table.title}**", "", line(table.columns), line(rule)]
+    lines = [f"**{markdown_safe(table.title)}**", "", line(table.columns), line(rule)]
     lines += [line(map(_text, row)) for row in table.rows]
-    return "\n".join([*lines, *(["", table.caption] if table.caption else [])]) + "\n"
+    return "\n".join([*lines, *(["", markdown_safe(table.caption)] if table.caption else [])]) + "\n"
 
 
 def latex_text(table: Table) -> str:
@@ -104,15 +105,20 @@ def _text(cell: Cell) -> str:
     return f"{cell:.3f}" if isinstance(cell, float) else f"{cell:,}" if isinstance(cell, int) else cell
 
 
+def check_tables_folder(folder: Path | None) -> None:
+    """Stop where tables cannot be written, before anything else is."""
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise SitusError("is a file, not a folder", where=folder, fix="choose another --tables")
+
+
 def write_tables(folder: Path, tables: Iterable[Table]) -> list[Path]:
     """Every table as CSV, Markdown and LaTeX; returns the files."""
-    if folder.exists() and not folder.is_dir():
-        raise SitusError("is a file, not a folder", where=folder, fix="choose another --tables")
+    check_tables_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for table in tables:
         for ending, text in (("csv", csv_text(table)), ("md", markdown_text(table)), ("tex", latex_text(table))):
-            path = folder / f"{table.name}.{ending}"
+            path = folder / f"{file_name(table.name)}.{ending}"
             write_atomic(path, text.encode())
             written.append(path)
     return written

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from situs._files import canonical_json, digest
+from situs.bench import as_known
 from situs.errors import SitusError
 from situs.items import Item, Text
 from situs.run import (
@@ -166,7 +167,7 @@ def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, A
     by_item = {item.item_id: item for item in answered}
     item_of_row: list[str | None] = []
     for row in file.rows:
-        named = by_id.get(row.item_id)
+        named = by_id.get(as_known(row.item_id, by_id))
         # A position may be counted otherwise, and a verdict on another answer, given before or by another model, is
         # no verdict on this one.
         if named is not None and (
@@ -178,6 +179,9 @@ def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, A
     taken = {item for item in item_of_row if item is not None}
     shares: dict[str, tuple[str, str, str]] = {}
     volumes = {volume_stem(item.study_id) for item in answered}
+    file = VerdictFile(
+        file.judge, [msgspec.structs.replace(row, volume=as_known(row.volume, volumes)) for row in file.rows]
+    )
     same_names = any(row.volume in volumes for row in file.rows)
     for plain, with_volume in ((_as_it_stands, True), (_evened, True), (_as_it_stands, False), (_evened, False)):
         queues: dict[tuple[str, tuple[str, str, str]], deque[str]] = defaultdict(deque)

@@ -7,7 +7,7 @@ the first voxel at (0, 0, 0). The two are different types here and meet only in 
 
 from situs.space._affine import Affine
 from situs.space._axes import AXES, Axis, Direction, Side
-from situs.space._boxes import FrameBox, IndexBox, WorldBox
+from situs.space._boxes import FrameBox, IndexBox, WorldBox, covered_area
 from situs.space._grid import Grid, PixelGrid
 from situs.space._points import IndexPoints, WorldPoints
 
@@ -24,4 +24,5 @@ __all__ = [
     "Side",
     "WorldBox",
     "WorldPoints",
+    "covered_area",
 ]

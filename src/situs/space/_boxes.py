@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable
 
 import msgspec
 import numpy as np
@@ -12,7 +13,7 @@ from situs.errors import SitusError
 from situs.space._affine import Affine
 from situs.space._points import IndexPoints
 
-__all__ = ["FrameBox", "IndexBox", "WorldBox"]
+__all__ = ["FrameBox", "IndexBox", "WorldBox", "covered_area"]
 
 
 class IndexBox(msgspec.Struct, frozen=True):
@@ -114,3 +115,16 @@ class FrameBox(msgspec.Struct, frozen=True, tag="frame"):
         height = max(0.0, min(self.y1, other.y1) - max(self.y0, other.y0))
         union = self.area + other.area - width * height
         return width * height / union if union > 0 else 0.0
+
+
+def covered_area(boxes: Iterable[FrameBox]) -> float:
+    """Square pixels that boxes of one frame cover together, each pixel once."""
+    listed = list(boxes)
+    columns = sorted({x for box in listed for x in (box.x0, box.x1)})
+    area = 0.0
+    for left, right in itertools.pairwise(columns):
+        end = -math.inf
+        for box in sorted((box for box in listed if box.x0 <= left and box.x1 >= right), key=lambda box: box.y0):
+            area += (right - left) * max(0.0, box.y1 - max(box.y0, end))
+            end = max(end, box.y1)
+    return area

@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 import msgspec
 
+from situs._text import markdown_safe
 from situs.bench import BenchInfo
 from situs.clients import parse_spec
 from situs.errors import SitusError
@@ -38,11 +39,13 @@ class About(msgspec.Struct, frozen=True):
     def lines(self) -> list[str]:
         """The facts, for a README."""
         told = [
-            f"Bench `{self.bench.name}` (source: {self.bench.source}, licence: {self.bench.licence or 'none named'}, "
-            f"content hash `{self.bench.content_hash}`), profile `{self.profile}` (`{self.profile_hash[:16]}`)."
+            f"Bench {markdown_safe(self.bench.name)} (source: {markdown_safe(self.bench.source)}, "
+            f"licence: {markdown_safe(self.bench.licence) or 'none named'}, "
+            f"content hash `{self.bench.content_hash}`), "
+            f"profile {markdown_safe(self.profile)} (`{self.profile_hash[:16]}`)."
         ]
         if self.model:
-            told.append(f"Answers of `{self.model}`. Pictures are not included: scoring needs none.")
+            told.append(f"Answers of {markdown_safe(self.model)}. Pictures are not included: scoring needs none.")
         return [f"**{self.banner}**", "", *told] if self.banner else told
 
 

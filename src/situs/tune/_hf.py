@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from situs._files import file_name
 from situs.tune._about import About
 from situs.tune._example import Example
 from situs.tune._pictures import PictureFolder
@@ -26,7 +27,7 @@ def write_hf(examples: Iterator[Example], folder: Path, about: About) -> Written
     """`<split>/metadata.jsonl` with `<split>/images/`, or `<split>/data.jsonl` where there are no pictures."""
     splits: dict[str, _Split] = {}
     for example in examples:
-        name = example.split or "test"
+        name = file_name(example.split or "test")
         if name not in splits:
             splits[name] = _Split(folder / name, about.pixels)
         split = splits[name]

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from situs._files import file_name
 from situs.tune._about import About
 from situs.tune._example import CLOSED, Example
 from situs.tune._pictures import PictureFolder
@@ -61,11 +62,11 @@ def write_lmms_eval(examples: Iterator[Example], folder: Path, about: About) -> 
     items.close()
     (folder / "utils.py").write_text(template("lmms_eval_utils.py.txt"), "utf-8")
     said = "".join(_METRIC.format(name=name) for name in sorted(metrics))
-    (folder / f"{about.name}.yaml").write_text(_YAML.format(name=about.name, metrics=said), "utf-8")
+    (folder / f"{file_name(about.name)}.yaml").write_text(_YAML.format(name=about.name, metrics=said), "utf-8")
     model = "…"
     if about.model:
         (folder / "logs").mkdir()
-        (folder / "logs" / f"{about.name}.json").write_bytes(msgspec.json.encode(_log(logs, about)))
+        (folder / "logs" / f"{file_name(about.name)}.json").write_bytes(msgspec.json.encode(_log(logs, about)))
         model = "from_log --model_args logs=logs"
     load = f"python -m lmms_eval --include_path . --tasks {about.name} --model {model}"
     notes = ["In this folder:", "", f"`{load}`", "", "`accuracy_closed` is over choices and yes/no."]

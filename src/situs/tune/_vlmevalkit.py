@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
+from situs._files import file_name
 from situs.profiles import Image
 from situs.tune._about import About
 from situs.tune._example import CLOSED, Example
@@ -46,10 +47,11 @@ _ABOUT = ("item_id", "category", "l2-category", "bench_split")
 
 def write_vlmevalkit(examples: Iterator[Example], folder: Path, about: About) -> Written:
     """`<name>.tsv`, `<name>_openended.tsv` and, of a run, `<model>_<name>.tsv`, for the folder `$LMUData`."""
-    choices = _Table(folder / f"{about.name}.tsv", ("answer", *_LETTERS[:8]), about.pixels)
-    others = _Table(folder / f"{about.name}_openended.tsv", ("answer",), about.pixels)
+    name = file_name(about.name)
+    choices = _Table(folder / f"{name}.tsv", ("answer", *_LETTERS[:8]), about.pixels)
+    others = _Table(folder / f"{name}_openended.tsv", ("answer",), about.pixels)
     said = _Table(
-        folder / f"{_file_name(about.model)}_{about.name}.tsv", ("answer", *_LETTERS[:8], "prediction", "response")
+        folder / f"{file_name(about.model or 'model')}_{name}.tsv", ("answer", *_LETTERS[:8], "prediction", "response")
     )
     left_out: dict[str, int] = {}
     for example in examples:
@@ -160,7 +162,3 @@ def _prediction(example: Example) -> str:
     assert example.said is not None
     read = example.said.read
     return {"yes": "A", "no": "B"}.get(read, read) or _NO_ANSWER
-
-
-def _file_name(model: str) -> str:
-    return "".join(c if c.isalnum() or c in "-." else "-" for c in model).strip("-.") or "model"

@@ -88,11 +88,11 @@ class Captioning:
         if normal.value:
             facts.append(normal)
             recorded = " It was labelled normal for age." if NORMAL in ledger.annotation.study_labels else ""
-            return (f"No finding is annotated {place}.{recorded}", f"The reader marked nothing {place}.{recorded}")
+            return (f"No finding was marked {place}.{recorded}", f"The reader marked nothing {place}.{recorded}")
         whole = f" Recorded for the study as a whole: {listed(overall)}." if overall else ""
         if not parts:
             return (whole.strip(),) if whole else ()
         return (
-            f"Annotated {place}: {'; '.join(parts)}.{whole}",
-            f"{opening('; '.join(parts))}. This is what the reader marked {place}.{whole}",
+            f"{opening(place)}: {'; '.join(parts)}.{whole}",
+            f"{opening('; '.join(parts))}. The reader marked this {place}.{whole}",
         )

@@ -19,9 +19,10 @@ class Counting:
     name = "counting"
 
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
-        """One for every kind that is annotated."""
+        """One for every kind that is annotated and that anyone counts."""
         for name in ledger.labels:
-            yield Question(self.name, "number", {"finding": name})
+            if finding(name).counted:
+                yield Question(self.name, "number", {"finding": name})
 
     def pose(self, ledger: BoxLedger, question: Question, patient_id: str, seed: int) -> Item | NotAsked:
         """Put one question."""

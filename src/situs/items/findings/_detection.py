@@ -8,7 +8,7 @@ from situs.facts import ANY, BoxLedger, Fact
 from situs.items._posed import NotAsked, Question
 from situs.items._record import Item, Step, YesNo, item_id
 from situs.items.findings._compose import compose, finding, frame_of, place_step, said
-from situs.items.findings._words import counted, opening, worded
+from situs.items.findings._words import counted, worded
 
 __all__ = ["Detection"]
 
@@ -50,13 +50,13 @@ class Detection:
             places: tuple[Step, ...] = ()
             if name == ANY:
                 there = ledger.fact("labels", *subjects[1:])
-                signs = [(f"Something is annotated {place}.", (there, ledger.fact("frames", ANY)))]
+                signs = [(f"The reader marked something {place}.", (there, ledger.fact("frames", ANY)))]
             else:
                 fact, count = ledger.fact("boxes", *subjects), ledger.fact("box_count", *subjects)
                 many = counted(len(boxes), "box", "boxes")
-                signs = [(f"{opening(about.phrase)} is annotated {place}, in {many}.", (count,))]
+                signs = [(f"The reader marked {about.phrase} {place}, in {many}.", (count,))]
                 places = (place_step(f"It lies in the boxes given, {many} in all.", (fact, count), boxes),)
-            conclusion = f"Yes: {about.phrase if name != ANY else 'a finding'} is annotated {place}."
+            conclusion = f"Yes: the reader marked {about.phrase if name != ANY else 'a finding'} {place}."
             return compose(
                 ledger,
                 question,
@@ -82,7 +82,7 @@ class Detection:
         else:
             nearest = ledger.fact("nearest_like", name, str(frame))
             why = (f"The nearest box of it or of anything like it is {nearest.value} frames away.", (nearest,))
-        none = "No finding" if name == ANY else f"No {about.bare}"
+        none = "no finding" if name == ANY else f"no {about.bare}"
         return compose(
             ledger,
             question,
@@ -90,6 +90,6 @@ class Detection:
             text=text,
             answer=YesNo(False),
             signs=[why],
-            conclusion=f"No: {none[0].lower()}{none[1:]} is annotated {place}.",
+            conclusion=f"No: the reader marked {none} {place}.",
             tags=tags,
         )

@@ -9,7 +9,7 @@ from situs.facts import BoxLedger, Fact
 from situs.items._posed import NotAsked, Question
 from situs.items._record import Choice, Item, Option, YesNo, item_id, mark_label
 from situs.items.findings._compose import compose, finding, frame_of, place_step, said
-from situs.items.findings._words import opening, worded
+from situs.items.findings._words import worded
 from situs.space import FrameBox
 
 __all__ = ["Diagnosis"]
@@ -77,7 +77,7 @@ class Diagnosis:
             answer=Choice(name),
             signs=[(f"The mark lies in a box labelled {finding(name).bare}.", (fact,))],
             places=(place_step("This is the box around the mark.", (fact,), (box,)),),
-            conclusion=f"It is annotated as {finding(name).phrase}.",
+            conclusion=f"It is {finding(name).phrase}.",
             boxes=(*said((box,)), mark),
             pool=pool,
             tags=(f"finding:{name}", "ask:mark"),
@@ -98,9 +98,9 @@ class Diagnosis:
             patient_id,
             text=text,
             answer=Choice(own[0]),
-            signs=[(f"{opening(finding(own[0]).phrase)} is annotated.", (fact, ledger.fact("labels")))],
+            signs=[(f"The reader marked {finding(own[0]).phrase}.", (fact, ledger.fact("labels")))],
             places=(place_step("The boxes given show where.", (fact,), ledger.boxes_of(own[0])),),
-            conclusion=f"It is annotated as {finding(own[0]).phrase}.",
+            conclusion=f"It is {finding(own[0]).phrase}.",
             boxes=said(ledger.boxes_of(own[0])),
             pool=pool,
             tags=(f"finding:{own[0]}", "ask:kind"),

@@ -74,7 +74,7 @@ class Localization:
         fact, count = ledger.fact("boxes", *subjects), ledger.fact("box_count", *subjects)
         about, many = finding(name), counted(len(boxes), "box", "boxes")
         place = "on this slice" if frame is not None else "in this volume"
-        sign = (f"{opening(about.phrase)} is annotated {place}.", (fact,))
+        sign = (f"The reader marked {about.phrase} {place}.", (fact,))
         return compose(
             ledger,
             question,
@@ -83,7 +83,7 @@ class Localization:
             answer=Boxes(said(boxes)),
             signs=[sign],
             places=(place_step(f"It lies in {many}.", (fact, count), boxes),),
-            conclusion=f"{opening(about.phrase)} is annotated {place} in {many}.",
+            conclusion=f"The reader marked {about.phrase} {place} in {many}.",
             boxes=said(boxes),
             needs=() if frame is not None else ("frame_count",),
             tags=(f"finding:{name}", "ask:boxes"),
@@ -116,7 +116,7 @@ class Localization:
             if run and len(frames) > 1:
                 return NotAsked("its frames are one run, which is asked as a range")
             answer = Frames(frames, contiguous=run)
-            conclusion = f"{opening(about.phrase)} is annotated on the frames of these boxes."
+            conclusion = f"The reader marked {about.phrase} on the frames of these boxes."
         return compose(
             ledger,
             question,
@@ -125,7 +125,7 @@ class Localization:
             answer=answer,
             signs=[
                 (
-                    f"{opening(about.phrase)} is annotated on {counted(len(frames), 'frame', 'frames')}.",
+                    f"The reader marked {about.phrase} on {counted(len(frames), 'frame', 'frames')}.",
                     (ledger.fact("frame_count", name), where),
                 )
             ],
@@ -164,7 +164,7 @@ class Localization:
             patient_id,
             text=self._text(ledger, question, seed, f"localization.{ask}.{level}"),
             answer=Choice(str(fact.value)),
-            signs=[(f"{opening(about.phrase)} is annotated here.", (ledger.fact("boxes", *subjects),))],
+            signs=[(f"The reader marked {about.phrase} here.", (ledger.fact("boxes", *subjects),))],
             places=(where,),
             conclusion=f"{opening(about.phrase)} lies {words if ask == 'side' else f'in {words}'}.",
             facts=(fact, *((ledger.fact("midline"),) if ask == "side" else ())),

@@ -10,123 +10,126 @@ __all__ = ["WORDINGS", "counted", "listed", "opening", "worded"]
 
 WORDINGS: dict[str, tuple[str, ...]] = {
     "detection.slice": (
-        "Is {phrase} annotated on this slice?",
-        "Does the reader's annotation of this slice include {phrase}?",
-        "Has {phrase} been marked on this slice?",
+        "Did the reader mark {phrase} on this slice?",
+        "Has the reader marked {phrase} on this slice?",
+        "According to the reader, does this slice show {phrase}?",
     ),
     "detection.volume": (
-        "Is {phrase} annotated in this volume?",
-        "Does the reader's annotation of this scan include {phrase}?",
-        "Has {phrase} been marked on any frame of this volume?",
+        "Did the reader mark {phrase} in this volume?",
+        "Has the reader marked {phrase} on any frame of this volume?",
+        "According to the reader, does this volume show {phrase}?",
     ),
     "localization.boxes.slice": (
-        "Where on this slice is {phrase} annotated? Give one box for each place.",
-        "Mark {phrase} on this slice as the reader did, one box for each place.",
-        "Draw a box around each place on this slice where {phrase} is annotated.",
+        "Where on this slice {is_} {phrase} seen? Give one box for each place.",
+        "Mark {phrase} on this slice, with one box for each place.",
+        "Draw a box around each place on this slice that shows {phrase}.",
     ),
     "localization.boxes.volume": (
-        "On which frames is {phrase} seen, and where? Give one box for each place on each frame.",
-        "Mark {phrase} throughout this volume as the reader did: one box for each place on each frame.",
-        "Where in this volume is {phrase} annotated? Give the frame and a box for each place.",
+        "On which frames {is_} {phrase} seen, and where? Give one box for each place on each frame.",
+        "Mark {phrase} throughout this volume, with one box for each place on each frame.",
+        "Where in this volume {is_} {phrase} seen? Give the frame and a box for each place.",
     ),
     "localization.frames": (
-        "On which frames is {phrase} annotated?",
-        "Which frames of this volume show {phrase}, as annotated?",
-        "Name every frame on which {phrase} has been marked.",
+        "On which frames {is_} {phrase} seen?",
+        "Which frames of this volume show {phrase}?",
+        "Name every frame that shows {phrase}.",
     ),
     "localization.range": (
-        "From which frame to which is {phrase} annotated?",
-        "Over which range of frames does {phrase} extend, as annotated?",
-        "Give the first and the last frame on which {phrase} has been marked.",
+        "From which frame to which {is_} {phrase} seen?",
+        "Over which range of frames {is_} {phrase} seen?",
+        "Give the first and the last frame that show {phrase}.",
     ),
     "localization.largest": (
-        "On which frame does {phrase} cover the largest area, as annotated?",
-        "Which frame shows {phrase} at its largest, by the area of the annotated boxes?",
-        "On which frame are the boxes around {phrase} largest in total?",
+        "On which frame {is_} {phrase} largest, by the area of the boxes around it?",
+        "Which frame shows {phrase} at its largest, by the area of the boxes around it?",
+        "On which frame do the boxes around {phrase} cover the largest area?",
     ),
     "localization.side.slice": (
-        "On which side of the picture does {phrase} lie on this slice, as annotated?",
-        "On this slice, which side of the image holds {phrase}: its left, its right, or both?",
-        "Seen on this slice, is {phrase} on the left of the image, on the right, or on both sides of the midline?",
+        "On which side of the image {is_} {phrase} seen on this slice?",
+        "On this slice, which side of the image shows {phrase}: its left, its right, or both?",
+        "On this slice, {is_} {phrase} on the left of the image, on the right, or on both sides of the midline?",
     ),
     "localization.side.volume": (
-        "On which side of the pictures does {phrase} lie in this volume, as annotated?",
-        "Over the whole volume, which side of the image holds {phrase}: its left, its right, or both?",
-        "Taking all frames, is {phrase} on the left of the image, on the right, or on both sides of the midline?",
+        "On which side of the images {is_} {phrase} seen in this volume?",
+        "Over the whole volume, which side of the image shows {phrase}: its left, its right, or both?",
+        "Taking all frames, {is_} {phrase} on the left of the image, on the right, or on both sides of the midline?",
     ),
     "localization.compartment.slice": (
-        "In which compartment of the knee does {phrase} lie on this slice, as annotated?",
-        "On this slice, is {phrase} in the medial or in the lateral compartment?",
-        "Which compartment holds {phrase} on this slice?",
+        "In which compartment of the knee {is_} {phrase} seen on this slice?",
+        "On this slice, {is_} {phrase} in the medial or in the lateral compartment?",
+        "Which compartment of the knee shows {phrase} on this slice?",
     ),
     "localization.compartment.volume": (
-        "In which compartment of the knee does {phrase} lie in this volume, as annotated?",
-        "Over the whole volume, is {phrase} in the medial or in the lateral compartment?",
-        "Which compartment holds {phrase} in this volume?",
+        "In which compartment of the knee {is_} {phrase} seen in this volume?",
+        "Over the whole volume, {is_} {phrase} in the medial or in the lateral compartment?",
+        "Which compartment of the knee shows {phrase} in this volume?",
     ),
     "counting": (
-        "How many separate {plural} are annotated in this volume? Boxes on neighbouring frames that overlap are one.",
-        "Count the separate {plural} annotated in this volume; what continues from frame to frame counts once.",
-        "What is the number of separate {plural} in this volume, as annotated, each counted once over all its frames?",
+        "How many separate {plural} did the reader mark in this volume? Count each once, over all its frames.",
+        "Count the separate {plural} that the reader marked in this volume, each once over all its frames.",
+        "What is the number of separate {plural} that the reader marked in this volume, each counted once?",
     ),
     "classification.one.slice": (
-        "Which of these findings is annotated on this slice?",
-        "One of these is annotated on this slice. Which?",
-        "Which finding did the reader mark on this slice?",
+        "Which of these findings did the reader mark on this slice?",
+        "The reader marked one of these findings on this slice. Which?",
+        "According to the reader, which of these findings does this slice show?",
     ),
     "classification.one.volume": (
-        "Which of these findings is annotated in this volume?",
-        "One of these is annotated in this volume. Which?",
-        "Which finding did the reader mark in this scan?",
+        "Which of these findings did the reader mark in this volume?",
+        "The reader marked one of these findings in this volume. Which?",
+        "According to the reader, which of these findings does this volume show?",
     ),
     "classification.several.slice": (
-        "Which of these findings are annotated on this slice? Name all that apply.",
-        "Choose every one of these that the reader marked on this slice.",
-        "Which of the following are annotated on this slice? There may be one or more.",
+        "Which of these findings did the reader mark on this slice? Name all that apply.",
+        "Choose every one of these findings that the reader marked on this slice.",
+        "According to the reader, which of these findings does this slice show? There may be one or more.",
     ),
     "classification.several.volume": (
-        "Which of these findings are annotated in this volume? Name all that apply.",
-        "Choose every one of these that the reader marked in this scan.",
-        "Which of the following are annotated in this volume? There may be one or more.",
+        "Which of these findings did the reader mark in this volume? Name all that apply.",
+        "Choose every one of these findings that the reader marked in this volume.",
+        "According to the reader, which of these findings does this volume show? There may be one or more.",
     ),
     "diagnosis.mark": (
-        "The letter P marks a finding on this slice. How did the reader label it?",
-        "Which label did the reader give to the finding at P on this slice?",
-        "What is the finding at the mark P, as annotated?",
+        "The letter P marks a finding on this slice. What is it?",
+        "What is the finding at the mark P on this slice?",
+        "Which of these is the finding at the mark P?",
     ),
     "diagnosis.kind": (
-        "Which of these, easily taken for one another, is annotated in this volume?",
-        "Only one of these kindred findings is annotated in this volume. Which?",
+        "Which of these, easily taken for one another, did the reader mark in this volume?",
+        "The reader marked only one of these look-alikes in this volume. Which?",
         "Which of these alternatives did the reader settle on in this volume?",
     ),
     "diagnosis.study": (
         "How was this study read as a whole?",
-        "Which label was given to this study as a whole?",
-        "What is the overall reading of this study, as recorded?",
+        "What is the overall impression of this study?",
+        "Which of these is the overall reading of this study?",
     ),
     "diagnosis.study_yes_no": (
-        "Was this study as a whole labelled as showing {phrase}?",
-        "Is {phrase} recorded for this study as a whole?",
-        "Does the overall label of this study say {phrase}?",
+        "Was this study read as showing {phrase}?",
+        "According to the reader, does this study as a whole show {phrase}?",
+        "Did the reader record {phrase} for this study as a whole?",
     ),
     "captioning.slice": (
-        "Describe what is annotated on this slice.",
-        "Write a short description of the findings annotated on this slice.",
-        "Sum up in a sentence or two what the reader marked on this slice.",
+        "Describe the findings on this slice.",
+        "Write a short description of the findings on this slice.",
+        "Sum up the findings on this slice in a sentence or two.",
     ),
     "captioning.volume": (
-        "Describe what is annotated in this volume.",
-        "Write a short description of the findings annotated in this volume.",
-        "Sum up in a few sentences what the reader marked in this scan.",
+        "Describe the findings in this volume.",
+        "Write a short description of the findings in this volume.",
+        "Sum up the findings in this volume in a few sentences.",
     ),
 }
+"""Where nothing marked would not prove that nothing is there, the question is what the reader marked."""
 
 
 def worded(kind: str, item_id: str, seed: int, finding: Finding | None = None) -> str:
     """The question in the wording that seed and item pick; every wording means the same."""
     choices = WORDINGS[kind]
     text = choices[int(digest("wording", str(seed), item_id, size=4), 16) % len(choices)]
-    return text if finding is None else text.format(phrase=finding.phrase, plural=finding.plural)
+    if finding is None:
+        return text
+    return text.format(phrase=finding.phrase, plural=finding.plural, is_="are" if finding.is_plural else "is")
 
 
 def listed(words: list[str]) -> str:

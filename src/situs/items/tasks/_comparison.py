@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from situs._files import digest
-from situs.anatomy import Naming
+from situs.anatomy import Naming, compared, measured, ranked
 from situs.facts import WHOLE, Fact, Ledger, is_cut, number, span
-from situs.items._posed import NotAsked, Posed, Question, find_step, measured, quantity
+from situs.items._posed import NotAsked, Posed, Question, find_step, quantity
+from situs.items._posed import measured as measurement
 from situs.items._record import Choice, Number, Option, Step
 from situs.items._subjects import Subject, including_lesions, resolve, sized, world_box
-from situs.items.tasks._shared import BEYOND, CANNOT_TELL, obstacle
+from situs.items.tasks._shared import BEYOND, CANNOT_TELL, by_canonical, obstacle
 from situs.space import Side
 
 __all__ = ["Comparison"]
-
-_FEW_OF_MANY = 40
-"""Of the many sets of four or five organs, one in so many is asked about, the same for all patients."""
-
-_COMPARED = ("organ", "lesion_part")
 
 _SIDED = ("side_convention",)
 
@@ -33,46 +28,45 @@ class Comparison:
     name = "comparison"
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """Pairs and triples of organs, and every positional pair of left and right."""
-        organs = [s for s in subjects if s.term.kind in _COMPARED and s.term.ask_size]
-        for a, b in itertools.combinations(organs, 2):
-            if a.term.partner == b.key:
-                continue
-            for asked, beyond in itertools.product(("larger", "smaller"), ({}, BEYOND)):
+        """The pairs, sets and sides that the table of relevance names."""
+        known = by_canonical(s for s in subjects if s.term.ask_size)
+        for a, b in _present(known, compared("larger")):
+            for beyond in ({}, BEYOND):
                 yield Question(
                     self.name,
                     "choice",
-                    {"ask": "larger", "a": a.key, "b": b.key, "which": asked, **beyond},
-                    family=f"{a.key}|{b.key}",
-                    primary=(asked == "larger") == (int(digest(a.key, b.key), 16) % 2 == 0),
+                    {"ask": "larger", "a": a, "b": b, "which": "larger", **beyond},
+                    family=f"{a}|{b}",
                     named_only=True,
                     must_offer=beyond.get("or", ""),
                 )
-        for count in (3, 4, 5):
-            for several in itertools.combinations(organs, count):
-                keys = "+".join(s.key for s in several)
-                if count == 3 or int(digest(keys), 16) % _FEW_OF_MANY == 0:
-                    for beyond in ({}, BEYOND):
-                        yield Question(
-                            self.name,
-                            "choice",
-                            {"ask": "rank", "of": keys, **beyond},
-                            family=f"rank|{keys}",
-                            named_only=True,
-                            must_offer=beyond.get("or", ""),
-                        )
-        for a, b in itertools.permutations(organs, 2):
-            yield Question(
-                self.name,
-                "number",
-                {"ask": "ratio", "a": a.key, "b": b.key},
-                family="ratio|" + "|".join(sorted((a.key, b.key))),
-            )
+        for several in _present(known, ranked()):
+            keys = "+".join(sorted(several))
+            for beyond in ({}, BEYOND):
+                yield Question(
+                    self.name,
+                    "choice",
+                    {"ask": "rank", "of": keys, **beyond},
+                    family=f"rank|{keys}",
+                    named_only=True,
+                    must_offer=beyond.get("or", ""),
+                )
+        for a, b in _present(known, compared("ratio")):
+            pair = "|".join(sorted((a, b)))
+            yield Question(self.name, "number", {"ask": "ratio", "a": a, "b": b}, family=f"ratio|{pair}")
         for subject in subjects:
             entry = subject.term
-            whole = entry.ask_size and entry.naming is Naming.POSITIONAL and entry.side is Side.LEFT
-            if whole and entry.partner is not None and entry.partner in ledger.regions:
-                yield Question(self.name, "choice", {"ask": "left_right", "left": entry.name, "right": entry.partner})
+            sided = entry.ask_size and entry.naming is Naming.POSITIONAL and entry.side is Side.LEFT
+            if sided and entry.partner in ledger.regions and "larger" in measured(entry).left_right:
+                sides = {"ask": "left_right", "left": entry.name, "right": str(entry.partner)}
+                for beyond in ({}, BEYOND):
+                    yield Question(
+                        self.name,
+                        "choice",
+                        {**sides, **beyond},
+                        family=f"left_right|{entry.name}",
+                        must_offer=beyond.get("or", ""),
+                    )
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the volumes differ beyond what voxels and annotation leave open."""
@@ -150,13 +144,21 @@ class Comparison:
         noun = re.sub(r"\b(left|right) ", "", resolve(ledger, parameters["left"]).bare)
         lesions = ", including its lesions" if any(s.structure.endswith(WHOLE) for s in (left, right)) else ""
         text = f"Which {noun}{lesions}{',' if lesions else ''} is larger by volume?"
-        pool = (Option("left", "the left"), Option("right", "the right"), _CUT)
+        beyond = "or" in parameters
+        pool = (Option("left", "the left"), Option("right", "the right"), *((_CUT,) if beyond else ()))
         order = _order(ledger, [left, right])
         if isinstance(order, NotAsked):
-            return _cannot_tell(ledger, [left, right], text, pool, order, needs=_SIDED)
+            return _cannot_tell(ledger, [left, right], text, pool, order, needs=_SIDED) if beyond else order
         side = "left" if order[0] is left else "right"
         conclusion = f"The {side} {noun} is larger."
         return _posed(ledger, order, text=text, answer=Choice(side), pool=pool, conclusion=conclusion, needs=_SIDED)
+
+
+def _present(known: Mapping[str, Subject], sets: Iterable[Sequence[str]]) -> Iterator[list[str]]:
+    """Keys of the sets of which the patient has every structure."""
+    for names in sets:
+        if all(name in known for name in names):
+            yield [known[name].key for name in names]
 
 
 def _cannot_tell(
@@ -227,12 +229,12 @@ def _posed(
     for subject, volume in zip(order, volumes):
         at_least = "at least " if is_cut(volume) else ""
         words = f"{subject.opening} fills {at_least}{quantity(number(volume), 'mL')}."
-        steps.append(Step("measure", words, (volume.fact_id,), (), measured(volume)))
+        steps.append(Step("measure", words, (volume.fact_id,), (), measurement(volume)))
     for (larger, smaller), ratio in zip(itertools.pairwise(order), ratios):
         if cannot_tell:
             break
         words = f"{larger.opening} is {quantity(number(ratio), '')} times as large as {smaller.phrase}."
-        steps.append(Step("compare", words, (ratio.fact_id,), (), measured(ratio, 1.0)))
+        steps.append(Step("compare", words, (ratio.fact_id,), (), measurement(ratio, 1.0)))
     steps.append(Step("conclude", conclusion, tuple(fact.fact_id for fact in (*volumes, *ratios))))
     tightest = min(ratios, key=lambda fact: span(fact)[0])
     low = span(tightest)[0]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 
 from situs.facts import Ledger, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import YesNo
 from situs.items._subjects import Subject, resolve
-from situs.items.tasks._shared import OWN_ORGAN, compose, measure_step, obstacle, own_organ
+from situs.items.tasks._shared import FAR, OWN_ORGAN, compose, measure_step, obstacle, own_organ, relevant_to
 
 __all__ = ["Contact"]
 
@@ -20,11 +19,12 @@ class Contact:
     name = "contact"
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """Every lesion against every vessel and organ."""
+        """Every lesion against the vessels and organs around its own."""
         lesions = [s for s in subjects if s.is_lesion]
-        others = [s for s in subjects if s.term.kind in ("vessel", "organ")]
-        for lesion, other in itertools.product(lesions, others):
-            yield Question(self.name, "yes_no", {"a": lesion.key, "b": other.key})
+        others = [s for s in subjects if s.term.kind in ("vessel", "organ", "tract")]
+        for lesion in lesions:
+            for other in relevant_to(ledger, lesion, others):
+                yield Question(self.name, "yes_no", {"a": lesion.key, "b": other.key})
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Yes on a clear area of contact that a voxel of erosion leaves, no on a gap that a voxel does not close."""
@@ -38,6 +38,8 @@ class Contact:
         area, gap, eroded = (ledger.fact(kind, a.structure, b.structure) for kind in kinds)
         truth, faces = ledger.recipe.truth, ledger.regions.grid.affine.face_areas_mm2
         clear = max(truth.contact_mm2, truth.contact_faces * max(faces))
+        if number(gap) > truth.contact_reach_mm:
+            return FAR
         touches = number(eroded) >= clear and number(gap) == 0
         if not touches and span(gap)[0] <= 0:
             return NotAsked("contact too close to call")

@@ -6,11 +6,12 @@ import itertools
 from collections.abc import Iterator
 
 from situs._files import digest
+from situs.anatomy import is_sided_lesion
 from situs.facts import Fact, Ledger, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Option, Step, YesNo
 from situs.items._subjects import Subject, resolve
-from situs.items.tasks._shared import OWN_ORGAN, compose, measure_step, obstacle, own_organ
+from situs.items.tasks._shared import FAR, OWN_ORGAN, compose, measure_step, obstacle, own_organ, relevant_to
 from situs.space import AXES, Axis, Direction
 
 __all__ = ["DirectionTask"]
@@ -31,6 +32,9 @@ _OPTION = {
     Direction.SUPERIOR: "above",
     Direction.INFERIOR: "below",
 }
+KNOWN = NotAsked("the whole organ of the lesion lies so")
+_FORMS = 9
+"""Of so many pairs, three are asked for the main direction in a plane, the others along each axis."""
 _KINDS = ("organ", "vessel", "lesion")
 """What a reader takes bearings from; a vertebra against a rib is no question."""
 
@@ -44,32 +48,23 @@ class DirectionTask:
     name = "direction"
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """Every ordered or unordered pair of bearings, on every axis."""
+        """Every lesion and its organ's neighbours, and named neighbours; each pair one way round, in one form.
+
+        Which way and form is fixed by the names, so that a bench never asks a pair both ways.
+        """
         bearings = [s for s in subjects if s.term.kind in _KINDS]
-        for first, second in itertools.combinations(bearings, 2):
-            a, b = (first, second) if first.is_lesion or not second.is_lesion else (second, first)
-            if a.is_lesion and b.is_lesion:
-                continue
+        for a, b in _pairs(ledger, bearings):
             pair = f"{a.key}|{b.key}"
-            for axis in AXES:
-                for claim in (axis.positive, axis.negative):
-                    yield Question(
-                        self.name,
-                        "yes_no",
-                        {"a": a.key, "b": b.key, "claim": claim.value},
-                        family=f"yes_no|{pair}|{axis}",
-                        primary=_coin(pair, axis) == (claim is axis.positive),
-                        textbook=not a.is_lesion,
-                    )
-            for (x, y), left_out in itertools.product(((a, b), (b, a)), AXES):
-                yield Question(
-                    self.name,
-                    "choice",
-                    {"a": x.key, "b": y.key, "plane": "+".join(axis for axis in AXES if axis is not left_out)},
-                    family=f"choice|{pair}",
-                    primary=x is a and left_out is AXES[int(digest(pair), 16) % 3],
-                    textbook=not a.is_lesion,
-                )
+            left_out = int(digest(pair), 16) % _FORMS
+            if left_out < len(AXES):
+                plane = "+".join(axis for number, axis in enumerate(AXES) if number != left_out)
+                parameters = {"a": a.key, "b": b.key, "plane": plane}
+                yield Question(self.name, "choice", parameters, family=pair, textbook=not a.is_lesion)
+                continue
+            for axis in _axes(ledger, a, b):
+                claim = axis.positive if _coin(pair, axis) else axis.negative
+                parameters = {"a": a.key, "b": b.key, "claim": claim.value}
+                yield Question(self.name, "yes_no", parameters, family=f"{pair}|{axis}", textbook=not a.is_lesion)
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the direction holds for nearly all voxels, beyond the margin, however the patient is turned."""
@@ -79,6 +74,9 @@ class DirectionTask:
             return found
         if a.is_lesion != b.is_lesion and own_organ(ledger, *((a, b) if a.is_lesion else (b, a))):
             return OWN_ORGAN
+        far = ledger.recipe.truth.far_centres_mm
+        if number(ledger.fact("centre_distance", a.structure, b.structure)) > far:
+            return FAR
         if ledger.fact("enveloping", a.structure, b.structure).value:
             return NotAsked("one structure envelops the other")
         if question.form == "yes_no":
@@ -91,6 +89,8 @@ class DirectionTask:
             return NotAsked("direction too close to call")
         if _named_apart(a, b, claim.axis):
             return NotAsked("the names give the side away")
+        if _follows_from_organ(ledger, a, b, found):
+            return KNOWN
         right = found is claim
         view = ", from the patient's point of view" if claim.axis is Axis.LEFT_RIGHT else ""
         return _posed(
@@ -112,6 +112,8 @@ class DirectionTask:
                 continue
             if _named_apart(a, b, axis):
                 return NotAsked("the names give the side away")
+            if _follows_from_organ(ledger, a, b, found):
+                return KNOWN
             return _posed(
                 ledger,
                 a,
@@ -126,6 +128,35 @@ class DirectionTask:
         return NotAsked("no single axis dominates")
 
 
+def _pairs(ledger: Ledger, bearings: list[Subject]) -> Iterator[tuple[Subject, Subject]]:
+    """Lesions with what lies around their organs, and organs or vessels that are neighbours."""
+    named = [s for s in bearings if not s.is_lesion]
+    for lesion in bearings:
+        if lesion.is_lesion:
+            yield from ((lesion, other) for other in relevant_to(ledger, lesion, named))
+    for a, b in itertools.combinations(named, 2):
+        if b.term.canonical in a.term.neighbours:
+            yield (a, b) if int(digest("order", a.key, b.key), 16) % 2 else (b, a)
+
+
+def _axes(ledger: Ledger, a: Subject, b: Subject) -> Iterator[Axis]:
+    """The axes along which it makes sense to ask."""
+    lesion = a.is_lesion and is_sided_lesion(ledger.terms[a.structure])
+    for axis in AXES:
+        # A vessel runs from top to bottom past everything beside it; the side of a paired organ is asked for plainly.
+        along = axis is Axis.SUPERIOR_INFERIOR and "vessel" in (a.term.kind, b.term.kind)
+        if not along and not (lesion and axis is Axis.LEFT_RIGHT):
+            yield axis
+
+
+def _follows_from_organ(ledger: Ledger, a: Subject, b: Subject, found: Direction) -> bool:
+    """Whether the whole organ of a lesion lies so: then nobody needs to look for the lesion."""
+    holder = ledger.fact("organ_of", a.structure).value if a.is_lesion else None
+    if holder is None or holder == b.structure:
+        return False
+    return _proved_for(ledger, str(holder), b.structure, found.axis) is found
+
+
 def _coin(pair: str, axis: Axis) -> bool:
     """Which of two opposite claims is the usual one: fixed per pair, so that all patients are asked the same."""
     return int(digest(pair, axis), 16) % 2 == 0
@@ -138,7 +169,11 @@ def _named_apart(a: Subject, b: Subject, axis: Axis) -> bool:
 
 
 def _proved(ledger: Ledger, a: Subject, b: Subject, axis: Axis) -> Direction | None:
-    fact = ledger.fact(f"direction.{axis}", a.structure, b.structure)
+    return _proved_for(ledger, a.structure, b.structure, axis)
+
+
+def _proved_for(ledger: Ledger, a: str, b: str, axis: Axis) -> Direction | None:
+    fact = ledger.fact(f"direction.{axis}", a, b)
     return Direction(str(fact.value)) if fact.value is not None and "unstable" not in fact.flags else None
 
 

@@ -1,26 +1,26 @@
-"""How long is it from top to bottom, on how many slices is it seen, and which is longer?"""
+"""How long is it from top to bottom, and which is longer?"""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 
-from situs._files import digest
-from situs.facts import (
-    Fact,
-    Ledger,
-    axial_spacing_mm,
-    has_axial_slices,
-    is_cut,
-    number,
-    spacing_text,
-    span,
-)
+from situs.anatomy import compared, measured
+from situs.facts import Fact, Ledger, axial_spacing_mm, is_cut, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Number, Option, Step
 from situs.items._subjects import Subject, including_lesions, resolve, sized
-from situs.items.tasks._shared import BEYOND, CANNOT_TELL, CUT, ISLANDS, compose, measure_step, obstacle
-from situs.space import Axis
+from situs.items.tasks._shared import (
+    BEYOND,
+    CANNOT_TELL,
+    CUT,
+    ISLANDS,
+    NO_LONGER,
+    by_canonical,
+    compose,
+    measure_step,
+    obstacle,
+)
+from situs.space import Axis, Side
 
 __all__ = ["Extent"]
 
@@ -29,41 +29,43 @@ _KIND = f"extent.{Axis.SUPERIOR_INFERIOR}"
 
 
 class Extent:
-    """Craniocaudal length: a number in cm or in slices, or the longer of two; and a lesion's diameter."""
+    """Craniocaudal length: a number in cm, or the longer of two; and a lesion's diameter."""
 
     name = "extent"
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """Every organ's length, and every pair of organs."""
-        organs = [s for s in subjects if s.term.kind == "organ" and s.term.ask_size]
-        spacing = spacing_text(ledger)
-        for subject in organs:
-            yield Question(self.name, "number", {"of": subject.key}, family=f"length|{subject.key}")
-            slices = {"ask": "slices", "of": subject.key, "mm": spacing}
-            yield Question(self.name, "number", slices, family=f"length|{subject.key}")
+        """The lengths and pairs that the table of relevance names, and the diameter of every lesion."""
         for subject in subjects:
             if subject.is_lesion:
                 yield Question(self.name, "number", {"ask": "diameter", "of": subject.key})
-        for a, b in itertools.combinations(organs, 2):
-            for which, beyond in itertools.product(("longer", "shorter"), ({}, BEYOND)):
+            elif subject.term.ask_size and measured(subject.term).length:
+                yield Question(self.name, "number", {"of": subject.key})
+        for a, b in self._pairs(ledger, subjects):
+            for beyond in ({}, BEYOND):
                 yield Question(
                     self.name,
                     "choice",
-                    {"a": a.key, "b": b.key, "which": which, **beyond},
-                    family=f"{a.key}|{b.key}",
-                    primary=(which == "longer") == (int(digest("extent", a.key, b.key), 16) % 2 == 0),
+                    {"a": a, "b": b, "which": "longer", **beyond},
+                    family=f"{a}|{b}",
                     named_only=True,
                     must_offer=beyond.get("or", ""),
                 )
+
+    def _pairs(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[tuple[str, str]]:
+        known = by_canonical(s for s in subjects if s.term.ask_size)
+        yield from ((known[a].key, known[b].key) for a, b in compared("longer") if a in known and b in known)
+        for entry in (s.term for s in subjects if s.term.ask_size and s.term.side is Side.LEFT):
+            if entry.partner in ledger.regions and "longer" in measured(entry).left_right:
+                yield entry.name, str(entry.partner)
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked of whole structures whose lengths are known well enough, or clearly differ."""
         if question.parameters.get("ask") == "diameter":
             return self._pose_diameter(ledger, resolve(ledger, question.parameters["of"]))
         if question.form == "number":
+            if "ask" in question.parameters:
+                return NO_LONGER
             subject = sized(ledger, resolve(ledger, question.parameters["of"]))
-            if question.parameters.get("ask") == "slices":
-                return self._pose_slices(ledger, subject, question.parameters["mm"])
             return self._pose_number(ledger, subject)
         a, b = (sized(ledger, resolve(ledger, question.parameters[key])) for key in ("a", "b"))
         return self._pose_longer(ledger, a, b, question.parameters["which"], beyond="or" in question.parameters)
@@ -111,32 +113,6 @@ class Extent:
             steps=(measure_step(f"On its largest slice it measures {quantity(value, 'mm')}.", fact),),
             conclusion=f"Its longest axial diameter is {quantity(value, 'mm')}.",
             needs=("scale",),
-            difficulty=2.0 * value / max(1e-6, high - low),
-        )
-
-    def _pose_slices(self, ledger: Ledger, subject: Subject, spacing: str) -> Posed | NotAsked:
-        found = obstacle(ledger, [subject], whole=True, oriented=True)
-        if found is not None:
-            return found
-        grid = ledger.regions.grid
-        if not has_axial_slices(grid) or spacing != spacing_text(ledger):
-            return NotAsked("not acquired in axial slices")
-        fact = ledger.fact("slices_spanned", subject.structure)
-        if "islands" in fact.flags:
-            return ISLANDS
-        value, (low, high) = number(fact), span(fact)
-        if "gaps" in fact.flags or (high - low) / 2 > ledger.recipe.truth.length_half_width * value:
-            return NotAsked("length not known well enough")
-        return compose(
-            ledger,
-            [subject],
-            text=f"The scan was acquired in axial slices {spacing} mm apart. "
-            f"How many of them does {subject.phrase} span?",
-            answer=Number(value, "slices", (low, high)),
-            facts=(fact,),
-            steps=(measure_step(f"From the first to the last that show it there are {value:.0f} slices.", fact),),
-            conclusion=f"It spans {value:.0f} slices.",
-            needs=("slice_order", "scale"),
             difficulty=2.0 * value / max(1e-6, high - low),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from situs.anatomy import is_sided_lesion
 from situs.facts import Ledger, number
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Option, Step
@@ -26,9 +27,9 @@ class LesionSide:
     name = "lesion_side"
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """One question per lesion family of the patient."""
+        """One question per lesion family of the patient whose organ is paired or has two halves."""
         for subject in subjects:
-            if subject.is_lesion:
+            if subject.is_lesion and is_sided_lesion(ledger.terms[subject.structure]):
                 yield Question(self.name, "choice", {"of": subject.key})
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 
 from situs._files import digest
-from situs.anatomy import term
+from situs.anatomy import is_part, lesion_family, measured
 from situs.facts import Ledger, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Option, Step
 from situs.items._subjects import ANY_LESION, Subject, resolve, second
-from situs.items.tasks._shared import ISLANDS, compose, measure_step, obstacle
+from situs.items.tasks._shared import FAR, ISLANDS, compose, measure_step, obstacle
 from situs.space import Axis
 
 __all__ = ["LesionOrgan", "LesionPair", "LesionPole"]
@@ -21,10 +22,6 @@ _THIRDS = (
     Option("middle", "the middle third"),
     Option("lower", "the lower third"),
 )
-
-
-_HOLDERS = ["liver", "spleen", "pancreas", "kidney_left", "kidney_right"]
-"""Organs offered beside the right one, the same for every patient."""
 
 
 class LesionOrgan:
@@ -47,22 +44,35 @@ class LesionOrgan:
         if fact.value is None:
             return NotAsked("no organ clearly holds the lesion")
         organ = resolve(ledger, str(fact.value))
-        organs = [*_HOLDERS, organ.key] if organ.key not in _HOLDERS else _HOLDERS
+        shown = (resolve(ledger, name) for name in ledger.structures if lesion_family(name) is None)
+        organs = [s for s in shown if s.key == organ.key or _may_hold(ledger, s, organ)]
+        if len(organs) < 2:
+            return NotAsked("no other organ annotated to tell it from")
         return compose(
             ledger,
             [subject],
-            text="In which organ does the largest annotated lesion lie?",
+            text="In which organ does the largest lesion lie?",
             answer=Choice(organ.key),
             facts=(fact,),
             steps=(Step("compare", "See which organ surrounds it.", (fact.fact_id,)),),
             conclusion=f"It lies in {organ.phrase}.",
             needs=("side_convention",),
-            pool=tuple(Option(name, f"the {term(name).plain}") for name in organs),
+            pool=tuple(Option(s.key, s.phrase) for s in organs),
         )
 
 
+def _may_hold(ledger: Ledger, other: Subject, organ: Subject) -> bool:
+    """Whether it is offered as a wrong organ: a measured one, and no part or whole of the right one.
+
+    Only what the scan shows is offered.
+    """
+    if other.term.kind != "organ" or not measured(other.term).limits_ml:
+        return False
+    return not is_part(other.term, organ.term, ledger.terms)
+
+
 class LesionPole:
-    """Asks in which third of its organ, from top to bottom, a lesion lies."""
+    """Asks in which third of its organ, from top to bottom, a lesion lies, where readers say so."""
 
     name = "lesion_pole"
 
@@ -82,6 +92,8 @@ class LesionPole:
         if holds.value is None:
             return NotAsked("no organ clearly holds the lesion")
         organ = str(holds.value)
+        if not measured(ledger.terms[organ]).thirds:
+            return NotAsked("nobody gives the third of this organ")
         if ledger.is_cut(ledger.whole(organ)):
             return NotAsked("structure cut off by the scan")
         height = ledger.fact("height_in", subject.structure, ledger.whole(organ))
@@ -95,7 +107,7 @@ class LesionPole:
         return compose(
             ledger,
             [subject],
-            text=f"In which third of its organ, from top to bottom, is {subject.phrase} centred?",
+            text=f"In which third of {_without_side(ledger, organ)}, from top to bottom, is {subject.phrase} centred?",
             answer=Choice(answer.value),
             facts=(height, holds),
             steps=(measure_step(f"Its centre lies at {quantity(number(height), 'fraction')} of the height.", height),),
@@ -106,28 +118,35 @@ class LesionPole:
         )
 
 
+def _without_side(ledger: Ledger, organ: str) -> str:
+    """`the kidney` for the left kidney: which one it is, is for the reader to find."""
+    return "the " + re.sub(r"\b(left|right) ", "", ledger.terms[organ].plain)
+
+
 class LesionPair:
     """Asks which of two lesions is larger, further forward, or higher."""
 
     name = "lesion_pair"
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """Every pair of lesion families, and the two largest of each, in three respects."""
+        """Every pair of lesion families, and the two largest of each, in the respects that make sense."""
         lesions = [s for s in subjects if s.is_lesion]
         twos = [(s, other) for s in lesions if (other := second(ledger, s)) is not None]
         for a, b in (*itertools.combinations(lesions, 2), *twos):
-            for ask in ("larger", "forward", "higher") if (a, b) not in twos else ("forward", "higher"):
+            for ask in _respects(ledger, a, b):
                 if int(digest(a.key, b.key, ask), 16) % 2:
                     a, b = b, a
                 yield Question(self.name, "choice", {"ask": ask, "a": a.key, "b": b.key})
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
-        """Asked if the two clearly differ in that respect."""
+        """Asked if the two are not far apart and clearly differ in that respect."""
         ask = question.parameters["ask"]
         a, b = resolve(ledger, question.parameters["a"]), resolve(ledger, question.parameters["b"])
         found = obstacle(ledger, [a, b], whole=True, oriented=ask != "larger")
         if found is not None:
             return found
+        if number(ledger.fact("centre_distance", a.structure, b.structure)) > ledger.recipe.truth.far_centres_mm:
+            return FAR
         if ask == "larger":
             fact = ledger.fact("volume_ratio", a.structure, b.structure)
             (low, high), neutral = span(fact), 1.0
@@ -155,3 +174,10 @@ class LesionPair:
             difficulty=abs(number(fact) - neutral) / max(1e-6, (high - low) / 2),
             pool=tuple(Option(s.key, s.phrase) for s in (a, b)),
         )
+
+
+def _respects(ledger: Ledger, a: Subject, b: Subject) -> tuple[str, ...]:
+    """Of one kind the largest is larger; of two organs nobody asks which lesion lies higher or further forward."""
+    one_kind = a.key.split(":")[1] == b.key.split(":")[1]
+    one_organ = ledger.terms[a.structure].part_of == ledger.terms[b.structure].part_of
+    return ("larger",) * (not one_kind) + ("forward", "higher") * one_organ

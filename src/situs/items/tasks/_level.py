@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from situs.anatomy import measured
 from situs.facts import LEVELS, Fact, Ledger, has_anchor, level_name, number, span
 from situs.items._posed import NotAsked, Posed, Question
 from situs.items._record import Choice, Option, Step
@@ -14,17 +15,6 @@ from situs.items.tasks._shared import BEYOND, CANNOT_TELL, CUT, ISLANDS, compose
 __all__ = ["Level"]
 
 _CUT = Option(CANNOT_TELL, "cannot be told, it is cut off")
-_PLACES = {
-    "centre": "is {} centred",
-    "top": "does the upper end of {} lie",
-    "bottom": "does the lower end of {} lie",
-}
-_POLES = _PLACES | {"top": "does the upper pole of {} lie", "bottom": "does the lower pole of {} lie"}
-_WITH_POLES = {"kidney_left", "kidney_right", "spleen"}
-_POOL = tuple(Option(name, name) for name in LEVELS if name != "C1")
-"""The atlas has no body, so it is never the answer."""
-_ENDS = {"kidney_left", "kidney_right", "liver", "spleen", "aorta", "urinary_bladder", "stomach", "gallbladder"}
-"""Structures whose ends readers give by vertebra."""
 
 
 class Level:
@@ -37,15 +27,16 @@ class Level:
         for subject in subjects:
             if subject.is_lesion:
                 yield Question(self.name, "choice", {"of": subject.key, "at": "centre"})
-            elif subject.key in _ENDS:
-                for end, beyond in itertools.product(("top", "bottom"), ({}, BEYOND)):
-                    yield Question(
-                        self.name,
-                        "choice",
-                        {"of": subject.key, "at": end, **beyond},
-                        family=f"{subject.key}|{end}",
-                        must_offer=beyond.get("or", ""),
-                    )
+                continue
+            ends = [end for end in ("top", "bottom") if _ending(subject, end)]
+            for end, beyond in itertools.product(ends, ({}, BEYOND)):
+                yield Question(
+                    self.name,
+                    "choice",
+                    {"of": subject.key, "at": end, **beyond},
+                    family=f"{subject.key}|{end}",
+                    must_offer=beyond.get("or", ""),
+                )
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the vertebrae can be counted from an anchor and both ways to read the level are clear."""
@@ -78,7 +69,7 @@ class Level:
             needs=("slice_order", "anchor"),
             tags=(f"level:{name}",),
             difficulty=(0.5 - abs(value - round(value))) / max(1e-6, (high - low) / 2),
-            pool=(*_POOL, _CUT) if beyond else _POOL,
+            pool=(*_vertebrae(ledger), _CUT) if beyond else _vertebrae(ledger),
         )
 
 
@@ -109,9 +100,23 @@ def _both(fact: Fact, beside: Fact) -> tuple[float, float]:
     return min(bounds), max(bounds)
 
 
+def _vertebrae(ledger: Ledger) -> tuple[Option, ...]:
+    """The vertebrae that the scan shows: no other is offered."""
+    if ledger.spine is None:
+        return ()
+    first, last = int(ledger.spine.levels[0]), int(ledger.spine.levels[-1])
+    return tuple(Option(name, name) for name in LEVELS[first : last + 1])
+
+
 def _text(subject: Subject, place: str) -> str:
-    ends = _POLES if subject.term.canonical in _WITH_POLES else _PLACES
-    return f"At which vertebral level {ends[place].format(subject.phrase)}?"
+    asked = "is {} centred" if place == "centre" else _ending(subject, place)
+    return f"At which vertebral level {asked.format(subject.phrase)}?"
+
+
+def _ending(subject: Subject, end: str) -> str:
+    """How readers ask for this end; empty if they do not."""
+    entry = measured(subject.term)
+    return entry.top if end == "top" else entry.bottom
 
 
 def _pose_cut(ledger: Ledger, subject: Subject, place: str) -> Posed | NotAsked:
@@ -128,5 +133,5 @@ def _pose_cut(ledger: Ledger, subject: Subject, place: str) -> Posed | NotAsked:
         steps=(Step("compare", "See whether that end is shown.", (fact.fact_id,)),),
         conclusion=f"{subject.opening} goes on beyond the scan there.",
         needs=("slice_order", "anchor"),
-        pool=(*_POOL, _CUT),
+        pool=(*_vertebrae(ledger), _CUT),
     )

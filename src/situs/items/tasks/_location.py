@@ -15,7 +15,7 @@ __all__ = ["Location"]
 
 
 class Location:
-    """Asks for the axial slices that show a structure, or for the box around a lesion.
+    """Asks for the axial slices that show a lesion, or for the box around it.
 
     How slices are numbered and boxes written is for the profile to say.
     """
@@ -23,11 +23,10 @@ class Location:
     name = "location"
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """The slices of every organ and lesion, and the box of every lesion."""
+        """The slices and the box of every lesion."""
         for subject in subjects:
-            if subject.is_lesion or (subject.term.kind == "organ" and subject.term.ask_size):
-                yield Question(self.name, "frames", {"of": subject.key})
             if subject.is_lesion:
+                yield Question(self.name, "frames", {"of": subject.key})
                 yield Question(self.name, "boxes", {"of": subject.key})
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from situs.anatomy import is_part, near_lesion
 from situs.facts import Fact, Ledger
 from situs.items._posed import NotAsked, Posed, find_step, measured
 from situs.items._record import Answer, Box, Option, Step
@@ -14,13 +15,17 @@ __all__ = [
     "BEYOND",
     "CANNOT_TELL",
     "CUT",
+    "FAR",
     "ISLANDS",
+    "NO_LONGER",
     "OWN_ORGAN",
     "UNDECLARED",
+    "by_canonical",
     "compose",
     "measure_step",
     "obstacle",
     "own_organ",
+    "relevant_to",
 ]
 
 CANNOT_TELL = "cut"
@@ -30,7 +35,9 @@ BEYOND = {"or": CANNOT_TELL}
 
 ALIKE = NotAsked("two lesions too alike in size to say which is the largest")
 CUT = NotAsked("structure cut off by the scan")
+FAR = NotAsked("too far apart to be asked about")
 ISLANDS = NotAsked("stray parts of its mask would change the answer")
+NO_LONGER = NotAsked("this question is no longer asked")
 OWN_ORGAN = NotAsked("it is the lesion's own organ, or its partner")
 UNDECLARED = NotAsked("the file declares no orientation, so sides are unknown")
 
@@ -47,13 +54,27 @@ def obstacle(ledger: Ledger, subjects: Iterable[Subject], *, whole: bool, orient
     return None
 
 
+def by_canonical(subjects: Iterable[Subject]) -> dict[str, Subject]:
+    """The named structures of a patient by canonical name, as the table of relevance has them."""
+    return {s.term.canonical: s for s in subjects if s.term.canonical and not s.is_lesion}
+
+
+def relevant_to(ledger: Ledger, lesion: Subject, others: Iterable[Subject]) -> list[Subject]:
+    """Those of the others that a lesion of this organ is held against; all of them if its organ is not known."""
+    near = near_lesion(ledger.terms[lesion.structure])
+    return [s for s in others if near is None or s.term.canonical in near or not s.term.canonical]
+
+
 def own_organ(ledger: Ledger, lesion: Subject, other: Subject) -> bool:
     """Whether the other is the organ of a lesion, or that organ's partner: the lesion's name tells as much."""
     part_of, entry = ledger.terms[lesion.structure].part_of, ledger.terms[other.structure]
     if part_of is not None and part_of in (entry.canonical, entry.part_of):
         return True
     holder = ledger.fact("organ_of", lesion.structure).value
-    return holder is not None and other.structure in (holder, ledger.terms[str(holder)].partner)
+    if holder is None:
+        return False
+    organ = ledger.terms[str(holder)]
+    return other.structure == organ.partner or is_part(entry, organ, ledger.terms)
 
 
 def measure_step(words: str, fact: Fact, threshold: float | None = None) -> Step:

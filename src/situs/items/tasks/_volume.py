@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 
+from situs.anatomy import measured
 from situs.facts import Fact, Ledger, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Answer, Choice, Number, Option, YesNo
@@ -14,12 +16,19 @@ from situs.items.tasks._shared import compose, measure_step, obstacle
 __all__ = ["VolumeEstimate"]
 
 
-def _ranges(ledger: Ledger) -> tuple[Option, ...]:
-    """The ranges that are offered, none overlapping another."""
-    return tuple(
-        Option(f"{low}-{high}", f"{low} to {high} mL" if low else f"less than {high} mL")
-        for low, high in itertools.pairwise(ledger.recipe.truth.volume_edges_ml)
-    )
+def _limits(ledger: Ledger, subject: Subject) -> tuple[float, ...]:
+    """Volumes that someone decides by; of a lesion and of a user's own structure, those of the recipe."""
+    if subject.is_lesion or not subject.term.canonical:
+        return tuple(float(edge) for edge in ledger.recipe.truth.volume_edges_ml if edge > 0)
+    return measured(subject.term).limits_ml
+
+
+def _ranges(limits: Sequence[float]) -> tuple[Option, ...]:
+    """The ranges between the limits, none overlapping another, from nothing to any size."""
+    inner = [Option(f"{low:g}-{high:g}", f"{low:g} to {high:g} mL") for low, high in itertools.pairwise(limits)]
+    first, last = limits[0], limits[-1]
+    least, most = Option(f"0-{first:g}", f"less than {first:g} mL"), Option(f"{last:g}-inf", f"more than {last:g} mL")
+    return (least, *inner, most)
 
 
 class VolumeEstimate:
@@ -28,15 +37,18 @@ class VolumeEstimate:
     name = "volume"
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """A number, a range and every limit, for each structure whose size makes sense to ask."""
+        """A number, a range or a limit, for each structure whose volume someone decides by."""
         for subject in subjects:
-            if not subject.term.ask_size:
+            limits = _limits(ledger, subject)
+            if not subject.term.ask_size or not limits:
                 continue
-            yield Question(self.name, "number", {"of": subject.key})
-            yield Question(self.name, "choice", {"ask": "range", "of": subject.key})
-            for limit in ledger.recipe.truth.volume_limits_ml:
-                parameters = {"ask": "more_than", "of": subject.key, "ml": str(limit)}
-                yield Question(self.name, "yes_no", parameters, family=f"more_than|{subject.key}|{limit}")
+            family = f"volume|{subject.key}"
+            yield Question(self.name, "number", {"of": subject.key}, family=family)
+            yield Question(self.name, "choice", {"ask": "range", "of": subject.key}, family=family)
+            if subject.is_lesion or subject.term.canonical:
+                for limit in limits:
+                    parameters = {"ask": "more_than", "of": subject.key, "ml": f"{limit:g}"}
+                    yield Question(self.name, "yes_no", parameters, family=family)
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the structure is not cut and its volume is known well enough for what is asked."""
@@ -51,7 +63,7 @@ class VolumeEstimate:
             case "range":
                 return self._pose_range(ledger, subject, fact)
             case _:
-                return self._pose_more_than(ledger, subject, fact, int(question.parameters["ml"]))
+                return self._pose_more_than(ledger, subject, fact, float(question.parameters["ml"]))
 
     def _pose_number(self, ledger: Ledger, subject: Subject, fact: Fact) -> Posed | NotAsked:
         value, (low, high) = number(fact), span(fact)
@@ -63,7 +75,8 @@ class VolumeEstimate:
 
     def _pose_range(self, ledger: Ledger, subject: Subject, fact: Fact) -> Posed | NotAsked:
         low, high = span(fact)
-        ranges, edges = _ranges(ledger), ledger.recipe.truth.volume_edges_ml
+        limits = _limits(ledger, subject)
+        ranges, edges = _ranges(limits), (0.0, *limits, math.inf)
         for option, (start, end) in zip(ranges, itertools.pairwise(edges)):
             if start <= low and high < end:
                 margin = min(number(fact) - start, end - number(fact)) / max(1e-6, (high - low) / 2)
@@ -71,15 +84,15 @@ class VolumeEstimate:
                 return _posed(ledger, subject, fact, text, Choice(option.value), margin, pool=ranges)
         return NotAsked("volume too near the edge of a range")
 
-    def _pose_more_than(self, ledger: Ledger, subject: Subject, fact: Fact, limit: int) -> Posed | NotAsked:
+    def _pose_more_than(self, ledger: Ledger, subject: Subject, fact: Fact, limit: float) -> Posed | NotAsked:
         value, (low, high) = number(fact), span(fact)
         if low <= limit <= high:
             return NotAsked("volume too close to the limit")
         if not limit / 3 <= value <= limit * 3:
             return NotAsked("volume nowhere near the limit")
-        text = f"Is {subject.phrase} larger than {limit} mL?"
+        text = f"Is {subject.phrase} larger than {limit:g} mL?"
         margin = abs(value - limit) / max(1e-6, (high - low) / 2)
-        return _posed(ledger, subject, fact, text, YesNo(low > limit), margin, threshold=float(limit))
+        return _posed(ledger, subject, fact, text, YesNo(low > limit), margin, threshold=limit)
 
 
 def _posed(

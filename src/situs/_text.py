@@ -1,0 +1,39 @@
+"""Text from data on its way to a person: no control code reaches a terminal, no markup a page."""
+
+from __future__ import annotations
+
+import html
+import re
+
+__all__ = ["json_safe", "markdown_safe", "printable"]
+
+_MARKDOWN = re.compile(r"([\\`\[\]|])")
+"""Signs that start code, a link or a cell. Stars and underscores inside words are left alone: they only slant."""
+
+
+def printable(text: str, *, lines: bool = False) -> str:
+    """Text with every character that is not printed made a space; line breaks stay if `lines`.
+
+    Escape codes move the cursor, change titles or type on a user's behalf; marks of direction reorder words.
+    """
+    return "".join(c if c.isprintable() or (lines and c == "\n") else " " for c in text)
+
+
+def json_safe(text: str) -> str:
+    """JSON whose strings hold no character that a terminal would act on; its meaning is the same."""
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+
+
+def markdown_safe(text: str) -> str:
+    """Text as it reads in Markdown, whose signs and HTML it may hold: nothing of it is markup."""
+    return _MARKDOWN.sub(r"\\\1", html.escape(" ".join(printable(text).split()), quote=False))
