@@ -48,7 +48,26 @@ def test_it_is_asked_as_the_lung():
     assert isinstance(posed, Posed)
     assert posed.answer == Choice("lung_left")
     assert not any("lobe" in option.text for option in posed.pool)
-    assert "the left lung" in {option.text for option in posed.pool}
+    assert {option.text for option in posed.pool} == {"the left lung", "the liver"}
+
+
+def test_its_third_is_that_of_the_lung():
+    posed = TASKS["lesion_pole"].pose(
+        lungs(((20, 20, 74), (30, 30, 90))), Question("lesion_pole", "choice", {"of": "largest:lung_tumour"})
+    )
+    assert isinstance(posed, Posed)
+    assert posed.answer == Choice("upper")
+    assert "lung" in posed.text
+
+
+@pytest.mark.parametrize("organ", ["pancreas", "prostate", "stomach", "heart"])
+def test_thirds_are_not_asked_where_readers_do_not_give_them(organ):
+    """The pancreas has a head, a body and a tail; the prostate a base and an apex."""
+    lesion = {"pancreas": "pancreas_tumour"}.get(organ, "liver_lesion")
+    ledger = block_ledger(SHAPE, **{organ: LIVER, lesion: ((55, 10, 30), (65, 20, 38))})
+    asked = TASKS["lesion_pole"].pose(ledger, Question("lesion_pole", "choice", {"of": f"largest:{lesion}"}))
+    assert ledger.fact("organ_of", lesion).value == organ
+    assert isinstance(asked, NotAsked)
 
 
 @pytest.mark.parametrize("task", ["lesion_organ", "lesion_pole", "marks"])

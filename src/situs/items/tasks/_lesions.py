@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from situs._files import digest
-from situs.anatomy import is_part, lesion_family, measured
+from situs.anatomy import is_part, measured
 from situs.facts import Ledger, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Option, Step
@@ -44,7 +44,7 @@ class LesionOrgan:
         if fact.value is None:
             return NotAsked("no organ clearly holds the lesion")
         organ = resolve(ledger, str(fact.value))
-        shown = (resolve(ledger, name) for name in ledger.structures if lesion_family(name) is None)
+        shown = (resolve(ledger, name) for name in ledger.organs)
         organs = [s for s in shown if s.key == organ.key or _may_hold(ledger, s, organ)]
         if len(organs) < 2:
             return NotAsked("no other organ annotated to tell it from")
@@ -66,7 +66,7 @@ def _may_hold(ledger: Ledger, other: Subject, organ: Subject) -> bool:
 
     Only what the scan shows is offered.
     """
-    if other.term.kind != "organ" or not measured(other.term).limits_ml:
+    if not measured(other.term).limits_ml:
         return False
     return not is_part(other.term, organ.term, ledger.terms)
 
