@@ -78,8 +78,8 @@ def test_no_answer_changes_when_the_patient_is_turned(axis: int, degrees: float)
     labels = phantom_labels(*PATIENT, SPACING, oblique=False)
     before = asked(ledger_of(labels))
     after = asked(ledger_of(dataclasses.replace(labels, grid=turned(labels.grid, axis, degrees))))
-    assert len(before.keys() & after.keys()) > 100
-    assert {item.task for item in before.values()} >= {"extent", "level", "comparison", "distance"}
+    assert len(before.keys() & after.keys()) > 20
+    assert {item.task for item in before.values()} >= {"extent", "lesion_pole", "distance"}
     assert flipped(before, after) == []
 
 
@@ -116,7 +116,7 @@ def test_stray_voxels_change_no_answer(voxels: int) -> None:
     after = asked(ledger_of(strewn(labels, np.random.default_rng(voxels), voxels)))
     assert flipped(before, after) == []
     assert flipped(after, before) == [], "nor when they are removed"
-    assert len(before.keys() & after.keys()) > 100
+    assert len(before.keys() & after.keys()) > 10
 
 
 def test_a_stray_voxel_does_not_lengthen_an_organ() -> None:
