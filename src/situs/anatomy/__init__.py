@@ -1,14 +1,15 @@
 """Vocabularies as data files, and the look-ups on them."""
 
-from situs.anatomy._expectations import Suspect, Suspicion, expected_side, neighbours, suspects
 from situs.anatomy._findings import NORMAL, Finding, finding_name, finding_of, known_findings, organ_of_volume
 from situs.anatomy._relevance import compared, is_sided_lesion, measured, near_lesion, ranked
 from situs.anatomy._terms import Naming, Term, canonical_name, is_head, is_spine, lesion_family, term
 from situs.anatomy._vocabulary import Vocabulary, load_vocabulary, shipped_vocabularies
 from situs.anatomy._wholes import are_akin, is_part, organs_in_parts, wholes
+from situs.anatomy.plausible import Doubt, Suspect, Suspicion, expected_side, neighbours, plausible_range, suspects
 
 __all__ = [
     "NORMAL",
+    "Doubt",
     "Finding",
     "Naming",
     "Suspect",
@@ -33,6 +34,7 @@ __all__ = [
     "neighbours",
     "organ_of_volume",
     "organs_in_parts",
+    "plausible_range",
     "ranked",
     "shipped_vocabularies",
     "suspects",

@@ -98,4 +98,6 @@ def load_ledger(
         image=values,
         cuts=stored_cuts(facts) if values is None and series.image_hash else None,
         brain=brain_of(values, labels.grid.affine.voxel_volume_mm3) if values is not None else None,
+        ct=values if series.modality == "ct" else None,
+        trusted=bench.info.trusted.get(study.study_id, ()),
     )

@@ -65,6 +65,8 @@ def debias(folder: Path, out: Path, *, overwrite: bool = False, data: Path | Non
     locations = Locations.read(folder, data)
     with new_folder(out, marker="bench.json", overwrite=overwrite) as scratch:
         with BenchWriter(scratch, info.source, options, info.terms) as writer:
+            writer.trust(info.trusted)
+            writer.add_suspects(info.suspects)
             facts = groupby(bench.facts(), key=lambda fact: fact.study_id)
             items = groupby(bench.items(), key=lambda item: item.study_id)
             next_facts, next_items = next(facts, None), next(items, None)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from situs._files import check_regular
+from situs._numbers import number_problems
 from situs._publish import new_folder
 from situs.bench import StudyRecord, split_of
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
@@ -47,7 +49,9 @@ def import_items(paths: list[Path], out: Path, options: BuildOptions) -> BuildRe
         for where, line in _lines(path):
             try:
                 row = msgspec.json.decode(line, type=GivenItem)
-                _answer(row)
+                odd = next(number_problems(_answer(row)[0], "$.answer"), None)
+                if odd is not None:
+                    raise SitusError(odd)
                 rows.append((where, row))
             except (msgspec.DecodeError, SitusError, RecursionError, UnicodeDecodeError) as error:
                 problems.append(Problem(Severity.ERROR, "item", where, str(error), "mend this line"))
@@ -60,13 +64,25 @@ def import_items(paths: list[Path], out: Path, options: BuildOptions) -> BuildRe
     twice = next((where for where, row in rows if seen[row.id] > 1), None)
     if twice is not None:
         raise SitusError("an id occurs twice", where=twice, fix="give every item an id of its own, or none")
+    _check_splits(rows)
     with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
         with BenchWriter(scratch, "items", options, {}) as writer:
             _write(writer, [row for _, row in rows], options)
         return writer.finish(problems)
 
 
+def _check_splits(rows: list[tuple[str, GivenItem]]) -> None:
+    """A patient belongs to one split, or what is learned of one half is asked of the other."""
+    split_of_patient: dict[str, str] = {}
+    for where, row in rows:
+        patient = row.patient or row.study
+        if split_of_patient.setdefault(patient, row.split) != row.split:
+            fix = "give all questions of a patient the same split"
+            raise SitusError("$.split differs from that of the patient's other questions", where=where, fix=fix)
+
+
 def _lines(path: Path) -> list[tuple[str, bytes]]:
+    check_regular(path)
     try:
         raw = path.read_bytes()
     except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from situs.anatomy import Vocabulary, load_vocabulary, shipped_vocabularies, ter
 from situs.bench import IdRule, opaque_id, split_of
 from situs.build._cohort import Progress, build_bench
 from situs.build._study import StudyJob
+from situs.build._trust import trusted_studies
 from situs.build._writer import BuildOptions, BuildResult
 from situs.errors import SitusError
 from situs.volumes import StudySource, find_studies
@@ -38,6 +40,7 @@ def build_masks(
             fix = "give each study a name of its own"
             raise SitusError("two studies have the same id", where=other.labels, fix=fix)
 
+    trusted = trusted_studies(options.trust, _names(named))
     jobs = []
     for study_id, patient_id, source in named:
         vocabulary = given or _told_by_layout(source)
@@ -56,9 +59,18 @@ def build_masks(
                 seed=options.seed,
                 tasks=options.tasks,
                 per_study=options.per_study,
+                trusted=trusted.get(study_id, ()),
             )
         )
     return build_bench(out, "masks", lambda _: jobs, options, terms, progress)
+
+
+def _names(named: Sequence[tuple[str, str, StudySource]]) -> dict[str, str]:
+    """What a user may call each study: its id, or its name in a table, folder or file where no two share one."""
+    own = [(name, study_id) for study_id, _, source in named for name in {source.stem, source.study} if name]
+    counts = Counter(name for name, _ in own)
+    unique = {name: study_id for name, study_id in own if counts[name] == 1}
+    return unique | {study_id: study_id for study_id, _, _ in named}
 
 
 def _told_by_layout(source: StudySource) -> Vocabulary:

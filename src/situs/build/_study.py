@@ -8,7 +8,15 @@ from pathlib import Path
 import msgspec
 
 from situs.anatomy import Term, is_head, lesion_family
-from situs.bench import SeriesRecord, StudyRecord, restrict, terms_for
+from situs.bench import (
+    SeriesRecord,
+    StudyRecord,
+    SuspectStudy,
+    anatomy_problems,
+    restrict,
+    suspect_studies,
+    terms_for,
+)
 from situs.errors import Problem, Severity
 from situs.facts import Fact, Ledger, Measured, Recipe
 from situs.items import Candidate, candidates, choose_tasks
@@ -36,6 +44,8 @@ class StudyJob(msgspec.Struct, frozen=True):
     seed: int
     tasks: str | None
     per_study: int | None
+    trusted: tuple[str, ...] = ()
+    """What the user vouches for, though it looks wrong: `all`, a doubt, a structure."""
     phantom: tuple[int, int] | None = None
     """(seed, index) of a synthetic patient to make and write first."""
 
@@ -57,6 +67,7 @@ class StudyOutcome(msgspec.Struct, frozen=True):
     problems: list[Problem]
     places: dict[str, str]
     """Hash of each piece of evidence → its path."""
+    suspects: list[SuspectStudy] = []
 
 
 def open_process() -> Callable[[StudyJob], StudyOutcome]:
@@ -112,6 +123,8 @@ def process(job: StudyJob) -> StudyOutcome:
         terms={name: terms[name] for name in known},
         image=values,
         brain=brain_of(values, labels.grid.affine.voxel_volume_mm3) if values is not None else None,
+        ct=values if modality == "ct" else None,
+        trusted=job.trusted,
     )
     asked, not_asked = candidates(
         ledger, job.patient_id, choose_tasks(job.tasks), seed=job.seed, per_study=job.per_study
@@ -129,8 +142,9 @@ def process(job: StudyJob) -> StudyOutcome:
         basics,
         asked,
         dict(sorted(not_asked.items())),
-        problems,
+        [*problems, *anatomy_problems(job.study_id, ledger)],
         places,
+        suspect_studies(job.study_id, ledger),
     )
 
 

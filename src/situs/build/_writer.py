@@ -17,6 +17,7 @@ from situs.bench import (
     BenchInfo,
     IdRule,
     StudyRecord,
+    SuspectStudy,
     TableWriter,
     content_hash,
     encode_info,
@@ -53,6 +54,8 @@ class BuildOptions(msgspec.Struct, frozen=True):
     skip_bad: bool = False
     overwrite: bool = False
     ids: IdRule = IdRule()
+    trust: tuple[str, ...] = ()
+    """Studies that the user vouches for, though they look wrong: `STUDY` or `STUDY:doubt`."""
 
 
 class BuildResult(msgspec.Struct, frozen=True):
@@ -66,6 +69,8 @@ class BuildResult(msgspec.Struct, frozen=True):
     problems: list[Problem]
     notes: tuple[str, ...] = ()
     """What a reader of the card must know."""
+    suspects: tuple[SuspectStudy, ...] = ()
+    """Studies whose anatomy looks wrong, and what is not asked of them for it."""
     source: dict[str, SourceCounts] = {}
     """Annotation file → what it holds, before it is cleaned up."""
 
@@ -85,6 +90,8 @@ class BenchWriter:
         self._patients: set[str] = set()
         self._places: dict[str, Path] = {}
         self._used: set[str] = set()
+        self._suspects: list[SuspectStudy] = []
+        self._trusted: dict[str, tuple[str, ...]] = {}
         self._closed = 0
 
     def __enter__(self) -> BenchWriter:
@@ -123,6 +130,14 @@ class BenchWriter:
         """Reasons that are known only once all studies are there."""
         self._counts["not_asked"].update(reasons)
 
+    def add_suspects(self, suspects: Iterable[SuspectStudy]) -> None:
+        """What looks wrong about a study."""
+        self._suspects.extend(suspects)
+
+    def trust(self, trusted: Mapping[str, tuple[str, ...]]) -> None:
+        """What the user vouches for, by study."""
+        self._trusted.update(trusted)
+
     def finish(self, problems: list[Problem], notes: tuple[str, ...] = ()) -> BuildResult:
         """Write `bench.json`, locations and card, once the tables are closed."""
         options = self._options
@@ -149,6 +164,8 @@ class BenchWriter:
             content_hash=content_hash(self._folder),
             headline_by_class=self._sorted("class"),
             notes=notes,
+            suspects=tuple(self._suspects),
+            trusted=self._trusted,
         )
         write_locations(self._folder, self._places)
         write_atomic(self._folder / "bench.json", encode_info(info))
@@ -157,7 +174,7 @@ class BenchWriter:
         blind, tricks = (_without_looking(bench, self._closed), _tricks(bench)) if self._closed else ({}, {})
         write_atomic(self._folder / "README.md", write_card(info, blind, tricks))
         by = (info.by_task, info.by_stratum, info.not_asked)
-        return BuildResult(counts["studies"], counts["items"], *by, problems, notes)
+        return BuildResult(counts["studies"], counts["items"], *by, problems, notes, suspects=info.suspects)
 
     def _sorted(self, what: str) -> dict[str, int]:
         return {name: count for name, count in sorted(self._counts[what].items()) if count}

@@ -9,13 +9,14 @@ from situs.facts._kinds import is_cut, number, span
 from situs.facts._kinds_marks import mark_points, marked_structures
 from situs.facts._kinds_slices import axial_spacing_mm, has_axial_slices, spanned
 from situs.facts._kinds_spine import LEVELS, has_anchor, level_name
-from situs.facts._ledger import WHOLE, Ledger
+from situs.facts._ledger import ALL, WHOLE, Ledger
 from situs.facts._recipe import AnnotationError, Recipe, Truth, load_recipe
 from situs.facts._recipe_boxes import BoxRules
 from situs.facts._record import Cell, Derivation, Fact, FactValue, Interval, Measured, Quoted, fact_id
 from situs.facts._report import MeasuredFile, MeasuredPair, MeasuredStructure, measure_file
 
 __all__ = [
+    "ALL",
     "ANY",
     "LEVELS",
     "WHOLE",

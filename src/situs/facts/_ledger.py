@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import Term, lesion_family, organs_in_parts, term, wholes
+from situs.anatomy import Doubt, Suspicion, Term, lesion_family, organs_in_parts, term, wholes
+from situs.anatomy.plausible import judge
 from situs.errors import SitusError, did_you_mean
 from situs.facts._cut import Cut, Surroundings, cut_of
 from situs.facts._instances import join_parts, split_lesions, together, without_islands
@@ -25,7 +26,10 @@ from situs.volumes import LabelMap, padding_of
 if TYPE_CHECKING:
     from situs.facts._mark_sites import Mark, Sites
 
-__all__ = ["WHOLE", "Kind", "Ledger", "kind"]
+__all__ = ["ALL", "WHOLE", "Kind", "Ledger", "kind"]
+
+ALL = "all"
+"""Vouches for everything about a study."""
 
 WHOLE = "+lesions"
 """Ends the name of an organ that is measured together with the lesions its mask leaves out."""
@@ -62,10 +66,14 @@ class Ledger:
         brain: NDArray[np.bool_] | None = None,
         cuts: Mapping[str, Cut] | None = None,
         single_lesions: bool = True,
+        ct: NDArray[Any] | None = None,
+        trusted: Collection[str] = (),
     ) -> None:
         """`image`: values on the grid of the labels, which tell where the scan ends; `brain`: voxels of the brain, of a
         head stripped of its skull; `cuts`: how structures are cut, where that is known already; `single_lesions`: a
-        mask of several lesions, or of both organs of a pair, is split, and the parts of a lesion are joined."""
+        mask of several lesions, or of both organs of a pair, is split, and the parts of a lesion are joined; `ct`: the
+        values of a CT, which tell whether the masks lie on their tissues; `trusted`: what the user vouches for, though
+        it looks wrong (`ALL`, a doubt, or a structure)."""
         self.grid_error_mm = labels.grid_error_mm
         """How far the files' grids differ: every boundary is uncertain by so much more."""
         if single_lesions:
@@ -89,6 +97,8 @@ class Ledger:
         for organ in self.organs_in_parts:
             self.regions.add_later(organ, functools.partial(self._join, organ))
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
+        self.trusted = frozenset(trusted)
+        self._ct = ct
         self._image = image
         self._brain = brain
         self._cut: dict[str, Cut] = dict(cuts or {})
@@ -118,6 +128,24 @@ class Ledger:
         from situs.facts._kinds_spine import find_spine
 
         return find_spine(self)
+
+    @functools.cached_property
+    def suspicions(self) -> list[Suspicion]:
+        """What looks wrong about the study's anatomy, trusted or not."""
+        from situs.facts._scene import scene_of
+
+        return judge(scene_of(self, self._ct))
+
+    @functools.cached_property
+    def doubts(self) -> list[Suspicion]:
+        """What cannot be relied on: suspicions that bear on questions and that nobody vouches for."""
+        return [found for found in self.suspicions if found.doubt is not None and not self.trusts(found)]
+
+    def trusts(self, found: Suspicion) -> bool:
+        """Whether the user vouches for what a suspicion doubts."""
+        whole_doubt = found.doubt is not None and found.doubt.value in self.trusted
+        structures = found.doubt is Doubt.STRUCTURE and self.trusted.issuperset(found.structures)
+        return ALL in self.trusted or whole_doubt or structures
 
     @functools.cached_property
     def same_marks(self) -> list[list[Mark]]:

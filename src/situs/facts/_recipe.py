@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from situs._files import read_text
+from situs._numbers import number_problems
 from situs.errors import SitusError, did_you_mean
 from situs.facts._recipe_boxes import BoxRules
 
@@ -103,6 +104,21 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.annotation[kind]
 
 
+def _empty(recipe: Recipe) -> str | None:
+    """A list of limits that has nothing to offer, or no order."""
+    limits = {
+        "within_limits_mm": (recipe.truth.within_limits_mm, 1),
+        "volume_limits_ml": (recipe.truth.volume_limits_ml, 1),
+        "volume_edges_ml": (recipe.truth.volume_edges_ml, 2),
+        "boxes.link_iou": (recipe.boxes.link_iou, 1),
+        "boxes.link_gaps": (recipe.boxes.link_gaps, 1),
+    }
+    for name, (values, fewest) in limits.items():
+        if len(values) < fewest or list(values) != sorted(set(values)):
+            return f"{name} is not a list of at least {fewest} rising numbers"
+    return None
+
+
 def load_recipe(path: Path | None = None) -> Recipe:
     """The shipped recipe, or the user's own TOML file of the same form."""
     text = files("situs.facts").joinpath("data", "recipe.toml").read_text("utf-8") if path is None else read_text(path)
@@ -110,6 +126,9 @@ def load_recipe(path: Path | None = None) -> Recipe:
         recipe = msgspec.convert(tomllib.loads(text), Recipe)
     except (ValueError, RecursionError) as error:
         raise SitusError(str(error), where=path, fix="copy the shipped recipe.toml and change it") from error
+    wrong = next(number_problems(recipe, thresholds=True), None) or _empty(recipe)
+    if wrong is not None:
+        raise SitusError(wrong, where=path, fix="copy the shipped recipe.toml and change it")
     if abs(sum(recipe.splits.values()) - 1.0) > 1e-9 or any(share < 0 for share in recipe.splits.values()):
         raise SitusError("split shares do not add up to 1", where=path, fix="e.g. train 0.6, val 0.1, test 0.3")
     if not recipe.mix or any(share <= 0 for share in recipe.mix.values()):

@@ -7,39 +7,17 @@ should look at before believing any left or right of the study.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from enum import StrEnum
-
-import msgspec
 
 from situs.anatomy._terms import Naming, Term, term
+from situs.anatomy.plausible._scene import Doubt, Suspect, Suspicion
 from situs.errors import SitusError
 from situs.space import Side
 
-__all__ = ["Suspect", "Suspicion", "expected_side", "neighbours", "suspects"]
+__all__ = ["FIXED", "expected_side", "neighbours", "suspects"]
 
 
-class Suspect(StrEnum):
-    """What looks wrong."""
-
-    SWAPPED_NAMES = "swapped_names"
-    """Left and right are exchanged in the names, of one pair or of all; the image is right."""
-    MIRRORED = "mirrored"
-    """The whole volume is reflected: the organs and every sided name lie on the other side."""
-    SWAPPED_OR_MIRRORED = "swapped_or_mirrored"
-    """Every sided name lies on the other side, and nothing unpaired is there to tell which of the two it is."""
-    SITUS_INVERSUS = "situs_inversus"
-    """The unpaired organs lie on the other side, the sided names do not: a mirrored patient, rightly named."""
-    WRONG_SIDE = "wrong_side"
-    """One structure alone lies on the other side."""
-
-
-class Suspicion(msgspec.Struct, frozen=True):
-    """One thing that looks wrong, the structures that show it, and the remedy."""
-
-    code: Suspect
-    structures: tuple[str, ...]
-    problem: str
-    fix: str
+FIXED = ("liver", "spleen")
+"""Unpaired organs of which every part lies on one side, so that what is seen of a cut one tells, too."""
 
 
 def expected_side(name: str) -> Side | None:
@@ -117,14 +95,17 @@ def _whole_study(named: _Tally, placed: _Tally, organs: _Tally, sides: Mapping[s
             (*organs.opposite, *named.opposite),
             f"the whole volume looks mirrored: {seen}",
             "check the orientation in the header (RAS or LPS, a flip without its affine); else flip the image",
+            Doubt.LEFT_RIGHT,
         )
     if organs.all_opposite and len(organs.opposite) >= 2 and not placed.opposite:
+        # Rightly named, a mirrored patient's sides are what they are called: nothing is in doubt.
         why = "while the sided names agree" if placed.there else "and no sided name tells more"
         return Suspicion(
             Suspect.SITUS_INVERSUS if placed.there else Suspect.MIRRORED,
             tuple(organs.opposite),
             f"the unpaired organs lie mirrored ({_phrase(organs.opposite, sides)}), {why}",
             "check the orientation in the header, and whether the patient is known to have situs inversus",
+            None if placed.there else Doubt.LEFT_RIGHT,
         )
     if several and named.all_opposite and not organs.opposite:
         told = bool(organs.there)
@@ -134,6 +115,7 @@ def _whole_study(named: _Tally, placed: _Tally, organs: _Tally, sides: Mapping[s
             f"left and right look swapped in the names: {seen}"
             + (f", but {_phrase(organs.there, sides)} as usual" if told else "; or the whole volume is mirrored"),
             "exchange left and right in the name map" + ("" if told else ", or check the orientation in the header"),
+            Doubt.LEFT_RIGHT,
         )
     return None
 
@@ -144,6 +126,7 @@ def _swapped_pair(name: str, partner: str) -> Suspicion:
         (name, partner),
         f"{name} and {partner} each lie on the other's side",
         "exchange their two labels in the name map",
+        Doubt.STRUCTURE,
     )
 
 
@@ -153,7 +136,8 @@ def _wrong_side(name: str, entry: Term, side: Side) -> Suspicion:
     else:
         fix = "check its mask, and whether this patient's anatomy is unusual"
     usual = f"is named {entry.side}" if entry.side is not None else f"normally lies {side.mirrored}"
-    return Suspicion(Suspect.WRONG_SIDE, (name,), f"{name} {usual} but lies on the patient's {side}", fix)
+    doubt = None if entry.kind == "vessel" and entry.naming is not Naming.POSITIONAL else Doubt.STRUCTURE
+    return Suspicion(Suspect.WRONG_SIDE, (name,), f"{name} {usual} but lies on the patient's {side}", fix, doubt)
 
 
 def _phrase(names: list[str], sides: Mapping[str, Side], most: int = 4) -> str:
