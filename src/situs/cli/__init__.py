@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+import threading
 from typing import NoReturn
 
 import click
@@ -84,7 +85,8 @@ def main() -> None:
 
     _prepare_streams()
     # A polite request to end is answered as Ctrl-C is: workers are ended, scratch folders removed.
-    signal.signal(signal.SIGTERM, stop)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, stop)
     try:
         code = _situs.main(prog_name="situs", standalone_mode=False)
         with to_standard_output():

@@ -108,7 +108,6 @@ def _empty(recipe: Recipe) -> str | None:
     """A list of limits that has nothing to offer, or no order."""
     limits = {
         "within_limits_mm": (recipe.truth.within_limits_mm, 1),
-        "volume_limits_ml": (recipe.truth.volume_limits_ml, 0),
         "volume_edges_ml": (recipe.truth.volume_edges_ml, 2),
         "boxes.link_iou": (recipe.boxes.link_iou, 1),
         "boxes.link_gaps": (recipe.boxes.link_gaps, 1),
