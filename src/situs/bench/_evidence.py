@@ -24,8 +24,10 @@ def restrict(labels: LabelMap, names: Collection[str]) -> LabelMap:
 
 
 def terms_for(names: Collection[str], own: Mapping[str, Term]) -> dict[str, Term]:
-    """What each structure's name means: the user's own terms first, then the shipped ones."""
-    return {name: own.get(name) or term(name) for name in names}
+    """What each structure's name means, and what its parts make up: the user's own terms before the shipped ones."""
+    terms = {name: term(name, own) for name in names}
+    wholes = {entry.part_of or "" for entry in terms.values() if entry.kind == "lesion_part"}
+    return terms | {whole: own[whole] for whole in sorted(wholes & own.keys()) if whole not in terms}
 
 
 def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
@@ -33,7 +35,7 @@ def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
     path = locations.find(series.labels_hash)
     names = {label: name for name, label in series.names.items()}
     source = open_labels(path, names, reference=_image_path(series, locations))
-    labels = source.load()
+    labels = source.load().renamed(dict(series.renamed))
     if labels.hash != series.labels_hash:
         raise _not_the_evidence(path)
     if source.orientation_basis != series.side_basis:

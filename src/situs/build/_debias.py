@@ -82,7 +82,7 @@ def debias(folder: Path, out: Path, *, overwrite: bool = False, data: Path | Non
                 hashes = [h for s in study.series for h in (s.image_hash, s.labels_hash) if h]
                 hashes += study.evidence.values()
                 writer.add(study, own_facts, kept, reasons, _places(hashes, locations))
-        return writer.finish([], info.notes)
+        return writer.finish([], info.notes, may_be_empty=True)
 
 
 Key = tuple[str, str, str, str, tuple[str, ...]]

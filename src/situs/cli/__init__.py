@@ -37,11 +37,12 @@ _COMMANDS = {
     "adapter-check": "Tell whether a model sees left from right, up from down and the order of slices.",
     "purge": "Remove cached answers and rendered slices.",
     "export": "Write a bench or a run as files that other tools load.",
+    "list": "Show which names, layouts, tasks, profiles, probes, metrics and formats are known.",
     "doctor": "Tell whether this installation works.",
 }
 
 
-_MODULES = {"import": "import_", "adapter-check": "adapter_check"}
+_MODULES = {"import": "import_", "list": "list_", "adapter-check": "adapter_check"}
 """Commands whose names Python keeps for itself or cannot spell."""
 
 

@@ -7,7 +7,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import lesion_family
 from situs.errors import SitusError
 from situs.facts._ledger import Ledger, kind
 from situs.facts._record import Fact
@@ -128,8 +127,7 @@ def _box(ledger: Ledger, name: str) -> Fact:
 
 def _by_size(ledger: Ledger, family: str) -> list[Fact]:
     """Volumes of a patient's lesions of one family (`*`: of all), the largest first."""
-    families = {name: lesion_family(name) for name in ledger.structures}
-    names = [name for name, own in families.items() if own is not None and family in (own, "*")]
+    names = [name for own, members in ledger.families.items() if family in (own, "*") for name in members]
     return sorted((ledger.fact("volume", name) for name in names), key=lambda f: (-number(f), f.subjects))
 
 

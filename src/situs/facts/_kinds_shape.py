@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from situs.anatomy import lesion_family
 from situs.facts._ledger import Ledger, kind
 from situs.facts._record import Fact
 from situs.measure import AxialDiameter, axial_diameter, axial_diameter_ratios, length_3d
@@ -69,12 +68,14 @@ def _surface_area(ledger: Ledger, name: str) -> Fact:
 @kind("lesion_count")
 def _lesion_count(ledger: Ledger, family: str) -> Fact:
     """Connected parts of all lesions of one family; `unstable` if connectivity or a few voxels change the number."""
-    names = [name for name in ledger.structures if lesion_family(name) == family]
+    names = ledger.families.get(family, [])
     regions = [ledger.regions[name] for name in names]
-    counts = [sum(numbers) for numbers in zip(*(region.component_counts for region in regions))]
-    smallest = min(min(region.component_voxels) for region in regions)
+    counts = [sum(numbers) for numbers in zip(*(region.component_counts for region in regions))] or [0]
+    smallest = min((min(region.component_voxels) for region in regions), default=0)
     # A part so small beside the others may be a stray one.
     island = ledger.recipe.truth.island_share * sum(region.voxels for region in regions)
     small = smallest < max(ledger.recipe.truth.count_fewest_voxels, island)
-    flags = ("unstable",) if len(set(counts)) > 1 or small else ()
+    # A lesion annotated as one but in several pieces may be one tumour or several.
+    uncertain = len(set(counts)) > 1 or small or counts[-1] != len(names)
+    flags = ("unstable",) if uncertain else ()
     return ledger.record("lesion_count", (family,), counts[-1], flags=flags)

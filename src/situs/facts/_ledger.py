@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import Doubt, Suspicion, Term, lesion_family, organs_in_parts, term, wholes
+from situs.anatomy import Doubt, Suspicion, Term, family_term, lesion_family, organs_in_parts, term, wholes
 from situs.anatomy.plausible import judge
 from situs.errors import SitusError, did_you_mean
 from situs.facts._cut import Cut, Surroundings, cut_of
@@ -90,10 +90,11 @@ class Ledger:
         """Whether every instance is known to be annotated, whatever the vocabulary says (phantoms)."""
         self.side_basis = side_basis
         """`affine`, or `undeclared` when the file states no orientation: then sides are unknown."""
-        self.organs_in_parts = organs_in_parts(terms)
+        own = {name: terms[name] for name in self.regions.structures}
+        self.organs_in_parts = organs_in_parts(own)
         """Organs that are annotated in parts only, and the parts. They are no structures of the series, but may hold a
         lesion."""
-        self.terms = {**terms, **{organ: term(organ) for organ in self.organs_in_parts}}
+        self.terms = {**own, **{organ: term(organ) for organ in self.organs_in_parts}}
         for organ in self.organs_in_parts:
             self.regions.add_later(organ, functools.partial(self._join, organ))
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
@@ -164,6 +165,24 @@ class Ledger:
         """Names of the structures in the series, sorted."""
         return sorted(self.regions.structures)
 
+    def family(self, name: str) -> str | None:
+        """The family of a lesion (`liver_lesion` of `liver_lesion_2`); None if the structure is no lesion."""
+        return lesion_family(name, self.terms)
+
+    @functools.cached_property
+    def families(self) -> dict[str, list[str]]:
+        """The lesions of each family, by name."""
+        result: dict[str, list[str]] = {}
+        for name in self.structures:
+            family = self.family(name)
+            if family is not None:
+                result.setdefault(family, []).append(name)
+        return dict(sorted(result.items()))
+
+    def family_term(self, family: str) -> Term:
+        """What a lesion family is called and part of, by the terms of its lesions."""
+        return family_term(family, (self.terms[name] for name in self.families.get(family, ())))
+
     @functools.cached_property
     def organs(self) -> list[str]:
         """Whole organs that may hold a lesion, sorted: annotated as one, or in all their parts."""
@@ -223,7 +242,7 @@ class Ledger:
         """Whether it is a lesion of this organ: the organ holds it, or its name says so and it touches no like organ
         more."""
         entry, own = self.terms[lesion], self.terms[organ]
-        if own.kind != "organ" or (lesion_family(lesion) is None and entry.kind != "finding"):
+        if own.kind != "organ" or (self.family(lesion) is None and entry.kind != "finding"):
             return False
         if self._is_part_of_organ(organ):
             return self.fact("organ_part_of", lesion).value == organ

@@ -92,6 +92,7 @@ def measure_file(
     image = image.onto(source.grid) if image is not None else None
     values = image.array() if image is not None else None
     labels = source.load()
+    labels = labels.renamed(vocabulary.rules.renamed({s.label: s.name for s in labels.structures}))
     if image is not None:
         labels = labels.beside(image.grid)
     ledger = Ledger(
@@ -115,12 +116,13 @@ def measure_file(
 
 
 def _vocabulary(names: str | None, study: StudySource | None) -> Vocabulary:
-    """The given name map, else what the layout of the study tells."""
-    if names is not None or study is None:
-        return load_vocabulary(names)
-    if study.vocabulary is not None:
-        return load_vocabulary(study.vocabulary)
-    return Vocabulary(study.layout, study.names or {})
+    """The given name map, laid over what the layout of the study tells."""
+    told = Vocabulary("none", {})
+    if study is not None and study.vocabulary is not None:
+        told = load_vocabulary(study.vocabulary)
+    elif study is not None:
+        told = Vocabulary(study.layout, study.names or {})
+    return told if names is None else load_vocabulary(names).over(told.labels)
 
 
 def _pairs(ledger: Ledger, pairs: str | None) -> list[tuple[str, str]]:
