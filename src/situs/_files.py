@@ -9,6 +9,7 @@ import os
 import re
 import secrets
 import socket
+import stat
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +20,16 @@ from situs.errors import SitusError
 
 T = TypeVar("T")
 
-__all__ = ["canonical_json", "digest", "file_name", "read_csv", "read_json", "read_text", "write_atomic"]
+__all__ = [
+    "canonical_json",
+    "check_regular",
+    "digest",
+    "file_name",
+    "read_csv",
+    "read_json",
+    "read_text",
+    "write_atomic",
+]
 
 
 _WRITER = hashlib.blake2b(socket.gethostname().encode(), digest_size=3).hexdigest()
@@ -107,11 +117,25 @@ def _is_alive(process: int) -> bool:
     return True
 
 
+def check_regular(path: Path) -> None:
+    """Refuse what is no file on disk: a pipe or device may never end, and reading it takes from others.
+
+    What is not there at all is left to whoever opens it.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return
+    if stat.S_ISDIR(mode):
+        raise SitusError("is a folder, not a file", where=path, fix="give a file")
+    if not stat.S_ISREG(mode):
+        raise SitusError("is a pipe or device, not a file", where=path, fix="save it as a file first")
+
+
 def read_text(path: Path, *, limit_bytes: int = 64 << 20) -> str:
     """A whole text file as UTF-8, refused when missing, unreadable, oversized or not text."""
     try:
-        if path.is_dir():
-            raise SitusError("is a folder, not a file", where=path, fix="give a file")
+        check_regular(path)
         if path.stat().st_size > limit_bytes:
             raise SitusError(f"is larger than {limit_bytes >> 20} MiB", where=path, fix="is it the right file?")
         return path.read_text(encoding="utf-8-sig")
@@ -125,14 +149,22 @@ def read_text(path: Path, *, limit_bytes: int = 64 << 20) -> str:
         ) from error
 
 
+def delimiter_of(text: str) -> str:
+    """What parts the cells of a table: the comma, or the semicolon or tab that its header has instead.
+
+    Spreadsheets write semicolons where the comma is the decimal sign.
+    """
+    header = text.partition("\n")[0]
+    return max((",", ";", "\t"), key=header.count)
+
+
 def read_csv(path: Path, *, limit_bytes: int = 64 << 20) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    """The header, and every row by column with the line it begins on; tabs part the cells of a `.tsv` file.
+    """The header, and every row by column with the line it begins on; commas, semicolons or tabs part the cells.
 
     Refused where quotes are not balanced or a row has more cells than the header: such a row may hold another's text.
     """
     text = read_text(path, limit_bytes=limit_bytes)
-    tabs = path.suffix.lower() == ".tsv"
-    table = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",", strict=True)
+    table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text), strict=True)
     rows: list[tuple[int, dict[str, str]]] = []
     line = 1
     try:

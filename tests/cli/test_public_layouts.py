@@ -110,14 +110,16 @@ def measured(path, names: str) -> dict[str, float | str | bool | None]:
 def test_measure_build_and_check(name, situs, tmp_path):
     place, _, names = FORMATS[name](tmp_path / "data")
     root = place if place.suffix == ".csv" else place.parent
-    given = ("--names", names) if names == "aal" else ()
+    # The atlas here is a lattice of cells, on their sides but not in the order of a brain.
+    given = ("--names", names, "--trust", "mni") if names == "aal" else ()
     ran = situs("build", "masks", root, "--out", tmp_path / "bench", "--json", *given)
     assert ran.code == 0, ran.err
     built = json.loads(ran.out)
     assert built["items"] > 0
     checked = situs("check", tmp_path / "bench", "--json")
     report = json.loads(checked.out)
-    assert (checked.code, report["problems"]) == (0, [])
+    untrusted = [problem for problem in report["problems"] if "trusted" not in problem["problem"]]
+    assert (checked.code, untrusted) == (0, [])
     assert report["recomputed"] == built["items"]
 
 

@@ -3,8 +3,9 @@
 from situs.bench._box_evidence import BoxEvidence, file_digest, find_middle
 from situs.bench._card import write_card
 from situs.bench._check import CheckResult, check_bench
+from situs.bench._check_anatomy import anatomy_problems, suspect_studies
 from situs.bench._evidence import beside_image, load_image, load_labels, load_ledger, restrict, terms_for
-from situs.bench._folder import FORMAT, Bench, BenchInfo, content_hash, encode_info, open_bench
+from situs.bench._folder import FORMAT, Bench, BenchInfo, SuspectStudy, content_hash, encode_info, open_bench
 from situs.bench._grade_evidence import GradeEvidence
 from situs.bench._ids import IdRule, as_known, known_as, opaque_id, split_of, visit_of
 from situs.bench._locations import Locations, write_locations
@@ -25,7 +26,9 @@ __all__ = [
     "Locations",
     "SeriesRecord",
     "StudyRecord",
+    "SuspectStudy",
     "TableWriter",
+    "anatomy_problems",
     "as_known",
     "beside_image",
     "check_bench",
@@ -44,6 +47,7 @@ __all__ = [
     "restrict",
     "settle_keys",
     "split_of",
+    "suspect_studies",
     "terms_for",
     "visit_of",
     "write_card",

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from situs._files import digest
+from situs._files import check_regular, digest
 from situs.bench._folder import Bench
 from situs.bench._ids import opaque_id
 from situs.bench._locations import Locations
@@ -24,6 +24,7 @@ __all__ = ["BoxEvidence", "file_digest", "find_middle"]
 def file_digest(path: Path) -> str:
     """Hash of a file's bytes."""
     try:
+        check_regular(path)
         return digest(path.read_bytes())
     except OSError as error:
         raise SitusError(f"cannot be read ({error.strerror})", where=path, fix="check the path") from error

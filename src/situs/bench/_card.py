@@ -10,6 +10,8 @@ from situs.bench._folder import BenchInfo
 
 __all__ = ["write_card"]
 
+_MOST_SUSPECTS = 50
+
 _BLIND = (
     "`random` guesses; `majority` gives the most frequent answer of other patients to the same text, `minority` the "
     "rarest; `prior` knows the average anatomy of other patients. In brackets: 95 % intervals over patients."
@@ -43,6 +45,7 @@ def write_card(
         *_mix(info),
         *_table("By split (of patients, by hash)", info.by_split),
         *_table("Not asked, and why", info.not_asked),
+        *_suspects(info),
         "## What has to hold",
         "",
         *_HELD.get(info.source, _held_of_masks)(info),
@@ -58,6 +61,30 @@ def write_card(
     care = "restricted: it goes to no host but this machine unless allowed" if info.restricted else "not restricted"
     lines += ["## Data", "", f"Licence: {licence}; {care}. The bench holds hashes and opaque ids, no path.", ""]
     return "\n".join(lines)
+
+
+def _suspects(info: BenchInfo) -> list[str]:
+    """Studies that look wrong, and what is in doubt for it."""
+    doubted = [suspect for suspect in info.suspects if suspect.doubt]
+    if not doubted:
+        return []
+    rows = [
+        f"| {s.study_id} | {s.doubt} | {s.problem} | {'asked: the builder vouches' if s.trusted else 'not asked'} |"
+        for s in doubted[:_MOST_SUSPECTS]
+    ]
+    more = len(doubted) - len(rows)
+    return [
+        "## Suspect studies",
+        "",
+        "Their anatomy looks wrong. What hangs on the doubt is not asked, unless the builder vouched for it "
+        "(`--trust`).",
+        "",
+        "| study | in doubt | why | questions that hang on it |",
+        "|---|---|---|---|",
+        *rows,
+        *([f"and {more:,} more, listed in `bench.json`"] if more > 0 else []),
+        "",
+    ]
 
 
 def _mix(info: BenchInfo) -> list[str]:

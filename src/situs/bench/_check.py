@@ -20,12 +20,13 @@ from situs.bench._evidence import load_image, load_labels, load_ledger
 from situs.bench._folder import Bench, content_hash, open_bench
 from situs.bench._grade_evidence import GradeEvidence
 from situs.bench._ids import split_of
+from situs.bench._integrity import item_problem
 from situs.bench._locations import Locations
 from situs.bench._report_evidence import ReportEvidence
 from situs.bench._study import SeriesRecord, StudyRecord
 from situs.errors import Problem, Severity, SitusError
 from situs.facts import Fact, Ledger
-from situs.items import TASKS, Choice, Item, NotAsked, Question, item_id, lettered, marks_of
+from situs.items import TASKS, Choice, Item, NotAsked, Question, item_id, lettered, marks_of, pose
 from situs.volumes import FrameStack, Volume
 
 __all__ = ["CheckResult", "check_bench"]
@@ -65,7 +66,7 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
     if content_hash(folder) != bench.info.content_hash:
         result.error("content", "bench.json", "the tables are not the ones that were built", "rebuild the bench")
     locations = Locations.read(folder, data)
-    items, facts = _Stream(bench.items()), _Stream(bench.facts())
+    items, facts = _Stream(bench.items(checked=False)), _Stream(bench.facts())
     tally, arrangement = Tally(), Arrangement(bench.info.seed)
     boxes, reports = BoxEvidence(bench, locations), ReportEvidence(locations)
     grades = GradeEvidence(locations)
@@ -73,6 +74,7 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
         of_study, known = list(items.take(study.study_id)), list(facts.take(study.study_id))
         tally.add(study, of_study, len(known))
         result.items += len(of_study)
+        of_study = _sound(of_study, study, result)
         derived = [item for item in of_study if item.fact_ids or bench.info.source in _MEASURED]
         result.given += len(of_study) - len(derived)
         _check_split(bench, study, result)
@@ -100,6 +102,18 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
     return result
 
 
+def _sound(items: list[Item], study: StudyRecord, result: CheckResult) -> list[Item]:
+    """The items that do not contradict themselves; only those can be derived anew."""
+    sound = []
+    for item in items:
+        problem = item_problem(item, {study.study_id})
+        if problem is None:
+            sound.append(item)
+        else:
+            result.error("item", item.item_id, problem, "rebuild the bench")
+    return sound
+
+
 class _Stream(Generic[R]):
     """Rows that come study by study, taken one study at a time, so that no cohort is held in memory."""
 
@@ -121,6 +135,8 @@ class _Stream(Generic[R]):
 
 
 def _check_split(bench: Bench, study: StudyRecord, result: CheckResult) -> None:
+    if bench.info.source == "items":
+        return  # the imported file may say its own
     if study.split != split_of(study.patient_id, bench.info.recipe.splits, bench.info.seed):
         result.error("split", study.study_id, f"is in split {study.split!r}, not its patient's", "rebuild the bench")
 
@@ -149,9 +165,10 @@ def _check_study(
         if found != series.structures:
             result.error("structures", study.study_id, "structures differ from the evidence", "rebuild the bench")
         image = _check_image(study, series, locations, result)
-        ledger = load_ledger(bench, study, series, labels, image if isinstance(image, Volume) else None)
-        _check_series(study, series, ledger, result)
         stored = {fact.fact_id: fact for fact in facts if fact.series == series.series}
+        volume = image if isinstance(image, Volume) else None
+        ledger = load_ledger(bench, study, series, labels, volume, stored.values())
+        _check_series(study, series, ledger, result)
         for fact in stored.values():
             for text in fact_problems(fact, ledger):
                 result.error("fact", fact.fact_id, text, "the stored fact does not follow from the voxels; rebuild")
@@ -287,7 +304,7 @@ def _item_problems(
         yield f"its task {item.task!r} is unknown"
         return
     try:
-        posed = task.pose(ledger, Question(item.task, item.form, item.parameters))
+        posed = pose(ledger, task, Question(item.task, item.form, item.parameters))
     except (SitusError, KeyError, ValueError) as error:
         yield f"cannot be posed to this patient ({type(error).__name__} {error})"
         return

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
 from situs._files import canonical_json, digest, read_json
 from situs.anatomy import Term
+from situs.bench._integrity import item_problem
 from situs.bench._study import StudyRecord
 from situs.bench._tables import read_table
 from situs.errors import SitusError
 from situs.facts import Fact, Recipe
 from situs.items import Item
 
-__all__ = ["FORMAT", "Bench", "BenchInfo", "content_hash", "open_bench"]
+__all__ = ["FORMAT", "Bench", "BenchInfo", "SuspectStudy", "content_hash", "open_bench"]
 
 FORMAT = 1
 """Version of the folder's layout; a reader refuses another."""
 
 _TABLES = ("studies.parquet", "facts.parquet", "items.parquet")
+
+
+class SuspectStudy(msgspec.Struct, frozen=True):
+    """Something about a study that looks wrong."""
+
+    study_id: str
+    doubt: str
+    """What cannot be relied on (`left_right`, `scale`, …, `structure`); empty if it is only odd."""
+    problem: str
+    trusted: bool = False
+    """The user vouches for it, so that its questions are asked all the same."""
 
 
 class BenchInfo(msgspec.Struct, frozen=True):
@@ -46,6 +59,10 @@ class BenchInfo(msgspec.Struct, frozen=True):
     """Of the headline: how many questions of each class of the recipe's mix."""
     notes: tuple[str, ...] = ()
     """What a reader of the card must know of this source, a sentence each."""
+    suspects: tuple[SuspectStudy, ...] = ()
+    """Studies whose anatomy looks wrong; the questions that hang on it are left out, unless it is trusted."""
+    trusted: dict[str, tuple[str, ...]] = {}
+    """Study → what the user vouches for (`all`, a doubt, a structure), though it looks wrong."""
 
 
 class Bench:
@@ -63,14 +80,28 @@ class Bench:
         """Facts, optionally those with given column values (`study_id=…`, `kind=(…)`)."""
         return read_table(self.folder / "facts.parquet", Fact, where=where)
 
-    def items(self, split: str | None = None, *, steps: bool = True) -> Iterator[Item]:
-        """Items in bench order, refusing a repeated id; twice as fast without their reasoning (`steps`)."""
+    @cached_property
+    def study_ids(self) -> frozenset[str]:
+        """The id of every study."""
+        return frozenset(study.study_id for study in self.studies())
+
+    def items(self, split: str | None = None, *, steps: bool = True, checked: bool = True) -> Iterator[Item]:
+        """Items in bench order; twice as fast without their reasoning (`steps`).
+
+        One that contradicts itself or the other tables is refused, and so is a repeated id; `situs check`, which
+        lists them all, reads them as they are (`checked=False`).
+        """
         seen: set[str] = set()
+        studies = self.study_ids if checked else frozenset()
         where = {"split": split} if split is not None else None
         for item in read_table(self.folder / "items.parquet", Item, where=where, without=() if steps else ("steps",)):
             if item.item_id in seen:
                 raise SitusError(f"item {item.item_id} occurs twice", where=self.folder, fix="rebuild the bench")
             seen.add(item.item_id)
+            problem = item_problem(item, studies) if checked else None
+            if problem is not None:
+                fix = "`situs check` lists all that is wrong; rebuild the bench"
+                raise SitusError(f"item {item.item_id}: {problem}", where=self.folder, fix=fix)
             yield item
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
+from situs._files import check_regular
 from situs.errors import SitusError
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ __all__ = ["TableWriter", "Where", "read_table"]
 
 R = TypeVar("R", bound=msgspec.Struct)
 _ROWS = 2000
+_LARGEST_CELL = 4 << 20
+"""Bytes of text in one cell. A few kilobytes of compressed Parquet can hold gigabytes of it."""
+_LARGEST_BATCH = 256 << 20
 Where = Mapping[str, str | Collection[str]]
 """Column → the value its cells must hold, or the values of which one."""
 
@@ -96,6 +100,7 @@ def read_table(
     required = {field.encode_name for field in fields}
     wanted = {name: [value] if isinstance(value, str) else sorted(value) for name, value in (where or {}).items()}
     decoders = {f.encode_name: msgspec.json.Decoder(f.type) for f in fields if not _plain(f.type)}
+    check_regular(path)
     try:
         with pq.ParquetFile(path) as table:
             missing = required - set(table.schema_arrow.names)
@@ -109,6 +114,8 @@ def read_table(
                 for row, number in enumerate(numbers):
                     yield _decode(record, fields, decoders, columns, row, f"{path.name}:{before + number + 1}")
                 before += batch.num_rows
+    except SitusError as error:
+        raise error if error.where is not None else SitusError(error.problem, where=path, fix=error.fix) from error
     except FileNotFoundError as error:
         raise SitusError("no such file", where=path, fix="is this a bench folder?") from error
     except (pa.ArrowException, OSError, EOFError) as error:
@@ -120,7 +127,24 @@ def _batches(table: pq.ParquetFile, names: list[str], wanted: dict[str, list[str
     for group in range(table.num_row_groups):
         about = table.metadata.row_group(group)
         held = all(_may_hold(about, name, values) for name, values in wanted.items())
-        yield from table.iter_batches(batch_size=_ROWS, row_groups=[group], columns=names if held else [])
+        # A value that a column repeats is stored once: a row may take as much as the whole column does.
+        widest = max((about.column(n).total_uncompressed_size for n in range(about.num_columns)), default=1)
+        rows = max(1, min(_ROWS, _LARGEST_BATCH // max(1, widest)))
+        for batch in table.iter_batches(batch_size=rows, row_groups=[group], columns=names if held else []):
+            _refuse_large_cells(batch)
+            yield batch
+
+
+def _refuse_large_cells(batch: pa.RecordBatch) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for name, column in zip(batch.schema.names, batch.columns):
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            longest = pc.max(pc.binary_length(column)).as_py() or 0
+            if longest > _LARGEST_CELL:
+                fix = "it was not written by Situs; restore or rebuild the bench"
+                raise SitusError(f"$.{name}: a cell of {longest >> 20} MiB", fix=fix)
 
 
 def _matching(batch: pa.RecordBatch, wanted: dict[str, list[str]]) -> tuple[Iterable[int], dict[str, list[Any]]]:

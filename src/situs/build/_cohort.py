@@ -49,6 +49,7 @@ def build_bench(
         placements = arrange(outlines, options.seed, recipe.strata_per_study, recipe.mix, recipe.twins)
         finished = (spool.read(number) for number in range(len(jobs)) if number not in bad)
         with BenchWriter(scratch, source, options, terms) as writer:
+            writer.trust({job.study_id: job.trusted for job in jobs if job.trusted})
             _write(writer, finished, placements)
         return writer.finish([*bad.values(), *problems])
 
@@ -76,6 +77,7 @@ def _write(writer: BenchWriter, outcomes: Iterable[StudyOutcome], placements: di
         set_aside = {"no twin, or set aside to keep answers and mix balanced": len(outcome.candidates) - len(kept)}
         not_asked = outcome.not_asked | set_aside
         writer.add(outcome.study, _kept_facts(outcome, kept), kept, not_asked, outcome.places)
+        writer.add_suspects(outcome.suspects)
 
 
 def _kept_facts(outcome: StudyOutcome, kept: list[Item]) -> list[Fact]:

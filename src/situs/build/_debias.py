@@ -66,6 +66,8 @@ def debias(folder: Path, out: Path, *, overwrite: bool = False, data: Path | Non
     locations = Locations.read(folder, data)
     with new_folder(out, marker="bench.json", overwrite=overwrite) as scratch:
         with BenchWriter(scratch, info.source, options, info.terms) as writer:
+            writer.trust(info.trusted)
+            writer.add_suspects(info.suspects)
             facts = groupby(bench.facts(), key=lambda fact: fact.study_id)
             items = groupby(bench.items(), key=lambda item: item.study_id)
             next_facts, next_items = next(facts, None), next(items, None)
@@ -81,7 +83,7 @@ def debias(folder: Path, out: Path, *, overwrite: bool = False, data: Path | Non
                 hashes = [h for s in study.series for h in (s.image_hash, s.labels_hash) if h]
                 hashes += study.evidence.values()
                 writer.add(study, own_facts, kept, reasons, _places(hashes, locations))
-        return writer.finish([], info.notes)
+        return writer.finish([], info.notes, may_be_empty=True)
 
 
 Key = tuple[str, str, str, str, tuple[str, ...]]

@@ -10,19 +10,21 @@ from types import TracebackType
 import msgspec
 
 from situs._files import digest, write_atomic
-from situs.anatomy import Term
+from situs.anatomy import Term, term, without_number
 from situs.bench import (
     FORMAT,
     Bench,
     BenchInfo,
     IdRule,
     StudyRecord,
+    SuspectStudy,
     TableWriter,
     content_hash,
     encode_info,
     write_card,
     write_locations,
 )
+from situs.build._coverage import Coverage, nothing_asked
 from situs.errors import Problem
 from situs.facts import Fact, Recipe
 from situs.items import Choice, Choices, Item, YesNo, class_of
@@ -53,6 +55,8 @@ class BuildOptions(msgspec.Struct, frozen=True):
     skip_bad: bool = False
     overwrite: bool = False
     ids: IdRule = IdRule()
+    trust: tuple[str, ...] = ()
+    """Studies that the user vouches for, though they look wrong: `STUDY` or `STUDY:doubt`."""
 
 
 class BuildResult(msgspec.Struct, frozen=True):
@@ -66,6 +70,12 @@ class BuildResult(msgspec.Struct, frozen=True):
     problems: list[Problem]
     notes: tuple[str, ...] = ()
     """What a reader of the card must know."""
+    without_questions: int = 0
+    """Studies in the bench of which nothing is asked."""
+    coverage: Coverage | None = None
+    """What became of the studies that were found, where they were looked for."""
+    suspects: tuple[SuspectStudy, ...] = ()
+    """Studies whose anatomy looks wrong, and what is not asked of them for it."""
     source: dict[str, SourceCounts] = {}
     """Annotation file → what it holds, before it is cleaned up."""
 
@@ -85,7 +95,10 @@ class BenchWriter:
         self._patients: set[str] = set()
         self._places: dict[str, Path] = {}
         self._used: set[str] = set()
+        self._suspects: list[SuspectStudy] = []
+        self._trusted: dict[str, tuple[str, ...]] = {}
         self._closed = 0
+        self._silent = 0
 
     def __enter__(self) -> BenchWriter:
         return self
@@ -114,6 +127,7 @@ class BenchWriter:
         self._counts["class"].update(class_of(item) for item in items if item.stratum == "headline")
         self._closed += sum(isinstance(item.answer, _CLOSED) for item in items)
         self._counts["not_asked"].update(not_asked)
+        self._silent += not items
         self._patients.add(study.patient_id)
         self._places.update((key, Path(path)) for key, path in places.items())
         for series in study.series:
@@ -123,8 +137,23 @@ class BenchWriter:
         """Reasons that are known only once all studies are there."""
         self._counts["not_asked"].update(reasons)
 
-    def finish(self, problems: list[Problem], notes: tuple[str, ...] = ()) -> BuildResult:
-        """Write `bench.json`, locations and card, once the tables are closed."""
+    def add_suspects(self, suspects: Iterable[SuspectStudy]) -> None:
+        """What looks wrong about a study."""
+        self._suspects.extend(suspects)
+
+    def trust(self, trusted: Mapping[str, tuple[str, ...]]) -> None:
+        """What the user vouches for, by study."""
+        self._trusted.update(trusted)
+
+    def finish(
+        self, problems: list[Problem], notes: tuple[str, ...] = (), *, may_be_empty: bool = False
+    ) -> BuildResult:
+        """Write `bench.json`, locations and card, once the tables are closed.
+
+        A bench without a question is an error unless it `may_be_empty`, as one made from another bench.
+        """
+        if not self._items.count and not may_be_empty:
+            raise nothing_asked(self._source, self._studies.count, self._sorted("not_asked"), problems)
         options = self._options
         counts = {
             "studies": self._studies.count,
@@ -140,7 +169,7 @@ class BenchWriter:
             restricted=options.restricted,
             licence=options.licence,
             recipe=options.recipe,
-            terms={name: entry for name, entry in sorted(self._terms.items()) if name in self._used},
+            terms={name: self._terms[name] for name in sorted(self._spoken_of())},
             counts=counts,
             by_task=self._sorted("task"),
             by_stratum=self._sorted("stratum"),
@@ -149,6 +178,8 @@ class BenchWriter:
             content_hash=content_hash(self._folder),
             headline_by_class=self._sorted("class"),
             notes=notes,
+            suspects=tuple(self._suspects),
+            trusted=self._trusted,
         )
         write_locations(self._folder, self._places)
         write_atomic(self._folder / "bench.json", encode_info(info))
@@ -157,7 +188,28 @@ class BenchWriter:
         blind, tricks = (_without_looking(bench, self._closed), _tricks(bench)) if self._closed else ({}, {})
         write_atomic(self._folder / "README.md", write_card(info, blind, tricks))
         by = (info.by_task, info.by_stratum, info.not_asked)
-        return BuildResult(counts["studies"], counts["items"], *by, problems, notes)
+        return BuildResult(
+            counts["studies"],
+            counts["items"],
+            *by,
+            problems,
+            notes,
+            without_questions=self._silent,
+            suspects=info.suspects,
+        )
+
+    def _spoken_of(self) -> set[str]:
+        """The user's own names that a study uses, with the families of its lesions and what structures are part of."""
+        waiting = list(self._used)
+        result: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            entry = term(name, self._terms)
+            others = (entry.name, without_number(name), entry.part_of or "")
+            more = {other for other in others if other in self._terms} - result
+            result |= more
+            waiting += more
+        return result
 
     def _sorted(self, what: str) -> dict[str, int]:
         return {name: count for name, count in sorted(self._counts[what].items()) if count}
@@ -178,10 +230,9 @@ def _without_looking(bench: Bench, closed_items: int) -> dict[str, dict[str, str
         for stratum, entries in scores.by_stratum.items():
             for entry in entries:
                 row = "chance" if entry.metric == "chance" else name
-                bounds = f" ({entry.ci95[0]:.2f}–{entry.ci95[1]:.2f})" if entry.ci95 else ""
-                result[stratum][row] = "–" if entry.value is None else f"{entry.value:.2f}{bounds}"
-                if every > 1:
-                    result[stratum]["n (a sample)"] = f"{entry.n:,}"
+                bounds = f" ({entry.ci95[0]:.3f}–{entry.ci95[1]:.3f})" if entry.ci95 else ""
+                result[stratum][row] = "–" if entry.value is None else f"{entry.value:.3f}{bounds}"
+                result[stratum]["n (a sample)" if every > 1 else "n"] = f"{entry.n:,}"
     return dict(result)
 
 

@@ -32,6 +32,8 @@ licence_option = click.option(
     help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.",
 )
 
+_MOST_SUSPECTS = 20
+
 _SHARED = [
     out_option("the bench (a new folder)"),
     click.option("--tasks", help="Only these, comma-separated, e.g. direction,volume (default: all)."),
@@ -75,6 +77,7 @@ def options_from(given: dict[str, Any], *, licence: str | None = None) -> BuildO
         skip_bad=given.get("skip_bad", False),
         overwrite=given["overwrite"],
         ids=IdRule(given.get("ids", "opaque")),
+        trust=tuple(given.get("trust", ())),
     )
 
 
@@ -87,14 +90,31 @@ def finish(result: BuildResult, given: dict[str, Any], asked: Sequence[AskedByID
         return
     print_asked(asked)
     for problem in result.problems[:5]:
-        warn(f"{problem.where}: {problem.problem[:200]}")
+        warn(f"{problem.where}: {problem.problem[:200]}{f'; {problem.fix}' if problem.fix else ''}")
     if len(result.problems) > 5:
         warn(f"and {len(result.problems) - 5} more (--json lists all)")
     rows = [[task, f"{count:,}"] for task, count in result.by_task.items()]
     strata = ", ".join(f"{name} {count:,}" for name, count in result.by_stratum.items())
     title = f"{given['out']}: {result.items:,} questions on {result.studies:,} studies"
     print_table(title, ["task", "questions"], rows, f"by stratum: {strata or 'none'}")
+    _print_suspects(result)
     rows = [[reason, f"{count:,}"] for reason, count in result.not_asked.items()]
     print_table("not asked", ["why", "n"], rows)
+    if result.coverage is not None:
+        words = {name: name.replace("_", " ") for name in result.coverage.__struct_fields__}
+        rows = [[word, f"{getattr(result.coverage, name):,}"] for name, word in words.items()]
+        print_table("studies", ["what became of them", "n"], [row for row in rows if row[1] != "0"])
     for note in result.notes:
         echo(note)
+
+
+def _print_suspects(result: BuildResult) -> None:
+    """Studies whose anatomy looks wrong, and what is withheld for it."""
+    doubted = [suspect for suspect in result.suspects if suspect.doubt]
+    if not doubted:
+        return
+    shown = doubted[:_MOST_SUSPECTS]
+    rows = [[s.study_id, f"{s.doubt} (trusted)" if s.trusted else s.doubt, s.problem] for s in shown]
+    more = len(doubted) - len(shown)
+    note = f"and {more} more (--json lists all, with the remedy)" if more else "--json says how to remedy each"
+    print_table("suspect studies: what hangs on the doubt is not asked", ["study", "in doubt", "why"], rows, note)

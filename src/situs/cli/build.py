@@ -54,6 +54,13 @@ def _phantoms(studies: int, body: str, **given: Any) -> None:
     show_default=True,
     help="How the masks were made: exact, manual, corrected or automatic; sets how far they may err.",
 )
+@click.option(
+    "--trust",
+    multiple=True,
+    metavar="STUDY[:DOUBT]",
+    help="Ask about a study although its anatomy looks wrong; repeatable. DOUBT: left_right, front_back, up_down, "
+    "scale, levels, structure, or a structure's name; without it, everything.",
+)
 @source_options
 @build_options
 def _masks(roots: tuple[Path, ...], layout: str, names: str | None, annotation: str, **given: Any) -> None:
@@ -250,9 +257,13 @@ def _grades(
 
 def _is_list(path: Path) -> bool:
     """Whether a file holds names only, one a line: no table and no JSON."""
+    from situs._files import check_regular
+    from situs.errors import SitusError
+
     try:
+        check_regular(path)
         with path.open("rb") as stream:
             first = stream.read(4096).strip()
-    except OSError:
-        return False
+    except (OSError, SitusError):
+        return False  # its reader says what is wrong with it
     return bool(first) and not first.startswith((b"{", b"[")) and b"," not in first

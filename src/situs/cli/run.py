@@ -144,3 +144,6 @@ def _end(result: RunResult) -> None:
     if result.stopped:
         warn(f"stopped early: {result.stopped}; {result.unasked:,} items are left: the same command goes on with them")
         sys.exit(1)
+    if result.states.get("failed") and len(result.states) == 1:
+        warn("every call failed and nothing was answered; answers.jsonl says why")
+        sys.exit(1)

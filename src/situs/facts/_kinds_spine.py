@@ -7,6 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.anatomy.plausible import VERTEBRAE
 from situs.errors import SitusError
 from situs.facts._ledger import Ledger, kind
 from situs.facts._record import Fact
@@ -14,12 +15,7 @@ from situs.measure import Region, Spine, vertebral_body
 
 __all__ = ["LEVELS", "find_spine", "has_anchor", "level_name"]
 
-LEVELS: tuple[str, ...] = (
-    *(f"C{n}" for n in range(1, 8)),
-    *(f"T{n}" for n in range(1, 13)),
-    *(f"L{n}" for n in range(1, 6)),
-    "S1",
-)
+LEVELS = VERTEBRAE
 """The vertebrae from the head down; a level is a place in this row, counted from 0."""
 
 _VERTEBRA = re.compile(r"vertebrae_([CTLS]\d{1,2})")

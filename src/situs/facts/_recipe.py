@@ -9,10 +9,11 @@ from pathlib import Path
 import msgspec
 
 from situs._files import read_text
+from situs._numbers import number_problems
 from situs.errors import SitusError, did_you_mean
 from situs.facts._recipe_boxes import BoxRules
 
-__all__ = ["AnnotationError", "Recipe", "Truth", "TwinRules", "load_recipe"]
+__all__ = ["AnnotationError", "CutRules", "Recipe", "Truth", "TwinRules", "load_recipe"]
 
 
 class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,6 +58,20 @@ class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     far_centres_mm: float = 200.0
 
 
+class CutRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When a structure counts as cut though its mask does not touch the limit of the scan."""
+
+    near_mm: float = 5.0
+    near_voxels: int = 4
+    depth_mm: float = 20.0
+    blunt_margin: float = 0.2
+    flat_share: float = 0.5
+    flat_margin: float = 0.25
+    flat_most: int = 6
+    neighbour_share: float = 0.5
+    same_tissue_share: float = 0.6
+
+
 class AnnotationError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How far annotation of one kind may err."""
 
@@ -90,12 +105,27 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     splits: dict[str, float]
     boxes: BoxRules = BoxRules()
     twins: TwinRules = TwinRules()
+    cut: CutRules = CutRules()
 
     def annotation_error(self, kind: str) -> AnnotationError:
         """The error of one way of annotating."""
         if kind not in self.annotation:
             raise SitusError(f"unknown annotation kind {kind!r}", fix=did_you_mean(kind, self.annotation))
         return self.annotation[kind]
+
+
+def _empty(recipe: Recipe) -> str | None:
+    """A list of limits that has nothing to offer, or no order."""
+    limits = {
+        "within_limits_mm": (recipe.truth.within_limits_mm, 1),
+        "volume_edges_ml": (recipe.truth.volume_edges_ml, 2),
+        "boxes.link_iou": (recipe.boxes.link_iou, 1),
+        "boxes.link_gaps": (recipe.boxes.link_gaps, 1),
+    }
+    for name, (values, fewest) in limits.items():
+        if len(values) < fewest or list(values) != sorted(set(values)):
+            return f"{name} is not a list of at least {fewest} rising numbers"
+    return None
 
 
 def load_recipe(path: Path | None = None) -> Recipe:
@@ -105,6 +135,9 @@ def load_recipe(path: Path | None = None) -> Recipe:
         recipe = msgspec.convert(tomllib.loads(text), Recipe)
     except (ValueError, RecursionError) as error:
         raise SitusError(str(error), where=path, fix="copy the shipped recipe.toml and change it") from error
+    wrong = next(number_problems(recipe, thresholds=True), None) or _empty(recipe)
+    if wrong is not None:
+        raise SitusError(wrong, where=path, fix="copy the shipped recipe.toml and change it")
     if abs(sum(recipe.splits.values()) - 1.0) > 1e-9 or any(share < 0 for share in recipe.splits.values()):
         raise SitusError("split shares do not add up to 1", where=path, fix="e.g. train 0.6, val 0.1, test 0.3")
     if not recipe.mix or any(share <= 0 for share in recipe.mix.values()):

@@ -2,6 +2,7 @@
 
 from situs.items._average import AverageAnatomy
 from situs.items._candidates import Candidate, candidates
+from situs.items._gate import pose
 from situs.items._graded import GRADED, graded_questions, pose_grades, scale_tags
 from situs.items._marked import lettered
 from situs.items._mix import class_of
@@ -76,6 +77,7 @@ __all__ = [
     "marks_of",
     "outline",
     "place",
+    "pose",
     "pose_grades",
     "scale_tags",
 ]

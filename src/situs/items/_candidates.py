@@ -9,6 +9,7 @@ import msgspec
 
 from situs._files import canonical_json, digest
 from situs.facts import Ledger
+from situs.items._gate import pose
 from situs.items._posed import NotAsked, Question, Task
 from situs.items._record import Item, answer_key
 from situs.items._subjects import subjects
@@ -46,7 +47,7 @@ def candidates(
     about = subjects(ledger)
     for task in tasks:
         for question in task.questions(ledger, about):
-            outcome = task.pose(ledger, question)
+            outcome = pose(ledger, task, question)
             if isinstance(outcome, NotAsked):
                 not_asked[outcome.reason] += 1
                 continue

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 
+from situs._numbers import number_problems
 from situs.profiles._lattice import MOST_VOXELS
 from situs.profiles._schema import Profile, WindowRule
 
@@ -57,6 +58,9 @@ _SHORTEST_MM = 0.05
 
 def problems_of(profile: Profile) -> list[str]:
     """All that cannot work, each in a few words."""
+    wrong = list(number_problems(profile))
+    if wrong:
+        return wrong  # nothing else can be asked of such numbers
     parts = (_view, _lattice, _windows, _rest, _prompt)
     return list(itertools.chain.from_iterable(part(profile) for part in parts))
 

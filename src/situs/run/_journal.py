@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from situs._files import check_regular
 from situs.clients import Spent
 from situs.errors import SitusError
 from situs.run._append import AppendFile
@@ -55,6 +56,7 @@ def read_journal(path: Path, each: Callable[[AnswerRow], None] = lambda row: Non
 
 def _rows(path: Path) -> Iterator[AnswerRow]:
     decoder = msgspec.json.Decoder(AnswerRow)
+    check_regular(path)
     try:
         with path.open("rb") as stream:
             for number, line in enumerate(stream, start=1):

@@ -17,6 +17,9 @@ _SINGULAR = 1e-5
 _SPACING_MM = (1e-5, 1e4)
 """Spacings outside this range are not millimetres of a patient."""
 
+_FARTHEST_MM = 1e6
+"""A scanner's origin lies within metres; one a kilometre away is a damaged header, and costs precision."""
+
 
 class Affine:
     """A checked 4×4 map from stored voxel index to RAS+ millimetres. Immutable.
@@ -35,6 +38,9 @@ class Affine:
             raise SitusError("affine holds NaN or infinity", where=where, fix="repair the header's orientation")
         if not np.array_equal(values[3], [0.0, 0.0, 0.0, 1.0]):
             raise SitusError("last row of the affine is not 0 0 0 1", where=where, fix="repair the header")
+        if np.abs(values).max() > _FARTHEST_MM:
+            problem = f"affine holds {values.flat[np.abs(values).argmax()]:g}, which is no place in a scanner"
+            raise SitusError(problem, where=where, fix="repair the header's orientation")
         spacing = np.sqrt((values[:3, :3] ** 2).sum(axis=0))
         if not ((spacing > _SPACING_MM[0]) & (spacing < _SPACING_MM[1])).all():
             raise SitusError(

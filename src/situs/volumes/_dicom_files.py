@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from situs.errors import SitusError
-from situs.volumes._limits import MAX_BYTES, MAX_GZIP_RATIO
+from situs.volumes._limits import MAX_GZIP_RATIO, max_bytes
 from situs.volumes._stored import enough_memory, open_binary, size_of
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _read_deflated(path: Path, meta: FileMetaDataset, tags: list[int], pixels: b
     with path.open("rb") as stream:
         stream.seek(_PREAMBLE_BYTES + 4 + _GROUP_LENGTH_BYTES + int(meta.FileMetaInformationGroupLength))
         packed = stream.read()
-    bound = min(MAX_BYTES, MAX_GZIP_RATIO * max(1, len(packed)))
+    bound = min(max_bytes(), MAX_GZIP_RATIO * max(1, len(packed)))
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     plain = inflater.decompress(packed, bound)
     if not inflater.eof:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from situs._files import check_regular
 from situs.errors import SitusError
 from situs.volumes._limits import MAX_GZIP_RATIO, check_shape
 
@@ -29,6 +30,7 @@ _LONGEST_ID = 256
 def _opened(path: Path) -> Iterator[Any]:
     import h5py
 
+    check_regular(path)
     try:
         with h5py.File(path, "r") as file:
             yield file

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
 
 from situs.errors import SitusError
 
@@ -18,6 +21,7 @@ __all__ = [
     "MAX_VOXELS",
     "check_shape",
     "drop_trailing_ones",
+    "max_bytes",
     "max_voxels",
 ]
 
@@ -28,7 +32,10 @@ MAX_VOXELS = 2**31
 """Most voxels of a volume; the environment variable `SITUS_MAX_VOXELS` overrides it."""
 
 MAX_BYTES = 16 << 30
-"""Most decoded bytes of a volume."""
+"""Most decoded bytes of a volume, on any machine."""
+
+_MEMORY_SHARE = 0.4
+"""Of the machine's memory: measuring a volume takes about as much again as the volume itself."""
 
 MAX_GZIP_RATIO = 1100
 """Deflate cannot expand more than 1032-fold; a header that claims more is lying."""
@@ -41,6 +48,20 @@ MAX_HEADER_BYTES = 4 << 20
 
 MAX_STRUCTURES = 65_535
 """More label values than this are an image, not labels."""
+
+
+@lru_cache
+def max_bytes() -> int:
+    """Most decoded bytes of a volume on this machine."""
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return MAX_BYTES
+    for file in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        # A container may have less than the machine.
+        with suppress(OSError, ValueError):
+            memory = min(memory, int(Path(file).read_text()))
+    return min(MAX_BYTES, int(memory * _MEMORY_SHARE))
 
 
 def max_voxels() -> int:
@@ -84,9 +105,9 @@ def check_shape(shape: Sequence[int], itemsize: int, *, where: object, dims: int
             where=where,
             fix="crop or resample it, or set SITUS_MAX_VOXELS",
         )
-    if voxels * itemsize > MAX_BYTES:
+    if voxels * itemsize > max_bytes():
         raise SitusError(
-            f"{voxels * itemsize >> 30} GiB decoded exceed the limit of {MAX_BYTES >> 30} GiB",
+            f"{voxels * itemsize / 2**30:.1f} GiB decoded exceed the limit of {max_bytes() / 2**30:.1f} GiB here",
             where=where,
             fix="crop it or store a smaller type",
         )

@@ -13,7 +13,7 @@ from situs.errors import SitusError
 from situs.space import Grid
 from situs.volumes._label_map import LabelMap, Structure
 from situs.volumes._label_values import smallest_unsigned
-from situs.volumes._limits import MAX_BYTES
+from situs.volumes._limits import max_bytes
 from situs.volumes._segments import shared_names
 
 __all__ = ["Painter"]
@@ -45,7 +45,7 @@ class Painter:
         self._structures.append(Structure(label, name, number, label))
 
     def _add_layer(self) -> None:
-        if (len(self._layers) + 1) * self._grid.voxels * self._kind.itemsize > MAX_BYTES:
+        if (len(self._layers) + 1) * self._grid.voxels * self._kind.itemsize > max_bytes():
             raise SitusError("too many structures overlap", where=self._where, fix="split them into several files")
         self._layers.append(np.zeros(self._grid.shape, dtype=self._kind, order="F"))
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from situs._files import check_regular
 from situs.errors import SitusError
 from situs.space import PixelGrid
 from situs.volumes._fastmri import patient_of, read_reconstruction, reconstruction_shape
@@ -68,7 +71,7 @@ class FrameStack:
                 return read_reconstruction(self._path)
             if kind_of(self._path) is not None:
                 return np.ascontiguousarray(open_volume(self._path).array().T)
-            return np.stack([_grey(file) for file in self._files])
+            return _stacked(self._files, self.shape)
 
     def content_hash(self) -> str:
         """Hash of pixels, type and shape; the same for any compression and header."""
@@ -160,22 +163,45 @@ def _order(path: Path) -> tuple[int, str]:
     return number_in(path.name) or 0, path.name
 
 
+_KINDS: dict[str, np.dtype[Any]] = {"I;16": np.dtype(np.uint16), "I": np.dtype(np.int32), "F": np.dtype(np.float32)}
+"""Pillow's modes of more than eight bits, as numpy stores them; all others are read as eight bits of grey."""
+
+
 def _size(path: Path) -> tuple[int, int]:
+    with _picture(path) as picture:
+        size: tuple[int, int] = picture.size
+        return size
+
+
+def _kind(path: Path) -> np.dtype[Any]:
+    with _picture(path) as picture:
+        return _KINDS.get(picture.mode, np.dtype(np.uint8))
+
+
+@contextmanager
+def _picture(path: Path) -> Iterator[Any]:
+    """A picture, of which only the header is read yet."""
     from PIL import Image
 
+    check_regular(path)
     try:
         with Image.open(path) as picture:
-            return picture.size
+            yield picture
     except (OSError, ValueError, Image.DecompressionBombError) as error:
         raise SitusError("is not a readable picture", where=path, fix="save it again as PNG") from error
+
+
+def _stacked(files: tuple[Path, ...], shape: tuple[int, int, int]) -> NDArray[Any]:
+    """All pictures in one array, which is made once: a list of them beside it would take twice the memory."""
+    kind = np.result_type(*{_kind(file) for file in files})
+    check_shape(shape, kind.itemsize, where=files[0])
+    stack = np.empty(shape, kind)
+    for frame, file in zip(stack, files):
+        frame[...] = _grey(file)
+    return stack
 
 
 def _grey(path: Path) -> NDArray[Any]:
-    from PIL import Image
-
-    try:
-        with Image.open(path) as picture:
-            values = picture if picture.mode in ("L", "I;16", "I", "F") else picture.convert("L")
-            return np.asarray(values)
-    except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise SitusError("is not a readable picture", where=path, fix="save it again as PNG") from error
+    with _picture(path) as picture:
+        values = picture if picture.mode in ("L", *_KINDS) else picture.convert("L")
+        return np.asarray(values)

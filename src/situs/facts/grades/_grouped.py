@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from situs._files import check_regular
 from situs.errors import SitusError
 
 __all__ = ["GroupedTable"]
@@ -53,6 +54,7 @@ class GroupedTable:
             return {cells[place].strip() for cells in rows if cells}
 
     def _open(self) -> BinaryIO:
+        check_regular(self.path)
         try:
             return self.path.open("rb")
         except OSError as error:

@@ -1,0 +1,1 @@
+"""Attacks on Situs, reproducible by seed; see `python -m attack --help`."""

@@ -1,0 +1,73 @@
+"""The program as an attacker sees it: called, in this process or another, and looked at afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Ran", "call", "complaints", "spawn", "tree"]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What one call gave."""
+
+    words: tuple[str, ...]
+    code: int
+    out: str
+    err: str
+
+
+def call(*words: object) -> Ran:
+    """`situs WORDS…` in this process; whatever is not an orderly end is raised."""
+    from situs.cli import main
+
+    out, err, before = io.StringIO(), io.StringIO(), sys.argv
+    sys.argv = ["situs", *map(str, words)]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main()
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else 0
+        return Ran(tuple(map(str, words)), code, out.getvalue(), err.getvalue())
+    finally:
+        sys.argv = before
+    raise AssertionError("main() returned")
+
+
+def spawn(*words: object, **more: object) -> subprocess.Popen[bytes]:
+    """`situs WORDS…` in a process of its own."""
+    command = [sys.executable, "-m", "situs", *map(str, words)]
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, **(pipes | more))  # type: ignore[call-overload, no-any-return]
+
+
+def tree(folder: Path) -> set[str]:
+    """Every entry of a folder, hidden ones too."""
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def complaints(ran: Ran, work: Path, before: set[str]) -> list[str]:
+    """What a call must never do, whatever it was given."""
+    wrong = []
+    said = " ".join(ran.words[:3])
+    if ran.code not in (0, 1, 2):
+        wrong.append(f"{said}: exit code {ran.code}")
+    if "Traceback" in ran.err:
+        wrong.append(f"{said}: traceback")
+    for stream in (ran.out, ran.err):
+        odd = next((c for c in stream if not c.isprintable() and c != "\n"), None)
+        if odd is not None:
+            wrong.append(f"{said}: prints {odd!r}")
+    if ran.code == 2:
+        if len([line for line in ran.err.splitlines() if line.startswith("situs: ")]) != 1:
+            wrong.append(f"{said}: not one line of error: {ran.err[:200]!r}")
+        if left := sorted(tree(work) - before):
+            wrong.append(f"{said}: leaves {left[:3]}")
+    if hidden := sorted(name for name in tree(work) - before if ".part" in name):
+        wrong.append(f"{said}: leaves {hidden[:3]}")
+    return wrong

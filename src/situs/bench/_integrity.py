@@ -1,0 +1,50 @@
+"""What must hold within a bench before anything is made of it: tables that agree with each other.
+
+A bench may come from anybody. Each item is looked at once as it is read; everything behind that point
+may count on a known study, an answer among the options, references of a text and finite numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from situs._numbers import number_problems
+from situs.items import Answer, Boxes, Choice, Choices, Compound, Item, Number, Text
+
+__all__ = ["item_problem"]
+
+
+def item_problem(item: Item, studies: Collection[str]) -> str | None:
+    """What contradicts the rest of the bench, or itself; None if nothing does."""
+    if item.study_id not in studies:
+        return f"study {item.study_id} is not in studies.parquet"
+    values = [option.value for option in item.options]
+    if len(set(values)) != len(values):
+        return "an option occurs twice"
+    parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
+    for part in parts:
+        problem = _answer_problem(part, values)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _answer_problem(answer: Answer, values: list[str]) -> str | None:
+    match answer:
+        case Choice():
+            strangers = [v for v in (answer.value, *answer.also_right) if v not in values]
+            return _not_offered(strangers, values)
+        case Choices():
+            return _not_offered([v for v in answer.values if v not in values], values)
+        case Text() if not any(reference.strip() for reference in answer.references):
+            return "its answer has no text"
+        case Number() | Boxes():
+            return next(number_problems(answer, "$.answer"), None)
+        case _:
+            return None
+
+
+def _not_offered(strangers: list[str], values: list[str]) -> str | None:
+    if not values:
+        return "has no options to choose from"
+    return f"its answer {strangers[0][:40]!r} is none of its options" if strangers else None

@@ -1,0 +1,222 @@
+"""What is plausible of a patient: the tables, and what is suspected of studies described in numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from situs.anatomy import Doubt, Suspect, load_vocabulary, plausible_range, shipped_vocabularies, term
+from situs.anatomy.plausible import Anchor, Geometry, Scene, Sighting, judge
+
+DATA = files("situs.anatomy").joinpath("data", "expectations")
+NAMES = sorted({name for v in shipped_vocabularies() for name in load_vocabulary(v).labels.values()})
+
+ADULT = {
+    "liver": (1500, (60, 50, 60)),
+    "spleen": (180, (-90, -10, 55)),
+    "kidney_left": (160, (-65, -15, 0)),
+    "kidney_right": (160, (65, -15, -10)),
+    "stomach": (300, (-50, 70, 50)),
+    "pancreas": (80, (-10, 55, 15)),
+    "aorta": (120, (-10, 35, 30)),
+    "urinary_bladder": (200, (0, 40, -230)),
+    "sacrum": (200, (0, -25, -150)),
+    **{f"vertebrae_L{n}": (60, (0, 0, 40 - 34 * n)) for n in range(1, 6)},
+}
+"""Volume (mL) and centre (mm, RAS+) of an adult's organs, rounded from ICRP 89 and Gray's Anatomy."""
+
+
+def sighting(name: str, ml: float, centre: tuple[float, float, float], scale: float = 1.0, **other: object) -> Sighting:
+    length = 2.0 * (ml * 1000.0) ** (1.0 / 3.0)
+    across = scale * length / 2.0
+    x, y, z = (scale * v for v in centre)
+    right = 0.5 if abs(x) < 5 * scale else 1.0 if x > 0 else 0.0
+    return Sighting(ml * scale**3, (x, y, z), (across, across, scale * length), right_share=right, **other)
+
+
+def study(scale: float = 1.0, mirror: tuple[int, int, int] = (1, 1, 1), without: tuple[str, ...] = ()) -> Scene:
+    seen = {}
+    for name, (ml, centre) in ADULT.items():
+        if name not in without:
+            x, y, z = (v * m for v, m in zip(centre, mirror))
+            seen[name] = sighting(name, ml, (x, y, z), scale)
+    return Scene(seen, {name: term(name) for name in seen})
+
+
+def with_sighting(scene: Scene, **changes: Sighting) -> Scene:
+    return Scene({**scene.sightings, **changes}, {name: term(name) for name in (*scene.sightings, *changes)})
+
+
+def doubts(scene: Scene) -> set[Doubt]:
+    return {found.doubt for found in judge(scene) if found.doubt is not None}
+
+
+def table(name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(DATA.joinpath(f"{name}.csv").read_text("utf-8"))))
+
+
+class TestTables:
+    @pytest.mark.parametrize("name", NAMES)
+    def test_every_structure_of_a_shipped_map_has_a_range(self, name: str) -> None:
+        entry = term(name)
+        assert entry.kind == "lesion" or plausible_range(entry) is not None
+
+    def test_ranges_are_in_order(self) -> None:
+        for row in table("ranges"):
+            low, typical, high, child = (float(row[c]) for c in ("low_ml", "typical_ml", "high_ml", "child_low_ml"))
+            assert 0 < child <= low < typical < high, row["structure"]
+            assert 0 < float(row["child_low_mm"]) <= float(row["low_mm"]) < float(row["high_mm"]), row["structure"]
+
+    def test_every_range_names_sources_that_are_listed(self) -> None:
+        listed = DATA.joinpath("sources.md").read_text("utf-8")
+        for row in table("ranges"):
+            assert row["sources"], row["structure"]
+            for key in row["sources"].split(";"):
+                assert re.search(rf"\b{key}\b", listed), key
+
+    def test_every_name_of_the_order_is_known(self) -> None:
+        special = {"spine", "kidneys", "adrenals", "femur", "tibia", "patella"}
+        for row in table("order"):
+            for name in (*row["first"].split("|"), *row["second"].split("|")):
+                assert name in special or "*" in name or term(name).known, name
+
+
+class TestPatientsThatPass:
+    def test_an_adult(self) -> None:
+        assert judge(study()) == []
+
+    @pytest.mark.parametrize("without", [("spleen",), ("kidney_left",), ("liver", "spleen", "stomach"), tuple(ADULT)])
+    def test_without_organs(self, without: tuple[str, ...]) -> None:
+        assert judge(study(without=without)) == []
+
+    @pytest.mark.parametrize(
+        ("name", "ml"),
+        [("liver", 6000), ("spleen", 2500), ("kidney_left", 1200), ("stomach", 2500), ("urinary_bladder", 1500)],
+    )
+    def test_with_an_enlarged_organ(self, name: str, ml: float) -> None:
+        assert judge(with_sighting(study(), **{name: sighting(name, ml, ADULT[name][1])})) == []
+
+    def test_a_small_or_a_tall_one(self) -> None:
+        assert judge(study(0.85)) == judge(study(1.15)) == []
+
+    def test_a_mirrored_patient_who_is_rightly_named(self) -> None:
+        mirrored = study(mirror=(-1, 1, 1))
+        names = {name: term(name).mirrored_name or name for name in mirrored.sightings}
+        scene = Scene({names[n]: s for n, s in mirrored.sightings.items()}, {n: term(n) for n in mirrored.sightings})
+        assert [(found.code, found.doubt) for found in judge(scene)] == [(Suspect.SITUS_INVERSUS, None)]
+
+    def test_a_child_of_one_year(self) -> None:
+        """Organ masses of ICRP 89 (liver 330 g, both kidneys 70 g, spleen 29 g), stature 0.43 of an adult's."""
+        masses = {"liver": 330, "spleen": 29, "kidney_left": 35, "kidney_right": 35, "pancreas": 20}
+        seen = {}
+        for name, (ml, centre) in ADULT.items():
+            own = masses.get(name, ml * 0.45**3)
+            seen[name] = sighting(name, own, tuple(0.45 * v for v in centre))  # type: ignore[arg-type]
+        assert judge(Scene(seen, {name: term(name) for name in seen})) == []
+
+
+class TestWhatIsSuspected:
+    @pytest.mark.parametrize(
+        ("mirror", "expected"),
+        [
+            ((-1, 1, 1), {Doubt.LEFT_RIGHT}),
+            ((1, -1, 1), {Doubt.FRONT_BACK}),
+            ((1, 1, -1), {Doubt.UP_DOWN}),
+            ((-1, -1, 1), {Doubt.LEFT_RIGHT, Doubt.FRONT_BACK}),
+            ((-1, -1, -1), {Doubt.LEFT_RIGHT, Doubt.FRONT_BACK, Doubt.UP_DOWN}),
+        ],
+    )
+    def test_reversed_axes(self, mirror: tuple[int, int, int], expected: set[Doubt]) -> None:
+        assert doubts(study(mirror=mirror)) == expected
+
+    @pytest.mark.parametrize("scale", [0.001, 0.1, 2.0, 2.54, 10.0, 1000.0])
+    def test_another_unit(self, scale: float) -> None:
+        assert doubts(study(scale)) == {Doubt.SCALE}
+
+    @pytest.mark.parametrize("mute", [Geometry.BLANK, Geometry.UNDECLARED])
+    def test_a_mute_header_is_believed_only_where_anatomy_confirms_it(self, mute: Geometry) -> None:
+        scene = study()
+        confirmed = Scene(scene.sightings, scene.terms, geometry=mute)
+        assert doubts(confirmed) == set()
+        alone = Scene({"liver": scene.sightings["liver"]}, scene.terms, geometry=mute)
+        orientation = {Doubt.LEFT_RIGHT, Doubt.FRONT_BACK, Doubt.UP_DOWN}
+        assert doubts(alone) == orientation | ({Doubt.SCALE} if mute is Geometry.BLANK else set())
+
+    @pytest.mark.parametrize(
+        ("name", "ml"), [("kidney_left", 9000), ("kidney_right", 0.5), ("liver", 70), ("brain", 94)]
+    )
+    def test_an_implausible_size(self, name: str, ml: float) -> None:
+        (found,) = judge(with_sighting(study(), **{name: sighting(name, ml, ADULT.get(name, (0, (0, 30, 500)))[1])}))
+        assert (found.doubt, found.structures) == (Doubt.STRUCTURE, (name,))
+
+    def test_a_cut_organ_may_be_as_small_as_it_likes(self) -> None:
+        assert judge(with_sighting(study(), liver=sighting("liver", 5, ADULT["liver"][1], cut=True))) == []
+
+    def test_a_cut_organ_may_not_be_too_large(self) -> None:
+        cut = sighting("spleen", 9000, ADULT["spleen"][1], cut=True)
+        assert {n for found in judge(with_sighting(study(), spleen=cut)) for n in found.structures} >= {"spleen"}
+
+    @pytest.mark.parametrize(("a", "b"), [("liver", "spleen"), ("urinary_bladder", "kidney_left")])
+    def test_exchanged_names(self, a: str, b: str) -> None:
+        seen = study().sightings
+        scene = with_sighting(study(), **{a: seen[b], b: seen[a]})
+        accused = {name for found in judge(scene) for name in found.structures}
+        assert Doubt.STRUCTURE in doubts(scene)
+        assert not doubts(scene) & {Doubt.UP_DOWN, Doubt.FRONT_BACK, Doubt.SCALE}
+        assert {a, b} <= accused
+
+    @pytest.mark.parametrize("pair", [(1, 3), (2, 3), (1, 5)])
+    def test_exchanged_vertebrae(self, pair: tuple[int, int]) -> None:
+        a, b = (f"vertebrae_L{n}" for n in pair)
+        seen = study().sightings
+        scene = with_sighting(study(), **{a: seen[b], b: seen[a]})
+        assert Doubt.LEVELS in doubts(scene)
+
+    def test_a_number_left_out(self) -> None:
+        """L4 and L5 stand where L3 and L4 belong: no L3 lies between L2 and L4."""
+        seen = study().sightings
+        scene = with_sighting(study(), vertebrae_L4=seen["vertebrae_L3"], vertebrae_L5=seen["vertebrae_L4"])
+        row = {name: one for name, one in scene.sightings.items() if name != "vertebrae_L3"}
+        assert doubts(Scene(row, scene.terms)) == {Doubt.LEVELS}
+
+    @pytest.mark.parametrize("off", [-1.0, 1.0])
+    def test_numbers_that_do_not_fit_their_anchors(self, off: float) -> None:
+        scene = study()
+        anchored = Scene(scene.sightings, scene.terms, anchors=(Anchor("sacrum", off),))
+        assert doubts(anchored) == {Doubt.LEVELS}
+        assert doubts(Scene(scene.sightings, scene.terms, anchors=(Anchor("sacrum", 0.0),))) == set()
+
+    def test_masks_that_overlap(self) -> None:
+        scene = study()
+        (found,) = judge(Scene(scene.sightings, scene.terms, overlaps={("kidney_left", "spleen"): 0.5}))
+        assert found.structures == ("kidney_left", "spleen")
+        assert judge(Scene(scene.sightings, scene.terms, overlaps={("kidney_left", "spleen"): 0.05})) == []
+
+    def test_masks_that_do_not_fit_the_image(self) -> None:
+        """Bone under 75 HU and organs full of air: the masks of another patient."""
+        seen = {
+            name: Sighting(s.volume_ml, s.centroid_mm, s.extent_mm, mean_hu=-300.0)
+            for name, s in study().sightings.items()
+        }
+        scene = Scene(seen, study().terms)
+        (found,) = [one for one in judge(scene) if one.doubt is Doubt.STRUCTURE]
+        assert set(found.structures) == set(ADULT)
+
+    @pytest.mark.parametrize("axes", [(0, 1), (1, 2), (0, 2)])
+    @pytest.mark.parametrize("sign", [1.0, -1.0])
+    def test_a_quarter_turn(self, axes: tuple[int, int], sign: float) -> None:
+        a, b = axes
+        turn = np.eye(3)
+        turn[a, a] = turn[b, b] = 0.0
+        turn[a, b], turn[b, a] = sign, -sign
+        seen = {}
+        for name, (ml, centre) in ADULT.items():
+            x, y, z = (float(v) for v in turn @ np.array(centre, dtype=float))
+            seen[name] = sighting(name, ml, (x, y, z))
+        expected = [(Doubt.LEFT_RIGHT, Doubt.FRONT_BACK, Doubt.UP_DOWN)[axis] for axis in axes]
+        assert set(expected) <= doubts(Scene(seen, {name: term(name) for name in seen}))

@@ -1,0 +1,206 @@
+"""The anatomy gate: files that are wrong without anyone noticing give no wrong question, and healthy ones pass."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attacks import ATTACKS, situs_inversus, write_masks
+from laws._studies import ledger_of, phantom_labels
+from situs.bench import open_bench
+from situs.facts import Ledger
+from situs.items import TASKS, Item, NotAsked, Number, Question
+from situs.volumes import LabelMap
+
+REAL = Path(os.environ.get("SITUS_REAL_DATA") or "/nonexistent") / "volumes"
+SPACING_MM = (6.0, 6.0, 6.0)
+
+HANGS_ON = {
+    "left_right": ("direction.left_right", "side", "right_share", "holder_side"),
+    "front_back": ("direction.anterior_posterior",),
+    "up_down": ("direction.superior_inferior", "level.", "height_in", "slice_span", "extent.superior_inferior"),
+    "scale": ("volume", "extent.", "main_gap", "centre_distance", "axial_diameter", "contact_area"),
+    "levels": ("level.",),
+}
+"""Facts on which no question may rest while something is in doubt."""
+
+
+def build(situs: Any, root: Path, out: Path, *args: object) -> Any:
+    ran = situs("build", "masks", root, "--ids", "stem", "--annotation", "manual", "--out", out, "--json", *args)
+    assert ran.code == 0, ran.err
+    return ran.json
+
+
+def kinds_by_item(bench: Path) -> dict[str, set[str]]:
+    opened = open_bench(bench)
+    kinds = {fact.fact_id: fact.kind for fact in opened.facts()}
+    return {item.item_id: {kinds[id_] for id_ in item.fact_ids} for item in opened.items()}
+
+
+def wrong_answers(items: list[Item], truth: Ledger) -> list[str]:
+    """Questions whose answer the unharmed study contradicts."""
+    result = []
+    for item in items:
+        try:
+            posed = TASKS[item.task].pose(truth, Question(item.task, item.form, item.parameters))
+        except KeyError:  # a name that only the wrong files have
+            result.append(item.question)
+            continue
+        if isinstance(posed, NotAsked) or item.task == "marks":
+            continue
+        if isinstance(item.answer, Number) and isinstance(posed.answer, Number):
+            low, high = posed.answer.interval or (posed.answer.value, posed.answer.value)
+            if not low <= item.answer.value <= high:
+                result.append(item.question)
+        elif posed.answer != item.answer and item.task != "location":
+            result.append(item.question)
+    return result
+
+
+def attack(situs: Any, tmp_path: Path, labels: LabelMap, name: str) -> None:
+    change, doubts = ATTACKS[name]
+    root = write_masks(change(labels), tmp_path / "wrong")
+    result = build(situs, root, tmp_path / "bench")
+    doubted = {suspect["doubt"] for suspect in result["suspects"]}
+    assert doubts <= doubted, f"{name}: in doubt are {sorted(doubted)}"
+    assert any(problem["where"].startswith("wrong") and problem["fix"] for problem in result["problems"])
+    for doubt in doubts - {"structure"}:
+        for kinds in kinds_by_item(tmp_path / "bench").values():
+            assert not [kind for kind in kinds if kind.startswith(HANGS_ON[doubt])]
+    items = list(open_bench(tmp_path / "bench").items())
+    assert wrong_answers(items, ledger_of(labels, "manual")) == []
+    assert situs("check", tmp_path / "bench").code == 0
+
+
+ALWAYS = ("upside_down", "mirrored", "cm_for_mm", "exchanged_vertebrae")
+
+
+@pytest.mark.parametrize("name", ALWAYS)
+def test_wrong_files_give_no_wrong_question(situs: Any, tmp_path: Path, name: str) -> None:
+    attack(situs, tmp_path, phantom_labels(3, 1, SPACING_MM), name)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", [name for name in ATTACKS if name not in ALWAYS])
+def test_other_wrong_files_give_no_wrong_question(situs: Any, tmp_path: Path, name: str) -> None:
+    attack(situs, tmp_path, phantom_labels(3, 1, SPACING_MM), name)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("index", [0, 2])
+@pytest.mark.parametrize("name", list(ATTACKS))
+def test_wrong_files_of_other_phantoms(situs: Any, tmp_path: Path, name: str, index: int) -> None:
+    attack(situs, tmp_path, phantom_labels(3, index, SPACING_MM), name)
+
+
+@pytest.fixture(scope="module")
+def real_abdomen() -> LabelMap:
+    if not (REAL / "totalseg_s0009").is_dir():
+        pytest.skip("SITUS_REAL_DATA does not hold volumes/totalseg_s0009")
+    from situs.volumes import open_labels
+
+    return open_labels(REAL / "totalseg_s0009" / "segmentations").load()
+
+
+@pytest.mark.real
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", [name for name in ATTACKS if name != "tiny_kidney"])
+def test_a_real_abdomen_made_wrong(situs: Any, tmp_path: Path, real_abdomen: LabelMap, name: str) -> None:
+    attack(situs, tmp_path, real_abdomen, name)
+
+
+def test_a_mirrored_patient_who_is_rightly_named_passes(situs: Any, tmp_path: Path) -> None:
+    labels = situs_inversus(phantom_labels(3, 1, SPACING_MM))
+    result = build(situs, write_masks(labels, tmp_path / "inversus"), tmp_path / "bench")
+    assert [(s["doubt"], "mirrored" in s["problem"]) for s in result["suspects"]] == [("", True)]
+    assert not [reason for reason in result["not_asked"] if "doubt" in reason]
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_healthy_phantoms_raise_no_doubt(index: int) -> None:
+    assert ledger_of(phantom_labels(5, index, SPACING_MM)).suspicions == []
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("index", range(40))
+def test_many_healthy_phantoms_raise_no_doubt(index: int) -> None:
+    assert ledger_of(phantom_labels(6, index, (4.0, 4.0, 4.0))).suspicions == []
+
+
+SAME_STUDY = {
+    "totalseg_s0009": (None, {"spinal_cord"}),
+    "totalseg_s0003": (None, {"brain"}),
+    "totalseg_testref/example_seg.nii.gz": ("totalsegmentator", set()),
+    "totalseg_testref/example_seg_mr.nii.gz": ("totalsegmentator_mr", set()),
+    "slicerio_ctchest/Segmentation.seg.nrrd": (None, set()),
+}
+"""Real studies, and the masks in them that are fragments: a cord of 10 mm in the sacrum, a brain sliced off."""
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("study", SAME_STUDY)
+def test_real_studies_raise_no_doubt(situs: Any, tmp_path: Path, study: str) -> None:
+    if not (REAL / study).exists():
+        pytest.skip(f"SITUS_REAL_DATA does not hold volumes/{study}")
+    names, fragments = SAME_STUDY[study]
+    args = ("--names", names) if names else ()
+    ran = situs("build", "masks", REAL / study, "--out", tmp_path / "bench", "--json", *args)
+    assert ran.code == 0, ran.err
+    result = ran.json
+    assert {suspect["doubt"] for suspect in result["suspects"]} <= {"structure"}
+    assert all(any(name in suspect["problem"] for name in fragments) for suspect in result["suspects"])
+
+
+class TestTrust:
+    @pytest.fixture
+    def scaled(self, tmp_path: Path) -> Path:
+        change, _ = ATTACKS["cm_for_mm"]
+        return write_masks(change(phantom_labels(3, 1, SPACING_MM)), tmp_path / "small")
+
+    def test_asks_what_the_user_vouches_for_and_says_so(self, situs: Any, tmp_path: Path, scaled: Path) -> None:
+        plain = build(situs, scaled, tmp_path / "plain")
+        trusted = build(situs, scaled, tmp_path / "trusted", "--trust", "small:scale")
+        reason = "the scale is in doubt in this study"
+        assert plain["not_asked"][reason] > 0
+        assert reason not in trusted["not_asked"]
+        assert [(s["doubt"], s["trusted"]) for s in trusted["suspects"]] == [("scale", True)]
+        assert "the builder vouches" in (tmp_path / "trusted" / "README.md").read_text("utf-8")
+        checked = situs("check", tmp_path / "trusted", "--json")
+        assert checked.code == 0
+        assert any("trusted" in problem["problem"] for problem in checked.json["problems"])
+
+    @pytest.mark.parametrize(
+        ("spec", "words"),
+        [("smal", "did you mean small"), ("small:scales", "did you mean scale"), ("small:gizmo", "available: all")],
+    )
+    def test_an_unknown_name_says_what_there_is(
+        self, situs: Any, tmp_path: Path, scaled: Path, spec: str, words: str
+    ) -> None:
+        ran = situs("build", "masks", scaled, "--ids", "stem", "--out", tmp_path / "bench", "--trust", spec)
+        assert ran.code == 2
+        assert words in ran.err
+        assert ran.err.count("\n") == 1
+
+    def test_the_card_names_a_suspect_study(self, situs: Any, tmp_path: Path, scaled: Path) -> None:
+        build(situs, scaled, tmp_path / "bench")
+        card = (tmp_path / "bench" / "README.md").read_text("utf-8")
+        assert "| small | scale |" in card
+
+
+def test_one_study_of_a_cohort_in_another_unit(situs: Any, tmp_path: Path) -> None:
+    for index in range(3):
+        labels = phantom_labels(3, index, SPACING_MM)
+        change, _ = ATTACKS["cm_for_mm"]
+        write_masks(change(labels) if index == 1 else labels, tmp_path / "data" / f"study{index}")
+    result = build(situs, tmp_path / "data", tmp_path / "bench")
+    assert {suspect["study_id"] for suspect in result["suspects"]} == {"study1"}
+    kinds = kinds_by_item(tmp_path / "bench")
+    sized = [
+        item.study_id
+        for item in open_bench(tmp_path / "bench").items()
+        if any(kind.startswith(HANGS_ON["scale"]) for kind in kinds[item.item_id])
+    ]
+    assert set(sized) == {"study0", "study2"}

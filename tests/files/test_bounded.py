@@ -1,0 +1,83 @@
+"""Small files that hold much, and files that are none, are refused before they cost memory or time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from situs.bench import content_hash, open_bench
+from situs.errors import SitusError
+from situs.volumes import _limits, open_stack
+
+
+def test_a_small_table_with_huge_cells_is_refused(bench: Path, tmp_path: Path) -> None:
+    made = Path(shutil.copytree(bench, tmp_path / "bench"))
+    table = pq.read_table(made / "items.parquet")
+    huge = pa.array(["x" * (5 << 20)] * table.num_rows)
+    position = table.schema.get_field_index("question")
+    pq.write_table(table.set_column(position, "question", huge), made / "items.parquet", compression="zstd")
+    assert (made / "items.parquet").stat().st_size < 1 << 20
+    pa.default_memory_pool().release_unused()
+    before = pa.total_allocated_bytes()
+    with pytest.raises(SitusError, match=r"question: a cell of 5 MiB"):
+        next(iter(open_bench(made).items()))
+    assert pa.total_allocated_bytes() - before < 1 << 30
+    assert content_hash(made)
+
+
+def test_pictures_that_would_not_fit_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(4):
+        Image.new("L", (512, 512)).save(tmp_path / f"{number}.png")
+    assert open_stack(tmp_path).array().shape == (4, 512, 512)
+    monkeypatch.setattr(_limits, "max_bytes", lambda: 1 << 19)
+    with pytest.raises(SitusError, match="exceed the limit"):
+        open_stack(tmp_path)
+
+
+def test_pictures_of_different_depth_become_one_array(tmp_path: Path) -> None:
+    deep = np.arange(64, dtype=np.uint16).reshape(8, 8) * 1000
+    Image.fromarray(deep).save(tmp_path / "0.png")
+    Image.new("L", (8, 8), 7).save(tmp_path / "1.png")
+    stack = open_stack(tmp_path).array()
+    assert np.array_equal(stack[0], deep)
+    assert np.all(stack[1] == 7)
+
+
+def test_the_limit_follows_the_machine() -> None:
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert 0 < _limits.max_bytes() < memory / 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("import", "items", "{pipe}", "--out", "out"),
+        ("import", "sgmri-vqa", "{pipe}", "--out", "out"),
+        ("build", "boxes", "{pipe}", "--out", "out"),
+        ("build", "reports", "{pipe}", "--out", "out"),
+        ("build", "grades", "{pipe}", "--out", "out"),
+        ("build", "masks", "{pipe}", "--out", "out"),
+        ("measure", "{pipe}"),
+        ("score", "{bench}", "{pipe}"),
+        ("run", "{bench}", "--model", "replay:{pipe}", "--out", "out"),
+        ("run", "{bench}", "--model", "random", "--profile", "{pipe}", "--out", "out"),
+        ("build", "phantoms", "--studies", "1", "--recipe", "{pipe}", "--out", "out"),
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".toml", ".nii.gz"])
+def test_a_pipe_is_not_read(situs, bench, tmp_path, monkeypatch, words, suffix) -> None:
+    """Reading one that nobody writes to would wait for ever."""
+    pipe = tmp_path / f"pipe{suffix}"
+    os.mkfifo(pipe)
+    monkeypatch.chdir(tmp_path)
+    ran = situs(*(word.format(pipe=pipe, bench=bench) for word in words))
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [pipe.name]

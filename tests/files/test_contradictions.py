@@ -1,0 +1,129 @@
+"""Numbers that cannot be meant, and benches that contradict themselves, are refused in one line."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import nibabel
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from situs.bench import content_hash, open_bench
+
+RECIPE = files("situs.facts").joinpath("data", "recipe.toml").read_text("utf-8")
+NUMBERS = re.findall(r"^(\w+|\"[\w.]+\") = ([\d.]+)\b", RECIPE, re.MULTILINE)
+
+
+def refusal(ran: Any) -> str:
+    assert (ran.code, ran.err.count("\n")) == (2, 1), ran.err
+    assert "Traceback" not in ran.err
+    return str(ran.err)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-1e308", "1e308"])
+@pytest.mark.parametrize("name", sorted({name for name, _ in NUMBERS})[::6])
+def test_odd_numbers_in_a_recipe(situs, tmp_path, name, value) -> None:
+    recipe = re.sub(rf"^{re.escape(name)} = [\d.]+", f"{name} = {value}", RECIPE, count=1, flags=re.MULTILINE)
+    (tmp_path / "recipe.toml").write_text(recipe)
+    ran = situs("build", "phantoms", "--studies", 1, "--recipe", tmp_path / "recipe.toml", "--out", tmp_path / "b")
+    refusal(ran)
+    assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.parametrize("origin", [1e308, -1e300, 1e12])
+def test_an_origin_beyond_any_scanner(situs, tmp_path, origin) -> None:
+    affine = np.eye(4)
+    affine[0, 3] = origin
+    lines = ["NRRD0005", "type: uchar", "dimension: 3", "space: right-anterior-superior", "sizes: 4 4 4"]
+    lines += ["space directions: (1,0,0) (0,1,0) (0,0,1)", f"space origin: ({origin!r},0,0)", "encoding: raw", "", ""]
+    (tmp_path / "labels.nrrd").write_bytes("\n".join(lines).encode() + bytes([1] * 64))
+    assert "no place in a scanner" in refusal(situs("measure", tmp_path / "labels.nrrd"))
+
+
+def test_a_profile_with_odd_numbers(situs, bench, tmp_path) -> None:
+    text = files("situs.profiles").joinpath("data", "default.toml").read_text("utf-8")
+    for value in ("nan", "inf", "1e308"):
+        odd, count = re.subn(r"\b\d+(?:\.\d+)?\b(?=[ ,\]]*[\]\n#])", value, text, count=1)
+        assert count == 1
+        (tmp_path / "odd.toml").write_text(odd)
+        refusal(situs("show", bench, "--profile", tmp_path / "odd.toml", "--out", tmp_path / "shown"))
+
+
+def changed(bench: Path, folder: Path, column: str, change: Any, form: str) -> Path:
+    """A bench of which one item of a form has another value in a column."""
+    made = Path(shutil.copytree(bench, folder))
+    table = pq.read_table(made / "items.parquet")
+    rows = table.to_pylist()
+    row = next(row for row in rows if row["form"] == form)
+    value = change(json.loads(row[column]) if column in ("answer", "options") else row[column])
+    row[column] = json.dumps(value) if column in ("answer", "options") else value
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), made / "items.parquet")
+    info = json.loads((made / "bench.json").read_bytes())
+    (made / "bench.json").write_text(json.dumps(info | {"content_hash": content_hash(made)}))
+    return made
+
+
+CONTRADICTIONS = {
+    "study missing": ("study_id", lambda _: "nobody", "choice"),
+    "choice not offered": ("answer", lambda answer: answer | {"value": "nothing"}, "choice"),
+    "no options": ("options", lambda _: [], "choice"),
+    "option twice": ("options", lambda options: [options[0], *options], "choice"),
+    "no references": ("answer", lambda _: {"type": "text", "references": []}, "choice"),
+    "number too large": ("answer", lambda answer: answer | {"value": 1e300}, "number"),
+}
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_a_bench_that_contradicts_itself(situs, bench, tmp_path, name) -> None:
+    made = changed(bench, tmp_path / "bench", *CONTRADICTIONS[name])
+    ran = situs("check", made, "--json")
+    assert ran.code == 1
+    assert any(problem["severity"] == "error" for problem in ran.json["problems"])
+    run = tmp_path / "run"
+    for words in (
+        ("run", made, "--model", "random", "--out", run),
+        ("run", made, "--model", "majority", "--out", run),
+        ("debias", made, "--out", tmp_path / "debiased"),
+        ("export", made, "--to", "hf", "--allow-restricted", "--out", tmp_path / "hf"),
+        ("quiz", made, "--out", tmp_path / "quiz.html"),
+        ("audit", "export", made, "--out", tmp_path / "sheet.csv"),
+    ):
+        refusal(situs(*words))
+    assert not (tmp_path / "debiased").exists()
+
+
+def test_splits_of_an_imported_file_are_its_own(situs, tmp_path) -> None:
+    rows = [
+        {"study": f"s{n}", "question": "Is it?", "answer": "yes", "split": "train" if n else "test"} for n in range(4)
+    ]
+    file = tmp_path / "items.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert situs("import", "items", file, "--out", tmp_path / "bench").code == 0
+    assert situs("check", tmp_path / "bench").code == 0
+    assert sorted(item.split for item in open_bench(tmp_path / "bench").items()) == ["test", "train", "train", "train"]
+    file.write_text("".join(json.dumps(row | {"patient": "one"}) + "\n" for row in rows))
+    assert "split" in refusal(situs("import", "items", file, "--out", tmp_path / "other"))
+
+
+def test_a_run_whose_every_call_fails_does_not_end_well(situs, bench, tmp_path, monkeypatch) -> None:
+    (tmp_path / "broken_model.py").write_text(
+        "class Model:\n    remote = False\n\n    def answer(self, request):\n        raise ValueError('out of order')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    ran = situs("run", bench, "--model", "plugin:broken_model:Model", "--limit", 3, "--out", tmp_path / "run")
+    assert ran.code == 1
+    assert "Traceback" not in ran.err
+
+
+def test_nifti_of_an_odd_origin_is_refused_too(situs, tmp_path) -> None:
+    affine = np.eye(4)
+    affine[2, 3] = 3e38
+    nibabel.save(nibabel.Nifti1Image(np.ones((4, 4, 4), np.uint8), affine), tmp_path / "labels.nii.gz")
+    refusal(situs("measure", tmp_path / "labels.nii.gz"))
