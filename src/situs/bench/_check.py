@@ -168,9 +168,10 @@ def _check_study(
         if found != series.structures:
             result.error("structures", study.study_id, "structures differ from the evidence", "rebuild the bench")
         image = _check_image(study, series, locations, result)
-        ledger = load_ledger(bench, study, series, labels, image if isinstance(image, Volume) else None)
-        _check_series(study, series, ledger, result)
         stored = {fact.fact_id: fact for fact in facts if fact.series == series.series}
+        volume = image if isinstance(image, Volume) else None
+        ledger = load_ledger(bench, study, series, labels, volume, stored.values())
+        _check_series(study, series, ledger, result)
         for fact in stored.values():
             for text in fact_problems(fact, ledger):
                 result.error("fact", fact.fact_id, text, "the stored fact does not follow from the voxels; rebuild")

@@ -21,7 +21,7 @@ from situs.errors import Problem, Severity
 from situs.facts import Fact, Ledger, Measured, Recipe
 from situs.items import Candidate, candidates, choose_tasks
 from situs.space import AXES
-from situs.volumes import LabelMap, brain_of, may_show_face, modality_of, open_labels, open_volume, padding_of
+from situs.volumes import LabelMap, brain_of, may_show_face, modality_of, open_labels, open_volume
 
 __all__ = ["StudyJob", "StudyOutcome", "open_process", "process", "with_sources"]
 
@@ -126,7 +126,7 @@ def process(job: StudyJob) -> StudyOutcome:
         annotation=job.annotation,
         side_basis=series.side_basis,
         terms=terms,
-        padding=padding_of(values) if values is not None and modality == "ct" else None,
+        image=values,
         brain=brain_of(values, labels.grid.affine.voxel_volume_mm3) if values is not None else None,
         ct=values if modality == "ct" else None,
         trusted=job.trusted,

@@ -3,6 +3,7 @@
 from situs.facts import _kinds_lesions as _kinds_lesions
 from situs.facts import _kinds_shape as _kinds_shape
 from situs.facts._box_ledger import ANY, BoxLedger, Middle, check_fits
+from situs.facts._cut import stored_cuts
 from situs.facts._findings import Tube, link, stable_count
 from situs.facts._kinds import is_cut, number, span
 from situs.facts._kinds_marks import mark_points, marked_structures
@@ -53,4 +54,5 @@ __all__ = [
     "span",
     "spanned",
     "stable_count",
+    "stored_cuts",
 ]

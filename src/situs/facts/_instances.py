@@ -15,7 +15,7 @@ from situs.measure import Region, Regions
 from situs.space import IndexPoints
 from situs.volumes import LabelMap, Structure
 
-__all__ = ["join_parts", "split_lesions", "together", "touches", "without_islands"]
+__all__ = ["join_parts", "split_lesions", "together", "without_islands"]
 
 _MOST_PARTS = 99
 """More parts than this are noise, not lesions."""
@@ -176,19 +176,6 @@ def _numbered(region: Region) -> tuple[NDArray[np.uint8], int]:
     number = np.zeros(count + 1, dtype=np.uint8)
     number[np.array(order) + 1] = np.arange(1, count + 1)
     return _layer_with(region, number[parts]), count
-
-
-def touches(region: Region, mask: NDArray[np.bool_]) -> bool:
-    """Whether a voxel of the structure shares a face with the mask."""
-    from scipy import ndimage
-
-    lo = [max(0, low - 1) for low in region.box_index.lo]
-    hi = [min(size, high + 1) for high, size in zip(region.box_index.hi, region.grid.shape)]
-    near = mask[tuple(slice(a, b) for a, b in zip(lo, hi))]
-    if not near.any():
-        return False
-    room = [(low - a, b - high) for a, low, b, high in zip(lo, region.box_index.lo, hi, region.box_index.hi)]
-    return bool((ndimage.binary_dilation(np.pad(region.crop(), room)) & near).any())
 
 
 def _layer_with(region: Region, crop: NDArray[Any]) -> NDArray[np.uint8]:

@@ -116,6 +116,6 @@ def including_lesions(asked: Iterable[Subject]) -> str:
 
 
 def world_box(ledger: Ledger, subject: Subject) -> WorldBox:
-    """The subject's tight box, labelled with its key."""
-    box = ledger.regions[subject.structure].box_mm
+    """The tight box of the subject's main part, labelled with its key."""
+    box = ledger.main_region(subject.structure).box_mm
     return WorldBox(box.lo_mm, box.hi_mm, subject.key)

@@ -27,11 +27,12 @@ from situs.score._metrics_grades import (
 )
 from situs.score._metrics_numbers import SPEARMAN_WITHIN_STRUCTURE
 from situs.score._outcomes import NOT_COUNTED, Outcome, Scored, judge
-from situs.score._parse_boxes import INFERRED
 from situs.score._protocol_ct_spatialvqa import PublishedScores
 from situs.score._protocol_sgmri import SgmriTable
 from situs.score._shortcut_gain import ShortcutGain, gain_over_best
 from situs.score._text_metrics import TEXT_METRICS
+from situs.score._unread import UnreadReplies, unread_replies
+from situs.score.read.boxes import INFERRED
 
 __all__ = ["BaselineScores", "NotComputed", "Scores", "blind_scores", "choose_metrics", "score_rows"]
 
@@ -107,6 +108,8 @@ class Scores(msgspec.Struct, frozen=True):
     """With a protocol: the numbers by its released rules."""
     sgmri: list[SgmriTable] = []
     """The same for SGMRI-VQA."""
+    unread: UnreadReplies | None = None
+    """Replies that could not be read, with samples."""
     over_best_shortcut: ShortcutGain | None = None
     """Headline accuracy minus that of the best blind row that learns from other patients; None where no item is
     judged by rule."""
@@ -159,6 +162,9 @@ def score_rows(
     if strangers == len(rows):
         raise SitusError("no answer belongs to an item of this bench", fix="give the answers of a run on this bench")
     warnings = _warnings(scored, strangers)
+    unread = unread_replies(scored, rows)
+    if unread.warning:
+        warnings.append(unread.warning)
     if note := BlindSample(items()).note:
         warnings.append(note)
     overall = entries(scored, names, seed)
@@ -174,6 +180,7 @@ def score_rows(
         not_computed=_missing(overall, metrics),
         warnings=warnings,
         outcomes={row.outcome.item_id: row.outcome for row in scored},
+        unread=unread,
         over_best_shortcut=_over_best(selection.rows(scored), hits, seed),
         headline=headline_of(scored, selection),
     )

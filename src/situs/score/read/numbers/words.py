@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from situs.score._numbers_literals import WORD, word_value
+from situs.score.read.numbers.literals import WORD, word_value
 
-__all__ = ["count_in_words", "difference", "times_as_numbers"]
+__all__ = ["count_in_words", "difference", "digits_for_words", "times_as_numbers"]
 
 _NUMBER = r"[0-9]+(?:[.,][0-9]+)?"
 _SMALLER = r"(?:smaller|less|fewer|shorter|lower|thinner|narrower|lighter)"
@@ -23,7 +23,8 @@ _TIMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(?:two|2) and an? half(?: times)?\b", "2.5"),
         (r"\b(?:three|3) and an? half(?: times)?\b", "3.5"),
         (rf"\b({_NUMBER}) ?(?:[x×]|-? ?fold|times)(?![\w]| ?[0-9])", r"\1"),
-        (rf"(?<![\w.:])({_NUMBER}) ?: ?({_NUMBER})(?![\w:]|\.[0-9])", r"\1/\2"),
+        # 1:3 may mean either of two ratios; 3:1 and 5:2 say which is the larger.
+        (rf"(?<![\w.:])(?!1 ?:)({_NUMBER}) ?: ?({_NUMBER})(?![\w:]|\.[0-9])", r"\1/\2"),
         (r"\b(?:twice|doubled?|twofold)\b", "2"),
         (r"\b(?:thrice|tripled?|threefold)\b", "3"),
         (r"\b(?:quadrupled?|fourfold)\b", "4"),
@@ -46,6 +47,10 @@ _NONE = re.compile(
     rf"|\bno (?:(?!{_HEDGED})[a-z-]+ ){{0,3}}?{_THINGS}\b"
     r"(?! (?:other|except|besides|apart|beyond|but|larger|bigger|smaller|greater|above|below|outside|elsewhere|on|"
     r"in the (?:left|right|upper|lower)|than))"
+    r"|\b(?:do not|don't|cannot|can't|did not|didn't|could not|couldn't) (?:see|find|identify|"
+    r"detect) any\b(?! (?:other|more|further))"
+    r"|^(?:there )?(?:aren't|are not|isn't|is not) any[ .!]*$|^(?:there is|i see|i find|"
+    r"i count) none[ .!]*$|^not a single one[ .!]*$"
     rf"|\bnot a single (?:[a-z-]+ )?{_THINGS}\b|\b(?:isn't|aren't|is not|are not) any (?:[a-z-]+ )?{_THINGS}\b",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -73,6 +78,81 @@ def times_as_numbers(text: str) -> str:
     for pattern, said in _TIMES:
         text = pattern.sub(said, text)
     return text
+
+
+_SMALL = {
+    word: value
+    for value, word in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+        ]
+    )
+} | {
+    word: 10 * tens
+    for tens, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2)
+}
+_LARGE = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
+_PART = rf"(?:{'|'.join(sorted([*_SMALL, *_LARGE], key=len, reverse=True))})"
+_SPELLED = re.compile(
+    rf"\b(?:a (?=hundred|thousand|million))?{_PART}(?:(?:[ -]|,? and ){_PART}){{0,11}}(?: and a half)?\b", re.IGNORECASE
+)
+_HALF = re.compile(
+    r"\b([0-9]+) and a half\b|(?<![0-9] )\bhalf an? (?=(?:centi|milli)?met|cm\b|mm\b|lit)", re.IGNORECASE
+)
+_DOZEN = re.compile(r"\b(?:(half a)|an?|one) dozen\b(?! or)|\b(two|three|four) dozen\b", re.IGNORECASE)
+_SPACED = re.compile(r"(?<![\w.,])([0-9]{1,3})((?: [0-9]{3})+)(?= ?(?:[mc]m|m?l|cc)\b)", re.IGNORECASE)
+
+
+def digits_for_words(text: str) -> str:
+    """The text with numbers of several words ("one hundred and twenty", "five and a half", "a dozen") in digits.
+
+    Single words stay: "one" is mostly a pronoun, and the tokeniser knows the others.
+    """
+    text = _SPELLED.sub(lambda match: _spelled(match[0]), text)
+    text = _HALF.sub(lambda match: f"{match[1]}.5" if match[1] else "0.5 ", text)
+    text = _DOZEN.sub(lambda match: "6" if match[1] else str(12 * _SMALL[match[2].lower()]) if match[2] else "12", text)
+    return _SPACED.sub(lambda match: match[1] + match[2].replace(" ", ""), text)
+
+
+def _spelled(words: str) -> str:
+    half = words.lower().endswith(" and a half")
+    parts = re.findall(r"[a-z]+", words.lower().removesuffix(" and a half"))
+    parts = [part for part in parts if part not in {"a", "and"}]
+    if len(parts) == 1 and parts[0] in _SMALL and not half:
+        return words
+    whole = group = last = 0
+    for part in parts:
+        if part in _LARGE:
+            group = max(group, 1) * _LARGE[part]
+            if _LARGE[part] > 100:
+                whole, group = whole + group, 0
+            last = 0
+        else:
+            value = _SMALL[part]
+            if last and not (20 <= last < 100 and value < 10):
+                return words  # "two three" is no number
+            group += value
+            last = value
+    return f"{whole + group}{'.5' if half else ''}"
 
 
 def count_in_words(text: str) -> int | None:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from situs.profiles import AnswerSpace
-from situs.score._box_mentions import Mention, mentions
-from situs.score._parse_clean import visible
-from situs.score._parse_common import Parsed, RefusedInWords, Result, Unparsed
-from situs.score._parse_refusal import refuses
+from situs.score.read.box_mentions import Mention, mentions
+from situs.score.read.clean import visible
+from situs.score.read.refusal import refuses
+from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 from situs.space import FrameBox
 
 __all__ = ["INFERRED", "Size", "parse_boxes"]

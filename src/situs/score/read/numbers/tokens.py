@@ -8,8 +8,8 @@ from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
 
-from situs.score._numbers_literals import NUMERAL, WORD, numeral, word_value
-from situs.score._numbers_units import Unit, unit_at
+from situs.score.read.numbers.literals import NUMERAL, WORD, numeral, word_value
+from situs.score.read.numbers.units import Unit, unit_at
 
 __all__ = ["Kind", "Token", "tokens"]
 
@@ -133,6 +133,12 @@ def _single(text: str, match: re.Match[str], *, digits: bool, marked: bool) -> T
     ):
         value, start = -value, start - 1
     found = _unit(text, end)
+    if (
+        found is not None
+        and text[end : end + 1] == '"'
+        and text.count('"', max(text.rfind("\n", 0, start) + 1, start - 200), start) % 2
+    ):
+        found = None  # the quotation mark that closes "42"
     plain = value is not None and not _BIG.search(before) and not _POWER.match(text, end)
     kind = Kind.VALUE if plain else Kind.UNCLEAR
     if found is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from situs.score._numbers_tokens import Kind, tokens
-from situs.score._numbers_units import known_unit
+from situs.score.read.numbers.tokens import Kind, tokens
+from situs.score.read.numbers.units import known_unit
 
 __all__ = ["Quantity", "base_value", "quantities"]
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from situs.score._loose_json import Loose, loose_values
-from situs.score._parse_numbers_listed import listed_numbers
-from situs.score._parse_option_text import fold
-from situs.score._parse_tables import without_tables
+from situs.score.read.folding import fold
+from situs.score.read.loose_json import Loose, loose_values
+from situs.score.read.tables import without_tables
+from situs.score.read.whole_numbers import listed_numbers
 
 __all__ = ["Mention", "mentions"]
 

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import re
 
-from situs.score._parse_json import mark_json
+from situs.score.read.json_answers import mark_json
+from situs.score.read.language import glossed
+from situs.score.read.tables import rows_as_lines
 
-__all__ = ["FINAL_CLOSE", "FINAL_OPEN", "LONGEST_REPLY", "clean", "visible"]
+__all__ = ["FINAL_CLOSE", "FINAL_OPEN", "LONGEST_REPLY", "MOST_CHARACTERS", "clean", "visible", "without_spans"]
+
+MOST_CHARACTERS = 2_000_000
+"""A reply that is longer is not read at all."""
 
 LONGEST_REPLY = 20_000
 """Characters kept, from the end: answers stand there."""
@@ -31,15 +36,15 @@ _TRANSLATE: dict[int, str | None] = {
     0xE001: " ",
 }
 _THINK_NAMES = r"(?:think|thinking|thought|thoughts|reasoning|analysis|scratchpad)"
-_THINK_OPEN = re.compile(rf"[<◁]{_THINK_NAMES}[>▷]", re.IGNORECASE)
-_THINK_CLOSE = re.compile(rf"[<◁]/{_THINK_NAMES}[>▷]", re.IGNORECASE)
+_THINK_OPEN = re.compile(rf"[<◁\[]{_THINK_NAMES}[>▷\]]", re.IGNORECASE)
+_THINK_CLOSE = re.compile(rf"[<◁\[]/{_THINK_NAMES}[>▷\]]", re.IGNORECASE)
 _CHANNEL_FINAL = "<|channel|>final<|message|>"
 
 _LATEX_TEXT = re.compile(r"\\(?:text|textbf|textit|textrm|texttt|mathrm|mathbf|mathit|operatorname)\s?\{([^{}]*)\}")
 _LATEX_WORDS = {r"\times": "×", r"\cdot": "·", r"\approx": "≈", r"\sim": "~", r"\pm": "±", r"\%": "%", r"\$": " "}
 _LATEX_WORD = re.compile(r"\\(?:times|cdot|approx|sim|pm)(?![A-Za-z])|\\[%$]")
 _BOX = re.compile(r"\\(?:boxed|fbox)\s?\{([^{}]*)\}|<\|begin_of_box\|>([^<]*)<\|end_of_box\|>", re.IGNORECASE)
-_ANSWER_TAG = re.compile(r"<(?:final_)?answer>([^<]*)(?:</(?:final_)?answer>|$)", re.IGNORECASE)
+_ANSWER_TAG = re.compile(r"<(?:(?:final_)?answer|final)>([^<]*)(?:</(?:(?:final_)?answer|final)>|$)", re.IGNORECASE)
 
 _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE | re.MULTILINE), replacement)
@@ -57,12 +62,13 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
-def clean(text: str) -> str:
-    """The reply without thinking and markup; empty if nothing is left.
+def clean(text: str, *, language: str = "en") -> str:
+    """The reply without thinking and markup, its tables as lines, in English words; empty if nothing is left.
 
     A cut reply begins with a line of its own that says so, so that its first words are not taken for the lead.
     """
-    text = re.sub(r"```(?:json|python|text|txt|plaintext|markdown|latex|yaml)?", " ", visible(text))
+    text = glossed(visible(text), language)
+    text = re.sub(r"```(?:json|python|text|txt|plaintext|markdown|latex|yaml)?", " ", rows_as_lines(text))
     text = _plain_latex(mark_json(text, FINAL_OPEN, FINAL_CLOSE))
     text = _BOX.sub(lambda match: _final(match[1] if match[1] is not None else match[2]), text)
     text = _ANSWER_TAG.sub(lambda match: _final(match[1]), text)
@@ -74,8 +80,26 @@ def clean(text: str) -> str:
     return re.sub(r" ?\n\s*", "\n", text).strip()
 
 
+def without_spans(text: str, opening: str, closing: str) -> str:
+    """The text without every stretch from an opening mark to the next closing one; one that is never closed stays.
+
+    What `re.sub("<open>.*?<close>", "", text)` gives, in linear time whatever the text.
+    """
+    parts: list[str] = []
+    position = 0
+    while (start := text.find(opening, position)) >= 0:
+        end = text.find(closing, start + len(opening))
+        if end < 0:
+            break
+        parts.append(text[position:start])
+        position = end + len(closing)
+    return "".join([*parts, text[position:]])
+
+
 def visible(text: str, longest: int = LONGEST_REPLY) -> str:
     """The reply without its thinking, at most its last `longest` characters; markup stays."""
+    if len(text) > MOST_CHARACTERS:
+        return ""
     text = _after_thinking(text.translate(_TRANSLATE))
     if len(text) <= longest:
         return text

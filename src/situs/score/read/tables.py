@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["without_tables"]
+__all__ = ["rows_as_lines", "without_tables"]
 
 _LONGEST_HEAD = 1000
 """Characters of a line with the heads of columns."""
@@ -27,6 +27,22 @@ def without_tables(text: str) -> str:
             result.append(line)
         elif not _is_rule(line):
             result.append(_row(heads, _cells(line)))
+    return "\n".join(result)
+
+
+def rows_as_lines(text: str) -> str:
+    """The text with each row of a table as a line of cells between colons; heads of columns are left out."""
+    if "|" not in text:
+        return text
+    lines = text.split("\n")
+    result: list[str] = []
+    inside = False
+    for number, line in enumerate(lines):
+        inside = "|" in line and (inside or _is_rule("".join(lines[number + 1 : number + 2])))
+        if not inside:
+            result.append(line)
+        elif not _is_rule(line) and not _is_rule("".join(lines[number + 1 : number + 2])):
+            result.append(" : ".join(cell for cell in _cells(line) if cell))
     return "\n".join(result)
 
 

@@ -13,8 +13,14 @@ Loose: TypeAlias = "str | float | bool | list[Loose] | dict[str, Loose] | None"
 """What was written. A repeated key keeps every value that differs, in a list."""
 
 _MOST_STEPS = 200_000
+_WASTE = 4
+"""Work on attempts that fail may be so many times the text's length; then the rest is passed over. Without it a text of
+nothing but brackets costs its square."""
+_LEAST_WASTE = 20_000
+_NESTED_COST = 1000
+"""What a text costs that is nested too deeply to be decoded."""
 _DEEPEST = 12
-_SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/|#[^\n]*(?=\n))*", re.DOTALL)
+_SPACE = re.compile(r"(?:\s+|//[^\n]{0,500}|/\*.{0,500}?\*/|#[^\n]{0,500}(?=\n))*", re.DOTALL)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?(?![\w%])")
 _BARE = re.compile(r"[^\s\"'{}\[\],:()][^\"'{}\[\],:\n()]{0,80}")
 _ESCAPES = {"n": "\n", "t": " ", "r": "\n", "b": "", "f": ""}
@@ -54,34 +60,44 @@ def loose_values(text: str, opening: str = "{[") -> Iterator[Found]:
         text = text.replace('\\"', ' "').replace("\\n", "  ")
     reader = _Reader(text)
     position = 0
+    left = max(_LEAST_WASTE, _WASTE * len(text))
     pattern = re.compile(f"[{re.escape(opening)}]")
-    while (match := pattern.search(text, position)) is not None:
+    while left > 0 and (match := pattern.search(text, position)) is not None:
+        proper, cost = _proper(text, match.start())
+        if proper is not None:
+            yield Found(proper[0], match.start(), proper[1])
+            position = proper[1]
+            continue
+        before = reader.steps
         try:
-            value, end = _proper(text, match.start()) or reader.value(match.start(), 0)
+            value, end = reader.value(match.start(), 0)
         except _NotJson:
             position = match.end()
+            left -= cost + reader.steps - before
             continue
         yield Found(value, match.start(), end)
         position = end
 
 
-def _proper(text: str, start: int) -> tuple[Loose, int] | None:
-    """A value that is JSON as it should be, read fast; None for all else."""
+def _proper(text: str, start: int) -> tuple[tuple[Loose, int] | None, int]:
+    """A value that is JSON as it should be, read fast, or None; and how far it was looked at."""
     try:
         value, end = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        return None, error.pos - start + 1
     except (ValueError, RecursionError):
-        return None
-    return value, end
+        return None, _NESTED_COST
+    return (value, end), 0
 
 
 class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
-        self._steps = 0
+        self.steps = 0
 
     def value(self, at: int, depth: int) -> tuple[Loose, int]:
-        self._steps += 1
-        if self._steps > _MOST_STEPS or depth > _DEEPEST:
+        self.steps += 1
+        if self.steps > _MOST_STEPS or depth > _DEEPEST:
             raise _NotJson
         character = self._text[at : at + 1]
         if character == "{":
@@ -157,7 +173,7 @@ class _Reader:
         parts: list[str] = []
         position = at + 1
         while position < len(self._text):
-            self._steps += 1
+            self.steps += 1
             character = self._text[position]
             if character == "\\":
                 escaped = self._text[position + 1 : position + 2]
@@ -168,7 +184,7 @@ class _Reader:
             else:
                 parts.append(character)
                 position += 1
-        if self._steps > _MOST_STEPS:
+        if self.steps > _MOST_STEPS:
             raise _NotJson
         return "".join(parts), position
 

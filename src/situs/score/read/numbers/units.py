@@ -48,7 +48,12 @@ _SPELLINGS: list[tuple[str, Unit]] = [
     *((word, Unit("volume", Fraction(size))) for word, size in _LITRES.values()),
     (r"[µμ]m|microns?|micromet(?:er|re)s?", Unit("length", Fraction(1, 1000))),
     *((word, Unit("length", Fraction(size))) for word, size in _METRES.values()),
-    (r"inch(?:es)?", Unit("length", Fraction(254, 10))),
+    # "in" only where no word follows ("2 in the left lobe"), and the mark of inches only where none opened a quotation.
+    (
+        r"inch(?:es)?|in\.?(?=\s*(?:$|[.,;)\n\ue001]))|\"(?=\s*(?:$|[.,;)\n\ue001]))|''(?!\w)",
+        Unit("length", Fraction(254, 10)),
+    ),
+    (r"f(?:oo|ee)t|ft", Unit("length", Fraction(3048, 10))),
     (r"%|percent|per cent|pct", Unit("share", Fraction(1, 100))),
     (r"(?:axial )?slices?", Unit("slices", Fraction(1))),
     (

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from situs.score._loose_json import Loose, loose_values
-from situs.score._parse_clean import visible
-from situs.score._parse_common import Parsed, RefusedInWords, Result, Unparsed
-from situs.score._parse_refusal import refuses
+from situs.score.read.clean import visible
+from situs.score.read.loose_json import Loose, loose_values
+from situs.score.read.refusal import refuses
+from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 
 __all__ = ["Offered", "parse_grades"]
 
