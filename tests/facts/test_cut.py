@@ -154,6 +154,9 @@ def test_background_and_drawn_images_are_no_padding() -> None:
         image = np.where(WHOLE, scan_of(WHOLE) + 1000, background).astype(np.int16)
         ledger = ledger_of(WHOLE, image)
         assert not ledger.is_cut("liver")
+    spleen, liver = (ellipsoid((x, 31.5, 31.5), (8.0, 8.0, 8.0)) for x in (16.0, 44.0))
+    drawn = np.where(spleen | liver, 60, -1000).astype(np.int16)
+    assert padding_of(drawn) is None, "slices between two organs are empty, not missing"
 
 
 def test_an_mr_that_was_cut_ends_at_full_size() -> None:

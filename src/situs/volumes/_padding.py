@@ -34,8 +34,7 @@ def padding_of(values: NDArray[Any]) -> NDArray[np.bool_] | None:
     (single voxels beside metal may have such values too); slices of one value throughout; columns of one value through
     all slices, as in the corners around the reconstructed circle. Air that was clipped to one value fills such columns
     too; nothing inside the patient touches it.
-    In an MR, whose background may be 0 all around the patient: empty slices between others, and empty slices at an end
-    where the patient is still at full size.
+    In an MR, whose background may be 0 all around the patient: empty slices beside which the patient is at full size.
     In both: slices that repeat their neighbour, as some tools fill gaps.
     """
     padding = np.zeros(values.shape, dtype=np.bool_)
@@ -66,17 +65,16 @@ def _mark_empty_slices(values: NDArray[Any], axis: int, padding: NDArray[np.bool
     empty = np.array([plane.min() == plane.max() for plane in planes])
     if not empty.any() or empty.all():
         return
-    shown = np.flatnonzero(~empty)
-    first, last = int(shown[0]), int(shown[-1])
-    marked = empty.copy()
-    for end, beside, beyond in ((first, 0, slice(0, first)), (last, -1, slice(last + 1, None))):
-        if empty[beside]:
-            marked[beyond] = _is_full(planes, end, planes[beside].flat[0], is_ct=is_ct)
-    _slices(padding, axis)[marked] = True
+    edges = np.flatnonzero(np.diff(empty, prepend=False, append=False))
+    for first, end in edges.reshape(-1, 2):
+        beside = [k for k in (first - 1, end) if 0 <= k < len(planes)]
+        background = planes[first].flat[0]
+        if all(_is_full(planes, k, background, is_ct=is_ct) for k in beside):
+            _slices(padding, axis)[first:end] = True
 
 
 def _is_full(planes: NDArray[Any], end: int, background: Any, *, is_ct: bool) -> bool:
-    """Whether the last slice before empty ones shows as much as others do.
+    """Whether the slice beside empty ones shows as much as others do.
 
     A head stripped of its skull tapers off before the empty slices above it; a scan that was cut does not.
     """
