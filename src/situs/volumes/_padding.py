@@ -18,6 +18,8 @@ _AIR_HU = -900.0
 """Up to here a constant may be air at the lower end of the values a file can hold, not padding."""
 _REPEATED_MOST = 0.1
 """More repeated slices than this share come from enlarging the image, not from slices that are missing."""
+_FEWEST_VALUES = 32
+"""Values on a slice of a real scan, at least."""
 _BACKGROUND = 0.5
 """A value that fills more than this share of an image is its background."""
 _FULL_CT = 0.5
@@ -93,11 +95,14 @@ def _mark_repeated_slices(values: NDArray[Any], axis: int, padding: NDArray[np.b
 
 
 def _is_repeated(before: NDArray[Any], plane: NDArray[Any]) -> bool:
-    """Whether a slice that is not empty is the same as the one before; a few rows settle most cases."""
+    """Whether a slice of a scan is the same as the one before; one row settles most cases.
+
+    Slices of drawn images, of a few values and no noise, are often alike.
+    """
     middle = len(plane) // 2
     if not np.array_equal(before[middle], plane[middle]):
         return False
-    return bool(plane.min() != plane.max()) and np.array_equal(before, plane)
+    return np.array_equal(before, plane) and np.unique(plane).size >= _FEWEST_VALUES
 
 
 def _border_constants(values: NDArray[Any]) -> Iterator[Any]:
