@@ -71,7 +71,8 @@ def atlas(root, vocabulary: str = "aal116"):
     middle = [label for label, name in names.items() if not name.endswith(("_left", "_right"))]
     for number, label in enumerate(middle):
         labels[22:24, 8 + 5 * number : 11 + 5 * number, 2:5] = label
-    save(root / "t1.nii.gz", np.where(labels > 0, 100, 20).astype(np.int16), affine)
+    tissue = 20 + np.indices(labels.shape).sum(axis=0) % 5  # no value is so common as to be a background
+    save(root / "t1.nii.gz", np.where(labels > 0, 100, tissue).astype(np.int16), affine)
     path = save(root / "labels.nii.gz", labels, affine)
     (root / "atlas.csv").write_text("study,patient,image,labels\nmni,mni,t1.nii.gz,labels.nii.gz\n")
     return root / "atlas.csv", path, "aal"
