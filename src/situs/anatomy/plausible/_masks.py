@@ -22,6 +22,9 @@ _ONE_PIECE = ("kidney_left", "kidney_right", "liver", "spleen", "urinary_bladder
 _IN_ONE_PIECE = 0.8
 _HU = {"bone": (75.0, 3000.0), "soft": (-90.0, 450.0), "brain": (-20.0, 150.0)}
 """Mean CT numbers under a mask: thinned bone and contrast-filled organs included."""
+_WITHOUT_FAT = ("liver", "spleen", "kidney_left", "kidney_right", "aorta", "inferior_vena_cava")
+_FAT = 0.2
+"""Part of such a mask that may be fat or air: blurred rims and the fat of a kidney's sinus stay well below."""
 
 
 def overlaps(scene: Scene) -> Iterator[Suspicion]:
@@ -52,6 +55,10 @@ def tissues(scene: Scene) -> Iterator[Suspicion]:
     tested: list[str] = []
     wrong: list[tuple[str, str]] = []
     for name, seen in scene.sightings.items():
+        if scene.terms[name].canonical in _WITHOUT_FAT and seen.fat_share is not None and seen.fat_share > _FAT:
+            tested.append(name)
+            wrong.append((name, f"{seen.fat_share:.0%} of the mask of {name} lies on fat or air"))
+            continue
         known = plausible_range(scene.terms[name])
         if seen.mean_hu is None or known is None or not known.tissue:
             continue
