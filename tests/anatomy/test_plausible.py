@@ -216,6 +216,17 @@ class TestWhatIsSuspected:
         rim = sighting(name, ml, centre, mean_hu=60.0, fat_share=0.1)
         assert judge(with_sighting(study(), **{name: rim})) == []
 
+    def test_masks_that_all_lie_beside_their_organs(self) -> None:
+        """Three organs on fat: the others, and lesions, are shifted with them, whatever tissue they hit."""
+        shifted = {
+            name: sighting(name, *ADULT[name], mean_hu=20.0, fat_share=0.3)
+            for name in ("liver", "spleen", "kidney_left")
+        }
+        scene = with_sighting(study(), **shifted)
+        scene = Scene(scene.sightings, {**scene.terms, "liver_lesion": term("liver_lesion")})
+        (found,) = [one for one in judge(scene) if one.doubt is Doubt.STRUCTURE]
+        assert set(found.structures) == {*ADULT, "liver_lesion"}
+
     def test_great_vessels_that_changed_places(self) -> None:
         """One of them on the other side is a variant."""
         cava = sighting("inferior_vena_cava", 60, (-20, 38, 30))
