@@ -150,7 +150,10 @@ def test_real_studies_raise_no_doubt(situs: Any, tmp_path: Path, study: str) -> 
     names, fragments = SAME_STUDY[study]
     args = ("--names", names) if names else ()
     ran = situs("build", "masks", REAL / study, "--out", tmp_path / "bench", "--json", *args)
-    assert ran.code == 0, ran.err
+    if ran.code == 2:  # nearly everything is cut off in a chest of 34 slices
+        assert "no question can be asked" in ran.err
+        assert "looks wrong" not in ran.err
+        return
     result = ran.json
     assert {suspect["doubt"] for suspect in result["suspects"]} <= {"structure"}
     assert all(any(name in suspect["problem"] for name in fragments) for suspect in result["suspects"])

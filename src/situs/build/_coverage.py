@@ -101,7 +101,7 @@ def nothing_asked(
     unnamed = sum(problem.code == "names" for problem in problems)
     fix = _FIXES.get(source, "check that the files hold what this command reads")
     if unnamed:
-        texts.insert(0, f"{unnamed} of them hold structures with names that no vocabulary knows")
+        texts.insert(0, f"structures with names that no vocabulary knows in {unnamed} of them")
         fix = "name the structures with --names MAP.csv; `situs list names` shows what is known"
     elif doubted:
         first = doubted[0]
