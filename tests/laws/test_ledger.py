@@ -398,12 +398,12 @@ RECIPE = {
 
 
 @pytest.mark.parametrize("name", RECIPE)
-def test_a_changed_threshold_is_found(situs, copy, name) -> None:
+def test_a_changed_threshold_is_found(situs, larger_copy, name) -> None:
     """Where items rest on it: a threshold that is only made laxer leaves every stored answer true."""
-    recipe = json.loads((copy / "bench.json").read_text())["recipe"]
+    recipe = json.loads((larger_copy / "bench.json").read_text())["recipe"]
     recipe["truth"][name] = RECIPE[name]
-    refresh(copy, recipe=recipe)
-    assert found(situs, copy)
+    refresh(larger_copy, recipe=recipe)
+    assert found(situs, larger_copy)
 
 
 def test_a_changed_annotation_error_is_found(situs, copy) -> None:
