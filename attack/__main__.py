@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from attack import corpus
+from attack.files import check_good
 from attack.trial import FAMILIES, attempt
 
 
@@ -37,6 +38,7 @@ def main() -> None:
         root = Path(scratch)
         os.environ |= {name: str(root / name) for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME")}
         corpus.make(root / "corpus")
+        check_good(root / "corpus", root / "good")
         tried, complaints = _try_all(_plan(given), given.seed, root, given.jobs)
     for complaint in complaints[:40]:
         print(complaint)
