@@ -155,7 +155,8 @@ class BenchWriter:
         A bench without a question is an error unless it `may_be_empty`, as one made from another bench.
         """
         if not self._items.count and not may_be_empty:
-            raise nothing_asked(self._source, self._studies.count, self._sorted("not_asked"), problems)
+            doubted = [suspect for suspect in self._suspects if suspect.doubt and not suspect.trusted]
+            raise nothing_asked(self._source, self._studies.count, self._sorted("not_asked"), problems, doubted)
         options = self._options
         counts = {
             "studies": self._studies.count,
