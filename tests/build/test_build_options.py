@@ -60,3 +60,11 @@ def test_every_item_stands_on_facts_of_its_study(bench) -> None:
         assert item.fact_ids
         assert {studies[fact_id] for fact_id in item.fact_ids} == {item.study_id}
         assert all(studies[fact_id] == item.study_id for step in item.steps for fact_id in step.fact_ids)
+
+
+def test_phantoms_are_nobodys_data(situs, tmp_path) -> None:
+    words = ("build", "phantoms", "--studies", 1, "--tasks", "volume")
+    assert situs(*words, "--out", tmp_path / "open").code == 0
+    assert not open_bench(tmp_path / "open").info.restricted
+    assert situs(*words, "--restricted", "--out", tmp_path / "kept").code == 0
+    assert open_bench(tmp_path / "kept").info.restricted

@@ -58,13 +58,17 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return ids_option(licence_option(function))
 
 
-def options_from(given: dict[str, Any], *, licence: str | None = None) -> BuildOptions:
-    """The options record from what the command was given; options that it does not have take their defaults."""
+def options_from(given: dict[str, Any], *, synthetic: bool = False) -> BuildOptions:
+    """The options record from what the command was given; options that it does not have take their defaults.
+
+    Nobody's data are `synthetic` ones; all others are restricted unless their licence is an open one.
+    """
     from situs.bench import IdRule
     from situs.build import BuildOptions, is_open_licence
     from situs.facts import load_recipe
 
-    licence = given["licence"] if licence is None else licence
+    licence = "synthetic" if synthetic else given["licence"]
+    is_open = synthetic or is_open_licence(licence)
     return BuildOptions(
         name=Path(given["out"]).name,
         recipe=load_recipe(given.get("recipe")),
@@ -72,7 +76,7 @@ def options_from(given: dict[str, Any], *, licence: str | None = None) -> BuildO
         tasks=given.get("tasks"),
         per_study=given.get("per_study"),
         jobs=given.get("jobs", 1),
-        restricted=given.get("restricted", False) or not is_open_licence(licence),
+        restricted=given.get("restricted", False) or not is_open,
         licence=licence,
         skip_bad=given.get("skip_bad", False),
         overwrite=given["overwrite"],

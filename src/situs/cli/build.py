@@ -33,7 +33,7 @@ def _phantoms(studies: int, body: str, **given: Any) -> None:
     from situs.build import build_knees, build_phantoms
 
     with progress_bar("phantoms") as progress:
-        options = options_from(given, licence="synthetic")
+        options = options_from(given, synthetic=True)
         make = build_knees if body == "knee" else build_phantoms
         result = make(studies, given["out"], options, progress)
     finish(result, given)
