@@ -123,7 +123,7 @@ def test_rogan_gladen() -> None:
     """Sensitivity 0.8, specificity 0.9, apparent 0.38: true (0.38 + 0.9 − 1) / 0.7 = 0.4."""
     human = np.array([1.0] * 10 + [0.0] * 10 + [NAN] * 80)
     verdicts = np.array([1.0] * 8 + [0.0] * 2 + [1.0] + [0.0] * 9 + [1.0] * 29 + [0.0] * 51)
-    result = calibrate("judge", verdicts, human)
+    result = calibrate("judge", verdicts, human, [str(i) for i in range(len(human))])
     assert (result.n, result.sensitivity, result.specificity) == (20, 0.8, 0.9)
     assert result.accuracy == pytest.approx(0.38)
     assert result.corrected_accuracy == pytest.approx(0.4)
@@ -132,6 +132,6 @@ def test_rogan_gladen() -> None:
 
 
 def test_a_judge_no_better_than_chance_corrects_nothing() -> None:
-    result = calibrate("coin", np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0, 0.0]))
+    result = calibrate("coin", np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0, 0.0]), list("abcd"))
     assert result.corrected_accuracy is None
     assert "chance" in result.note

@@ -21,7 +21,7 @@ from situs.score import (
     Table,
     breakdown_tables,
     breakdowns,
-    cluster_bootstrap,
+    cluster_mean,
     csv_text,
     facet_matrix,
     judge,
@@ -157,7 +157,7 @@ def test_bootstrap_agrees_with_scipy_on_balanced_clusters() -> None:
     rng = np.random.default_rng(8)
     means = rng.beta(2, 2, 60)
     values = rng.random((60, 10)) < means[:, None]
-    ours = cluster_bootstrap(values.ravel().astype(float), [f"p{k // 10}" for k in range(600)], n_boot=9999)
+    ours = cluster_mean(values.ravel().astype(float), [f"p{k // 10}" for k in range(600)])
     theirs = stats.bootstrap(
         (values.mean(axis=1),), np.mean, n_resamples=9999, method="percentile", rng=np.random.default_rng(1)
     ).confidence_interval

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import special, stats
 
 from situs.errors import SitusError
 from situs.items._record import Item, YesNo
-from situs.score._statistics import cluster_bootstrap, cluster_bootstrap_of, cluster_of, paired_difference
+from situs.score._statistics import (
+    Difference,
+    cluster_bootstrap_of,
+    cluster_function,
+    cluster_mean,
+    cluster_of,
+    paired_difference,
+)
 from situs.score._statistics_exact import binomial_interval_999, chance_adjusted, clopper_pearson
 
 
@@ -21,68 +30,65 @@ def clustered(generator, patients, *, spread=1.0, mean=0.5):
     return values, names.tolist()
 
 
-@pytest.mark.parametrize(("patients", "runs"), [(60, 300), (15, 300)])
-def test_coverage_of_the_interval_on_clustered_data(patients, runs):
-    """About 95 of 100 intervals hold the truth; 99.9 % binomial bounds around 91 to 97: only a wrong method fails."""
-    generator = np.random.default_rng(patients)
-    held = 0
-    for run in range(runs):
-        values, names = clustered(generator, patients)
-        low, high = cluster_bootstrap(values, names, n_boot=400, seed=run).ci95
-        held += low <= 0.5 <= high
-    assert binomial_interval_999(runs, 0.91)[0] <= held <= binomial_interval_999(runs, 0.97)[1]
-
-
 def test_ignoring_patients_would_be_too_narrow():
     values, names = clustered(np.random.default_rng(3), 200)
-    by_patient = cluster_bootstrap(values, names).ci95
-    by_item = cluster_bootstrap(values, [str(i) for i in range(len(values))]).ci95
+    by_patient = cluster_mean(values, names).ci95
+    by_item = cluster_mean(values, [str(i) for i in range(len(values))]).ci95
     assert by_patient[1] - by_patient[0] > 1.3 * (by_item[1] - by_item[0])
 
 
 @pytest.mark.parametrize("patients", [12, 50])
-def test_order_of_rows_and_names_does_not_matter_and_the_seed_decides(patients):
+def test_order_of_rows_does_not_matter(patients):
     generator = np.random.default_rng(1)
     values, names = clustered(generator, patients)
     weights = generator.random(len(values))
     order = generator.permutation(len(values))
-    first = cluster_bootstrap(values, names, weights, seed=7)
-    assert first == cluster_bootstrap(values[order], [names[i] for i in order], weights[order], seed=7)
-    assert first == cluster_bootstrap(values, names, weights, seed=7)
-    if patients >= 30:
-        assert first != cluster_bootstrap(values, names, weights, seed=8)
+    first = cluster_mean(values, names, weights)
+    assert first == cluster_mean(values[order], [names[i] for i in order], weights[order])
 
 
-def test_one_item_a_patient_agrees_with_textbook_intervals():
+@pytest.mark.parametrize("patients", [20, 400])
+def test_one_item_a_patient_agrees_with_textbook_intervals(patients):
     generator = np.random.default_rng(5)
-    values = generator.random(20)
-    names = [str(i) for i in range(20)]
-    expected = stats.t.interval(0.95, 19, values.mean(), stats.sem(values))
-    estimate = cluster_bootstrap(values, names, bounds=None)
+    values = generator.random(patients)
+    values[0] = 1.0
+    values[1] = 0.0
+    names = [str(i) for i in range(patients)]
+    expected = stats.t.interval(0.95, patients - 1, values.mean(), stats.sem(values))
+    estimate = cluster_mean(values, names, bounds=None)
     assert estimate.ci95 == pytest.approx(expected)
-    assert estimate.method == "cluster-robust-t"
-    assert "20 patients" in estimate.note
+    assert estimate.method == "cluster-t"
+    assert ("20 patients" in estimate.note) == (patients == 20)
     mean = values.mean()
-    logit = stats.t.interval(0.95, 19, special.logit(mean), stats.sem(values) / (mean * (1 - mean)))
-    share = cluster_bootstrap(values, names)
+    logit = stats.t.interval(0.95, patients - 1, special.logit(mean), stats.sem(values) / (mean * (1 - mean)))
+    share = cluster_mean(values, names)
     assert share.ci95 == pytest.approx(special.expit(logit))
-    assert share.method == "cluster-robust-t-logit"
-    jackknife = cluster_bootstrap_of(lambda rows: float(values[rows].mean()), names)
+    assert share.method == "cluster-t-logit"
+    sums = np.stack([values, np.ones(patients)], axis=1)
+    jackknife = cluster_function(sums, lambda totals: totals[:, 0] / totals[:, 1], patients)
     assert jackknife.ci95 == pytest.approx(expected)
-    many = generator.random(400)
-    low, high = cluster_bootstrap(many, [str(i) for i in range(400)], n_boot=4000).ci95
-    assert (low, high) == pytest.approx(stats.norm.interval(0.95, many.mean(), stats.sem(many)), abs=0.004)
+
+
+def test_a_patient_of_many_items_that_share_one_fate_counts_once():
+    """All-or-nothing patients of equal size: the textbook's interval of as many single outcomes."""
+    fates = np.array([1.0] * 14 + [0.0] * 6)
+    names = [str(i) for i in range(20)]
+    once = cluster_mean(fates, names)
+    many = cluster_mean(np.repeat(fates, 7), np.repeat(names, 7).tolist())
+    assert many.ci95 == pytest.approx(once.ci95)
+    logit = stats.t.interval(0.95, 19, special.logit(0.7), stats.sem(fates) / (0.7 * 0.3))
+    assert once.ci95 == pytest.approx(special.expit(logit))
 
 
 def test_a_weighted_mean_is_a_ratio():
-    estimate = cluster_bootstrap([1, 0, 0], ["a", "a", "b"], [2, 1, 1])
+    estimate = cluster_mean([1, 0, 0], ["a", "a", "b"], [2, 1, 1])
     assert estimate.value == 0.5
     assert (estimate.n, estimate.clusters, estimate.ci95) == (3, 2, None)
     assert "2 patients" in estimate.note
 
 
 def test_no_items_give_no_value():
-    estimate = cluster_bootstrap([], [])
+    estimate = cluster_mean([], [])
     assert (estimate.value, estimate.ci95, estimate.note) == (None, None, "no items")
     assert cluster_bootstrap_of(lambda rows: 1.0, []).value is None
 
@@ -91,36 +97,78 @@ def test_no_items_give_no_value():
 @pytest.mark.parametrize("patients", [10, 40])
 def test_equal_outcomes_use_the_exact_interval_on_patients(outcome, patients):
     names = [f"p{i}" for i in range(patients)] * 5
-    estimate = cluster_bootstrap([outcome] * len(names), names)
+    estimate = cluster_mean([outcome] * len(names), names)
     assert estimate.ci95 == pytest.approx(clopper_pearson(int(outcome) * patients, patients))
     assert estimate.method == "exact-on-patients"
-    assert cluster_bootstrap([outcome] * 9, [str(i) for i in range(9)]).ci95 is None
+    assert cluster_mean([outcome] * 9, [str(i) for i in range(9)]).ci95 is None
 
 
 def test_equal_differences_have_an_interval_as_well():
-    """With 20 patients at most a share u differs, where (1 − u)^20 = 0.025."""
+    """With 20 patients at most a share u differs, where (1 − u)^20 = 0.025: by as much as bounds allow, both ways."""
     u = 1 - 0.025 ** (1 / 20)
     names = [str(i) for i in range(20)]
     half = paired_difference([1.0] * 20, [0.5] * 20, names)
-    assert half.ci95 == (pytest.approx(0.5 - 1.5 * u), pytest.approx(0.5 + 0.5 * u))
-    assert paired_difference([1.0] * 20, [1.0] * 20, names).ci95 == (pytest.approx(-u), pytest.approx(u))
+    assert half.ci95 == (pytest.approx(0.5 - np.hypot(0.5 * u, u)), pytest.approx(0.5 + 0.5 * u))
+    none = paired_difference([1.0] * 20, [1.0] * 20, names)
+    assert none.ci95 == (pytest.approx(-u), pytest.approx(u))
+    assert none.p == 1.0
 
 
-def test_patients_who_are_all_alike_show_no_spread():
+def test_patients_who_are_all_alike_but_not_their_items_have_an_interval():
+    """Forty patients, each right on one of two items: the spread is that between items."""
     names = [f"p{i}" for i in range(40)] * 2
-    estimate = cluster_bootstrap([0.0] * 40 + [1.0] * 40, names)
-    assert (estimate.value, estimate.ci95) == (0.5, None)
-    assert "same mean" in estimate.note
+    low, high = cluster_mean([0.0] * 40 + [1.0] * 40, names).ci95
+    assert low == pytest.approx(1 - high)
+    assert 0.02 < high - low < 0.25
+    note = cluster_mean([0.5] * 40, names[:40], bounds=None).note
+    assert "same mean" in note
+
+
+@pytest.mark.parametrize("patients", [10, 15, 40, 200])
+@pytest.mark.parametrize("value", [0.0, 1e-6, 0.5, 1 - 1e-6, 1.0])
+def test_no_interval_is_without_width(patients, value):
+    """Nearly the same outcome in all patients does not show that every patient has it."""
+    names = [f"p{i}" for i in range(patients)]
+    values = np.full(patients, value)
+    for odd in (value, min(1.0, value + 1e-7)):
+        values[0] = odd
+        low, high = cluster_mean(values, names).ci95
+        assert high - low > 0.5 * (1 - 0.025 ** (1 / patients)) * max(value, 1 - value)
+        low, high = paired_difference(values, np.full(patients, value), names).ci95
+        assert high - low > 0.01
+        rows = cluster_bootstrap_of(lambda rows: float(np.median(values[rows])), names, bounds=(0.0, 1.0), n_boot=50)
+        assert rows.ci95 is None or rows.ci95[1] - rows.ci95[0] > 1e-9
+
+
+def test_p_is_the_inverse_of_the_interval():
+    generator = np.random.default_rng(9)
+    for patients, gap in itertools.product((12, 40), (0.0, 0.02, 0.1, 0.4)):
+        a, names = clustered(generator, patients)
+        b = np.where(generator.random(len(a)) < gap, 0.0, a)
+        found = paired_difference(a, b, names)
+        assert (found.ci95[0] <= 0 <= found.ci95[1]) == (found.p >= 0.05)
+        if 1e-6 < found.p < 1:
+            low, high = Difference(a - b, names).interval(found.p / 2)
+            assert min(abs(low), abs(high)) == pytest.approx(0, abs=1e-9)
+        assert paired_difference(b, a, names).p == pytest.approx(found.p)
+
+
+def test_p_of_one_outcome_a_patient_comes_near_the_sign_test():
+    """30 patients better, 12 worse, one item each: McNemar's exact p is a referee of the size."""
+    gaps = np.array([1.0] * 30 + [-1.0] * 12 + [0.0] * 18)
+    found = cluster_mean(gaps, [str(i) for i in range(60)], bounds=(-1.0, 1.0))
+    exact = stats.binomtest(30, 42).pvalue
+    assert found.p == pytest.approx(exact, rel=0.5)
 
 
 def test_small_sample_intervals_stay_within_bounds():
     values = [1.0] * 11 + [0.0]
-    low, high = cluster_bootstrap(values, [str(i) for i in range(12)]).ci95
+    low, high = cluster_mean(values, [str(i) for i in range(12)]).ci95
     assert 0 < low < 11 / 12 < high < 1
-    assert cluster_bootstrap(values, [str(i) for i in range(12)], bounds=(-1.0, 1.0)).ci95[1] == 1.0
+    assert cluster_mean(values, [str(i) for i in range(12)], bounds=(-1.0, 1.0)).ci95[1] < 1.0
     with pytest.raises(SitusError, match="leave"):
-        cluster_bootstrap([2.0], ["a"])
-    assert cluster_bootstrap([2.0], ["a"], bounds=None).value == 2
+        cluster_mean([2.0], ["a"])
+    assert cluster_mean([2.0], ["a"], bounds=None).value == 2
 
 
 def test_bad_rows_are_refused():
@@ -131,7 +179,7 @@ def test_bad_rows_are_refused():
         ([1.0], ["a"], [1.0, 2.0]),
     ]:
         with pytest.raises(SitusError):
-            cluster_bootstrap(values, names, weights)
+            cluster_mean(values, names, weights)
 
 
 def test_paired_differences():
@@ -144,7 +192,7 @@ def test_paired_differences():
     opposite = paired_difference(b, a, names)
     assert opposite.ci95 == pytest.approx((-difference.ci95[1], -difference.ci95[0]))
     u = clopper_pearson(0, 100)[1]
-    assert paired_difference(a, a, names).ci95 == (-u, u)
+    assert paired_difference(a, a, names).ci95 == pytest.approx((-u, u))
     with pytest.raises(SitusError, match="not pairs"):
         paired_difference(a, b[:-1], names)
 
@@ -159,7 +207,7 @@ def test_any_statistic_of_rows():
     assert estimate.ci95 == pytest.approx((estimate.value - half, estimate.value + half), abs=0.04)
     assert estimate == cluster_bootstrap_of(lambda rows: float(np.median(x[rows])), names, n_boot=300, seed=1)
     same = cluster_bootstrap_of(lambda rows: float(x[rows].mean()), names, n_boot=2000).ci95
-    assert same == pytest.approx(cluster_bootstrap(x, names, bounds=None).ci95, abs=0.02)
+    assert same == pytest.approx(cluster_mean(x, names, bounds=None).ci95, abs=0.02)
 
 
 def test_a_statistic_that_is_often_undefined_has_no_interval():

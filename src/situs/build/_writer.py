@@ -195,10 +195,9 @@ def _without_looking(bench: Bench, closed_items: int) -> dict[str, dict[str, str
         for stratum, entries in scores.by_stratum.items():
             for entry in entries:
                 row = "chance" if entry.metric == "chance" else name
-                bounds = f" ({entry.ci95[0]:.2f}–{entry.ci95[1]:.2f})" if entry.ci95 else ""
-                result[stratum][row] = "–" if entry.value is None else f"{entry.value:.2f}{bounds}"
-                if every > 1:
-                    result[stratum]["n (a sample)"] = f"{entry.n:,}"
+                bounds = f" ({entry.ci95[0]:.3f}–{entry.ci95[1]:.3f})" if entry.ci95 else ""
+                result[stratum][row] = "–" if entry.value is None else f"{entry.value:.3f}{bounds}"
+                result[stratum]["n (a sample)" if every > 1 else "n"] = f"{entry.n:,}"
     return dict(result)
 
 

@@ -8,7 +8,7 @@ from situs.cli._numbers import entry_of, interval_text, value_text
 from situs.cli._output import print_table
 
 if TYPE_CHECKING:
-    from situs.score import Entry, JurySummary, PublishedScores, Scores
+    from situs.score import Calibration, Entry, JurySummary, PublishedScores, Scores
 
 __all__ = ["print_judged"]
 
@@ -81,11 +81,24 @@ def _print_agreement(jury: JurySummary) -> None:
                 _number(held.accuracy, 3),
                 _number(held.corrected_accuracy, 3),
                 _bounds(held.corrected_ci95),
+                *_powered(held),
             ]
             for held in jury.calibration
         ]
         columns = ["judge", "n human", "sensitivity", "specificity", "accuracy", "corrected", "95 % interval"]
-        print_table("judges against human verdicts", columns, rows, "Corrected by Rogan and Gladen.")
+        columns += ["prediction-powered", "95 % interval", "λ"]
+        caption = (
+            "Corrected: Rogan and Gladen, answers taken as independent. Prediction-powered: human verdicts, and the "
+            "judge's elsewhere less its bias; interval over patients. Use it if the human sample was drawn at random."
+        )
+        print_table("judges against human verdicts", columns, rows, caption)
+
+
+def _powered(held: Calibration) -> list[str]:
+    found = held.prediction_powered
+    if found is None:
+        return ["–", "–", "–"]
+    return [_number(found.value, 3), _bounds(found.ci95), _number(found.power, 2)]
 
 
 def _print_categories(scores: Scores, published: PublishedScores) -> None:

@@ -54,8 +54,8 @@ def look_into(
         parts = break_down(run.bench, run.items, run.scored, shown=Viewing(run.bench, run.profile), seed=seed)
     budget = faithful = None
     if signatures:
-        budget = budget_of(run.bench, run.items, run.rows, run.profile, run.hidden, seed=seed)
-        faithful = faithfulness_of(run, seed=seed)
+        budget = budget_of(run.bench, run.items, run.rows, run.profile, run.hidden)
+        faithful = faithfulness_of(run)
     beside = None
     if published is not None:
         beside = published_beside({answers.name: scores}, published)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from situs.cli._numbers import STRATUM_HELP
 from situs.cli._output import echo, json_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
@@ -29,22 +30,23 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="A run of one of the models without pictures, for its sight gain; repeat.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap and the test.")
+@click.option("--stratum", default="headline", show_default=True, help=STRATUM_HELP)
 @json_option
 def command(
-    runs: tuple[Path, ...], bench: Path | None, metric: str, blind: tuple[Path, ...], seed: int, as_json: bool
+    runs: tuple[Path, ...], bench: Path | None, metric: str, blind: tuple[Path, ...], stratum: str, as_json: bool
 ) -> None:
     """Tell which of several runs of one bench is better, and which cannot be told apart.
 
-    Each pair is compared on the items both could answer. The interval and the test (signs of whole patients
-    exchanged) keep a patient's items together; p is corrected after Holm for the number of pairs. Runs of which more
-    than 1 % is missing are compared but not ranked. Runs that differ in their seed only are averaged item by item and
+    Accuracy is that of the headline: the questions with options of --stratum. Runs are compared on the items all of
+    them could answer; interval, p, groups and ranks come from one method that keeps a patient's items together, and
+    are corrected after Holm for the number of pairs, so they never contradict each other. Runs of which more than 1 %
+    is missing are compared but not ranked. Runs that differ in their seed only are averaged item by item and
     count as one; sampled models need three. Where items come from several sources of data, the mean over sources and
     that without each are given too. A model in one group with a blind baseline shows no sight.
     """
     from situs.score import compare_runs
 
-    result = compare_runs(runs, bench, metric=metric, seed=seed, blind=blind)
+    result = compare_runs(runs, bench, metric=metric, stratum=stratum, blind=blind)
     if as_json:
         print_json(result)
         return
@@ -55,7 +57,7 @@ def command(
             pair.a,
             pair.b,
             "" if pair.difference is None else f"{pair.difference:+.3f}",
-            "none" if pair.ci95 is None else f"{pair.ci95[0]:+.3f} to {pair.ci95[1]:+.3f}",
+            "none" if pair.ci_joint is None else f"{pair.ci_joint[0]:+.3f} to {pair.ci_joint[1]:+.3f}",
             "" if pair.p is None else f"{pair.p:.4f}",
             "" if pair.p_holm is None else f"{pair.p_holm:.4f}",
             f"{pair.n:,}",
@@ -65,8 +67,9 @@ def command(
     ]
     found = "unknown" if result.detectable is None else f"{result.detectable:.3f}"
     caption = f"Smallest difference these pairs would show in four of five such benches: {found}."
-    columns = ["a", "b", "a − b", "95 % interval", "p", "p (Holm)", "items", "patients"]
-    print_table(metric, columns, rows, caption)
+    interval = "95 % interval" if len(result.pairs) == 1 else "95 % interval (all pairs)"
+    columns = ["a", "b", "a − b", interval, "p", "p (Holm)", "items", "patients"]
+    print_table(f"{metric}: {result.items}", columns, rows, caption)
     if result.standings:
         ranks = [
             [str(s.rank), "" if s.rank95 is None else f"{s.rank95[0]}–{s.rank95[1]}", s.name, f"{s.value:.3f}"]

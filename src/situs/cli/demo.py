@@ -57,8 +57,8 @@ def command(out: Path, seed: int, as_json: bool) -> None:
         [
             [
                 name,
-                value_text(entry_of(table.by_stratum.get("headline"), "accuracy.closed")),
-                interval_text(entry_of(table.by_stratum.get("headline"), "accuracy.closed")),
+                value_text(table.headline),
+                interval_text(table.headline),
                 value_text(entry_of(table.by_stratum.get("textbook"), "accuracy.closed")),
                 value_text(entry_of(table.overall, "mra.vsi-code@1")),
                 value_text(entry_of(table.overall, "skill-over-mean@1")),

@@ -10,6 +10,7 @@ import click
 
 from situs.cli._ask_options import AskOptions, ask_options
 from situs.cli._looked_into import print_any
+from situs.cli._numbers import STRATUM_HELP
 from situs.cli._output import echo, json_option, out_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @click.option("--split", help="Only this split: train, val or test.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first N items.")
 @click.option("--data", type=click.Path(path_type=Path), help="The folder the volumes are in, if they were moved.")
+@click.option("--stratum", default="headline", show_default=True, help=STRATUM_HELP)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
 @ask_options
 @json_option
@@ -43,6 +45,7 @@ def command(
     split: str | None,
     limit: int | None,
     data: Path | None,
+    stratum: str,
     seed: int,
     as_json: bool,
     **options: Any,
@@ -69,7 +72,9 @@ def command(
         raise SitusError("is a run, a bench or a file", where=out, fix="choose another --out")
     asker = BaselineAsker(spec) if spec.kind in BASELINES else Asker(spec, AskOptions(**options))
     try:
-        result = probe(opened, chosen, names, out, asker, split=split, limit=limit, data=data, seed=seed)
+        result = probe(
+            opened, chosen, names, out, asker, split=split, limit=limit, data=data, seed=seed, stratum=stratum
+        )
     except Stopped as stop:
         why = "interrupted" if stop.result.interrupted else f"stopped early: {stop.result.stopped}"
         warn(f"{stop.name}: {why}; {stop.result.unasked:,} items are left: the same command goes on with them")
@@ -100,10 +105,9 @@ def _print(result: ProbeResult) -> None:
         if rows:
             _print_rows(title, rows)
     rows_blind = [
-        [name, _share(row.value), _interval(row.ci95), _share(row.headline), f"{row.n:,}"]
-        for name, row in result.shortcuts.items()
+        [name, _share(row.value), _interval(row.ci95), f"{row.n:,}"] for name, row in result.shortcuts.items()
     ]
-    print_table("Without looking", ["row", "right", "95 %", "headline", "items"], rows_blind)
+    print_table(f"Without looking: {result.sight_gain.items}", ["row", "right", "95 %", "items"], rows_blind)
     gain = result.sight_gain
     best = gain.over_best_shortcut
     lines = [
@@ -119,7 +123,7 @@ def _print(result: ProbeResult) -> None:
     if gain.volume_gain is not None:
         volume = gain.volume_gain
         lines.append(["volume gain (minus one slice)", _signed(volume.value), _interval(volume.ci95), f"{volume.n:,}"])
-    print_table("How much is sight", ["gain", "value", "95 %", "items"], lines, gain.note)
+    print_table(f"How much is sight: {gain.items}", ["gain", "value", "95 %", "items"], lines, gain.note)
     print_any(budget_table(result.signatures))
     if result.rotations is not None and result.rotations.n:
         turned = result.rotations

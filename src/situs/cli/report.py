@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from situs.cli._numbers import STRATUM_HELP
 from situs.cli._output import echo, json_option, print_json
 
 
@@ -28,6 +29,7 @@ from situs.cli._output import echo, json_option, print_json
 @click.option(
     "--compare-published", "published", metavar="PAPER", help="Put its numbers beside: sgmri-vqa, ct-spatialvqa, …"
 )
+@click.option("--stratum", default="headline", show_default=True, help=STRATUM_HELP)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the sample and the bootstrap.")
 @json_option
 def command(
@@ -41,6 +43,7 @@ def command(
     tables: Path | None,
     names: str | None,
     published: str | None,
+    stratum: str,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -58,6 +61,7 @@ def command(
         tables=tables,
         names=[name.strip() for name in names.split(",")] if names else (),
         published=published,
+        stratum=stratum,
         seed=seed,
     )
     if as_json:

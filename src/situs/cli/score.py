@@ -11,7 +11,7 @@ from situs.cli._ask_judges import ask_judges, print_asked
 from situs.cli._ask_options import AskOptions, ask_options
 from situs.cli._judged import print_judged
 from situs.cli._looked_into import look_into, named_paper, print_extras, tables_of
-from situs.cli._numbers import entry_of, interval_text, value_text
+from situs.cli._numbers import STRATUM_HELP, entry_of, interval_text, value_text
 from situs.cli._output import echo, json_option, print_json, print_table, warn
 from situs.cli._places import print_places, print_sgmri
 
@@ -52,6 +52,7 @@ _SHOWN = (
     help="For ANSWERS.jsonl: what was shown, a name or a TOML file. Default: every frame at its own pixels.",
 )
 @click.option("--human", type=click.Path(path_type=Path), help="Human verdicts on some answers, to calibrate judges.")
+@click.option("--stratum", default="headline", show_default=True, help=STRATUM_HELP)
 @click.option("--breakdowns", "break_down", is_flag=True, help="By structure, system, side, size, difficulty and more.")
 @click.option("--signatures", "explain", is_flag=True, help="Why answers are wrong, and whether stated steps hold.")
 @click.option(
@@ -80,6 +81,7 @@ def command(
     protocol: str | None,
     profile: str | None,
     human: Path | None,
+    stratum: str,
     break_down: bool,
     explain: bool,
     published: str | None,
@@ -89,6 +91,10 @@ def command(
     **options: Any,
 ) -> None:
     """Score a run on BENCH, with what one gets without looking beside it.
+
+    The headline, shown first, is accuracy on the questions with options of --stratum, with chance and the blind rows
+    on the same items; numbers stand apart, as skill over the mean of other patients. Every table, report and
+    comparison shows this number, with this n and chance.
 
     Accuracy = right / all answerable items: unparsed and refused answers count as not right, a number is right inside
     its fact's interval, and boxes are if they overlap the true ones by half, label by label. Intervals are over
@@ -120,7 +126,16 @@ def command(
     chosen = choose_metrics(metrics)
     asked = ask_judges(bench, answers, judges, [name for name, _ in files], protocol, AskOptions(**options))
     given = Verdicts((*files, *asked.files), protocol, human, models=dict(asked.models))
-    scores = score_run(bench, answers, profile=shown, metrics=chosen, seed=seed, verdicts=given, rates=asked.rates)
+    scores = score_run(
+        bench,
+        answers,
+        profile=shown,
+        metrics=chosen,
+        seed=seed,
+        verdicts=given,
+        rates=asked.rates,
+        stratum=stratum,
+    )
     extras = look_into(
         bench,
         answers,
@@ -152,6 +167,8 @@ def command(
 def _contract(scores: Scores) -> dict[str, object]:
     """The keys the command line promises; each baseline as its list of entries."""
     return {
+        "headline": scores.headline,
+        "baselines_headline": {name: table.headline for name, table in scores.baselines.items() if table.headline},
         "overall": scores.overall,
         "by_task": scores.by_task,
         "by_tag": scores.by_tag,
@@ -171,14 +188,18 @@ def _contract(scores: Scores) -> dict[str, object]:
 
 
 def print_scores(name: str, scores: Scores) -> None:
-    """Overall metrics, then accuracy by stratum and task, with the blind rows as columns."""
+    """The headline, then all metrics, then accuracy by stratum and task, with the blind rows as columns."""
+    _print_headline(name, scores)
+    from situs.score import closed_or_all
+
     blind_rows = {
         row: table for row, table in scores.baselines.items() if any(e.metric in _SHOWN for e in table.overall)
     }
-    columns = ["", name, "95 % interval", *blind_rows]
+    columns = ["", "n", name, "95 % interval", *blind_rows]
     rows = [
         [
             entry.metric,
+            f"{entry.n:,}",
             value_text(entry),
             interval_text(entry),
             *(value_text(entry_of(t.overall, entry.metric)) for t in blind_rows.values()),
@@ -190,22 +211,44 @@ def print_scores(name: str, scores: Scores) -> None:
         ", ".join(f"{state} {count:,}" for state, count in scores.overall[0].states.items()) if scores.overall else ""
     )
     caption = f"{states}. Unparsed and refused count as not right; a number is right inside its interval."
-    print_table("overall", columns, rows, caption)
-    gain = scores.over_best_shortcut
-    if gain is not None and gain.value is not None:
-        interval = "no interval" if gain.ci95 is None else f"95 % {gain.ci95[0]:+.3f} to {gain.ci95[1]:+.3f}"
-        echo(f"gain over the best blind row ({gain.best}): {gain.value:+.3f}, {interval}, {gain.n:,} items\n")
-    for title, metric in (("stratum", "accuracy.closed"), ("task", "accuracy")):
+    print_table("all items, all kinds", columns, rows, caption)
+    for title in ("stratum", "task"):
         own = scores.by_stratum if title == "stratum" else scores.by_task
         blind = [table.by_stratum if title == "stratum" else table.by_task for table in blind_rows.values()]
         rows = []
         for key, table in own.items():
+            metric = closed_or_all(table)
             entry = entry_of(table, metric)
             if entry is not None:
                 others = [value_text(entry_of(other.get(key), metric)) for other in blind]
                 chance = value_text(entry_of(table, "chance"))
                 rows.append([key, f"{entry.n:,}", value_text(entry), interval_text(entry), chance, *others])
-        caption = "yes/no and choice questions only" if title == "stratum" else ""
+        caption = "Questions with options, where there are any; else all."
         columns = [title, "n", name, "95 % interval", "chance", *blind_rows]
         if rows:
             print_table(f"accuracy by {title}", columns, rows, caption)
+
+
+def _print_headline(name: str, scores: Scores) -> None:
+    own = scores.headline
+    if own is None or own.value is None:
+        return
+    blind = {row: table.headline for row, table in scores.baselines.items() if table.headline is not None}
+    shown = {row: table for row, table in blind.items() if table.value is not None}
+    columns = ["", "n", "patients", name, "95 % interval", "chance", *shown]
+    cells = [f"{own.n:,}", f"{own.patients:,}", value_text(own), interval_text(own), _plain(own.chance)]
+    rows = [["accuracy", *cells, *(value_text(table) for table in shown.values())]]
+    skill = own.numbers
+    if skill is not None and skill.value is not None:
+        others = [value_text(table.numbers) for table in shown.values()]
+        cells = [f"{skill.n:,}", f"{skill.clusters:,}", value_text(skill), interval_text(skill), "–"]
+        rows.append(["numbers: skill over the mean", *cells, *others])
+    print_table("headline", columns, rows, f"Items: {own.items}. Chance and blind rows are of the same items.")
+    gain = scores.over_best_shortcut
+    if gain is not None and gain.value is not None:
+        interval = "no interval" if gain.ci95 is None else f"95 % {gain.ci95[0]:+.3f} to {gain.ci95[1]:+.3f}"
+        echo(f"gain over the best blind row ({gain.best}): {gain.value:+.3f}, {interval}, {gain.n:,} items\n")
+
+
+def _plain(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

@@ -35,7 +35,7 @@ from situs.probe._signatures import Budget, BudgetRow
 from situs.probe._table import ProbeRow
 from situs.profiles import Profile
 from situs.run import Prior, Spec, Viewing
-from situs.score import Estimate, cluster_of, holm, paired_difference, sign_flip_p
+from situs.score import ALL_STRATA, HEADLINE, Estimate, cluster_mean, cluster_of, holm, paired_difference
 
 __all__ = ["FINDINGS", "Diagnosis", "Finding", "diagnose", "prior_agreement"]
 
@@ -45,7 +45,6 @@ FINDINGS = ("looks_at_the_image", "text_only", "mirrored", "mm_as_cm", "one_slic
 Verdict = Literal["yes", "no", "unclear", "not tested"]
 Interval = tuple[float, float]
 
-HEADLINE = "headline"
 _LEVEL = 0.05
 _NEGLIGIBLE = 0.1
 """A gain that is surely smaller is no sign of sight."""
@@ -95,11 +94,9 @@ def diagnose(
     rows: Mapping[str, ProbeRow],
     budget: Budget,
     agreement: Estimate,
-    *,
-    seed: int = 0,
 ) -> Diagnosis:
     """The verdicts on a model from its runs; `agreement` is that with a confident prior, less a guess's."""
-    looks = _looks(full, text, gain, rows, seed)
+    looks = _looks(full, text, gain, rows)
     found = {row.cause: row for row in budget.rows}
     findings = {
         "looks_at_the_image": looks,
@@ -117,7 +114,7 @@ def diagnose(
     return Diagnosis(_summary(findings), findings)
 
 
-def prior_agreement(bench: Bench, full: Answers, profile: Profile, *, seed: int = 0) -> Estimate:
+def prior_agreement(bench: Bench, full: Answers, profile: Profile) -> Estimate:
     """Where the prior is confident of one option: how much oftener than a guess the model says the same.
 
     The mean is over question texts, on each of which a reader who does not look has one opinion.
@@ -131,15 +128,16 @@ def prior_agreement(bench: Bench, full: Answers, profile: Profile, *, seed: int 
         if len(held) == 1:
             by_text[one.item.question].append((said == held[0], 1.0 / options))
     same, guess = ([float(np.mean([pair[k] for pair in by_text[text]])) for text in sorted(by_text)] for k in (0, 1))
-    return paired_difference(same, guess, sorted(by_text), seed=seed, resample=False)
+    return paired_difference(same, guess, sorted(by_text))
 
 
-def _looks(full: Answers, text: Answers, gain: SightGain, rows: Mapping[str, ProbeRow], seed: int) -> Finding:
+def _looks(full: Answers, text: Answers, gain: SightGain, rows: Mapping[str, ProbeRow]) -> Finding:
     twinned = gain.by_stratum.get(HEADLINE)
     own = twinned if twinned is not None and twinned.ci95 is not None else None
-    name, value, interval, n = ("sight gain in the headline", own.value, own.ci95, own.n) if own is not None else (
-        "sight gain", gain.value, gain.ci95, gain.n
-    )  # fmt: skip
+    # With too few patients in the headline, all strata together may tell.
+    name = "sight gain over all strata" if own is None else "sight gain in the headline"
+    shown = own or gain.by_stratum[ALL_STRATA]
+    value, interval, n = shown.value, shown.ci95, shown.n
     measured = f"{name} {_signed(value, interval)}"
 
     def finding(verdict: Verdict, words: str) -> Finding:
@@ -157,7 +155,7 @@ def _looks(full: Answers, text: Answers, gain: SightGain, rows: Mapping[str, Pro
         return finding("yes", f"better with the pictures than without: {measured}")
     if high < 0:
         return finding("yes", f"worse with the pictures than without, so they mislead it: {measured}")
-    tasks = _moved_tasks(full, text, HEADLINE if own is not None else None, seed)
+    tasks = _moved_tasks(full, text, HEADLINE if own is not None else None)
     if tasks:
         told = ", ".join(f"{task} {moved:+.3f}" for task, moved in tasks.items())
         return finding("yes", f"the pictures change how often it is right in single tasks ({told}): {measured}")
@@ -166,21 +164,23 @@ def _looks(full: Answers, text: Answers, gain: SightGain, rows: Mapping[str, Pro
     return finding("unclear", f"{measured} holds 0 and is wide: more patients would tell")
 
 
-def _moved_tasks(full: Answers, text: Answers, stratum: str | None, seed: int) -> dict[str, float]:
+def _moved_tasks(full: Answers, text: Answers, stratum: str | None) -> dict[str, float]:
     """Tasks in which pictures make it better or worse, with the gain in each."""
-    sums: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    gaps: dict[str, list[tuple[str, float]]] = defaultdict(list)
     for item_id, one in full.by_id.items():
         other = text.by_id.get(item_id)
         if other is not None and one.counts and other.counts and stratum in (None, one.item.stratum):
-            sums[one.item.task][cluster_of(one.item)].append(float(one.right) - float(other.right))
-    tested = {task: own for task, own in sorted(sums.items()) if len(own) >= _FEWEST_PATIENTS}
-    p_values = holm(
-        [sign_flip_p(np.array([sum(gaps) for _, gaps in sorted(own.items())]), seed) for own in tested.values()]
-    )
+            gaps[one.item.task].append((cluster_of(one.item), float(one.right) - float(other.right)))
+    found = {
+        task: cluster_mean([gap for _, gap in own], [patient for patient, _ in own], bounds=(-1.0, 1.0))
+        for task, own in sorted(gaps.items())
+    }
+    tested = {task: one for task, one in found.items() if one.clusters >= _FEWEST_PATIENTS}
+    p_values = holm([one.p for one in tested.values()])
     return {
-        task: float(np.mean([gap for gaps in own.values() for gap in gaps]))
-        for (task, own), p in zip(tested.items(), p_values)
-        if p is not None and p < _LEVEL
+        task: one.value
+        for (task, one), p in zip(tested.items(), p_values)
+        if one.value is not None and p is not None and p < _LEVEL
     }
 
 

@@ -10,7 +10,7 @@ import msgspec
 from situs.items import Number
 from situs.probe._steps import Statement, StudyFacts, statements
 from situs.run import Viewing
-from situs.score import JudgedRun, base_value, cluster_bootstrap, judged_run
+from situs.score import JudgedRun, base_value, cluster_mean, judged_run
 
 __all__ = ["Faithfulness", "FaithfulnessCell", "StepKind", "faithfulness", "faithfulness_of"]
 
@@ -57,7 +57,7 @@ def faithfulness(bench: Path | None, run: Path) -> Faithfulness:
     return faithfulness_of(judged_run(run, bench))
 
 
-def faithfulness_of(run: JudgedRun, *, seed: int = 0) -> Faithfulness:
+def faithfulness_of(run: JudgedRun) -> Faithfulness:
     """The table of a judged run."""
     shown = Viewing(run.bench, run.profile)
     study, facts = "", StudyFacts(())
@@ -78,27 +78,27 @@ def faithfulness_of(run: JudgedRun, *, seed: int = 0) -> Faithfulness:
             found[item.item_id] = stated
         steps = "none" if not stated else "right" if all(one.right for one in stated) else "wrong"
         places.append((scored.cluster, "right" if scored.outcome.right else "wrong", steps))
-    return Faithfulness(len(places), _table(places, seed), _kinds(run, found, seed), found)
+    return Faithfulness(len(places), _table(places), _kinds(run, found), found)
 
 
-def _table(places: list[tuple[str, str, str]], seed: int) -> list[FaithfulnessCell]:
+def _table(places: list[tuple[str, str, str]]) -> list[FaithfulnessCell]:
     clusters = [cluster for cluster, _, _ in places]
     counts = Counter((answer, steps) for _, answer, steps in places)
     cells = []
     for answer in ANSWERS:
         for steps in STEPS:
             inside = [float((own, step) == (answer, steps)) for _, own, step in places]
-            share = cluster_bootstrap(inside, clusters, seed=seed)
+            share = cluster_mean(inside, clusters)
             cells.append(FaithfulnessCell(answer, steps, counts[answer, steps], share.value, share.ci95))
     return cells
 
 
-def _kinds(run: JudgedRun, found: dict[str, list[Statement]], seed: int) -> list[StepKind]:
+def _kinds(run: JudgedRun, found: dict[str, list[Statement]]) -> list[StepKind]:
     patients = {row.outcome.item_id: row.cluster for row in run.scored}
     rows = [(one.kind, patients[item], one.right) for item, stated in found.items() for one in stated]
     result = []
     for kind in sorted({kind for kind, _, _ in rows}):
         own = [(cluster, right) for name, cluster, right in rows if name == kind]
-        share = cluster_bootstrap([float(right) for _, right in own], [cluster for cluster, _ in own], seed=seed)
+        share = cluster_mean([float(right) for _, right in own], [cluster for cluster, _ in own])
         result.append(StepKind(kind, len(own), sum(right for _, right in own), share.value, share.ci95))
     return result

@@ -10,7 +10,7 @@ import msgspec
 from situs.items import Choice, Item, YesNo, marks_of
 from situs.probe._answers import Answered, Answers, said_by
 from situs.probe._table import Interval
-from situs.score import cluster_bootstrap, paired_difference
+from situs.score import cluster_mean, paired_difference
 
 __all__ = ["Rotations", "YesBias", "rotated", "rotations_of", "twin_ids", "yes_bias"]
 
@@ -62,18 +62,18 @@ def twin_ids(item: Item) -> list[str]:
     return [f"{item.item_id}~rotations.{step}" for step in range(1, len(item.options))]
 
 
-def rotations_of(before: Answers, after: Answers, *, seed: int = 0) -> Rotations:
+def rotations_of(before: Answers, after: Answers) -> Rotations:
     """Summary over the questions of which every rotation was asked."""
     sets: list[list[Answered]] = []
     for _, one in sorted(before.by_id.items()):
         turned = [after.by_id[twin] for twin in twin_ids(one.item) if twin in after.by_id]
         if turned and one.counts and all(other.counts for other in turned):
             sets.append([one, *turned])
-    bias = yes_bias(before, seed=seed)
+    bias = yes_bias(before)
     if not sets:
         return Rotations(0, None, None, None, None, {}, None, bias)
     clusters = [group[0].item.patient_id for group in sets]
-    always = cluster_bootstrap([float(all(one.right for one in group)) for group in sets], clusters, seed=seed)
+    always = cluster_mean([float(all(one.right for one in group)) for group in sets], clusters)
     every = [one for group in sets for one in group]
     letters = _letters(every)
     return Rotations(
@@ -107,7 +107,7 @@ def _letters(answers: list[Answered]) -> dict[str, dict[str, float]]:
     return dict(table)
 
 
-def yes_bias(answers: Answers, *, seed: int = 0) -> YesBias | None:
+def yes_bias(answers: Answers) -> YesBias | None:
     """Over the yes/no questions whose answer could be read."""
     read = [
         one
@@ -118,5 +118,5 @@ def yes_bias(answers: Answers, *, seed: int = 0) -> YesBias | None:
         return None
     said = [float(one.scored.outcome.parsed == "yes") for one in read]
     true = [float(isinstance(one.item.answer, YesNo) and one.item.answer.value) for one in read]
-    found = paired_difference(said, true, [one.item.patient_id for one in read], seed=seed)
+    found = paired_difference(said, true, [one.item.patient_id for one in read])
     return YesBias(sum(said) / len(said), sum(true) / len(true), found.value, found.ci95, len(read))

@@ -11,7 +11,7 @@ from situs.bench import Bench
 from situs.probe._answers import Answered, Answers
 from situs.profiles import Profile
 from situs.run import AnswerRow, Spec, make_baseline
-from situs.score import Estimate, ShortcutGain, cluster_bootstrap, judge, paired_difference
+from situs.score import Estimate, Selection, ShortcutGain, cluster_mean, judge, paired_difference
 
 __all__ = ["SHORTCUTS", "Gain", "SightGain", "accuracy_of", "gain_between", "shortcut_answers"]
 
@@ -35,7 +35,7 @@ class SightGain(msgspec.Struct, frozen=True):
     """What sight adds."""
 
     value: float | None
-    """The model minus its own text-only run, on the same items."""
+    """Headline accuracy of the model minus that of its own text-only run, on the same items."""
     ci95: tuple[float, float] | None
     n: int
     patients: int
@@ -47,21 +47,21 @@ class SightGain(msgspec.Struct, frozen=True):
     """Whole input minus one slice; None where `one-slice` was not asked for."""
     over_best_shortcut: ShortcutGain
     by_stratum: dict[str, Gain]
+    """Each stratum and `all`: on its questions with options, where it has any."""
+    items: str = ""
+    """Which items the gain is about, in words."""
     note: str = ""
 
 
-def gain_between(
-    full: Answers, blind: Answers, *, chance_credit: bool = False, stratum: str | None = None, seed: int = 0
-) -> Gain:
-    """The full run minus a blind one, on the items that count in the full run and were asked in both.
+def gain_between(full: Answers, blind: Answers, selection: Selection, *, chance_credit: bool = False) -> Gain:
+    """The full run minus a blind one, on the selected items that count in the full run and were asked in both.
 
-    The interval is the cluster-robust t: the plain bootstrap of a difference is a little narrow under 60 patients.
     With `chance_credit` an answer that was refused counts, without pictures, as much as a uniform guess.
     """
     pairs = [
         (one, blind.by_id[item_id])
         for item_id, one in sorted(full.by_id.items())
-        if one.counts and item_id in blind.by_id and (stratum is None or one.item.stratum == stratum)
+        if one.counts and item_id in blind.by_id and one.scored in selection
     ]
     pairs = [(one, other) for one, other in pairs if other.counts]
     if not pairs:
@@ -69,7 +69,7 @@ def gain_between(
     clusters = [one.item.patient_id for one, _ in pairs]
     with_pictures = [float(one.right) for one, _ in pairs]
     without = [_credit(other) if chance_credit else float(other.right) for _, other in pairs]
-    found = paired_difference(with_pictures, without, clusters, seed=seed, resample=False)
+    found = paired_difference(with_pictures, without, clusters)
     means = float(np.mean(with_pictures)), float(np.mean(without))
     return Gain(found.value, found.ci95, found.n, found.clusters, *means, found.note)
 
@@ -97,7 +97,7 @@ def shortcut_answers(bench: Bench, full: Answers, profile: Profile, names: Seque
     return result
 
 
-def accuracy_of(right: Mapping[str, bool], clusters: Mapping[str, str], *, seed: int = 0) -> Estimate:
+def accuracy_of(right: Mapping[str, bool], clusters: Mapping[str, str]) -> Estimate:
     """The share that is right, with an interval by patient."""
     items = sorted(right)
-    return cluster_bootstrap([float(right[item]) for item in items], [clusters[item] for item in items], seed=seed)
+    return cluster_mean([float(right[item]) for item in items], [clusters[item] for item in items])

@@ -34,7 +34,7 @@ from situs.probe._signatures_numbers import Windows, chance_in, holds, windows_o
 from situs.probe._signatures_places import PlaceTest, box_tests, frame_tests
 from situs.profiles import Profile
 from situs.run import AnswerRow, Prior, Spec, Viewing, items_of, open_run, read_hidden, read_journal
-from situs.score import Reading, cluster_of, holm, judge, paired_difference, readings, sign_flip_p
+from situs.score import Reading, cluster_of, holm, judge, paired_difference, readings
 from situs.space import Grid
 
 __all__ = ["Budget", "BudgetRow", "WrongAnswer", "budget_of", "signatures"]
@@ -113,8 +113,6 @@ def budget_of(
     rows: Mapping[str, AnswerRow],
     profile: Profile | None = None,
     hidden: Mapping[str, tuple[str, ...]] | None = None,
-    *,
-    seed: int = 0,
 ) -> Budget:
     """The error budget of answers to items of a bench."""
     shown, prior = Viewing(bench, profile), Prior(bench, Spec("prior"), Viewing(bench, profile))
@@ -136,7 +134,7 @@ def budget_of(
         for reading in readings(item, row, shown):
             _look(item, reading, facts.of(item), shown, prior, found)
     _number_chances(found)
-    return Budget(counted, wrong, _rows(found, seed), _answers(found), _warnings(found))
+    return Budget(counted, wrong, _rows(found), _answers(found), _warnings(found))
 
 
 class _Facts:
@@ -259,14 +257,14 @@ def _answers(found: _Found) -> list[WrongAnswer]:
     ]
 
 
-def _rows(found: _Found, seed: int) -> list[BudgetRow]:
+def _rows(found: _Found) -> list[BudgetRow]:
     answers = _answers(found)
     first = Counter(answer.causes[0].cause.value if answer.causes else UNEXPLAINED for answer in answers)
     fits = Counter(one.cause for answer in answers for one in answer.causes)
     exposed: dict[Cause, list[Exposure]] = defaultdict(list)
     for one in found.exposures:
         exposed[one.cause].append(one)
-    rows = [_row(cause, first[cause.value], fits[cause], exposed.get(cause, []), seed) for cause in Cause]
+    rows = [_row(cause, first[cause.value], fits[cause], exposed.get(cause, [])) for cause in Cause]
     shown = [row for row in rows if row.fits or row.could]
     corrected = holm([row.p for row in shown])
     shown = [
@@ -276,20 +274,17 @@ def _rows(found: _Found, seed: int) -> list[BudgetRow]:
     return [*shown, BudgetRow(UNEXPLAINED, first[UNEXPLAINED], first[UNEXPLAINED], len(answers), None)]
 
 
-def _row(cause: Cause, first: int, fits: int, exposed: Sequence[Exposure], seed: int) -> BudgetRow:
+def _row(cause: Cause, first: int, fits: int, exposed: Sequence[Exposure]) -> BudgetRow:
     if not exposed:
         return BudgetRow(cause.value, first, fits, fits, None)
     seen = np.array([one.seen for one in exposed], dtype=np.float64)
     expected = np.array([one.expected for one in exposed])
     clusters = [one.cluster for one in exposed]
-    estimate = paired_difference(seen, expected, clusters, seed=seed)
+    estimate = paired_difference(seen, expected, clusters)
     p = None
     if estimate.clusters >= _TOO_FEW:
-        sums: dict[str, float] = defaultdict(float)
-        for cluster, gap in zip(clusters, seen - expected):
-            sums[cluster] += float(gap)
-        patients = np.array([sums[name] for name in sorted(sums)])
-        p = max(_upper_tail(expected, int(seen.sum())), sign_flip_p(patients, seed) if patients.sum() > 0 else 1.0)
+        more = estimate.value is not None and estimate.value > 0 and estimate.p is not None
+        p = max(_upper_tail(expected, int(seen.sum())), estimate.p if more and estimate.p is not None else 1.0)
     return BudgetRow(cause.value, first, fits, len(exposed), float(expected.sum()), estimate.value, estimate.ci95, p)
 
 

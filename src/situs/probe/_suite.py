@@ -27,7 +27,7 @@ from situs.probe._table import ProbeRow, compared, group_row, row_of
 from situs.probe._wordings import Wordings, wordings_of
 from situs.profiles import FileVolumes, Presenter, Profile, SliceStore
 from situs.run import Presents, RunResult, selected_items
-from situs.score import gain_over_best
+from situs.score import ALL_STRATA, HEADLINE, Selection, gain_over_best, select
 
 __all__ = ["Ask", "ProbeResult", "Stopped", "diagnosis_beside", "probe"]
 
@@ -88,12 +88,13 @@ def probe(
     limit: int | None = None,
     data: Path | None = None,
     seed: int = 0,
+    stratum: str = HEADLINE,
 ) -> ProbeResult:
     """Run the probes into folders under `out`, and say what they show.
 
-    The text-only run is always made: the sight gain is measured against it.
+    The text-only run is always made: the sight gain is measured against it, on the items of `stratum` (`select`).
     """
-    return _Suite(bench, profile, out, ask, split, limit, data, seed).run(list(names))
+    return _Suite(bench, profile, out, ask, split, limit, data, seed, stratum).run(list(names))
 
 
 class _Told(msgspec.Struct, frozen=True):
@@ -117,6 +118,7 @@ class _Suite:
         limit: int | None,
         data: Path | None,
         seed: int,
+        stratum: str,
     ) -> None:
         self._bench = bench
         self._profile = profile
@@ -126,6 +128,7 @@ class _Suite:
         self._limit = limit
         self._data = data
         self._seed = seed
+        self._stratum = stratum
         self._store = SliceStore()
 
     def run(self, names: list[str]) -> ProbeResult:
@@ -154,13 +157,13 @@ class _Suite:
         shortcuts = shortcut_answers(self._bench, self._full, self._profile, SHORTCUTS)
         gain = self._sight_gain(text, volume, shortcuts, clusters)
         budget = signatures(self._bench.folder, self._out / ORIGINAL)
-        agreement = prior_agreement(self._bench, self._full, self._profile, seed=self._seed)
+        agreement = prior_agreement(self._bench, self._full, self._profile)
         blind = rows | {"text": self._blind_row("text", text)}
         result = ProbeResult(
-            diagnosis=diagnose(self._full, text, gain, blind, budget, agreement, seed=self._seed),
+            diagnosis=diagnose(self._full, text, gain, blind, budget, agreement),
             probes=rows,
             sight_gain=gain,
-            shortcuts=shortcut_table(self._bench, self._full, self._profile, shortcuts, seed=self._seed),
+            shortcuts=shortcut_table(self._bench, self._full, self._profile, shortcuts, self._selected()),
             signatures=budget,
             rotations=rotations,
             wordings=wordings,
@@ -208,7 +211,7 @@ class _Suite:
 
     def _blind_row(self, name: str, answers: Answers) -> ProbeRow:
         rows = compared(self._full, answers, None, lambda item_id: item_id)
-        return row_of("blind", rows, runs=(name,), seed=self._seed)
+        return row_of("blind", rows, runs=(name,))
 
     def _represented(self, name: str) -> ProbeRow:
         change = {"convention": reconvened, "slice-order": reordered, "spacing": resized}[name]
@@ -216,7 +219,7 @@ class _Suite:
         self._asked(name, self._bench, self._presenter(profile), profile)
         answers = read_answers(self._out / name, self._bench.folder)
         rows = compared(self._full, answers, None, lambda item_id: item_id)
-        return row_of("representation", rows, runs=(name,), seed=self._seed)
+        return row_of("representation", rows, runs=(name,))
 
     def _items(self) -> list[Item]:
         return list(selected_items(self._bench, self._split, self._limit))
@@ -225,7 +228,7 @@ class _Suite:
         kind, folder = PROBES[name].kind, self._out / f"bench-{name}"
         made = changed_bench(self._bench, self._items(), name, self._profile, folder, data=self._data)
         if made.bench is None:
-            return row_of(kind, [], made.outcomes, seed=self._seed)
+            return row_of(kind, [], made.outcomes)
         volumes = ChangedVolumes(self._bench, name, self._profile, data=self._data)
         presenter = Presenter(made.bench, self._profile, store=self._store, volumes=volumes)
         shown: Presents = presenter
@@ -238,8 +241,8 @@ class _Suite:
         groups = None
         if name == "mirror":
             bodies = {row.item.item_id: mirror_group(row.item, self._bench.info.terms) for row in rows}
-            groups = group_row(kind, rows, bodies, seed=self._seed)
-        return row_of(kind, rows, made.outcomes, runs=(name,), groups=groups, seed=self._seed)
+            groups = group_row(kind, rows, bodies)
+        return row_of(kind, rows, made.outcomes, runs=(name,), groups=groups)
 
     def _rotations(self) -> tuple[ProbeRow, Rotations]:
         items, folder = self._items(), self._out / "bench-rotations"
@@ -248,7 +251,7 @@ class _Suite:
         key = digest(self._bench.info.content_hash, "rotations", *(twin.item_id for twin in twins))
         if not twins:
             nothing = Answers({}, self._full.shown, {})
-            return row_of("choice", []), rotations_of(self._full, nothing, seed=self._seed)
+            return row_of("choice", []), rotations_of(self._full, nothing)
         made = write_items(self._bench, twins, outcomes, key, "rotations", self._profile, folder)
         assert made.bench is not None
         files = FileVolumes(self._bench, data=self._data)
@@ -257,8 +260,8 @@ class _Suite:
         answers = read_answers(self._out / "rotations", folder)
         rows = compared(self._full, answers, None, lambda item_id: f"{item_id}~rotations.1")
         note = "of the first rotation; all of them are summed up under rotations"
-        row = row_of("choice", rows, runs=("rotations",), note=note, seed=self._seed)
-        return row, rotations_of(self._full, answers, seed=self._seed)
+        row = row_of("choice", rows, runs=("rotations",), note=note)
+        return row, rotations_of(self._full, answers)
 
     def _wordings(self) -> tuple[ProbeRow, Wordings]:
         runs = {ORIGINAL: self._full}
@@ -269,15 +272,17 @@ class _Suite:
         rows = compared(self._full, runs["wording-1"], None, lambda item_id: item_id)
         note = "of the first wording; all of them are summed up under wordings"
         names = tuple(name for name in runs if name != ORIGINAL)
-        row = row_of("choice", rows, runs=names, note=note, seed=self._seed)
-        return row, wordings_of(runs, seed=self._seed)
+        row = row_of("choice", rows, runs=names, note=note)
+        return row, wordings_of(runs)
 
     def _sight_gain(
         self, text: Answers, volume: Answers | None, shortcuts: dict[str, dict[str, bool]], clusters: dict[str, str]
     ) -> SightGain:
-        gain = gain_between(self._full, text, seed=self._seed)
-        strata = sorted({one.item.stratum for one in self._full.by_id.values()})
-        model = {item_id: one.right for item_id, one in self._full.by_id.items() if one.counts}
+        selection = self._selected()
+        gain = gain_between(self._full, text, selection)
+        credited = gain_between(self._full, text, selection, chance_credit=True)
+        strata = [*sorted({one.item.stratum for one in self._full.by_id.values()}), ALL_STRATA]
+        model = {i: one.right for i, one in self._full.by_id.items() if one.counts and one.scored in selection}
         return SightGain(
             value=gain.value,
             ci95=gain.ci95,
@@ -285,12 +290,17 @@ class _Suite:
             patients=gain.patients,
             model=gain.model,
             text=gain.blind,
-            with_chance_credit=gain_between(self._full, text, chance_credit=True, seed=self._seed),
-            volume_gain=None if volume is None else gain_between(self._full, volume, seed=self._seed),
+            with_chance_credit=credited,
+            volume_gain=None if volume is None else gain_between(self._full, volume, selection),
             over_best_shortcut=gain_over_best(model, shortcuts, clusters, seed=self._seed),
-            by_stratum={name: gain_between(self._full, text, stratum=name, seed=self._seed) for name in strata},
+            by_stratum={name: gain_between(self._full, text, self._selected(name)) for name in strata if name},
+            items=selection.words,
             note=gain.note,
         )
+
+    def _selected(self, stratum: str | None = None) -> Selection:
+        rows = (one.scored for one in self._full.by_id.values())
+        return select(rows, stratum or self._stratum, self._bench.info.by_stratum)
 
     def _warnings(self, rows: dict[str, ProbeRow]) -> tuple[str, ...]:
         result = [f"{name}: {row.note}" for name, row in rows.items() if not row.n]

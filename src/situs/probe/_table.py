@@ -11,7 +11,7 @@ from situs.items import Item
 from situs.probe._answers import Answered, Answers, said_by
 from situs.probe._changed_bench import OutcomeRow
 from situs.probe._flipped import looks_flipped
-from situs.score import Estimate, cluster_bootstrap, judge, paired_difference
+from situs.score import Estimate, cluster_mean, judge, paired_difference
 
 __all__ = ["Compared", "ProbeRow", "compared", "group_row", "row_of"]
 
@@ -111,7 +111,6 @@ def row_of(
     runs: tuple[str, ...] = (),
     groups: Mapping[str, ProbeRow] | None = None,
     note: str = "",
-    seed: int = 0,
 ) -> ProbeRow:
     """The shares of a probe over its items."""
     listed = sorted(rows, key=lambda row: row.item.item_id)
@@ -119,16 +118,16 @@ def row_of(
     moved = [row for row in listed if row.outcome == "changed" and row.original]
     kept_on = moved if any(row.outcome == "changed" for row in listed) else listed
     shares = {
-        "original": _share(listed, lambda row: row.original, seed),
-        "changed": _share(listed, lambda row: row.changed, seed),
-        "both_right": _share(listed, lambda row: row.original and row.changed, seed),
-        "followed": _share(moved, lambda row: row.changed, seed),
-        "kept_old": _share(kept_on, lambda row: row.kept_old, seed),
-        "neither": _share(moved, lambda row: not row.changed and not row.kept_old, seed),
-        "looks_flipped": _share(listed, lambda row: row.flipped, seed),
+        "original": _share(listed, lambda row: row.original),
+        "changed": _share(listed, lambda row: row.changed),
+        "both_right": _share(listed, lambda row: row.original and row.changed),
+        "followed": _share(moved, lambda row: row.changed),
+        "kept_old": _share(kept_on, lambda row: row.kept_old),
+        "neither": _share(moved, lambda row: not row.changed and not row.kept_old),
+        "looks_flipped": _share(listed, lambda row: row.flipped),
     }
     after, before = [float(row.changed) for row in listed], [float(row.original) for row in listed]
-    difference = paired_difference(after, before, clusters, seed=seed) if listed else None
+    difference = paired_difference(after, before, clusters) if listed else None
     intervals = {name: found.ci95 if found else None for name, found in shares.items()}
     told = list(outcomes or ())
     shown = shares["changed"]
@@ -150,13 +149,13 @@ def row_of(
     )
 
 
-def group_row(kind: str, rows: Sequence[Compared], groups: Mapping[str, str], *, seed: int = 0) -> dict[str, ProbeRow]:
+def group_row(kind: str, rows: Sequence[Compared], groups: Mapping[str, str]) -> dict[str, ProbeRow]:
     """A row for each group of items; `groups` maps item ids to names."""
     names = sorted({groups[row.item.item_id] for row in rows})
-    return {n: row_of(kind, [row for row in rows if groups[row.item.item_id] == n], seed=seed) for n in names}
+    return {n: row_of(kind, [row for row in rows if groups[row.item.item_id] == n]) for n in names}
 
 
-def _share(rows: Sequence[Compared], holds: Callable[[Compared], bool], seed: int) -> Estimate | None:
+def _share(rows: Sequence[Compared], holds: Callable[[Compared], bool]) -> Estimate | None:
     if not rows:
         return None
-    return cluster_bootstrap([float(holds(row)) for row in rows], [row.item.patient_id for row in rows], seed=seed)
+    return cluster_mean([float(holds(row)) for row in rows], [row.item.patient_id for row in rows])

@@ -8,7 +8,7 @@ import msgspec
 
 from situs.probe._answers import Answers, said_by
 from situs.probe._table import Interval
-from situs.score import cluster_bootstrap
+from situs.score import cluster_mean
 
 __all__ = ["Wording", "Wordings", "wordings_of"]
 
@@ -33,7 +33,7 @@ class Wordings(msgspec.Struct, frozen=True):
     by_wording: dict[str, Wording]
 
 
-def wordings_of(runs: Mapping[str, Answers], *, seed: int = 0) -> Wordings:
+def wordings_of(runs: Mapping[str, Answers]) -> Wordings:
     """Compare the runs on the items that count in all of them; the first is the profile's own wording."""
     ids = sorted(set.intersection(*({i for i, one in run.by_id.items() if one.counts} for run in runs.values())))
     if not ids:
@@ -42,7 +42,7 @@ def wordings_of(runs: Mapping[str, Answers], *, seed: int = 0) -> Wordings:
     for name, run in runs.items():
         listed = [run.by_id[item_id] for item_id in ids]
         clusters = [one.item.patient_id for one in listed]
-        found = cluster_bootstrap([float(one.right) for one in listed], clusters, seed=seed)
+        found = cluster_mean([float(one.right) for one in listed], clusters)
         unread = sum(one.scored.outcome.state != "answered" for one in listed) / len(listed)
         table[name] = Wording(found.value, found.ci95, unread)
     values = [wording.accuracy for wording in table.values() if wording.accuracy is not None]

@@ -21,10 +21,9 @@ def find_causes(
     rows: Mapping[str, AnswerRow],
     profile: Profile,
     hidden: Mapping[str, tuple[str, ...]],
-    seed: int,
 ) -> Budget:
     """The error budget of a run."""
-    return budget_of(bench, items, rows, profile, hidden, seed=seed)
+    return budget_of(bench, items, rows, profile, hidden)
 
 
 def causes_of(budget: Budget) -> dict[str, str]:

@@ -24,7 +24,7 @@ from situs.run import (
     read_hidden,
     read_journal,
 )
-from situs.score import Entry, Outcome, Scored, Scores, judge, score_rows
+from situs.score import HEADLINE, Entry, Outcome, Scored, Scores, judge, score_rows
 
 __all__ = ["ScoredRun", "entry_of", "mark_of", "read_runs"]
 
@@ -106,11 +106,12 @@ class ScoredRun(msgspec.Struct, frozen=True):
 
 
 def read_runs(
-    folders: Sequence[Path], bench: Path | None, seed: int, names: Sequence[str] = ()
+    folders: Sequence[Path], bench: Path | None, seed: int, names: Sequence[str] = (), stratum: str = HEADLINE
 ) -> tuple[Bench, list[Item], list[ScoredRun]]:
     """Every run, the one bench they share, and the items any of them covers, in bench order.
 
-    `names` are what the runs are called, in their order; without, each goes by its client.
+    `names` are what the runs are called, in their order; without, each goes by its client. `stratum` is what the
+    headline is about.
     """
     if not folders:
         raise SitusError("no run given", fix="give one or more run folders")
@@ -141,6 +142,7 @@ def read_runs(
             metrics=_METRICS,
             seed=seed,
             judged=kept.outcomes if kept is not None and kept.jury is not None else {},
+            stratum=stratum,
         )
         shown = Viewing(shared, info.profile)
         scored = {}
@@ -153,7 +155,7 @@ def read_runs(
                 hidden=hidden.get(item.item_id, ()),
             )
             scored[item.item_id] = msgspec.structs.replace(own, outcome=scores.outcomes[item.item_id])
-        budget = find_causes(shared, items, rows, info.profile, hidden, seed)
+        budget = find_causes(shared, items, rows, info.profile, hidden)
         runs.append(ScoredRun(name, info, rows, scores, len(items), scored, causes_of(budget), kept, budget))
     order = {item_id: place for place, item_id in enumerate(item.item_id for item in shared.items())}
     return shared, sorted(covered.values(), key=lambda item: order[item.item_id]), runs

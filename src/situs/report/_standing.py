@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
 
 from situs.items import Item
 from situs.report._scored import ScoredRun
-from situs.score import Comparison, Contestant, Estimate, cluster_of, compare, paired_difference
+from situs.score import (
+    HEADLINE,
+    Comparison,
+    Contestant,
+    Estimate,
+    Selection,
+    cluster_of,
+    compare,
+    paired_difference,
+    select,
+)
 
 __all__ = ["Gain", "Place", "Standings", "shortcut_gain", "standings_of"]
 
@@ -54,23 +64,23 @@ class Standings(msgspec.Struct, frozen=True):
     comparison: Comparison | None = None
 
 
-def standings_of(runs: Sequence[ScoredRun], items: Sequence[Item], seed: int) -> Standings:
+def standings_of(
+    runs: Sequence[ScoredRun], items: Sequence[Item], strata: Iterable[str], stratum: str = HEADLINE
+) -> Standings:
     """Ranks over the models that compete, and sight gain wherever a text-only run of the same model is given.
 
-    Ranks are by what the leaderboard is sorted by: primary accuracy in the headline, if there is one.
+    Both are about what the leaderboard is sorted by: the headline. `strata` are those of the bench.
     """
-    headline = {item.item_id for item in items if item.stratum == "headline"}
     clusters = {item.item_id: cluster_of(item) for item in items}
-    ranked = [run for run in runs if run.ranked and _values(run)]
-    everywhere = all(not headline.isdisjoint(_values(run)) for run in ranked)
-    ranked_on = headline if headline and everywhere else set(clusters)
-    gains = {run.name: gain for run in runs if run.kind == "model" and (gain := _gain(run, runs, clusters, seed))}
+    selection = select((row for run in runs for row in run.scored.values()), stratum, strata)
+    values = {run.name: _values(run, selection) for run in runs}
+    ranked = [run for run in runs if run.ranked and values[run.name]]
+    gains = {run.name: gain for run in runs if run.kind == "model" and (gain := _gain(run, runs, clusters, values))}
     if len(ranked) < 2:
         return Standings({run.name: Place(1, None, "") for run in ranked}, gains, None, [])
     comparison = compare(
-        [Contestant(run.name, _only(_values(run), ranked_on), _only(_parsed(run), ranked_on)) for run in ranked],
+        [Contestant(run.name, values[run.name], _only(_parsed(run), values[run.name])) for run in ranked],
         clusters,
-        seed=seed,
     )
     letters: dict[str, str] = {run.name: "" for run in ranked}
     for letter, group in zip(_LETTERS, comparison.tied_groups):
@@ -98,22 +108,24 @@ def _parsed(run: ScoredRun) -> dict[str, str]:
     return {key: outcome.parsed for key, outcome in run.scores.outcomes.items()}
 
 
-def _values(run: ScoredRun) -> dict[str, float]:
-    return {key: float(bool(o.right)) for key, o in run.scores.outcomes.items() if o.right is not None}
+def _values(run: ScoredRun, selection: Selection) -> dict[str, float]:
+    return {row.outcome.item_id: float(bool(row.outcome.right)) for row in selection.rows(run.scored.values())}
 
 
-def _gain(run: ScoredRun, runs: Sequence[ScoredRun], clusters: Mapping[str, str], seed: int) -> Gain | None:
+def _gain(
+    run: ScoredRun, runs: Sequence[ScoredRun], clusters: Mapping[str, str], values: Mapping[str, Mapping[str, float]]
+) -> Gain | None:
     """Paired by patient on the items both answered; None without a text-only run of the same model and words."""
     for other in runs:
         same = other.info.client == run.info.client and other.info.profile_hash == run.info.profile_hash
         if other.kind != "text" or not same:
             continue
-        a, b = _values(run), _values(other)
+        a, b = values[run.name], values[other.name]
         shared = sorted(a.keys() & b.keys())
         if not shared:
             continue
         estimate: Estimate = paired_difference(
-            [a[k] for k in shared], [b[k] for k in shared], [clusters[k] for k in shared], seed=seed, resample=False
+            [a[k] for k in shared], [b[k] for k in shared], [clusters[k] for k in shared]
         )
         if estimate.value is None:
             continue

@@ -9,11 +9,10 @@ import msgspec
 from situs.report._scored import ScoredRun, entry_of
 from situs.report._standing import Gain, Standings, shortcut_gain
 from situs.report._table import table_of
-from situs.score import BaselineScores, Entry, Scores, Table
+from situs.score import ALL_STRATA, HEADLINE, BaselineScores, Entry, Headline, Scores, Table, closed_or_all
 
 __all__ = ["Board", "BoardRow", "Cell", "Grid", "GridRow", "board_of", "grid_of"]
 
-HEADLINE = "headline"
 BLIND = ("random", "majority", "prior")
 _BLIND_NOTES = {
     "random": "picks any option",
@@ -46,7 +45,7 @@ class Cell(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """The value as it is read out."""
-        return "–" if self.value is None else f"{self.value:.0f} %" if self.n >= 1000 else f"{self.value:.1f} %"
+        return "–" if self.value is None else f"{self.value:.1f} %"
 
     @property
     def interval(self) -> str:
@@ -83,6 +82,8 @@ class Board(msgspec.Struct, frozen=True):
     numbers: list[str]
     table: Table
     has_headline: bool
+    headline_items: str
+    """Which items the headline is about, in words."""
     has_groups: bool
     has_gain: bool
     has_shortcut: bool
@@ -122,8 +123,19 @@ def _cell(entries: Sequence[Entry] | None, metric: str = "accuracy") -> Cell:
 
 def _closed(entries: Sequence[Entry] | None) -> Cell:
     """Accuracy on questions with options, which chance fits; on numbers alone, the share inside their intervals."""
-    found = entry_of(entries, "accuracy.closed")
-    return _cell(entries, "accuracy.closed" if found is not None and found.value is not None else "accuracy")
+    return _cell(entries, closed_or_all(entries or ()))
+
+
+def _headline(own: Headline | None, entries: Sequence[Entry]) -> Cell:
+    """The one number of a run, in percent."""
+    if own is None or own.value is None:
+        return Cell(note="" if own is None else own.note)
+    overall = entry_of(entries, "accuracy")
+    if overall is not None and overall.states.get("unjudged", 0) >= overall.n:
+        return Cell(note="waits for judges")
+    low, high = (100.0 * v for v in own.ci95) if own.ci95 else (None, None)
+    chance = None if own.chance is None else 100.0 * own.chance
+    return Cell(100.0 * own.value, low, high, chance, own.n, own.note)
 
 
 def _all_kinds(entries: Sequence[Entry] | None) -> Cell:
@@ -139,54 +151,58 @@ def _number_texts(entries: Sequence[Entry] | None) -> dict[str, str]:
     return {metric: f"{entry.value:.2f}" for metric, entry in found.items() if entry and entry.value is not None}
 
 
-def _board_row(run: ScoredRun, chance: Cell) -> BoardRow:
+def _of_stratum(scores: Scores | BaselineScores) -> Sequence[Entry]:
+    """All kinds of item of the headline's stratum: numbers stand beside the headline, of the same stratum."""
+    stratum = ALL_STRATA if scores.headline is None else scores.headline.stratum
+    return scores.overall if stratum == ALL_STRATA else scores.by_stratum.get(stratum, ())
+
+
+def _board_row(run: ScoredRun) -> BoardRow:
     scores, kind = run.scores, run.kind
     return BoardRow(
         rank="",
         name=run.name,
         note=_RUN_NOTES.get(run.baseline, "a baseline") if run.baseline else _KIND_NOTES.get(kind, ""),
         kind=kind,
-        headline=_with_chance(_all_kinds(scores.by_stratum.get(HEADLINE)), chance),
+        headline=_headline(scores.headline, scores.overall),
         overall=_all_kinds(scores.overall),
         answered_only=_cell(scores.overall, "accuracy.answered"),
         states=dict(run.states),
-        numbers=_number_texts(scores.overall),
+        numbers=_number_texts(_of_stratum(scores)),
         profile=run.info.profile.name,
         incomplete=run.incomplete,
         over_shortcut=shortcut_gain(run) if kind in ("model", "reader", "text") else None,
     )
 
 
-def _with_chance(cell: Cell, other: Cell) -> Cell:
-    """Chance is the same for all who answer the same items."""
-    return msgspec.structs.replace(cell, chance=other.chance) if cell.chance is None else cell
-
-
-def _blind_row(name: str, scores: BaselineScores, chance: Cell) -> BoardRow:
+def _blind_row(name: str, scores: BaselineScores, beside: str) -> BoardRow:
+    note = _BLIND_NOTES.get(name, "")
     return BoardRow(
         rank="",
         name=name,
-        note=_BLIND_NOTES.get(name, ""),
+        note=", ".join(filter(None, (note, beside))),
         kind="blind",
-        headline=_with_chance(_all_kinds(scores.by_stratum.get(HEADLINE)), chance),
+        headline=_headline(scores.headline, scores.overall),
         overall=_all_kinds(scores.overall),
         answered_only=_cell(scores.overall, "accuracy.answered"),
         states={},
-        numbers=_number_texts(scores.overall),
+        numbers=_number_texts(_of_stratum(scores)),
         profile="",
     )
 
 
-def _widest(runs: Sequence[ScoredRun]) -> Scores:
-    """The scores of the run that covers most items: the blind rows are worked out on those."""
-    return max(runs, key=lambda run: run.items).scores
+def _same_items(runs: Sequence[ScoredRun]) -> list[list[ScoredRun]]:
+    """Runs grouped by the items that count in them: blind rows stand beside a run only on the same items."""
+    groups: dict[frozenset[str], list[ScoredRun]] = {}
+    for run in runs:
+        counted = frozenset(key for key, row in run.scored.items() if row.outcome.right is not None)
+        groups.setdefault(counted, []).append(run)
+    return list(groups.values())
 
 
 def board_of(runs: Sequence[ScoredRun], standings: Standings) -> Board:
     """Models by headline accuracy, best first; incomplete ones, readers, text-only runs, baselines, then blind rows."""
-    scores = _widest(runs)
-    chance = _all_kinds(scores.by_stratum.get(HEADLINE))
-    rows = [_placed(_board_row(run, chance), standings) for run in runs]
+    rows = [_placed(_board_row(run), standings) for run in runs]
 
     def order(row: BoardRow) -> tuple[int, bool, float, float]:
         first, second = (-1.0 if c.value is None else c.value for c in (row.headline, row.overall))
@@ -197,8 +213,12 @@ def board_of(runs: Sequence[ScoredRun], standings: Standings) -> Board:
     for row in rows:
         place = 1 + sum(other.rank != "" for other in ranked)
         ranked.append(msgspec.structs.replace(row, rank=str(place)) if _is_ranked(row) else row)
-    names = [name for name in BLIND if name in scores.baselines] + sorted(set(scores.baselines) - set(BLIND))
-    ranked += [_blind_row(name, scores.baselines[name], chance) for name in names]
+    groups = _same_items(runs)
+    for group in groups:
+        blind = group[0].scores.baselines
+        names = [name for name in BLIND if name in blind] + sorted(set(blind) - set(BLIND))
+        beside = "" if len(groups) == 1 else f"on the items of {', '.join(run.name for run in group)}"
+        ranked += [_blind_row(name, blind[name], beside) for name in names]
     states = [s for s in _STATES if s in _ALWAYS_SHOWN or any(row.states.get(s) for row in rows)]
     numbers = [metric for metric in _NUMBERS if any(metric in row.numbers for row in ranked)]
     return Board(
@@ -207,6 +227,7 @@ def board_of(runs: Sequence[ScoredRun], standings: Standings) -> Board:
         numbers,
         _board_table(ranked, states, numbers),
         has_headline=any(row.headline.value is not None for row in ranked),
+        headline_items=next((run.scores.headline.items for run in runs if run.scores.headline is not None), ""),
         has_groups=any(row.groups for row in ranked),
         has_gain=any(row.gain is not None for row in ranked),
         has_shortcut=any(row.over_shortcut is not None for row in ranked),
@@ -229,10 +250,14 @@ def _is_ranked(row: BoardRow) -> bool:
 
 def grid_of(runs: Sequence[ScoredRun]) -> Grid:
     """Accuracy of every run on every task, stratum and stratum of a task."""
-    scores = _widest(runs)
-    blind = [name for name in BLIND if name in scores.baselines]
-    columns = [(run.name, run.kind) for run in runs] + [(n, "blind") for n in blind]
-    sources: list[Scores | BaselineScores] = [*(r.scores for r in runs), *(scores.baselines[n] for n in blind)]
+    columns = [(run.name, run.kind) for run in runs]
+    sources: list[Scores | BaselineScores] = [run.scores for run in runs]
+    groups = _same_items(runs)
+    for same in groups:
+        beside = "" if len(groups) == 1 else f" ({same[0].name})"
+        blind = same[0].scores.baselines
+        columns += [(name + beside, "blind") for name in BLIND if name in blind]
+        sources += [blind[name] for name in BLIND if name in blind]
     rows = []
     for group in ("stratum", "task"):
         tables = [source.by_stratum if group == "stratum" else source.by_task for source in sources]

@@ -28,7 +28,7 @@ from situs.report._standing import standings_of
 from situs.report._strips import StripStore
 from situs.report._tables import board_of, grid_of
 from situs.report._wording import wording_of
-from situs.score import check_tables_folder, csv_text, key_errors, published_beside, write_tables
+from situs.score import HEADLINE, check_tables_folder, csv_text, key_errors, published_beside, write_tables
 
 __all__ = ["ReportResult", "write_report"]
 
@@ -67,6 +67,7 @@ def write_report(
     names: Sequence[str] = (),
     published: str | None = None,
     seed: int = 0,
+    stratum: str = HEADLINE,
 ) -> ReportResult:
     """Write one self-contained HTML file about the runs, which must be of one bench.
 
@@ -77,7 +78,7 @@ def write_report(
     if pictures < 0:
         raise SitusError(f"cannot show {pictures} pictures", where="--pictures", fix="give 0 or more")
     check_tables_folder(tables)
-    opened, items, scored = read_runs(runs, bench, seed, names)
+    opened, items, scored = read_runs(runs, bench, seed, names, stratum)
     studies = {study.study_id: study for study in opened.studies()}
     facts = _facts_for(opened, items)
     withheld = opened.info.restricted and not allow_pixels
@@ -109,7 +110,7 @@ def write_report(
     payload = _with_pictures(payload, embedded, withheld)
     if not withheld:
         _add_twin_pictures(payload, beside.pictures(embedded.items, budget // 10))
-    standings = standings_of(scored, items, seed)
+    standings = standings_of(scored, items, opened.info.by_stratum, stratum)
     board, grid, wording = board_of(scored, standings), grid_of(scored), wording_of(scored)
     budgets = {run.name: run.budget for run in scored if run.budget is not None and run.baseline != "oracle"}
     causes = budget_table(budgets)

@@ -23,6 +23,7 @@ from situs.score._breakdowns import (
     side_counts,
     side_table,
 )
+from situs.score._calibration import Calibration
 from situs.score._compare import (
     Comparison,
     Contestant,
@@ -32,11 +33,11 @@ from situs.score._compare import (
     compare,
     holm,
     sight_gain,
-    sign_flip_p,
 )
 from situs.score._compare_runs import PER_ITEM, compare_runs
-from situs.score._entries import METRICS, Entry, entries
+from situs.score._entries import METRICS, Entry, closed_or_all, entries
 from situs.score._facets import FACETS, SIZES, Facets, facets_of
+from situs.score._headline import ALL_STRATA, HEADLINE, STRATA, Headline, Selection, headline_of, select
 from situs.score._judged_run import JudgedRun, judged_run
 from situs.score._jury import JurySummary, same_family
 from situs.score._key_errors import KeyErrors, key_errors
@@ -74,6 +75,7 @@ from situs.score._parse_grades import Offered, parse_grades
 from situs.score._parse_number import parse_number
 from situs.score._parse_yes_no import parse_yes_no
 from situs.score._parts import boxes_right, frames_right
+from situs.score._prediction_powered import PredictionPowered, prediction_powered
 from situs.score._protocol_ct_spatialvqa import PublishedScores
 from situs.score._protocol_sgmri import SgmriRates, SgmriTable, sgmri_texts
 from situs.score._published import PUBLISHED, PublishedTable, published_beside, published_tables
@@ -84,14 +86,16 @@ from situs.score._score_tables import score_tables
 from situs.score._scores import BaselineScores, NotComputed, Scores, blind_scores, choose_metrics, score_rows
 from situs.score._shortcut_gain import ShortcutGain, gain_over_best
 from situs.score._sources import OverSources, over_sources, source_of
-from situs.score._statistics import Estimate, cluster_bootstrap, cluster_bootstrap_of, cluster_of, paired_difference
+from situs.score._statistics import Estimate, cluster_bootstrap_of, cluster_mean, cluster_of, paired_difference
 from situs.score._statistics_exact import binomial_interval_999, chance_adjusted, clopper_pearson
 from situs.score._tables import Cell, Table, check_tables_folder, csv_text, latex_text, markdown_text, write_tables
 from situs.score._text_metrics import TEXT_METRICS
 from situs.score._verdicts import judged_text, parse_verdicts_option
 
 __all__ = [
+    "ALL_STRATA",
     "FACETS",
+    "HEADLINE",
     "INFERRED",
     "METRICS",
     "PER_ITEM",
@@ -99,6 +103,7 @@ __all__ = [
     "PUBLISHED",
     "SAID_SIDES",
     "SIZES",
+    "STRATA",
     "TEXT_METRICS",
     "TRICKS",
     "AuditPlan",
@@ -106,12 +111,14 @@ __all__ = [
     "AuditRow",
     "BaselineScores",
     "Breakdowns",
+    "Calibration",
     "Cell",
     "Comparison",
     "Contestant",
     "Entry",
     "Estimate",
     "Facets",
+    "Headline",
     "JudgedRun",
     "JurySummary",
     "KeyErrors",
@@ -122,6 +129,7 @@ __all__ = [
     "OverSources",
     "Pair",
     "Parsed",
+    "PredictionPowered",
     "PublishedScores",
     "PublishedTable",
     "Quantity",
@@ -130,6 +138,7 @@ __all__ = [
     "Result",
     "Scored",
     "Scores",
+    "Selection",
     "SgmriRates",
     "SgmriTable",
     "ShortcutGain",
@@ -154,8 +163,9 @@ __all__ = [
     "check_tables_folder",
     "choose_metrics",
     "clopper_pearson",
-    "cluster_bootstrap",
+    "closed_or_all",
     "cluster_bootstrap_of",
+    "cluster_mean",
     "cluster_of",
     "cohen_kappa",
     "compare",
@@ -174,6 +184,7 @@ __all__ = [
     "gain_over_best",
     "grade_table",
     "gwet_ac1",
+    "headline_of",
     "holm",
     "judge",
     "judged_run",
@@ -203,6 +214,7 @@ __all__ = [
     "parse_verdicts_option",
     "parse_yes_no",
     "percent_agreement",
+    "prediction_powered",
     "presence_sensitivity",
     "presence_specificity",
     "published_beside",
@@ -217,13 +229,13 @@ __all__ = [
     "score_rows",
     "score_run",
     "score_tables",
+    "select",
     "set_f1",
     "set_iou",
     "sgmri_texts",
     "side_counts",
     "side_table",
     "sight_gain",
-    "sign_flip_p",
     "skill_over_mean",
     "source_of",
     "spearman_within_structure",

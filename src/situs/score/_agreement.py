@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from situs.score._statistics import Estimate, cluster_bootstrap, cluster_bootstrap_of
+from situs.score._statistics import Estimate, cluster_bootstrap_of, cluster_mean
 
 __all__ = [
     "STATISTICS",
@@ -146,7 +146,7 @@ def agreement(name: str, ratings: Ratings, clusters: Sequence[str], *, n_boot: i
     """One of `STATISTICS` with an interval over patients. Items with equal ratings are counted, not repeated.
 
     Where raters agree equally far on every item (on all of them, say), resampling shows no spread: the interval of the
-    disagreement is then that of `cluster_bootstrap` for equal outcomes, over the chance found.
+    disagreement is then that of `cluster_mean` for equal outcomes, over the chance found.
     """
     statistic = STATISTICS[name]
     # Infinity stands for a missing rating: it is equal to itself, and no statistic counts it.
@@ -163,7 +163,7 @@ def agreement(name: str, ratings: Ratings, clusters: Sequence[str], *, n_boot: i
     parts = _PARTS[name](ratings)
     if parts is not None and len(apart) and np.ptp(apart) == 0:
         held = [clusters[row] for row in np.flatnonzero(several).tolist()]
-        equal = cluster_bootstrap(apart, held, seed=seed)
+        equal = cluster_mean(apart, held)
         if equal.ci95 is None:
             return dataclasses.replace(found, ci95=None, method=equal.method, note=equal.note)
         least, most = equal.ci95

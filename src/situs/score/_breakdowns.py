@@ -19,7 +19,7 @@ from situs.score._metrics_number import MRA_VSI_CODE, WITHIN_INTERVAL
 from situs.score._metrics_numbers import MEDIAN_ABS_LOG_RATIO
 from situs.score._outcomes import NOT_COUNTED, Scored
 from situs.score._sources import OverSources, over_sources, source_of
-from situs.score._statistics import cluster_bootstrap
+from situs.score._statistics import cluster_mean
 from situs.score._tables import Cell, Table
 
 __all__ = [
@@ -99,32 +99,31 @@ def breakdowns(
     asked = [item for item in held if item.item_id in counted]
     return Breakdowns(
         by=by,
-        numbers=_numbers(asked, counted, seed),
+        numbers=_numbers(asked, counted),
         sides=side_counts(asked, counted),
         volume_thirds=_volume_thirds(asked, counted, seed),
         sources=over_sources(
             [float(bool(counted[item.item_id].outcome.right)) for item in asked],
             [counted[item.item_id].cluster for item in asked],
             [source_of(item) for item in asked],
-            seed,
         ),
     )
 
 
-def _numbers(items: Iterable[Item], rows: Mapping[str, Scored], seed: int) -> list[NumberError]:
+def _numbers(items: Iterable[Item], rows: Mapping[str, Scored]) -> list[NumberError]:
     groups: dict[tuple[str, str], list[Scored]] = defaultdict(list)
     for item in items:
         row = rows[item.item_id]
         if isinstance(item.answer, Number) and row.prediction is not None:
             groups[item.task, item.answer.unit].append(row)
-    return [_number_error(task, unit, group, seed) for (task, unit), group in sorted(groups.items())]
+    return [_number_error(task, unit, group) for (task, unit), group in sorted(groups.items())]
 
 
-def _number_error(task: str, unit: str, rows: Sequence[Scored], seed: int) -> NumberError:
+def _number_error(task: str, unit: str, rows: Sequence[Scored]) -> NumberError:
     pairs = [(float(row.prediction or 0), float(row.truth or 0)) for row in rows]
     gaps = np.array([said - true for said, true in pairs])
     logs = np.array([math.log(said / true) for said, true in pairs if said > 0 and true > 0])
-    estimate = cluster_bootstrap(gaps, [row.cluster for row in rows], seed=seed, bounds=None)
+    estimate = cluster_mean(gaps, [row.cluster for row in rows], bounds=None)
     bias = float(gaps.mean())
     half = 1.96 * float(gaps.std(ddof=1)) if len(gaps) > 1 else None
     return NumberError(

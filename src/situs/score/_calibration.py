@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.score._prediction_powered import PredictionPowered, prediction_powered
 from situs.score._statistics_exact import clopper_pearson
 
 __all__ = ["Calibration", "calibrate"]
@@ -30,9 +33,13 @@ class Calibration(msgspec.Struct, frozen=True):
     corrected_ci95: tuple[float, float] | None
     """By the delta method of the same paper; treats answers as independent."""
     note: str = ""
+    prediction_powered: PredictionPowered | None = None
+    """Human verdicts where there are any, the judge's elsewhere, less its bias; patients are clusters."""
 
 
-def calibrate(judge: str, verdicts: NDArray[np.float64], human: NDArray[np.float64]) -> Calibration:
+def calibrate(
+    judge: str, verdicts: NDArray[np.float64], human: NDArray[np.float64], clusters: Sequence[str]
+) -> Calibration:
     """Compare verdicts (1, 0, NaN) with human ones; accuracy is over all verdicts, the rest where humans spoke."""
     judged = ~np.isnan(verdicts)
     both = judged & ~np.isnan(human)
@@ -67,4 +74,5 @@ def calibrate(judge: str, verdicts: NDArray[np.float64], human: NDArray[np.float
         corrected,
         interval,
         note,
+        prediction_powered(verdicts, human, clusters),
     )

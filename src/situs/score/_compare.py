@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from situs.errors import SitusError
 from situs.score._sources import OverSources, over_sources
-from situs.score._statistics import TOO_FEW_CLUSTERS, paired_difference
-from situs.score._statistics_resample import ClusterSums
+from situs.score._statistics import TOO_FEW_CLUSTERS, Difference, paired_difference
+from situs.score._statistics_sums import t_quantile
 
 __all__ = [
     "CHANCE_ADJUSTED",
@@ -27,18 +26,15 @@ __all__ = [
     "compare",
     "holm",
     "sight_gain",
-    "sign_flip_p",
     "tied_groups",
 ]
 
 LEVEL = 0.05
 CHANCE_ADJUSTED = "accuracy.chance-adjusted"
+_EQUAL = 1e-12
+"""Means that differ by less share a rank."""
 _POWER_Z = 0.8416212335729143
 """The 80 % quantile of the normal distribution: the power at which a difference counts as detectable."""
-_EXACT_CLUSTERS = 14
-"""Up to so many differing patients all sign patterns are tried."""
-_FLIPS = 9999
-_RANK_DRAWS = 2000
 
 
 class Contestant(msgspec.Struct, frozen=True):
@@ -75,12 +71,15 @@ class Pair(msgspec.Struct, frozen=True):
     """a − b."""
     ci95: tuple[float, float] | None
     p: float | None
+    """By the method of the interval: `ci95` holds 0 exactly if p is over .05."""
     p_holm: float | None
     n: int
     clusters: int
     detectable: float | None
     """The smallest true difference that this pair would show in four of five such benches."""
     note: str = ""
+    ci_joint: tuple[float, float] | None = None
+    """At the level at which Holm's correction tests this pair: it holds 0 exactly if the pair is not told apart."""
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -90,6 +89,7 @@ class Standing(msgspec.Struct, frozen=True):
     value: float
     rank: int
     rank95: tuple[int, int] | None
+    """From one more than the runs that are told to be better, to one for every run that is not told to be worse."""
 
 
 class Suspect(msgspec.Struct, frozen=True):
@@ -117,6 +117,8 @@ class Comparison(msgspec.Struct, frozen=True):
     warnings: list[str]
     sight: list[SightGain] = []
     """Models beside their own runs without pictures, where these were given."""
+    items: str = ""
+    """Which items were compared, in words."""
     sources: dict[str, OverSources] = {}
     """Run → its mean over sources of data and without each, on the shared items; empty with one source."""
 
@@ -126,23 +128,28 @@ def compare(
     clusters: Mapping[str, str],
     *,
     metric: str = "accuracy",
-    seed: int = 0,
     sources: Mapping[str, str] | None = None,
 ) -> Comparison:
-    """Compare every pair of runs; `clusters` says which patient an item belongs to, `sources` which set of data."""
+    """Compare every pair of runs; `clusters` says which patient an item belongs to, `sources` which set of data.
+
+    Ranked runs are compared on the items all of them share, so that pairs, groups and ranks never contradict each
+    other; a run without a rank on the items it shares with the other of a pair.
+    """
     if len(runs) < 2:
         raise SitusError("nothing to compare", fix="give two or more runs of one bench")
     names = [run.name for run in runs]
     if len(set(names)) < len(names):
         raise SitusError("two runs have the same name", fix="give each run once")
-    pairs = [_pair(a, b, clusters, metric, seed) for a, b in itertools.combinations(runs, 2)]
-    corrected = holm([pair.p for pair in pairs])
-    pairs = [msgspec.structs.replace(pair, p_holm=p) for pair, p in zip(pairs, corrected)]
     ranked = [run for run in runs if run.ranked]
     shared = sorted(set.intersection(*(set(run.values) for run in ranked))) if ranked else []
-    standings = _standings(ranked, shared, clusters, seed)
+    tested = [
+        _Tested(a, b, shared if a.ranked and b.ranked else sorted(a.values.keys() & b.values.keys()), clusters, metric)
+        for a, b in itertools.combinations(runs, 2)
+    ]
+    pairs = _corrected(tested)
+    standings = _standings(ranked, shared, pairs)
     models = [run for run in ranked if not run.baseline]
-    over = _over_sources(ranked, shared, clusters, sources or {}, seed)
+    over = _over_sources(ranked, shared, clusters, sources or {})
     reach = [pair.detectable for pair in pairs if pair.detectable is not None]
     return Comparison(
         pairs=pairs,
@@ -152,7 +159,7 @@ def compare(
         nobody=[item for item in shared if models and all(run.values[item] == 0 for run in models)],
         everybody=[item for item in shared if models and all(run.values[item] == 1 for run in models)],
         suspects=_suspects(models, shared),
-        warnings=_warnings(runs, pairs) + _hangs_on_one(over),
+        warnings=_warnings(runs, pairs, shared) + _hangs_on_one(over),
         sources=over,
     )
 
@@ -178,18 +185,17 @@ def sight_gain(
     *,
     chances: Mapping[str, float] | None = None,
     metric: str = "accuracy",
-    seed: int = 0,
 ) -> SightGain:
     """How much better a model is with pictures than without, paired on shared items, over patients.
 
-    `chances` are those of a guess, for the items that the blind run refused or left unclear. The interval is the
-    cluster-robust t, as in `situs probe`.
+    `chances` are those of a guess, for the items that the blind run refused or left unclear.
     """
-    gain = _pair(model, blind, clusters, metric, seed, resample=False)
+    items = sorted(model.values.keys() & blind.values.keys())
+    gain = _Tested(model, blind, items, clusters, metric).pair
     credited = None
     if chances:
         values = {item: max(value, chances.get(item, 0.0)) for item, value in blind.values.items()}
-        credited = _pair(model, msgspec.structs.replace(blind, values=values), clusters, metric, seed, resample=False)
+        credited = _Tested(model, msgspec.structs.replace(blind, values=values), items, clusters, metric).pair
     return SightGain(model.name, blind.name, gain, credited)
 
 
@@ -198,10 +204,9 @@ def _over_sources(
     items: Sequence[str],
     clusters: Mapping[str, str],
     sources: Mapping[str, str],
-    seed: int,
 ) -> dict[str, OverSources]:
     patients, of = [clusters[item] for item in items], [sources.get(item, "") for item in items]
-    found = {run.name: over_sources([run.values[item] for item in items], patients, of, seed) for run in runs}
+    found = {run.name: over_sources([run.values[item] for item in items], patients, of) for run in runs}
     return {name: result for name, result in found.items() if result is not None}
 
 
@@ -222,55 +227,56 @@ def _hangs_on_one(over: Mapping[str, OverSources]) -> list[str]:
     return result
 
 
-def _pair(
-    a: Contestant, b: Contestant, clusters: Mapping[str, str], metric: str, seed: int, *, resample: bool = True
-) -> Pair:
-    items = sorted(a.values.keys() & b.values.keys())
-    patients = [clusters[item] for item in items]
-    first, second = [a.values[item] for item in items], [b.values[item] for item in items]
-    # Differences of chance-adjusted accuracy reach 2 with two options.
-    bounds = None if metric == CHANCE_ADJUSTED else (-1.0, 1.0)
-    estimate = paired_difference(first, second, patients, seed=seed, bounds=bounds, resample=resample)
-    if estimate.value is None or estimate.clusters < TOO_FEW_CLUSTERS:
-        note = estimate.note or "the runs share no item"
-        return Pair(a.name, b.name, metric, estimate.value, None, None, None, len(items), estimate.clusters, None, note)
-    sums = ClusterSums.of(np.subtract(first, second), patients, None)
-    return Pair(
-        a=a.name,
-        b=b.name,
-        metric=metric,
-        difference=estimate.value,
-        ci95=estimate.ci95,
-        p=sign_flip_p(sums.weighted, seed),
-        p_holm=None,
-        n=len(items),
-        clusters=estimate.clusters,
-        detectable=_detectable(sums),
-        note=estimate.note,
-    )
+class _Tested:
+    """A pair with its test."""
+
+    def __init__(
+        self, a: Contestant, b: Contestant, items: Sequence[str], clusters: Mapping[str, str], metric: str
+    ) -> None:
+        patients = [clusters[item] for item in items]
+        gaps = np.array([a.values[item] - b.values[item] for item in items])
+        # A guess scores 0 when adjusted for chance, and a wrong answer to a question with two options −1.
+        bounds = (-2.0, 2.0) if metric == CHANCE_ADJUSTED else (-1.0, 1.0)
+        estimate = paired_difference(gaps, np.zeros_like(gaps), patients, bounds=bounds)
+        self._difference = None if estimate.ci95 is None else Difference(gaps, patients, bounds=bounds)
+        self.pair = Pair(
+            a=a.name,
+            b=b.name,
+            metric=metric,
+            difference=estimate.value,
+            ci95=estimate.ci95,
+            p=estimate.p,
+            p_holm=None,
+            n=len(items),
+            clusters=estimate.clusters,
+            detectable=_detectable(estimate.ci95, estimate.clusters),
+            note=estimate.note if items else "the runs share no item",
+        )
+
+    def corrected(self, p_holm: float | None, level: float) -> Pair:
+        """The pair with its corrected p, and its interval at the level of the correction."""
+        interval = None if self._difference is None else self._difference.interval(level / 2)
+        return msgspec.structs.replace(self.pair, p_holm=p_holm, ci_joint=interval)
 
 
-def sign_flip_p(cluster_sums: NDArray[np.float64], seed: int = 0) -> float:
-    """The probability of a sum this far from 0 if, patient by patient, the two runs could as well be exchanged.
+def _corrected(tested: Sequence[_Tested]) -> list[Pair]:
+    """Holm's p, and intervals that agree with it.
 
-    A patient's items keep together, so it holds its level whatever they have in common. All sign patterns are tried
-    where at most 14 patients differ, else 9,999 random ones (the observed one counts as one more).
+    The k-th smallest of m p is tested at 5 % / (m − k + 1), up to the first that fails; all after it are not told
+    apart either, so they get the interval of that level.
     """
-    held = cluster_sums[cluster_sums != 0]
-    if not len(held):
-        return 1.0
-    bar = abs(float(held.sum())) - 1e-9 * float(np.abs(held).sum())
-    if len(held) <= _EXACT_CLUSTERS:
-        signs = np.array(list(itertools.product((-1.0, 1.0), repeat=len(held))))
-        return float(np.mean(np.abs(signs @ held) >= bar))
-    generator = np.random.default_rng(seed)
-    extreme, left = 0, _FLIPS
-    while left:
-        batch = min(left, max(1, 4_000_000 // len(held)))
-        signs = generator.integers(0, 2, size=(batch, len(held)), dtype=np.int8) * 2 - 1
-        extreme += int(np.count_nonzero(np.abs(signs @ held) >= bar))
-        left -= batch
-    return (extreme + 1) / (_FLIPS + 1)
+    p_values = [one.pair.p for one in tested]
+    corrected = holm(p_values)
+    known = sorted((p, number) for number, p in enumerate(p_values) if p is not None)
+    levels = [LEVEL] * len(tested)
+    level = LEVEL
+    failed = False
+    for step, (p, number) in enumerate(known):
+        if not failed:
+            level = LEVEL / (len(known) - step)
+            failed = p >= level
+        levels[number] = level
+    return [one.corrected(p, level) for one, p, level in zip(tested, corrected, levels)]
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -284,42 +290,44 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return result
 
 
-def _detectable(sums: ClusterSums) -> float:
-    """(t + z) standard errors: found with 80 % power by a two-sided test at 5 %."""
-    from scipy.special import stdtrit
+def _detectable(interval: tuple[float, float] | None, patients: int) -> float | None:
+    """Half the interval and 0.84 standard errors more: found with 80 % power by a two-sided test at 5 %."""
+    if interval is None:
+        return None
+    half = (interval[1] - interval[0]) / 2
+    return half + _POWER_Z * half / t_quantile(patients - 1, LEVEL / 2)
 
-    return float((stdtrit(len(sums.weights) - 1, 1 - LEVEL / 2) + _POWER_Z) * sums.linearised_error())
 
+def _standings(runs: Sequence[Contestant], items: Sequence[str], pairs: Sequence[Pair]) -> list[Standing]:
+    """Mean on the shared items, best first.
 
-def _standings(
-    runs: Sequence[Contestant], items: Sequence[str], clusters: Mapping[str, str], seed: int
-) -> list[Standing]:
-    """Mean on the shared items, best first; the rank's interval from resampled patients, jointly for all runs."""
+    The interval of a rank counts who is told to be better or worse after Holm's correction, so that all intervals
+    hold together with 95 % (Mohamad, Goeman and van Zwet 2019).
+    """
     if not items:
         return []
-    values = np.array([[run.values[item] for item in items] for run in runs])
-    names, place = np.unique([clusters[item] for item in items], return_inverse=True)
-    sums = np.array([np.bincount(place, row, minlength=len(names)) for row in values])
-    counts = np.bincount(place, minlength=len(names)).astype(np.float64)
-    means = sums.sum(axis=1) / counts.sum()
-    ranks = _ranks(means[None])[0]
-    intervals: list[tuple[int, int] | None] = [None] * len(runs)
-    if len(names) >= TOO_FEW_CLUSTERS:
-        generator = np.random.default_rng(seed)
-        drawn = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), size=_RANK_DRAWS)
-        resampled = _ranks((drawn @ sums.T) / (drawn @ counts)[:, None])
-        low = np.quantile(resampled, 0.025, axis=0, method="lower")
-        high = np.quantile(resampled, 0.975, axis=0, method="higher")
-        intervals = [(int(a), int(b)) for a, b in zip(low, high)]
-    order = sorted(range(len(runs)), key=lambda i: (-means[i], runs[i].name))
-    return [Standing(runs[i].name, float(means[i]), int(ranks[i]), intervals[i]) for i in order]
-
-
-def _ranks(means: NDArray[np.float64]) -> NDArray[np.intp]:
-    """1 for the best of each row; equals share the better place."""
-    better = means[:, None, :] > means[:, :, None] + 1e-12
-    ranks: NDArray[np.intp] = 1 + better.sum(axis=2)
-    return ranks
+    means = {run.name: float(np.mean([run.values[item] for item in items])) for run in runs}
+    lost: Counter[str] = Counter()
+    won: Counter[str] = Counter()
+    tested = set()
+    for pair in pairs:
+        if pair.a not in means or pair.b not in means or pair.p_holm is None or pair.difference is None:
+            continue
+        tested |= {pair.a, pair.b}
+        if pair.p_holm < LEVEL:
+            better, worse = (pair.a, pair.b) if pair.difference > 0 else (pair.b, pair.a)
+            won[better] += 1
+            lost[worse] += 1
+    order = sorted(means, key=lambda name: (-means[name], name))
+    return [
+        Standing(
+            name,
+            means[name],
+            1 + sum(other > means[name] + _EQUAL for other in means.values()),
+            (1 + lost[name], len(means) - won[name]) if name in tested else None,
+        )
+        for name in order
+    ]
 
 
 def tied_groups(order: Sequence[str], pairs: Sequence[Pair]) -> list[list[str]]:
@@ -351,7 +359,7 @@ def _suspects(runs: Sequence[Contestant], items: Sequence[str]) -> list[Suspect]
     return sorted(found, key=lambda suspect: (-suspect.runs / suspect.of, -suspect.runs, suspect.item_id))
 
 
-def _warnings(runs: Sequence[Contestant], pairs: Sequence[Pair]) -> list[str]:
+def _warnings(runs: Sequence[Contestant], pairs: Sequence[Pair], shared: Sequence[str]) -> list[str]:
     result = []
     few = min(pair.clusters for pair in pairs)
     if few < TOO_FEW_CLUSTERS:
@@ -359,4 +367,7 @@ def _warnings(runs: Sequence[Contestant], pairs: Sequence[Pair]) -> list[str]:
     left_out = [run.name for run in runs if not run.ranked]
     if left_out:
         result.append(f"not ranked, more than 1 % is missing: {', '.join(left_out)}")
+    most = max((len(run.values) for run in runs if run.ranked), default=0)
+    if len(shared) < most:
+        result.append(f"ranked runs are compared on the {len(shared):,} items all of them share, of up to {most:,}")
     return result

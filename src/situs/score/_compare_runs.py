@@ -12,6 +12,7 @@ from situs.errors import SitusError, did_you_mean
 from situs.run import RunInfo, is_baseline
 from situs.score._compare import CHANCE_ADJUSTED, Comparison, Contestant, SightGain, average_seeds, compare, sight_gain
 from situs.score._entries import BOX_METRICS
+from situs.score._headline import HEADLINE, Selection, select
 from situs.score._judged_run import JudgedRun, judged_run
 from situs.score._metrics_grades import GRADE_EXACT, GRADE_WITHIN_ONE
 from situs.score._metrics_number import MRA_VSI_CODE, MRA_VSI_PAPER, RELATIVE_ACCURACY
@@ -49,13 +50,14 @@ def compare_runs(
     bench: Path | None = None,
     *,
     metric: str = "accuracy",
-    seed: int = 0,
+    stratum: str = HEADLINE,
     blind: Sequence[Path] = (),
 ) -> Comparison:
     """Every pair of runs of one bench, on the items that both were asked and could answer.
 
     Runs that differ in their seed only are averaged item by item and count as one. `blind` are runs without pictures:
-    each is set against the run of the same model, and has no rank beside others.
+    each is set against the run of the same model, and has no rank beside others. `stratum` is what the comparison is
+    about; accuracy is that of the headline.
     """
     if metric not in PER_ITEM:
         raise SitusError(f"unknown metric {metric!r}", where="--metric", fix=did_you_mean(metric, PER_ITEM))
@@ -63,6 +65,7 @@ def compare_runs(
     sources: dict[str, str] = {}
     models, without = _Groups(), _Groups()
     content = ""
+    opened: list[tuple[_Groups, Path, JudgedRun]] = []
     for groups, folder in (
         (groups, folder) for groups, paths in ((models, folders), (without, blind)) for folder in paths
     ):
@@ -72,15 +75,20 @@ def compare_runs(
             raise SitusError("is of another bench than the first run", where=folder, fix="compare runs of one bench")
         clusters.update((row.outcome.item_id, row.cluster) for row in run.scored)
         sources.update((item.item_id, source_of(item)) for item in run.items)
-        groups.add(folder, run, metric)
+        opened.append((groups, folder, run))
+    selection = select((row for _, _, run in opened for row in run.scored), stratum, opened[0][2].bench.info.by_stratum)
+    for groups, folder, run in opened:
+        groups.add(folder, run, metric, selection)
     runs = models.runs()
     if len(runs) == 1 and len(folders) > 1:
         raise SitusError("the runs are seeds of one model", where=folders[0], fix="give a run of another model too")
     if len(runs) == 1:
         runs += [msgspec.structs.replace(run, name=f"{run.name} without pictures") for run in without.runs()]
-    result = compare(runs, clusters, metric=metric, seed=seed, sources=sources)
-    sight = [_sight(models, own, without, clusters, metric, seed) for own in without.members]
-    return msgspec.structs.replace(result, warnings=result.warnings + models.warnings(), sight=sight)
+    result = compare(runs, clusters, metric=metric, sources=sources)
+    sight = [_sight(models, own, without, clusters, metric) for own in without.members]
+    warnings = result.warnings + models.warnings()
+    words = selection.words if metric == "accuracy" else msgspec.structs.replace(selection, closed=False).words
+    return msgspec.structs.replace(result, warnings=warnings, sight=sight, items=words)
 
 
 class _Groups:
@@ -90,7 +98,7 @@ class _Groups:
         self.members: dict[tuple[object, ...], list[tuple[str, JudgedRun, Contestant]]] = {}
         self._names: list[str] = []
 
-    def add(self, folder: Path, run: JudgedRun, metric: str) -> None:
+    def add(self, folder: Path, run: JudgedRun, metric: str, selection: Selection) -> None:
         """One more run; one with a seed that is there already stands alone."""
         assert run.info is not None
         key: tuple[object, ...] = _identity(run.info)
@@ -100,7 +108,7 @@ class _Groups:
         client = run.info.client
         name = client if client not in self._names else f"{client} ({folder.name})"
         self._names.append(name)
-        self.members.setdefault(key, []).append((name, run, _contestant(name, client, run.scored, metric)))
+        self.members.setdefault(key, []).append((name, run, _contestant(name, client, run.scored, metric, selection)))
 
     def runs(self) -> list[Contestant]:
         """A contestant per group."""
@@ -137,7 +145,6 @@ def _sight(
     without: _Groups,
     clusters: dict[str, str],
     metric: str,
-    seed: int,
 ) -> SightGain:
     """The gain of the model whose own blind run this is."""
     name = without.members[key][0][0]
@@ -153,12 +160,14 @@ def _sight(
     }
     own = msgspec.structs.replace(blind, name=f"{blind.name} without pictures")
     chosen = chances if metric in ("accuracy", "accuracy.closed") else None
-    return sight_gain(models.merged(key), own, clusters, chances=chosen, metric=metric, seed=seed)
+    return sight_gain(models.merged(key), own, clusters, chances=chosen, metric=metric)
 
 
-def _contestant(name: str, client: str, scored: Sequence[Scored], metric: str) -> Contestant:
+def _contestant(name: str, client: str, scored: Sequence[Scored], metric: str, selection: Selection) -> Contestant:
+    # Other metrics tell by themselves which kinds of item they are about.
+    chosen = selection if metric == "accuracy" else msgspec.structs.replace(selection, closed=False)
+    values = {row.outcome.item_id: value for row in chosen.rows(scored) if (value := _value(row, metric)) is not None}
     counted = [row for row in scored if row.outcome.state != NOT_COUNTED]
-    values = {row.outcome.item_id: value for row in counted if (value := _value(row, metric)) is not None}
     lost = sum(row.outcome.state in ("failed", "missing", "unjudged") for row in counted)
     complete = lost <= _INCOMPLETE * len(counted)
     said = {row.outcome.item_id: row.outcome.parsed for row in counted if row.outcome.state == "answered"}

@@ -60,13 +60,15 @@ from situs.score._statistics import (
     Estimate,
     RowStatistic,
     Samples,
-    cluster_bootstrap,
+    SumStatistic,
     cluster_bootstrap_of,
     cluster_bootstrap_of_samples,
+    cluster_function,
+    cluster_mean,
 )
-from situs.score._statistics_resample import cluster_rows
+from situs.score._statistics_sums import cluster_rows, cluster_sums
 
-__all__ = ["BOX_METRICS", "METRICS", "NOT_ANSWERABLE", "Entry", "entries"]
+__all__ = ["BOX_METRICS", "METRICS", "NOT_ANSWERABLE", "Entry", "closed_or_all", "entries"]
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -130,15 +132,15 @@ def _mean_of(name: str) -> Metric:
 
 def _balanced(rows: Rows, seed: int) -> Estimate | None:
     """The mean over yes and no of the share that is right: always the same answer gives one half."""
-    held = sorted((row for row in rows if row.form == "yes_no"), key=lambda row: row.outcome.item_id)
-    yes = np.array([row.answer == "yes" for row in held])
-    right = np.array([bool(row.outcome.right) for row in held], dtype=np.float64)
+    asked = [row for row in rows if row.form == "yes_no"]
+    yes = np.array([row.answer == "yes" for row in asked], dtype=np.float64)
+    right = np.array([bool(row.outcome.right) for row in asked], dtype=np.float64)
+    columns = np.stack([yes * right, (1 - yes) * right, yes, 1 - yes], axis=1)
 
-    def statistic(picked: np.ndarray) -> float | None:
-        true, got = yes[picked], right[picked]
-        return 0.5 * float(got[true].mean() + got[~true].mean()) if true.any() and not true.all() else None
+    def statistic(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(_ratios(totals[:, :2], totals[:, 2:]).mean(axis=1))
 
-    return _of(statistic, held, seed, (0.0, 1.0))
+    return _of_sums(columns, statistic, asked, bounds=(0.0, 1.0))
 
 
 def _twin_groups(rows: Rows, seed: int) -> Estimate | None:
@@ -152,7 +154,7 @@ def _twin_groups(rows: Rows, seed: int) -> Estimate | None:
         return None
     right = [float(all(row.outcome.right for row in group)) for group in whole.values()]
     linked = _linked([{row.cluster for row in group} for group in whole.values()])
-    return cluster_bootstrap(right, linked, seed=seed)
+    return cluster_mean(right, linked)
 
 
 def _linked(sets: list[set[str]]) -> list[str]:
@@ -236,7 +238,7 @@ def _inferred(rows: Rows, seed: int) -> Estimate | None:
 
 
 def _mean(rows: Rows, values: Sequence[float], seed: int, bounds: tuple[float, float] = (0.0, 1.0)) -> Estimate | None:
-    return cluster_bootstrap(values, [row.cluster for row in rows], seed=seed, bounds=bounds) if rows else None
+    return cluster_mean(values, [row.cluster for row in rows], bounds=bounds) if rows else None
 
 
 def _answered_numbers(rows: Rows) -> list[Scored]:
@@ -257,15 +259,15 @@ def _skill(rows: Rows, seed: int) -> Estimate | None:
             held.append(row)
             means.append(float(np.mean(others)))
 
-    # Exact arithmetic once per row, as skill_over_mean does it; a resample only adds up.
-    errors = np.array([_distance(row.prediction, row.truth) for row in held])
-    references = np.array([_distance(mean, row.truth) for mean, row in zip(means, held)])
+    # Exact arithmetic once per row, as skill_over_mean does it; the rest only adds up.
+    errors = [_distance(row.prediction, row.truth) for row in held]
+    references = [_distance(mean, row.truth) for mean, row in zip(means, held)]
 
-    def statistic(picked: np.ndarray) -> float | None:
-        reference = math.fsum(references[picked])
-        return 1.0 - math.fsum(errors[picked]) / reference if reference > 0 else None
+    def statistic(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(1.0 - _ratios(totals[:, 0], totals[:, 1]))
 
-    return _of(statistic, held, seed, bounds=(-math.inf, 1.0))
+    columns = np.array([errors, references]).T
+    return _of_sums(columns, statistic, held, bounds=(-math.inf, 1.0))
 
 
 def _distance(a: float | Fraction | None, b: float | None) -> float:
@@ -301,6 +303,20 @@ def _places(values: list[Fraction]) -> list[int]:
     """Each value's place in their order; equal values share one."""
     places = {value: place for place, value in enumerate(sorted(set(values)))}
     return [places[value] for value in values]
+
+
+def _ratios(above: NDArray[np.float64], under: NDArray[np.float64]) -> NDArray[np.float64]:
+    """above / under, NaN where there is nothing to divide by."""
+    return np.divide(above, under, out=np.full_like(above, np.nan), where=under > 0)
+
+
+def _of_sums(
+    columns: NDArray[np.float64], statistic: SumStatistic, held: list[Scored], bounds: tuple[float, float]
+) -> Estimate | None:
+    """A function of the columns' sums over the items."""
+    if not held:
+        return None
+    return cluster_function(cluster_sums(columns, [row.cluster for row in held]), statistic, len(held), bounds=bounds)
 
 
 def _of(
@@ -376,3 +392,9 @@ def entries(rows: Rows, metrics: Sequence[str], seed: int) -> list[Entry]:
             value = estimate.value
             result.append(Entry(name, value, estimate.n, estimate.ci95, states, estimate.clusters, note))
     return result
+
+
+def closed_or_all(table: Sequence[Entry]) -> str:
+    """The accuracy to show of a group: on its questions with options, which chance fits; where it has none, on all."""
+    closed = any(entry.metric == "accuracy.closed" and entry.value is not None for entry in table)
+    return "accuracy.closed" if closed else "accuracy"

@@ -22,7 +22,7 @@ from situs.score._jury import JudgeSummary, JurySummary, majority, summarize
 from situs.score._outcomes import Outcome
 from situs.score._protocol_ct_spatialvqa import PublishedScores, published_scores
 from situs.score._scores import BaselineScores, NotComputed, Scores
-from situs.score._statistics import Estimate, cluster_bootstrap, cluster_of
+from situs.score._statistics import Estimate, cluster_mean, cluster_of
 from situs.score._text_facts import flip_sides
 from situs.score._text_metrics import ON_REQUEST, TEXT_METRICS, TextTable, text_table
 from situs.score._verdicts import JoinedVerdicts, VerdictFile, join_verdicts, read_verdicts, repeated
@@ -188,7 +188,7 @@ class _Scoring:
             given = ~np.isnan(votes)
             held = [name for name, keep in zip(clusters, given) if keep]
             states = {"true": int(np.nansum(votes)), "false": int((votes == 0).sum()), "unjudged": int((~given).sum())}
-            estimate = cluster_bootstrap(votes[given], held, seed=self._seed) if given.any() else None
+            estimate = cluster_mean(votes[given], held) if given.any() else None
             result += _entry(f"judge.{file.judge}", estimate, states) or [_silent(f"judge.{file.judge}", states)]
             if published is not None and group is None:
                 told = sum(row.correct is not None for row in file.rows)
@@ -201,7 +201,7 @@ class _Scoring:
                 "tied": int(self._tied[rows].sum()),
                 "undecided": int(self._undecided[rows].sum()),
             }
-            estimate = cluster_bootstrap(right.astype(np.float64), clusters, seed=self._seed)
+            estimate = cluster_mean(right.astype(np.float64), clusters)
             result += [_silent("jury", states)] if self._jury_is_silent() else _entry("jury", estimate, states)
         if published is not None:
             value = published.jury if group is None else published.by_category.get(group)
@@ -278,8 +278,11 @@ class _Scoring:
         ]
         calibration = []
         if human is not None:
-            calibration = [calibrate(f.judge, self._votes[:, place], human) for place, f in enumerate(self._files)]
-            calibration.append(calibrate("jury", self._right.astype(np.float64), human))
+            calibration = [
+                calibrate(file.judge, self._votes[:, number], human, self._clusters)
+                for number, file in enumerate(self._files)
+            ]
+            calibration.append(calibrate("jury", self._right.astype(np.float64), human, self._clusters))
         return summarize(
             self._votes,
             judges,

@@ -13,6 +13,7 @@ from situs.errors import SitusError
 from situs.items import Item
 from situs.profiles import Profile
 from situs.run import AnswerRow, RunInfo, items_of, open_run, read_hidden, read_journal
+from situs.score._headline import HEADLINE
 from situs.score._open_answers import Verdicts, open_scores, with_open
 from situs.score._protocol_sgmri import SgmriRates, sgmri_bertscores, sgmri_tables
 from situs.score._scores import NotComputed, Scores, score_rows
@@ -44,10 +45,12 @@ def score_run(
     seed: int = 0,
     verdicts: Verdicts | None = None,
     rates: SgmriRates | None = None,
+    stratum: str = HEADLINE,
 ) -> Scores:
     """Score a run folder, or a file of answers by another tool, against a bench.
 
-    `profile` says what another tool showed and how frames and boxes are spoken of; a run knows its own.
+    `profile` says what another tool showed and how frames and boxes are spoken of; a run knows its own. `stratum` is
+    what the headline is about.
     """
     given = verdicts or Verdicts()
     hidden: dict[str, tuple[str, ...]] = {}
@@ -67,6 +70,7 @@ def score_run(
         metrics=metrics,
         seed=seed,
         judged=texts.outcomes if texts is not None else {},
+        stratum=stratum,
     )
     if given.protocol == "sgmri-vqa":
         lacking, bertscores = scores.not_computed, None

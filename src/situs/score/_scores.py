@@ -14,6 +14,7 @@ from situs.profiles import Profile
 from situs.run import AnswerRow, Spec, Viewing, make_baseline
 from situs.score._blind_sample import BlindSample
 from situs.score._entries import METRICS, Entry, entries
+from situs.score._headline import HEADLINE, Headline, Selection, headline_of, select
 from situs.score._jury import JurySummary
 from situs.score._metrics_boxes import BOX_CENTRE_HIT_3D, BOX_FRAME_IOU, BOX_HIT_3D, BOX_IOU_3D, BOX_TUBE_IOU
 from situs.score._metrics_grades import (
@@ -75,6 +76,8 @@ class BaselineScores(msgspec.Struct, frozen=True):
     by_subscore: dict[str, list[Entry]] = {}
     by_tag: dict[str, list[Entry]] = {}
     """Of the majority, where grades are asked for: beside each region and family."""
+    headline: Headline | None = None
+    """On the very items of the row it stands beside."""
 
 
 class NotComputed(msgspec.Struct, frozen=True):
@@ -105,7 +108,10 @@ class Scores(msgspec.Struct, frozen=True):
     sgmri: list[SgmriTable] = []
     """The same for SGMRI-VQA."""
     over_best_shortcut: ShortcutGain | None = None
-    """Accuracy minus that of the best blind row that learns from other patients; None where no item is judged."""
+    """Headline accuracy minus that of the best blind row that learns from other patients; None where no item is
+    judged by rule."""
+    headline: Headline | None = None
+    """The one number that is shown first everywhere."""
 
 
 def choose_metrics(names: str | None) -> list[str] | None:
@@ -131,11 +137,13 @@ def score_rows(
     metrics: Sequence[str] | None = None,
     seed: int = 0,
     judged: Mapping[str, Outcome] | None = None,
+    stratum: str = HEADLINE,
 ) -> Scores:
     """Score answers to the items; `items` is called once per pass over them.
 
     Boxes and frames are read in the profile's coordinates; without one, in those of the stored frames. `hidden` maps
-    items to the reasons why the pictures do not hold what they need. `judged` is what a jury found.
+    items to the reasons why the pictures do not hold what they need. `judged` is what a jury found. `stratum` is what
+    the headline is about.
     """
     names = [name for name in METRICS if metrics is None or name in metrics]
     shown, away = Viewing(bench, profile), hidden or {}
@@ -154,7 +162,8 @@ def score_rows(
     if note := BlindSample(items()).note:
         warnings.append(note)
     overall = entries(scored, names, seed)
-    blind, hits = _blind(bench, items, gives, profile, away, names, seed)
+    selection = select(scored, stratum, bench.info.by_stratum)
+    blind, hits = _blind(bench, items, gives, profile, away, names, seed, selection)
     return Scores(
         overall=overall,
         by_task=_tables(scored, lambda row: (row.task,), names, seed),
@@ -165,7 +174,8 @@ def score_rows(
         not_computed=_missing(overall, metrics),
         warnings=warnings,
         outcomes={row.outcome.item_id: row.outcome for row in scored},
-        over_best_shortcut=_over_best(scored, hits, seed),
+        over_best_shortcut=_over_best(selection.rows(scored), hits, seed),
+        headline=headline_of(scored, selection),
     )
 
 
@@ -196,7 +206,7 @@ def blind_scores(
     seed: int = 0,
 ) -> dict[str, BaselineScores]:
     """What one gets without looking: every blind baseline on the items."""
-    return _blind(bench, items, gives, profile, hidden or {}, metrics, seed)[0]
+    return _blind(bench, items, gives, profile, hidden or {}, metrics, seed, None)[0]
 
 
 def _blind(
@@ -207,6 +217,7 @@ def _blind(
     away: Mapping[str, tuple[str, ...]],
     metrics: Sequence[str],
     seed: int,
+    selection: Selection | None,
 ) -> tuple[dict[str, BaselineScores], dict[str, dict[str, bool]]]:
     """The table of every blind baseline, and what it gets right of the items that count."""
     # A leave-one-out mean falls as the left-out truth rises, so its rank correlation is an artefact near -1.
@@ -231,6 +242,8 @@ def _blind(
             _tables(scored, lambda row: (row.stratum,), names, seed),
             _subscores(scored, names, seed),
             _by_tag([row for row in scored if row.grades], names, seed) if name == "majority" else {},
+            # A grid of boxes says nothing about questions with options.
+            None if selection is None or name == _BLIND_BOXES else headline_of(scored, selection),
         )
     return result, hits
 

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from situs.items import Item
-from situs.score._statistics import Estimate, cluster_bootstrap, cluster_bootstrap_of
+from situs.score._statistics import Estimate, cluster_function, cluster_mean
+from situs.score._statistics_sums import cluster_sums
 
 __all__ = ["OverSources", "over_sources", "source_of"]
 
@@ -48,9 +50,7 @@ def source_of(item: Item) -> str:
     return ""
 
 
-def over_sources(
-    values: Sequence[float], clusters: Sequence[str], sources: Sequence[str], seed: int = 0
-) -> OverSources | None:
+def over_sources(values: Sequence[float], clusters: Sequence[str], sources: Sequence[str]) -> OverSources | None:
     """Macro over sources and leave-one-source-out; None unless there are two sources or more."""
     names = sorted(set(sources))
     if len(names) < 2:
@@ -59,13 +59,18 @@ def over_sources(
     groups = {name: held[of == name] for name in names}
     means = {name: float(group.mean()) for name, group in groups.items()}
 
-    def statistic(picked: np.ndarray) -> float | None:
-        drawn, by = held[picked], of[picked]
-        parts = [drawn[by == name] for name in names]
-        return float(np.mean([part.mean() for part in parts])) if all(part.size for part in parts) else None
+    # A mean over sources is a mean of ratios: of each source, the sum of its values by the number of its items.
+    inside = (of[:, None] == np.array(names)[None]).astype(np.float64)
+    sums = cluster_sums(np.hstack([inside * held[:, None], inside]), clusters)
 
-    macro = cluster_bootstrap_of(statistic, clusters, seed=seed)
-    rows = [_source(name, groups, means, clusters, sources, held, seed) for name in names]
+    def statistic(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        right, items = totals[:, : len(names)], totals[:, len(names) :]
+        shares = np.divide(right, items, out=np.full_like(right, np.nan), where=items > 0)
+        return np.asarray(shares.mean(axis=1))
+
+    bounds = (0.0, 1.0) if held.min() >= 0 and held.max() <= 1 else None
+    macro = cluster_function(sums, statistic, len(held), bounds=bounds)
+    rows = [_source(name, groups, means, clusters, sources, held) for name in names]
     return OverSources(float(held.mean()), macro.value, macro.ci95, rows, macro.note)
 
 
@@ -76,10 +81,9 @@ def _source(
     clusters: Sequence[str],
     sources: Sequence[str],
     values: np.ndarray,
-    seed: int,
 ) -> SourceValue:
     inside = [place for place, source in enumerate(sources) if source == name]
-    own: Estimate = cluster_bootstrap(values[inside], [clusters[place] for place in inside], seed=seed, bounds=None)
+    own: Estimate = cluster_mean(values[inside], [clusters[place] for place in inside], bounds=None)
     others = [other for other in groups if other != name]
     rest = np.concatenate([groups[other] for other in others])
     macro = float(np.mean([means[other] for other in others]))

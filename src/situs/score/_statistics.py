@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,18 +12,27 @@ from numpy.typing import ArrayLike, NDArray
 
 from situs.errors import SitusError
 from situs.items._record import Item
-from situs.score._statistics_exact import clopper_pearson
-from situs.score._statistics_resample import ClusterSums, bootstrap_ratios, cluster_rows, percentile_95, t_975
+from situs.score._statistics_limits import (
+    ShareLimits,
+    SignedLimits,
+    concentration,
+    mean_variance,
+    signed_parts,
+)
+from situs.score._statistics_sums import ClusterSums, cluster_rows, percentile_95, sums_of, t_quantile
 
 __all__ = [
     "FEW_CLUSTERS",
     "TOO_FEW_CLUSTERS",
+    "Difference",
     "Estimate",
     "RowStatistic",
     "Samples",
-    "cluster_bootstrap",
+    "SumStatistic",
     "cluster_bootstrap_of",
     "cluster_bootstrap_of_samples",
+    "cluster_function",
+    "cluster_mean",
     "cluster_of",
     "paired_difference",
     "too_few",
@@ -31,16 +41,22 @@ __all__ = [
 TOO_FEW_CLUSTERS = 10
 """Under so many clusters no interval is given."""
 FEW_CLUSTERS = 30
-"""Under so many clusters the bootstrap is too narrow, and a small-sample method is used."""
+"""Under so many clusters an interval is called rough, and a bootstrap is too narrow to be used."""
 
 RowStatistic = Callable[[NDArray[np.intp]], float | None]
 """A statistic of rows, given by number (with repeats); None where it is undefined."""
+
+SumStatistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+"""A statistic of sums over items, for each row of sums; NaN where it is undefined."""
 
 Samples = Sequence[NDArray[np.intp]]
 SampleStatistic = Callable[[Samples], NDArray[np.float64]]
 """A statistic of each of several samples of clusters, given by number (with repeats); NaN where it is undefined."""
 
 Bounds = tuple[float, float]
+
+_TAIL = 0.025
+_NO_WIDTH = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +69,11 @@ class Estimate:
     clusters: int
     ci95: tuple[float, float] | None
     method: str
-    """`cluster-bootstrap-percentile`, `cluster-robust-t`, `cluster-robust-t-logit`, `cluster-jackknife-t`,
+    """`cluster-t-logit`, `cluster-t-parts`, `cluster-t`, `cluster-jackknife-t`, `cluster-bootstrap-percentile`,
     `exact-on-patients` or `none`."""
     note: str = ""
+    p: float | None = None
+    """Of differences: against 0, by the same method as the interval, which holds 0 exactly if p is over .05."""
 
 
 def cluster_of(item: Item) -> str:
@@ -69,58 +87,67 @@ def cluster_of(item: Item) -> str:
     return item.patient_id
 
 
-def cluster_bootstrap(
-    values: ArrayLike,
-    clusters: Sequence[str],
-    weights: ArrayLike | None = None,
-    *,
-    n_boot: int = 2000,
-    seed: int = 0,
-    bounds: Bounds | None = (0.0, 1.0),
-    resample: bool = True,
+def cluster_mean(
+    values: ArrayLike, clusters: Sequence[str], weights: ArrayLike | None = None, *, bounds: Bounds | None = (0.0, 1.0)
 ) -> Estimate:
-    """The (weighted) mean over items, with an interval over patients.
+    """The (weighted) mean over items, with a 95 % interval over patients; under 10 patients there is none.
 
-    30 clusters or more: percentile bootstrap of whole clusters. 10 to 29: cluster-robust linearised variance of the
-    ratio with factor G / (G − 1) and Student's t with G − 1 degrees, on the logit scale for shares (so that it stays
-    inside 0 and 1 and does not narrow near them), else cut to `bounds`. Fewer: no interval.
+    `bounds` are the least and greatest possible value. Values from 0 on: `ShareLimits`. Values of both signs:
+    `SignedLimits`, with a p against 0. None: Student's t with the same variance, since nothing bounds the mean.
+    If no value differs from another, see `ShareLimits`; without bounds there is then no interval.
 
-    If all values are equal, resampling shows no spread. Then each patient is one try that came out as all the others
-    did: at most a share u differs, Clopper and Pearson's upper limit for 0 of G patients, and at most by as much as
-    `bounds` allow. For shares of 0 or 1 that is Clopper and Pearson's interval for 0, or G, of G patients. It is exact
-    for patients who are all right or all wrong, and wider than need be otherwise.
-
-    Weakness, by simulation with patients of very unequal ability and a true mean of 0.9: the nominal 95 % bootstrap
-    held it in 88 % (30 patients), 92 % (60) and 93 % (150) of runs; at 0.5 in 93 to 95 %. The logit interval held
-    it in 93 to 98 % with 10 to 150 patients.
-
-    Without `resample` the small-sample method is used for any number of clusters from 10 on: no narrower than the
-    bootstrap, and for differences nearer to its 95 % (36 patients with a true gain of 0.3: 95.1 % against 93.5 % of
-    1,500 simulations; 150 patients: 95.3 % against 94.6 %).
-
-    `bounds` are the least and greatest possible value (None: unbounded). The result depends on seed and data, not on
-    the order of rows.
+    The result does not depend on the order of rows. docs/statistics.md says how often the intervals hold the truth.
     """
-    sums = ClusterSums.of(values, clusters, weights)
-    held = np.asarray(values, dtype=np.float64)
-    if bounds is not None and held.size and (held.min() < bounds[0] or held.max() > bounds[1]):
-        raise SitusError(
-            f"values from {held.min()} to {held.max()} leave {bounds}", fix="give the right bounds, or None"
-        )
-    n, count, value = len(held), len(sums.weights), sums.ratio
-    if value is None:
+    array = np.asarray(values, dtype=np.float64)
+    if bounds is not None and array.size and (array.min() < bounds[0] or array.max() > bounds[1]):
+        fix = "give the right bounds, or None"
+        raise SitusError(f"values from {array.min()} to {array.max()} leave {bounds}", fix=fix)
+    sums = sums_of(array, clusters, weights)
+    n, count = len(array), sums.clusters
+    if not count or not sums.total > 0:
         return Estimate(None, n, count, None, "none", "no items")
+    value = float(sums.mean)
     if count < TOO_FEW_CLUSTERS:
         return _too_few(value, n, count)
-    if sums.alike():
-        return _alike(value, n, count, held, bounds)
-    if count < FEW_CLUSTERS or not resample:
-        half, note = t_975(count - 1) * sums.linearised_error(), _few(count) if count < FEW_CLUSTERS else ""
-        if bounds == (0.0, 1.0) and 0.0 < value < 1.0:
-            return Estimate(value, n, count, _on_logit_scale(value, half), "cluster-robust-t-logit", note)
-        return Estimate(value, n, count, _cut(value - half, value + half, bounds), "cluster-robust-t", note)
-    draws = bootstrap_ratios(sums, n_boot, np.random.default_rng(seed))
-    return Estimate(value, n, count, percentile_95(draws), "cluster-bootstrap-percentile")
+    if bounds is None:
+        return _unbounded(value, n, sums)
+    if bounds[0] < 0:
+        difference = Difference(array, clusters, weights, bounds=bounds)
+        method = "exact-on-patients" if np.ptp(array) == 0 else "cluster-t-parts"
+        return Estimate(value, n, count, difference.interval(_TAIL), method, _few(count), difference.p)
+    low, width = bounds[0], bounds[1] - bounds[0]
+    limits = ShareLimits(sums_of((array - low) / width, clusters, weights)).at(_TAIL)
+    interval = float(low + width * limits[0]), float(low + width * limits[1])
+    if np.ptp(array) == 0:
+        note = f"all outcomes equal in {count} patients"
+        return Estimate(value, n, count, interval, "exact-on-patients", note)
+    return Estimate(value, n, count, interval, "cluster-t-logit", _few(count))
+
+
+class Difference:
+    """A mean of values of both signs, with its interval at any level and its p against 0."""
+
+    def __init__(
+        self,
+        values: ArrayLike,
+        clusters: Sequence[str],
+        weights: ArrayLike | None = None,
+        *,
+        bounds: Bounds = (-1.0, 1.0),
+    ) -> None:
+        self._scale = max(abs(bounds[0]), abs(bounds[1]))
+        parts = signed_parts(np.asarray(values, dtype=np.float64) / self._scale)
+        self._limits = SignedLimits(*(sums_of(part, clusters, weights) for part in parts))
+
+    def interval(self, tail: float) -> tuple[float, float]:
+        """Limits that are each exceeded with probability `tail`."""
+        low, high = self._limits.at(tail)
+        return float(self._scale * low), float(self._scale * high)
+
+    @property
+    def p(self) -> float:
+        """Twice the tail at which the interval reaches 0."""
+        return self._limits.p()
 
 
 def paired_difference(
@@ -129,21 +156,33 @@ def paired_difference(
     clusters: Sequence[str],
     weights: ArrayLike | None = None,
     *,
-    n_boot: int = 2000,
-    seed: int = 0,
     bounds: Bounds | None = (-1.0, 1.0),
-    resample: bool = True,
 ) -> Estimate:
-    """The mean of a − b over shared items, row by row, with an interval over patients as in `cluster_bootstrap`.
+    """The mean of a − b over shared items, row by row, with an interval over patients as in `cluster_mean`.
 
-    `bounds` are those of the difference. If all differences are 0 the interval is ±u (see there).
+    `bounds` are those of the difference.
     """
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if first.shape != second.shape:
         raise SitusError(f"{first.shape} and {second.shape} values are not pairs", fix="keep the items both runs share")
-    return cluster_bootstrap(
-        first - second, clusters, weights, n_boot=n_boot, seed=seed, bounds=bounds, resample=resample
-    )
+    return cluster_mean(first - second, clusters, weights, bounds=bounds)
+
+
+def cluster_function(
+    sums: NDArray[np.float64], statistic: SumStatistic, n: int, *, bounds: Bounds | None = None
+) -> Estimate:
+    """A smooth function of sums over items (a ratio, a mean of ratios), with an interval over patients.
+
+    `sums` has a row of sums for each patient. The interval is the delete-one-patient jackknife with Student's t, on
+    the logit scale for shares.
+    """
+    count, total = len(sums), sums.sum(axis=0)
+    value = float(statistic(total[None])[0]) if count else math.nan
+    if not math.isfinite(value):
+        return Estimate(None, n, count, None, "none", "undefined for these items" if count else "no items")
+    if count < TOO_FEW_CLUSTERS:
+        return _too_few(value, n, count)
+    return _jackknife(value, n, statistic(total - sums), bounds)
 
 
 def cluster_bootstrap_of(
@@ -154,7 +193,7 @@ def cluster_bootstrap_of(
     seed: int = 0,
     bounds: Bounds | None = None,
 ) -> Estimate:
-    """Any statistic of rows, with an interval over patients: for medians, correlations and skills.
+    """Any statistic of rows, with an interval over patients: for medians and correlations.
 
     `statistic` gets the row numbers of a resample (whole clusters, with repeats). 30 clusters or more: percentile
     bootstrap. 10 to 29: delete-one-cluster jackknife with Student's t (too rough for medians, and said so). Resamples
@@ -187,17 +226,40 @@ def cluster_bootstrap_of_samples(
     if count < TOO_FEW_CLUSTERS:
         return _too_few(value, n, count)
     if count < FEW_CLUSTERS:
-        left_out = _finite(statistic([np.delete(every, i) for i in every]))
-        if len(left_out) < count:
-            return Estimate(value, n, count, None, "none", "undefined without some patients")
-        half = t_975(count - 1) * float(np.sqrt((count - 1) / count * ((left_out - left_out.mean()) ** 2).sum()))
-        note = f"{_few(count)}; the jackknife is rough for medians"
-        return Estimate(value, n, count, _cut(value - half, value + half, bounds), "cluster-jackknife-t", note)
+        found = _jackknife(value, n, statistic([np.delete(every, i) for i in every]), bounds)
+        rough = f"{found.note}; the jackknife is rough for medians" if found.method == "cluster-jackknife-t" else ""
+        return dataclasses.replace(found, note=rough or found.note)
     generator = np.random.default_rng(seed)
     draws = _finite(statistic([generator.integers(0, count, count) for _ in range(n_boot)]))
     if len(draws) < 0.95 * n_boot:
         return Estimate(value, n, count, None, "none", f"undefined in {n_boot - len(draws)} of {n_boot} resamples")
+    if np.ptp(draws) <= _NO_WIDTH:
+        return _alike(value, n, count, bounds)
     return Estimate(value, n, count, percentile_95(draws), "cluster-bootstrap-percentile")
+
+
+def _unbounded(value: float, n: int, sums: ClusterSums) -> Estimate:
+    variance = float(mean_variance(sums, concentration([sums]).alike))
+    if variance <= _NO_WIDTH**2:
+        return _alike(value, n, sums.clusters, None)
+    half = t_quantile(sums.clusters - 1, _TAIL) * math.sqrt(variance)
+    return Estimate(value, n, sums.clusters, (value - half, value + half), "cluster-t", _few(sums.clusters))
+
+
+def _jackknife(value: float, n: int, left_out: NDArray[np.float64], bounds: Bounds | None) -> Estimate:
+    """From the values of the statistic without each cluster in turn (Efron and Stein 1981)."""
+    count = len(left_out)
+    if not np.isfinite(left_out).all():
+        return Estimate(value, n, count, None, "none", "undefined without some patients")
+    variance = (count - 1) / count * float(((left_out - left_out.mean()) ** 2).sum())
+    if variance <= _NO_WIDTH**2:
+        return _alike(value, n, count, bounds)
+    half = t_quantile(count - 1, _TAIL) * math.sqrt(variance)
+    if bounds == (0.0, 1.0) and 0.0 < value < 1.0:
+        interval = _on_logit_scale(value, half)
+    else:
+        interval = _cut(value - half, value + half, bounds)
+    return Estimate(value, n, count, interval, "cluster-jackknife-t", _few(count))
 
 
 def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -214,17 +276,17 @@ def _too_few(value: float, n: int, count: int) -> Estimate:
 
 
 def _few(count: int) -> str:
-    return f"only {count} patients: small-sample interval"
+    return f"only {count} patients: rough" if count < FEW_CLUSTERS else ""
 
 
-def _alike(value: float, n: int, count: int, held: NDArray[np.float64], bounds: Bounds | None) -> Estimate:
-    """The interval where no patient differs from another."""
-    if bounds is not None and np.ptp(held) == 0:
-        # At most a share u of patients differs, and from the value at most as far as the bounds.
-        u, (low, high) = clopper_pearson(0, count)[1], bounds
-        interval = value - u * (value - low), value + u * (high - value)
-        return Estimate(value, n, count, interval, "exact-on-patients", f"all outcomes equal in {count} patients")
-    return Estimate(value, n, count, None, "none", "no interval: every patient has the same mean, so no spread is seen")
+def _alike(value: float, n: int, count: int, bounds: Bounds | None) -> Estimate:
+    """The interval where no patient changes the value: at most a share u of patients is otherwise (`ShareLimits`)."""
+    if bounds is None or not all(map(math.isfinite, bounds)):
+        note = "no interval: every patient has the same mean, so no spread is seen"
+        return Estimate(value, n, count, None, "none", note)
+    unseen, (low, high) = 1.0 - _TAIL ** (1.0 / count), bounds
+    interval = value - unseen * (value - low), value + unseen * (high - value)
+    return Estimate(value, n, count, interval, "exact-on-patients", f"all outcomes equal in {count} patients")
 
 
 def _on_logit_scale(share: float, half: float) -> tuple[float, float]:

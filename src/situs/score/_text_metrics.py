@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.errors import SitusError
-from situs.score._statistics import Estimate, cluster_bootstrap, too_few
-from situs.score._statistics_resample import percentile_95
+from situs.score._statistics import Estimate, cluster_mean, too_few
+from situs.score._statistics_sums import percentile_95
 from situs.score._text_bleu import bleu_statistics, corpus_bleu
 from situs.score._text_facts import FACT_KINDS, fact_counts
 from situs.score._text_meteor import meteor
@@ -125,7 +125,7 @@ def _mean(
     if not len(values):
         return None
     if seed is not None:
-        return cluster_bootstrap(values, clusters, weights, n_boot=_BOOTSTRAPS, seed=seed, bounds=bounds)
+        return cluster_mean(values, clusters, weights, bounds=bounds)
     value = float(np.average(values, weights=weights))
     return Estimate(value, len(values), len(set(clusters)), None, "none", "no interval for this row")
 

@@ -1,0 +1,151 @@
+"""One headline: the same accuracy, n and chance wherever it is shown, and blind rows on the same items."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from situs.items import Choice, Choices, Item, YesNo
+from situs.profiles import unmet_needs
+from situs.run import open_run, read_hidden
+
+CLOSED = (YesNo, Choice, Choices)
+
+
+@pytest.fixture(scope="module")
+def runs(once: Callable[..., Path], situs: Callable[..., Any], bench: Path) -> Path:
+    """Two runs that cover all items, and one that covers a part."""
+
+    def make(folder: Path) -> None:
+        for name in ("random", "prior"):
+            situs("run", bench, "--model", name, "--out", folder / name)
+        situs("run", bench, "--model", "majority", "--limit", 40, "--out", folder / "few")
+
+    return once("one_number_runs", make)
+
+
+def counted_by_hand(bench: Path, run: Path, stratum: str) -> tuple[int, float]:
+    """n and chance by the definition: questions with options of the stratum, answerable under the run's profile."""
+    info, opened = open_run(run, bench)
+    hidden = read_hidden(run / "hidden.jsonl")
+
+    def counts(item: Item) -> bool:
+        there = stratum in ("all", item.stratum) and isinstance(item.answer, CLOSED)
+        return there and item.item_id not in hidden and not unmet_needs(item, info.profile.gives)
+
+    items = [item for item in opened.items() if counts(item)]
+    chances = [
+        1 / (2 ** len(item.options) - 1) if isinstance(item.answer, Choices) else 1 / (len(item.options) or 2)
+        for item in items
+    ]
+    return len(items), sum(chances) / len(chances)
+
+
+@pytest.mark.parametrize("stratum", ["headline", pytest.param("all", marks=pytest.mark.sweep)])
+def test_every_place_shows_the_same_number(situs, bench, runs, tmp_path, stratum) -> None:
+    run, more = runs / "random", ("--stratum", stratum)
+    ran = situs("score", bench, run, "--json", "--tables", tmp_path / "tables", *more)
+    scores = ran.json
+    own = scores["headline"]
+    value, n, chance = own["value"], own["n"], own["chance"]
+    by_hand = counted_by_hand(bench, run, stratum)
+    assert (n, chance) == (by_hand[0], pytest.approx(by_hand[1]))
+
+    # The file that score leaves in the run, and the row of the stratum beside others.
+    assert json.loads((run / "scores.json").read_text())["headline"] == own
+    if stratum != "all":
+        row = {e["metric"]: e for e in scores["by_stratum"][stratum]}
+        assert (row["accuracy.closed"]["value"], row["accuracy.closed"]["n"]) == (value, n)
+        assert row["accuracy.closed"]["ci95"] == own["ci95"]
+        assert (row["chance"]["value"], row["chance"]["n"]) == (chance, n)
+
+    # Blind rows beside it.
+    for name, blind in scores["baselines_headline"].items():
+        assert (blind["n"], blind["chance"]) == (n, chance), name
+    assert scores["baselines_headline"]["random"]["value"] == value, "the run is the baseline itself"
+
+    # The terminal.
+    text = situs("score", bench, run, *more).out
+    line = next(line for line in text.splitlines() if line.strip().startswith("accuracy "))
+    assert line.split()[1] == str(n)
+    assert line.split()[3] == f"{value:.3f}"
+    assert f"{chance:.3f}" in line.split()[4:]
+    if own["ci95"] is not None:
+        assert f"{own['ci95'][0]:.3f} – {own['ci95'][1]:.3f}" in line
+
+    # Tables for a paper.
+    table = next(csv.DictReader(io.StringIO((tmp_path / "tables" / "headline.csv").read_text())))
+    assert (float(table["value"]), int(table["items"]), float(table["chance"])) == (value, n, chance)
+    for ending, split in (("md", "|"), ("tex", "&")):
+        lines = (tmp_path / "tables" / f"headline.{ending}").read_text().splitlines()
+        cells = [cell.strip(" \\") for cell in next(x for x in lines if "accuracy" in x).split(split)]
+        for shown in (str(n), f"{value:.3f}", f"{chance:.3f}"):
+            assert shown in cells
+
+    # The report: its page and its table.
+    page = tmp_path / "report.html"
+    args = ("report", run, runs / "prior", "--out", page, "--pictures", 0, "--tables", tmp_path / "report")
+    assert situs(*args, *more).code == 0
+    board = list(csv.DictReader(io.StringIO((tmp_path / "report" / "leaderboard.csv").read_text())))
+    first = next(row for row in board if row["run"] == "random" and row["kind"] == "baseline")
+    assert float(first["headline_value"]) == pytest.approx(100 * value, abs=0.006)
+    assert float(first["headline_chance"]) == pytest.approx(100 * chance, abs=0.006)
+    assert int(first["headline_n"]) == n
+    beside = next(row for row in board if row["run"] == "random" and row["kind"] == "blind")
+    assert beside["headline_n"] == first["headline_n"]
+    html = page.read_text()
+    assert f"headline accuracy {100 * value:.1f} %" in html
+    assert re.search(rf"headline accuracy {100 * value:.1f} %[^>]*chance {100 * chance:.1f} %", html)
+
+    # The comparison.
+    compared = situs("compare", run, runs / "prior", "--json", *more).json
+    assert {row["name"]: row["value"] for row in compared["standings"]}["random"] == pytest.approx(value)
+    assert compared["pairs"][0]["n"] == n
+
+    # The sight gain, of which this is the first half.
+    out = tmp_path / "probe"
+    gain = situs("probe", bench, "--model", "random", "--probes", "text", "--out", out, "--json", *more).json
+    assert gain["sight_gain"]["n"] == n
+    assert gain["sight_gain"]["model"] == pytest.approx(value)
+    assert gain["shortcuts"]["chance"]["value"] == pytest.approx(chance)
+    assert {row["n"] for name, row in gain["shortcuts"].items() if name in ("majority", "prior")} == {n}
+
+
+def test_the_card_shows_the_same_blind_rows(situs, bench, runs) -> None:
+    """The card knows no profile; the default one hides nothing of these."""
+    scores = situs("score", bench, runs / "random", "--json").json
+    lines = (bench / "README.md").read_text().splitlines()
+    head = next(line for line in lines if line.startswith("| stratum |") and "majority" in line)
+    row = next(line for line in lines[lines.index(head) :] if line.startswith("| headline |"))
+    cells = dict(zip((c.strip() for c in head.split("|")), (c.strip() for c in row.split("|"))))
+    own = scores["headline"]
+    if own["n"] != int(cells["n"].replace(",", "")):
+        pytest.skip("the profile hides some of them")
+    assert cells["chance"] == f"{own['chance']:.3f}"
+    for name in ("random", "majority", "prior"):
+        assert cells[name].split()[0] == f"{scores['baselines_headline'][name]['value']:.3f}"
+
+
+def test_runs_on_different_items_have_blind_rows_of_their_own(situs, bench, runs, tmp_path) -> None:
+    args = ("report", runs / "random", runs / "few", "--out", tmp_path / "r.html", "--pictures", 0)
+    assert situs(*args, "--tables", tmp_path / "t").code == 0
+    board = list(csv.DictReader(io.StringIO((tmp_path / "t" / "leaderboard.csv").read_text())))
+    own = {row["run"]: row["headline_n"] for row in board if row["kind"] == "baseline"}
+    blind = [row["headline_n"] for row in board if row["kind"] == "blind" and row["run"] == "majority"]
+    assert own["random"] != own["majority"]
+    assert sorted(blind) == sorted(own.values())
+
+
+def test_an_unknown_stratum_is_refused(situs, bench, runs) -> None:
+    for args in (("score", bench), ("compare", runs / "prior")):
+        ran = situs(*args, runs / "random", "--stratum", "headlin")
+        assert ran.code == 2
+        assert "headline" in ran.err
+        assert len(ran.err.splitlines()) == 1
