@@ -9,13 +9,13 @@ from random import Random
 import msgspec
 import pytest
 from scipy.stats import binom
+from situs.probe._diagnosis import prior_agreement
 
 from forms import FRAMES, write_bench
 from situs.bench import Bench, open_bench
 from situs.items import Choice, Frames, Item, Number, YesNo, letter_of
 from situs.probe import Budget, Cause, budget_of
 from situs.probe._answers import Answered, Answers
-from situs.probe._diagnosis import prior_agreement
 from situs.probe._signatures import _upper_tail
 from situs.probe._signatures_closed import exchanged
 from situs.probe._signatures_numbers import chance_in, holds, windows_of

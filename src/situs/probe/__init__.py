@@ -5,7 +5,6 @@ from situs.probe._catalogue import GROUPS, PROBES, Probe, choose_probes
 from situs.probe._causes import Cause, Suspicion
 from situs.probe._changed_bench import ChangedVolumes, OutcomeRow, Outcomes, changed_bench, outcomes_of
 from situs.probe._changes import CHANGES, changed, stored_otherwise
-from situs.probe._diagnosis import FINDINGS, Diagnosis, Finding
 from situs.probe._edits import Lesion, copied, lesion_parts, moved, painted_out, sham
 from situs.probe._faithfulness import Faithfulness, FaithfulnessCell, StepKind, faithfulness, faithfulness_of
 from situs.probe._flipped import looks_flipped
@@ -19,6 +18,7 @@ from situs.probe._steps import Statement, StudyFacts, statements
 from situs.probe._suite import Ask, ProbeResult, Stopped, diagnosis_beside, probe
 from situs.probe._table import ProbeRow
 from situs.probe._tables import budget_table, faithfulness_tables
+from situs.probe.diagnosis import FINDINGS, Diagnosis, Finding, GroupSight
 
 __all__ = [
     "CHANGES",
@@ -36,6 +36,7 @@ __all__ = [
     "Faithfulness",
     "FaithfulnessCell",
     "Finding",
+    "GroupSight",
     "Lesion",
     "OutcomeRow",
     "Outcomes",
