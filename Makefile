@@ -6,7 +6,7 @@ export SITUS_REAL_DATA ?= $(abspath ../shared/data)
 
 MODELS := .venv-models
 
-.PHONY: demo test test-browser test-models lint bench sweep clean
+.PHONY: demo test test-browser test-models lint bench sweep attack clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -61,6 +61,10 @@ bench: $(VENV)/bench  ## Speed and memory beside referees, each in one run.
 
 sweep: $(VENV)/dev  ## The laws over their full range; minutes to hours.
 	$(BIN)/python -m pytest -n 2 -q -m sweep
+
+CASES ?= 10000
+attack: $(VENV)/dev  ## Bad files, kills, full disks, faulty servers, planted names; SEED=N repeats one.
+	$(BIN)/python -m attack --cases $(CASES) $(if $(SEED),--seed $(SEED))
 
 clean:
 	rm -rf $(VENV) $(MODELS) demo

@@ -149,14 +149,22 @@ def read_text(path: Path, *, limit_bytes: int = 64 << 20) -> str:
         ) from error
 
 
+def delimiter_of(text: str) -> str:
+    """What parts the cells of a table: the comma, or the semicolon or tab that its header has instead.
+
+    Spreadsheets write semicolons where the comma is the decimal sign.
+    """
+    header = text.partition("\n")[0]
+    return max((",", ";", "\t"), key=header.count)
+
+
 def read_csv(path: Path, *, limit_bytes: int = 64 << 20) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    """The header, and every row by column with the line it begins on; tabs part the cells of a `.tsv` file.
+    """The header, and every row by column with the line it begins on; commas, semicolons or tabs part the cells.
 
     Refused where quotes are not balanced or a row has more cells than the header: such a row may hold another's text.
     """
     text = read_text(path, limit_bytes=limit_bytes)
-    tabs = path.suffix.lower() == ".tsv"
-    table = csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tabs else ",", strict=True)
+    table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text), strict=True)
     rows: list[tuple[int, dict[str, str]]] = []
     line = 1
     try:

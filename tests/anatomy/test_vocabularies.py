@@ -108,6 +108,7 @@ _PUBLISHED: dict[str, dict[int, str]] = {
         )
     ),
     "kits": {1: "kidney", 2: "tumor", 3: "cyst"},
+    "brats2015": {1: "necrosis", 2: "edema", 3: "non-enhancing tumor", 4: "enhancing tumor"},
     "brats2020": {1: "NCR/NET", 2: "ED", 4: "ET"},
     "brats2023": {1: "NCR", 2: "ED", 3: "ET"},
 }

@@ -157,7 +157,7 @@ def test_a_changed_annotation_is_found(
         ("items", "options", '"text":"', '"text":"not ', "choices", "item"),
         ("items", "question", "?", " maybe?", "yes_no", "item"),
         ("items", "steps", '"text":"', '"text":"not ', "boxes", "item"),
-        ("items", "twin_group", "t", "u", "yes_no", "item"),
+        ("items", "stratum", "untwinned", "headline", "yes_no", "item"),
         ("items", "stratum", "headline", "untwinned", "boxes", "item"),
         ("facts", "value", "", "1", "read_as_normal", "fact"),
         ("facts", "derivation", "@1", "@2", "boxes", "fact"),

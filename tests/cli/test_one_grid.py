@@ -16,8 +16,8 @@ ROOT = Path(os.environ.get("SITUS_REAL_DATA", "")) / "volumes"
 
 def study(folder: Path, masks_mm: float = 0.0, image_mm: float = 0.0) -> Path:
     """A liver, and a spleen and an image whose grids lie so many millimetres further to the right."""
-    liver, spleen = np.zeros((30, 20, 16), np.uint8), np.zeros((30, 20, 16), np.uint8)
-    liver[16:26, 5:15, 4:12] = spleen[4:10, 8:14, 5:11] = 1
+    liver, spleen = np.zeros((40, 30, 26), np.uint8), np.zeros((40, 30, 26), np.uint8)
+    liver[21:31, 10:20, 9:17] = spleen[9:15, 13:19, 10:16] = 1
     image = np.where(liver | spleen, 60, -1000).astype(np.int16)
     for name, array, shift_mm in (
         ("segmentations/liver", liver, 0.0),

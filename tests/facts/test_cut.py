@@ -1,4 +1,7 @@
-"""A structure is cut where the scan ends: at the array's border, and at the padding around the reconstructed field."""
+"""A structure is cut where it touches the limit of the scan, ends bluntly near it, or where its labels stop early.
+
+Organs are ellipsoids, whose sections follow from a formula; images have noise, as scans do.
+"""
 
 from __future__ import annotations
 
@@ -10,39 +13,187 @@ from situs.facts import Ledger, is_cut, load_recipe
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure, padding_of
 
+SHAPE = (64, 64, 64)
+TISSUE, FAT = 60.0, -100.0
 
-def _ledger(padding: np.ndarray | None) -> Ledger:
-    array = np.zeros((20, 20, 20), np.uint8)
-    array[8:12, 8:12, 8:12] = 1
-    array[0:3, 8:12, 8:12] = 2
-    structures = (Structure(1, "liver", 0, 1), Structure(2, "spleen", 0, 2))
+
+def grid_of(shape) -> np.ndarray:
+    return np.stack(np.meshgrid(*(np.arange(n, dtype=float) for n in shape), indexing="ij"))
+
+
+def ellipsoid(centre, axes, shape=SHAPE) -> np.ndarray:
+    index = grid_of(shape)
+    far = sum(((i - c) / a) ** 2 for i, c, a in zip(index, centre, axes))
+    return far <= 1.0
+
+
+def scan_of(organ: np.ndarray, seed: int = 0) -> np.ndarray:
+    """A CT of the organ in fat, with noise."""
+    noise = np.random.default_rng(seed).normal(0.0, 12.0, organ.shape)
+    image = np.where(organ, TISSUE, FAT) + noise
+    image[0, 0, 0] = -900.0  # air in a corner: it is a CT
+    return np.rint(image).astype(np.int16)
+
+
+def ledger_of(mask: np.ndarray, image: np.ndarray | None = None, annotation: str = "manual", **others) -> Ledger:
+    names = {"liver": mask, **others}
+    layers = tuple(np.asfortranarray(layer.astype(np.uint8)) for layer in names.values())
+    structures = tuple(Structure(n + 1, name, n, 1) for n, name in enumerate(names))
     return Ledger(
-        LabelMap(Grid(array.shape, Affine(np.eye(4))), (array,), structures),
+        LabelMap(Grid(mask.shape, Affine(np.diag([1.5, 1.5, 1.5, 1.0]))), layers, structures),
         labels_hash="",
         study_id="s",
         series="ct",
         recipe=load_recipe(),
-        annotation="exact",
+        annotation=annotation,
         side_basis="affine",
-        terms={"liver": term("liver"), "spleen": term("spleen")},
-        padding=padding,
+        terms={name: term(name) for name in names},
+        image=image,
     )
 
 
-@pytest.mark.parametrize(
-    ("place", "cut"), [((12, 9, 9), True), ((13, 9, 9), False), ((12, 12, 9), False), ((7, 8, 8), True)]
-)
-def test_padding_that_shares_a_face_cuts(place: tuple[int, int, int], cut: bool) -> None:
-    """Voxels 8 to 11 are the liver's: 12 and 7 share a face with it, 13 does not, an edge is not a face."""
-    image = np.full((20, 20, 20), 40, np.int16)
-    image[place] = -2000
-    ledger = _ledger(padding_of(image))
-    assert ledger.is_cut("liver") is cut
-    assert is_cut(ledger.fact("volume", "liver")) is cut
+WHOLE = ellipsoid((31.5, 31.5, 31.5), (18.0, 14.0, 24.0))
 
 
-def test_the_arrays_border_cuts_and_air_does_not() -> None:
-    assert padding_of(np.full((4, 4, 4), -1024, np.int16)) is None
-    ledger = _ledger(None)
-    assert ledger.is_cut("spleen")
-    assert not ledger.is_cut("liver")
+def test_an_organ_that_tapers_is_whole_though_it_ends_near_the_border() -> None:
+    """Its tip lies two voxels from the last slice; with and without an image."""
+    near = ellipsoid((31.5, 31.5, 41.0), (18.0, 14.0, 20.5))
+    assert near.any(axis=(0, 1)).nonzero()[0][-1] == 61
+    for mask in (WHOLE, near):
+        assert not ledger_of(mask, scan_of(mask)).is_cut("liver")
+        assert not ledger_of(mask).is_cut("liver")
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("gap", [0, 1, 2, 3, 4])
+def test_labels_that_stop_before_the_border_at_a_large_section_are_cut(axis: int, upper: bool, gap: int) -> None:
+    """The organ's middle lies on the border; its labels end some voxels before."""
+    centre = [31.5, 31.5, 31.5]
+    centre[axis] = 63.0 if upper else 0.0
+    organ = ellipsoid(centre, (24.0, 24.0, 24.0))
+    index = np.arange(64) if not upper else 63 - np.arange(64)
+    mask = organ & (np.moveaxis(np.broadcast_to(index, SHAPE), 2, axis) >= gap)
+    ledger = ledger_of(mask)
+    assert ledger.is_cut("liver")
+    assert is_cut(ledger.fact("volume", "liver"))
+    assert ("through" in ledger.cut_flags("liver")) is (gap == 0)
+
+
+def test_a_partial_last_slice_hides_no_cut() -> None:
+    """Resampled labels end in a slice that holds a third of the section, as of a real brain."""
+    mask = ellipsoid((31.5, 31.5, 63.0), (24.0, 24.0, 40.0))
+    mask[:, :, 62:] = False
+    mask[:, :, 61] &= ellipsoid((31.5, 31.5, 61.0), (13.0, 13.0, 4.0))[:, :, 61]
+    assert ledger_of(mask).is_cut("liver")
+
+
+def test_one_loop_that_leaves_the_scan_cuts_a_structure_that_is_larger_elsewhere() -> None:
+    body = ellipsoid((31.5, 31.5, 24.0), (26.0, 26.0, 20.0))
+    index = grid_of(SHAPE)
+    loop = (np.hypot(index[0] - 31.5, index[1] - 31.5) <= 4.0) & (index[2] >= 30) & (index[2] <= 61)
+    assert loop.sum(axis=(0, 1)).max() < 0.05 * body.sum(axis=(0, 1)).max()
+    assert ledger_of(body | loop).is_cut("liver")
+    assert not ledger_of(body).is_cut("liver")
+
+
+@pytest.mark.parametrize("fill", [0, 17, -1024, -2000, -3024, 3000])
+@pytest.mark.parametrize("thick", [1, 6])
+def test_slices_of_one_value_are_the_limit_of_the_scan(fill: int, thick: int) -> None:
+    organ = ellipsoid((31.5, 31.5, 58.0), (24.0, 24.0, 24.0))
+    image = scan_of(organ)
+    image[:, :, 64 - thick :] = fill
+    mask = organ & (grid_of(SHAPE)[2] < 64 - thick)
+    assert ledger_of(mask, image).cut_flags("liver") == ("cut", "through")
+    small = ellipsoid((31.5, 31.5, 31.5), (18.0, 14.0, 20.0))
+    assert not ledger_of(small, np.where(image == fill, fill, scan_of(small))).is_cut("liver")
+
+
+def test_a_fill_slice_that_is_askew_to_the_array_is_found() -> None:
+    """Resampling onto a turned grid leaves a wedge; in its thinnest slice only a part is filled."""
+    organ = ellipsoid((31.5, 31.5, 62.0), (24.0, 24.0, 40.0))
+    index = grid_of(SHAPE)
+    image = scan_of(organ)
+    wedge = index[2] > 62.5 - 0.02 * index[0]
+    image[wedge] = 0
+    padding = padding_of(image)
+    assert padding is not None
+    assert (padding == wedge).mean() > 0.999
+    assert ledger_of(organ & ~wedge & (index[2] < 61), image).is_cut("liver")
+
+
+@pytest.mark.parametrize("fill", [-2048, -1024, 0])
+def test_the_reconstructed_circle_cuts(fill: int) -> None:
+    index = grid_of(SHAPE)
+    outside = np.hypot(index[0] - 31.5, index[1] - 31.5) > 31.5
+    organ = ellipsoid((60.0, 31.5, 31.5), (20.0, 20.0, 20.0))
+    image = scan_of(organ)
+    image[outside] = fill
+    assert ledger_of(organ & ~outside, image).is_cut("liver")
+    assert not ledger_of(WHOLE, np.where(outside, fill, scan_of(WHOLE))).is_cut("liver")
+
+
+def test_a_missing_slice_cuts_what_it_runs_through() -> None:
+    for missing in ("empty", "repeated"):
+        image = scan_of(WHOLE)
+        image[:, :, 30] = 0 if missing == "empty" else image[:, :, 29]
+        assert ledger_of(WHOLE, image).is_cut("liver"), missing
+        beside = ellipsoid((31.5, 31.5, 14.0), (14.0, 14.0, 10.0))
+        assert not ledger_of(beside, image).is_cut("liver"), missing
+
+
+def test_single_voxels_beside_metal_are_no_padding() -> None:
+    image = scan_of(WHOLE)
+    image[50, 31, 31] = -2000
+    assert padding_of(image) is None
+
+
+def test_background_and_drawn_images_are_no_padding() -> None:
+    """Around a brain stripped of its skull an MR is 0; around drawn organs a CT may be -1000 throughout."""
+    for background in (0, -1000):
+        image = np.where(WHOLE, scan_of(WHOLE) + 1000, background).astype(np.int16)
+        ledger = ledger_of(WHOLE, image)
+        assert not ledger.is_cut("liver")
+    spleen, liver = (ellipsoid((x, 31.5, 31.5), (8.0, 8.0, 8.0)) for x in (16.0, 44.0))
+    drawn = np.where(spleen | liver, 60, -1000).astype(np.int16)
+    assert padding_of(drawn) is None, "slices between two organs are empty, not missing"
+
+
+def test_an_mr_that_was_cut_ends_at_full_size() -> None:
+    brain = ellipsoid((31.5, 31.5, 40.0), (28.0, 28.0, 34.0))
+    brain[:, :, 52:] = False
+    image = np.where(brain, 400 + scan_of(brain), 0).astype(np.int16)
+    assert ledger_of(brain, image).is_cut("liver")
+
+
+PLANES = {
+    "along an axis": (0.0, 0.0, 1.0),
+    "tilted": (0.3, 0.1, 0.95),
+    "oblique": (0.6, -0.5, 0.62),
+    "sideways": (0.9, 0.43, 0.0),
+}
+
+
+@pytest.mark.parametrize("normal", PLANES.values(), ids=PLANES)
+def test_labels_that_stop_at_a_plane_are_cut_where_the_tissue_goes_on(normal) -> None:
+    index = grid_of(SHAPE)
+    height = sum(n * (i - 31.5) for n, i in zip(normal, index))
+    mask = WHOLE & (height < 4.0)
+    assert ledger_of(mask, scan_of(WHOLE)).is_cut("liver")
+    assert ledger_of(mask).is_cut("liver")
+    assert ledger_of(mask).cut_flags("liver") == ("cut",)
+    # The organ itself ends there: a flat one in fat, or one that lies against another.
+    assert not ledger_of(mask, scan_of(mask)).is_cut("liver")
+    assert not ledger_of(mask, scan_of(WHOLE), spleen=WHOLE & ~mask).is_cut("liver")
+
+
+def test_exact_masks_end_where_they_end() -> None:
+    """By construction they are the truth: only touching the border leaves something out."""
+    block = np.zeros(SHAPE, dtype=np.bool_)
+    block[20:40, 20:40, 2:30] = True
+    assert not ledger_of(block, annotation="exact").is_cut("liver")
+    block[:, :, 0:2] = block[:, :, 2:3]
+    assert ledger_of(block, annotation="exact").is_cut("liver")
+    middle = np.zeros(SHAPE, dtype=np.bool_)
+    middle[20:40, 20:40, 20:40] = True
+    assert not ledger_of(middle).is_cut("liver")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
 
 import msgspec
 import pytest
@@ -12,10 +11,9 @@ from frame_make import FRAMES, HEIGHT, WIDTH, make_cohort
 from situs.anatomy import finding_name, finding_of
 from situs.errors import SitusError
 from situs.facts import BoxLedger, load_recipe
-from situs.items import Boxes, Choice, Choices, Frames, Item, NotAsked, Option, Question, Step, YesNo, marks_of
+from situs.items import Boxes, Choice, Choices, Frames, Item, NotAsked, Option, Question, Step, Twins, YesNo, marks_of
 from situs.items.findings import (
     Draft,
-    Twins,
     arrange_findings,
     choose_finding_tasks,
     draft,
@@ -53,37 +51,13 @@ def arranged(seed: int) -> list[Item]:
             item = pose_finding(own, question, own.study_id, seed)
             if isinstance(item, Item):
                 posed[item.item_id] = item
-    placements = arrange_findings([draft(item) for item in posed.values()], seed, RULES)
+    placements = arrange_findings([draft(item, "train") for item in posed.values()], seed, RULES, RECIPE.twins)
     return [place_finding(posed[own], placement, "train") for own, placement in placements.items()]
 
 
 @pytest.fixture(scope="module")
 def items() -> list[Item]:
     return arranged(0)
-
-
-def test_always_yes_is_at_chance_on_every_text(items: list[Item]) -> None:
-    by_text: dict[str, Counter[bool]] = defaultdict(Counter)
-    for item in items:
-        if isinstance(item.answer, YesNo):
-            by_text[item.question][item.answer.value] += 1
-    assert by_text
-    assert all(counts[True] == counts[False] for counts in by_text.values())
-
-
-def test_each_option_is_right_equally_often_within_each_set(items: list[Item]) -> None:
-    by_set: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
-    letters: dict[tuple[str, str, int], Counter[int]] = defaultdict(Counter)
-    for item in items:
-        if isinstance(item.answer, Choice):
-            values = [option.value for option in item.options]
-            by_set[item.question, *sorted(values)][item.answer.value] += 1
-            letters[item.task, item.level, len(values)][values.index(item.answer.value)] += 1
-    assert by_set
-    for key, counts in by_set.items():
-        assert set(counts) == set(key[1:])
-        assert len(set(counts.values())) == 1
-    assert all(max(counts.values()) - min(counts.values()) <= 1 for counts in letters.values())
 
 
 def test_wrong_options_are_not_like_the_right_ones(items: list[Item]) -> None:
@@ -106,10 +80,15 @@ def test_twins_hold_and_a_changed_answer_breaks_them(items: list[Item]) -> None:
         return list(twins.problems())
 
     assert problems(items) == []
-    place = next(n for n, item in enumerate(items) if isinstance(item.answer, YesNo))
-    flipped = msgspec.structs.replace(items[place], answer=YesNo(not items[place].answer.value))  # type: ignore[union-attr]
-    assert problems([*items[:place], flipped, *items[place + 1 :]])
-    assert problems([*items[:place], *items[place + 1 :]])
+    all_yes = [
+        msgspec.structs.replace(item, answer=YesNo(True)) if isinstance(item.answer, YesNo) else item for item in items
+    ]
+    assert any("far too often" in text for _, text in problems(all_yes))
+    place = next(n for n, item in enumerate(items) if item.twin_group)
+    other = msgspec.structs.replace(items[place], split="test")
+    assert any("split" in text for _, text in problems([*items[:place], other, *items[place + 1 :]]))
+    alone = msgspec.structs.replace(items[place], twin_group="")
+    assert any("no twins" in text for _, text in problems([*items[:place], alone, *items[place + 1 :]]))
 
 
 def test_all_tasks_forms_and_levels_are_there(items: list[Item]) -> None:
@@ -227,11 +206,11 @@ def _slices(frames: dict[str, list[int]]) -> list[Draft]:
 
 
 def test_twins_lie_alike_in_their_stacks_as_far_as_there_are_such_slices() -> None:
-    """Fifty negatives, of which ten lie where the ten positives do: these are taken."""
+    """Fifty negatives, of which ten lie where the ten positives do: of each pair one is asked."""
     drafts = _slices({"yes": [*range(10, 20)], "no": [*range(50)]})
-    placed = arrange_findings(drafts, 0, RULES)
+    placed = arrange_findings(drafts, 0, RULES, RECIPE.twins)
     frames = {entry.item_id: entry.frame for entry in drafts if entry.item_id in placed}
-    assert sorted(frames.values()) == sorted([*range(10, 20)] * 2)
+    assert sorted(frames.values()) == [*range(10, 20)]
 
 
 def test_the_place_of_a_slice_is_worth_nothing_where_both_answers_lie_alike_and_all_where_they_lie_apart() -> None:

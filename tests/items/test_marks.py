@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import msgspec
 import numpy as np
 import pytest
 from _studies import ledger_of, phantom_labels
@@ -11,18 +12,18 @@ from _studies import ledger_of, phantom_labels
 from situs.facts import Ledger, marked_structures
 from situs.items import (
     TASKS,
-    Candidate,
     Choice,
     Item,
     NotAsked,
+    Placement,
     Posed,
     Question,
-    arrange,
     lettered,
+    mark_label,
     marks_of,
-    outline,
     place,
 )
+from situs.items._marked import drawn_letter
 from situs.items._subjects import subjects
 
 PATIENTS = range(5)
@@ -125,24 +126,28 @@ def test_another_letter_moves_the_marks_and_nothing_else(posed, letter):
         assert f"mark {letter}" in moved.steps[-1].text
 
 
-def test_letters_are_balanced_over_a_cohort(posed):
-    outlines = [
-        outline(Candidate(item_of(ledger, q, found), f"marks|{q.parameters}", True, False, q.textbook))
-        for ledger, q, found in posed
-    ]
-    placed = arrange(outlines, seed=1)
-    by_id = {item_of(ledger, q, found).item_id: item_of(ledger, q, found) for ledger, q, found in posed}
-    groups: dict[str, Counter[str]] = {}
-    for item_id, placement in placed.items():
-        item = place(by_id[item_id], placement, "test")
-        assert [option.text for option in item.options] == [f"mark {o.value}" for o in item.options]
-        assert [option.value for option in item.options] == list("ABCD"[: len(item.options)])
-        assert item.answer == Choice(placement.letter)
-        assert set(marks_of(item)) - {"X"} == {o.value for o in item.options}
-        if placement.twin_group:
-            groups.setdefault(placement.twin_group, Counter())[placement.letter] += 1
-    assert groups
-    assert all(len(set(counts.values())) == 1 for counts in groups.values())
+def test_marks_are_controls_with_letters_dealt_by_place(posed):
+    """Whichever mark is right, the marks at the same places get the same letters."""
+    letters: Counter[str] = Counter()
+    for ledger, question, outcome in posed:
+        assert question.textbook
+        item = item_of(ledger, question, outcome)
+        placed = place(item, Placement("textbook", tuple("ABCD"), ""), "test")
+        assert placed.answer == Choice(drawn_letter(item))
+        assert set(marks_of(placed)) == set(marks_of(item))
+        letters[drawn_letter(item)] += 1
+        swapped = {"A": "B", "B": "A"}
+        boxes = tuple(
+            msgspec.structs.replace(box, label=mark_label(swapped.get(box.label.removeprefix("mark:"), "")))
+            if box.label in (mark_label("A"), mark_label("B"))
+            else box
+            for box in item.boxes
+        )
+        other = msgspec.structs.replace(item, boxes=boxes)
+        # The mark that was B is now the right one: it gets the letter that its place had before.
+        assert drawn_letter(other) != drawn_letter(item)
+    assert set(letters) == set("ABCD")
+    assert max(letters.values()) < 0.5 * letters.total()
 
 
 def test_no_marks_without_room():

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from situs.items._record import Option
-from situs.score._parse_choice import parse_choice
-from situs.score._parse_common import Parsed, RefusedInWords, Unparsed
+from situs.score.read.choice import parse_choice
+from situs.score.read.result import Parsed, RefusedInWords, Unparsed
 
 KIDNEYS = tuple(
     Option(value, text)

@@ -7,13 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from situs.items._record import Option
-from situs.score._parse_choice import parse_choice
-from situs.score._parse_claims import claims, sentences
-from situs.score._parse_clean import FINAL_CLOSE, FINAL_OPEN, LONGEST_REPLY, clean
-from situs.score._parse_common import Parsed, RefusedInWords, Unparsed, agree
-from situs.score._parse_number import parse_number
-from situs.score._parse_refusal import refuses
-from situs.score._parse_yes_no import parse_yes_no
+from situs.score.read.choice import parse_choice
+from situs.score.read.clean import FINAL_CLOSE, FINAL_OPEN, LONGEST_REPLY, clean
+from situs.score.read.number import parse_number
+from situs.score.read.refusal import refuses
+from situs.score.read.result import Parsed, RefusedInWords, Unparsed
+from situs.score.read.yes_no import parse_yes_no
 
 SIDES = (Option("l", "left"), Option("r", "right"))
 
@@ -46,23 +45,6 @@ def test_a_long_reply_keeps_its_tail_and_says_so():
     assert plain.startswith("[cut]\nword")
     assert plain.endswith("end")
     assert len(plain) <= LONGEST_REPLY + 6
-
-
-def test_claims_leave_out_questions_and_bare_cues():
-    found = claims("Is the answer B? The answer is C.\nFinal answer:\nD")
-    assert [(claim.final, claim.payload) for claim in found] == [(False, "C."), (True, "D")]
-
-
-def test_sentences_leave_out_questions_and_list_marks():
-    assert sentences("Is it left? Yes. 1.5 cm away!\n2. No. 5 rib") == ["Yes", "1.5 cm away", "No. 5 rib"]
-
-
-def test_agreement():
-    assert agree([]) is None
-    assert agree([Parsed(1), Parsed(1, ("flag",))]) == Parsed(1)
-    assert agree([Parsed(1), Parsed(2)]) == Unparsed("contradictory answers")
-    assert agree([Parsed(1), RefusedInWords()]) == Unparsed("contradictory answers")
-    assert agree([Parsed(1), Unparsed("why")]) == Unparsed("why")
 
 
 @pytest.mark.parametrize(

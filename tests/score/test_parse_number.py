@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from situs.errors import SitusError
-from situs.score._parse_common import Parsed, RefusedInWords, Unparsed
-from situs.score._parse_number import UNIT_MISSING, parse_number
+from situs.score.read.number import UNIT_MISSING, parse_number
+from situs.score.read.result import Parsed, RefusedInWords, Unparsed
 
 REFUSED = "refused"
 RANGE, DIMENSIONS, OTHER, SEVERAL = (
@@ -77,6 +77,10 @@ WITH_UNIT = [
     ("<think>90 mL?</think>150 mL", "mL", 150),
     ("I cannot measure it exactly. Approximately 150 mL.", "mL", 150),
     ("I cannot be exact, but about 150 mL", "mL", 150),
+    # numbers of several words
+    ("1 200 mL", "mL", 1200), ("one hundred and fifty mL", "mL", 150), ("Answer: one hundred and fifty mL", "mL", 150),
+    ("a volume of one thousand and fifty mL", "mL", 1050), ("two and a half cm", "cm", "2.5"),
+    ("half a centimetre", "mm", 5), ("one hundred twenty-five mL", "mL", 125),
 ]  # fmt: skip
 
 WITHOUT_UNIT = [
@@ -100,7 +104,8 @@ COUNTS = [
     ("image 5/30: 2 lesions", 2), ("3.", 3),
     ("In total, 3", 3), ("Lesion 1 is left, lesion 2 is right. Total: 2", 2), ("two lesions (2)", 2),
     ("The answer is 3. There are 2 in the left lobe.", 3), ("The answer is 5. It could be 6.", 5),
-    ("#4: 2 lesions", 2),
+    ("#4: 2 lesions", 2), ("a dozen", 12), ("two hundred", 200), ("half a dozen", 6),
+    ("3. There are 2 in the left lobe.", 3),
 ]  # fmt: skip
 
 NO_NUMBER = [
@@ -120,14 +125,13 @@ NO_NUMBER = [
     ("less than 5 mm", "mm", BOUND), ("<5 mm", "mm", BOUND), ("at least 3", "", BOUND), ("> 10 mm", "mm", BOUND),
     ("L1", "", NONE), ("T12", "", NONE), ("frames 3-7", "", NONE), ("slice 45", "", NONE), ("2nd", "", NONE),
     ("NaN", "mL", NONE), ("inf", "mL", NONE),
-    ("infinity mL", "mL", NONE), ("a dozen", "", NONE), ("several", "", NONE),
+    ("infinity mL", "mL", NONE), ("several", "", NONE),
     ("One of the lesions is large", "", NONE), ("No one knows", "", NONE),
-    ("1 200 mL", "mL", UNCLEAR), ("1.2.3", "mL", UNCLEAR), ("two hundred", "", UNCLEAR), ("2 thousand", "", UNCLEAR),
+    ("1.2.3", "mL", UNCLEAR), ("2 thousand", "", UNCLEAR),
     ("1e999999", "mL", UNCLEAR),
-    ("9" * 50_000, "mL", UNCLEAR), ("1e-999", "mL", UNCLEAR), ("1,2,3", "", UNCLEAR), ("two and a half", "", UNCLEAR),
-    ("one hundred and fifty mL", "mL", UNCLEAR), ("Answer: one hundred and fifty mL", "mL", UNCLEAR),
-    ("a volume of one thousand and fifty mL", "mL", UNCLEAR), ("10^2 mL", "mL", UNCLEAR), ("10**2 mL", "mL", UNCLEAR),
-    ("10^-2 mL", "mL", UNCLEAR), ("3. There are 2 in the left lobe.", "", SEVERAL),
+    ("9" * 50_000, "mL", UNCLEAR), ("1e-999", "mL", UNCLEAR), ("1,2,3", "", UNCLEAR),
+    ("10^2 mL", "mL", UNCLEAR), ("10**2 mL", "mL", UNCLEAR),
+    ("10^-2 mL", "mL", UNCLEAR),
     ("Answer: 1. 150 mL", "mL", "a list mark or an answer"),
     ("Answer:\n1. The liver is 150 mL", "mL", "a list mark or an answer"),
     ("", "mL", "empty"), ("  ", "mL", "empty"), ("<think>150 mL", "mL", "empty"),

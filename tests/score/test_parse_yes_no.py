@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from situs.score._parse_common import Parsed, RefusedInWords, Unparsed
-from situs.score._parse_yes_no import parse_yes_no
+from situs.score.read.result import Parsed, RefusedInWords, Unparsed
+from situs.score.read.yes_no import parse_yes_no
 
 REFUSED, UNPARSED = "refused", "unparsed"
 
@@ -53,16 +53,16 @@ REPLIES = [
     ("It is normal.", UNPARSED),
     ("", UNPARSED), (" ", UNPARSED), ("<think>yes", UNPARSED), ("Maybe", UNPARSED),
     # both
-    ("Yes and no", UNPARSED), ("Yes/No", UNPARSED), ("yes or no", UNPARSED), ("It is not yes", UNPARSED),
-    ("No, it lies right. Actually yes.", UNPARSED),
+    ("Yes and no", UNPARSED), ("Yes/No", UNPARSED), ("yes or no", UNPARSED), ("It is not yes", False),
+    ("No, it lies right. Actually yes.", True),
     ("Yes, but no", UNPARSED), ("No, the answer is yes", UNPARSED), ("No: 12 mm; yes within 20 mm", UNPARSED),
     ("Based on the scan, yes, it touches.", True), ("Based on the scan, no, it doesn't.", False),
     ("The lesion lies within 10 mm: yes", True), ("Based on the image, yes there is an abnormality", True),
     ("Looking at the scan: no it does not", False), ("Based on the scan, no tear is marked", UNPARSED),
-    ("Yes, it would seem so, but in fact no", UNPARSED), ("Final answer: Yes, it seems so, but in fact no", UNPARSED),
-    ("No, one would think, yet yes", UNPARSED), ("Answer: 'no'", False),
+    ("Yes, it would seem so, but in fact no", False), ("Final answer: Yes, it seems so, but in fact no", False),
+    ("No, one would think, yet yes", True), ("Answer: 'no'", False),
     ("Options: yes, no", UNPARSED), ("No, so the final answer is yes", True),
-    ("Yes. No.", UNPARSED), ("No, … Actually, yes", UNPARSED), ("1. Yes\n2. No", UNPARSED),
+    ("Yes. No.", UNPARSED), ("No, … Actually, yes", True), ("1. Yes\n2. No", UNPARSED),
     ("Answer: yes. Answer: no.", UNPARSED),
     ("The answer is yes or no", UNPARSED), ("No, I cannot determine this", UNPARSED),
     # refused

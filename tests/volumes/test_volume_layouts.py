@@ -98,5 +98,7 @@ def test_a_table_that_is_not_text(tmp_path):
 def test_nothing_found_says_what_is_known(tmp_path, name):
     (tmp_path / "empty").mkdir()
     (tmp_path / "note.txt").touch()
-    with pytest.raises(SitusError, match="no such file" if name == "missing" else "known: a TotalSegmentator study"):
+    with pytest.raises(
+        SitusError, match="no such file" if name == "missing" else "known layouts: totalsegmentator, msd"
+    ):
         find_studies(tmp_path / name)

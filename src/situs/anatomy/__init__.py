@@ -1,16 +1,34 @@
 """Vocabularies as data files, and the look-ups on them."""
 
 from situs.anatomy._findings import NORMAL, Finding, finding_name, finding_of, known_findings, organ_of_volume
+from situs.anatomy._listing import KnownName, list_names
+from situs.anatomy._patterns import NamePattern, NameRules
 from situs.anatomy._relevance import compared, is_sided_lesion, measured, near_lesion, ranked
-from situs.anatomy._terms import Naming, Term, canonical_name, is_head, is_spine, lesion_family, term
+from situs.anatomy._terms import (
+    COLUMNS,
+    KINDS,
+    Naming,
+    Term,
+    canonical_name,
+    family_term,
+    lesion_family,
+    shipped_terms,
+    term,
+    without_number,
+)
 from situs.anatomy._vocabulary import Vocabulary, load_vocabulary, shipped_vocabularies
-from situs.anatomy._wholes import are_akin, is_part, organs_in_parts, wholes
+from situs.anatomy._wholes import are_akin, is_head, is_part, is_spine, organs_in_parts, wholes
 from situs.anatomy.plausible import Doubt, Suspect, Suspicion, expected_side, neighbours, plausible_range, suspects
 
 __all__ = [
+    "COLUMNS",
+    "KINDS",
     "NORMAL",
     "Doubt",
     "Finding",
+    "KnownName",
+    "NamePattern",
+    "NameRules",
     "Naming",
     "Suspect",
     "Suspicion",
@@ -20,6 +38,7 @@ __all__ = [
     "canonical_name",
     "compared",
     "expected_side",
+    "family_term",
     "finding_name",
     "finding_of",
     "is_head",
@@ -28,6 +47,7 @@ __all__ = [
     "is_spine",
     "known_findings",
     "lesion_family",
+    "list_names",
     "load_vocabulary",
     "measured",
     "near_lesion",
@@ -36,8 +56,10 @@ __all__ = [
     "organs_in_parts",
     "plausible_range",
     "ranked",
+    "shipped_terms",
     "shipped_vocabularies",
     "suspects",
     "term",
     "wholes",
+    "without_number",
 ]

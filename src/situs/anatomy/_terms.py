@@ -6,32 +6,37 @@ import csv
 import functools
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
+from situs._files import delimiter_of
 from situs.anatomy._spelling import Key, keys_of, swap_side
 from situs.errors import SitusError
 from situs.space import Side
 
 __all__ = [
     "COLUMNS",
+    "KINDS",
     "Naming",
+    "Row",
     "Term",
     "canonical_name",
-    "is_head",
-    "is_spine",
+    "family_term",
     "lesion_family",
+    "parse_row",
     "parse_terms",
     "shipped_terms",
     "term",
+    "without_number",
 ]
 
 COLUMNS = (
     "label",
+    "pattern",
     "name",
     "alias",
     "plain",
@@ -48,6 +53,27 @@ COLUMNS = (
     "exhaustive",
     "ask_size",
 )
+
+
+KINDS = (
+    "organ",
+    "vessel",
+    "bone",
+    "vertebra",
+    "spine",
+    "muscle",
+    "tract",
+    "cartilage",
+    "ligament",
+    "lesion",
+    "lesion_part",
+    "finding",
+    "region",
+    "group",
+    "structure",
+)
+"""What a structure may be."""
+_PATHOLOGY = ("lesion", "lesion_part", "finding")
 
 
 class Naming(StrEnum):
@@ -71,9 +97,8 @@ class Term(msgspec.Struct, frozen=True):
     naming: Naming = Naming.UNSIDED
     system: str = ""
     kind: str = "structure"
-    """`organ`, `vessel`, `bone`, `vertebra`, `spine` (several vertebrae in one mask), `muscle`, `tract`, `lesion`,
-    `lesion_part` (a tumour's edema or core: measured, not asked about as a lesion), `finding`, `region`, `group`
-    (several structures in one mask) or `structure`."""
+    """One of `KINDS`: `spine` is several vertebrae in one mask, `lesion_part` a tumour's edema or core (measured, not
+    asked about as a lesion), `group` several structures in one mask."""
     ask_size: bool = False
     known: bool = True
     """False for a name that no vocabulary holds: usable on screen, never written into a bench."""
@@ -92,6 +117,11 @@ class Term(msgspec.Struct, frozen=True):
     """Whether the source declares that every instance is annotated, so that they may be counted."""
 
     @property
+    def is_pathology(self) -> bool:
+        """Whether it is a lesion, a part of one or a finding: no textbook knows where it lies."""
+        return self.kind in _PATHOLOGY
+
+    @property
     def mirrored_name(self) -> str | None:
         """The name of the structure after reflecting the patient; None where that is undefined."""
         if self.naming is Naming.UNSIDED:
@@ -99,35 +129,47 @@ class Term(msgspec.Struct, frozen=True):
         return self.partner if self.naming is Naming.POSITIONAL else None
 
 
-def parse_terms(
-    text: str, *, where: object, meaning: Callable[[str], Term] | None = None
-) -> list[tuple[int | None, Term]]:
-    """Rows of a vocabulary CSV (`label,name` at least) as (label, term).
+class Row(NamedTuple):
+    """One row of a name map."""
+
+    label: int | None
+    pattern: str
+    """What a file may call the structure: a glob, or a regular expression after `re:`; empty if none is given."""
+    term: Term
+    given: frozenset[str]
+    """Columns whose cell is not blank."""
+
+
+def parse_terms(text: str, *, where: object, meaning: Callable[[str], Term] | None = None) -> list[Row]:
+    """Rows of a vocabulary CSV (`name` at least).
 
     A blank or missing cell takes what `meaning` knows of the name: by default, what its words tell.
     """
-    rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter_of(text), strict=True)
     try:
-        found = tuple(rows.fieldnames or ())
+        columns = tuple(table.fieldnames or ())
     except csv.Error as error:
         raise SitusError(f"is not a CSV table ({error})", where=where, fix="save it as a plain CSV") from error
-    unknown = [column for column in found if column not in COLUMNS]
-    if "name" not in found or unknown or len(set(found)) < len(found):
+    unknown = [column for column in columns if column not in COLUMNS]
+    if "name" not in columns or unknown or len(set(columns)) < len(columns):
         raise SitusError(
-            f"columns are {', '.join(map(repr, found)) or 'missing'}", where=where, fix=f"use {', '.join(COLUMNS)}"
+            f"columns are {', '.join(map(repr, columns)) or 'missing'}", where=where, fix=f"use {', '.join(COLUMNS)}"
         )
-    result: list[tuple[int | None, Term]] = []
+    result: list[Row] = []
     try:
-        for number, row in enumerate(rows, start=2):
-            result.append(_parse_row(row, f"{where}:{number}", meaning or _by_wording))
+        for number, row in enumerate(table, start=2):
+            if None in row:
+                raise SitusError("bad row (too many cells)", where=f"{where}:{number}", fix="one cell a column")
+            result.append(parse_row(row, f"{where}:{number}", meaning or _by_wording))
     except csv.Error as error:
         raise SitusError(f"is not a CSV table ({error})", where=where, fix="save it as a plain CSV") from error
     return result
 
 
-def _parse_row(row: dict[str, str | None], where: str, meaning: Callable[[str], Term]) -> tuple[int | None, Term]:
+def parse_row(row: Mapping[str, str | None], where: str, meaning: Callable[[str], Term]) -> Row:
+    """One structure from the cells of its row."""
     cell = {column: (row.get(column) or "").strip() for column in COLUMNS}
-    if None in row or not re.fullmatch(r"[\w][\w .()+-]{0,80}", cell["name"]):
+    if not re.fullmatch(r"[\w][\w .()+-]{0,80}", cell["name"]):
         raise SitusError(f"bad row (name {cell['name']!r})", where=where, fix="one label and one name a row")
     if cell["label"] and not re.fullmatch(r"\d{1,9}", cell["label"]):
         raise SitusError(f"label {cell['label']!r} is not a whole number", where=where, fix="give the voxel value")
@@ -138,11 +180,19 @@ def _parse_row(row: dict[str, str | None], where: str, meaning: Callable[[str], 
             if cell[column]:
                 given[column] = convert(cell[column])
     except ValueError as error:
-        fix = "side is left or right, naming positional or morphological, ask_size and exhaustive yes or no"
+        fix = (
+            "side is left or right, naming positional or morphological, ask_size and exhaustive yes or no, "
+            f"kind one of {', '.join(KINDS)}"
+        )
         raise SitusError(str(error), where=where, fix=fix) from error
     if given.get("naming", base.naming) is not base.naming:
         given.setdefault("partner", None)
-    return (int(cell["label"]) if cell["label"] else None), msgspec.structs.replace(base, **given)
+    return Row(
+        int(cell["label"]) if cell["label"] else None,
+        cell["pattern"],
+        msgspec.structs.replace(base, **given),
+        frozenset(column for column, text in cell.items() if text),
+    )
 
 
 def _yes(text: str) -> bool:
@@ -155,6 +205,12 @@ def _list(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(";") if word.strip())
 
 
+def _kind(text: str) -> str:
+    if text.lower() not in KINDS:
+        raise ValueError(f"unknown kind {text!r}")
+    return text.lower()
+
+
 _CELLS: dict[str, Callable[[str], Any]] = {
     "plain": str,
     "formal": str,
@@ -163,7 +219,7 @@ _CELLS: dict[str, Callable[[str], Any]] = {
     "partner": str,
     "naming": Naming,
     "system": str,
-    "kind": str,
+    "kind": _kind,
     "part_of": str,
     "expected_side": Side,
     "neighbours": _list,
@@ -176,8 +232,8 @@ _CELLS: dict[str, Callable[[str], Any]] = {
 def shipped_terms() -> dict[str, Term]:
     """The master table: every structure that Situs knows, by canonical name."""
     text = files("situs.anatomy").joinpath("data", "structures.csv").read_text("utf-8")
-    rows = parse_terms(text, where="structures.csv")
-    return {entry.name: msgspec.structs.replace(entry, canonical=entry.name) for _, entry in rows}
+    terms = [row.term for row in parse_terms(text, where="structures.csv")]
+    return {entry.name: msgspec.structs.replace(entry, canonical=entry.name) for entry in terms}
 
 
 @functools.cache
@@ -205,12 +261,26 @@ def canonical_name(name: str) -> str | None:
 _NUMBERED = re.compile(r"(?P<family>.+?)[\W_]+(?P<number>\d{1,3})")
 
 
-def lesion_family(name: str) -> str | None:
-    """`liver_lesion` for `liver_lesion`, `liver_lesion_1`, `Liver lesion 2` …; None if it is not a lesion."""
-    canonical = canonical_name(name)
-    if canonical is None and (match := _NUMBERED.fullmatch(name)):
-        canonical = canonical_name(match["family"])
-    return canonical if canonical is not None and shipped_terms()[canonical].kind == "lesion" else None
+def without_number(name: str) -> str:
+    """`liver_lesion` for `liver_lesion_2`; a name that ends otherwise stays as it is."""
+    match = _NUMBERED.fullmatch(name)
+    return match["family"] if match else name
+
+
+def lesion_family(name: str, own: Mapping[str, Term] | None = None) -> str | None:
+    """`liver_lesion` for `liver_lesion`, `liver_lesion_1`, `Liver lesion 2` …; None if it is not a lesion.
+
+    `own` are terms that come before the shipped ones: those of a study, or of the user's name map.
+    """
+    entry = term(name, own)
+    return (entry.canonical or without_number(name)) if entry.kind == "lesion" else None
+
+
+def family_term(family: str, members: Iterable[Term]) -> Term:
+    """The term of a lesion family, from those of its members: `liver lesion` for `liver lesion 1` and `2`."""
+    for entry in members:
+        return msgspec.structs.replace(entry, name=family, plain=without_number(entry.plain))
+    return term(family)
 
 
 _MORPHOLOGICAL_WORDS = {"lobe", "atrium", "ventricle", "appendage", "segment", "trunk", "auricle"}
@@ -228,20 +298,27 @@ def _by_wording(name: str) -> Term:
     return Term(name=name, plain=" ".join(words), side=Side(sides[0]), partner=partner, naming=naming, known=False)
 
 
-def term(name: str) -> Term:
-    """The term of a structure name: shipped (under any spelling), a numbered lesion, or by its own wording."""
+def term(name: str, own: Mapping[str, Term] | None = None) -> Term:
+    """The term of a structure name: the own one, shipped (under any spelling), a numbered lesion, or by its wording."""
+    if own and name in own:
+        return own[name]
+    match = _NUMBERED.fullmatch(name)
+    if own and match and match["family"] in own and own[match["family"]].kind == "lesion":
+        return _numbered(own[match["family"]], name, match["number"])
     shipped = shipped_terms()
     if name in shipped:
         return shipped[name]
     canonical = canonical_name(name)
     if canonical is not None:
         return _spelt(name, shipped[canonical])
-    family = lesion_family(name)
-    if family is not None:
-        number = re.findall(r"\d+", name)[-1]
-        base = shipped[family]
-        return msgspec.structs.replace(base, name=name, plain=f"{base.plain} {number}")
+    family = canonical_name(match["family"]) if match else None
+    if match and family is not None and shipped[family].kind == "lesion":
+        return _numbered(shipped[family], name, match["number"])
     return _by_wording(name)
+
+
+def _numbered(family: Term, name: str, number: str) -> Term:
+    return msgspec.structs.replace(family, name=name, plain=f"{family.plain} {number}")
 
 
 def _spelt(name: str, shipped: Term) -> Term:
@@ -249,21 +326,3 @@ def _spelt(name: str, shipped: Term) -> Term:
     swapped = swap_side(name) if shipped.partner is not None else None
     partner = swapped if swapped is not None and canonical_name(swapped) == shipped.partner else None
     return msgspec.structs.replace(shipped, name=name, partner=partner)
-
-
-_HEAD = ("skull", "brain", "cerebellum")
-
-
-def is_head(name: str) -> bool:
-    """Whether the structure is the skull, the brain or a part of it, or a lesion in it."""
-    seen: set[str] = set()
-    whole = lesion_family(name) or canonical_name(name)
-    while whole is not None and whole not in seen and whole not in _HEAD:
-        seen.add(whole)
-        whole = term(whole).part_of
-    return whole in _HEAD
-
-
-def is_spine(name: str) -> bool:
-    """Whether the structure marks the midline: a vertebra, several of them, or the sacrum."""
-    return term(name).kind in ("vertebra", "spine")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import functools
 import io
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 
-import msgspec
-
-from situs._files import read_text
+from situs.anatomy._name_map import read_name_map
+from situs.anatomy._patterns import NamePattern, NameRules
 from situs.anatomy._terms import Term, parse_terms
 from situs.anatomy._terms import term as shipped_term
 from situs.errors import SitusError, did_you_mean
@@ -32,6 +32,7 @@ class Vocabulary:
         labels: dict[int, str],
         own_terms: dict[str, Term] | None = None,
         aliases: dict[str, str] | None = None,
+        patterns: tuple[NamePattern, ...] = (),
     ) -> None:
         self.name = name
         self.labels = labels
@@ -40,11 +41,26 @@ class Vocabulary:
         """Terms that this vocabulary knows better than the shipped table: the user's own, or exhaustive classes."""
         self.aliases = aliases or {}
         """What the dataset itself calls a class (`postcava`, `cancer`) → its name here."""
+        self.rules = NameRules(patterns, self.own_terms)
+        """What files call structures → their names here."""
 
     def term(self, name: str) -> Term:
         """This vocabulary's own term if it has one, else the shipped meaning of the name."""
         name = self.aliases.get(name, name) if name not in self.ids else name
-        return self.own_terms.get(name) or shipped_term(name)
+        return shipped_term(name, self.own_terms)
+
+    def of_known(self) -> Vocabulary:
+        """Without the labels whose names nobody declared: what a dataset calls them is not for a bench."""
+        labels = {label: name for label, name in self.labels.items() if self.term(name).known}
+        return Vocabulary(self.name, labels, self.own_terms, self.aliases, self.rules.patterns)
+
+    def over(self, base: Mapping[int, str]) -> Vocabulary:
+        """This map laid over the names that a dataset gives its labels, where it names no label itself."""
+        if self.labels:
+            return self
+        renamed = self.rules.renamed(base)
+        labels = {label: renamed.get(label, name) for label, name in base.items()}
+        return Vocabulary(self.name, labels, self.own_terms, self.aliases, self.rules.patterns)
 
 
 @functools.cache
@@ -64,7 +80,7 @@ def _shipped_table(name: str) -> str:
 
 
 def load_vocabulary(spec: str | None) -> Vocabulary:
-    """A shipped vocabulary by name, or the user's own file: CSV `label,name[,…]` or JSON `{"1": "liver"}`."""
+    """A shipped vocabulary by name, or the user's own name map: a CSV or JSON file."""
     if spec is None:
         return Vocabulary("none", {})
     if spec in shipped_vocabularies():
@@ -73,7 +89,8 @@ def load_vocabulary(spec: str | None) -> Vocabulary:
     if not path.exists():
         known = shipped_vocabularies()
         raise SitusError("no such vocabulary or file", where=spec, fix=did_you_mean(spec, known))
-    return _from_json(path) if path.suffix.lower() == ".json" else _from_csv(path)
+    own = read_name_map(path)
+    return Vocabulary(path.stem, own.labels, own.terms, patterns=own.patterns)
 
 
 def _shipped(name: str) -> Vocabulary:
@@ -82,39 +99,8 @@ def _shipped(name: str) -> Vocabulary:
         labels = {label: structure for other in others for label, structure in other.labels.items()}
         return Vocabulary(name, labels | first.labels, first.own_terms, first.aliases)
     text = _shipped_table(name)
-    terms = parse_terms(text, where=name, meaning=shipped_term)
+    rows = parse_terms(text, where=name, meaning=shipped_term)
     aliases = {row["alias"]: row["name"] for row in csv.DictReader(io.StringIO(text)) if row.get("alias")}
-    labels = {label: entry.name for label, entry in terms if label is not None}
-    better = {entry.name: entry for _, entry in terms if entry != shipped_term(entry.name)}
+    labels = {row.label: row.term.name for row in rows if row.label is not None}
+    better = {row.term.name: row.term for row in rows if row.term != shipped_term(row.term.name)}
     return Vocabulary(name, labels, better, aliases)
-
-
-def _from_csv(path: Path) -> Vocabulary:
-    labels: dict[int, str] = {}
-    own: dict[str, Term] = {}
-    rows = parse_terms(read_text(path), where=path, meaning=shipped_term)
-    for number, (label, entry) in enumerate(rows, start=2):
-        if label is not None and label in labels:
-            raise SitusError(f"label {label} occurs twice", where=f"{path}:{number}", fix="one row per label")
-        if entry.name in own:
-            raise SitusError(f"name {entry.name!r} occurs twice", where=f"{path}:{number}", fix="one row per name")
-        own[entry.name] = entry
-        if label is not None:
-            labels[label] = entry.name
-    if not own:
-        raise SitusError("holds no rows", where=path, fix="one row per structure: label,name")
-    return Vocabulary(path.stem, labels, own)
-
-
-def _from_json(path: Path) -> Vocabulary:
-    try:
-        table = msgspec.json.decode(read_text(path), type=dict[str, str])
-        labels = {int(label): name for label, name in table.items()}
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise SitusError(f"is not a name map ({error})", where=path, fix='write {"1": "liver", …}') from error
-    if not len(set(labels.values())) == len(labels) == len(table) or not labels:
-        problem = "is empty, gives one name to two labels, or two names to one"
-        raise SitusError(problem, where=path, fix="one name per label")
-    rows = "label,name\n" + "".join(f'{label},"{name}"\n' for label, name in labels.items())
-    own = {entry.name: entry for _, entry in parse_terms(rows, where=path, meaning=shipped_term)}
-    return Vocabulary(path.stem, labels, own)

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 
 from situs.anatomy._terms import Term, shipped_terms, term
 
-__all__ = ["are_akin", "is_part", "organs_in_parts", "wholes"]
+__all__ = ["are_akin", "is_head", "is_part", "is_spine", "organs_in_parts", "wholes"]
+
+_HEAD = frozenset(("skull", "brain", "cerebellum"))
 
 
 def wholes(entry: Term, named: Mapping[str, Term] | None = None) -> frozenset[str]:
@@ -20,7 +22,7 @@ def wholes(entry: Term, named: Mapping[str, Term] | None = None) -> frozenset[st
     while current is not None and _identity(current) not in chain:
         chain.add(_identity(current))
         whole = current.part_of
-        current = None if whole is None else (named or {}).get(whole) or term(whole)
+        current = None if whole is None else term(whole, named)
     return frozenset(chain)
 
 
@@ -33,6 +35,16 @@ def are_akin(a: Term, b: Term, named: Mapping[str, Term] | None = None) -> bool:
     """Whether "the same structure" may mean both: parts of one whole, part and whole, left and right."""
     partners = a.partner == b.name or b.partner == a.name
     return partners or not wholes(a, named).isdisjoint(wholes(b, named))
+
+
+def is_head(name: str, named: Mapping[str, Term] | None = None) -> bool:
+    """Whether the structure is the skull, the brain or a part of it, or a lesion in it."""
+    return not _HEAD.isdisjoint(wholes(term(name, named), named))
+
+
+def is_spine(name: str, named: Mapping[str, Term] | None = None) -> bool:
+    """Whether the structure marks the midline: a vertebra, several of them, or the sacrum."""
+    return term(name, named).kind in ("vertebra", "spine")
 
 
 def organs_in_parts(named: Mapping[str, Term]) -> dict[str, tuple[str, ...]]:

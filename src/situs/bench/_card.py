@@ -13,8 +13,8 @@ __all__ = ["write_card"]
 _MOST_SUSPECTS = 50
 
 _BLIND = (
-    "`random` guesses; `majority` gives the most frequent answer of other patients to the same text; `prior` knows the "
-    "average anatomy of other patients. In brackets: 95 % intervals over patients."
+    "`random` guesses; `majority` gives the most frequent answer of other patients to the same text, `minority` the "
+    "rarest; `prior` knows the average anatomy of other patients. In brackets: 95 % intervals over patients."
 )
 
 

@@ -27,7 +27,6 @@ from situs.bench._study import SeriesRecord, StudyRecord
 from situs.errors import Problem, Severity, SitusError
 from situs.facts import Fact, Ledger
 from situs.items import TASKS, Choice, Item, NotAsked, Question, item_id, lettered, marks_of, pose
-from situs.items.findings import Twins
 from situs.volumes import FrameStack, Volume
 
 __all__ = ["CheckResult", "check_bench"]
@@ -69,7 +68,7 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
     locations = Locations.read(folder, data)
     items, facts = _Stream(bench.items(checked=False)), _Stream(bench.facts())
     tally, arrangement = Tally(), Arrangement(bench.info.seed)
-    boxes, twins, reports = BoxEvidence(bench, locations), Twins(), ReportEvidence(locations)
+    boxes, reports = BoxEvidence(bench, locations), ReportEvidence(locations)
     grades = GradeEvidence(locations)
     for study in bench.studies():
         of_study, known = list(items.take(study.study_id)), list(facts.take(study.study_id))
@@ -79,6 +78,8 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
         derived = [item for item in of_study if item.fact_ids or bench.info.source in _MEASURED]
         result.given += len(of_study) - len(derived)
         _check_split(bench, study, result)
+        for item in derived:
+            arrangement.add(item)
         if bench.info.source == "reports":
             _check_report(bench, study, derived, known, reports, arrangement, result)
             for series in study.series:
@@ -89,11 +90,9 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
             continue
         _check_study(bench, study, derived, known, locations, arrangement, result)
         _check_frames(bench, study, derived, known, locations, boxes, result)
-        for item in derived if "boxes" in study.evidence else ():
-            twins.add(item)
     for text in tally.problems(bench.info):
         result.error("counts", "bench.json", text, "rebuild the bench")
-    for id_, text in (*arrangement.problems_of_twins(), *twins.problems()):
+    for id_, text in arrangement.problems_of_twins():
         result.error("item", id_, text, "rebuild the bench")
     for item in items.rest():
         result.items += 1
@@ -161,16 +160,15 @@ def _check_study(
             labels = load_labels(series, locations)
         except SitusError as error:
             result.error("evidence", study.study_id, error.problem, error.fix or "restore the evidence")
-            for item in of_series:
-                arrangement.leave_out(item)
             continue
         found = {s.name: s.label for s in labels.structures if s.name in series.structures}
         if found != series.structures:
             result.error("structures", study.study_id, "structures differ from the evidence", "rebuild the bench")
         image = _check_image(study, series, locations, result)
-        ledger = load_ledger(bench, study, series, labels, image if isinstance(image, Volume) else None)
-        _check_series(study, series, ledger, result)
         stored = {fact.fact_id: fact for fact in facts if fact.series == series.series}
+        volume = image if isinstance(image, Volume) else None
+        ledger = load_ledger(bench, study, series, labels, volume, stored.values())
+        _check_series(study, series, ledger, result)
         for fact in stored.values():
             for text in fact_problems(fact, ledger):
                 result.error("fact", fact.fact_id, text, "the stored fact does not follow from the voxels; rebuild")
@@ -195,8 +193,6 @@ def _check_report(
     except (SitusError, KeyError) as error:
         problem = error.problem if isinstance(error, SitusError) else "it has no report"
         result.error("evidence", study.study_id, problem, "restore the report file, or give --data ROOT")
-        for item in items:
-            arrangement.leave_out(item)
         return
     for id_, count in Counter(fact.fact_id for fact in facts).items():
         if count > 1:
@@ -305,17 +301,14 @@ def _item_problems(
         yield f"names the fact {missing[0]}, which is not in the ledger"
     task = TASKS.get(item.task)
     if task is None:
-        arrangement.leave_out(item)
         yield f"its task {item.task!r} is unknown"
         return
     try:
         posed = pose(ledger, task, Question(item.task, item.form, item.parameters))
     except (SitusError, KeyError, ValueError) as error:
-        arrangement.leave_out(item)
         yield f"cannot be posed to this patient ({type(error).__name__} {error})"
         return
     if isinstance(posed, NotAsked):
-        arrangement.leave_out(item)
         yield f"would not be asked: {posed.reason}"
         return
     canonical = posed.item(Question(item.task, item.form, item.parameters), ledger, study.patient_id)

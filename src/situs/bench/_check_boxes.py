@@ -47,5 +47,9 @@ def box_item_problems(item: Item, study: StudyRecord, ledger: BoxLedger, stored:
     if anew.form != item.form:
         yield "its form is not that of its task"
     yield from item_differences(item, anew)
-    if item.stratum != ("untwinned" if item.form in ("text", "choices") else "headline"):
+    closed = item.form in ("yes_no", "choice", "number")
+    strata = (
+        ("untwinned",) if item.form in ("text", "choices") else ("headline", "untwinned") if closed else ("headline",)
+    )
+    if item.stratum not in strata:
         yield f"its stratum {item.stratum!r} is not that of its form"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from situs.bench._folder import BenchInfo
 from situs.bench._study import StudyRecord
-from situs.items import Candidate, Item, Outline, arrange, class_of, outline
+from situs.items import Candidate, Item, Twins, arrange, class_of, outline
 
 __all__ = ["Arrangement", "Tally"]
 
@@ -42,46 +42,31 @@ class Tally:
 
 
 class Arrangement:
-    """Arranges the questions of a bench anew, from all the options each could have had.
+    """Whether strata, options and twins are such as the arrangement of a cohort gives.
 
     The order of options is not compared, so that a bench from which whole questions were dropped still passes.
     """
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._twins: list[Outline] = []
-        self._stored: dict[str, tuple[str, str, frozenset[str]]] = {}
-        self._incomplete: set[str] = set()
+        self._twins = Twins()
 
-    def leave_out(self, item: Item) -> None:
-        """An item that could not be posed anew: its twins cannot be compared either."""
-        self._incomplete.add(item.twin_group)
+    def add(self, item: Item) -> None:
+        """Note an item; its twins are looked at when all have been seen."""
+        self._twins.add(item)
 
     def problems_of(self, item: Item, anew: Item) -> Iterator[str]:
-        """What is wrong with the stratum or options of an item; a twin is kept until all have been seen."""
-        twin = item.stratum == "headline"
-        entry = outline(Candidate(anew, item.item_id, twin, named_only=False, textbook=item.stratum == "textbook"))
-        stored = (item.stratum, item.twin_group, frozenset(option.value for option in item.options))
-        if twin:
-            self._twins.append(entry)
-            self._stored[entry.item_id] = stored
-        else:
-            yield from self._compare(entry, stored)
+        """What is wrong with the stratum or options of an item, posed anew with all the options it could have."""
+        if item.stratum == "headline":
+            return
+        entry = outline(Candidate(anew, item.item_id, False, named_only=False, textbook=item.stratum == "textbook"))
+        found = arrange([entry], self._seed)[entry.item_id]
+        if (found.stratum, found.twin_group) != (item.stratum, item.twin_group):
+            yield f"its stratum {item.stratum!r} and twin group {item.twin_group!r} do not fit together"
+        elif set(found.options) != {option.value for option in item.options}:
+            offered = sorted(option.value for option in item.options)
+            yield f"offers {offered}, where the seed gives {sorted(found.options)}"
 
     def problems_of_twins(self) -> Iterator[tuple[str, str]]:
-        """Item id and what is wrong, for every twin."""
-        complete = [e for e in self._twins if self._stored[e.item_id][1] not in self._incomplete]
-        placed = arrange(complete, self._seed)
-        for entry in complete:
-            found = placed.get(entry.item_id)
-            if found is None or found.stratum != "headline":
-                yield entry.item_id, "its twins do not give each answer equally often"
-            elif (found.stratum, found.twin_group, frozenset(found.options)) != self._stored[entry.item_id]:
-                yield entry.item_id, "its options or twin group are not those that its twins give"
-
-    def _compare(self, entry: Outline, stored: tuple[str, str, frozenset[str]]) -> Iterator[str]:
-        found = arrange([entry], self._seed)[entry.item_id]
-        if (found.stratum, found.twin_group) != stored[:2]:
-            yield f"its stratum {stored[0]!r} and twin group {stored[1]!r} do not fit together"
-        elif frozenset(found.options) != stored[2]:
-            yield f"offers {sorted(stored[2])}, where the seed gives {sorted(found.options)}"
+        """Item id and what is wrong, for every group of twins."""
+        yield from self._twins.problems()

@@ -54,7 +54,6 @@ def _item_problems(
         yield "its patient or split is not that of its study"
     missing = [fact for fact in item.fact_ids if fact not in stored]
     if missing or not item.fact_ids:
-        arrangement.leave_out(item)
         yield f"names the fact {missing[0]}, which is not in the ledger" if missing else "names no fact"
         return
     if item.task == WRITTEN:
@@ -64,7 +63,6 @@ def _item_problems(
     known = item.task in REPORT_TASKS and {"finding", "organ"} == item.parameters.keys()
     anew = pose_report(ledger, question, study.patient_id) if known else NotAsked("its task is unknown")
     if isinstance(anew, NotAsked):
-        arrangement.leave_out(item)
         yield f"would not be asked: {anew.reason}"
         return
     yield from item_differences(item, anew)

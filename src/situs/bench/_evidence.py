@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from situs.anatomy import Term, term
@@ -11,9 +11,9 @@ from situs.bench._folder import Bench
 from situs.bench._locations import Locations
 from situs.bench._study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
-from situs.facts import Ledger
+from situs.facts import Fact, Ledger, stored_cuts
 from situs.space import Grid
-from situs.volumes import FrameStack, LabelMap, Volume, brain_of, open_labels, open_stack, open_volume, padding_of
+from situs.volumes import FrameStack, LabelMap, Volume, brain_of, open_labels, open_stack, open_volume
 
 __all__ = ["beside_image", "load_image", "load_labels", "load_ledger", "restrict", "terms_for"]
 
@@ -24,8 +24,10 @@ def restrict(labels: LabelMap, names: Collection[str]) -> LabelMap:
 
 
 def terms_for(names: Collection[str], own: Mapping[str, Term]) -> dict[str, Term]:
-    """What each structure's name means: the user's own terms first, then the shipped ones."""
-    return {name: own.get(name) or term(name) for name in names}
+    """What each structure's name means, and what its parts make up: the user's own terms before the shipped ones."""
+    terms = {name: term(name, own) for name in names}
+    wholes = {entry.part_of or "" for entry in terms.values() if entry.kind == "lesion_part"}
+    return terms | {whole: own[whole] for whole in sorted(wholes & own.keys()) if whole not in terms}
 
 
 def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
@@ -33,7 +35,7 @@ def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
     path = locations.find(series.labels_hash)
     names = {label: name for name, label in series.names.items()}
     source = open_labels(path, names, reference=_image_path(series, locations))
-    labels = source.load()
+    labels = source.load().renamed(dict(series.renamed))
     if labels.hash != series.labels_hash:
         raise _not_the_evidence(path)
     if source.orientation_basis != series.side_basis:
@@ -76,10 +78,15 @@ def beside_image(labels: LabelMap, series: SeriesRecord, image: Volume | FrameSt
 
 
 def load_ledger(
-    bench: Bench, study: StudyRecord, series: SeriesRecord, labels: LabelMap, image: Volume | None
+    bench: Bench,
+    study: StudyRecord,
+    series: SeriesRecord,
+    labels: LabelMap,
+    image: Volume | None,
+    facts: Iterable[Fact] = (),
 ) -> Ledger:
     """The ledger of one series, measured anew from its label map; the image tells where the scan ends and, of a head
-    without its skull, where the middle is."""
+    without its skull, where the middle is. If the image is not at hand, the stored `facts` tell what is cut."""
     values = image.array() if image is not None else None
     return Ledger(
         restrict(beside_image(labels, series, image), series.structures),
@@ -90,7 +97,8 @@ def load_ledger(
         annotation=series.annotation,
         side_basis=series.side_basis,
         terms=terms_for(series.structures, bench.info.terms),
-        padding=padding_of(values) if values is not None and series.modality == "ct" else None,
+        image=values,
+        cuts=stored_cuts(facts) if values is None and series.image_hash else None,
         brain=brain_of(values, labels.grid.affine.voxel_volume_mm3) if values is not None else None,
         ct=values if series.modality == "ct" else None,
         trusted=bench.info.trusted.get(study.study_id, ()),

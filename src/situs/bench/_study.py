@@ -32,6 +32,8 @@ class SeriesRecord(msgspec.Struct, frozen=True):
     """Structure name → label value, for the names a vocabulary knows."""
     names: dict[str, int] = {}
     """The name map the labels were read with: name → label value."""
+    renamed: tuple[tuple[int, str], ...] = ()
+    """(label, name) of each structure whose file calls it otherwise than the user's name map."""
     grid_error_mm: float = 0.0
     """How far the grids of its files differ, where they differ by less than a tenth of a voxel."""
 

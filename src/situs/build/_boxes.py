@@ -112,12 +112,12 @@ def build_boxes(
         studies = _studies(found, seen, table, options)
         ledgers = _ledgers(studies, found, options)
         drafts, questions, not_asked, problems = _drafts(ledgers, options, found.row_of)
-        placements = arrange_findings(drafts, options.seed, options.recipe.boxes)
+        placements = arrange_findings(drafts, options.seed, options.recipe.boxes, options.recipe.twins)
         not_asked["set aside to keep answers balanced"] = len(drafts) - len(placements)
         places = _Places(found, paths, sides)
         with BenchWriter(scratch, "boxes", options, {}) as writer:
             _write(writer, ledgers, questions, placements, places, not_asked, options.seed)
-        kept = [entry for entry in drafts if entry.item_id in placements]
+        kept = [entry for entry in drafts if entry.item_id in placements and placements[entry.item_id].twin_group]
         notes = (*_notes(studies, images), *_position_note(kept))
         result = writer.finish([*found.problems, *bad, *problems], notes)
     return msgspec.structs.replace(result, source=found.counts)
@@ -249,7 +249,7 @@ def _drafts(
             if isinstance(item, NotAsked):
                 not_asked[item.reason] += 1
             else:
-                drafts.append(draft(item))
+                drafts.append(draft(item, study.record.split))
                 questions[study.record.study_id].append(question)
     return drafts, questions, not_asked, problems
 
@@ -331,7 +331,7 @@ def _position_note(kept: list[Draft]) -> Iterator[str]:
     share, count = right_by_position(kept)
     if count >= _FEWEST_PLACED:
         yield (
-            "Slices that stand for a no lie away from the finding, so that a slice's place in its stack may give the "
-            f"answer away: its number alone, learnt from other patients, is right on {share:.0%} of {count:,} yes/no "
-            "questions about a slice (chance 50%)."
+            "Slices that stand for a yes and for a no lie at the same places of their stacks: a slice's number alone, "
+            f"learnt from other patients, is right on {share:.0%} of {count:,} yes/no questions about a slice "
+            "(chance 50%)."
         )

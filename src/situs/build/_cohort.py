@@ -41,11 +41,12 @@ def build_bench(
             if isinstance(outcome, Problem):
                 bad[number] = outcome
                 continue
-            outlines.extend(outline(candidate) for candidate in outcome.candidates)
+            outlines.extend(outline(candidate, outcome.study.split) for candidate in outcome.candidates)
             problems.extend(outcome.problems)
         if bad and (not options.skip_bad or len(bad) == len(jobs)):
             raise _unreadable(list(bad.values()), len(jobs))
-        placements = arrange(outlines, options.seed, options.recipe.strata_per_study, options.recipe.mix)
+        recipe = options.recipe
+        placements = arrange(outlines, options.seed, recipe.strata_per_study, recipe.mix, recipe.twins)
         finished = (spool.read(number) for number in range(len(jobs)) if number not in bad)
         with BenchWriter(scratch, source, options, terms) as writer:
             writer.trust({job.study_id: job.trusted for job in jobs if job.trusted})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -12,9 +13,11 @@ from situs._files import check_regular
 from situs._numbers import number_problems
 from situs._publish import new_folder
 from situs.bench import StudyRecord, split_of
+from situs.build._scans import Scan, find_scans
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
 from situs.items import Answer, Choice, Choices, Item, Number, Option, Text, YesNo, imported_item_id
+from situs.run import volume_stem
 
 __all__ = ["GivenItem", "import_items"]
 
@@ -41,8 +44,18 @@ class GivenItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tags: list[str] = []
 
 
-def import_items(paths: list[Path], out: Path, options: BuildOptions) -> BuildResult:
-    """Build a bench of given items; all that is wrong with the files is counted, the first is told."""
+def import_items(
+    paths: list[Path],
+    out: Path,
+    options: BuildOptions,
+    *,
+    images: Path | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> BuildResult:
+    """Build a bench of given items; all that is wrong with the files is counted, the first is told.
+
+    Volumes are found under `images` by the study's name; `progress` counts them.
+    """
     rows: list[tuple[str, GivenItem]] = []
     problems: list[Problem] = []
     for path in paths:
@@ -64,10 +77,12 @@ def import_items(paths: list[Path], out: Path, options: BuildOptions) -> BuildRe
     twice = next((where for where, row in rows if seen[row.id] > 1), None)
     if twice is not None:
         raise SitusError("an id occurs twice", where=twice, fix="give every item an id of its own, or none")
+    stems = {volume_stem(row.study) for _, row in rows}
+    scans = find_scans(images, stems, problems, skip_bad=options.skip_bad, progress=progress)
     _check_splits(rows)
     with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
         with BenchWriter(scratch, "items", options, {}) as writer:
-            _write(writer, [row for _, row in rows], options)
+            _write(writer, [row for _, row in rows], options, scans)
         return writer.finish(problems)
 
 
@@ -90,7 +105,7 @@ def _lines(path: Path) -> list[tuple[str, bytes]]:
     return [(f"{path.name}:{n}", line) for n, line in enumerate(raw.splitlines(), start=1) if line.strip()]
 
 
-def _write(writer: BenchWriter, rows: list[GivenItem], options: BuildOptions) -> None:
+def _write(writer: BenchWriter, rows: list[GivenItem], options: BuildOptions, scans: Mapping[str, Scan]) -> None:
     by_study: dict[str, list[GivenItem]] = defaultdict(list)
     for row in rows:
         by_study[row.study].append(row)
@@ -99,31 +114,34 @@ def _write(writer: BenchWriter, rows: list[GivenItem], options: BuildOptions) ->
         study_id = options.ids.study(study, of_table=True)
         patient_id = options.ids.patient(patient, of_table=True)
         split = asked[0].split or split_of(patient_id, options.recipe.splits, options.seed)
+        scan = scans.get(volume_stem(study))
+        series = (scan.series,) if scan is not None else ()
+        record = StudyRecord(study_id, patient_id, split, series)
         repeats: Counter[str] = Counter()
         items = []
         for row in asked:
             row_id = imported_item_id(study, row.question, repeats[row.question])
-            item = _item(row, study_id, patient_id, split)
+            item = _item(row, record)
             items.append(msgspec.structs.replace(item, item_id=row_id, source_id=options.ids.item(row.id)))
             repeats[row.question] += 1
-        writer.add(StudyRecord(study_id, patient_id, split, ()), [], items, {}, {})
+        writer.add(record, [], items, {}, scan.places if scan is not None else {})
 
 
-def _item(row: GivenItem, study_id: str, patient_id: str, split: str) -> Item:
+def _item(row: GivenItem, study: StudyRecord) -> Item:
     answer, shown = _answer(row)
     form = {"yes_no": "yes_no", "choice": "choice", "choices": "choices", "number": "number"}.get(_tag(answer), "text")
     return Item(
         item_id="",
         source_id="",
-        study_id=study_id,
-        series="",
-        patient_id=patient_id,
+        study_id=study.study_id,
+        series=study.series[0].series if study.series else "",
+        patient_id=study.patient_id,
         task=row.task,
         form=form,
         question=row.question,
         answer=answer,
         options=shown,
-        split=split,
+        split=study.split,
         stratum="imported",
         tags=tuple(row.tags),
     )

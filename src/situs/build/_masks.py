@@ -7,14 +7,17 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from situs.anatomy import Vocabulary, load_vocabulary, shipped_vocabularies, term
+import msgspec
+
+from situs.anatomy import Vocabulary, load_vocabulary, shipped_vocabularies
 from situs.bench import IdRule, opaque_id, split_of
 from situs.build._cohort import Progress, build_bench
+from situs.build._coverage import coverage_of, coverage_problems
 from situs.build._study import StudyJob
 from situs.build._trust import trusted_studies
 from situs.build._writer import BuildOptions, BuildResult
 from situs.errors import SitusError
-from situs.volumes import StudySource, find_studies
+from situs.volumes import StudySource, survey
 
 __all__ = ["build_masks"]
 
@@ -32,7 +35,9 @@ def build_masks(
     """Build a bench from every study under the roots."""
     options.recipe.annotation_error(annotation)
     given = load_vocabulary(names) if names is not None else None
-    studies = [study for root in roots for study in find_studies(root, layout)]
+    surveys = [survey(root, layout) for root in roots]
+    studies = [study for found in surveys for study in found.studies]
+    passed_over = [folder for found in surveys for folder in found.passed_over]
     terms = {} if given is None else dict(given.own_terms)
     named = sorted(((*_ids(study, options.ids), study) for study in studies), key=lambda entry: entry[:2])
     for (study_id, _, _), (other_id, _, other) in itertools.pairwise(named):
@@ -43,7 +48,7 @@ def build_masks(
     trusted = trusted_studies(options.trust, _names(named))
     jobs = []
     for study_id, patient_id, source in named:
-        vocabulary = given or _told_by_layout(source)
+        vocabulary = _vocabulary_of(source, given)
         terms.update(vocabulary.own_terms)
         jobs.append(
             StudyJob(
@@ -53,7 +58,7 @@ def build_masks(
                 image=source.image,
                 labels=source.labels,
                 names=vocabulary.labels,
-                own_terms=vocabulary.own_terms,
+                rules=vocabulary.rules,
                 annotation=annotation,
                 recipe=options.recipe,
                 seed=options.seed,
@@ -62,7 +67,10 @@ def build_masks(
                 trusted=trusted.get(study_id, ()),
             )
         )
-    return build_bench(out, "masks", lambda _: jobs, options, terms, progress)
+    result = build_bench(out, "masks", lambda _: jobs, options, terms, progress)
+    counts = coverage_of(studies, passed_over, result.problems, result.without_questions)
+    problems = [*coverage_problems(counts, passed_over), *result.problems]
+    return msgspec.structs.replace(result, coverage=counts, problems=problems)
 
 
 def _names(named: Sequence[tuple[str, str, StudySource]]) -> dict[str, str]:
@@ -73,12 +81,14 @@ def _names(named: Sequence[tuple[str, str, StudySource]]) -> dict[str, str]:
     return unique | {study_id: study_id for study_id, _, _ in named}
 
 
-def _told_by_layout(source: StudySource) -> Vocabulary:
-    """The name map that the layout itself tells; names that no vocabulary knows stay out, and with them the bench."""
+def _vocabulary_of(source: StudySource, given: Vocabulary | None) -> Vocabulary:
+    """The user's name map, laid over what the layout tells; names that neither knows stay out of the bench."""
     if source.vocabulary in shipped_vocabularies():
-        return load_vocabulary(source.vocabulary)
-    names = source.names or {}
-    return Vocabulary(source.layout, {label: name for label, name in names.items() if term(name).known})
+        told = load_vocabulary(source.vocabulary)
+    else:
+        told = Vocabulary(source.layout, source.names or {})
+    vocabulary = told if given is None else given.over(told.labels)
+    return vocabulary.of_known()
 
 
 def _ids(source: StudySource, ids: IdRule) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from situs.anatomy import NameRules
 from situs.bench import split_of
 from situs.build._cohort import Progress, build_bench
 from situs.build._study import StudyJob
@@ -30,7 +31,7 @@ def build_phantoms(
                 image=None,
                 labels=scratch / "volumes" / patient_id / "segmentations",
                 names={},
-                own_terms={},
+                rules=NameRules(),
                 annotation="exact",
                 recipe=options.recipe,
                 seed=options.seed,

@@ -267,11 +267,15 @@ def _write(
 ) -> None:
     choices = [draft for draft in drafts if draft.item.task != WRITTEN]
     families = {d.item.item_id: f"{d.item.task}|{digest(canonical_json(d.item.parameters))}" for d in choices}
+    splits = {study.record.study_id: study.record.split for study in studies}
     outlines = [
-        outline(Candidate(d.item, families[d.item.item_id], primary=True, named_only=False, textbook=False))
+        outline(
+            Candidate(d.item, families[d.item.item_id], primary=True, named_only=False, textbook=False),
+            splits[d.item.study_id],
+        )
         for d in choices
     ]
-    placements = arrange(outlines, options.seed)
+    placements = arrange(outlines, options.seed, rules=options.recipe.twins)
     not_asked["set aside to keep answers balanced"] += len(choices) - len(placements)
     by_study: dict[str, list[_Draft]] = defaultdict(list)
     for draft in drafts:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import msgspec
 
-from situs.anatomy import Term, is_head, lesion_family
+from situs.anatomy import NameRules, is_head
 from situs.bench import (
     SeriesRecord,
     StudyRecord,
@@ -21,7 +21,7 @@ from situs.errors import Problem, Severity
 from situs.facts import Fact, Ledger, Measured, Recipe
 from situs.items import Candidate, candidates, choose_tasks
 from situs.space import AXES
-from situs.volumes import brain_of, may_show_face, modality_of, open_labels, open_volume, padding_of
+from situs.volumes import LabelMap, brain_of, may_show_face, modality_of, open_labels, open_volume
 
 __all__ = ["StudyJob", "StudyOutcome", "open_process", "process", "with_sources"]
 
@@ -38,7 +38,8 @@ class StudyJob(msgspec.Struct, frozen=True):
     image: Path | None
     labels: Path
     names: dict[int, str]
-    own_terms: dict[str, Term]
+    rules: NameRules
+    """What the user's map calls structures, and what their names mean."""
     annotation: str
     recipe: Recipe
     seed: int
@@ -86,18 +87,21 @@ def process(job: StudyJob) -> StudyOutcome:
     source = open_labels(job.labels, job.names, reference=image)
     image = image.onto(source.grid) if image is not None else None
     labels = source.load()
+    renamed = job.rules.renamed(_named_by_file(labels, job.names))
+    labels = labels.renamed(renamed)
     if image is not None:
         labels = labels.beside(image.grid)
-    terms = terms_for([s.name for s in labels.structures], job.own_terms)
+    names = [s.name for s in labels.structures]
+    terms = terms_for(names, job.rules.own_terms)
     known = {s.name: s.label for s in labels.structures if terms[s.name].known}
     problems = [_warning("file", job, text) for text in (*labels.warnings, *(image.warnings if image else ()))]
-    if len(known) < len(terms):
-        unknown = sorted(set(terms) - set(known))
+    if unknown := sorted(set(names) - set(known)):
         text = f"{len(unknown)} structures have names no vocabulary knows, e.g. {unknown[0]!r}; not asked about"
         problems.append(_warning("names", job, text))
     values, image_hash = image.array_and_hash() if image is not None else (None, "")
     modality = modality_of(values) if values is not None else "labels"
-    if values is not None and any(map(is_head, known)) and may_show_face(values, labels.grid.affine.voxel_volume_mm3):
+    is_of_head = any(is_head(name, terms) for name in known)
+    if values is not None and is_of_head and may_show_face(values, labels.grid.affine.voxel_volume_mm3):
         problems.append(_warning("face", job, "shows a head; nothing tells whether its face was removed"))
     series = SeriesRecord(
         series=modality,
@@ -111,6 +115,7 @@ def process(job: StudyJob) -> StudyOutcome:
         structures=known,
         names=_labels_by_name(job.names, {s.label for s in labels.structures}),
         grid_error_mm=labels.grid_error_mm,
+        renamed=tuple(sorted(renamed.items())),
     )
     ledger = Ledger(
         restrict(labels, known),
@@ -120,8 +125,8 @@ def process(job: StudyJob) -> StudyOutcome:
         recipe=job.recipe,
         annotation=job.annotation,
         side_basis=series.side_basis,
-        terms={name: terms[name] for name in known},
-        padding=padding_of(values) if values is not None and modality == "ct" else None,
+        terms=terms,
+        image=values,
         brain=brain_of(values, labels.grid.affine.voxel_volume_mm3) if values is not None else None,
         ct=values if modality == "ct" else None,
         trusted=job.trusted,
@@ -130,9 +135,9 @@ def process(job: StudyJob) -> StudyOutcome:
         ledger, job.patient_id, choose_tasks(job.tasks), seed=job.seed, per_study=job.per_study
     )
     basics = [ledger.fact(kind, name).fact_id for name in ledger.structures for kind in _STRUCTURE_FACTS]
-    basics += [ledger.fact("largest", family).fact_id for family in sorted(_families(ledger.structures))]
+    basics += [ledger.fact("largest", family).fact_id for family in ledger.families]
     if ledger.midline is not None:
-        basics += [ledger.fact("right_share", name).fact_id for name in ledger.structures if lesion_family(name)]
+        basics += [ledger.fact("right_share", name).fact_id for name in ledger.structures if ledger.family(name)]
     places = {labels.hash: str(job.labels)}
     if image is not None:
         places[series.image_hash] = str(job.image)
@@ -148,13 +153,14 @@ def process(job: StudyJob) -> StudyOutcome:
     )
 
 
+def _named_by_file(labels: LabelMap, names: Mapping[int, str]) -> dict[int, str]:
+    """Structures whose name comes from their file, not from a label of the map: those that patterns may rename."""
+    return {s.label: s.name for s in labels.structures if names.get(s.label) != s.name}
+
+
 def _labels_by_name(names: dict[int, str], present: set[int]) -> dict[str, int]:
     """The label of each name; of two labels with one name, the one that the file holds."""
     return {name: label for label, name in sorted(names.items(), key=lambda entry: entry[0] in present)}
-
-
-def _families(names: Iterable[str]) -> set[str]:
-    return {family for name in names if (family := lesion_family(name))}
 
 
 def _warning(code: str, job: StudyJob, text: str) -> Problem:

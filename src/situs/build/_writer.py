@@ -10,7 +10,7 @@ from types import TracebackType
 import msgspec
 
 from situs._files import digest, write_atomic
-from situs.anatomy import Term
+from situs.anatomy import Term, term, without_number
 from situs.bench import (
     FORMAT,
     Bench,
@@ -24,6 +24,7 @@ from situs.bench import (
     write_card,
     write_locations,
 )
+from situs.build._coverage import Coverage, nothing_asked
 from situs.errors import Problem
 from situs.facts import Fact, Recipe
 from situs.items import Choice, Choices, Item, YesNo, class_of
@@ -69,6 +70,10 @@ class BuildResult(msgspec.Struct, frozen=True):
     problems: list[Problem]
     notes: tuple[str, ...] = ()
     """What a reader of the card must know."""
+    without_questions: int = 0
+    """Studies in the bench of which nothing is asked."""
+    coverage: Coverage | None = None
+    """What became of the studies that were found, where they were looked for."""
     suspects: tuple[SuspectStudy, ...] = ()
     """Studies whose anatomy looks wrong, and what is not asked of them for it."""
     source: dict[str, SourceCounts] = {}
@@ -93,6 +98,7 @@ class BenchWriter:
         self._suspects: list[SuspectStudy] = []
         self._trusted: dict[str, tuple[str, ...]] = {}
         self._closed = 0
+        self._silent = 0
 
     def __enter__(self) -> BenchWriter:
         return self
@@ -121,6 +127,7 @@ class BenchWriter:
         self._counts["class"].update(class_of(item) for item in items if item.stratum == "headline")
         self._closed += sum(isinstance(item.answer, _CLOSED) for item in items)
         self._counts["not_asked"].update(not_asked)
+        self._silent += not items
         self._patients.add(study.patient_id)
         self._places.update((key, Path(path)) for key, path in places.items())
         for series in study.series:
@@ -138,8 +145,15 @@ class BenchWriter:
         """What the user vouches for, by study."""
         self._trusted.update(trusted)
 
-    def finish(self, problems: list[Problem], notes: tuple[str, ...] = ()) -> BuildResult:
-        """Write `bench.json`, locations and card, once the tables are closed."""
+    def finish(
+        self, problems: list[Problem], notes: tuple[str, ...] = (), *, may_be_empty: bool = False
+    ) -> BuildResult:
+        """Write `bench.json`, locations and card, once the tables are closed.
+
+        A bench without a question is an error unless it `may_be_empty`, as one made from another bench.
+        """
+        if not self._items.count and not may_be_empty:
+            raise nothing_asked(self._source, self._studies.count, self._sorted("not_asked"), problems)
         options = self._options
         counts = {
             "studies": self._studies.count,
@@ -155,7 +169,7 @@ class BenchWriter:
             restricted=options.restricted,
             licence=options.licence,
             recipe=options.recipe,
-            terms={name: entry for name, entry in sorted(self._terms.items()) if name in self._used},
+            terms={name: self._terms[name] for name in sorted(self._spoken_of())},
             counts=counts,
             by_task=self._sorted("task"),
             by_stratum=self._sorted("stratum"),
@@ -174,7 +188,28 @@ class BenchWriter:
         blind, tricks = (_without_looking(bench, self._closed), _tricks(bench)) if self._closed else ({}, {})
         write_atomic(self._folder / "README.md", write_card(info, blind, tricks))
         by = (info.by_task, info.by_stratum, info.not_asked)
-        return BuildResult(counts["studies"], counts["items"], *by, problems, notes, suspects=info.suspects)
+        return BuildResult(
+            counts["studies"],
+            counts["items"],
+            *by,
+            problems,
+            notes,
+            without_questions=self._silent,
+            suspects=info.suspects,
+        )
+
+    def _spoken_of(self) -> set[str]:
+        """The user's own names that a study uses, with the families of its lesions and what structures are part of."""
+        waiting = list(self._used)
+        result: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            entry = term(name, self._terms)
+            others = (entry.name, without_number(name), entry.part_of or "")
+            more = {other for other in others if other in self._terms} - result
+            result |= more
+            waiting += more
+        return result
 
     def _sorted(self, what: str) -> dict[str, int]:
         return {name: count for name, count in sorted(self._counts[what].items()) if count}

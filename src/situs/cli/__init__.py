@@ -37,11 +37,12 @@ _COMMANDS = {
     "adapter-check": "Tell whether a model sees left from right, up from down and the order of slices.",
     "purge": "Remove cached answers and rendered slices.",
     "export": "Write a bench or a run as files that other tools load.",
+    "list": "Show which names, layouts, tasks, profiles, probes, metrics and formats are known.",
     "doctor": "Tell whether this installation works.",
 }
 
 
-_MODULES = {"import": "import_", "adapter-check": "adapter_check"}
+_MODULES = {"import": "import_", "list": "list_", "adapter-check": "adapter_check"}
 """Commands whose names Python keeps for itself or cannot spell."""
 
 
@@ -85,8 +86,9 @@ def main() -> None:
 
     _prepare_streams()
     # A polite request to end is answered as Ctrl-C is: workers are ended, scratch folders removed.
+    before = None
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, stop)
+        before = signal.signal(signal.SIGTERM, stop)
     try:
         code = _situs.main(prog_name="situs", standalone_mode=False)
         with to_standard_output():
@@ -115,6 +117,9 @@ def main() -> None:
         _fail("an input is nested too deeply to be read; is it the right file?")
     except UnicodeError:
         _fail("a name is not valid Unicode; rename the file or structure")
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)  # this process may go on, as in a notebook
 
 
 def _prepare_streams() -> None:

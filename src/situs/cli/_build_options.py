@@ -90,7 +90,7 @@ def finish(result: BuildResult, given: dict[str, Any], asked: Sequence[AskedByID
         return
     print_asked(asked)
     for problem in result.problems[:5]:
-        warn(f"{problem.where}: {problem.problem[:200]}")
+        warn(f"{problem.where}: {problem.problem[:200]}{f'; {problem.fix}' if problem.fix else ''}")
     if len(result.problems) > 5:
         warn(f"and {len(result.problems) - 5} more (--json lists all)")
     rows = [[task, f"{count:,}"] for task, count in result.by_task.items()]
@@ -100,6 +100,10 @@ def finish(result: BuildResult, given: dict[str, Any], asked: Sequence[AskedByID
     _print_suspects(result)
     rows = [[reason, f"{count:,}"] for reason, count in result.not_asked.items()]
     print_table("not asked", ["why", "n"], rows)
+    if result.coverage is not None:
+        words = {name: name.replace("_", " ") for name in result.coverage.__struct_fields__}
+        rows = [[word, f"{getattr(result.coverage, name):,}"] for name, word in words.items()]
+        print_table("studies", ["what became of them", "n"], [row for row in rows if row[1] != "0"])
     for note in result.notes:
         echo(note)
 

@@ -22,21 +22,25 @@ def command() -> None:
 @command.command("items")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @out_option("the bench (a new folder)")
+@click.option("--images", type=click.Path(path_type=Path), help="Folder of the scans, found by the study's name.")
 @source_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits.")
 @click.option("--skip-bad", is_flag=True, help="Leave out lines that cannot be read, instead of stopping.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @json_option
-def _items(paths: tuple[Path, ...], **given: Any) -> None:
+def _items(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
     """Import questions from JSON Lines files.
 
     One object a line: study, question, answer, and where they apply options, unit, tolerance, patient, task, id,
     split, tags. The answer is yes/no, a letter or text of an option (a list for several), a number, or free text.
+    With --images a scan in any folder below whose name, without its format, is the study's is what a model is shown;
+    without it, questions are asked in words alone.
     """
     from situs.build import import_items
 
     options = options_from(given)
-    result = import_items(list(paths), given["out"], options)
+    with progress_bar("volumes", shown=images is not None) as looked:
+        result = import_items(list(paths), given["out"], options, images=images, progress=looked)
     finish(result, given)
 
 

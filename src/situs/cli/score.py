@@ -51,6 +51,11 @@ _SHOWN = (
     "--profile",
     help="For ANSWERS.jsonl: what was shown, a name or a TOML file. Default: every frame at its own pixels.",
 )
+@click.option(
+    "--reply-language",
+    metavar="LANG",
+    help="The language of the replies: en, de, fr, es or zh. Default: the profile's, which is en unless it says other.",
+)
 @click.option("--human", type=click.Path(path_type=Path), help="Human verdicts on some answers, to calibrate judges.")
 @click.option("--stratum", default="headline", show_default=True, help=STRATUM_HELP)
 @click.option("--breakdowns", "break_down", is_flag=True, help="By structure, system, side, size, difficulty and more.")
@@ -80,6 +85,7 @@ def command(
     judges: tuple[str, ...],
     protocol: str | None,
     profile: str | None,
+    reply_language: str | None,
     human: Path | None,
     stratum: str,
     break_down: bool,
@@ -134,6 +140,7 @@ def command(
         seed=seed,
         verdicts=given,
         rates=asked.rates,
+        reply_language=reply_language,
         stratum=stratum,
     )
     extras = look_into(
@@ -179,6 +186,7 @@ def _contract(scores: Scores) -> dict[str, object]:
         "over_best_shortcut": scores.over_best_shortcut,
         "not_computed": scores.not_computed,
         "warnings": scores.warnings,
+        "unread": scores.unread,
         "by_subscore": scores.by_subscore,
         "baselines_by_tag": {name: table.by_tag for name, table in scores.baselines.items() if table.by_tag},
         "baselines_by_subscore": {name: table.by_subscore for name, table in scores.baselines.items()},

@@ -4,57 +4,114 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import Term, lesion_family, term
+from situs.anatomy import Term, term, without_number
 from situs.measure import Region, Regions
 from situs.space import IndexPoints
 from situs.volumes import LabelMap, Structure
 
-__all__ = ["join_parts", "split_lesions", "together", "touches", "without_islands"]
+__all__ = ["join_parts", "split_lesions", "together", "without_islands"]
 
 _MOST_PARTS = 99
 """More parts than this are noise, not lesions."""
 
 
 _CORES = {"brain_tumour": ("brain_tumour_core", "brain_tumour_edema")}
-"""By the lesion that parts belong to: the name of all its parts together, and the part around it that is left out."""
+"""By the lesion that parts belong to: what the parts that are tumour are called together, and the part around them."""
+
+
+class _Whole(NamedTuple):
+    """A lesion that is painted in parts only."""
+
+    name: str
+    parts: list[Structure]
+    around: list[Structure]
+    """Parts that belong to the lesion but not to its mask: edema."""
 
 
 def join_parts(labels: LabelMap, terms: Mapping[str, Term]) -> tuple[LabelMap, dict[str, Term]]:
     """The label map with a mask of each lesion that is painted in parts only: of a brain tumour without its edema.
 
-    The parts keep their masks. Without the whole, nobody could ask where the tumour is.
+    The parts keep their masks. Without the whole, nobody could ask where the tumour is. Pieces of the mask that the
+    lesion's other parts connect are one lesion: lesions are told apart, and numbered, by the connected parts of the
+    whole.
     """
     structures, layers, known = list(labels.structures), list(labels.layers), dict(terms)
-    for whole, (name, around) in _CORES.items():
-        parts = [s for s in labels.structures if s.name in terms and _is_part(terms[s.name], whole, around)]
-        if not parts or any(entry.canonical in (whole, name) for entry in terms.values()):
-            continue
-        joined = np.zeros_like(layers[parts[0].layer], dtype=np.uint8)
-        for part in parts:
-            joined[layers[part.layer] == part.value] = 1
-        layers.append(joined)
-        structures.append(Structure(parts[0].label, name, len(layers) - 1, 1))
-        known[name] = term(name)
+    for whole in _painted_in_parts(labels, terms):
+        layer, count = _numbered_by_whole(labels, whole)
+        layers.append(layer)
+        entry = term(whole.name, terms)
+        if entry.kind != "lesion":
+            entry = msgspec.structs.replace(entry, kind="lesion", known=True, ask_size=True)
+        in_one_piece = count == 1 and _pieces(labels, layer) == 1
+        for number in range(1, count + 1):
+            own = entry if in_one_piece else numbered_lesion(entry, number)
+            structures.append(Structure(whole.parts[0].label, own.name, len(layers) - 1, number))
+            known[own.name] = own
     return dataclasses.replace(labels, layers=tuple(layers), structures=tuple(structures)), known
 
 
-def _is_part(entry: Term, whole: str, around: str) -> bool:
-    return entry.kind == "lesion_part" and entry.part_of == whole and entry.canonical != around
+def _painted_in_parts(labels: LabelMap, terms: Mapping[str, Term]) -> list[_Whole]:
+    by_whole: dict[str, list[Structure]] = {}
+    for structure in labels.structures:
+        entry = terms.get(structure.name)
+        if entry is not None and entry.kind == "lesion_part" and entry.part_of:
+            by_whole.setdefault(entry.part_of, []).append(structure)
+    masks = {terms[s.name].canonical or s.name for s in labels.structures if s.name in terms}
+    result = []
+    for whole, members in by_whole.items():
+        name, outside = _CORES.get(whole, (whole, ""))
+        around = [s for s in members if outside and terms[s.name].canonical == outside]
+        parts = [s for s in members if s not in around]
+        if parts and not masks & {whole, name}:
+            result.append(_Whole(name, parts, around))
+    return result
+
+
+def _numbered_by_whole(labels: LabelMap, whole: _Whole) -> tuple[NDArray[np.uint8], int]:
+    """A layer of the lesion's mask, numbered by the connected parts of the lesion with what is around it."""
+    mask: NDArray[np.uint8] = np.zeros_like(labels.layers[whole.parts[0].layer], dtype=np.uint8)
+    for part in whole.parts:
+        mask[labels.mask(part)] = 1
+    extent = mask.copy(order="K")
+    for part in whole.around:
+        extent[labels.mask(part)] = 1
+    region = _region(labels, extent)
+    if len(region.component_voxels) > _MOST_PARTS:
+        return mask, 1
+    numbered, count = _numbered(region)
+    numbered = np.where(mask == 1, numbered, 0).astype(np.uint8)
+    present = [number for number in range(1, count + 1) if (numbered == number).any()]
+    sizes = {number: int(np.count_nonzero(numbered == number)) for number in present}
+    order = np.zeros(count + 1, dtype=np.uint8)
+    for new, old in enumerate(sorted(present, key=lambda number: (-sizes[number], number)), start=1):
+        order[old] = new
+    layer: NDArray[np.uint8] = np.empty_like(mask)
+    layer[...] = order[numbered]
+    return layer, len(present)
+
+
+def _region(labels: LabelMap, layer: NDArray[np.uint8]) -> Region:
+    return Regions(LabelMap(labels.grid, (layer,), (Structure(1, "lesion", 0, 1),)))["lesion"]
+
+
+def _pieces(labels: LabelMap, layer: NDArray[np.uint8]) -> int:
+    return len(_region(labels, layer).component_voxels)
 
 
 def split_lesions(labels: LabelMap, terms: Mapping[str, Term]) -> tuple[LabelMap, dict[str, Term]]:
     """The label map with every lesion mask of several parts replaced by `<family>_1`, `_2`, … from the largest down.
 
     Parts are 26-connected; equal sizes are ordered by place, from the head down, so that the order in which a
-    file stores its axes does not matter. Masks that already stand for single lesions are left alone.
+    file stores its axes does not matter. Masks that already stand for single lesions (they are numbered) are left
+    alone.
     """
-    lesions = [s for s in labels.structures if s.name in terms and lesion_family(s.name) == s.name]
+    lesions = [s for s in labels.structures if s.name in terms and _may_hold_several(s.name, terms)]
     if not lesions:
         return labels, dict(terms)
     regions = Regions(labels)
@@ -69,8 +126,19 @@ def split_lesions(labels: LabelMap, terms: Mapping[str, Term]) -> tuple[LabelMap
         for number in range(1, count + 1):
             name = f"{lesion.name}_{number}"
             structures.append(Structure(lesion.label, name, len(layers) - 1, number))
-            known[name] = msgspec.structs.replace(own, name=name, plain=f"{own.plain} {number}")
+            known[name] = numbered_lesion(own, number, name)
     return dataclasses.replace(labels, layers=tuple(layers), structures=tuple(structures)), known
+
+
+def _may_hold_several(name: str, terms: Mapping[str, Term]) -> bool:
+    """Whether a mask may be of several lesions: it is of a lesion, and has no number."""
+    return terms[name].kind == "lesion" and without_number(name) == name
+
+
+def numbered_lesion(family: Term, number: int, name: str = "") -> Term:
+    """The term of one of several lesions."""
+    own_name = name or f"{family.name}_{number}"
+    return msgspec.structs.replace(family, name=own_name, plain=f"{family.plain} {number}")
 
 
 def without_islands(region: Region, island_share: float) -> Region:
@@ -108,19 +176,6 @@ def _numbered(region: Region) -> tuple[NDArray[np.uint8], int]:
     number = np.zeros(count + 1, dtype=np.uint8)
     number[np.array(order) + 1] = np.arange(1, count + 1)
     return _layer_with(region, number[parts]), count
-
-
-def touches(region: Region, mask: NDArray[np.bool_]) -> bool:
-    """Whether a voxel of the structure shares a face with the mask."""
-    from scipy import ndimage
-
-    lo = [max(0, low - 1) for low in region.box_index.lo]
-    hi = [min(size, high + 1) for high, size in zip(region.box_index.hi, region.grid.shape)]
-    near = mask[tuple(slice(a, b) for a, b in zip(lo, hi))]
-    if not near.any():
-        return False
-    room = [(low - a, b - high) for a, low, b, high in zip(lo, region.box_index.lo, hi, region.box_index.hi)]
-    return bool((ndimage.binary_dilation(np.pad(region.crop(), room)) & near).any())
 
 
 def _layer_with(region: Region, crop: NDArray[Any]) -> NDArray[np.uint8]:

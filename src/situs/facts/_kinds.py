@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from situs.anatomy import lesion_family
 from situs.errors import SitusError
 from situs.facts._ledger import Ledger, kind
 from situs.facts._record import Fact
-from situs.measure import boundary_distance_mm, gap_mm, precedence, right_shares
+from situs.measure import boundary_distance_mm, eroded_contact_mm2, gap_mm, precedence, reach_mm, right_shares, turned
 from situs.space import AXES, Axis, Side
 
-__all__ = ["is_cut", "number", "numbers", "span"]
+__all__ = ["box_slack_mm", "is_cut", "number", "numbers", "span"]
 
 _STAIRCASE = 1.5
 """Mean ratio of a voxel staircase's area to the smooth surface it stands for, over all directions."""
@@ -59,7 +59,7 @@ def _components(ledger: Ledger, name: str) -> Fact:
 @kind("touches_border")
 def _touches_border(ledger: Ledger, name: str) -> Fact:
     cut = ledger.regions[name].touches_border
-    return ledger.record("touches_border", (name,), cut, flags=("cut",) if ledger.is_cut(name) else ())
+    return ledger.record("touches_border", (name,), cut, flags=ledger.cut_flags(name))
 
 
 @kind("volume")
@@ -77,14 +77,13 @@ def _volume(ledger: Ledger, name: str) -> Fact:
         unit="mL",
         interval=(max(0.0, region.volume_ml - slack), region.volume_ml + slack),
         parameters={"surface_mm": error.surface_mm, "volume_percent": error.volume_percent},
-        flags=("cut",) if ledger.is_cut(name) else (),
+        flags=ledger.cut_flags(name),
     )
 
 
 @kind("centroid")
 def _centroid(ledger: Ledger, name: str) -> Fact:
-    region, slack = ledger.regions[name], ledger.slack_mm()
-    centre = region.centroid_mm
+    centre, slack = ledger.main_region(name).centroid_mm, ledger.slack_mm()
     return ledger.record(
         "centroid",
         (name,),
@@ -92,11 +91,11 @@ def _centroid(ledger: Ledger, name: str) -> Fact:
         unit="mm",
         interval=(*(centre - slack), *(centre + slack)),
         parameters={"surface_mm": ledger.annotation.surface_mm},
-        flags=("cut",) if ledger.is_cut(name) else (),
+        flags=ledger.cut_flags(name),
     )
 
 
-def _box_slack_mm(ledger: Ledger) -> tuple[np.ndarray, np.ndarray]:
+def box_slack_mm(ledger: Ledger) -> tuple[np.ndarray, np.ndarray]:
     """How far a face of a box may truly lie further in and further out, along x, y, z.
 
     In by half a voxel, out by a whole one: a tip that passes between voxel centres leaves no voxel behind.
@@ -108,8 +107,13 @@ def _box_slack_mm(ledger: Ledger) -> tuple[np.ndarray, np.ndarray]:
 
 @kind("box")
 def _box(ledger: Ledger, name: str) -> Fact:
-    region, (inwards, outwards) = ledger.regions[name], _box_slack_mm(ledger)
-    lo, hi = np.array(region.box_mm.lo_mm), np.array(region.box_mm.hi_mm)
+    """Box of the main part; `islands` if those that were set aside lie outside it."""
+    inwards, outwards = box_slack_mm(ledger)
+    (lo, hi), (all_lo, all_hi) = (
+        (np.array(region.box_mm.lo_mm), np.array(region.box_mm.hi_mm))
+        for region in (ledger.main_region(name), ledger.regions[name])
+    )
+    stray = bool((all_lo < lo - outwards).any() or (all_hi > hi + outwards).any())
     return ledger.record(
         "box",
         (name,),
@@ -117,14 +121,13 @@ def _box(ledger: Ledger, name: str) -> Fact:
         unit="mm",
         interval=(*(lo - outwards), *(hi - inwards), *(lo + inwards), *(hi + outwards)),
         parameters={"surface_mm": ledger.annotation.surface_mm},
-        flags=("cut",) if ledger.is_cut(name) else (),
+        flags=(*ledger.cut_flags(name), *(("islands",) if stray else ())),
     )
 
 
 def _by_size(ledger: Ledger, family: str) -> list[Fact]:
     """Volumes of a patient's lesions of one family (`*`: of all), the largest first."""
-    families = {name: lesion_family(name) for name in ledger.structures}
-    names = [name for name, own in families.items() if own is not None and family in (own, "*")]
+    names = [name for own, members in ledger.families.items() if family in (own, "*") for name in members]
     return sorted((ledger.fact("volume", name) for name in names), key=lambda f: (-number(f), f.subjects))
 
 
@@ -165,10 +168,16 @@ def _volume_ratio(ledger: Ledger, a: str, b: str) -> Fact:
     )
 
 
+def _step_mm(ledger: Ledger, a: str, b: str) -> NDArray[np.float64]:
+    """From the centroid of b's main part to that of a's."""
+    step: NDArray[np.float64] = ledger.main_region(a).centroid_mm - ledger.main_region(b).centroid_mm
+    return step
+
+
 @kind("centre_distance")
 def _centre_distance(ledger: Ledger, a: str, b: str) -> Fact:
     first, second = ledger.fact("centroid", a), ledger.fact("centroid", b)
-    step = ledger.regions[a].centroid_mm - ledger.regions[b].centroid_mm
+    step = _step_mm(ledger, a, b)
     distance = float(np.linalg.norm(step))
     along = np.abs(step) / distance if distance > 0 else np.ones(3) / math.sqrt(3.0)
     slack = 2.0 * float(along @ ledger.slack_mm())
@@ -190,6 +199,18 @@ def _touching(ledger: Ledger, a: str, b: str) -> Fact:
 @kind("contact_area")
 def _contact_area(ledger: Ledger, a: str, b: str) -> Fact:
     return ledger.record("contact_area", (a, b), ledger.contacts.area_mm2(a, b), unit="mm²")
+
+
+@kind("eroded_contact")
+def _eroded_contact(ledger: Ledger, a: str, b: str) -> Fact:
+    """Area of contact of the main parts that is left when either of them loses a voxel all around.
+
+    Masks that only abut, as labels that exclude each other do, have none left: half a voxel decides on their contact.
+    """
+    first, second = ledger.main_region(a), ledger.main_region(b)
+    touching = ledger.fact("touching", a, b)
+    area = eroded_contact_mm2(first, second) if touching.value else 0.0
+    return ledger.record("eroded_contact", (a, b), area, unit="mm²", inputs=(touching,))
 
 
 def _boundary_slack(ledger: Ledger) -> float:
@@ -230,7 +251,8 @@ def _main_gap(ledger: Ledger, a: str, b: str) -> Fact:
 @kind("enveloping")
 def _enveloping(ledger: Ledger, a: str, b: str) -> Fact:
     """Whether one structure's box holds the other's, so that no direction between them makes sense."""
-    boxes = [np.array([ledger.regions[n].box_mm.lo_mm, ledger.regions[n].box_mm.hi_mm]) for n in (a, b)]
+    regions = [ledger.main_region(name) for name in (a, b)]
+    boxes = [np.array([region.box_mm.lo_mm, region.box_mm.hi_mm]) for region in regions]
 
     def holds(outer: np.ndarray, inner: np.ndarray) -> bool:
         return bool((outer[0] <= inner[0]).all() and (outer[1] >= inner[1]).all())
@@ -257,7 +279,7 @@ def _right_share(ledger: Ledger, name: str) -> Fact:
             "rotation_degrees": degrees,
             "side_basis": ledger.side_basis,
         },
-        flags=("cut",) if ledger.is_cut(name) else (),
+        flags=ledger.cut_flags(name),
     )
 
 
@@ -277,17 +299,26 @@ def _side(ledger: Ledger, name: str) -> Fact:
 def _register_axis(axis: Axis) -> None:
     @kind(f"extent.{axis}")
     def _extent(ledger: Ledger, name: str) -> Fact:
-        box = ledger.fact("box", name)
-        size = ledger.regions[name].box_mm.extent_mm[axis.world_index]
-        inwards, outwards = (2.0 * float(slack[axis.world_index]) for slack in _box_slack_mm(ledger))
-        interval = (max(0.0, size - inwards), size + outwards)
-        return ledger.record(f"extent.{axis}", (name,), size, unit="mm", interval=interval, inputs=(box,))
+        """Length of the main part along the axis, over turns of the patient."""
+        box, region = ledger.fact("box", name), ledger.main_region(name)
+        degrees = ledger.recipe.truth.rotation_degrees
+        widths = np.diff(reach_mm(region, turned(np.eye(3)[axis.world_index], degrees)), axis=1)
+        inwards, outwards = (2.0 * float(slack[axis.world_index]) for slack in box_slack_mm(ledger))
+        return ledger.record(
+            f"extent.{axis}",
+            (name,),
+            region.box_mm.extent_mm[axis.world_index],
+            unit="mm",
+            interval=(max(0.0, float(widths.min()) - inwards), float(widths.max()) + outwards),
+            parameters={"rotation_degrees": degrees},
+            inputs=(box,),
+        )
 
     @kind(f"gap.{axis}")
     def _gap(ledger: Ledger, a: str, b: str) -> Fact:
         """Signed step from b's centroid to a's along the axis; positive is right, anterior, superior."""
         first, second = ledger.fact("centroid", a), ledger.fact("centroid", b)
-        step = ledger.regions[a].centroid_mm - ledger.regions[b].centroid_mm
+        step = _step_mm(ledger, a, b)
         value = float(step[axis.world_index])
         slack = 2.0 * float(ledger.slack_mm()[axis.world_index])
         length = float(np.linalg.norm(step))
@@ -308,7 +339,6 @@ def _register_axis(axis: Axis) -> None:
     def _precedence(ledger: Ledger, a: str, b: str) -> Fact:
         """P(random voxel of a lies further along the axis than a random voxel of b), over turns of the patient."""
         found = precedence(ledger.histograms(a, axis), ledger.histograms(b, axis))
-        cut = ledger.is_cut(a) or ledger.is_cut(b)
         return ledger.record(
             f"precedence.{axis}",
             (a, b),
@@ -316,14 +346,14 @@ def _register_axis(axis: Axis) -> None:
             unit="fraction",
             interval=(found.lowest, found.highest),
             parameters={"rotation_degrees": ledger.recipe.truth.rotation_degrees},
-            flags=("cut",) if cut else (),
+            flags=ledger.cut_flags(a, b),
         )
 
     @kind(f"angle.{axis}")
     def _angle(ledger: Ledger, a: str, b: str) -> Fact:
         """Angle between the step from b to a and the axis, 0–90°."""
         first, second = ledger.fact("centroid", a), ledger.fact("centroid", b)
-        step = ledger.regions[a].centroid_mm - ledger.regions[b].centroid_mm
+        step = _step_mm(ledger, a, b)
         length = float(np.linalg.norm(step))
         value = math.degrees(math.acos(min(1.0, abs(step[axis.world_index]) / length))) if length > 0 else 90.0
         turn = ledger.recipe.truth.rotation_degrees

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from situs.anatomy import Naming
 from situs.facts._kinds import number
 from situs.facts._ledger import Ledger, kind
 from situs.facts._record import Fact
+from situs.measure import reach_mm, turned
 from situs.space import Axis
 
 __all__: list[str] = []
@@ -77,18 +80,20 @@ def _holder_side(ledger: Ledger, lesion: str) -> Fact:
 
 @kind("height_in")
 def _height_in(ledger: Ledger, inner: str, outer: str) -> Fact:
-    """How high a structure's centre lies in another: 0 at its lowest point, 1 at its highest."""
+    """How high a structure's centre lies in another: 0 at its lowest point, 1 at its highest; over turns of the
+    patient."""
     z = Axis.SUPERIOR_INFERIOR.world_index
     box, centre = ledger.fact("box", outer), ledger.fact("centroid", inner)
-    low = ledger.regions[outer].box_mm.lo_mm[z]
-    extent = ledger.regions[outer].box_mm.extent_mm[z]
-    value = (float(ledger.regions[inner].centroid_mm[z]) - low) / extent
-    slack = 2.0 * float(ledger.slack_mm()[z]) / extent
+    directions = turned(np.eye(3)[z], ledger.recipe.truth.rotation_degrees)
+    low, high = reach_mm(ledger.main_region(outer), directions).T
+    heights = (directions @ ledger.main_region(inner).centroid_mm - low) / (high - low)
+    slack = 2.0 * float(ledger.slack_mm()[z]) / float((high - low).min())
     return ledger.record(
         "height_in",
         (inner, outer),
-        value,
+        float(heights[0]),
         unit="fraction",
-        interval=(value - slack, value + slack),
+        interval=(float(heights.min()) - slack, float(heights.max()) + slack),
+        parameters={"rotation_degrees": ledger.recipe.truth.rotation_degrees},
         inputs=(box, centre),
     )

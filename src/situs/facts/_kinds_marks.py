@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs._files import digest
-from situs.anatomy import lesion_family
 from situs.facts._kinds import numbers
 from situs.facts._ledger import Ledger, kind
 from situs.facts._mark_kin import kin, nested
@@ -95,7 +94,7 @@ def _slices(ledger: Ledger, kinds: tuple[str, ...] = ()) -> list[dict[str, NDArr
     wanted = {
         name
         for name in ledger.structures
-        if lesion_family(name) is None and (not kinds or ledger.terms[name].kind in kinds)
+        if ledger.family(name) is None and (not kinds or ledger.terms[name].kind in kinds)
     }
     return [{n: points for n, points in found.items() if n in wanted} for found in ledger.mark_sites.values()]
 

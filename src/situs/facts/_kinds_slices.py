@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from situs.facts._cut import cut_through
 from situs.facts._kinds import numbers
 from situs.facts._ledger import Ledger, kind
 from situs.facts._record import Fact
+from situs.measure import Region, reach_mm, turned
 from situs.space import Axis, Grid
 
 __all__ = ["axial_axis", "axial_spacing_mm", "has_axial_slices", "spanned"]
@@ -34,38 +37,76 @@ def has_axial_slices(grid: Grid) -> bool:
 
 @kind("slice_span")
 def _slice_span(ledger: Ledger, name: str) -> Fact:
-    """First and last axial slice that show it, counted from 0 at the feet; `gaps` if it is missing in between."""
-    region, grid = ledger.regions[name], ledger.regions.grid
+    """First and last axial slice that show its main part, counted from 0 at the feet, over turns of the patient about
+    its own centre; `gaps` if it is missing in between, `islands` if those that were set aside lie on other slices."""
+    region, grid = ledger.main_region(name), ledger.regions.grid
     axis, downwards = axial_axis(grid)
-    first, end = region.slice_span(axis)
-    if downwards:
-        first, end = grid.shape[axis] - end, grid.shape[axis] - first
+    (first, end), (all_first, all_end) = (
+        _from_the_feet(one.slice_span(axis), grid, axis, downwards=downwards) for one in (region, ledger.regions[name])
+    )
     spacing = axial_spacing_mm(grid)
     by_grid = ledger.grid_error_mm / spacing
     inwards, outwards = (max(least + by_grid, ledger.annotation.surface_mm / spacing) for least in (0.5, 1.0))
-    flags = [flag for flag, holds in (("cut", ledger.is_cut(name)), ("gaps", _gaps(ledger, name, axis))) if holds]
+    shorter, longer = _turned_ends(ledger, name)
+    stray = all_first < first - outwards or all_end > end + outwards
+    flags = [flag for flag, holds in (("gaps", _gaps(region, axis)), ("islands", stray)) if holds]
     return ledger.record(
         "slice_span",
         (name,),
         (float(first), float(end - 1)),
         unit="slice",
-        interval=(first - outwards, end - 1 - inwards, first + inwards, end - 1 + outwards),
-        parameters={"surface_mm": ledger.annotation.surface_mm},
-        flags=tuple(flags),
+        interval=(
+            first - outwards - longer[0],
+            end - 1 - inwards - shorter[1],
+            first + inwards + shorter[0],
+            end - 1 + outwards + longer[1],
+        ),
+        parameters={
+            "surface_mm": ledger.annotation.surface_mm,
+            "rotation_degrees": ledger.recipe.truth.rotation_degrees,
+        },
+        flags=(*ledger.cut_flags(name), *flags),
     )
 
 
-def _gaps(ledger: Ledger, name: str, axis: int) -> bool:
-    boxes = ledger.regions[name].slice_boxes(axis)
-    return bool(np.any(np.diff(boxes.index) > 1))
+def _from_the_feet(slices: tuple[int, int], grid: Grid, axis: int, *, downwards: bool) -> tuple[int, int]:
+    first, end = slices
+    return (grid.shape[axis] - end, grid.shape[axis] - first) if downwards else (first, end)
+
+
+def _upwards(grid: Grid) -> NDArray[np.float64]:
+    """Unit vector across the axial slices, towards the head."""
+    axis, downwards = axial_axis(grid)
+    normal: NDArray[np.float64] = np.linalg.inv(grid.affine.linear)[axis] * (-1.0 if downwards else 1.0)
+    return normal / np.linalg.norm(normal)
+
+
+def _turned_ends(ledger: Ledger, name: str) -> tuple[tuple[float, float], tuple[float, float]]:
+    """By how many slices the lower and the upper end may lie nearer to the centre, and farther from it, when the
+    patient turns."""
+    region = ledger.main_region(name)
+    directions = turned(_upwards(region.grid), ledger.recipe.truth.rotation_degrees)
+    reach = reach_mm(region, directions) - (directions @ region.centroid_mm)[:, None]
+    below, above = -reach[:, 0], reach[:, 1]
+    spacing = axial_spacing_mm(region.grid)
+    shorter = tuple(float(end[0] - end.min()) / spacing for end in (below, above))
+    longer = tuple(float(end.max() - end[0]) / spacing for end in (below, above))
+    return (shorter[0], shorter[1]), (longer[0], longer[1])
+
+
+def _gaps(region: Region, axis: int) -> bool:
+    return bool(np.any(np.diff(region.slice_boxes(axis).index) > 1))
 
 
 @kind("ends_beyond")
 def _ends_beyond(ledger: Ledger, name: str) -> Fact:
-    """Which ends of a structure the scan does not show: `top`, `bottom`, `top+bottom`, or empty."""
-    axis, downwards = axial_axis(ledger.regions.grid)
-    first, end = ledger.regions[name].slice_span(axis)
-    low, high = first == 0, end == ledger.regions.grid.shape[axis]
+    """Which ends of a structure the scan does not show: `top`, `bottom`, `top+bottom`, or empty.
+
+    Only where the first or last slice cuts through it at a large section: an organ whose tip grazes the slice
+    may end there."""
+    region = ledger.main_region(name)
+    axis, downwards = axial_axis(region.grid)
+    low, high = cut_through(region, axis, ledger.recipe.cut)
     top, bottom = (low, high) if downwards else (high, low)
     ends = [word for word, beyond in (("top", top), ("bottom", bottom)) if beyond]
     return ledger.record("ends_beyond", (name,), "+".join(ends))

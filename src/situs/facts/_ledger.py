@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import Doubt, Suspicion, Term, lesion_family, organs_in_parts, term, wholes
+from situs.anatomy import Doubt, Suspicion, Term, family_term, lesion_family, organs_in_parts, term, wholes
 from situs.anatomy.plausible import judge
 from situs.errors import SitusError, did_you_mean
-from situs.facts._instances import join_parts, split_lesions, together, touches, without_islands
+from situs.facts._cut import Cut, Surroundings, cut_of
+from situs.facts._instances import join_parts, split_lesions, together, without_islands
 from situs.facts._midlines import find_midline
 from situs.facts._pairs import split_pairs
 from situs.facts._recipe import Recipe
@@ -20,7 +21,7 @@ from situs.facts._record import Fact, FactValue, Measured, fact_id
 from situs.measure import Contacts, Midline, Region, Regions, Spine, contacts
 from situs.measure._directions import Histogram, histograms
 from situs.space import Axis
-from situs.volumes import LabelMap
+from situs.volumes import LabelMap, padding_of
 
 if TYPE_CHECKING:
     from situs.facts._mark_sites import Mark, Sites
@@ -61,16 +62,18 @@ class Ledger:
         annotation: str,
         side_basis: str,
         terms: Mapping[str, Term],
-        padding: NDArray[np.bool_] | None = None,
+        image: NDArray[Any] | None = None,
         brain: NDArray[np.bool_] | None = None,
+        cuts: Mapping[str, Cut] | None = None,
         single_lesions: bool = True,
         ct: NDArray[Any] | None = None,
         trusted: Collection[str] = (),
     ) -> None:
-        """`padding`: voxels outside the reconstructed field; `brain`: voxels of the brain, of a head stripped of its
-        skull; `single_lesions`: a mask of several lesions, or of both organs of a pair, is split, and the parts of a
-        lesion are joined; `ct`: the values of a CT, which tell whether the masks lie on their tissues; `trusted`: what
-        the user vouches for, though it looks wrong (`ALL`, a doubt, or a structure)."""
+        """`image`: values on the grid of the labels, which tell where the scan ends; `brain`: voxels of the brain, of a
+        head stripped of its skull; `cuts`: how structures are cut, where that is known already; `single_lesions`: a
+        mask of several lesions, or of both organs of a pair, is split, and the parts of a lesion are joined; `ct`: the
+        values of a CT, which tell whether the masks lie on their tissues; `trusted`: what the user vouches for, though
+        it looks wrong (`ALL`, a doubt, or a structure)."""
         self.grid_error_mm = labels.grid_error_mm
         """How far the files' grids differ: every boundary is uncertain by so much more."""
         if single_lesions:
@@ -87,18 +90,19 @@ class Ledger:
         """Whether every instance is known to be annotated, whatever the vocabulary says (phantoms)."""
         self.side_basis = side_basis
         """`affine`, or `undeclared` when the file states no orientation: then sides are unknown."""
-        self.organs_in_parts = organs_in_parts(terms)
+        own = {name: terms[name] for name in self.regions.structures}
+        self.organs_in_parts = organs_in_parts(own)
         """Organs that are annotated in parts only, and the parts. They are no structures of the series, but may hold a
         lesion."""
-        self.terms = {**terms, **{organ: term(organ) for organ in self.organs_in_parts}}
+        self.terms = {**own, **{organ: term(organ) for organ in self.organs_in_parts}}
         for organ in self.organs_in_parts:
             self.regions.add_later(organ, functools.partial(self._join, organ))
         self._facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
         self.trusted = frozenset(trusted)
         self._ct = ct
-        self._padding = padding
+        self._image = image
         self._brain = brain
-        self._cut: dict[str, bool] = {}
+        self._cut: dict[str, Cut] = dict(cuts or {})
         self._left_out: dict[str, tuple[str, ...]] = {}
         self._together: set[str] = set()
         self._main: dict[str, Region] = {}
@@ -161,6 +165,24 @@ class Ledger:
         """Names of the structures in the series, sorted."""
         return sorted(self.regions.structures)
 
+    def family(self, name: str) -> str | None:
+        """The family of a lesion (`liver_lesion` of `liver_lesion_2`); None if the structure is no lesion."""
+        return lesion_family(name, self.terms)
+
+    @functools.cached_property
+    def families(self) -> dict[str, list[str]]:
+        """The lesions of each family, by name."""
+        result: dict[str, list[str]] = {}
+        for name in self.structures:
+            family = self.family(name)
+            if family is not None:
+                result.setdefault(family, []).append(name)
+        return dict(sorted(result.items()))
+
+    def family_term(self, family: str) -> Term:
+        """What a lesion family is called and part of, by the terms of its lesions."""
+        return family_term(family, (self.terms[name] for name in self.families.get(family, ())))
+
     @functools.cached_property
     def organs(self) -> list[str]:
         """Whole organs that may hold a lesion, sorted: annotated as one, or in all their parts."""
@@ -179,13 +201,31 @@ class Ledger:
         """The structures that make up an organ: itself, or the parts it is annotated in."""
         return self.organs_in_parts.get(organ, (organ,))
 
-    def is_cut(self, name: str) -> bool:
-        """Whether the structure goes on beyond the scan: it touches the array's border or the padding around it."""
+    @functools.cached_property
+    def surroundings(self) -> Surroundings:
+        """What lies around the structures."""
+        padding = padding_of(self._image) if self._image is not None else None
+        return Surroundings(self.regions.labels, padding, self._image)
+
+    def cut(self, name: str) -> Cut:
+        """Whether and how the structure goes on beyond what its mask shows."""
         if name not in self._cut:
-            region = self.regions[name]
-            beside = self._padding is not None and touches(region, self._padding)
-            self._cut[name] = region.touches_border or beside
+            main = self.main_region(name)
+            self._cut[name] = cut_of(
+                self.regions[name], main, self.surroundings, self.recipe.cut, exact=self.exhaustive
+            )
         return self._cut[name]
+
+    def is_cut(self, name: str) -> bool:
+        """Whether the structure goes on beyond what its mask shows, so that its size is a lower bound."""
+        return self.cut(name) is not Cut.NOT
+
+    def cut_flags(self, *names: str) -> tuple[str, ...]:
+        """Flags of a fact about these structures: `cut` if any is, and `through` if every cut one is for sure."""
+        cuts = [cut for name in names if (cut := self.cut(name)) is not Cut.NOT]
+        if not cuts:
+            return ()
+        return ("cut", "through") if all(cut is Cut.THROUGH for cut in cuts) else ("cut",)
 
     def lesions_left_out(self, organ: str) -> tuple[str, ...]:
         """The organ's lesions that its mask leaves out, so that the mask alone is not the whole organ."""
@@ -202,7 +242,7 @@ class Ledger:
         """Whether it is a lesion of this organ: the organ holds it, or its name says so and it touches no like organ
         more."""
         entry, own = self.terms[lesion], self.terms[organ]
-        if own.kind != "organ" or (lesion_family(lesion) is None and entry.kind != "finding"):
+        if own.kind != "organ" or (self.family(lesion) is None and entry.kind != "finding"):
             return False
         if self._is_part_of_organ(organ):
             return self.fact("organ_part_of", lesion).value == organ

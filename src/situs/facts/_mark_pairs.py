@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs._files import digest
-from situs.anatomy import lesion_family
 from situs.facts._mark_kin import kin_table
 from situs.facts._mark_sites import Mark
 
@@ -45,7 +44,7 @@ def same_marks(ledger: Ledger) -> list[list[Mark]]:
     wanted = np.stack([np.arange(MARKS), *(rng.permutation(MARKS) for _ in range(_CUES - 1))], axis=1)
     best: list[dict[str, Found]] = [{} for _ in range(MARKS)]
     for found in ledger.mark_sites.values():
-        names = sorted((n for n in found if lesion_family(n) is None), key=lambda name: _place(found[name]))
+        names = sorted((n for n in found if ledger.family(n) is None), key=lambda name: _place(found[name]))
         if len(names) < MARKS:
             continue
         sites = np.array([found[name][np.linspace(0, len(found[name]) - 1, _POINTS).astype(int)] for name in names])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import lesion_family, wholes
+from situs.anatomy import wholes
 from situs.facts._kinds_slices import axial_axis
 from situs.measure import Region
 from situs.space import IndexPoints
@@ -36,7 +36,7 @@ def mark_sites(ledger: Ledger) -> Sites:
     """Every site on the slices that are tried: spread over the organs, and through the middle of each lesion."""
     if ledger.regions.grid.affine.is_sheared:
         return {}
-    lesions = [name for name in ledger.structures if lesion_family(name)]
+    lesions = [name for name in ledger.structures if ledger.family(name)]
     named = [name for name in ledger.structures if ledger.terms[name].kind in _HOLDERS and name not in lesions]
     holders = [name for name in named if not _envelops(ledger, name, named)]
     need = needed_depth_mm(ledger)

@@ -22,7 +22,7 @@ def find_midline(
 ) -> Midline | None:
     """Through the vertebrae if two or more are there, else the middles of two or more whole positional pairs, else,
     in a head stripped of its skull, the plane that halves the brain (known to `off_mm`)."""
-    spine = [regions[name].centroid_mm for name in sorted(regions.structures) if is_spine(name)]
+    spine = [regions[name].centroid_mm for name in sorted(regions.structures) if is_spine(name, terms)]
     if len(spine) >= 2:
         return Midline(spine, "spine")
     middles = []
@@ -34,7 +34,7 @@ def find_midline(
             middles.append((regions[name].centroid_mm + regions[partner].centroid_mm) / 2)
     if len(middles) >= 2:
         return Midline(middles, "paired organs")
-    if brain is not None and any(map(is_head, regions.structures)):
+    if brain is not None and any(is_head(name, terms) for name in regions.structures):
         return _halving(brain, regions.grid, off_mm)
     return None
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import Naming, Term, lesion_family, term
+from situs.anatomy import Naming, Term, term
 from situs.facts._recipe import Truth
 from situs.measure import Region, Regions
 from situs.space import IndexPoints
@@ -56,7 +56,7 @@ def _halves(name: str, terms: Mapping[str, Term]) -> tuple[str, str] | None:
 
 
 def _belongs(lesion: Term, organ: Term) -> bool:
-    return lesion_family(lesion.name) is not None and lesion.part_of == organ.canonical
+    return lesion.kind == "lesion" and lesion.part_of == organ.canonical
 
 
 def _sided(organ: Region, lesions: list[Region], truth: Truth) -> NDArray[np.uint8] | None:

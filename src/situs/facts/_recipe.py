@@ -13,7 +13,7 @@ from situs._numbers import number_problems
 from situs.errors import SitusError, did_you_mean
 from situs.facts._recipe_boxes import BoxRules
 
-__all__ = ["AnnotationError", "Recipe", "Truth", "load_recipe"]
+__all__ = ["AnnotationError", "CutRules", "Recipe", "Truth", "TwinRules", "load_recipe"]
 
 
 class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,6 +58,20 @@ class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     far_centres_mm: float = 200.0
 
 
+class CutRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When a structure counts as cut though its mask does not touch the limit of the scan."""
+
+    near_mm: float = 5.0
+    near_voxels: int = 4
+    depth_mm: float = 20.0
+    blunt_margin: float = 0.2
+    flat_share: float = 0.5
+    flat_margin: float = 0.25
+    flat_most: int = 6
+    neighbour_share: float = 0.5
+    same_tissue_share: float = 0.6
+
+
 class AnnotationError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How far annotation of one kind may err."""
 
@@ -67,6 +81,15 @@ class AnnotationError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def moved(self, distance_mm: float) -> AnnotationError:
         """The same error with the surface so much less certain."""
         return msgspec.structs.replace(self, surface_mm=self.surface_mm + distance_mm)
+
+
+class TwinRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How questions of the headline are grouped over patients."""
+
+    fewest: int = 3
+    """A text is asked of at least so many patients of a split: of two, each would be told from the other too easily."""
+    together: int = 4
+    """About so many items with the same words and options are one group of twins."""
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,6 +104,8 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Share of each class of question in the headline that is aimed at."""
     splits: dict[str, float]
     boxes: BoxRules = BoxRules()
+    twins: TwinRules = TwinRules()
+    cut: CutRules = CutRules()
 
     def annotation_error(self, kind: str) -> AnnotationError:
         """The error of one way of annotating."""

@@ -10,11 +10,12 @@ import msgspec
 from situs.anatomy import Vocabulary, load_vocabulary
 from situs.errors import SitusError, did_you_mean
 from situs.facts._details import StructureDetails, details_of
-from situs.facts._kinds import number
+from situs.facts._kinds import box_slack_mm, number
 from situs.facts._ledger import Ledger
 from situs.facts._recipe import load_recipe
-from situs.space import AXES
-from situs.volumes import StudySource, brain_of, find_study, modality_of, open_labels, open_volume, padding_of
+from situs.measure import Region
+from situs.space import AXES, Axis
+from situs.volumes import StudySource, brain_of, find_study, open_labels, open_volume
 
 __all__ = ["MeasuredFile", "MeasuredPair", "MeasuredStructure", "measure_file"]
 
@@ -39,7 +40,8 @@ class MeasuredStructure(msgspec.Struct, frozen=True):
     extent_mm_interval: dict[str, tuple[float, float]]
     touches_border: bool
     cut: bool
-    """Whether it goes on beyond the scan: at the array's border, or at the padding that the image shows."""
+    """Whether it goes on beyond what its mask shows: it touches the array's border or padding, ends bluntly near them,
+    or stops at a plane beyond which the image shows the same tissue."""
     components: int
     details: StructureDetails | None = None
     """With `--details` only."""
@@ -90,6 +92,7 @@ def measure_file(
     image = image.onto(source.grid) if image is not None else None
     values = image.array() if image is not None else None
     labels = source.load()
+    labels = labels.renamed(vocabulary.rules.renamed({s.label: s.name for s in labels.structures}))
     if image is not None:
         labels = labels.beside(image.grid)
     ledger = Ledger(
@@ -101,7 +104,7 @@ def measure_file(
         annotation=annotation,
         side_basis=source.orientation_basis,
         terms={s.name: vocabulary.term(s.name) for s in labels.structures},
-        padding=padding_of(values) if values is not None and modality_of(values) == "ct" else None,
+        image=values,
         brain=brain_of(values, labels.grid.affine.voxel_volume_mm3) if values is not None else None,
         single_lesions=False,
     )
@@ -113,12 +116,13 @@ def measure_file(
 
 
 def _vocabulary(names: str | None, study: StudySource | None) -> Vocabulary:
-    """The given name map, else what the layout of the study tells."""
-    if names is not None or study is None:
-        return load_vocabulary(names)
-    if study.vocabulary is not None:
-        return load_vocabulary(study.vocabulary)
-    return Vocabulary(study.layout, study.names or {})
+    """The given name map, laid over what the layout of the study tells."""
+    told = Vocabulary("none", {})
+    if study is not None and study.vocabulary is not None:
+        told = load_vocabulary(study.vocabulary)
+    elif study is not None:
+        told = Vocabulary(study.layout, study.names or {})
+    return told if names is None else load_vocabulary(names).over(told.labels)
 
 
 def _pairs(ledger: Ledger, pairs: str | None) -> list[tuple[str, str]]:
@@ -139,23 +143,23 @@ def _pairs(ledger: Ledger, pairs: str | None) -> list[tuple[str, str]]:
 
 def _structure(ledger: Ledger, name: str, details: bool) -> MeasuredStructure:
     region = ledger.regions[name]
-    facts = {kind: ledger.fact(kind, name) for kind in ("volume", "centroid", *(f"extent.{axis}" for axis in AXES))}
-    lo_x, lo_y, lo_z, hi_x, hi_y, hi_z = facts["centroid"].interval or (0.0,) * 6
+    volume = ledger.fact("volume", name)
     x, y, z = (float(v) for v in region.centroid_mm)
+    slack_x, slack_y, slack_z = (float(v) for v in ledger.slack_mm())
     side = ledger.terms[name].side
     return MeasuredStructure(
         label=region.structure.label,
         name=name,
         side=None if side is None else side.value,
         voxels=region.voxels,
-        volume_ml=number(facts["volume"]),
-        volume_ml_interval=_bounds(facts["volume"].interval),
+        volume_ml=number(volume),
+        volume_ml_interval=_bounds(volume.interval),
         centroid_mm=(x, y, z),
-        centroid_mm_interval=((lo_x, lo_y, lo_z), (hi_x, hi_y, hi_z)),
+        centroid_mm_interval=((x - slack_x, y - slack_y, z - slack_z), (x + slack_x, y + slack_y, z + slack_z)),
         box_mm=(region.box_mm.lo_mm, region.box_mm.hi_mm),
         box_index=(region.box_index.lo, region.box_index.hi),
-        extent_mm={axis.value: number(facts[f"extent.{axis}"]) for axis in AXES},
-        extent_mm_interval={axis.value: _bounds(facts[f"extent.{axis}"].interval) for axis in AXES},
+        extent_mm={axis.value: region.box_mm.extent_mm[axis.world_index] for axis in AXES},
+        extent_mm_interval={axis.value: _extent_interval(ledger, region, axis) for axis in AXES},
         touches_border=region.touches_border,
         cut=ledger.is_cut(name),
         components=len(region.component_voxels),
@@ -181,6 +185,13 @@ def _pair(ledger: Ledger, a: str, b: str) -> MeasuredPair:
         direction={axis: None if value is None else str(value) for axis, value in directions.items()},
         direction_probability={axis.value: number(ledger.fact(f"precedence.{axis}", a, b)) for axis in AXES},
     )
+
+
+def _extent_interval(ledger: Ledger, region: Region, axis: Axis) -> tuple[float, float]:
+    """How long the structure may be as it lies in the scan; a question's interval covers the patient's pose as well."""
+    length = region.box_mm.extent_mm[axis.world_index]
+    inwards, outwards = (2.0 * float(slack[axis.world_index]) for slack in box_slack_mm(ledger))
+    return max(0.0, length - inwards), length + outwards
 
 
 def _bounds(interval: tuple[float, ...] | None) -> tuple[float, float]:

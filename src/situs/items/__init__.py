@@ -4,6 +4,7 @@ from situs.items._average import AverageAnatomy
 from situs.items._candidates import Candidate, candidates
 from situs.items._gate import pose
 from situs.items._graded import GRADED, graded_questions, pose_grades, scale_tags
+from situs.items._marked import lettered
 from situs.items._mix import class_of
 from situs.items._posed import NotAsked, Posed, Question, Task
 from situs.items._record import (
@@ -30,7 +31,8 @@ from situs.items._record import (
     mark_label,
     marks_of,
 )
-from situs.items._twins import Outline, Placement, arrange, lettered, outline, place
+from situs.items._twin_check import Twins
+from situs.items._twins import Outline, Placement, arrange, outline, place
 from situs.items.tasks import TASKS, choose_tasks
 
 __all__ = [
@@ -59,6 +61,7 @@ __all__ = [
     "Step",
     "Task",
     "Text",
+    "Twins",
     "YesNo",
     "answer_key",
     "arrange",

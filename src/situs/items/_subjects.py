@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from situs.anatomy import Term, lesion_family, term
+from situs.anatomy import Term
 from situs.facts import Fact, Ledger
 from situs.space import WorldBox
 
@@ -57,9 +57,8 @@ class Subject(msgspec.Struct, frozen=True):
 
 def subjects(ledger: Ledger) -> list[Subject]:
     """Every structure and lesion role of a series, in a stable order."""
-    names = [name for name in ledger.structures if lesion_family(name) is None]
-    families = sorted({family for name in ledger.structures if (family := lesion_family(name))})
-    return [resolve(ledger, key) for key in [*names, *(_LARGEST + family for family in families)]]
+    names = [name for name in ledger.structures if ledger.family(name) is None]
+    return [resolve(ledger, key) for key in [*names, *(_LARGEST + family for family in ledger.families)]]
 
 
 def resolve(ledger: Ledger, key: str) -> Subject:
@@ -73,20 +72,21 @@ def resolve(ledger: Ledger, key: str) -> Subject:
 def _resolve(ledger: Ledger, key: str) -> Subject:
     if key.startswith(_LARGEST):
         family = key.removeprefix(_LARGEST)
-        families = [lesion_family(name) for name in ledger.structures]
-        if not (any(families) if key == ANY_LESION else family in families):
+        if not (ledger.families if key == ANY_LESION else family in ledger.families):
             raise KeyError(key)
         fact = ledger.fact("largest", family)
         if key == ANY_LESION:
             lesion = Term(name="lesion", plain="lesion", kind="lesion", ask_size=True)
             return Subject(key, "the largest lesion", str(fact.value), lesion, (fact,))
-        return Subject(key, f"the largest {term(family).plain}", str(fact.value), term(family), (fact,))
+        entry = ledger.family_term(family)
+        return Subject(key, f"the largest {entry.plain}", str(fact.value), entry, (fact,))
     if key.startswith(_SECOND):
         family = key.removeprefix(_SECOND)
-        if sum(lesion_family(name) == family for name in ledger.structures) < 2:
+        if len(ledger.families.get(family, ())) < 2:
             raise KeyError(key)
         fact = ledger.fact("second_largest", family)
-        return Subject(key, f"the second largest {term(family).plain}", str(fact.value), term(family), (fact,))
+        entry = ledger.family_term(family)
+        return Subject(key, f"the second largest {entry.plain}", str(fact.value), entry, (fact,))
     if key not in ledger.structures and key not in ledger.organs_in_parts:
         raise KeyError(key)
     entry = ledger.terms[key]
@@ -116,6 +116,6 @@ def including_lesions(asked: Iterable[Subject]) -> str:
 
 
 def world_box(ledger: Ledger, subject: Subject) -> WorldBox:
-    """The subject's tight box, labelled with its key."""
-    box = ledger.regions[subject.structure].box_mm
+    """The tight box of the subject's main part, labelled with its key."""
+    box = ledger.main_region(subject.structure).box_mm
     return WorldBox(box.lo_mm, box.hi_mm, subject.key)

@@ -2,33 +2,35 @@
 
 The rule, for every question with a countable answer:
 
-* Headline: one text, asked of several patients, each of its options the right answer equally often.
-  Options that no patient's answer reaches are not offered there; surplus patients leave. Of marks, any
-  can be given any letter: it is given so that each letter is right equally often.
+* Headline: one text, asked of several patients of one split; each answer is drawn from the options with equal chances,
+  independently of all others (see `_slots`). Options that too few patients' answers reach are not offered there.
 * The headline is then thinned, whole texts at a time, to the mix of classes that is aimed at.
 * Otherwise, within each stratum, task and set of options, no answer is right more than once oftener
-  than any other. So a solver that reads only the options, or only their letters, stays at chance.
+  than any other. So a solver that reads only the options stays at chance.
+* Letters are drawn item by item, whatever the answer.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from situs._files import canonical_json, digest
+from situs.facts import TwinRules
 from situs.items._candidates import Candidate
+from situs.items._marked import drawn_letter, lettered
 from situs.items._mix import class_of, shares_kept
 from situs.items._offers import is_ordered, offers, random_offer
-from situs.items._record import Box, Choice, Item, Option, Step, mark_label, marks_of
+from situs.items._record import Item, Option, marks_of
+from situs.items._slots import Slot, asked_of, dealt, slots_of
 
-__all__ = ["Outline", "Placement", "arrange", "lettered", "outline", "place"]
+__all__ = ["Outline", "Placement", "arrange", "outline", "place"]
 
 Draw = Callable[["Outline"], str]
 
-_TEXTS = 8
+_TEXTS = 16
 """Different texts of one kind of question, at most: more would ask the same of a patient in other words."""
 _SHOWN = 4
 """Options of one question, at most."""
@@ -56,6 +58,9 @@ class Outline(msgspec.Struct, frozen=True):
     """An answer that must be offered, among twins only."""
     movable: bool = False
     """Its marks are drawn: the right one can be given any letter."""
+    split: str = ""
+    series: str = ""
+    """The modality, which anyone sees at a glance: it is the same for all candidates of which one is drawn."""
 
 
 class Placement(msgspec.Struct, frozen=True):
@@ -65,12 +70,10 @@ class Placement(msgspec.Struct, frozen=True):
     """`headline`, `textbook` (named anatomy whose answer never changes) or `untwinned`."""
     options: tuple[str, ...]
     twin_group: str
-    letter: str = ""
-    """Of the right mark, where marks are drawn."""
 
 
-def outline(candidate: Candidate) -> Outline:
-    """The outline of a candidate."""
+def outline(candidate: Candidate, split: str = "") -> Outline:
+    """The outline of a candidate of a patient in that split."""
     item = candidate.item
     countable = {"yes_no": ("yes", "no"), "number": tuple(str(n) for n in range(1, 7)) if candidate.key else ()}
     pool = tuple(option.value for option in item.options) or countable.get(item.form, ())
@@ -91,7 +94,30 @@ def outline(candidate: Candidate) -> Outline:
         class_of(item),
         candidate.must_offer,
         bool(marks_of(item)),
+        split,
+        item.series,
     )
+
+
+_RULES = TwinRules()
+_Text = tuple[str, ...]
+"""Task, form, words and all possible options of a question."""
+
+
+class _Group(msgspec.Struct, frozen=True):
+    """Candidates of one text, set of options and split that are asked in the headline, in groups of twins."""
+
+    name: str
+    options: tuple[str, ...]
+    twins: tuple[tuple[Outline, ...], ...]
+
+    @property
+    def first(self) -> Outline:
+        return self.twins[0][0]
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.twins))
 
 
 def arrange(
@@ -99,6 +125,7 @@ def arrange(
     seed: int,
     most: Mapping[str, int] | None = None,
     mix: Mapping[str, float] | None = None,
+    rules: TwinRules = _RULES,
 ) -> dict[str, Placement]:
     """Decide for a whole cohort: item id → placement. Candidates that are missing are not asked.
 
@@ -109,125 +136,158 @@ def arrange(
     def draw(entry: Outline) -> str:
         return digest(str(seed), entry.item_id)
 
-    placed: dict[str, Placement] = {}
-    controls: list[Outline] = [entry for entry in outlines if entry.textbook]
-    spare: list[Outline] = []
-    twinned: set[tuple[str, str]] = set()
-    groups: dict[str, list[Outline]] = {}
-    by_text: dict[tuple[str, ...], list[Outline]] = defaultdict(list)
-    for entry in outlines:
-        if not entry.textbook:
-            # The vertebrae that a scan shows are part of the patient, not of the question.
-            pool = () if is_ordered(entry.kind) else entry.pool
-            by_text[entry.task, entry.form, entry.text, entry.must_offer, *pool].append(entry)
-    # Cut structures are rare: the questions that need them choose their patients first.
-    for key in sorted(by_text, key=lambda key: (not by_text[key][0].must_offer, digest(str(seed), *key))):
-        entries = by_text[key]
-        free = [e for e in entries if e.primary and (e.study_id, e.family) not in twinned]
-        chosen, values = _twins(free, draw)
-        group = "t" + digest(canonical_json([entries[0].task, entries[0].text, values]), size=8)
-        if group in groups:
-            chosen = []  # another set of options, thinned to the same few, is asked already
-        groups.setdefault(group, chosen)
-        for entry in chosen:
-            options = values if entry.form == "choice" else ()
-            placed[entry.item_id] = Placement("headline", options, group)
-            twinned.add((entry.study_id, entry.family))
-        names_only = entries[0].named_only and len({e.key for e in entries}) == 1 and len(entries) > 1
-        rest = [e for e in entries if e.item_id not in placed and not e.must_offer]
-        (controls if names_only else spare).extend(rest)
+    groups, reserved = _headline(outlines, seed, rules, draw)
     if mix is not None and most is not None and "headline" in most:
-        studies = len({entry.study_id for entry in outlines})
-        for entry in _beyond_mix(groups, placed, mix, most["headline"] * studies, seed):
-            del placed[entry.item_id]
+        groups = _within_mix(groups, mix, _limits(outlines, most["headline"]), seed)
+    placed = {
+        entry.item_id: Placement("headline", group.options, _twin_id(group, number))
+        for group in groups
+        for number, twins in enumerate(group.twins)
+        for entry in twins
+    }
+    taken = set(reserved)
+    named = _named_only(outlines)
+    controls = [entry for entry in outlines if entry.textbook or _text_of(entry) in named]
+    spare = [e for e in outlines if not (e.textbook or e.must_offer or _text_of(e) in named)]
     for stratum, others in (("textbook", controls), ("untwinned", spare)):
-        free = [entry for entry in others if (entry.study_id, entry.family) not in twinned]
+        free = [entry for entry in others if (entry.study_id, entry.family) not in taken]
         for entry in _balanced(_limited(free, draw, (most or {}).get(stratum)), draw):
             placed[entry.item_id] = Placement(stratum, _shown(entry, seed), "")
-            twinned.add((entry.study_id, entry.family))
-    return _letters([entry for entry in outlines if entry.item_id in placed], placed, draw)
+            taken.add((entry.study_id, entry.family))
+    return {
+        entry.item_id: _ordered(entry, placed[entry.item_id], seed) for entry in outlines if entry.item_id in placed
+    }
 
 
-def _beyond_mix(
-    groups: Mapping[str, list[Outline]], placed: Mapping[str, Placement], mix: Mapping[str, float], most: int, seed: int
-) -> list[Outline]:
-    """Twins that leave, whole groups at a time, so that the headline comes near its mix.
+def _text_of(entry: Outline) -> _Text:
+    """What is asked; the vertebrae that a scan shows are part of the patient, not of the question."""
+    pool = () if is_ordered(entry.kind) else entry.pool
+    return (entry.task, entry.form, entry.text, entry.must_offer, *pool)
+
+
+def _named_only(outlines: Iterable[Outline]) -> set[_Text]:
+    """Texts about named anatomy that have the same answer in every patient: a textbook knows it."""
+    keys: dict[_Text, list[str | None]] = defaultdict(list)
+    for entry in outlines:
+        if entry.named_only and not entry.must_offer:
+            keys[_text_of(entry)].append(entry.key)
+    return {text for text, found in keys.items() if len(found) > 1 and len(set(found)) == 1}
+
+
+def _headline(
+    outlines: Iterable[Outline], seed: int, rules: TwinRules, draw: Draw
+) -> tuple[list[_Group], set[tuple[str, str]]]:
+    """All that could be asked in the headline, and the families of a study that it uses up.
+
+    Also those used up that were not drawn: to ask them elsewhere would tell the answers that were.
+    """
+    by_text: dict[tuple[str, ...], list[Outline]] = defaultdict(list)
+    for entry in outlines:
+        if not entry.textbook and entry.primary:
+            by_text[entry.split, *_text_of(entry)].append(entry)
+    groups: dict[str, _Group] = {}
+    reserved: set[tuple[str, str]] = set()
+    # Cut structures are rare: the questions that need them choose their patients first.
+    for text in sorted(by_text, key=lambda text: (not by_text[text][0].must_offer, digest(str(seed), *text))):
+        free = [entry for entry in by_text[text] if (entry.study_id, entry.family) not in reserved]
+        for values, twins in _twins(sorted(free, key=draw), rules):
+            first = twins[0][0][0]
+            name = digest(canonical_json([first.task, first.text, values, first.split]), size=8)
+            if name in groups:
+                continue  # another set of options, thinned to the same few, is asked already
+            reserved.update((e.study_id, e.family) for group in twins for slot in group for e in slot)
+            options = values if first.form == "choice" else ()
+            asked = tuple(tuple(asked_of(slot, seed) for slot in group) for group in twins)
+            groups[name] = _Group(name, options, asked)
+    return list(groups.values()), reserved
+
+
+_Twins = list[list[Slot[Outline]]]
+
+
+def _twins(entries: list[Outline], rules: TwinRules) -> Iterator[tuple[tuple[str, ...], _Twins]]:
+    """Sets of answers to offer, with the slots that these candidates of one text give, in groups."""
+    if not entries:
+        return
+    if entries[0].key is None or entries[0].movable:
+        groups = dealt([(entry,) for entry in entries], rules.fewest, rules.together)
+        if groups:
+            yield entries[0].pool[:_SHOWN], groups
+        return
+    # Where the options are not shown, a second set of answers under the same words would be no twin of the first.
+    rounds = _SHOWN if entries[0].form == "choice" else 1
+    for _ in range(rounds):
+        values, groups = _best_offer(entries, rules)
+        if not groups:
+            return
+        yield values, groups
+        used = {entry.item_id for group in groups for slot in group for entry in slot}
+        entries = [entry for entry in entries if entry.item_id not in used]
+
+
+def _best_offer(entries: list[Outline], rules: TwinRules) -> tuple[tuple[str, ...], _Twins]:
+    """The answers to offer: those two, three or four that tell most.
+
+    A question tells by how far it may rise above chance, in units of its noise: with m options
+    (1 − 1/m)² / (1/m · (1 − 1/m)) = m − 1.
+    """
+    if not entries:
+        return (), []
+    first, counts = entries[0], Counter(str(entry.key) for entry in entries)
+    if first.must_offer and first.must_offer not in counts:
+        return (), []
+    # That it cannot be told is fair beside two other answers that occur; beside one, knowledge would do without sight.
+    best: tuple[int, tuple[str, ...], _Twins] = (0, (), [])
+    pools = {entry.pool for entry in entries}
+    for values in offers(first.kind, pools, counts, _SHOWN, first.must_offer):
+        if (len(values) - 1) * min(counts[value] for value in values) <= best[0]:
+            continue
+        able = [entry for entry in entries if set(values) <= set(entry.pool)]
+        groups = dealt(slots_of(able, values, lambda entry: entry.series), rules.fewest, rules.together)
+        worth = (len(values) - 1) * sum(map(len, groups))
+        if worth > best[0]:
+            best = worth, values, groups
+    return best[1:]
+
+
+def _twin_id(group: _Group, number: int) -> str:
+    return "t" + digest(group.name, str(number), size=8)
+
+
+def _limits(outlines: Iterable[Outline], most: int) -> dict[str, int]:
+    """How many questions the headline of each split may hold."""
+    studies: dict[str, set[str]] = defaultdict(set)
+    for entry in outlines:
+        studies[entry.split].add(entry.study_id)
+    return {split: most * len(found) for split, found in studies.items()}
+
+
+def _within_mix(
+    groups: Iterable[_Group], mix: Mapping[str, float], limits: Mapping[str, int], seed: int
+) -> list[_Group]:
+    """The groups that stay, so that the headline of each split comes near its mix.
 
     Of each class the kinds of question take turns, those with more options first.
     """
-    by_kind: dict[tuple[str, str], list[str]] = defaultdict(list)
-    available: Counter[str] = Counter()
-    for group, members in groups.items():
-        if members:
-            by_kind[members[0].mix_class, members[0].kind].append(group)
-            available[members[0].mix_class] += len(members)
-    turns: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
-    leaving: list[Outline] = []
-    for (name, _), found in by_kind.items():
-        found.sort(key=lambda group: (-_choices(groups[group][0], placed), digest(str(seed), group)))
-        turns[name] += [(turn, digest(str(seed), group), group) for turn, group in enumerate(found[:_TEXTS])]
-        leaving += [entry for group in found[_TEXTS:] for entry in groups[group]]
-        available[name] -= sum(len(groups[group]) for group in found[_TEXTS:])
-    allowed = shares_kept(available, mix, most)
-    for name in sorted(turns):
-        kept = 0
-        for _, _, group in sorted(turns[name]):
-            if kept < allowed[name]:
-                kept += len(groups[group])
-            else:
-                leaving += groups[group]
-    return leaving
-
-
-def _choices(entry: Outline, placed: Mapping[str, Placement]) -> int:
-    return len(placed[entry.item_id].options)
-
-
-def _twins(entries: list[Outline], draw: Draw) -> tuple[list[Outline], tuple[str, ...]]:
-    """As many patients as give every offered answer equally often, and the answers then offered.
-
-    More options weigh as much as more patients: of four, three are wrong.
-    """
-    if not entries or len({entry.patient_id for entry in entries}) < 2:
-        return [], ()
-    if entries[0].key is None:
-        return entries, ()
-    if entries[0].movable:
-        members = _few_each(entries, draw)
-        offered = min(_SHOWN, len(entries[0].pool), len(members))
-        return members[: len(members) // offered * offered], entries[0].pool[:offered]
-    by_key: dict[str, list[Outline]] = defaultdict(list)
-    for entry in sorted(entries, key=draw):
-        if all(entry.patient_id != other.patient_id for other in by_key[str(entry.key)]):
-            by_key[str(entry.key)].append(entry)
-    must = entries[0].must_offer
-    if must and must not in by_key:
-        return [], ()
-    # That it cannot be told is fair beside two other answers that occur; beside one, knowledge would do without sight.
-    counts = {key: len(members) for key, members in by_key.items()}
-    best: tuple[int, tuple[str, ...], list[Outline]] = (0, (), [])
-    for values in offers(entries[0].kind, (entry.pool for entry in entries), counts, _SHOWN, must):
-        able = {key: [e for e in by_key[key] if set(values) <= set(e.pool)] for key in values}
-        each = min(map(len, able.values()))
-        worth = len(values) * (len(values) - 1) * each
-        if worth > best[0]:
-            best = worth, values, [entry for members in able.values() for entry in members[:each]]
-    return best[2], best[1]
-
-
-def _few_each(entries: list[Outline], draw: Draw) -> list[Outline]:
-    """Patient by patient, at most as many questions of one text as there are letters: each gets another letter."""
-    asked: Counter[str] = Counter()
-    kept = []
-    for entry in sorted(entries, key=lambda entry: _by_patient(entry, draw)):
-        asked[entry.patient_id] += 1
-        if asked[entry.patient_id] <= _SHOWN:
-            kept.append(entry)
+    by_kind: dict[tuple[str, str, str], list[_Group]] = defaultdict(list)
+    for group in groups:
+        by_kind[group.first.split, group.first.mix_class, group.first.kind].append(group)
+    turns: dict[tuple[str, str], list[tuple[int, str, _Group]]] = defaultdict(list)
+    for (split, name, _), found in by_kind.items():
+        found.sort(key=lambda group: (-len(group.options), digest(str(seed), group.name)))
+        turns[split, name] += [(n, digest(str(seed), one.name), one) for n, one in enumerate(found[:_TEXTS])]
+    kept: list[_Group] = []
+    for split, most in limits.items():
+        available = {name: sum(g.size for *_, g in own) for (at, name), own in turns.items() if at == split}
+        allowed = shares_kept(available, mix, most)
+        for name in sorted(available):
+            count = 0
+            for _, _, group in sorted(turns[split, name], key=lambda turn: turn[:2]):
+                if count >= allowed[name]:
+                    break
+                kept.append(group)
+                count += group.size
     return kept
-
-
-def _by_patient(entry: Outline, draw: Draw) -> tuple[str, str]:
-    return (digest(entry.patient_id) if entry.movable else "", draw(entry))
 
 
 def _limited(entries: list[Outline], draw: Draw, most: int | None) -> list[Outline]:
@@ -283,26 +343,12 @@ def _shown(entry: Outline, seed: int) -> tuple[str, ...]:
     return random_offer(entry.kind, entry.pool, entry.key, _SHOWN, draw)
 
 
-def _letters(entries: list[Outline], placed: dict[str, Placement], draw: Draw) -> dict[str, Placement]:
-    """Put each answer at the next letter in turn, within task, stratum and number of options (marks: text)."""
-    turns: Counter[tuple[str, ...]] = Counter()
-    result = dict(placed)
-    for entry in sorted(entries, key=lambda entry: _by_patient(entry, draw)):
-        placement = placed[entry.item_id]
-        if not placement.options:
-            continue
-        group = placement.twin_group if entry.movable else ""
-        kind = (entry.task, placement.stratum, str(len(placement.options)), group)
-        place_at = turns[kind] % len(placement.options)
-        turns[kind] += 1
-        if entry.movable:
-            result[entry.item_id] = msgspec.structs.replace(placement, letter=placement.options[place_at])
-            continue
-        wrong = [value for value in placement.options if value != entry.key]
-        others = sorted(wrong, key=lambda value: digest("order", entry.item_id, value))
-        order = (*others[:place_at], str(entry.key), *others[place_at:])
-        result[entry.item_id] = msgspec.structs.replace(placement, options=order)
-    return result
+def _ordered(entry: Outline, placement: Placement, seed: int) -> Placement:
+    """The options in an order that is drawn for the item, whichever of them is right; marks keep theirs."""
+    if not placement.options or entry.movable:
+        return placement
+    order = sorted(placement.options, key=lambda value: digest("order", str(seed), entry.item_id, value))
+    return msgspec.structs.replace(placement, options=tuple(order))
 
 
 def place(item: Item, placement: Placement, split: str) -> Item:
@@ -315,25 +361,4 @@ def place(item: Item, placement: Placement, split: str) -> Item:
         twin_group=placement.twin_group,
         split=split,
     )
-    return lettered(placed, placement.letter) if placement.letter else placed
-
-
-def lettered(item: Item, letter: str) -> Item:
-    """The item with its right mark, posed as A, at another letter; the others take the rest in a fixed disorder."""
-    shown = [option.value for option in item.options]
-    rest = sorted((v for v in shown if v != letter), key=lambda v: digest("mark", item.item_id, letter, v))
-    new = dict(zip("ABCD", (letter, *rest)))
-    boxes = {mark_label(old): mark_label(now) for old, now in new.items()}
-
-    def relabelled(found: tuple[Box, ...]) -> tuple[Box, ...]:
-        hidden = {mark_label(old) for old in "ABCD"} - boxes.keys()
-        kept = [box for box in found if box.label not in hidden]
-        moved = [msgspec.structs.replace(box, label=boxes.get(box.label, box.label)) for box in kept]
-        return tuple(sorted(moved, key=lambda box: box.label if box.label.startswith(mark_label("")) else ""))
-
-    def said(step: Step) -> Step:
-        text = re.sub(r"\bmark ([A-D])\b", lambda found: f"mark {new[found[1]]}", step.text)
-        return msgspec.structs.replace(step, text=text, boxes=relabelled(step.boxes))
-
-    steps = tuple(said(step) for step in item.steps)
-    return msgspec.structs.replace(item, answer=Choice(letter), boxes=relabelled(item.boxes), steps=steps)
+    return lettered(placed, drawn_letter(placed)) if marks_of(item) else placed

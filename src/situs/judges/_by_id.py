@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -17,10 +16,10 @@ from situs.errors import SitusError
 from situs.judges._asker import Asker
 from situs.run import AppendFile
 from situs.score import loose_values
+from situs.score.read import without_spans
 
 __all__ = ["AskedByID", "Role", "Subject", "ask_by_id", "read_done"]
 
-_THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
 _AGAIN = "Your last reply could not be read. Reply with the one JSON object asked for and nothing else."
 
 
@@ -284,7 +283,9 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 def _entries(text: str, role: Role, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The well-formed entries whose id was asked and came back exactly once."""
-    objects = [entry for found in loose_values(_THINKING.sub("", text)) for entry in _objects(found.value)]
+    objects = [
+        entry for found in loose_values(without_spans(text, "<think>", "</think>")) for entry in _objects(found.value)
+    ]
     # Some models repeat what they were given before they answer; that is no entry.
     objects = [entry for entry in objects if entry.keys() & role.fields.keys()]
     told = Counter(str(entry.get("id")).strip() for entry in objects)

@@ -9,17 +9,20 @@ from situs.measure._components import LabelComponents, label_components
 from situs.measure._diameters import AxialDiameter, Length, axial_diameter, length_3d
 from situs.measure._directions import Histogram, Precedence, histograms, precedence, tilted_axes
 from situs.measure._distances import Nearest, boundary_distance_mm, gap_mm, nearest_boundaries, nearest_faces
+from situs.measure._ends import FlatEnd, ends_bluntly, flat_ends
 from situs.measure._midline import head_midline
+from situs.measure._poses import axial_diameter_ratios, reach_mm, turned
 from situs.measure._regions import Component, PrincipalAxes, Region, Regions
 from situs.measure._sides import Midline, PairSymmetry, SymmetryPlane, pair_symmetry, right_shares
 from situs.measure._spine import Spine, vertebral_body
 from situs.measure._statistics import LabelStatistics, SliceBoxes, label_statistics
-from situs.measure._touching import Contacts, borders, contacts, label_contacts
+from situs.measure._touching import Contacts, borders, contacts, eroded_contact_mm2, label_contacts
 
 __all__ = [
     "AxialDiameter",
     "Component",
     "Contacts",
+    "FlatEnd",
     "Histogram",
     "LabelComponents",
     "LabelStatistics",
@@ -35,9 +38,13 @@ __all__ = [
     "Spine",
     "SymmetryPlane",
     "axial_diameter",
+    "axial_diameter_ratios",
     "borders",
     "boundary_distance_mm",
     "contacts",
+    "ends_bluntly",
+    "eroded_contact_mm2",
+    "flat_ends",
     "gap_mm",
     "head_midline",
     "histograms",
@@ -49,7 +56,9 @@ __all__ = [
     "nearest_faces",
     "pair_symmetry",
     "precedence",
+    "reach_mm",
     "right_shares",
     "tilted_axes",
+    "turned",
     "vertebral_body",
 ]

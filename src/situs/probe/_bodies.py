@@ -22,8 +22,8 @@ def mirror_group(item: Item, own: Mapping[str, Term]) -> str:
 
 
 def _is_symmetric(name: str, own: Mapping[str, Term]) -> bool:
-    found = own.get(name) or term(name)
+    found = term(name, own)
     whole = found.part_of if found.kind == "lesion" else None
     if whole is not None and whole != name:
         return _is_symmetric(whole, own)
-    return is_head(name) or found.naming is Naming.POSITIONAL
+    return is_head(name, own) or found.naming is Naming.POSITIONAL

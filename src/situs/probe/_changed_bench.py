@@ -109,7 +109,8 @@ def _written(
         with BenchWriter(scratch, info.source, options, info.terms) as writer:
             for study, facts, own in studies:
                 writer.add(study, facts, own, {}, {})
-        writer.finish([], (*info.notes, f"made by situs probe ({made.probe}) from another bench"))
+        note = f"made by situs probe ({made.probe}) from another bench"
+        writer.finish([], (*info.notes, note), may_be_empty=True)
         _point_to(source, scratch, out)
         write_atomic(scratch / "outcomes.json", canonical_json(made) + b"\n")
     counts = Counter(row.outcome for row in made.rows)

@@ -39,14 +39,14 @@ def lesion_parts(patient: Patient) -> list[Lesion]:
     from scipy.ndimage import label
 
     found = []
-    everything = _any_lesion(patient.labels)
+    everything = _any_lesion(patient)
     for structure in patient.labels.structures:
-        if lesion_family(structure.name) is None:
+        if lesion_family(structure.name, patient.terms) is None:
             continue
         parts, count = label(patient.labels.mask(structure), structure=np.ones((3, 3, 3)))
         for number in range(1, count + 1):
             mask = parts == number
-            organ, around = _organ_of(patient.labels, mask, everything)
+            organ, around = _organ_of(patient, mask, everything)
             found.append(Lesion(structure, mask, organ, around))
     return sorted(found, key=lambda lesion: (-int(lesion.mask.sum()), *np.argwhere(lesion.mask)[0].tolist()))
 
@@ -111,20 +111,21 @@ def _without(labels: LabelMap, lesion: Lesion) -> LabelMap:
     return dataclasses.replace(labels, layers=tuple(layers), structures=structures)
 
 
-def _any_lesion(labels: LabelMap) -> Mask:
+def _any_lesion(patient: Patient) -> Mask:
+    labels = patient.labels
     result: Mask = np.zeros(labels.grid.shape, dtype=np.bool_)
     for structure in labels.structures:
-        if lesion_family(structure.name) is not None:
+        if lesion_family(structure.name, patient.terms) is not None:
             result |= labels.mask(structure)
     return result
 
 
-def _organ_of(labels: LabelMap, mask: Mask, lesions: Mask) -> tuple[Structure | None, Mask | None]:
+def _organ_of(patient: Patient, mask: Mask, lesions: Mask) -> tuple[Structure | None, Mask | None]:
     """The structure that holds most of the lesion, or surrounds most of it where labels exclude each other."""
-    shell = _dilated(mask, 2) & ~lesions
+    labels, shell = patient.labels, _dilated(mask, 2) & ~lesions
     best: tuple[float, Structure] | None = None
     for structure in labels.structures:
-        if lesion_family(structure.name) is not None or structure.name == "body":
+        if lesion_family(structure.name, patient.terms) is not None or structure.name == "body":
             continue
         inside = labels.mask(structure)
         share = max(float(inside[mask].mean()), float(inside[shell].mean()) if shell.any() else 0.0)
@@ -141,7 +142,7 @@ def _new_place(patient: Patient, lesion: Lesion) -> Step | None:
         return None
     from scipy.ndimage import binary_erosion
 
-    taken = _dilated(_any_lesion(patient.labels) | lesion.mask, _CLEAR)
+    taken = _dilated(_any_lesion(patient) | lesion.mask, _CLEAR)
     room = binary_erosion(lesion.around | taken, iterations=_CLEAR) & ~taken
     centre = np.round(np.argwhere(lesion.mask).mean(axis=0)).astype(int)
     places = np.argwhere(room)

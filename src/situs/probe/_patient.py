@@ -22,7 +22,7 @@ from situs.bench import (
     terms_for,
 )
 from situs.facts import Ledger
-from situs.volumes import LabelMap, brain_of, padding_of
+from situs.volumes import LabelMap, brain_of
 
 __all__ = ["Patient", "load_patient"]
 
@@ -50,7 +50,7 @@ class Patient:
             annotation=self.series.annotation,
             side_basis=self.series.side_basis,
             terms=self.terms,
-            padding=padding_of(image) if image is not None and self.series.modality == "ct" else None,
+            image=image,
             brain=brain_of(image, voxel_mm3) if image is not None else None,
         )
 

@@ -41,5 +41,5 @@ def mirrored(patient: Patient) -> Patient:
         for structure in result.labels.structures
         if (name := names[structure.name]) is not None
     )
-    terms = {structure.name: patient.terms.get(structure.name) or term(structure.name) for structure in kept}
+    terms = {structure.name: term(structure.name, patient.terms) for structure in kept}
     return dataclasses.replace(result, labels=dataclasses.replace(result.labels, structures=kept), terms=terms)

@@ -11,12 +11,12 @@ from situs.bench import Bench
 from situs.probe._answers import Answers
 from situs.probe._mirage import Mirage
 from situs.profiles import Profile
-from situs.run import AnswerRow, Spec, make_baseline
+from situs.run import LEARNERS, AnswerRow, Spec, make_baseline
 from situs.score import Estimate, Selection, ShortcutGain, cluster_mean, judge, paired_difference
 
 __all__ = ["SHORTCUTS", "Gain", "SightGain", "accuracy_of", "gain_between", "gain_over_better", "shortcut_answers"]
 
-SHORTCUTS = ("majority", "prior", "nearest", "text-classifier")
+SHORTCUTS = LEARNERS
 """Trained with the bench's labels, each without the patient that is asked."""
 
 

@@ -112,11 +112,11 @@ class StudyFacts:
         called: dict[str, str] = {}
         for kind, subjects in self._held:
             if kind == "box" and len(subjects) == 1 and "+" not in subjects[0]:
-                entry = own_terms.get(subjects[0]) or term(subjects[0])
+                entry = term(subjects[0], own_terms)
                 for word in (entry.plain, *entry.synonyms):
                     called.setdefault(word.lower(), subjects[0])
             elif kind in ("largest", "second_largest"):
-                plain = "lesion" if subjects[0] == "*" else term(subjects[0]).plain
+                plain = "lesion" if subjects[0] == "*" else term(subjects[0], own_terms).plain
                 words = "largest" if kind == "largest" else "second largest"
                 called[f"{words} {plain}".lower()] = self.structure(f"{kind.partition('_')[0]}:{subjects[0]}")
         longest = sorted(called, key=lambda word: (-len(word), word))

@@ -85,6 +85,7 @@ class Presenter:
         self.profile = profile
         self._volumes = volumes or FileVolumes(bench, data=data)
         self._series = {(study.study_id, s.series): s for study in bench.studies() for s in study.series}
+        self._own_terms = bench.info.terms
         self._store = store
         self._lock = threading.RLock()
         self._kept = _Kept("")
@@ -229,7 +230,7 @@ class Presenter:
             kept = self._kept_for(series)
             if key not in kept.roles:
                 renderer = self.renderer(series) if series.image_hash else None
-                kept.roles[key] = Sight(layout, labels, renderer).role(name, boxes)
+                kept.roles[key] = Sight(layout, labels, renderer, self._own_terms).role(name, boxes)
             return kept.roles[key]
 
 

@@ -196,11 +196,15 @@ class Profile(_Table, frozen=True):
     """Needs of items that it meets; derived from the rest where the file does not say."""
     about: str = ""
     """One line for people; not part of the hash."""
+    reply_language: Literal["en", "de", "fr", "es", "zh"] = "en"
+    """The language replies are read in. It changes nothing of what is shown, so it is not part of the hash."""
 
     @property
     def hash(self) -> str:
-        """Equal profiles have equal hashes; every setting but `about` goes in."""
-        return digest(RENDERER, canonical_json(msgspec.structs.replace(self, about="")))
+        """Equal profiles have equal hashes; every setting but `about` and `reply_language` goes in."""
+        settings = canonical_json(msgspec.structs.replace(self, about="", reply_language="en"))
+        # Cut off rather than kept at its default: hashes stored before the field existed still hold.
+        return digest(RENDERER, settings.removesuffix(b',"reply_language":"en"}') + b"}")
 
 
 def picture_hash(profile: Profile) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import lesion_family
+from situs.anatomy import Term, lesion_family
 from situs.items import Box
 from situs.profiles._frame import Tile
 from situs.profiles._layout import Layout
@@ -36,7 +36,15 @@ class Role(msgspec.Struct, frozen=True):
 class Sight:
     """The masks of one series under one layout, with the image where there is one."""
 
-    def __init__(self, layout: Layout, labels: LabelMap, renderer: Renderer | None) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        labels: LabelMap,
+        renderer: Renderer | None,
+        own_terms: Mapping[str, Term] | None = None,
+    ) -> None:
+        """`own_terms`: what the bench says about names, which tells the user's own lesions."""
+        self._own_terms = own_terms
         self._layout = layout
         self._labels = labels
         self._layers = [in_lattice_order(layer, labels.grid) for layer in labels.layers]
@@ -81,8 +89,8 @@ class Sight:
 
     def _role_mask(self, key: str, boxes: Sequence[Box]) -> NDArray[np.bool_] | None:
         box = next((box for box in boxes if box.label == key and isinstance(box, WorldBox)), None)
-        family = key.removeprefix(_LARGEST) if key.startswith(_LARGEST) else lesion_family(key)
-        lesions = {s: lesion_family(s.name) for s in self._labels.structures}
+        family = key.removeprefix(_LARGEST) if key.startswith(_LARGEST) else lesion_family(key, self._own_terms)
+        lesions = {s: lesion_family(s.name, self._own_terms) for s in self._labels.structures}
         own = [s for s, found in lesions.items() if found and family in ("*", found)]
         if box is None or not own:
             return None

@@ -28,7 +28,7 @@ class SeriesNote(msgspec.Struct, frozen=True):
 def fact_flags(held: Sequence[Fact], own_terms: Mapping[str, Term]) -> list[tuple[str, str]]:
     cut = sorted({s for fact in held if "cut" in fact.flags and len(fact.subjects) == 1 for s in fact.subjects})
     flags = []
-    words = [(own_terms.get(name) or term(name)).plain for name in cut]
+    words = [term(name, own_terms).plain for name in cut]
     if cut:
         flags.append(("warn", f"cut off by the scan: {', '.join(words)} (sizes are lower bounds)"))
     if any("unstable" in fact.flags for fact in held):

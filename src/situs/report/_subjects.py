@@ -39,11 +39,11 @@ def subjects_of(item: Item, facts: Iterable[Fact], own_terms: Mapping[str, Term]
         start, role = next((entry for entry in _ROLES.values() if key.startswith(entry[0])), ("", ""))
         family = key.removeprefix(start)
         name = playing.get(key, family)
-        plain = "lesion" if family == "*" else (own_terms.get(family) or term(family)).plain
+        plain = "lesion" if family == "*" else term(family, own_terms).plain
         words = f"{role} {plain}" if role else plain
         result.setdefault(name, ItemSubject(name, words, _volume_text(volumes.get(name))))
     for name in _beside(item, held):
-        result.setdefault(name, ItemSubject(name, (own_terms.get(name) or term(name)).plain))
+        result.setdefault(name, ItemSubject(name, term(name, own_terms).plain))
     return list(result.values())
 
 

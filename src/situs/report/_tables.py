@@ -9,21 +9,14 @@ import msgspec
 from situs.report._scored import ScoredRun, entry_of
 from situs.report._standing import Gain, Standings, shortcut_gain
 from situs.report._table import table_of
+from situs.run import BLIND
 from situs.score import ALL_STRATA, HEADLINE, BaselineScores, Entry, Headline, Scores, Table, closed_or_all
 
 __all__ = ["Board", "BoardRow", "Cell", "Grid", "GridRow", "board_of", "grid_of"]
 
-BLIND = ("random", "majority", "prior")
-_BLIND_NOTES = {
-    "random": "picks any option",
-    "majority": "the answer most patients have",
-    "prior": "average anatomy, this patient left out",
-}
 _RUN_NOTES = {
     "oracle": "knows the key: it tests the scorer",
-    "random": "a run of the random baseline",
-    "majority": "a run of the majority baseline",
-    "prior": "a run of the prior baseline",
+    **{name: f"a run of the {name} baseline" for name in BLIND},
 }
 _KIND_NOTES = {"reader": "a person's answers", "text": "the same model, all pictures withheld"}
 _STATES = ("answered", "unparsed", "refused", "failed", "missing", "unjudged", "not answerable")
@@ -176,7 +169,7 @@ def _board_row(run: ScoredRun) -> BoardRow:
 
 
 def _blind_row(name: str, scores: BaselineScores, beside: str) -> BoardRow:
-    note = _BLIND_NOTES.get(name, "")
+    note = BLIND.get(name, "")
     return BoardRow(
         rank="",
         name=name,

@@ -41,7 +41,7 @@ from situs.run._text_classifier import CrossFitted, is_closed
 from situs.run._viewing import Viewing, has_places
 from situs.space import FrameBox
 
-__all__ = ["BASELINES", "Baseline", "is_baseline", "make_baseline"]
+__all__ = ["BASELINES", "BLIND", "LEARNERS", "Baseline", "is_baseline", "make_baseline"]
 
 
 class Baseline(Protocol):
@@ -286,6 +286,22 @@ class Majority(_Speaker):
         return min(counts, key=lambda one: (-counts[one], one))
 
 
+class Minority(Majority):
+    """The rarest answer to the same question among other patients; all else as the majority says.
+
+    Where answers are balanced exactly, the rarest so far is the one that is left.
+    """
+
+    purpose = "minority"
+
+    def standing_out(self, item: Item) -> list[str]:
+        """The answers that the fewest other patients have; all that are offered where nobody else was asked."""
+        others = self._keys.without(_text(item), item.patient_id)
+        offered = _offered(item)
+        fewest = min(others[key] for key in offered)
+        return [key for key in offered if others[key] == fewest]
+
+
 class Prior(Majority):
     """The average anatomy: mean sizes and places of structures in other patients, else their majority answer.
 
@@ -357,12 +373,22 @@ BASELINES: dict[str, Callable[[Bench, Spec, Viewing], Baseline]] = {
     "oracle": Oracle,
     "random": Random,
     "majority": Majority,
+    "minority": Minority,
     "prior": Prior,
     "grid": FixedGrid,
     "text-classifier": TextClassifier,
     "nearest": lambda bench, spec, viewing: Nearest(bench, spec),
     "replay": lambda bench, spec, viewing: Replay(bench, spec),
 }
+BLIND = {
+    "random": "picks any option",
+    "majority": "the answer most other patients have",
+    "minority": "the answer fewest other patients have",
+    "prior": "average anatomy, this patient left out",
+}
+"""The rows that stand beside every model, and what each does: none sees a picture."""
+LEARNERS = ("majority", "minority", "prior", "nearest", "text-classifier")
+"""Baselines that learn from other patients' answers; none is told this patient's."""
 _SETTINGS = {"prior": {"seed", "delay", "boxes"}}
 
 

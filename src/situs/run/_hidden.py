@@ -9,7 +9,10 @@ import msgspec
 
 from situs.errors import SitusError
 
-__all__ = ["HiddenItems", "HiddenRow", "read_hidden"]
+__all__ = ["SET_ASIDE", "HiddenItems", "HiddenRow", "read_hidden"]
+
+SET_ASIDE = "shown, but set aside: the profile hides more of its twins with other answers"
+"""Why an item that can be seen does not count: what counts would otherwise have some answers oftener than others."""
 
 
 class HiddenRow(msgspec.Struct, frozen=True):

@@ -29,12 +29,13 @@ from situs.errors import SitusError
 from situs.profiles import Profile
 from situs.run._baselines import make_baseline
 from situs.run._folder import add_notes, start_run
-from situs.run._hidden import HiddenItems
+from situs.run._hidden import SET_ASIDE, HiddenItems
 from situs.run._journal import AnswerRow, Journal
 from situs.run._plan import Plan, plan_run
 from situs.run._replay import Replay, recorded_replay
 from situs.run._requests import Presents, requests_for
 from situs.run._result import RunResult, result_of
+from situs.run._set_aside import set_aside
 
 __all__ = ["run_baseline", "run_client"]
 
@@ -165,7 +166,11 @@ def run_client(
             say=say,
         )
         info = add_notes(out, info, (*_notes(plan), *asked.notices))
-        return result_of(plan, journal, asked, set(hidden.reasons), info.notes)
+        unseen = {item_id for item_id, reasons in hidden.reasons.items() if SET_ASIDE not in reasons}
+        if unseen and all(journal.is_done(id_) or id_ in unseen for id_ in plan.item_ids):
+            for item_id in set_aside(plan.items(lambda _: True), unseen):
+                hidden.add(item_id, (SET_ASIDE,))
+        return result_of(plan, journal, asked, unseen, info.notes)
 
 
 def _notes(plan: Plan) -> tuple[str, ...]:

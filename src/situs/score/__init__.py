@@ -41,7 +41,6 @@ from situs.score._headline import ALL_STRATA, HEADLINE, STRATA, Headline, Select
 from situs.score._judged_run import JudgedRun, judged_run
 from situs.score._jury import JurySummary, same_family
 from situs.score._key_errors import KeyErrors, key_errors
-from situs.score._loose_json import loose_values
 from situs.score._metrics_boxes import (
     box_metrics,
     centre_f1,
@@ -66,20 +65,11 @@ from situs.score._metrics_sets import ends_within_one, set_f1, set_iou
 from situs.score._open_answers import PROTOCOLS, Verdicts
 from situs.score._option_tricks import TRICKS, option_tricks
 from situs.score._outcomes import Outcome, Scored, judge
-from situs.score._parse_boxes import INFERRED, parse_boxes
-from situs.score._parse_choice import parse_choice
-from situs.score._parse_choices import parse_choices
-from situs.score._parse_common import Parsed, RefusedInWords, Result, Unparsed
-from situs.score._parse_frames import parse_frames
-from situs.score._parse_grades import Offered, parse_grades
-from situs.score._parse_number import parse_number
-from situs.score._parse_yes_no import parse_yes_no
 from situs.score._parts import boxes_right, frames_right
 from situs.score._prediction_powered import PredictionPowered, prediction_powered
 from situs.score._protocol_ct_spatialvqa import PublishedScores
 from situs.score._protocol_sgmri import SgmriRates, SgmriTable, sgmri_texts
 from situs.score._published import PUBLISHED, PublishedTable, published_beside, published_tables
-from situs.score._quantities import Quantity, base_value, quantities
 from situs.score._readings import Reading, readings
 from situs.score._run import open_answers, score_run
 from situs.score._score_tables import score_tables
@@ -91,12 +81,34 @@ from situs.score._statistics_exact import binomial_interval_999, chance_adjusted
 from situs.score._tables import Cell, Table, check_tables_folder, csv_text, latex_text, markdown_text, write_tables
 from situs.score._text_metrics import TEXT_METRICS
 from situs.score._verdicts import judged_text, parse_verdicts_option
+from situs.score.read import (
+    INFERRED,
+    LANGUAGES,
+    Offered,
+    Parsed,
+    Quantity,
+    RefusedInWords,
+    Result,
+    Unparsed,
+    base_value,
+    known_language,
+    loose_values,
+    parse_boxes,
+    parse_choice,
+    parse_choices,
+    parse_frames,
+    parse_grades,
+    parse_number,
+    parse_yes_no,
+    quantities,
+)
 
 __all__ = [
     "ALL_STRATA",
     "FACETS",
     "HEADLINE",
     "INFERRED",
+    "LANGUAGES",
     "METRICS",
     "PER_ITEM",
     "PROTOCOLS",
@@ -190,6 +202,7 @@ __all__ = [
     "judged_run",
     "judged_text",
     "key_errors",
+    "known_language",
     "krippendorff_alpha",
     "latex_text",
     "loose_values",

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from situs.items import Simple
-from situs.score._loose_json import Loose, loose_values
-from situs.score._parse_clean import visible
 from situs.score._parts import is_place, without_places
+from situs.score.read.clean import visible
+from situs.score.read.loose_json import Loose, loose_values
 
 __all__ = ["split_response"]
 

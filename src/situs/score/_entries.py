@@ -54,7 +54,6 @@ from situs.score._metrics_numbers import (
 )
 from situs.score._metrics_sets import CHOICES_EXACT, CHOICES_F1, FRAMES_ENDS_WITHIN_ONE, FRAMES_F1, FRAMES_IOU
 from situs.score._outcomes import NOT_COUNTED, Scored
-from situs.score._parse_boxes import INFERRED
 from situs.score._parts import LEVEL_WITHIN_ONE
 from situs.score._statistics import (
     Estimate,
@@ -67,6 +66,7 @@ from situs.score._statistics import (
     cluster_mean,
 )
 from situs.score._statistics_sums import cluster_rows, cluster_sums
+from situs.score.read.boxes import INFERRED
 
 __all__ = ["BOX_METRICS", "METRICS", "NOT_ANSWERABLE", "Entry", "closed_or_all", "entries"]
 

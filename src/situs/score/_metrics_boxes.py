@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.score._parse_option_text import fold
+from situs.score.read.folding import fold
 from situs.space import FrameBox
 
 __all__ = [

@@ -9,7 +9,7 @@ import msgspec
 
 from situs.items import GRADED, Boxes, Choice, Choices, Compound, Frames, Item, Number, Simple, Text, YesNo, answer_key
 from situs.profiles import unmet_needs
-from situs.run import AnswerRow, Viewing, has_places
+from situs.run import SET_ASIDE, AnswerRow, Viewing, has_places
 from situs.score._compound import split_response
 from situs.score._metrics_grades import GradePair
 from situs.score._parts import Part, absent_grade, is_nominal, is_place, read_part, unread_part
@@ -90,7 +90,8 @@ def judge(
         text = "; ".join(reasons)
         outcome = Outcome(item.item_id, NOT_COUNTED, None, text)
         told = _judge(item, row, base, shown) if row is not None and not _unseen(item, shown) else base
-        right = told.outcome.right if row is not None else None
+        # What is set aside can be seen, and says nothing about answers to what cannot.
+        right = told.outcome.right if row is not None and SET_ASIDE not in reasons else None
         return msgspec.structs.replace(base, outcome=outcome, values={}, grades=(), hidden_right=right)
     return _judge(item, row, base, shown)
 

@@ -49,14 +49,19 @@ from situs.score._metrics_sets import (
     set_f1,
     set_iou,
 )
-from situs.score._parse_boxes import parse_boxes
-from situs.score._parse_choice import parse_choice
-from situs.score._parse_choices import parse_choices
-from situs.score._parse_common import Parsed, RefusedInWords, Result
-from situs.score._parse_frames import parse_frames
-from situs.score._parse_grades import Offered, parse_grades
-from situs.score._parse_number import parse_number
-from situs.score._parse_yes_no import parse_yes_no
+from situs.score.read import (
+    Offered,
+    Parsed,
+    RefusedInWords,
+    Result,
+    parse_boxes,
+    parse_choice,
+    parse_choices,
+    parse_frames,
+    parse_grades,
+    parse_number,
+    parse_yes_no,
+)
 from situs.space import FrameBox, WorldBox
 
 __all__ = [
@@ -121,23 +126,24 @@ def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None) 
 
 def parse_part(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Result[Any]:
     """What a reply says, as an answer of this kind; free text is not read."""
+    language = "en" if shown is None else shown.profile.reply_language
     match answer:
         case YesNo():
-            return parse_yes_no(response, item.question)
+            return parse_yes_no(response, item.question, language=language)
         case Number(unit=unit):
-            return parse_number(response, unit)
+            return parse_number(response, unit, question=item.question, language=language)
         case Choices():
-            return parse_choices(response, item.options)
+            return parse_choices(response, item.options, language=language)
         case Grades(grades):
             return parse_grades(response, sorted(grades), _offered(item))
         case Frames(contiguous=contiguous) if shown is not None:
             count = len(shown.layout(item).frames)
-            return parse_frames(response, shown.space.frame_base, count, contiguous=contiguous)
+            return parse_frames(response, shown.space.frame_base, count, contiguous=contiguous, language=language)
         case Boxes(boxes) if shown is not None:
             labels = sorted({box.label for box in boxes})
             return parse_boxes(response, shown.space, shown.sizes(item), labels)
         case _:
-            return parse_choice(response, item.options)
+            return parse_choice(response, item.options, item.question, language=language)
 
 
 def _score(item: Item, answer: Simple, result: Parsed[Any], shown: Viewing | None) -> Part:

@@ -8,8 +8,8 @@ from typing import Any
 from situs.items import Compound, Item, Simple
 from situs.run import AnswerRow, Viewing
 from situs.score._compound import split_response
-from situs.score._parse_common import Parsed, Result
 from situs.score._parts import Part, parse_part, read_part
+from situs.score.read.result import Parsed, Result
 
 __all__ = ["Reading", "readings"]
 

@@ -12,11 +12,12 @@ from situs.bench import Bench, open_bench
 from situs.errors import SitusError
 from situs.items import Item
 from situs.profiles import Profile
-from situs.run import AnswerRow, RunInfo, items_of, open_run, read_hidden, read_journal
+from situs.run import NATIVE, AnswerRow, RunInfo, items_of, open_run, read_hidden, read_journal
 from situs.score._headline import HEADLINE
 from situs.score._open_answers import Verdicts, open_scores, with_open
 from situs.score._protocol_sgmri import SgmriRates, sgmri_bertscores, sgmri_tables
 from situs.score._scores import NotComputed, Scores, score_rows
+from situs.score.read import known_language
 
 __all__ = ["open_answers", "score_run"]
 
@@ -45,12 +46,13 @@ def score_run(
     seed: int = 0,
     verdicts: Verdicts | None = None,
     rates: SgmriRates | None = None,
+    reply_language: str | None = None,
     stratum: str = HEADLINE,
 ) -> Scores:
     """Score a run folder, or a file of answers by another tool, against a bench.
 
-    `profile` says what another tool showed and how frames and boxes are spoken of; a run knows its own. `stratum` is
-    what the headline is about.
+    `profile` says what another tool showed and how frames and boxes are spoken of; a run knows its own.
+    `reply_language` is that of the replies, where it is not the profile's. `stratum` is what the headline is about.
     """
     given = verdicts or Verdicts()
     hidden: dict[str, tuple[str, ...]] = {}
@@ -59,6 +61,8 @@ def score_run(
         profile = info.profile
         hidden = read_hidden(answers / "hidden.jsonl")
         given = msgspec.structs.replace(given, contestant=info.client)
+    if reply_language is not None:
+        profile = msgspec.structs.replace(profile or NATIVE, reply_language=known_language(reply_language))
     texts = open_scores(opened, items(), rows, given, metrics=metrics, seed=seed)
     scores = score_rows(
         opened,

@@ -11,7 +11,7 @@ from situs.bench import Bench
 from situs.errors import SitusError, did_you_mean
 from situs.items import Item
 from situs.profiles import Profile
-from situs.run import AnswerRow, Spec, Viewing, make_baseline
+from situs.run import BLIND, AnswerRow, Spec, Viewing, make_baseline
 from situs.score._blind_sample import BlindSample
 from situs.score._entries import METRICS, Entry, entries
 from situs.score._headline import HEADLINE, Headline, Selection, headline_of, select
@@ -27,17 +27,16 @@ from situs.score._metrics_grades import (
 )
 from situs.score._metrics_numbers import SPEARMAN_WITHIN_STRUCTURE
 from situs.score._outcomes import NOT_COUNTED, Outcome, Scored, judge
-from situs.score._parse_boxes import INFERRED
 from situs.score._protocol_ct_spatialvqa import PublishedScores
 from situs.score._protocol_sgmri import SgmriTable
 from situs.score._shortcut_gain import ShortcutGain, gain_over_best
 from situs.score._text_metrics import TEXT_METRICS
+from situs.score._unread import UnreadReplies, unread_replies
+from situs.score.read.boxes import INFERRED
 
 __all__ = ["BaselineScores", "NotComputed", "Scores", "blind_scores", "choose_metrics", "score_rows"]
 
 _CHANCE = "random"
-_BLIND = (_CHANCE, "majority", "prior")
-"""Rows that see no image; always beside a model's."""
 _BLIND_BOXES = "grid"
 """One more where boxes are asked for: a fixed grid, which shows a score that only rewards more boxes."""
 _SCALE_TAGS = ("nominal:", "absent:")
@@ -107,6 +106,8 @@ class Scores(msgspec.Struct, frozen=True):
     """With a protocol: the numbers by its released rules."""
     sgmri: list[SgmriTable] = []
     """The same for SGMRI-VQA."""
+    unread: UnreadReplies | None = None
+    """Replies that could not be read, with samples."""
     over_best_shortcut: ShortcutGain | None = None
     """Headline accuracy minus that of the best blind row that learns from other patients; None where no item is
     judged by rule."""
@@ -159,6 +160,9 @@ def score_rows(
     if strangers == len(rows):
         raise SitusError("no answer belongs to an item of this bench", fix="give the answers of a run on this bench")
     warnings = _warnings(scored, strangers)
+    unread = unread_replies(scored, rows)
+    if unread.warning:
+        warnings.append(unread.warning)
     if note := BlindSample(items()).note:
         warnings.append(note)
     overall = entries(scored, names, seed)
@@ -174,6 +178,7 @@ def score_rows(
         not_computed=_missing(overall, metrics),
         warnings=warnings,
         outcomes={row.outcome.item_id: row.outcome for row in scored},
+        unread=unread,
         over_best_shortcut=_over_best(selection.rows(scored), hits, seed),
         headline=headline_of(scored, selection),
     )
@@ -224,7 +229,7 @@ def _blind(
     names = [metric for metric in metrics if metric != SPEARMAN_WITHIN_STRUCTURE]
     shown, sample = Viewing(bench, profile), BlindSample(items())
     result, hits = {}, {}
-    for name in (*_BLIND, _BLIND_BOXES) if sample.boxed else _BLIND:
+    for name in (*BLIND, _BLIND_BOXES) if sample.boxed else BLIND:
         baseline = make_baseline(bench, Spec(name), profile)
         scored = []
         for item in items():

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
+from situs.score._sgmri_text import LONGEST, squeezed
+
 __all__ = ["FoundBox", "Size", "published_boxes", "true_boxes"]
 
 Size: TypeAlias = tuple[float, float] | None
@@ -21,13 +23,13 @@ Form: TypeAlias = Callable[[re.Match[str], Size], list[float] | None]
 
 _FRAME = r"(?:[Ff]rame\s+(?P<frame>\d+)\s*[:\-,]?\s*)?"
 _PAIR = r"\((\d+)\s*,\s*(\d+)\)"
-_TAG = re.compile(_FRAME + r"<bb[ox]+>\s*\[(?P<list>[^\]]+)\]\s*<[/\\]bb[ox]+>")
+_TAG = re.compile(_FRAME + r"<bb[ox]+>\s*\[(?P<list>[^\]]{1,2000})\]\s*<[/\\]bb[ox]+>")
 _TOKEN = re.compile(_FRAME + r"<\|box_start\|>\s*" + _PAIR + r"\s*,\s*" + _PAIR + r"\s*<\|box_end\|>")
 _CALL = re.compile(_FRAME + r"bbox\(\s*(\d+)" + 3 * r"\s*,\s*(\d+)" + r"\s*\)", re.IGNORECASE)
 _CORNERS = re.compile(_FRAME + _PAIR + r"\s*,?\s*" + _PAIR)
-_BBOX_2D = re.compile(_FRAME + r'(?P<object>\{[^{}]*"bbox_2d"[^{}]*\})')
+_BBOX_2D = re.compile(_FRAME + r'(?P<object>\{[^{}]{0,2000}"bbox_2d"[^{}]{0,2000}\})')
 _OBJECT = re.compile(r"\{[^{}]*\}")
-_BRACKETS = re.compile(_FRAME + r"\[(?P<list>\d+[\d.,\s]*\d*)\]")
+_BRACKETS = re.compile(_FRAME + r"\[(?P<list>\d[\d.,\s]*)\]")
 
 _MINIMA_AND_MAXIMA = ("min_x", "min_y", "max_x", "max_y")
 _ORIGIN_AND_SIZE = ("x", "y", "width", "height")
@@ -38,6 +40,7 @@ _MOST_DIGITS = 4000
 
 def published_boxes(text: str, size: Size) -> list[FoundBox]:
     """All boxes, as the released code finds them."""
+    text = squeezed(text[:LONGEST])
     found, whole = _structured(text, size)
     if found and whole:
         return found

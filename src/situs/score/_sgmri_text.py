@@ -7,7 +7,12 @@ import math
 import re
 from collections import Counter
 
-__all__ = ["bleu_smoothing_1", "without_boxes"]
+__all__ = ["LONGEST", "bleu_smoothing_1", "squeezed", "without_boxes"]
+
+LONGEST = 200_000
+"""Characters of a reply that are read. With the bounds on runs and lists it keeps hostile replies linear; the released
+code has neither, and differs only beyond them."""
+_BLANK = re.compile(r"(\s{16})\s+")
 
 _ORDERS = 4
 _EPSILON = 0.1
@@ -30,8 +35,14 @@ _REMOVED = tuple(
 )
 
 
+def squeezed(text: str) -> str:
+    """The text with very long runs of white space shortened, which the released patterns read as they would the run."""
+    return _BLANK.sub(r"\1", text)
+
+
 def without_boxes(text: str) -> str:
     """The text without boxes and frames, as the released code strips it before wording is compared."""
+    text = squeezed(text[:LONGEST])
     for pattern, replacement in _REMOVED:
         text = pattern.sub(replacement, text)
     return text.strip().rstrip(",. ")

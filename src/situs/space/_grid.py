@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from situs.errors import SitusError
 from situs.space._affine import Affine
 from situs.space._axes import AXES
+from situs.space._points import IndexPoints
 
 __all__ = ["Grid", "PixelGrid"]
 
@@ -44,6 +45,16 @@ class Grid:
         if self._offset_voxels(other) <= _ROUNDING_VOXELS:
             return 0.0
         return float(np.linalg.norm(self._corner_steps(other), axis=0).max())
+
+    def block_in(self, whole: Grid) -> tuple[int, int, int] | None:
+        """The voxel of `whole` where this grid begins, if it is a block of it in the same axis order; else None."""
+        first = whole.affine.to_index(self.affine.to_world(IndexPoints(np.zeros((1, 3)))))[0]
+        i, j, k = (round(float(start)) for start in first)
+        if min(i, j, k) < 0 or any(at + n > size for at, n, size in zip((i, j, k), self.shape, whole.shape)):
+            return None
+        matrix = whole.affine.matrix.copy()
+        matrix[:3, 3] += whole.affine.linear @ (i, j, k)
+        return (i, j, k) if self.matches(Grid(self.shape, Affine(matrix))) else None
 
     def difference(self, other: Grid) -> str:
         """In what two grids differ, in words for an error message."""

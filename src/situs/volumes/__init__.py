@@ -11,13 +11,16 @@ from situs.volumes._frame_boxes_read import read_annotations
 from situs.volumes._knee_sides import KneeSide, read_sides
 from situs.volumes._label_map import LabelMap, Structure
 from situs.volumes._labels import Labels, open_labels
-from situs.volumes._layouts import StudySource, find_studies, find_study
-from situs.volumes._modality import brain_of, may_show_face, modality_of, padding_of
+from situs.volumes._layouts import StudySource, Survey, find_studies, find_study, survey
+from situs.volumes._modality import brain_of, may_show_face, modality_of
 from situs.volumes._named_volumes import find_volumes
+from situs.volumes._padding import padding_of
 from situs.volumes._stacks import FrameStack, find_stacks, hash_frames, open_stack
+from situs.volumes._study_source import LAYOUTS
 from situs.volumes._volume import Volume, open_volume
 
 __all__ = [
+    "LAYOUTS",
     "AnnotationSet",
     "FrameAnnotation",
     "FrameStack",
@@ -28,6 +31,7 @@ __all__ = [
     "SourceCounts",
     "Structure",
     "StudySource",
+    "Survey",
     "Volume",
     "brain_of",
     "find_stacks",
@@ -43,4 +47,5 @@ __all__ = [
     "padding_of",
     "read_annotations",
     "read_sides",
+    "survey",
 ]

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
-from situs._files import read_text
+from situs._files import delimiter_of, read_text
 from situs.anatomy import finding_name
 from situs.errors import SitusError
 from situs.volumes._frame_boxes import Mark
@@ -23,7 +23,8 @@ _FIX = "columns: file, slice, x, y, width, height (or x0, y0, x1, y1), label; al
 
 def read_box_csv(path: Path) -> Iterator[BoxRow | BadRow]:
     """Rows of the file, a problem in place of each that cannot be read. Frames count from 0."""
-    reader = csv.reader(io.StringIO(read_text(path)), strict=True)
+    text = read_text(path)
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter_of(text), strict=True)
     try:
         header = [name.strip().lower() for name in next(reader, [])]
         columns = _columns(header, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -45,6 +46,34 @@ class LabelMap:
     def hash(self) -> str:
         """Hash of voxels, affine and structure names; the same for any format, compression and stored type."""
         return hash_voxels(self.layers, self.grid, canonical_json(self.structures))
+
+    def renamed(self, names: Mapping[int, str]) -> LabelMap:
+        """The same labels with these names by label; structures that come to share one become one."""
+        if not names:
+            return self
+        structures = [msgspec.structs.replace(s, name=names.get(s.label, s.name)) for s in self.structures]
+        layers = list(self.layers)
+        for name in sorted(set(names.values())):
+            same = [s for s in structures if s.name == name]
+            if len(same) > 1:
+                joined = np.zeros_like(layers[same[0].layer], dtype=np.uint8)
+                for structure in same:
+                    joined[self.mask(structure)] = 1
+                layers.append(joined)
+                structures = [s for s in structures if s.name != name]
+                structures.append(Structure(same[0].label, name, len(layers) - 1, 1))
+        ordered = tuple(sorted(structures, key=lambda s: s.label))
+        return dataclasses.replace(self, layers=tuple(layers), structures=ordered)
+
+    def padded(self, grid: Grid, start: tuple[int, int, int]) -> LabelMap:
+        """The labels of a block as those of the whole grid, in which it begins at this voxel."""
+        inside = tuple(slice(at, at + size) for at, size in zip(start, self.grid.shape))
+        layers = []
+        for layer in self.layers:
+            whole = np.zeros(grid.shape, dtype=layer.dtype, order="F")
+            whole[inside] = layer
+            layers.append(whole)
+        return dataclasses.replace(self, grid=grid, layers=tuple(layers))
 
     def beside(self, image: Grid) -> LabelMap:
         """The same labels, known no better than the grid of their image agrees with their own."""

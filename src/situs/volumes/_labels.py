@@ -10,6 +10,7 @@ from situs.errors import SitusError
 from situs.space import Grid
 from situs.volumes._label_map import LabelMap
 from situs.volumes._masks import load_masks, mask_files, mask_labels
+from situs.volumes._nifti import label_table
 from situs.volumes._reorder import grid_warnings, reorder_onto
 from situs.volumes._segments import load_label_file
 from situs.volumes._stored import Stored, enough_memory
@@ -70,10 +71,11 @@ def open_labels(
 ) -> Labels:
     """Open labels from a label file, a folder of masks, a DICOM segmentation or structure set. Reads headers only.
 
-    `names` names the values of a label file (others are called `label_<n>`). `ids` numbers the masks of a
-    folder by name; without it, `names` read backwards does. `reference` is the image the labels were drawn on; only
-    DICOM labels need it: a structure set has no grid of its own (without a reference, the series it names is looked
-    for near it), and a segmentation that leaves out empty slices is laid onto the grid of the image.
+    `names` names the values of a label file (others are called as the file itself says, or `label_<n>`). `ids` numbers
+    the masks of a folder by name; without it, `names` read backwards does. `reference` is the image the labels were
+    drawn on. DICOM labels need it: a structure set has no grid of its own (without a reference, the series it names is
+    looked for near it), and a segmentation that leaves out empty slices is laid onto the grid of the image, as is a
+    label file that holds a block of it.
     """
     path = Path(path)
     if _is_dicom_labels(path):
@@ -84,12 +86,26 @@ def open_labels(
     if path.is_dir():
         known = dict(ids) if ids is not None else {name: label for label, name in (names or {}).items()}
         return _open_folder(path, known)
+    return _open_file(path, dict(names or {}), reference)
+
+
+def _open_file(path: Path, names: dict[int, str], reference: Volume | str | Path | None) -> Labels:
+    """A label file; one that holds a block of its image's grid, as 3D Slicer saves it, is laid onto the whole."""
     stored = read_header(path)
-    grid = _grid(stored)
-    file_names = dict(names or {})
-    return Labels(
-        path, grid, stored.orientation_basis, stored.warnings, lambda: load_label_file(stored, grid, file_names)
-    )
+    own = _grid(stored)
+    if kind_of(path) in (".nii", ".nii.gz"):
+        names = label_table(stored) | names
+    image = open_volume(reference) if isinstance(reference, str | Path) else reference
+    start = None
+    if image is not None and reorder_onto(image.grid, own) is None:
+        start = own.block_in(image.grid)
+    grid = own if image is None or start is None else image.grid
+
+    def load() -> LabelMap:
+        labels = load_label_file(stored, own, names)
+        return labels if start is None else labels.padded(grid, start)
+
+    return Labels(path, grid, stored.orientation_basis, stored.warnings, load)
 
 
 def _is_dicom_labels(path: Path) -> bool:

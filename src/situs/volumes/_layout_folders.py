@@ -6,19 +6,28 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from situs.volumes._beside import plain_files, subfolders, volume_files
 from situs.volumes._masks import IMAGE_STEMS
 from situs.volumes._study_source import StudySource, public_id
 from situs.volumes._volume import kind_of, stem_of
 
 __all__ = ["find_brats", "find_kits", "find_masks", "find_totalsegmentator"]
 
-_TOTALSEGMENTATOR_IMAGES = {"ct.nii.gz": "totalsegmentator", "mri.nii.gz": "totalsegmentator_mr"}
-_KITS_LABELS = ("segmentation.nii.gz", "aggregated_MAJ_seg.nii.gz")
+_TOTALSEGMENTATOR_IMAGES = {
+    "ct.nii.gz": "totalsegmentator",
+    "ct.nii": "totalsegmentator",
+    "mri.nii.gz": "totalsegmentator_mr",
+    "mri.nii": "totalsegmentator_mr",
+}
+_KITS_LABELS = ("segmentation.nii.gz", "aggregated_MAJ_seg.nii.gz", "segmentation.nii")
 _KITS_CASE = re.compile(r"case_[0-9]{5}")
-_BRATS_LABELS = re.compile(r"(?P<case>.+)(?P<mark>[-_])seg\.nii(\.gz)?")
-_BRATS_IMAGES = {"-": ("t1c", "t2f", "t1n", "t2w"), "_": ("t1ce", "flair", "t1", "t2")}
+_BRATS_LABELS = re.compile(r"(?P<case>.+)(?P<mark>[-_])seg\.(nii|nii\.gz|mha)", re.IGNORECASE)
+_BRATS_IMAGES = ("t1ce", "t1c", "t1gd", "flair", "t2f", "t2", "t2w", "t1", "t1n")
 """Contrast-enhanced T1 first: it shows the core and the rim that the labels tell apart."""
 _BRATS_PATIENT = re.compile(r"(BraTS-[A-Z-]+-[0-9]{4,5})-[0-9]{1,3}")
+_BRATS_2015_LABELS = re.compile(r"VSD\.Brain.*\.OT\..*\.mha", re.IGNORECASE)
+_BRATS_2015_IMAGES = ("MR_T1c", "MR_Flair", "MR_T2", "MR_T1")
+_BRATS_2015_PATIENT = re.compile(r"(brats_(?:tcia|2013)_pat[0-9]{3,4})_[0-9]{1,4}", re.IGNORECASE)
 
 
 def find_totalsegmentator(root: Path) -> list[StudySource]:
@@ -44,8 +53,7 @@ def _totalsegmentator(folder: Path) -> StudySource | None:
 
 def find_masks(root: Path) -> list[StudySource]:
     """`root` itself, if masks lie in it; the image may lie beside them, or beside their folder."""
-    files = [file for file in sorted(root.iterdir()) if file.is_file() and not file.name.startswith(".")]
-    volumes = {stem_of(file).lower(): file for file in files if kind_of(file) is not None}
+    volumes = {stem_of(file).lower(): file for file in volume_files(root)}
     if not set(volumes) - set(IMAGE_STEMS):
         return []
     image = next((volumes[stem] for stem in IMAGE_STEMS if stem in volumes), None)
@@ -68,12 +76,12 @@ def find_kits(root: Path) -> list[StudySource]:
 def _kits(folder: Path) -> StudySource | None:
     labels = next((folder / name for name in _KITS_LABELS if (folder / name).is_file()), None)
     name = _name(folder)
-    image = folder / "imaging.nii.gz"
-    if labels is None or not (_KITS_CASE.fullmatch(name) or image.is_file()):
+    image = next((file for file in (folder / "imaging.nii.gz", folder / "imaging.nii") if file.is_file()), None)
+    if labels is None or not (_KITS_CASE.fullmatch(name) or image is not None):
         return None
     return StudySource(
         name,
-        image if image.is_file() else None,
+        image,
         labels,
         public_id=public_id(name, "kits"),
         layout="kits",
@@ -85,20 +93,19 @@ def find_brats(root: Path) -> list[StudySource]:
     """A BraTS case, a folder of them, or one with folders of them (`HGG`, `LGG`)."""
     if found := _cases(root, _brats):
         return found
-    return [source for folder in _folders(root) for source in _cases(folder, _brats)]
+    return [source for folder in subfolders(root) for source in _cases(folder, _brats)]
 
 
 def _brats(folder: Path) -> StudySource | None:
-    for file in sorted(folder.iterdir()):
+    for file in plain_files(folder):
         match = _BRATS_LABELS.fullmatch(file.name)
-        if not match or file.name.startswith(".") or not file.is_file():
+        if match is None:
             continue
-        case, mark = match["case"], match["mark"]
-        names = [f"{case}{mark}{part}.nii{zipped}" for part in _BRATS_IMAGES[mark] for zipped in (".gz", "")]
-        image = next((folder / name for name in names if (folder / name).is_file()), None)
-        if image is None:
+        case = match["case"]
+        image = _brats_image(folder, case)
+        if image is None and "brats" not in case.lower():
             continue
-        vocabulary = "brats2023" if mark == "-" else "brats2020"
+        vocabulary = "brats2023" if match["mark"] == "-" else "brats2020"
         patient = _BRATS_PATIENT.fullmatch(case)
         return StudySource(
             case,
@@ -109,7 +116,37 @@ def _brats(folder: Path) -> StudySource | None:
             vocabulary=vocabulary,
             patient_key=patient[1] if patient else None,
         )
-    return None
+    return _brats_2015(folder)
+
+
+def _brats_image(folder: Path, case: str) -> Path | None:
+    """The image to show: `<case>_t1ce`, `<case>-t1c`, … in whatever case and format the release has."""
+    parts: dict[str, Path] = {}
+    for file in plain_files(folder):
+        stem = stem_of(file)
+        if kind_of(file) is not None and stem.lower().startswith(case.lower()) and stem[len(case) :][:1] in "-_":
+            parts[stem[len(case) + 1 :].lower()] = file
+    return next((parts[part] for part in _BRATS_IMAGES if part in parts), None)
+
+
+def _brats_2015(folder: Path) -> StudySource | None:
+    """Until 2015 each volume lay in a folder of its own: `VSD.Brain.XX.O.MR_T1c.54513/….mha`, labels with `OT`."""
+    files = [file for child in (folder, *subfolders(folder)) for file in plain_files(child)]
+    labels = next((file for file in files if _BRATS_2015_LABELS.fullmatch(file.name)), None)
+    if labels is None or (labels.parent == folder and labels.name.startswith(folder.name)):
+        return None
+    images = (file for part in _BRATS_2015_IMAGES for file in files if f".{part}.".lower() in file.name.lower())
+    case = _name(folder)
+    patient = _BRATS_2015_PATIENT.fullmatch(case)
+    return StudySource(
+        case,
+        next((image for image in images if kind_of(image) is not None), None),
+        labels,
+        public_id=public_id(case, "brats2015"),
+        layout="brats",
+        vocabulary="brats2015",
+        patient_key=patient[1] if patient else None,
+    )
 
 
 def _cases(root: Path, read: Callable[[Path], StudySource | None]) -> list[StudySource]:
@@ -117,11 +154,7 @@ def _cases(root: Path, read: Callable[[Path], StudySource | None]) -> list[Study
     one = read(root)
     if one is not None:
         return [one]
-    return [found for folder in _folders(root) if (found := read(folder)) is not None]
-
-
-def _folders(root: Path) -> list[Path]:
-    return sorted(folder for folder in root.iterdir() if folder.is_dir() and not folder.name.startswith("."))
+    return [found for folder in subfolders(root) if (found := read(folder)) is not None]
 
 
 def _name(folder: Path) -> str:

@@ -6,7 +6,7 @@ import csv
 import io
 from pathlib import Path
 
-from situs._files import read_text
+from situs._files import delimiter_of, read_text
 from situs.errors import SitusError, did_you_mean
 from situs.volumes._study_source import StudySource
 from situs.volumes._volume import stem_of
@@ -20,9 +20,10 @@ _SHOWN = 5
 def find_in_table(path: Path) -> list[StudySource]:
     """All rows, sorted by study; a mistake names its row."""
     try:
-        rows = list(csv.reader(io.StringIO(read_text(path), newline=""), strict=True))
+        text = read_text(path)
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text), strict=True))
     except csv.Error as error:
-        raise SitusError("is not valid CSV", where=path, fix="save it again as comma-separated UTF-8") from error
+        raise SitusError("is not valid CSV", where=path, fix="save it again as CSV in UTF-8") from error
     columns = [name.strip() for name in rows[0]] if rows else []
     _check_columns(columns, path)
     found, seen = [], dict[str, int]()

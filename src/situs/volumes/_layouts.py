@@ -2,47 +2,126 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
+from situs.anatomy import term
 from situs.errors import SitusError, did_you_mean
+from situs.volumes._beside import subfolders, volume_files
+from situs.volumes._layout_bids import find_bids
 from situs.volumes._layout_dataset import find_dataset
 from situs.volumes._layout_folders import find_brats, find_kits, find_masks, find_totalsegmentator
+from situs.volumes._layout_pairs import find_pairs, find_slicer, find_split
 from situs.volumes._layout_table import find_in_table
+from situs.volumes._masks import IMAGE_STEMS
 from situs.volumes._study_source import LAYOUTS, StudySource
 from situs.volumes._volume import SUFFIXES, holds_dicom, kind_of, stem_of
 
-__all__ = ["StudySource", "find_studies", "find_study"]
+__all__ = ["StudySource", "Survey", "find_studies", "find_study", "survey"]
 
-_KNOWN = (
-    "known: a TotalSegmentator study (ct.nii.gz or mri.nii.gz beside segmentations/), a folder of such studies, "
-    "MSD, nnU-Net or AMOS (dataset.json beside imagesTr/ and labelsTr/), KiTS, BraTS, a folder of masks, "
-    "DICOM with SEG or RTSTRUCT, "
-    "a .csv with the columns study, patient, image, labels, or one label file"
-)
 _SHOWN = 8
 _DATASETS = ("msd", "nnunet", "amos")
-_CASES = {"totalsegmentator": find_totalsegmentator, "kits": find_kits, "brats": find_brats, "masks": find_masks}
+_Find = Callable[[Path], list[StudySource]]
+_CASES: dict[str, _Find] = {
+    "totalsegmentator": find_totalsegmentator,
+    "kits": find_kits,
+    "brats": find_brats,
+    "bids": find_bids,
+    "split": find_split,
+    "slicer": find_slicer,
+    "pairs": find_pairs,
+    "masks": find_masks,
+}
+_IN_FOLDER = (
+    find_totalsegmentator,
+    find_dataset,
+    find_kits,
+    find_brats,
+    find_bids,
+    find_split,
+    find_slicer,
+    find_pairs,
+)
+"""What a folder is looked at as, one after the other; then as a folder of masks."""
+_DEPTH = 4
+"""How many folders deep studies may lie below the one that is given."""
+_IMAGES_ONLY = ("imagesTr", "imagesTs", "imagesVa", "images")
+
+
+class Survey(NamedTuple):
+    """What lies under a path."""
+
+    studies: list[StudySource]
+    passed_over: list[Path]
+    """Folders that hold volumes but fit no layout; private, as all paths are."""
 
 
 def find_studies(root: str | Path, layout: str = "auto") -> list[StudySource]:
     """All studies under `root`, sorted. Nothing found is an error that says which layouts are known.
 
-    `layout` is `auto` or one of totalsegmentator, msd, nnunet, amos, kits, brats, masks, dicom, table and file.
+    `layout` is `auto` or one of the layouts that `situs list layouts` shows.
     """
+    return survey(root, layout).studies
+
+
+def survey(root: str | Path, layout: str = "auto") -> Survey:
+    """All studies under `root` as `find_studies` gives them, and the folders that were passed over."""
     root = Path(root)
     if layout != "auto" and layout not in LAYOUTS:
         raise SitusError(f"unknown layout {layout!r}", where="layout", fix=did_you_mean(layout, ["auto", *LAYOUTS]))
     try:
         if not root.exists():
             raise SitusError("no such file or folder", where=root, fix="check the path")
-        found = _find_in_folder(root, layout) if root.is_dir() else _find_in_file(root, layout)
+        studies = _find_in_folder(root, layout) if root.is_dir() else _find_in_file(root, layout)
+        passed_over = _passed_over(root, studies) if root.is_dir() else []
     except (OSError, ValueError) as error:
         raise SitusError("cannot be read", where=root, fix="check the path and its permissions") from error
-    if not found:
+    if not studies:
         if layout != "auto":
             raise SitusError(f"no study found in layout {layout}", where=root, fix=f"it is: {LAYOUTS[layout]}")
-        raise SitusError("no study found", where=root, fix=f"{_KNOWN} ({', '.join(SUFFIXES)})")
-    return found
+        known = ", ".join(name for name in LAYOUTS if name != "file")
+        fix = f"known layouts: {known}, or one label file ({', '.join(SUFFIXES)}); `situs list layouts` describes them"
+        raise SitusError("no study found", where=root, fix=fix)
+    return Survey(_told_apart(studies, root), passed_over)
+
+
+def _told_apart(studies: list[StudySource], root: Path) -> list[StudySource]:
+    """Studies of one name, from different folders, named by their way from the root."""
+    count = Counter(study.stem for study in studies)
+    result = []
+    for study in studies:
+        if count[study.stem] > 1 and study.public_id is None and study.study is None and root.is_dir():
+            way = study.labels.relative_to(root) if study.labels.is_relative_to(root) else study.labels
+            study = dataclasses.replace(study, stem="-".join((*way.parts[:-1], stem_of(way))))
+        result.append(study)
+    return result
+
+
+def _passed_over(root: Path, studies: list[StudySource]) -> list[Path]:
+    used = {path for study in studies for path in (study.labels, study.image) if path is not None}
+    used_folders = {parent for path in used for parent in (path, *path.parents)}
+    return [
+        folder
+        for folder in subfolders(root)
+        if folder not in used_folders and folder.name not in _IMAGES_ONLY and _holds_volumes(folder)
+    ]
+
+
+def _holds_volumes(folder: Path) -> bool:
+    for number, (_, names, files) in enumerate(os.walk(folder)):
+        if any(kind_of(Path(name)) is not None for name in files if not name.startswith(".")):
+            return True
+        names[:] = sorted(name for name in names if not name.startswith("."))
+        if number > _MOST_LOOKED_INTO:
+            break
+    return False
+
+
+_MOST_LOOKED_INTO = 200
 
 
 def find_study(path: str | Path) -> StudySource:
@@ -61,20 +140,41 @@ def _shown(labels: Path, root: Path) -> str:
 
 def _find_in_folder(root: Path, layout: str) -> list[StudySource]:
     if layout in _DATASETS:
-        return find_dataset(root, layout)
+        return _below(root, lambda folder: find_dataset(folder, layout), _DEPTH)
     if layout in _CASES:
-        return _CASES[layout](root)
+        return _below(root, _CASES[layout], _DEPTH)
     if layout == "dicom":
         return _find_dicom(root)
     if layout == "auto":
-        for find in (find_totalsegmentator, find_dataset, find_kits, find_brats, find_masks, _find_dicom):
-            if found := find(root):
-                return found
+        return _auto(root) or find_masks(root) or _below(root, _auto_or_masks, _DEPTH) or _find_dicom(root)
     return []
 
 
+def _auto(folder: Path) -> list[StudySource]:
+    return next((studies for find in _IN_FOLDER if (studies := find(folder))), [])
+
+
+def _auto_or_masks(folder: Path) -> list[StudySource]:
+    """As `_auto`; a folder below the one given is one of masks only if a name in it says so."""
+    studies = _auto(folder)
+    if studies:
+        return studies
+    stems = [stem_of(file) for file in volume_files(folder)]
+    is_of_masks = any(stem.lower() in IMAGE_STEMS or term(stem).known for stem in stems)
+    return find_masks(folder) if is_of_masks else []
+
+
+def _below(root: Path, find: _Find, depth: int) -> list[StudySource]:
+    """What is found in a folder, else in the folders below it."""
+    if studies := find(root):
+        return studies
+    if depth == 0:
+        return []
+    return [study for folder in subfolders(root) for study in _below(folder, find, depth - 1)]
+
+
 def _find_in_file(root: Path, layout: str) -> list[StudySource]:
-    if layout in ("auto", "table") and root.suffix.lower() == ".csv":
+    if layout in ("auto", "table") and root.suffix.lower() in (".csv", ".tsv"):
         return find_in_table(root)
     if layout in ("auto", "file") and kind_of(root) is not None:
         return [StudySource(stem_of(root), None, root, layout="file")]

@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["brain_of", "may_show_face", "modality_of", "padding_of"]
+__all__ = ["brain_of", "may_show_face", "modality_of"]
 
 _AIR_HU = -200.0
 _DENSEST_AIR_HU = -900.0
 """What lies around a patient in a CT is no denser."""
 _LARGEST_BRAIN_MM3 = 2.2e6
 _SMALLEST_BRAIN_MM3 = 0.5e6
-_PADDING_HU = -1100.0
-"""Below what any tissue or air can have: scanners write such values outside the reconstructed circle."""
 
 
 def modality_of(values: NDArray[Any]) -> str:
@@ -35,15 +33,6 @@ def _background(values: NDArray[Any]) -> float | None:
     faces = np.concatenate([np.take(values, end, axis=axis).ravel() for axis in range(3) for end in (0, -1)])
     found, counts = np.unique(faces, return_counts=True)
     return float(found[counts.argmax()]) if 2 * counts.max() > faces.size else None
-
-
-def padding_of(values: NDArray[Any]) -> NDArray[np.bool_] | None:
-    """Voxels of a CT that lie outside the reconstructed field; None if it has none.
-
-    Padding by -1024, the value of air, cannot be told from air and is not found.
-    """
-    outside: NDArray[np.bool_] = values < _PADDING_HU
-    return outside if outside.any() else None
 
 
 def may_show_face(values: NDArray[Any], voxel_mm3: float) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,18 @@ from situs.space import Affine
 from situs.volumes._channels import channel_shown, channels_told
 from situs.volumes._inflate import inflate_head
 from situs.volumes._limits import check_shape, drop_trailing_ones
-from situs.volumes._stored import Stored, open_binary
+from situs.volumes._stored import Stored, clean_name, open_binary
 
-__all__ = ["is_nifti", "read_nifti"]
+__all__ = ["is_nifti", "label_table", "read_nifti"]
 
 _HEADER_BYTES = {1: 348, 2: 540}
 _MAGIC_AT = {1: 344, 2: 4}
 _TO_MM = {1: 1000.0, 3: 0.001}
 """xyzt_units: 1 metre, 2 millimetre, 3 micron; anything else is taken as millimetres."""
+
+_LABEL = re.compile(rb'<Label\s[^>]*?Key="(\d{1,9})"[^>]*>\s*(?:<!\[CDATA\[)?([^<\]]{1,200})')
+"""An entry of the label table that TotalSegmentator and Connectome Workbench write into the header's extension."""
+_LARGEST_EXTENSION = 1 << 20
 
 _DISAGREE_VOXELS = 0.1
 NO_ORIENTATION = "no orientation in the header (qform and sform codes are 0)"
@@ -83,6 +88,18 @@ def read_nifti(path: Path, *, as_image: bool = False) -> Stored:
         raise
     except Exception as error:  # nibabel raises HeaderDataError, WrapStructError, ValueError, KeyError …
         raise SitusError("has a damaged NIfTI header", where=path, fix="repair or export it again") from error
+
+
+def label_table(stored: Stored) -> dict[int, str]:
+    """Label value → name, where the header's extension holds a table of them."""
+    offset = stored.skip if stored.encoding == "gzip" else stored.start
+    if not 352 < offset < _LARGEST_EXTENSION:
+        return {}
+    with open_binary(stored.path) as stream:
+        is_gzip = stored.encoding == "gzip"
+        head = inflate_head(stream, offset, where=stored.path) if is_gzip else stream.read(offset)
+    names = {int(key): clean_name(name.decode("utf-8", "replace")) for key, name in _LABEL.findall(head)}
+    return {key: name for key, name in names.items() if key and name}
 
 
 def _parse(path: Path, head: bytes, version: int, code: str, compressed: bool, as_image: bool) -> Stored:

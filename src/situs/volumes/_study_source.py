@@ -14,10 +14,15 @@ LAYOUTS = {
     "nnunet": "dataset.json beside imagesTr/ (case_0000.nii.gz) and labelsTr/ (case.nii.gz)",
     "amos": "dataset.json beside imagesTr/ and labelsTr/ with amos_0001.nii.gz",
     "kits": "case_00000/ with imaging.nii.gz and segmentation.nii.gz",
-    "brats": "a folder for each case with -t1n, -t1c, -t2w, -t2f, -seg or _t1, _t1ce, _t2, _flair, _seg",
+    "brats": "a folder for each case with -t1n, -t1c, -t2w, -t2f, -seg or _t1, _t1ce, _t2, _flair, _seg, or the "
+    "VSD.Brain… folders of 2015",
+    "bids": "sub-01/[ses-1/]anat/ with derivatives/*/sub-01/…_dseg.nii.gz or …_mask.nii.gz, and .tsv label tables",
+    "slicer": "a volume beside its .seg.nrrd",
+    "pairs": "a label file beside its image: case.nii.gz and case_seg.nii.gz, ct.nii.gz and segmentation.nii.gz",
+    "split": "images/ and labels/ with files of the same name",
     "masks": "a folder with one mask file for each structure, and maybe ct.nii.gz, mri.nii.gz or image.nii.gz",
     "dicom": "image series with DICOM-SEG or RTSTRUCT files",
-    "table": "a .csv with the columns study, patient, image, labels",
+    "table": "a .csv or .tsv with the columns study, patient, image, labels",
     "file": "one label file",
 }
 """Layout → what it looks like."""
@@ -28,9 +33,10 @@ _PUBLIC_IDS = {
     "amos": r"amos_[0-9]{4}",
     "kits": r"case_[0-9]{5}",
     "brats2020": (
-        r"(Brats17|Brats18|BraTS19)_(CBICA|TCIA[0-9]{2}|TMC|UAB|WashU|2013)_[A-Za-z0-9]{1,6}_1"
+        r"(Brats17|Brats18|BraTS19)_(CBICA|TCIA([0-9]{2})?|TMC|UAB|WashU|2013)_[A-Za-z0-9]{1,6}_1"
         r"|BraTS20_(Training|Validation)_[0-9]{3}|BraTS2021_[0-9]{5}"
     ),
+    "brats2015": r"brats_(tcia|2013)_pat[0-9]{3,4}_[0-9]{1,4}",
     "brats2023": r"BraTS-(GLI|MEN|MEN-RT|MET|PED|SSA)-[0-9]{4,5}-[0-9]{1,3}",
     "msd_brain_tumour": r"BRATS_[0-9]{3}",
     "msd_colon": r"colon_[0-9]{3}",

@@ -12,7 +12,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy._terms import Naming, is_spine
+from situs.anatomy._terms import Naming
+from situs.anatomy._wholes import is_spine
 from situs.anatomy.plausible._numbering import vertebra_number
 from situs.anatomy.plausible._ranges import expectation_rows
 from situs.anatomy.plausible._scene import Doubt, Geometry, Scene, Suspect, Suspicion

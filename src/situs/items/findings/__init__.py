@@ -1,6 +1,6 @@
 """Questions about boxes that readers drew on frames."""
 
-from situs.items.findings._arrange import Draft, Twins, arrange_findings, draft, place_finding
+from situs.items.findings._arrange import Draft, arrange_findings, draft, place_finding
 from situs.items.findings._ask import FINDING_TASKS, FindingTask, choose_finding_tasks, pose_finding, questions_of
 from situs.items.findings._position import right_by_position
 from situs.items.findings._trace import TRACE_FORMS, trace_text
@@ -10,7 +10,6 @@ __all__ = [
     "TRACE_FORMS",
     "Draft",
     "FindingTask",
-    "Twins",
     "arrange_findings",
     "choose_finding_tasks",
     "draft",

@@ -1,34 +1,33 @@
-"""Which questions about boxes become items: balanced answers, twins, and options that give nothing away.
+"""Which questions about boxes become items: twins, and options that give nothing away.
 
-* Yes/no, counts, and options of a fixed set: within each text, every offered answer is right equally often. Each twin
-  group holds one item for each answer, of different patients, on slices that lie alike in the stack as far as there
-  are such: a finding has its usual slices, and a negative far from them could be told by its place alone.
-* One of several findings: groups of items that share their options, each option right once.
+* Yes/no, counts, and options of a fixed set: slots of one text (see `_slots`), each with one candidate for every
+  offered answer. Where a slice is asked about, all candidates of a slot show the same slice of the stack: a finding
+  has its usual slices, and a negative elsewhere could be told by its place alone. Texts with too few patients for
+  that are asked outside the headline.
+* One of several findings: the same, with findings of one organ drawn as options.
 * All that apply: wrong options are chosen so that a finding is offered wrongly about as often as rightly.
 * Boxes, frames and text have no countable answer and are all kept.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 import numpy as np
 
 from situs._files import canonical_json, digest
 from situs.anatomy import finding_of
-from situs.facts import BoxRules
-from situs.items._record import Choices, Item, answer_key
+from situs.facts import BoxRules, TwinRules
+from situs.items._record import Choices, Item, answer_key, marks_of
+from situs.items._slots import Slot, asked_of, dealt, slots_of
 from situs.items._twins import Placement
 
-__all__ = ["Draft", "Twins", "arrange_findings", "draft", "place_finding"]
+__all__ = ["Draft", "arrange_findings", "draft", "place_finding"]
 
-_LOOK = 40
-"""How far down a list is looked for an item of another patient, or with fitting options."""
-_LOOK_ALIKE = 400
-"""How far for a slice that lies alike."""
+_MISSES = 80
+"""So many sets of options in a row that no slots have: there are no more."""
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -49,21 +48,30 @@ class Draft(msgspec.Struct, frozen=True):
     """Of a question about one slice."""
     about: tuple[str, ...] = ()
     """Its tags."""
+    split: str = ""
+    organ: str = ""
+    marked: bool = False
+    """A mark is drawn into its picture."""
 
 
-def draft(item: Item) -> Draft:
-    """The draft of an item that has all its possible options."""
+def draft(item: Item, split: str = "") -> Draft:
+    """The draft of an item that has all its possible options, of a patient in that split."""
     key = None if isinstance(item.answer, Choices) else answer_key(item.answer)
     right = item.answer.values if isinstance(item.answer, Choices) else (key,) if key is not None else ()
     pool = tuple(option.value for option in item.options)
     shared = item.form == "choice" and item.task == "classification"
     text, level = item.question, item.level
+    organ = next((tag for tag in item.tags if tag.startswith("organ:")), "")
     frame = item.frames[0] if level == "slice" and item.frames else -1
-    about = (text, key, right, pool, shared, frame, item.tags)
+    about = (text, key, right, pool, shared, frame, item.tags, split, organ, bool(marks_of(item)))
     return Draft(item.item_id, item.patient_id, item.task, item.form, level, *about)
 
 
-def arrange_findings(drafts: Sequence[Draft], seed: int, rules: BoxRules) -> dict[str, Placement]:
+_Group = tuple[tuple[str, ...], list[Slot["Draft"]]]
+"""The answers offered, and the slots of one group of twins."""
+
+
+def arrange_findings(drafts: Sequence[Draft], seed: int, rules: BoxRules, twins: TwinRules) -> dict[str, Placement]:
     """Decide for a whole cohort: item id → placement. Items that are missing are not asked."""
     drawn = sorted(drafts, key=lambda entry: digest(str(seed), entry.item_id))
     placed: dict[str, Placement] = {}
@@ -72,110 +80,110 @@ def arrange_findings(drafts: Sequence[Draft], seed: int, rules: BoxRules) -> dic
     several: list[Draft] = []
     for entry in drawn:
         if entry.shared:
-            shared[entry.task, entry.level, entry.text].append(entry)
+            shared[entry.split, entry.task, entry.level, entry.text].append(entry)
         elif entry.key is not None:
-            fixed[entry.task, entry.form, entry.text, *entry.pool].append(entry)
+            fixed[entry.split, entry.task, entry.form, entry.text, *entry.pool].append(entry)
         elif entry.form == "choices":
             several.append(entry)
         else:
             stratum = "untwinned" if entry.form == "text" else "headline"
             placed[entry.item_id] = Placement(stratum, (), "")
     for name, entries in sorted(fixed.items()):
-        placed |= _fixed(entries, canonical_json(name), rules)
+        # Where a drawn mark lies tells which of two kindred findings it is on: a control.
+        asked = {} if entries[0].marked else _asked(_fixed(entries, rules, twins), name, seed)
+        placed |= asked or _untwinned(entries, rules)
     for name, entries in sorted(shared.items()):
-        placed |= _shared(entries, canonical_json(name), seed, rules)
+        rng = np.random.default_rng(int(digest("options", str(seed), canonical_json(name), size=8), 16))
+        placed |= _asked(_shared(entries, rng, rules, twins), name, seed)
     placed |= _several(several, rules)
-    return _letters([entry for entry in drawn if entry.item_id in placed], placed)
+    return {entry.item_id: _ordered(entry, placed[entry.item_id], seed) for entry in drawn if entry.item_id in placed}
 
 
-def _fixed(entries: list[Draft], name: bytes, rules: BoxRules) -> dict[str, Placement]:
-    """Groups of one item per answer; as many answers as keep most items."""
-    by_key: dict[str, list[Draft]] = defaultdict(list)
-    for entry in _patients_in_turn(entries):
-        by_key[str(entry.key)].append(entry)
-    most = rules.count_most if entries[0].form == "number" else rules.options
-    order = sorted(by_key, key=lambda key: (-len(by_key[key]), key))
-    sizes = {n: n * len(by_key[order[n - 1]]) for n in range(2, min(most, len(order)) + 1)}
-    if not sizes:
-        return {}
-    keys = order[: max(sizes, key=lambda n: (sizes[n], n))]
-    queues = {key: deque(by_key[key]) for key in reversed(keys)}
-    options = tuple(value for value in entries[0].pool if value in keys)
+def _asked(groups: Iterable[_Group], name: tuple[str, ...], seed: int) -> dict[str, Placement]:
+    """The placement of the candidate that is drawn of every slot."""
     placed: dict[str, Placement] = {}
-    for number in range(len(by_key[keys[-1]])):
-        members = _members(queues)
-        if members is None:
-            break
-        group = "t" + digest(name, str(number), size=8)
-        placed |= {entry.item_id: Placement("headline", options, group) for entry in members}
+    for number, (values, slots) in enumerate(groups):
+        group = "t" + digest(canonical_json(name), str(number), size=8)
+        for slot in slots:
+            entry = asked_of(slot, seed)
+            placed[entry.item_id] = Placement("headline", values if entry.form == "choice" else (), group)
     return placed
 
 
-def _members(queues: dict[str, deque[Draft]]) -> list[Draft] | None:
-    """One item from each queue, no two of one patient, on slices as like as there are; they leave their queues."""
-    members: list[Draft] = []
-    for queue in queues.values():
-        used, wanted = {entry.patient_id for entry in members}, members[0].frame if members else -1
-        reach = _LOOK if wanted < 0 else _LOOK_ALIKE
-        free = [(n, e) for n, e in enumerate(islice(queue, reach)) if e.patient_id not in used]
-        if not free:
-            return None
-        place, entry = min(free, key=lambda pair: abs(pair[1].frame - wanted)) if wanted >= 0 else free[0]
-        members.append(entry)
-        del queue[place]
-    return members
+def _fixed(entries: list[Draft], rules: BoxRules, twins: TwinRules) -> Iterator[_Group]:
+    """Groups that offer the commonest answers, as many as tell most: m options weigh m − 1 (see `_twins`)."""
+    entries = _patients_in_turn(entries)
+    counts = Counter(str(entry.key) for entry in entries)
+    most = rules.count_most if entries[0].form == "number" else rules.options
+    order = sorted(counts, key=lambda key: (-counts[key], key))
+    best: tuple[int, tuple[str, ...], list[list[Slot[Draft]]]] = (0, (), [])
+    for count in range(2, min(most, len(order)) + 1):
+        values = tuple(value for value in entries[0].pool or order if value in order[:count])
+        groups = dealt(slots_of(entries, values, _alike), twins.fewest, twins.together)
+        worth = (count - 1) * sum(map(len, groups))
+        if groups and worth >= best[0]:
+            best = worth, values, groups
+    yield from ((best[1], group) for group in best[2])
 
 
-def _shared(entries: list[Draft], name: bytes, seed: int, rules: BoxRules) -> dict[str, Placement]:
-    """Groups of as many items as options: the same findings are offered to all, each is right for one."""
-    queues: dict[str, deque[Draft]] = defaultdict(deque)
-    for entry in _patients_in_turn(entries):
-        queues[str(entry.key)].append(entry)
-    organs = {key: finding_of(key).organ for key in queues}
-    rng = np.random.default_rng(int(digest("options", str(seed), name, size=8), 16))
+def _untwinned(entries: list[Draft], rules: BoxRules) -> dict[str, Placement]:
+    """A text with too few patients for twins is asked outside the headline, no answer much oftener than another."""
+    values = entries[0].pool or ("yes", "no")
+    counts = Counter(str(entry.key) for entry in entries)
+    most = min(counts[value] for value in values) + 1 if entries[0].form != "number" else 1
+    seen: Counter[str] = Counter()
     placed: dict[str, Placement] = {}
-    number, misses = 0, 0
-    while misses < 2 * _LOOK:
-        members = _drawn_group(queues, organs, rng, rules.options)
-        if members is None:
+    for entry in _patients_in_turn(entries):
+        key = str(entry.key)
+        seen[key] += 1
+        if seen[key] <= most:
+            others = sorted((v for v in entry.pool if v != key), key=lambda v: digest("option", entry.item_id, v))
+            options = (key, *others[: rules.options - 1]) if entry.form == "choice" else ()
+            placed[entry.item_id] = Placement("untwinned", options, "")
+    return placed
+
+
+def _alike(entry: Draft) -> object:
+    """What is known of a question without looking for the finding: the part of the body, and which slice it is."""
+    return entry.organ, entry.frame
+
+
+def _shared(entries: list[Draft], rng: np.random.Generator, rules: BoxRules, twins: TwinRules) -> Iterator[_Group]:
+    """Groups that offer the same findings, drawn by how many items there are of each.
+
+    The weights are those of all candidates: if they followed what is left, later options would tell earlier answers.
+    """
+    left: dict[str, list[Draft]] = defaultdict(list)
+    for entry in _patients_in_turn(entries):
+        left[str(entry.key)].append(entry)
+    weights = {key: len(found) for key, found in left.items()}
+    misses = 0
+    while misses < _MISSES:
+        values = _drawn_options(weights, rng, rules.options)
+        fitting = [e for value in values for e in left[value] if set(values) - {e.key} <= set(e.pool)]
+        slots = slots_of(fitting, values, _alike) if values else []
+        groups = dealt(slots, twins.fewest, twins.together)
+        if not groups:
             misses += 1
             continue
-        misses = 0
-        options = tuple(sorted(str(entry.key) for entry in members))
-        group = "t" + digest(name, str(number), size=8)
-        number += 1
-        for entry in members:
-            placed[entry.item_id] = Placement("headline", options, group)
-            queues[str(entry.key)].remove(entry)
-    return placed
+        used = {entry.item_id for slot in groups[0] for entry in slot}
+        for value in values:
+            left[value] = [entry for entry in left[value] if entry.item_id not in used]
+        yield values, groups[0]
 
 
-def _drawn_group(
-    queues: dict[str, deque[Draft]], organs: dict[str, str], rng: np.random.Generator, size: int
-) -> list[Draft] | None:
-    """Findings drawn by how many items wait for each, of one organ, and one fitting item of each."""
-    waiting = sorted(key for key in queues if queues[key])
-    if len(waiting) < size:
-        return None
-    weights = np.array([len(queues[key]) for key in waiting], dtype=np.float64)
-    first = waiting[int(rng.choice(len(waiting), p=weights / weights.sum()))]
-    chosen = [first]
-    others = [key for key in waiting if organs[key] == organs[first] and key != first]
-    while len(chosen) < size:
-        others = [key for key in others if not any(finding_of(key).confusable_with(finding_of(c)) for c in chosen)]
-        if not others:
-            return None
-        weights = np.array([len(queues[key]) for key in others], dtype=np.float64)
-        chosen.append(others.pop(int(rng.choice(len(others), p=weights / weights.sum()))))
-    members: list[Draft] = []
-    for key in chosen:
-        used, wrong = {entry.patient_id for entry in members}, {other for other in chosen if other != key}
-        fits = (e for _, e in zip(range(_LOOK), queues[key]) if e.patient_id not in used and wrong <= set(e.pool))
-        found = next(fits, None)
-        if found is None:
-            return None
-        members.append(found)
-    return members
+def _drawn_options(weights: Mapping[str, int], rng: np.random.Generator, size: int) -> tuple[str, ...]:
+    """Findings of one organ that are not mistaken for one another; none if there are too few."""
+    chosen: list[str] = []
+    others = sorted(weights)
+    while len(chosen) < size and others:
+        shares = np.array([weights[key] for key in others], dtype=np.float64)
+        chosen.append(others.pop(int(rng.choice(len(others), p=shares / shares.sum()))))
+        last = finding_of(chosen[-1])
+        others = [
+            key for key in others if finding_of(key).organ == last.organ and not finding_of(key).confusable_with(last)
+        ]
+    return tuple(sorted(chosen)) if len(chosen) == size else ()
 
 
 def _several(entries: list[Draft], rules: BoxRules) -> dict[str, Placement]:
@@ -202,21 +210,10 @@ def _patients_in_turn(entries: Iterable[Draft]) -> list[Draft]:
     return [entry for _, _, entry in sorted(ranked, key=lambda row: row[:2])]
 
 
-def _letters(entries: list[Draft], placed: dict[str, Placement]) -> dict[str, Placement]:
-    """Put each answer at the next letter in turn, within task, level and number of options."""
-    turns: Counter[tuple[str, str, int]] = Counter()
-    result = dict(placed)
-    for entry in entries:
-        placement = placed[entry.item_id]
-        if entry.form != "choice":
-            continue
-        wrong = [value for value in placement.options if value != entry.key]
-        wrong.sort(key=lambda value: digest("order", entry.item_id, value))
-        kind = (entry.task, entry.level, len(placement.options))
-        at = turns[kind] % len(placement.options)
-        turns[kind] += 1
-        result[entry.item_id] = msgspec.structs.replace(placement, options=(*wrong[:at], str(entry.key), *wrong[at:]))
-    return result
+def _ordered(entry: Draft, placement: Placement, seed: int) -> Placement:
+    """The options in an order that is drawn for the item, whichever of them is right."""
+    order = sorted(placement.options, key=lambda value: digest("order", str(seed), entry.item_id, value))
+    return msgspec.structs.replace(placement, options=tuple(order))
 
 
 def place_finding(item: Item, placement: Placement, split: str) -> Item:
@@ -225,46 +222,3 @@ def place_finding(item: Item, placement: Placement, split: str) -> Item:
     options = tuple(by_value[value] for value in placement.options)
     stratum, group = placement.stratum, placement.twin_group
     return msgspec.structs.replace(item, stratum=stratum, options=options, twin_group=group, split=split)
-
-
-class Twins:
-    """Collects the twin groups of a bench, to tell whether they are what they should be."""
-
-    def __init__(self) -> None:
-        self._groups: dict[str, list[_Twin]] = defaultdict(list)
-        self._alone: list[str] = []
-
-    def add(self, item: Item) -> None:
-        """Note one item."""
-        key = None if isinstance(item.answer, Choices) else answer_key(item.answer)
-        if item.twin_group:
-            offered = frozenset(option.value for option in item.options)
-            text = (item.task, item.form, item.question, item.stratum)
-            twin = _Twin(item.item_id, item.patient_id, text, offered, key)
-            self._groups[item.twin_group].append(twin)
-        elif key is not None:
-            self._alone.append(item.item_id)
-
-    def problems(self) -> Iterator[tuple[str, str]]:
-        """Item id and what is wrong, for every group without one text, one set of options, each answer once and each
-        patient once."""
-        for own_id in self._alone:
-            yield own_id, "has no twins, so that its answer is not balanced"
-        for members in self._groups.values():
-            first, keys = members[0], [twin.key for twin in members]
-            if any((twin.text, twin.offered) != (first.text, first.offered) for twin in members):
-                yield first.item_id, "its twins differ in text, options or stratum"
-            if len(set(keys)) != len(keys) or len(keys) < 2 or None in keys:
-                yield first.item_id, "its twins do not give each answer once"
-            if first.offered and set(keys) != first.offered:
-                yield first.item_id, "its twins do not give each of their options as an answer"
-            if len({twin.patient_id for twin in members}) != len(members):
-                yield first.item_id, "a patient occurs twice among its twins"
-
-
-class _Twin(msgspec.Struct, frozen=True):
-    item_id: str
-    patient_id: str
-    text: tuple[str, ...]
-    offered: frozenset[str]
-    key: str | None

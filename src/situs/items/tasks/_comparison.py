@@ -177,7 +177,8 @@ def _cannot_tell(
     others_apart = all(span(a)[1] < span(b)[0] or span(b)[1] < span(a)[0] for a, b in itertools.combinations(whole, 2))
     open_to = any((c.interval or (0.0, 0.0))[1] < span(w)[0] for c, w in itertools.product(cut, whole))
     unclear = any(not _settled(c, w) for c, w in itertools.product(cut, whole))
-    if not (cut and roles_hold and others_apart) or unclear or not (open_to or len(cut) > 1):
+    cut_for_sure = all("through" in fact.flags for fact in cut)
+    if not (cut and cut_for_sure and roles_hold and others_apart) or unclear or not (open_to or len(cut) > 1):
         return reason
     return _posed(
         ledger,

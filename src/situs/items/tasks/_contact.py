@@ -27,19 +27,20 @@ class Contact:
                 yield Question(self.name, "yes_no", {"a": lesion.key, "b": other.key})
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
-        """Yes on a clear area of contact, no on a gap that a voxel does not close."""
+        """Yes on a clear area of contact that a voxel of erosion leaves, no on a gap that a voxel does not close."""
         a, b = resolve(ledger, question.parameters["a"]), resolve(ledger, question.parameters["b"])
         found = obstacle(ledger, [a, b], whole=False, oriented=False)
         if found is not None:
             return found
         if own_organ(ledger, a, b):
             return OWN_ORGAN
-        area, gap = (ledger.fact(kind, a.structure, b.structure) for kind in ("contact_area", "main_gap"))
+        kinds = ("contact_area", "main_gap", "eroded_contact")
+        area, gap, eroded = (ledger.fact(kind, a.structure, b.structure) for kind in kinds)
         truth, faces = ledger.recipe.truth, ledger.regions.grid.affine.face_areas_mm2
         clear = max(truth.contact_mm2, truth.contact_faces * max(faces))
         if number(gap) > truth.contact_reach_mm:
             return FAR
-        touches = number(area) >= clear and number(gap) == 0
+        touches = number(eroded) >= clear and number(gap) == 0
         if not touches and span(gap)[0] <= 0:
             return NotAsked("contact too close to call")
         if not touches and (ledger.is_cut(a.structure) or ledger.is_cut(b.structure)):
@@ -54,7 +55,7 @@ class Contact:
             [a, b],
             text=f"Does {a.phrase} touch {b.phrase}?",
             answer=YesNo(touches),
-            facts=(area, gap),
+            facts=(area, gap, eroded),
             steps=(measure_step(words, area if touches else gap),),
             conclusion="They touch." if touches else "They do not touch.",
             difficulty=None,

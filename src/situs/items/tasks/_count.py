@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from situs.anatomy import lesion_family, term
 from situs.facts import Ledger, number
 from situs.items._posed import NotAsked, Posed, Question, measured
 from situs.items._record import Number, Step
@@ -27,7 +26,7 @@ class Count:
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the number does not depend on how voxels are connected, and is small."""
         family = question.parameters["of"]
-        names = [name for name in ledger.structures if lesion_family(name) == family]
+        names = ledger.families.get(family, [])
         if not names:
             raise KeyError(family)
         if not (ledger.exhaustive or all(ledger.terms[name].exhaustive for name in names)):
@@ -37,13 +36,14 @@ class Count:
         fact = ledger.fact("lesion_count", family)
         if "unstable" in fact.flags or number(fact) > ledger.recipe.truth.count_most:
             return NotAsked("number of lesions not certain")
-        plain = term(family).plain
+        entry = ledger.family_term(family)
+        plain = entry.plain
         count = number(fact)
         lesions = [resolve(ledger, name) for name in names]
         boxes = tuple(world_box(ledger, lesion) for lesion in lesions)
         box_facts = tuple(ledger.fact("box", name) for name in names)
         return Posed(
-            text=f"How many {plain}s are there?",
+            text=f"How many {_plural(plain)} are there?",
             answer=Number(count, "", (count, count)),
             facts=(fact, *box_facts),
             steps=(
@@ -53,6 +53,15 @@ class Count:
             ),
             boxes=boxes,
             needs=tuple(f"sees:{name}" for name in names),
-            tags=(f"structure:{family}", f"system:{term(family).system}"),
+            tags=(f"structure:{family}", f"system:{entry.system}"),
             difficulty=None,
         )
+
+
+def _plural(noun: str) -> str:
+    """More than one of it: `metastases`, `masses`, `biopsies`, `lesions`."""
+    if noun.endswith("is"):
+        return noun[:-2] + "es"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")

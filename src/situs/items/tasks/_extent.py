@@ -9,7 +9,17 @@ from situs.facts import Fact, Ledger, axial_spacing_mm, is_cut, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Number, Option, Step
 from situs.items._subjects import Subject, including_lesions, resolve, sized
-from situs.items.tasks._shared import BEYOND, CANNOT_TELL, CUT, NO_LONGER, by_canonical, compose, measure_step, obstacle
+from situs.items.tasks._shared import (
+    BEYOND,
+    CANNOT_TELL,
+    CUT,
+    ISLANDS,
+    NO_LONGER,
+    by_canonical,
+    compose,
+    measure_step,
+    obstacle,
+)
 from situs.space import Axis, Side
 
 __all__ = ["Extent"]
@@ -65,6 +75,8 @@ class Extent:
         if found is not None:
             return found
         fact = ledger.fact(_KIND, subject.structure)
+        if "islands" in fact.flags:
+            return ISLANDS
         value, (low, high) = number(fact), span(fact)
         if (high - low) / 2 > ledger.recipe.truth.length_half_width * value:
             return NotAsked("length not known well enough")
@@ -109,6 +121,8 @@ class Extent:
         if found is not None:
             return found
         facts = {s.key: ledger.fact(_KIND, s.structure) for s in (a, b)}
+        if any("islands" in fact.flags for fact in facts.values()):
+            return ISLANDS
         longer, shorter = sorted((a, b), key=lambda s: (-number(facts[s.key]), s.key))
         margin = span(facts[longer.key])[0] - span(facts[shorter.key])[1]
         told = not is_cut(facts[shorter.key])

@@ -12,7 +12,7 @@ from situs.facts import Ledger, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
 from situs.items._record import Choice, Option, Step
 from situs.items._subjects import ANY_LESION, Subject, resolve, second
-from situs.items.tasks._shared import FAR, compose, measure_step, obstacle
+from situs.items.tasks._shared import FAR, ISLANDS, compose, measure_step, obstacle
 from situs.space import Axis
 
 __all__ = ["LesionOrgan", "LesionPair", "LesionPole"]
@@ -97,6 +97,8 @@ class LesionPole:
         if ledger.is_cut(ledger.whole(organ)):
             return NotAsked("structure cut off by the scan")
         height = ledger.fact("height_in", subject.structure, ledger.whole(organ))
+        if "islands" in height.flags:
+            return ISLANDS
         low, high = span(height)
         third = int(min(2, max(0, number(height) * 3)))
         if low * 3 < third or high * 3 > third + 1:

@@ -10,7 +10,7 @@ from situs.facts import LEVELS, Fact, Ledger, has_anchor, level_name, number, sp
 from situs.items._posed import NotAsked, Posed, Question
 from situs.items._record import Choice, Option, Step
 from situs.items._subjects import Subject, resolve
-from situs.items.tasks._shared import BEYOND, CANNOT_TELL, CUT, compose, measure_step, obstacle
+from situs.items.tasks._shared import BEYOND, CANNOT_TELL, CUT, ISLANDS, compose, measure_step, obstacle
 
 __all__ = ["Level"]
 
@@ -47,6 +47,8 @@ class Level:
         beyond = "or" in question.parameters
         if ledger.is_cut(subject.structure):
             return _pose_cut(ledger, subject, place) if beyond else CUT
+        if place != "centre" and "islands" in ledger.fact("box", subject.structure).flags:
+            return ISLANDS
         fact, beside = (ledger.fact(f"{kind}.{place}", subject.structure) for kind in ("level", "level_beside"))
         unclear = _unclear(fact, beside)
         if unclear is not None:

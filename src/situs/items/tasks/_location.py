@@ -8,7 +8,7 @@ from situs.facts import Ledger, has_axial_slices, spanned
 from situs.items._posed import NotAsked, Posed, Question
 from situs.items._record import Boxes, Frames, Step
 from situs.items._subjects import Subject, resolve, sized, world_box
-from situs.items.tasks._shared import compose, obstacle
+from situs.items.tasks._shared import ISLANDS, compose, obstacle
 from situs.space import WorldBox
 
 __all__ = ["Location"]
@@ -42,6 +42,8 @@ class Location:
             return NotAsked("not acquired in axial slices")
         fact = ledger.fact("slice_span", subject.structure)
         first, last = spanned(fact)
+        if "islands" in fact.flags:
+            return ISLANDS
         if "gaps" in fact.flags:
             return NotAsked("seen on slices that do not follow each other")
         if last - first + 1 < ledger.recipe.truth.fewest_slices:
@@ -59,6 +61,8 @@ class Location:
 
     def _pose_box(self, ledger: Ledger, subject: Subject) -> Posed | NotAsked:
         fact = ledger.fact("box", subject.structure)
+        if "islands" in fact.flags:
+            return ISLANDS
         around = world_box(ledger, subject)
         if min(around.extent_mm) < ledger.recipe.truth.box_smallest_mm:
             return NotAsked("lesion too small for a box")

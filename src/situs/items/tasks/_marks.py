@@ -22,8 +22,8 @@ class Marks:
     """Asks which of four marks on one axial slice lies in a lesion, in the organ of the lesion, or beside another mark.
 
     The marks are in the pixels, never in the words. As posed, mark A is the right one; which letter it gets in the
-    end is decided for the whole cohort, so that each letter is right equally often. Where an organ is named, its
-    place in the body gives its mark away: a control.
+    end is drawn from their places, whichever of them is right. All are controls: where a mark lies in the body tells
+    its structure, so that a learner of the marks' places from other patients is right far oftener than chance.
     """
 
     name = "marks"
@@ -32,11 +32,11 @@ class Marks:
         """Every lesion in its organ, the organ of the largest lesion, two marks in one structure, every organ."""
         lesions = [s for s in subjects if s.is_lesion]
         if lesions:
-            yield Question(self.name, "choice", {"ask": "same_organ", "of": ANY_LESION})
+            yield Question(self.name, "choice", {"ask": "same_organ", "of": ANY_LESION}, textbook=True)
         for number in range(len(_POOL)):
-            yield Question(self.name, "choice", {"ask": "same", "nearer": str(number)})
+            yield Question(self.name, "choice", {"ask": "same", "nearer": str(number)}, textbook=True)
         for subject in lesions:
-            yield Question(self.name, "choice", {"ask": "lesion", "of": subject.key})
+            yield Question(self.name, "choice", {"ask": "lesion", "of": subject.key}, textbook=True)
         for subject in subjects:
             if subject.term.kind in ("organ", "region"):
                 yield Question(self.name, "choice", {"ask": "organ", "of": subject.key}, textbook=True)

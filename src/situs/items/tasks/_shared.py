@@ -16,6 +16,7 @@ __all__ = [
     "CANNOT_TELL",
     "CUT",
     "FAR",
+    "ISLANDS",
     "NO_LONGER",
     "OWN_ORGAN",
     "UNDECLARED",
@@ -35,6 +36,7 @@ BEYOND = {"or": CANNOT_TELL}
 ALIKE = NotAsked("two lesions too alike in size to say which is the largest")
 CUT = NotAsked("structure cut off by the scan")
 FAR = NotAsked("too far apart to be asked about")
+ISLANDS = NotAsked("stray parts of its mask would change the answer")
 NO_LONGER = NotAsked("this question is no longer asked")
 OWN_ORGAN = NotAsked("it is the lesion's own organ, or its partner")
 UNDECLARED = NotAsked("the file declares no orientation, so sides are unknown")

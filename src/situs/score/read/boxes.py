@@ -1,0 +1,182 @@
+"""Which boxes a reply gives, in pixels of the pictures that were shown."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from situs.profiles import AnswerSpace
+from situs.score.read.box_mentions import Mention, mentions
+from situs.score.read.clean import visible
+from situs.score.read.refusal import refuses
+from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
+from situs.space import FrameBox
+
+__all__ = ["INFERRED", "Size", "parse_boxes"]
+
+INFERRED = frozenset({"scale_inferred", "order_inferred", "frame_base_inferred"})
+"""Flags of answers that were read otherwise than the profile declares, because they cannot be meant so."""
+
+Size: TypeAlias = tuple[float, float]
+_LONGEST = 200_000
+"""Characters kept of a reply: a box per finding and picture makes long ones."""
+_TOLERANCE = 1.05
+"""How far beyond the edge, as a share of the side, a coordinate may lie before its scale is doubted."""
+_NONE = re.compile(
+    r"\W*(?:(?:the )?(?:answer|boxes|bounding boxes)(?: is| are)?:?\s*)?"
+    r"(?:\[\s*\]|\{\s*\}|none|no (?:bounding )?box(?:es)?|no (?:abnormality|abnormalities|findings?|lesions?)"
+    r"(?: (?:is|are|was|were))?(?: (?:seen|present|found|visible|there))?)\W*",
+    re.IGNORECASE,
+)
+_FINAL = re.compile(
+    r"\b(?:final answer|final boxes|final bounding box(?:es)?|final result)\b[^\n:=]{0,30}[:=]?", re.IGNORECASE
+)
+_MARKUP = re.compile(r"```[a-z]*|\*\*|__|`|\\(?=[\[\]()_])", re.IGNORECASE)
+
+_BLANKS = re.compile(r"[^\S\n]{2,}")
+
+
+def parse_boxes(
+    text: str, space: AnswerSpace, sizes: Sequence[Size], labels: Sequence[str] = ()
+) -> Result[list[FrameBox]]:
+    """The boxes that a reply gives, on the pictures shown (`frame` is a position among them).
+
+    `sizes` are width and height of each picture, infinite if not known. Scale, order of numbers and the first
+    frame's number are as the profile declares (`space`), unless the form itself says otherwise (Qwen's box tokens,
+    named sides, two corners). Only numbers that cannot be meant as declared are read otherwise, and flagged
+    (`INFERRED`). A final answer outweighs what stands before it. A box whose picture is not told, among several
+    pictures, is left out and flagged. `labels` are names to look for in the words before a box.
+    """
+    plain = _BLANKS.sub(" ", _MARKUP.sub("", visible(text, _LONGEST)))
+    if not plain.strip():
+        return Unparsed("empty")
+    found, empty = _final_first(plain, labels, volume=space.box_form == "volume")
+    if not found:
+        if empty or _NONE.fullmatch(plain.strip()):
+            return Parsed([])
+        return RefusedInWords() if refuses(plain) else Unparsed("no box given")
+    flags: list[str] = []
+    framed = _placed(found, space.frame_base, len(sizes), flags)
+    if not framed:
+        return Unparsed("no frame given")
+    scale = _scale(framed, space.box_scale, sizes, flags)
+    if any(math.isinf(_sides(frame, sizes)[0]) and (scale != "pixel" or one.thousand) for frame, one in framed):
+        return Unparsed("the size of the picture is not known, so that shares of it cannot be read")
+    order = _order(framed, space.box_order, scale, sizes, flags)
+    boxes: dict[tuple[int, float, float, float, float], str] = {}
+    for frame, mention in framed:
+        ends = _ends(mention, order)
+        side = _sides(frame, sizes)
+        factor = _factor(side, "thousand" if mention.thousand else scale)
+        x0, y0, x1, y1 = (_clipped(v * f, s) for v, f, s in zip(ends, (*factor, *factor), (*side, *side)))
+        if x1 > x0 and y1 > y0:
+            place = frame, x0, y0, x1, y1
+            boxes[place] = boxes.get(place) or mention.label
+    found_boxes = [FrameBox(*place, label) for place, label in boxes.items()]
+    return Parsed(found_boxes, tuple(flags)) if boxes else Unparsed("no box with an extent")
+
+
+def _final_first(plain: str, labels: Sequence[str], *, volume: bool) -> tuple[list[Mention], bool]:
+    """The boxes behind the last "final answer", if there are any; else all of them."""
+    finals = list(_FINAL.finditer(plain))
+    if finals:
+        found, empty = mentions(plain[finals[-1].end() :], labels, volume=volume)
+        if found or empty:
+            return found, empty
+    return mentions(plain, labels, volume=volume)
+
+
+def _placed(found: list[Mention], base: int, count: int, flags: list[str]) -> list[tuple[int, Mention]]:
+    """Each box with the position of its picture; one that spans several pictures stands on each."""
+    said = {frame for mention in found if not mention.ordinal for frame in mention.frames}
+    if count > 1 and base == 1 and 0 in said and max(said) < count:
+        base = 0
+        flags.append("frame_base_inferred")
+    elif count > 1 and base == 0 and count in said and 0 not in said and max(said) == count:
+        base = 1
+        flags.append("frame_base_inferred")
+    placed: list[tuple[int, Mention]] = []
+    for mention in found:
+        if count == 1:
+            placed.append((0, mention))
+        elif mention.frames:
+            # A frame that was not shown stays, as a box that meets no true one.
+            first = 1 if mention.ordinal else base
+            placed += [(frame - first if frame >= first else count, mention) for frame in mention.frames]
+        elif "box_without_frame" not in flags:
+            flags.append("box_without_frame")
+    return placed
+
+
+def _scale(framed: list[tuple[int, Mention]], declared: str, sizes: Sequence[Size], flags: list[str]) -> str:
+    """The declared scale, or the one the numbers can only be meant in."""
+    open_ones = [(frame, mention) for frame, mention in framed if not mention.thousand]
+    if not open_ones:
+        return declared
+    values = [abs(value) for _, mention in open_ones for value in mention.numbers]
+    highest = max(values)
+    sides = [_sides(frame, sizes) for frame, _ in open_ones]
+    largest = max(max(side) for side in sides)
+    shares = highest <= _TOLERANCE and any(value != int(value) for value in values)
+    if shares:
+        actual = "unit"
+    elif declared == "unit":
+        actual = "thousand" if highest > largest * _TOLERANCE else "pixel"
+    elif declared == "pixel" and highest > largest * _TOLERANCE and highest <= 1000 * _TOLERANCE:
+        actual = "thousand"
+    elif declared == "thousand" and 1000 * _TOLERANCE < highest <= largest * _TOLERANCE:
+        actual = "pixel"
+    else:
+        actual = declared
+    if actual != declared:
+        flags.append("scale_inferred")
+    return actual
+
+
+def _order(
+    framed: list[tuple[int, Mention]], declared: str, scale: str, sizes: Sequence[Size], flags: list[str]
+) -> str:
+    """The declared order, unless some box is impossible in it and all are possible in the other."""
+    open_ones = [(frame, mention) for frame, mention in framed if mention.order is None]
+    other = "xywh" if declared == "xyxy" else "xyxy"
+    if all(_possible(*one, declared, scale, sizes) for one in open_ones):
+        return declared
+    if not all(_possible(*one, other, scale, sizes) for one in open_ones):
+        return declared
+    flags.append("order_inferred")
+    return other
+
+
+def _possible(frame: int, mention: Mention, order: str, scale: str, sizes: Sequence[Size]) -> bool:
+    a, b, c, d = mention.numbers
+    if order == "xyxy":
+        return c > a and d > b
+    side = _sides(frame, sizes)
+    factor = _factor(side, scale)
+    return c > 0 and d > 0 and all((v + w) * f <= s * _TOLERANCE for v, w, f, s in zip((a, b), (c, d), factor, side))
+
+
+def _ends(mention: Mention, order: str) -> tuple[float, float, float, float]:
+    a, b, c, d = mention.numbers
+    if mention.order == "xxyy":
+        a, b, c, d = a, c, b, d
+    elif (mention.order or order) == "xywh":
+        return a, b, a + max(c, 0.0), b + max(d, 0.0)
+    elif mention.order is None and (c <= a or d <= b):
+        return 0.0, 0.0, 0.0, 0.0
+    return min(a, c), min(b, d), max(a, c), max(b, d)
+
+
+def _sides(frame: int, sizes: Sequence[Size]) -> Size:
+    return sizes[min(max(frame, 0), len(sizes) - 1)]
+
+
+def _factor(side: Size, scale: str) -> tuple[float, float]:
+    whole = {"unit": 1.0, "thousand": 1000.0}.get(scale)
+    return (side[0] / whole, side[1] / whole) if whole else (1.0, 1.0)
+
+
+def _clipped(value: float, side: float) -> float:
+    return min(max(value, 0.0), float(side)) if math.isfinite(value) else 0.0

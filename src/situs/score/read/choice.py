@@ -1,0 +1,173 @@
+"""Which option a reply chooses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from situs.items._record import Option
+from situs.score.read.grammar import Certainty, Claim, Role, Statement, statements
+from situs.score.read.lexicon import english, language_file
+from situs.score.read.options import ALPHABET, OptionNames
+from situs.score.read.refusal import cannot_tell, declines, refuses
+from situs.score.read.reply import plain_reply
+from situs.score.read.resolve import SEVERAL, decide
+from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
+from situs.score.read.tokens import Mention
+from situs.score.read.yes_no import bare_answers
+
+__all__ = ["parse_choice"]
+
+_DISAGREE = Unparsed("letter and text disagree")
+_OUT_OF_RANGE = Unparsed("no such option")
+_OF_PICTURE = Unparsed("a side of the picture, not of the patient")
+_NOTHING = Unparsed("no option named")
+_OTHER_SIDE = re.compile(r"\b(?:the )?(?:opposite|other) side\b|\bcontralateral\b", re.IGNORECASE)
+_WITH_ANOTHER = re.compile(r"\b(?:and|&) (?:mark |point )?X\b|\bX (?:and|&)\b")
+_COMPARED = re.compile(r"(?<!rather )(?<!other )\bthan\b", re.IGNORECASE)
+_CLAUSE_MARK = re.compile(r"[,;.(:]")
+_CLAUSE_END = re.compile(r"[.;!?\n]|, |\b(?:because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE)
+
+
+def parse_choice(text: str, options: Sequence[Option], question: str = "", *, language: str = "en") -> Result[str]:
+    """The value of the option that the reply chooses, by its letter or by its words.
+
+    A final answer wins; then whatever the reply announces, concludes or says alone; then the only option that it names
+    without denying, doubting or comparing with it. Letters in prose ("hepatitis B", "A large lesion") are no answers.
+    The `question` tells which comparison is asked for: "the spleen is larger" does not answer "which is smaller?".
+    """
+    plain = plain_reply(text, language)
+    if isinstance(plain, Unparsed):
+        return plain
+    names = OptionNames(options)
+    exact = names.exact(plain)
+    if len(exact) == 1 and not _is_letter(plain, names):
+        return Parsed(options[exact[0]].value)
+    found = statements(plain, [*names.mentions(plain), *_yes_no(plain, names)], english())
+    compare(found, plain, question)
+    result = decide(found)
+    if isinstance(result, Parsed):
+        return _option(result.value, found, plain, names)
+    return _unless_unsure(result, found, plain, names)
+
+
+def compare(found: Sequence[Statement], plain: str, question: str) -> None:
+    """Judge claims by comparison ("is larger", "is farther away") against what the question asks for."""
+    asked, opposite = _comparison(question)
+    for statement in found:
+        for claim in statement.claims:
+            if claim.certainty is not Certainty.ASSERTED or claim.negated or claim.role is Role.FINAL:
+                continue
+            if claim.role is Role.STATED:
+                if _is_compared(plain, claim, statement) and not _CLAUSE_MARK.search(plain[claim.end : claim.end + 3]):
+                    claim.certainty = Certainty.DOUBTED
+                continue
+            words = _predicate(plain, claim, statement)
+            if words & opposite:
+                claim.negated = claim.verdict = True
+            elif words & asked and claim.role in {Role.PLAIN, Role.LEAD}:
+                claim.role = Role.CONCLUDED
+            elif claim.role is Role.PLAIN and _is_compared(plain, claim, statement):
+                claim.certainty = Certainty.DOUBTED
+
+
+def _predicate(plain: str, claim: Claim, statement: Statement) -> set[str]:
+    """The words that the sentence says of a claim, up to the next mention or clause."""
+    following = min((other.start for other in statement.claims if other.start > claim.start), default=statement.end)
+    stop = _CLAUSE_END.search(plain, claim.end, following)
+    return set(re.findall(r"[a-z]+", plain[claim.end : stop.start() if stop else following].lower()))
+
+
+def _is_compared(plain: str, claim: Claim, statement: Statement) -> bool:
+    """Whether the claim's sentence compares it with another option, and not in the way that is asked."""
+    beside = [other for other in statement.claims if other.certainty is Certainty.ASIDE and other.start > claim.end]
+    return any(_COMPARED.search(plain, claim.end, other.start) for other in beside)
+
+
+@lru_cache(maxsize=256)
+def _comparison(question: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words of comparison that answer the question, and those that deny it."""
+    words = set(re.findall(r"[a-z]+", question.lower()))
+    for line in language_file("en")["options"]["comparatives"]:
+        sides = [frozenset(part.split()) for part in line.split("|")]
+        for asked, opposite in (sides, reversed(sides)):
+            if words & asked and not words & opposite and "largest" not in words & asked:
+                return asked, opposite
+    return frozenset(), frozenset()
+
+
+def _yes_no(plain: str, names: OptionNames) -> list[Mention]:
+    """Yes and no as mentions, where the options are these words."""
+    by_word = {words: index for index, words in enumerate(names.cores) if words in {"yes", "no"}}
+    if not by_word:
+        return []
+    found = ((mention, by_word.get("yes" if mention.value else "no")) for mention in bare_answers(plain))
+    return [Mention(mention.start, mention.end, index) for mention, index in found if index is not None]
+
+
+def _is_letter(plain: str, names: OptionNames) -> bool:
+    bare = plain.strip(" .,;:!\"'()\ue000\ue001")
+    return len(bare) == 1 and bare.upper() in ALPHABET[: names.count]
+
+
+def _option(value: object, found: Sequence[Statement], plain: str, names: OptionNames) -> Result[str]:
+    assert isinstance(value, int)
+    if not 0 <= value < names.count:
+        return _OUT_OF_RANGE
+    alone = [statement for statement in found if statement.claims]
+    if len(alone) == 1 and alone[0].alone and _WITH_ANOTHER.search(plain):
+        return SEVERAL  # "A and X": which of the two, or both
+    if _OTHER_SIDE.search(plain) and not any(claim.role >= Role.LEAD for one in found for claim in one.claims):
+        return Unparsed("the other side of what is named")
+    letter = ALPHABET[value].lower()
+    if letter in names.cores and names.cores[value] != letter and not _by_words(value, found, plain, names):
+        return _DISAGREE  # options that are letters themselves, in another order
+    return Parsed(names.options[value].value)
+
+
+def _by_words(value: int, found: Sequence[Statement], plain: str, names: OptionNames) -> bool:
+    """Whether the chosen option is also named by its own words."""
+    return any(
+        value in claim.values
+        and re.search(rf"\b{re.escape(names.cores[value])}\b", plain[claim.start : claim.end], re.IGNORECASE)
+        for statement in found
+        for claim in statement.claims
+    )
+
+
+def _unless_unsure(
+    result: Result[object] | None, found: Sequence[Statement], plain: str, names: OptionNames
+) -> Result[str]:
+    claims = [claim for statement in found for claim in statement.claims]
+    sure = isinstance(result, Unparsed) and any(claim.role >= Role.LEAD and claim.asserted for claim in claims)
+    if not sure:
+        left = _left_over(claims, names.count)
+        if left is not None:
+            return Parsed(names.options[left].value)
+        if cannot_tell(plain) and not declines(plain) and len(names.unsure) == 1:
+            return Parsed(names.options[names.unsure[0]].value)
+        if refuses(plain):
+            return RefusedInWords()
+    if isinstance(result, Unparsed):
+        pairs = [claim for claim in claims if len(claim.values) == 2 and claim.asserted and not claim.alternatives]
+        disagree = result == SEVERAL and any(_letter_and_words(claim, plain, names) for claim in pairs)
+        return _DISAGREE if disagree else result
+    idle = [claim for claim in claims if claim.certainty is Certainty.ASIDE]
+    return _OF_PICTURE if idle and len(idle) == len(claims) and re.search(r"\b(?:left|right)\b", plain) else _NOTHING
+
+
+def _letter_and_words(claim: Claim, plain: str, names: OptionNames) -> bool:
+    """Whether a letter and the words of another option stand for one another."""
+    inside = [start for start in names.letters if claim.start <= start < claim.end]
+    return len(inside) == 1 and not re.search(r"\b(?:and|or)\b", plain[claim.start : claim.end])
+
+
+def _left_over(claims: Sequence[Claim], count: int) -> int | None:
+    """The only option that is not ruled out, where three or more are judged one by one."""
+    denied = {value for claim in claims if claim.denied for value in claim.values}
+    named = {value for claim in claims for value in claim.values}
+    if count < 3 or named != denied or len(denied) != count - 1:
+        return None
+    left = set(range(count)) - denied
+    return left.pop() if len(left) == 1 else None

@@ -1,0 +1,144 @@
+"""Which options a reply chooses, where several may be right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from situs.items import Option
+from situs.score.read.clean import visible
+from situs.score.read.grammar import Certainty, Claim, Role, Statement, statements
+from situs.score.read.lexicon import english, language_file
+from situs.score.read.loose_json import loose_values
+from situs.score.read.options import ALPHABET, OptionNames
+from situs.score.read.refusal import refuses
+from situs.score.read.reply import plain_reply
+from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
+from situs.score.read.tokens import Mention
+
+__all__ = ["parse_choices"]
+
+_LOWER_RUN = re.compile(r"[\s(]*[a-z](?:\)?[\s,;/&+.(]+(?:and )?[a-z])*[\s).]*")
+_GLUED = re.compile(r"(?:^|(?<=[\s\ue000:]))([A-Z]{2,10})(?=[.\s\ue001]|$)")
+_KEYS = {
+    "answer",
+    "answers",
+    "finalanswer",
+    "choice",
+    "choices",
+    "selected",
+    "options",
+    "letters",
+    "findings",
+    "selection",
+}
+_UNSURE = Unparsed("not said for sure")
+
+
+def parse_choices(text: str, options: Sequence[Option], *, language: str = "en") -> Result[tuple[str, ...]]:
+    """The values of all options that the reply chooses, in the order of the options.
+
+    By letters ("A, C", "(A)(C)", "AC", a JSON list), by the options' words, or by a verdict on each ("A: yes"). A final
+    or announced answer wins over prose. Denied options do not count; "A or B" and "A, maybe C" leave the reply unread.
+    """
+    plain = plain_reply(text, language)
+    if isinstance(plain, Unparsed):
+        return plain
+    given = _given(visible(text))
+    if given:
+        plain = f"Final answer: {given}"
+    if _LOWER_RUN.fullmatch(plain):
+        plain = plain.upper()
+    names = OptionNames(options)
+    names.several = True
+    mentions = [*names.mentions(plain), *_glued(plain, names)]
+    found = statements(plain, mentions, english())
+    chosen = _chosen(found)
+    if isinstance(chosen, Unparsed):
+        return RefusedInWords() if refuses(plain) else chosen
+    if any(index >= names.count for index in chosen):
+        return Unparsed("no such option")
+    if chosen:
+        return Parsed(tuple(option.value for index, option in enumerate(options) if index in chosen))
+    return _whole(plain, options, found, names)
+
+
+def _chosen(found: Sequence[Statement]) -> set[int] | Unparsed:
+    claims = _deciding(found)
+    open_ones = [
+        claim
+        for claim in claims
+        if not claim.negated and claim.certainty is not Certainty.ASIDE and claim.role is not Role.WEAK
+    ]
+    if any(claim.certainty is Certainty.DOUBTED or claim.alternatives or claim.excepted for claim in open_ones):
+        return _UNSURE
+    if any(claim.certainty is Certainty.CONDITIONAL for claim in open_ones):
+        return _UNSURE
+    asserted = {
+        int(str(value)) for claim in claims if claim.asserted and claim.role is not Role.WEAK for value in claim.values
+    }
+    denied = {int(str(value)) for claim in claims if claim.denied for value in claim.values}
+    if asserted & denied:
+        return Unparsed("contradictory answers")
+    return asserted
+
+
+def _deciding(found: Sequence[Statement]) -> list[Claim]:
+    """The claims that count: those of the last final statement, of the last announcement,
+    or all since the last turn."""
+    for role in (Role.FINAL, Role.STATED):
+        marked = [
+            index
+            for index, one in enumerate(found)
+            if any(claim.role is role and claim.asserted for claim in one.claims)
+        ]
+        if marked:
+            last = marked[-1]
+            claims = [claim for claim in found[last].claims if claim.role is role]
+            for following in found[last + 1 :]:
+                if not following.alone:
+                    break
+                claims += following.claims
+            return claims
+    claims = [claim for statement in found for claim in statement.claims]
+    turned = [claim for claim in claims if claim.asserted]
+    latest = turned[-1].turns if turned else 0
+    return [claim for claim in claims if claim.turns == latest]
+
+
+def _glued(plain: str, names: OptionNames) -> list[Mention]:
+    """The letters of "AC", where they are all of the answer and each an option."""
+    found: list[Mention] = []
+    for match in _GLUED.finditer(plain):
+        letters = match[1]
+        alone = not re.search(r"[a-z]{2}", re.sub(r"(?i)answers?|options?|final|:", "", plain))
+        if alone and len(set(letters)) == len(letters) and max(map(ALPHABET.index, letters)) < names.count:
+            found += [
+                Mention(match.start() + k, match.start() + k + 1, ALPHABET.index(letter))
+                for k, letter in enumerate(letters)
+            ]
+    return found
+
+
+def _given(text: str) -> str:
+    """The answer of the last JSON object that has one, with words instead of letters' verdicts."""
+    for found in reversed(list(loose_values(text, "{"))):
+        for name, value in found.value.items() if isinstance(found.value, dict) else ():
+            if re.sub(r"[^a-z]", "", name.lower()) in _KEYS and isinstance(value, str | list):
+                words = value if isinstance(value, list) else [value]
+                return " and ".join(word for word in words if isinstance(word, str))
+    return ""
+
+
+def _whole(
+    plain: str, options: Sequence[Option], found: Sequence[Statement], names: OptionNames
+) -> Result[tuple[str, ...]]:
+    """Replies that name no option: all of them, none of them, or no answer."""
+    words = language_file("en")["options"]
+    bare = re.sub(r"^(?:final answer|answer|the answer is|answers)\W*", "", plain.lower()).strip(" .!*\"'\ue000\ue001")
+    claimed = any(statement.claims for statement in found)
+    if bare in words["all"] and not any("all of the above" in core for core in names.cores):
+        return Parsed(tuple(option.value for option in options))
+    if bare in words["none"] and not claimed:
+        return Parsed(())
+    return RefusedInWords() if refuses(plain) else Unparsed("no option named")

@@ -1,0 +1,260 @@
+"""Which frames a reply names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from situs.score.read.clean import visible
+from situs.score.read.grammar import Certainty, Claim, Role, Statement, statements
+from situs.score.read.lexicon import english
+from situs.score.read.loose_json import Loose, loose_values
+from situs.score.read.refusal import refuses
+from situs.score.read.reply import plain_reply
+from situs.score.read.resolve import decide
+from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
+from situs.score.read.tokens import Mention
+from situs.score.read.whole_numbers import LONGEST_RANGE
+
+__all__ = ["parse_frames"]
+
+_WORD = r"(?:frame|slice|image|picture)s?(?:\s+(?:numbers?|nos?\.?|index|indices))?"
+_WHOLE = re.compile(r"(?<![\w'])(?<![0-9][.,])([0-9]{1,5})(?:st|nd|rd|th)?(?![\w']|[.,][0-9])")
+_UNIT = re.compile(r"\s?-?(?:mm|cm|%|ml|px|pixels?|millimet|centimet|hu\b|years?|°|degrees)", re.IGNORECASE)
+_TOTAL_BEFORE = re.compile(r"(?:\bof(?: the| all)?|/|\bout of) ?$", re.IGNORECASE)
+_TOTAL_AFTER = re.compile(r"\s+(?:axial |consecutive |contiguous )?(?:frames|slices|images|pictures)\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\([^()]{0,40}\)|(?:/|\bof|\bout of)\s*[0-9]{1,5}")
+_LINK = re.compile(rf"[\s#*\"'(\[]*(?:{_WORD})?[\s#*\"'(\[:=]*", re.IGNORECASE)
+_RANGE = re.compile(
+    r"[\s)\]\"']*,?\s*(?:(?:and |, )?(?:up |down )?(?:-|–|—|~|→|->|to|through|thru|until|till|\.\.+|…|:)|"
+    r"(?:,? ?(?:and )?ending (?:on|at|with|in)))[\s]*(?:the\s+)?",
+    re.IGNORECASE,
+)
+_LIST = re.compile(r"[\s)\]\"']*(?:,\s*and|and|,|;|&|\+)\s*(?:the\s+)?", re.IGNORECASE)
+_FIRST = re.compile(r"\b(?:first|start(?:s|ing)?|begin(?:s|ning)?|appears?|lowest|from)\b", re.IGNORECASE)
+_LAST = re.compile(r"\b(?:last|end(?:s|ing)?|disappears?|final|until|highest)\b", re.IGNORECASE)
+_NONE = re.compile(
+    r"\W*(?:none|no (?:frames?|slices?|images?)|not (?:seen|visible|present)(?: on any \w+)?)\W*", re.IGNORECASE
+)
+_ALL = re.compile(
+    r"\b(?:all|every|each|throughout all)(?: of)?(?: the)? (?:[0-9]+ )?(?:frames?|slices?|images?)\b", re.IGNORECASE
+)
+_KEYS = (
+    "frames",
+    "framerange",
+    "slices",
+    "slicerange",
+    "frame",
+    "slice",
+    "range",
+    "images",
+    "image",
+    "answer",
+    "finalanswer",
+)
+_ENDS = (
+    ("start", "end"), ("first", "last"), ("from", "to"), ("startframe", "endframe"), ("firstframe", "lastframe"),
+    ("startslice", "endslice"), ("firstslice", "lastslice"), ("min", "max"), ("begin", "end"),
+)  # fmt: skip
+_MOST_GROUPED = 5000
+
+
+@dataclass(slots=True)
+class _Listed:
+    """Numbers in a row: a range, a list, or one alone."""
+
+    start: int
+    end: int
+    numbers: set[int] = field(default_factory=set)
+    ranged: bool = False
+    measured: bool = False
+    """With a unit: no frames at all."""
+    label: str = ""
+
+
+def parse_frames(
+    text: str, first: int, count: int, *, contiguous: bool = True, language: str = "en"
+) -> Result[tuple[int, ...]]:
+    """Positions of the pictures that a reply names, in order.
+
+    `first` is the number of the first picture and `count` how many were shown. Where one range is asked for
+    (`contiguous`), its two ends are enough: "starts on frame 3 and ends on frame 7" and `[3, 7]` say 3 to 7.
+    """
+    plain = plain_reply(text, language)
+    if isinstance(plain, Unparsed):
+        return plain
+    named: set[int] | Unparsed | None = _from_json(visible(text), contiguous)
+    if named is None:
+        named = _from_prose(plain, first, count, contiguous)
+    if isinstance(named, Unparsed) or named is None:
+        return RefusedInWords() if refuses(plain) else named or Unparsed("no frame named")
+    flags: list[str] = []
+    if named and first == 1 and 0 in named and max(named) < count:
+        first, flags = 0, ["frame_base_inferred"]
+    elif named and first == 0 and count in named and 0 not in named and max(named) == count:
+        first, flags = 1, ["frame_base_inferred"]
+    shown = tuple(number - first for number in sorted(named) if first <= number < first + count)
+    if len(shown) < len(named):
+        if not shown:
+            return Unparsed("no such frame")
+        flags.append("no_such_frame")
+    return Parsed(shown, tuple(flags))
+
+
+def _from_prose(plain: str, first: int, count: int, contiguous: bool) -> set[int] | Unparsed | None:
+    if _NONE.fullmatch(plain):
+        return set()
+    groups = [group for group in _grouped(plain) if not group.measured]
+    found = statements(
+        plain, [Mention(group.start, group.end, index) for index, group in enumerate(groups)], english(), apart=True
+    )
+    chosen = _chosen(found, groups, contiguous)
+    if chosen is None and _ALL.search(plain):
+        return set(range(first, first + count))
+    return chosen
+
+
+def _chosen(found: Sequence[Statement], groups: Sequence[_Listed], contiguous: bool) -> set[int] | Unparsed | None:
+    claims = _deciding(found)
+    asserted = [groups[int(str(value))] for claim in claims for value in claim.values]
+    if not asserted:
+        doubted = decide(found)
+        return doubted if isinstance(doubted, Unparsed) else None
+    if not contiguous:
+        return {number for group in asserted for number in group.numbers}
+    ranges = [group for group in asserted if group.ranged or len(group.numbers) > 1]
+    if ranges:
+        hulls = {(min(group.numbers), max(group.numbers)) for group in ranges}
+        return _spelled(*hulls.pop()) if len(hulls) == 1 else Unparsed("several ranges")
+    ends = {label: {min(group.numbers) for group in asserted if group.label == label} for label in ("first", "last")}
+    if len(ends["first"]) == len(ends["last"]) == 1:
+        return _spelled(*ends["first"], *ends["last"])
+    singles = {number for group in asserted for number in group.numbers}
+    return _spelled(*singles) if len(singles) <= 2 else Unparsed("several frames, but no range")
+
+
+def _deciding(found: Sequence[Statement]) -> list[Claim]:
+    """The claims that count: of the last final statement, of announcements, or all since the last turn."""
+    claims = [claim for statement in found for claim in statement.claims if claim.asserted and not claim.alternatives]
+    for role in (Role.FINAL, Role.STATED):
+        marked = [one for one in found if any(claim in claims and claim.role is role for claim in one.claims)]
+        if marked:
+            return [claim for claim in marked[-1].claims if claim in claims]
+    claims = [claim for claim in claims if claim.role is not Role.WEAK]
+    latest = claims[-1].turns if claims else 0
+    return [claim for claim in claims if claim.turns == latest and claim.certainty is Certainty.ASSERTED]
+
+
+def _grouped(plain: str) -> list[_Listed]:
+    """All whole numbers that may be frames, those in a row together."""
+    found: list[_Listed] = []
+    end = 0
+    for match in list(_WHOLE.finditer(plain))[-_MOST_GROUPED:]:
+        between = plain[end : match.start()]
+        value = int(match[1])
+        if _TOTAL_BEFORE.search(between[-12:]) and found:
+            continue
+        joint = _joint(between) if found else None
+        if joint is None:
+            if _is_total(plain, match):
+                continue
+            label = _label(between)
+            found.append(_Listed(match.start(), match.end(), {value}, label=label))
+        else:
+            group = found[-1]
+            low, high = (
+                sorted((int(_WHOLE_END.findall(plain[group.start : group.end])[-1]), value))
+                if joint == "range"
+                else (value, value)
+            )
+            group.numbers |= set(range(low, min(high, low + LONGEST_RANGE) + 1))
+            group.ranged |= joint == "range"
+            group.end = match.end()
+        found[-1].measured |= _UNIT.match(plain, match.end()) is not None
+        end = match.end()
+    return found
+
+
+_WHOLE_END = re.compile(r"([0-9]{1,5})(?:st|nd|rd|th)?$")
+
+
+def _joint(between: str) -> str | None:
+    """Whether two numbers with this between them are the ends of a range, members of a list, or neither."""
+    if len(between) > 80:
+        return None
+    bare = _ASIDE.sub(" ", between)
+    for kind, pattern in (("range", _RANGE), ("list", _LIST)):
+        match = pattern.match(bare)
+        if match and _LINK.fullmatch(bare, match.end()):
+            return kind
+    return None
+
+
+def _label(between: str) -> str:
+    """Whether the words before a number call it the first or the last."""
+    words = between[-60:]
+    first = max((match.start() for match in _FIRST.finditer(words)), default=-1)
+    last = max((match.start() for match in _LAST.finditer(words)), default=-1)
+    return "" if first == last else "first" if first > last else "last"
+
+
+def _is_total(plain: str, match: re.Match[str]) -> bool:
+    """Whether "20 frames" tells how many were shown, rather than which."""
+    return _TOTAL_AFTER.match(plain, match.end()) is not None and not plain[match.start() : match.end()].endswith("th")
+
+
+def _from_json(text: str, contiguous: bool) -> set[int] | None:
+    for found in reversed(list(loose_values(text))):
+        if isinstance(found.value, dict):
+            named = _in_object(found.value, contiguous, 0)
+        elif isinstance(found.value, list) and not re.search(
+            r"[a-z]{4}", text[: found.start] + text[found.end :], re.I
+        ):
+            named = _in_value(found.value, contiguous)
+        else:
+            continue
+        if named is not None:
+            return named
+    return None
+
+
+def _in_object(record: dict[str, Loose], contiguous: bool, depth: int) -> set[int] | None:
+    fields = {re.sub(r"[^a-z]", "", name.lower()): value for name, value in record.items()}
+    for low, high in _ENDS:
+        a, b = _whole(fields.get(low)), _whole(fields.get(high))
+        if a is not None and b is not None:
+            return _spelled(a, b)
+    for key in _KEYS:
+        if key in fields:
+            named = _in_value(fields[key], contiguous or "range" in key, depth)
+            if named is not None:
+                return named
+    return None
+
+
+def _in_value(value: Loose, contiguous: bool, depth: int = 0) -> set[int] | None:
+    if isinstance(value, dict):
+        return _in_object(value, contiguous, depth + 1) if depth < 4 else None
+    if isinstance(value, str):
+        if _NONE.fullmatch(value):
+            return set()
+        groups = [group for group in _grouped(value) if not group.measured]
+        return groups[0].numbers if len(groups) == 1 else None
+    numbers = [_whole(part) for part in (value if isinstance(value, list) else [value])]
+    whole = [number for number in numbers if number is not None]
+    if len(whole) != len(numbers):
+        return None
+    return _spelled(*whole) if contiguous and len(whole) == 2 else set(whole)
+
+
+def _whole(value: Loose) -> int | None:
+    if isinstance(value, str):
+        match = re.fullmatch(rf"\s*(?:{_WORD})?\s*#?\s*([0-9]{{1,5}})\s*", value, re.IGNORECASE)
+        return int(match[1]) if match else None
+    return int(value) if isinstance(value, float) and 0 <= value == int(value) < 1e5 else None
+
+
+def _spelled(*ends: int) -> set[int]:
+    low, high = min(ends), max(ends)
+    return set(range(low, min(high, low + LONGEST_RANGE) + 1))

@@ -1,0 +1,233 @@
+"""The number a reply gives, in the unit that was asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Literal
+
+from situs.errors import SitusError
+from situs.score.read.grammar import Certainty, Claim, Role, Statement, statements
+from situs.score.read.lexicon import english
+from situs.score.read.numbers.roles import concluded, measures_else, total, working
+from situs.score.read.numbers.tokens import Kind, Token, tokens
+from situs.score.read.numbers.units import COUNT, RATIO, Unit, known_unit
+from situs.score.read.numbers.words import count_in_words, difference, digits_for_words, times_as_numbers
+from situs.score.read.refusal import refuses
+from situs.score.read.reply import plain_reply
+from situs.score.read.resolve import SEVERAL, decide
+from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
+from situs.score.read.tokens import Mention
+
+__all__ = ["UNIT_MISSING", "parse_number"]
+
+UNIT_MISSING = "unit_missing"
+"""Flag of a number without a unit, taken to be in the unit asked for."""
+
+Ranges = Literal["reject", "midpoint"]
+_ROUNDED = Fraction(2, 100)
+"""Two numbers in different units say the same if they differ by no more than rounding does: 111.4 mm is 11.1 cm."""
+_OTHER = Unparsed("unit of another dimension")
+_ANNOUNCED = re.compile(r"^(?:the )?(?:final )?answer(?: is)?\W*", re.IGNORECASE | re.MULTILINE)
+# Behind "Answer:", a list mark or an answer: "1. 150 mL", "1) 150 mL"; on a line of its own also "1. The liver …".
+_NUMBERED = re.compile(
+    r"\banswer(?: is)? ?[:=]? ?(?:[0-9]{1,2}(?:\. (?=[~≈]? ?[0-9])|\) (?=\S))|\n[0-9]{1,2}[.)] (?=\S))", re.IGNORECASE
+)
+
+
+def parse_number(
+    text: str, unit: str, *, ranges: Ranges = "reject", question: str = "", language: str = "en"
+) -> Result[Fraction]:
+    """The reply's number, exactly, converted to `unit` (mm, cm², mL, %, `fraction`, …; empty for a count).
+
+    A final number wins; then one that is announced, concluded (behind an equals sign, "therefore …") or stands alone;
+    then the only number in a compatible unit, else the only number without one (flag `unit_missing`). Operands,
+    slice spacings, components along axes, normal values and measures of something else than the `question` asks for
+    are no answers, and neither are ranges, dimensions, bounds and alternatives; `ranges="midpoint"` takes the middle of
+    a range instead.
+    """
+    asked = known_unit(unit)
+    if asked is None:
+        raise SitusError(
+            f"no unit {unit!r}", fix="use mm, cm, m, mm², cm², mm³, cm³, mL, dL, L, %, fraction or '' for a count"
+        )
+    plain = plain_reply(text, language)
+    if isinstance(plain, Unparsed):
+        return plain
+    if asked == RATIO:
+        if difference(plain):
+            return Unparsed("a difference, not a ratio")
+        plain = times_as_numbers(plain)
+    return _Reader(digits_for_words(plain), asked, ranges, question).read()
+
+
+class _Reader:
+    def __init__(self, plain: str, asked: Unit, ranges: Ranges, question: str) -> None:
+        self.plain = plain
+        self.asked = asked
+        self.ranges = ranges
+        self.question = question
+        self.numbers = tokens(plain)
+
+    def read(self) -> Result[Fraction]:
+        if _NUMBERED.search(self.plain):
+            return Unparsed("a list mark or an answer")
+        found = statements(
+            self.plain, [self._mention(index) for index in range(len(self.numbers))], english(), apart=True
+        )
+        if self.asked is COUNT:
+            total(found, self.plain, self.numbers, self.question)
+        self._promote(found)
+        self._demote(found)
+        self._head_no_list(found)
+        result = decide(found, self._same, ranked=True)
+        if isinstance(result, Parsed):
+            return self._checked(int(str(result.value)), found)
+        return self._nothing(result, found)
+
+    def _mention(self, index: int) -> Mention:
+        token = self.numbers[index]
+        idle = working(self.plain, token, self.question) or measures_else(self.plain, token, self.question)
+        return Mention(token.start, token.end, index, idle=idle)
+
+    def _promote(self, found: Sequence[Statement]) -> None:
+        """What stands behind the equals sign of a calculation is its result."""
+        for statement in found:
+            for claim in statement.claims:
+                token = self.numbers[int(str(claim.values[0]))]
+                if claim.role in {Role.PLAIN, Role.LEAD} and concluded(self.plain, token, statement.start):
+                    claim.role = Role.CONCLUDED
+
+    def _demote(self, found: Sequence[Statement]) -> None:
+        """Numbers of another kind or dimension count only where no fitting one stands beside them."""
+        claims = [claim for statement in found for claim in statement.claims if claim.asserted]
+        fitting = [claim for claim in claims if self._fits(claim)]
+        with_unit = [claim for claim in fitting if self._units(claim)]
+        for claim in claims:
+            misfit = claim not in fitting and any(other.role >= claim.role for other in fitting)
+            bare = (
+                bool(with_unit)
+                and claim in fitting
+                and claim not in with_unit
+                and claim.role <= Role.LEAD
+                and self.asked is not COUNT
+            )
+            if misfit or bare:
+                claim.certainty = Certainty.ASIDE
+
+    def _head_no_list(self, found: Sequence[Statement]) -> None:
+        """A number that heads a sentence with others beside it ("12 mm and 14 mm") is not said alone."""
+        for statement in found:
+            asserted = [claim for claim in statement.claims if claim.asserted and self._fits(claim)]
+            for claim in asserted:
+                beside = [other for other in asserted if other.role is Role.PLAIN and not self._in_brackets(other)]
+                beside = [other for other in beside if not self._same(claim.values[0], other.values[0])]
+                if claim.role is Role.LEAD and beside:
+                    claim.role = Role.PLAIN
+
+    def _in_brackets(self, claim: Claim) -> bool:
+        opened = self.plain.rfind("(", max(0, claim.start - 80), claim.start)
+        return opened >= 0 and ")" not in self.plain[opened : claim.start]
+
+    def _fits(self, claim: Claim) -> bool:
+        return all(isinstance(self._value(self.numbers[int(str(value))]), Parsed) for value in claim.values)
+
+    def _units(self, claim: Claim) -> bool:
+        return any(self.numbers[int(str(value))].units != (None,) for value in claim.values)
+
+    def _same(self, first: object, second: object) -> bool:
+        if first == second:
+            return True
+        one, other = self.numbers[int(str(first))], self.numbers[int(str(second))]
+        a, b = self._value(one), self._value(other)
+        if not isinstance(a, Parsed) or not isinstance(b, Parsed):
+            return False
+        slack = _ROUNDED if one.units != other.units else Fraction(0)
+        return abs(a.value - b.value) <= slack * max(abs(a.value), abs(b.value))
+
+    def _checked(self, index: int, found: Sequence[Statement]) -> Result[Fraction]:
+        """The number, unless something beside it speaks against it."""
+        result = self._value(self.numbers[index])
+        claims = [claim for statement in found for claim in statement.claims]
+        strongest = max(claim.role for claim in claims if index in claim.values)
+        if not isinstance(result, Parsed) or strongest >= Role.STATED:
+            return result
+        if result.flags and self.asked not in (COUNT, RATIO) and self._other_units():
+            return _OTHER
+        for claim in claims:
+            if claim.role is Role.WEAK or claim.negated or claim.certainty is Certainty.ASKED or strongest > claim.role:
+                continue
+            for value in claim.values:
+                if value == index:
+                    continue
+                trouble = self._conflict(self.numbers[int(str(value))], result)
+                if trouble is not None:
+                    return trouble
+        return result
+
+    def _other_units(self) -> bool:
+        return any(
+            token.kind is Kind.VALUE
+            and token.units[0] is not None
+            and token.units[0].to(self.asked) is None
+            and token.units[0].dimension != "slices"
+            for token in self.numbers
+        )
+
+    def _nothing(self, result: Result[object] | None, found: Sequence[Statement]) -> Result[Fraction]:
+        claims = [claim for statement in found for claim in statement.claims]
+        if refuses(self.plain) and not any(claim.asserted and claim.role >= Role.LEAD for claim in claims):
+            return RefusedInWords()
+        bare = _ANNOUNCED.sub("", self.plain)
+        counted = count_in_words(bare) if self.asked is COUNT and not any(claim.asserted for claim in claims) else None
+        if counted is not None:
+            return Parsed(Fraction(counted))
+        if isinstance(result, Unparsed):
+            together = sum(any(claim.asserted for claim in one.claims) for one in found) == 1
+            return (
+                Unparsed("several numbers") if result == SEVERAL or (result == CONTRADICTION and together) else result
+            )
+        reasons = [self._value(self.numbers[int(str(value))]) for claim in claims for value in claim.values]
+        told = next((reason for reason in reasons if isinstance(reason, Unparsed)), None)
+        return told or Unparsed("no number" if not claims else "numbers, but none is said to be the answer")
+
+    def _conflict(self, token: Token, result: Parsed[Fraction]) -> Unparsed | None:
+        """A range or dimensions beside the only number: fine if they hold it or measure something else."""
+        if token.kind in {Kind.VALUE, Kind.BOUND, Kind.LABEL, Kind.SPREAD}:
+            return None
+        if token.kind is Kind.UNCLEAR:
+            return Unparsed(token.kind.value)
+        parts = [self._converted(token, index) for index in range(len(token.parts))]
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        inside = min(known) <= result.value <= max(known) if token.kind is Kind.RANGE else result.value in known
+        return None if inside else Unparsed(token.kind.value)
+
+    def _value(self, token: Token) -> Result[Fraction]:
+        """One token as an answer."""
+        parts = [self._converted(token, index) for index in range(len(token.parts))]
+        known = [part for part in parts if part is not None]
+        if token.kind is Kind.UNCLEAR:
+            return Unparsed(token.kind.value)
+        if len(known) < len(parts):
+            return _OTHER if token.kind is Kind.VALUE else Unparsed(token.kind.value)
+        flags = (UNIT_MISSING,) if self.asked is not COUNT and not any(token.units) else ()
+        if token.kind is Kind.VALUE or (token.kind is Kind.ALTERNATIVES and len(set(known)) == 1):
+            return Parsed(known[0], flags)
+        if token.kind is Kind.RANGE and self.ranges == "midpoint" and len(known) == 2:
+            return Parsed((known[0] + known[1]) / 2, flags)
+        share = token.kind is Kind.RATIO and self.asked.dimension == "share" and not any(token.units)
+        if share and len(known) == 2 and known[1]:
+            return Parsed(known[0] / known[1] / self.asked.size)
+        return Unparsed(token.kind.value)
+
+    def _converted(self, token: Token, index: int) -> Fraction | None:
+        """A part in the asked unit; a part without a unit takes that of the last part that has one."""
+        value = token.parts[index]
+        unit = token.units[index] or next((unit for unit in reversed(token.units) if unit), None)
+        if value is None:
+            return None
+        factor = Fraction(1) if unit is None else unit.to(self.asked)
+        return None if factor is None else value * factor

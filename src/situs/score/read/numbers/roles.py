@@ -1,0 +1,190 @@
+"""What a number is for: the answer, an operand, a slice spacing, a component, a normal value,
+a measure of something else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from situs.score.read.grammar import Certainty, Role, Statement
+from situs.score.read.numbers.tokens import Kind, Token
+
+__all__ = ["concluded", "measures_else", "total", "working"]
+
+_OPERATOR_BEFORE = re.compile(r"(?:[×*·÷+(√^]|(?<=[\d)a-z] )[x/-]|(?<=[\d)])/|\bsqrt\()\s*$", re.IGNORECASE)
+_OPERATOR_AFTER = re.compile(r"[ )²³]*(?:\^ ?[0-9]|[×x*·/+÷](?= ?[\d(.√π])|- ?[\d(])")
+_EQUALS = re.compile(
+    r"(?:[=≈≃≅→]|=>|\bis|\bgives|\bi\.e\.,?|\bequals) ?(?:about |approximately |roughly |around |~ ?|≈ ?)?$",
+    re.IGNORECASE,
+)
+_CALCULATED = re.compile(
+    r"[0-9²³)] ?[a-z]{0,8} ?(?:[×*·÷/+^√]|x (?=[0-9(]))|√|\bsqrt\b|\bslices? (?:at|of|×|x|apart)|"
+    r"\bpixels?\b|\bpx\b|\beach\b",
+    re.IGNORECASE,
+)
+_SPACING_AFTER = re.compile(
+    r"[ -]?(?:\([^)]{0,12}\) ?)?(?:slice |pixel |voxel |slab )?(?:spacing|thickness|apart|per (?:pixel|"
+    r"slice|voxel)|/ ?(?:pixel|px|slice|voxel)|each|"
+    r"intervals?|thick|slices|sections|resolution|increments?|gap between slices)\b",
+    re.IGNORECASE,
+)
+_SPACING_BEFORE = re.compile(
+    r"\b(?:spacing|thickness|(?:pixel|voxel) size|resolution|interval|slice gap|increment)"
+    r"(?: (?:of|is|was|being|here is))?(?: (?:about|approximately|roughly))?[ :=≈~]*$|\b(?:each|every) $",
+    re.IGNORECASE,
+)
+_CORRECTED = re.compile(r"\b(?:for|after) [^.;\n0-9]{0,40}: ?$", re.IGNORECASE)
+_COMPONENT_BEFORE = re.compile(
+    r"(?:\b(?:d|delta[ _]?)|Δ ?)?(?<![a-zA-Z])d?[xyz]\)?(?:[- ](?:axis|direction|component))?\s*(?:[:=≈]|\bis\b) ?$",
+    re.IGNORECASE,
+)
+_COMPONENT_AFTER = re.compile(r" (?:in|along|on) (?:the )?[xyz]\b|[ ,]+(?:horizontally|vertically)\b", re.IGNORECASE)
+_NORMAL = re.compile(
+    r"\b(?:normal(?:ly)?|typical(?:ly)?|reference|average|usual(?:ly)?|upper limit|cut-?off|threshold)\b[^.;\n]{0,40}$",
+    re.IGNORECASE,
+)
+_HERE = re.compile(r"\b(?:here|this|but|measured|is about)\b[^.;\n]{0,20}$", re.IGNORECASE)
+_COORDINATE = re.compile(r"\([^()\n]{0,40}$")
+_POINT = re.compile(r"\(\s*-?[0-9.]+\s*,\s*-?[0-9.]+\s*(?:,\s*-?[0-9.]+\s*)?\)")
+
+
+def _measure(question: str, before: str, after: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """How a question asks for a measure, and what names it before or behind a number."""
+    label = rf"\b(?:{before})\b(?: (?:of|is|was|at|about|approximately|roughly|around|\([^)]{{0,20}}\)))*[ :=≈~]*$"
+    return (
+        re.compile(question, re.IGNORECASE),
+        re.compile(label, re.IGNORECASE),
+        re.compile(rf"[ -](?:{after})\b", re.IGNORECASE),
+    )
+
+
+_MEASURES = {
+    "length": _measure(
+        r"\bhow long|\blength|top to bottom",
+        "length|long|height|craniocaudal|cc|superior-inferior|top to bottom",
+        "long|in length|tall|in height|from top",
+    ),
+    "width": _measure(r"\bhow wide|\bwidth|left to right", "width|transverse", "wide|across|in width"),
+    "depth": _measure(
+        r"\bhow deep|\bdepth|\bthick|front to back", "depth|thickness|anteroposterior", "deep|thick|in depth"
+    ),
+    "diameter": _measure(
+        r"\bdiameter", "diameter|diameters|lesion size", "in diameter|diameter|lesion|mass|nodule|cyst|tumou?r"
+    ),
+    "distance": _measure(
+        r"\bdistance|\bhow far|\bgap\b|\bapart", "distance|separation|gap", "apart|away|distance|from the"
+    ),
+    "volume": _measure(r"\bvolume", "volume", "in volume"),
+}
+_LONGEST = re.compile(r"\b(?:longest|maximum|maximal)\b", re.IGNORECASE)
+_SHORT_LABEL = re.compile(
+    r"\b(?:shortest|short[- ]axis|smallest|minimum|minimal|perpendicular)\b[^.;,\n0-9]{0,20}$", re.IGNORECASE
+)
+_SHORTEST = re.compile(r"\b(?:shortest|minimum|minimal)\b", re.IGNORECASE)
+_LONG_LABEL = re.compile(
+    r"\b(?:longest|largest|maximum|maximal|cent(?:re|er)[- ]to[- ]cent(?:re|er))\b[^.;,\n0-9]{0,20}$", re.IGNORECASE
+)
+
+
+def working(plain: str, token: Token, question: str) -> bool:
+    """Whether a number only serves to work the answer out."""
+    before, after = plain[max(0, token.start - 60) : token.start], plain[token.end : token.end + 40]
+    if _OPERATOR_AFTER.match(after) or _OPERATOR_BEFORE.search(before[-12:]):
+        return token.kind in {Kind.VALUE, Kind.DIMENSIONS, Kind.UNCLEAR} and not _opens_aside(before, after)
+    if (
+        _COORDINATE.search(before)
+        and _POINT.search(plain, max(0, token.start - 40), token.end + 40)
+        and token.units == (None,)
+    ):
+        inside = _POINT.search(plain, plain.rfind("(", 0, token.start))
+        if inside and inside.start() < token.start < inside.end():
+            return True
+    if token.kind not in {Kind.VALUE, Kind.BOUND} and re.match(r" ?[=≈]", after):
+        return True
+    spaced = _SPACING_AFTER.match(after) or _SPACING_BEFORE.search(before)
+    if (
+        spaced
+        and not _CORRECTED.search(before)
+        and not re.search(r"\bspacing|\bthick|\bapart", question, re.IGNORECASE)
+    ):
+        return token.units != (None,) or _SPACING_BEFORE.search(before) is not None
+    if _COMPONENT_BEFORE.search(before) or _COMPONENT_AFTER.match(after):
+        return True
+    return bool(_NORMAL.search(before) and not _HERE.search(before))
+
+
+def _opens_aside(before: str, after: str) -> bool:
+    """Whether the bracket before a number opens an aside ("(4.2 cm)") instead of a term of a calculation."""
+    return (
+        before.rstrip().endswith("(")
+        and not _OPERATOR_AFTER.match(after)
+        and "sqrt" not in before[-8:]
+        and "√" not in before[-4:]
+    )
+
+
+def measures_else(plain: str, token: Token, question: str) -> bool:
+    """Whether a number is named as a measure of something else than the question asks for."""
+    asked = {name for name, (pattern, _, _) in _MEASURES.items() if pattern.search(question)}
+    if not asked:
+        return False
+    before, after = plain[max(0, token.start - 60) : token.start], plain[token.end : token.end + 30]
+    if _LONGEST.search(question) and _SHORT_LABEL.search(before):
+        return True
+    if _SHORTEST.search(question) and _LONG_LABEL.search(before):
+        return True
+    # A "distance" may be any length that is asked for.
+    named = {name for name, (_, label, behind) in _MEASURES.items() if label.search(before) or behind.match(after)} - {
+        "distance"
+    }
+    return bool(named) and not named & asked
+
+
+def concluded(plain: str, token: Token, start: int) -> bool:
+    """Whether a number stands behind the equals sign of a calculation, or closes one in words."""
+    before = plain[max(start, token.start - 300) : token.start]
+    return _EQUALS.search(before[-30:]) is not None and _CALCULATED.search(before) is not None
+
+
+_TOTAL_BEFORE = re.compile(
+    r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?) (?:about |exactly )?$", re.IGNORECASE
+)
+_TOTAL_AFTER = re.compile(r"(?: [a-z]+)?,? (?:in total|altogether|overall)\b", re.IGNORECASE)
+_HEADS_LIST = re.compile(
+    r"(?: [a-z-]+){0,4} ?[:(]|(?: [a-z-]+){0,4}, (?:one|two|three|the largest|[0-9]+ (?:in|on|at))\b", re.IGNORECASE
+)
+
+
+def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], question: str) -> None:
+    """Counts: a total outweighs its parts, and what the question names outweighs what it does not."""
+    asked = set(re.findall(r"[a-z]{3,}", question.lower())) - {
+        "how",
+        "many",
+        "are",
+        "there",
+        "the",
+        "lesions",
+        "lesion",
+    }
+    for statement in found:
+        heading = None
+        for claim in statement.claims:
+            token = numbers[int(str(claim.values[0]))]
+            before, after = plain[max(0, token.start - 30) : token.start], plain[token.end : token.end + 60]
+            if _TOTAL_AFTER.match(after) or _TOTAL_BEFORE.search(before):
+                claim.role = max(claim.role, Role.CONCLUDED)
+            if heading is None and _HEADS_LIST.match(after):
+                heading = claim
+            elif heading is not None and claim.role < Role.CONCLUDED:
+                claim.certainty = Certainty.ASIDE
+        named = [claim for claim in statement.claims if asked & _noun(plain, numbers[int(str(claim.values[0]))])]
+        others = [claim for claim in statement.claims if claim not in named]
+        if named and all(_noun(plain, numbers[int(str(claim.values[0]))]) for claim in others):
+            for claim in others:
+                claim.certainty = Certainty.ASIDE
+
+
+def _noun(plain: str, token: Token) -> set[str]:
+    """The word before "lesions" behind a number."""
+    match = re.match(r" ([a-z]{3,}) (?:lesions?|masses|cysts?|nodules?)\b", plain[token.end : token.end + 40].lower())
+    return {match[1]} if match else set()

@@ -1,0 +1,163 @@
+"""Numbers that are said otherwise: "twice", "2.5-fold", "a single lesion", "no lesions"."""
+
+from __future__ import annotations
+
+import re
+
+from situs.score.read.numbers.literals import WORD, word_value
+
+__all__ = ["count_in_words", "difference", "digits_for_words", "times_as_numbers"]
+
+_NUMBER = r"[0-9]+(?:[.,][0-9]+)?"
+_SMALLER = r"(?:smaller|less|fewer|shorter|lower|thinner|narrower|lighter)"
+_MORE = rf"(?:larger|bigger|more|greater|longer|higher|taller|wider|thicker|heavier|{_SMALLER})"
+_DIFFERENCE = re.compile(
+    rf"(?:%|\bper ?cent) (?:[a-z]+ )?{_MORE}\b|(?:\btimes|[0-9]x|[- ]?fold) (?:[a-z]+ )?{_SMALLER}\b"
+    r"|(?:%|\bper ?cent) (?:increase|decrease|difference)\b",
+    re.IGNORECASE,
+)
+_TIMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), said)
+    for pattern, said in [
+        (r"\b(?:one|1) and an? half(?: times)?\b", "1.5"),
+        (r"\b(?:two|2) and an? half(?: times)?\b", "2.5"),
+        (r"\b(?:three|3) and an? half(?: times)?\b", "3.5"),
+        (rf"\b({_NUMBER}) ?(?:[x×]|-? ?fold|times)(?![\w]| ?[0-9])", r"\1"),
+        # 1:3 may mean either of two ratios; 3:1 and 5:2 say which is the larger.
+        (rf"(?<![\w.:])(?!1 ?:)({_NUMBER}) ?: ?({_NUMBER})(?![\w:]|\.[0-9])", r"\1/\2"),
+        (r"\b(?:twice|doubled?|twofold)\b", "2"),
+        (r"\b(?:thrice|tripled?|threefold)\b", "3"),
+        (r"\b(?:quadrupled?|fourfold)\b", "4"),
+        (r"\b(?:an?|one)[ -](third|quarter)\b", r"1/\1"),
+        (r"1/third\b", "1/3"),
+        (r"1/quarter\b", "1/4"),
+        (r"\b(?:one[ -])?half\b", "0.5"),
+    ]
+)
+_FOLD = re.compile(rf"({WORD.pattern})[- ]?fold\b", re.IGNORECASE)
+
+_THINGS = (
+    r"(?:lesion|nodule|mass|masse|tumou?r|cyst|metastasis|metastase|focus|foci|stone|calculus|calculi|finding|abnormality|"
+    r"abnormalitie|defect|tear|fracture|component|part|structure|area|spot|aneurysm|polyp|lymph node|node)s?"
+)
+_HEDGED = "other|additional|further|more|new|obvious|definite|large|small|single|significant|suspicious|enlarged"
+_NONE = re.compile(
+    r"^(?:(?:there (?:is|are)|i (?:see|count|find|can see)|i'd say|the answer is) )?(?:none|nothing|nil)"
+    r"(?: (?:at all|seen|visible|present|found|detected|identified|are seen|is seen|are visible|is visible))?[ .!]*$"
+    rf"|\bno (?:(?!{_HEDGED})[a-z-]+ ){{0,3}}?{_THINGS}\b"
+    r"(?! (?:other|except|besides|apart|beyond|but|larger|bigger|smaller|greater|above|below|outside|elsewhere|on|"
+    r"in the (?:left|right|upper|lower)|than))"
+    r"|\b(?:do not|don't|cannot|can't|did not|didn't|could not|couldn't) (?:see|find|identify|"
+    r"detect) any\b(?! (?:other|more|further))"
+    r"|^(?:there )?(?:aren't|are not|isn't|is not) any[ .!]*$|^(?:there is|i see|i find|"
+    r"i count) none[ .!]*$|^not a single one[ .!]*$"
+    rf"|\bnot a single (?:[a-z-]+ )?{_THINGS}\b|\b(?:isn't|aren't|is not|are not) any (?:[a-z-]+ )?{_THINGS}\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SINGLE = re.compile(
+    rf"(?<!not )\b(?:an?|the|only|just|one|this|is|:|^) ?(?:single|solitary|lone) (?:[a-z-]+ ){{0,3}}?{_THINGS}\b"
+    rf"|^(?:single|solitary|lone)(?: (?:[a-z-]+ ){{0,3}}?{_THINGS})?[ .!]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PAIR = re.compile(rf"\ba pair of (?:[a-z-]+ )?{_THINGS}\b|\bboth (?:[a-z-]+ )?{_THINGS}\b", re.IGNORECASE)
+_VAGUE = re.compile(
+    r"\b(?:several|multiple|many|numerous|few|some|various|countless|couple|a number of|innumerable|at least|"
+    r"second|another|third)\b",
+    re.IGNORECASE,
+)
+
+
+def difference(text: str) -> bool:
+    """Whether the text tells by how much something is larger ("20 % larger", "3 times smaller"): no ratio."""
+    return _DIFFERENCE.search(text) is not None
+
+
+def times_as_numbers(text: str) -> str:
+    """The text with "twice", "2.5x", "2.5-fold", "5:2" and "half" written as numbers."""
+    text = _FOLD.sub(lambda match: f"{word_value(match[1])}", text)
+    for pattern, said in _TIMES:
+        text = pattern.sub(said, text)
+    return text
+
+
+_SMALL = {
+    word: value
+    for value, word in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+        ]
+    )
+} | {
+    word: 10 * tens
+    for tens, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2)
+}
+_LARGE = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
+_PART = rf"(?:{'|'.join(sorted([*_SMALL, *_LARGE], key=len, reverse=True))})"
+_SPELLED = re.compile(
+    rf"\b(?:a (?=hundred|thousand|million))?{_PART}(?:(?:[ -]|,? and ){_PART}){{0,11}}(?: and a half)?\b", re.IGNORECASE
+)
+_HALF = re.compile(
+    r"\b([0-9]+) and a half\b|(?<![0-9] )\bhalf an? (?=(?:centi|milli)?met|cm\b|mm\b|lit)", re.IGNORECASE
+)
+_DOZEN = re.compile(r"\b(?:(half a)|an?|one) dozen\b(?! or)|\b(two|three|four) dozen\b", re.IGNORECASE)
+_SPACED = re.compile(r"(?<![\w.,])([0-9]{1,3})((?: [0-9]{3})+)(?= ?(?:[mc]m|m?l|cc)\b)", re.IGNORECASE)
+
+
+def digits_for_words(text: str) -> str:
+    """The text with numbers of several words ("one hundred and twenty", "five and a half", "a dozen") in digits.
+
+    Single words stay: "one" is mostly a pronoun, and the tokeniser knows the others.
+    """
+    text = _SPELLED.sub(lambda match: _spelled(match[0]), text)
+    text = _HALF.sub(lambda match: f"{match[1]}.5" if match[1] else "0.5 ", text)
+    text = _DOZEN.sub(lambda match: "6" if match[1] else str(12 * _SMALL[match[2].lower()]) if match[2] else "12", text)
+    return _SPACED.sub(lambda match: match[1] + match[2].replace(" ", ""), text)
+
+
+def _spelled(words: str) -> str:
+    half = words.lower().endswith(" and a half")
+    parts = re.findall(r"[a-z]+", words.lower().removesuffix(" and a half"))
+    parts = [part for part in parts if part not in {"a", "and"}]
+    if len(parts) == 1 and parts[0] in _SMALL and not half:
+        return words
+    whole = group = last = 0
+    for part in parts:
+        if part in _LARGE:
+            group = max(group, 1) * _LARGE[part]
+            if _LARGE[part] > 100:
+                whole, group = whole + group, 0
+            last = 0
+        else:
+            value = _SMALL[part]
+            if last and not (20 <= last < 100 and value < 10):
+                return words  # "two three" is no number
+            group += value
+            last = value
+    return f"{whole + group}{'.5' if half else ''}"
+
+
+def count_in_words(text: str) -> int | None:
+    """0 for "none" and "no lesions", 1 for "a single lesion"; None if the text says neither, both, or is vague."""
+    if _VAGUE.search(text) or _PAIR.search(text):
+        return None
+    none, single = _NONE.search(text) is not None, _SINGLE.search(text) is not None
+    return None if none is single else int(single)

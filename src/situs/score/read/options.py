@@ -1,0 +1,412 @@
+"""Where a reply names the options: by letter, by number, by their words, or by a word that only one of them has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from situs.items._record import Option
+from situs.score.read.folding import fold
+from situs.score.read.lexicon import language_file
+from situs.score.read.refusal import cannot_tell
+from situs.score.read.tokens import Mention
+
+__all__ = ["ALPHABET", "OptionNames"]
+
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_ARTICLE = re.compile(r"(?:the|a|an) ")
+_LETTER = re.compile(r"(?<![\w'])([A-Za-z])(?![\w']|-\w)")
+_PREFIX = re.compile(
+    r"(?:^|(?<=\W))(?:options?|choices?|letters?|answers?|ans|marks?|markers?|points?|labels?|labelled|labeled|circles?|alternatives?|the)"
+    r"[.:]? ?[\"'(\[]?$",
+    re.IGNORECASE,
+)
+_NAMED_PREFIX = re.compile(
+    r"\b(?:option|choice|letter|mark|marker|point|label|labelled|labeled|circle|answer|ans)s?[.:]? ?[\"'(\[]?$",
+    re.IGNORECASE,
+)
+_OPTION_PREFIX = re.compile(r"\b(?:option|choice|letter|answer|ans)s?[.:]? ?[\"'(\[]?$", re.IGNORECASE)
+_LISTED_BEFORE = re.compile(r"(?<!\w)[A-Z]\)?(?:,|;| and| &|,? and) ?\(?$")
+_ANNOUNCED = re.compile(r"(?:\b(?:answer|ans|is|it's|case|choose|pick|select)\b|[:=→])[: ]*[\"'(\[]?$", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"\b(?:option|choice) (?:number |no\.? ?|#)?([0-9]{1,2}|one|two|three|four|five|six)\b(?![.,][0-9])", re.IGNORECASE
+)
+_COUNTED = ("one", "two", "three", "four", "five", "six")
+_BOUND = re.compile(
+    r"(?:\b(?:\w+er|more|less) than|\bat least|\bat most|\bup to|\bover|\bunder|[<>≤≥]) ?$", re.IGNORECASE
+)
+_PICTURE = r"(?:image|picture|screen|slice|display|photo|scan|figure|frame|view|page|panel|viewer|film|monitor)s?"
+_OF_PICTURE = re.compile(
+    r"(?:[ -]hand)?(?: (?:side|half|part|edge|portion|corner))? (?:of|in|on) (?:the |this |each |every |my |your )?"
+    rf"(?:[a-z]+ )?{_PICTURE}\b",
+    re.IGNORECASE,
+)
+_PICTURE_BEFORE = re.compile(rf"\b{_PICTURE}(?:'s)? $", re.IGNORECASE)
+# "In the image, it is on the left." may mean either left; "in the image, the left kidney …" names the kidney.
+_PICTURE_LED = re.compile(
+    rf"\b(?:in|on|within|from) (?:the |this |these |"
+    rf"each )?(?:[a-z]+ )?{_PICTURE}\b[^.;!?\n]{{0,60}}\b(?:on|to|at|towards?) (?:the )?$",
+    re.IGNORECASE,
+)
+_SIDE_ALONE = re.compile(r"(?:[ -]hand)?(?: side)? ?(?:$|[.,;!?)\n])")
+_SIDED = re.compile(r"\b(?:left|right|top|bottom|upper|lower)\b", re.IGNORECASE)
+_DIRECTED = re.compile(
+    r"(?:^|[.;:!?,(/\"&\n\ue000-] ?|'s |\b(?:on|to|in|at|from|the|its|is|are|was|were|be|towards?|or|and|"
+    r"but|more|lies?|sits?|than|"
+    r"located|situated|positioned|placed|found|seen|extends?|appears?|directly|\w+ly|slightly|so|therefore|not|say|neither|nor|a|"
+    r"answer|it's|directed|points?|pointing|further|farther|mostly|either|between|i'd say|guess|think|"
+    r"likely|both|only|just|third|choose|pick) )$",
+    re.IGNORECASE,
+)
+_NO_DIRECTION = re.compile(
+    r"(?:\b(?:you are|you're|that is|that's|this is|which is|what is|is all|of the|as) )$", re.IGNORECASE
+)
+_IDIOM_AFTER = {
+    "right": re.compile(
+        r" (?:behind|above|below|next|beside|besides|in|on|at|under|over|there|here|away|now|after|before|by|up|down|"
+        r"through|between|where|into|around|against|along|about|to|near|answer|option|choice)\b"
+        r"|, (?:so|let|i|now|here|ok|okay|this|we)\b",
+        re.IGNORECASE,
+    ),
+    "left": re.compile(r" (?:to (?:see|say|do|be|show|assess)|over|out|alone|behind|with|untouched)\b", re.IGNORECASE),
+}
+_ADJECTIVE = re.compile(
+    r"[ -](?:of|kidney|lobe|lung|side|sided|one|adrenal|ureter|half|ventricle|atrium|hip|femur|breast|"
+    r"upper|lower|middle|third|hemi\w+|hand)\b",
+    re.IGNORECASE,
+)
+_MOST_TEXT = 400
+"""Characters of an option's words that are looked for."""
+
+
+class OptionNames:
+    """Finds the mentions of a given set of options; values are indices of options, `count` or more for none of them."""
+
+    def __init__(self, options: Sequence[Option]) -> None:
+        self.options = options
+        self.count = min(len(options), len(ALPHABET))
+        self.cores = tuple(core(option.text) for option in options)
+        self.phrases = _phrases(self.cores)
+        self.unsure = [index for index, words in enumerate(self.cores) if cannot_tell(words)]
+        self.has_digits = any(re.search(r"[0-9]", words) for words in self.cores)
+        self.letters: set[int] = set()
+        """Where mentions by letter begin, in the text of the last call."""
+
+    def exact(self, plain: str) -> list[int]:
+        """The options whose words are the whole text."""
+        whole = core(plain)
+        return [index for index, words in enumerate(self.cores) if words and words == whole]
+
+    def mentions(self, plain: str) -> list[Mention]:
+        """All mentions in a cleaned reply, longest words first where they overlap; no repetition of the option list."""
+        taken = bytearray(len(plain))
+        found: list[Mention] = []
+        self.letters = set()
+        echoed = self._echo(plain)
+        for mention in (*self._by_words(plain), *self._by_rank(plain), *self._by_letter(plain)):
+            inside = any(start <= mention.start < end for start, end in echoed)
+            if not inside and taken.find(1, mention.start, mention.end) < 0:
+                taken[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
+                found.append(mention)
+        return sorted(found, key=lambda mention: mention.start)
+
+    def _by_words(self, plain: str) -> Iterator[Mention]:
+        for phrase, index in self.phrases:
+            bare_number = phrase.replace(".", "").isdigit()
+            if len(phrase) < 2 and not bare_number:
+                continue
+            for match in _pattern(phrase).finditer(plain):
+                if (
+                    bare_number
+                    and not _ANNOUNCED.search(plain[max(0, match.start() - 30) : match.start()])
+                    and plain.strip(" .*") != match[0]
+                ):
+                    continue
+                if match[0][0].isdigit() and _BOUND.search(plain[max(0, match.start() - 30) : match.start()]):
+                    continue  # "more than 5 cm" does not say 5 cm
+                idle = _of_picture(plain, phrase, match.start(), match.end()) or _idiom(
+                    plain, phrase, match.start(), match.end()
+                )
+                if idle and _idiom(plain, phrase, match.start(), match.end()):
+                    continue
+                yield Mention(match.start(), match.end(), index, idle=idle)
+
+    def _by_rank(self, plain: str) -> Iterator[Mention]:
+        """ "Option 3", "the second option", "the last one"."""
+        if self.has_digits:
+            return
+        for match in _NUMBERED.finditer(plain):
+            word = match[1].lower()
+            number = _COUNTED.index(word) + 1 if word in _COUNTED else int(word)
+            yield Mention(match.start(), match.end(), number - 1 if number else self.count)
+        ordinals = _words()["ordinals"]
+        pattern = rf"\b(?:the )?({'|'.join(ordinals)}|last) (?:option|choice|one|answer)\b"
+        for match in re.compile(pattern, re.IGNORECASE).finditer(plain):
+            word = match[1].lower()
+            yield Mention(match.start(), match.end(), self.count - 1 if word == "last" else ordinals.index(word))
+
+    def _by_letter(self, plain: str) -> Iterator[Mention]:
+        for match in _LETTER.finditer(plain):
+            if self._is_option(plain, match):
+                self.letters.add(match.start())
+                index = ALPHABET.index(match[1].upper())
+                yield Mention(match.start(), self._end(plain, match.end(), index), index)
+        for match in re.finditer(r"(?<!\w)([A-Z])\1{1,4}(?!\w)", plain):
+            if plain.strip(" .") == match[0]:
+                yield Mention(match.start(), match.end(), ALPHABET.index(match[1]))
+
+    def _end(self, plain: str, end: int, index: int) -> int:
+        """Where a letter ends: behind its option's text, if that is a letter too ("B) C")."""
+        words = self.cores[index] if index < self.count else ""
+        following = (
+            re.compile(rf"[).:]+ ?{re.escape(words)}(?!\w)", re.IGNORECASE).match(plain, end)
+            if len(words) == 1
+            else None
+        )
+        return following.end() if following else end
+
+    def _is_option(self, plain: str, match: re.Match[str]) -> bool:
+        letter = match[1]
+        before, after = plain[max(0, match.start() - 30) : match.start()], plain[match.end() : match.end() + 40]
+        index = ALPHABET.index(letter.upper())
+        enclosed = before[-1:] in {"(", "["} and after[:1] in {")", "]"}
+        named = _NAMED_PREFIX.search(before) is not None
+        alone = _is_alone(before, after)
+        if _denied_noun(before) or _tail(after) in _words()["letter_tails"]:
+            return False
+        if letter == "A" and after[:1] == ":" and not self._owns(index, after) and self._labels_answer(plain, match):
+            return False
+        if index >= self.count:
+            listed = _LISTED_BEFORE.search(before) is not None and not _tail(after) and letter not in "IX"
+            optional = _OPTION_PREFIX.search(before) is not None
+            return letter.isupper() and (
+                optional or alone or listed or bool(_ANNOUNCED.search(before) and not _tail(after))
+            )
+        if letter.islower():
+            return self._is_lower_option(plain, match, enclosed=enclosed, named=named, alone=alone)
+        if enclosed or (named and not _is_article(letter, after, before)) or alone or self._owns(index, after):
+            return True
+        if after[:2] == ". " and after[2:3].islower():
+            return _tail(after[1:]) in _LOWER_REASON
+        return letter not in "AI" or not _is_article(letter, after, before)
+
+    @staticmethod
+    def _labels_answer(plain: str, match: re.Match[str]) -> bool:
+        """Whether "A:" stands for "Answer:", as in "Q: … A: …": no other letter heads a line so,
+        and no verdict follows."""
+        verdict = re.match(
+            r": ?(?:yes|no|true|false|correct|incorrect|wrong|right|present|absent|[✓✔✅✗✘❌])\b",
+            plain[match.end() : match.end() + 14],
+            re.IGNORECASE,
+        )
+        return verdict is None and not re.search(r"(?<!\w)[B-Z]:", plain)
+
+    def _is_lower_option(self, plain: str, match: re.Match[str], *, enclosed: bool, named: bool, alone: bool) -> bool:
+        before, after = plain[max(0, match.start() - 30) : match.start()], plain[match.end() : match.end() + 40]
+        ends = re.match(r"[ .!)\"'\]\ue001]*(?:\n|$)", after) is not None
+        if alone or enclosed:
+            return True
+        if named and (ends or after[:1] in {")", ":", ","}):
+            return True
+        if after[:1] == ")" and (not before or before[-1:] == "\n"):
+            return True
+        if ends and match[1] != "a" and _ANNOUNCED.search(before):
+            return True
+        return (
+            after[:1] in {".", ")"}
+            and (not before or before[-1:] == "\n")
+            and self._owns(ALPHABET.index(match[1].upper()), after)
+        )
+
+    def _owns(self, index: int, after: str) -> bool:
+        """Whether the words of the letter's own option stand directly behind it."""
+        words = self.cores[index]
+        following = core(after.lstrip(" .:,)-–—("))
+        return bool(words) and following.startswith(words[:30]) and len(words) > 1
+
+    def _echo(self, plain: str) -> list[tuple[int, int]]:
+        """Where the reply repeats the list of options ("(A) the left (B) the right")."""
+        spans: list[tuple[int, int, int]] = []
+        position = 0
+        for index, option in enumerate(self.options[: self.count]):
+            words = " ".join(option.text.split())
+            if not words:
+                continue
+            match = re.compile(
+                rf"\(?\b{ALPHABET[index]}[).:] ?{re.escape(words[:_MOST_TEXT])}[.,;]?", re.IGNORECASE
+            ).search(plain, position)
+            if match:
+                spans.append((index, *match.span()))
+                position = match.end()
+        listed = len(spans) >= 2 and len(spans) >= min(self.count, 3)
+        if not listed or any(plain[a[2] : b[1]].strip(" \n,;|/-") for a, b in pairwise(spans)):
+            return []
+        if len(spans) < self.count and self.several:
+            return []
+        return [(spans[0][1], spans[-1][2])]
+
+    several = False
+    """Whether several options may be chosen: then only the whole list is a repetition."""
+
+
+def core(text: str) -> str:
+    """An option's words without case, a leading article and outer punctuation."""
+    folded = fold(text).strip(" .,;:!\"'\n")
+    return _ARTICLE.sub("", folded, count=1) if _ARTICLE.match(folded) else folded
+
+
+@lru_cache(maxsize=1)
+def _words() -> dict[str, list[str]]:
+    return language_file("en")["options"]
+
+
+_LOWER_REASON = frozenset(
+    {
+        "because",
+        "since",
+        "due",
+        "the",
+        "this",
+        "these",
+        "it",
+        "based",
+        "as",
+        "in",
+        "there",
+        "here",
+        "on",
+        "i",
+        "explanation",
+        "reason",
+    }
+)
+
+
+@lru_cache(maxsize=512)
+def _phrases(cores: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    """What to look for and which option it means, longest first."""
+    skipped = {"", "yes", "no", "true", "false"}
+    found: dict[str, set[int]] = {}
+    for index, words in enumerate(cores):
+        for phrase in {words, *_variants(words), *_distinct(index, cores)}:
+            if phrase not in skipped:
+                found.setdefault(phrase[:_MOST_TEXT], set()).add(index)
+    for phrase in list(found):
+        mixed = [i for i, words in enumerate(cores) if i not in found[phrase] and _holds(words, phrase)]
+        if phrase not in cores and (len(found[phrase]) > 1 or mixed):
+            del found[phrase]
+    ordered = sorted(found.items(), key=lambda pair: (-len(pair[0]), pair[0]))
+    return tuple((phrase, index) for phrase, indices in ordered for index in sorted(indices))
+
+
+def _variants(words: str) -> Iterator[str]:
+    """Other words for an option that is nothing but a direction."""
+    content = [word for word in words.split() if word not in _words()["direction_fillers"]]
+    if len(content) != 1:
+        return
+    yield content[0]
+    for line in _words()["directions"]:
+        same = [word.strip() for word in line.split("|")]
+        if content[0] == same[0]:
+            yield from same
+
+
+def _distinct(index: int, cores: tuple[str, ...]) -> Iterator[str]:
+    """What is left of an option without the last word that several share ("upper" of "upper third")."""
+    words = cores[index].split()
+    if len(words) < 2 or any("," in other for other in cores):
+        return
+    sharing = [other.split() for other in cores if other.split()[-1:] == words[-1:]]
+    if (
+        len(sharing) >= 2
+        and all(len(other) == len(words) for other in sharing)
+        and len(words[0]) > 1
+        and len(words) == 2
+    ):
+        yield words[0]
+
+
+def _holds(words: str, phrase: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", words) is not None
+
+
+@lru_cache(maxsize=4096)
+def _pattern(phrase: str) -> re.Pattern[str]:
+    before = r"(?<![\w])(?<![0-9][.,])" + (r"(?<!-)" if phrase[0].isdigit() else "")
+    words = [_spelling(re.escape(word)) for word in phrase.split(" ")]
+    joined = r"[ -]".join(words)
+    joined = re.sub(r"(?<=[0-9])\[ -\](?=%|mm|cm|ml|l|m)", " ?", joined)
+    joined = re.sub(r"(?<=[0-9])\[ -\](?=\\%)", " ?", joined)
+    plural = "s?" if phrase[-1].isalpha() and len(phrase) > 4 and phrase[-1] not in "s" else ""
+    after = r"(?!\w)(?![.,][0-9])" + (r"(?!')" if len(phrase) < 2 else "")
+    return re.compile(before + joined + plural + after, re.IGNORECASE)
+
+
+def _spelling(word: str) -> str:
+    """British and American spellings of a word."""
+    return word.replace("oe", "o?e").replace("ae", "a?e").replace("our", "ou?r").replace("centre", "cent(?:re|er)")
+
+
+def _of_picture(plain: str, phrase: str, start: int, end: int) -> bool:
+    """Whether a side is that of the picture, as far as the words tell."""
+    if not _SIDED.search(phrase) or re.search(rf"\b{_PICTURE}\b", phrase):
+        return False
+    before = plain[max(0, start - 100) : start]
+    if _OF_PICTURE.match(plain, end, end + 60) or _PICTURE_BEFORE.search(before[-60:]):
+        return True
+    return bool(_PICTURE_LED.search(before) and _SIDE_ALONE.match(plain, end))
+
+
+def _idiom(plain: str, phrase: str, start: int, end: int) -> bool:
+    """Whether a word of direction is none here: "right behind", "nothing left to see", "as I said above"."""
+    if " " in phrase or phrase not in _directions() or phrase in {"upper", "middle", "lower", "central", "mid"}:
+        return False
+    before = plain[max(0, start - 60) : start]
+    idiom = _IDIOM_AFTER.get(phrase)
+    if (idiom and idiom.match(plain, end, end + 30)) or _NO_DIRECTION.search(before):
+        return True
+    return not _DIRECTED.search(before) and not _ADJECTIVE.match(plain, end, end + 20)
+
+
+@lru_cache(maxsize=1)
+def _directions() -> frozenset[str]:
+    words = {word.strip() for line in _words()["directions"] for word in line.split("|")}
+    return frozenset(
+        words | {"medial", "lateral", "up", "down", "inside", "outside", "over", "under", "before", "after", "back"}
+    )
+
+
+def _tail(after: str) -> str:
+    """The word that follows at once."""
+    match = re.match(r"[ ]?([A-Za-z']+)", after)
+    return match[1].lower() if match else ""
+
+
+def _is_alone(before: str, after: str) -> bool:
+    """Whether a letter is all of its line."""
+    opened = re.search(r"(?:^|[\n\ue000])[\s\"'(\[]*$", before)
+    return (
+        opened is not None
+        and (len(before) < 30 or "\n" in before or "\ue000" in before)
+        and bool(re.match(r"[\s.:)\]\"'!]*(?:$|\n|\ue001)", after))
+    )
+
+
+def _is_article(letter: str, after: str, before: str) -> bool:
+    """Whether "A" is the article: an ordinary word follows."""
+    if letter not in "AI":
+        return False
+    if letter == "I":
+        return not re.match(r"[).:\]]|\s*(?:$|\ue001)", after)
+    following = re.match(r" ([A-Za-z][A-Za-z'-]*)", after)
+    return following is not None and following[1].lower() not in _words()["behind_a"]
+
+
+def _denied_noun(before: str) -> bool:
+    match = re.search(r"([A-Za-z0-9-]+)[:.]? \(?$", before)
+    if match is None:
+        return False
+    word = match[1].lower()
+    return word in _words()["letter_nouns"] or (any(c.isdigit() for c in word) and any(c.isalpha() for c in word))

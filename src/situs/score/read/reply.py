@@ -1,0 +1,19 @@
+"""What every reader does first with a reply."""
+
+from __future__ import annotations
+
+from situs.score.read.clean import MOST_CHARACTERS, clean
+from situs.score.read.language import other_language
+from situs.score.read.result import Unparsed
+
+__all__ = ["plain_reply"]
+
+
+def plain_reply(text: str, language: str) -> str | Unparsed:
+    """The reply as plain English words, or why it cannot be read."""
+    if len(text) > MOST_CHARACTERS:
+        return Unparsed(f"longer than {MOST_CHARACTERS:,} characters")
+    plain = clean(text, language=language)
+    if not plain:
+        return Unparsed("empty")
+    return Unparsed("in another language") if other_language(plain, language) else plain

@@ -1,0 +1,185 @@
+"""Whether a reply says yes or no."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from situs.score.read.grammar import Certainty, Role, Statement, statements
+from situs.score.read.lexicon import english, language_file
+from situs.score.read.refusal import refuses
+from situs.score.read.reply import plain_reply
+from situs.score.read.resolve import decide
+from situs.score.read.restated import denies, restates, same_question
+from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
+from situs.score.read.tokens import Mention
+
+__all__ = ["bare_answers", "parse_yes_no"]
+
+_SENTENCE = re.compile(r"[^.;!?\n\ue000\ue001]+")
+_OPENING = re.compile(r"^[\s\"'(\[*>•–—-]*(?:\(?[0-9]{1,2}[.):] ?|\(?[a-z]\) )?[\s\"'(\[*]*", re.IGNORECASE)
+_HEDGED = re.compile(
+    r"(?:(?:i(?:'d| would)? (?:think|believe|say|guess)|in my (?:view|opinion)|well|hmm*|ok(?:ay)?|so|"
+    r"therefore|thus|hence|"
+    r"on this (?:scan|slice|image)|in this (?:case|scan|image)),? )?(?:that )?",
+    re.IGNORECASE,
+)
+# "It is.", "It does not.", "There isn't one.": an answer that only repeats the question's verb.
+_ECHOED = re.compile(
+    r"(?:it|they|this|that|there|he|she|one) (?P<verb>is|are|was|were|does|do|did|has|have|can|will)(?P<not> not|n't)?"
+    r"(?: (?:indeed|so|really|one|any|that|it|in fact))?",
+    re.IGNORECASE,
+)
+_NOT_ECHOED = re.compile(
+    r"(?:it|they|this|that|there)(?:'s|'re| is| are) not(?: one| any| so)?|i (?:do not|don't) (?:think|"
+    r"believe) (?:that )?"
+    r"(?:it|they|there|this|that) (?:is|does|are|do|has)|it(?:'s| is) (?:very |"
+    r"highly )?unlikely that it (?:is|does)(?: (?!not\b|n't)[a-z]+){0,6}",
+    re.IGNORECASE,
+)
+_ANNOUNCED = re.compile(
+    r"^\W*(?:(?:the |my |final |short )*(?:answer|ans|response|result|verdict|conclusion|a)(?: is)?[:=]?|"
+    r"[^:]{0,40}:) ?[\"'(\[*]*",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"\.? ?[0-9]")
+
+
+def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Result[bool]:
+    """True for yes, False for no.
+
+    "No" counts only as an answer, not as a determiner: "No abnormality is seen" says neither, but for a "No X" to a
+    `question` that asks whether X is there. "Not yes" and "it is unlikely that the answer is yes" say no. A reply that
+    only repeats the question's words as a statement, or their opposite, answers it too.
+    """
+    plain = plain_reply(text, language)
+    if isinstance(plain, Unparsed):
+        return plain
+    found = statements(plain, list(_mentions(plain)), english(), subjects=False)
+    _answer_asides(found, plain, question)
+    _courtesies(found, plain)
+    for statement in found:
+        for claim in statement.claims:
+            if claim.negated and claim.certainty is Certainty.ASSERTED:
+                claim.values = tuple(not value for value in claim.values)
+                claim.negated = False
+    result = decide(found)
+    if isinstance(result, Parsed):
+        return _unless_refused(bool(result.value), plain, found)
+    if refuses(plain) and not isinstance(result, Unparsed):
+        return RefusedInWords()
+    if result is None:
+        if denies(plain, question):
+            return Parsed(False)
+        restated = restates(plain, question)
+        return Parsed(restated) if restated is not None else Unparsed("neither yes nor no")
+    return result if isinstance(result, Unparsed) else Unparsed("neither yes nor no")
+
+
+def bare_answers(plain: str) -> list[Mention]:
+    """Every yes and no of a text that stands as an answer."""
+    return list(_mentions(plain))
+
+
+def _unless_refused(value: bool, plain: str, found: Sequence[Statement]) -> Result[bool]:
+    """A "no" that heads a refusal ("No, I cannot determine this") says nothing."""
+    strong = [claim for statement in found for claim in statement.claims if claim.role >= Role.LEAD and claim.asserted]
+    if not value and len(strong) == 1 and refuses(plain[strong[0].end : strong[0].end + 60]):
+        return Unparsed("a no or a refusal")
+    return Parsed(value)
+
+
+def _answer_asides(found: Sequence[Statement], plain: str, question: str) -> None:
+    """A yes behind a question of the reply's own ("Is the vessel visible? Yes.") answers that one only."""
+    for before, statement in itertools.pairwise(found):
+        if before.asks and statement.claims and not same_question(plain[before.start : before.end], question):
+            first = statement.claims[0]
+            if first.role <= Role.LEAD:
+                first.role = Role.WEAK
+        elif before.asks and statement.claims and before.claims:
+            # "Is the answer yes? No." denies the claim of the question; the second word is the answer.
+            before.claims = [replace(claim, certainty=Certainty.ASIDE) for claim in before.claims]
+
+
+def _courtesies(found: Sequence[Statement], plain: str) -> None:
+    """ "Sure! The answer is no.": a word that only opens the reply says nothing beside an answer."""
+    claims = [claim for statement in found for claim in statement.claims]
+    polite = [claim for claim in claims[:1] if plain[claim.start : claim.end].lower() in _words()["courtesies"]]
+    if polite and any(claim.asserted and claim.role >= Role.LEAD for claim in claims[1:]):
+        polite[0].role = Role.WEAK
+
+
+@lru_cache(maxsize=1)
+def _words() -> dict[str, list[str]]:
+    return language_file("en")["yes_no"]
+
+
+@lru_cache(maxsize=1)
+def _alone() -> dict[str, bool]:
+    words = _words()
+    return {**dict.fromkeys(words["yes_alone"], True), **dict.fromkeys(words["no_alone"], False)}
+
+
+@lru_cache(maxsize=1)
+def _anywhere() -> re.Pattern[str]:
+    words = _words()
+    return re.compile(
+        rf"(?<![\w-])(?:(?P<yes>{'|'.join(words['yes'])})|(?P<no>no|{'|'.join(words['no'])}))(?![\w-]|'\w)|(?P<tick>[✅✓✔])|(?P<cross>[❌✗✘])",
+        re.IGNORECASE,
+    )
+
+
+def _mentions(plain: str) -> Iterator[Mention]:
+    taken = 0
+    for sentence in _SENTENCE.finditer(plain):
+        alone = _standing_alone(sentence[0])
+        if alone is not None:
+            start, end, value = alone
+            yield Mention(sentence.start() + start, sentence.start() + end, value)
+            taken = sentence.start() + end
+        for match in _anywhere().finditer(plain, max(taken, sentence.start()), sentence.end()):
+            if match["no"] is None or match["no"].lower() != "no" or _answers(plain, match.end()):
+                yield Mention(match.start(), match.end(), match["yes"] is not None or match["tick"] is not None)
+
+
+def _standing_alone(sentence: str) -> tuple[int, int, bool] | None:
+    """An answer that is the whole sentence, or all of it before the first comma."""
+    opening = _OPENING.match(sentence)
+    start = opening.end() if opening else 0
+    hedge = _HEDGED.match(sentence, start)
+    announced = _ANNOUNCED.match(sentence)
+    heads = {start, hedge.end() if hedge else start, announced.end() if announced else start}
+    stops = [len(sentence.rstrip(" \"')]*"))]
+    comma = re.compile(r"[,:–—(]").search(sentence, start)
+    if comma:
+        stops.append(len(sentence[: comma.start()].rstrip()))
+    for head in sorted(heads):
+        for stop in stops:
+            words = " ".join(sentence[head:stop].lower().split())
+            value = _alone().get(words)
+            if value is None:
+                value = _echo(words)
+            if value is not None:
+                return head, stop, value
+    return None
+
+
+def _echo(words: str) -> bool | None:
+    if _NOT_ECHOED.fullmatch(words):
+        return False
+    match = _ECHOED.fullmatch(words)
+    return None if match is None else match["not"] is None
+
+
+def _answers(plain: str, end: int) -> bool:
+    """Whether a "no" that ends here is an answer; before a noun it is a determiner, before a digit "number"."""
+    rest = plain[end : end + 40]
+    if _NUMBERED.match(rest):
+        return False
+    following = re.match(r" ?(?P<mark>[^\w\s]|\n|$)| (?P<word>[^\W_]+(?:'\w+)?)", rest)
+    if following is None or following["word"] is None:
+        return True
+    return following["word"].lower() in _words()["clause_heads"] or following["word"].lower() in {"yes", "no"}

@@ -1,0 +1,316 @@
+"""Law: in the headline the answers of other patients do not tell this one's, whoever learns them and however.
+
+The attackers know the answers of any subset of other patients (all, the training split, random halves) and take the
+commonest or the rarest answer, by text or by kind of question; or they know which slice is asked about. Each must stay
+inside the 99.9 % interval around chance, on either side of it: below chance, a model tuned on the training split would
+be pushed down, and noise would read as sight.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from situs._files import digest
+from situs.anatomy import finding_name
+from situs.bench import open_bench
+from situs.facts import BoxLedger, TwinRules, load_recipe
+from situs.items import Item, Outline, YesNo, answer_key, arrange
+from situs.items.findings import (
+    arrange_findings,
+    choose_finding_tasks,
+    draft,
+    pose_finding,
+    questions_of,
+    right_by_position,
+)
+from situs.run import set_aside
+from situs.space import FrameBox, PixelGrid
+from situs.volumes import FrameAnnotation
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from frame_make import FRAMES, HEIGHT, WIDTH, make_cohort
+
+RECIPE = load_recipe()
+LIMIT = 3.29
+"""Of a standard normal, for 99.9 % on both sides together."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an attacker knows of one question, and its answer."""
+
+    item_id: str
+    patient: str
+    split: str
+    task: str
+    text: str
+    options: tuple[str, ...]
+    answer: str
+
+
+def by_text(one: Asked) -> object:
+    return one.text, tuple(sorted(one.options))
+
+
+def by_task(one: Asked) -> object:
+    return one.task, tuple(sorted(one.options))
+
+
+SUBSETS: dict[str, Callable[[Asked], bool]] = {
+    "all": lambda one: True,
+    "training split": lambda one: one.split == "train",
+    "one half": lambda one: int(digest("half", one.patient), 16) % 2 == 0,
+    "a fifth": lambda one: int(digest("fifth", one.patient), 16) % 5 == 0,
+}
+
+
+def surprise(
+    asked: Sequence[Asked], learns: Callable[[Asked], bool], sign: int, key: Callable[[Asked], object]
+) -> float:
+    """Standard errors above chance of one who takes the commonest (1) or rarest (−1) answer of other patients.
+
+    Whoever learns from some patients is tried on the rest; who learns from all, on each patient without that one.
+    """
+    counts: dict[object, Counter[str]] = defaultdict(Counter)
+    own: dict[object, Counter[str]] = defaultdict(Counter)
+    for one in asked:
+        if learns(one):
+            counts[key(one)][one.answer] += 1
+            own[key(one), one.patient][one.answer] += 1
+    excess = variance = 0.0
+    others = [one for one in asked if not learns(one)]
+    for one in others or asked:
+        scores = [sign * (counts[key(one)][v] - own[key(one), one.patient][v]) for v in one.options]
+        best = [v for v, score in zip(one.options, scores) if score == max(scores)]
+        pick = best[int(digest("tie", one.item_id), 16) % len(best)]
+        chance = 1.0 / len(one.options)
+        excess += (pick == one.answer) - chance
+        variance += chance * (1.0 - chance)
+    return excess / float(np.sqrt(variance))
+
+
+def spread(asked: Sequence[Asked], learns: Callable[[Asked], bool], sign: int, key: Callable[[Asked], object]) -> float:
+    """How far chance alone moves the surprise, from answers drawn anew.
+
+    More than one standard error: without one patient the commonest answer of a text may turn, and then all its items
+    fall together.
+    """
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(40):
+        anew = [replace(one, answer=one.options[rng.integers(len(one.options))]) for one in asked]
+        found.append(surprise(anew, learns, sign, key))
+    return max(1.0, float(np.std(found)))
+
+
+def check_attackers(asked: Sequence[Asked]) -> None:
+    for name, learns in SUBSETS.items():
+        for sign, way in ((1, "commonest"), (-1, "rarest")):
+            for key in (by_text,) if name == "all" else (by_text, by_task):
+                z = surprise(asked, learns, sign, key)
+                limit = LIMIT * (spread(asked, learns, sign, key) if name == "all" else 1.0)
+                assert abs(z) < limit, f"the {way} answer of {name} of the others, {key.__name__}: z = {z:+.1f}"
+
+
+def asked_of(items: Iterable[Item]) -> list[Asked]:
+    """The closed questions of the headline."""
+    return [
+        Asked(
+            item.item_id,
+            item.patient_id,
+            item.split,
+            item.task,
+            item.question,
+            tuple(option.value for option in item.options) or ("yes", "no"),
+            str(answer_key(item.answer)),
+        )
+        for item in items
+        if item.stratum == "headline" and item.form in ("yes_no", "choice")
+    ]
+
+
+def skewed(seed: int, patients: int) -> list[Outline]:
+    """Texts with two to five answers, some of which nearly everybody has; several texts share a family."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for text in range(40):
+        pool = tuple("abcde"[: 2 + text % 4])
+        shares = rng.dirichlet(np.full(len(pool), 0.7))
+        for patient in range(patients):
+            if rng.random() < 0.2:
+                continue
+            found.append(
+                Outline(
+                    item_id=f"i{seed}-{text}-{patient}",
+                    study_id=f"s{patient}",
+                    patient_id=f"p{patient}",
+                    task=f"task{text % 5}",
+                    form="choice",
+                    text=f"Question {text}?",
+                    key=pool[rng.choice(len(pool), p=shares)],
+                    pool=pool,
+                    family=f"family{text % 25}",
+                    primary=True,
+                    named_only=False,
+                    textbook=False,
+                    kind=f"task{text % 5}.x",
+                    mix_class=f"task{text % 5}",
+                    split=("train", "train", "test", "val")[patient % 4],
+                )
+            )
+    return found
+
+
+@pytest.fixture(scope="module", params=[0, 1, 2])
+def arranged(request: pytest.FixtureRequest) -> list[tuple[Outline, str, tuple[str, ...]]]:
+    """A made-up cohort, with the mix and limits that thin it: candidate, twin group, options."""
+    outlines = skewed(request.param, 160)
+    mix = {f"task{n}": 0.2 for n in range(5)}
+    placed = arrange(outlines, request.param, {"headline": 9, "textbook": 4, "untwinned": 4}, mix)
+    by_id = {entry.item_id: entry for entry in outlines}
+    return [(by_id[i], p.twin_group, p.options) for i, p in placed.items() if p.stratum == "headline"]
+
+
+def test_no_learner_of_other_patients_beats_chance_in_a_skewed_cohort(arranged) -> None:
+    asked = [Asked(e.item_id, e.patient_id, e.split, e.task, e.text, options, str(e.key)) for e, _, options in arranged]
+    assert len(asked) > 400
+    check_attackers(asked)
+
+
+def test_twins_stay_in_one_split_and_are_never_two(arranged) -> None:
+    groups: dict[str, list[Outline]] = defaultdict(list)
+    for entry, group, _ in arranged:
+        groups[group].append(entry)
+    for members in groups.values():
+        assert len(members) >= TwinRules().fewest == 3
+        assert len({(entry.split, entry.text) for entry in members}) == 1
+        assert len({entry.patient_id for entry in members}) == len(members)
+
+
+def test_who_is_not_drawn_is_not_asked_elsewhere() -> None:
+    """Otherwise the answers outside the headline would be those that it lacks."""
+    outlines = skewed(3, 160)
+    placed = arrange(outlines, 3)
+    headline = {(e.split, e.text) for e in outlines if e.item_id in placed and placed[e.item_id].twin_group}
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for entry in outlines:
+        found = placed.get(entry.item_id)
+        if found is not None and found.stratum == "untwinned" and (entry.split, entry.text) in headline:
+            counts[entry.split, entry.text][str(entry.key)] += 1
+    # What is left over of a text that made all the slots it could: some answer has run out.
+    twins = {(e.split, e.text): placed[e.item_id].options for e in outlines if e.item_id in placed}
+    two = [key for key, options in twins.items() if key in counts and len(options) == 2]
+    assert all(len(counts[key]) < len(next(e.pool for e in outlines if e.text == key[1])) for key in two)
+
+
+def test_exact_balance_is_caught() -> None:
+    """Forty texts, each answer exactly as often: the rarest of the others is always right."""
+    asked = [
+        Asked(f"i{text}-{n}", f"p{n}", ("train", "test")[n % 2], "t", f"Q{text}?", ("a", "b"), "ab"[n % 2])
+        for text in range(40)
+        for n in range(8)
+    ]
+    with pytest.raises(AssertionError, match="z = "):
+        check_attackers(asked)
+
+
+def test_no_learner_of_other_patients_beats_chance_on_phantoms(cohort: Path) -> None:
+    asked = asked_of(open_bench(cohort).items())
+    assert len(asked) > 60
+    check_attackers(asked)
+
+
+# --- boxes on frames: a made-up cohort in the manner of fastMRI+ ---
+
+
+@pytest.fixture(scope="module")
+def frames() -> list[tuple[object, object]]:
+    """Drafts of the headline with their placements; brain and knee in one bench."""
+    made = make_cohort(9, 120)
+    drafts = []
+    for organ, volumes in made.lists.items():
+        names = tuple(sorted({finding_name(str(row[7]))[0] for row in made.rows[organ] if row[2] == "No"}))
+        for number, volume in enumerate(volumes):
+            boxes = tuple(
+                FrameBox(f, x, y, x + w, y + h, finding_name(label)[0]) for f, x, y, w, h, label in made.boxes(volume)
+            )
+            own = FrameAnnotation(volume, organ, boxes, () if boxes else ("normal_for_age",), True)
+            grid = PixelGrid(FRAMES, WIDTH, HEIGHT)
+            ledger = BoxLedger(own, study_id=volume, kinds=names, series="mr", recipe=RECIPE, grid=grid)
+            for question in questions_of(ledger, choose_finding_tasks(None), RECIPE.boxes.mix, 0)[0]:
+                item = pose_finding(ledger, question, volume, 0)
+                if isinstance(item, Item):
+                    drafts.append(draft(item, ("train", "train", "test")[number % 3]))
+    placed = arrange_findings(drafts, 0, RECIPE.boxes, RECIPE.twins)
+    return [(e, placed[e.item_id]) for e in drafts if e.item_id in placed and placed[e.item_id].twin_group]
+
+
+def test_no_learner_of_other_patients_beats_chance_on_frames(frames) -> None:
+    asked = [
+        Asked(e.item_id, e.patient_id, e.split, e.task, e.text, p.options or ("yes", "no"), str(e.key))
+        for e, p in frames
+        if e.form in ("yes_no", "choice")
+    ]
+    assert len(asked) > 200
+    check_attackers(asked)
+
+
+def test_the_place_of_a_slice_does_not_tell(frames) -> None:
+    share, count = right_by_position([entry for entry, _ in frames])
+    assert count > 50
+    assert abs(share - 0.5) * 2 * np.sqrt(count) < LIMIT
+
+
+# --- what a profile hides ---
+
+
+def seen(seed: int) -> tuple[list[Item], set[str]]:
+    """Yes/no questions of which the profile hides six tenths of the yeses and one tenth of the noes."""
+    rng = np.random.default_rng(seed)
+    items, hidden = [], set()
+    for text in range(30):
+        for patient in range(24):
+            answer = bool(rng.random() < 0.5)
+            item = Item(
+                item_id=f"i{text}-{patient}",
+                study_id=f"s{patient}",
+                series="ct",
+                patient_id=f"p{patient}",
+                task="contact",
+                form="yes_no",
+                question=f"Question {text}?",
+                answer=YesNo(answer),
+                split=("train", "test")[patient % 2],
+                stratum="headline",
+                twin_group=f"t{text}-{patient // 4}",
+            )
+            items.append(item)
+            if rng.random() < (0.6 if answer else 0.1):
+                hidden.add(item.item_id)
+    return items, hidden
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_a_profile_shows_stays_balanced(seed: int) -> None:
+    items, hidden = seen(seed)
+    shown = [item for item in items if item.item_id not in hidden]
+    aside = set(set_aside(items, hidden))
+    kept = [item for item in shown if item.item_id not in aside]
+    with pytest.raises(AssertionError, match="commonest"):
+        check_attackers(asked_of(shown))
+    check_attackers(asked_of(kept))
+    assert not aside & hidden
+    # Of the noes four in nine stay (0.4 / 0.9 of what is seen), of the yeses all.
+    assert len(kept) / len(items) == pytest.approx(0.4, abs=0.06)
+
+
+def test_nothing_is_set_aside_where_nothing_is_hidden() -> None:
+    items, _ = seen(0)
+    assert set_aside(items, set()) == []

@@ -1,0 +1,144 @@
+"""Law of pose and of stray voxels: a patient who lies turned by up to 10°, and masks with islands, change no answer.
+
+The turn is exact: the affine of the masks is turned, the voxels stay. A sampled turn is in the sweep.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Mapping
+
+import msgspec
+import numpy as np
+import pytest
+from _studies import ledger_of, phantom_labels
+
+from situs.facts import Ledger
+from situs.items import TASKS, Item, Number, candidates
+from situs.space import Affine, Grid
+from situs.volumes import LabelMap, Structure
+
+PATIENT = (7, 2)
+"""A patient with lesions."""
+SPACING = (3.0, 3.0, 3.0)
+TURNS = [(axis, degrees) for axis in range(3) for degrees in (-10.0, 10.0)]
+POSED = ("extent", "lesion_pole", "lesion_side", "lesion_pair", "level", "comparison", "contact", "distance")
+
+
+def turned(grid: Grid, axis: int, degrees: float) -> Grid:
+    """The same voxels, the patient turned about the middle of the scan."""
+    i, j = (k for k in range(3) if k != axis)
+    c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    turn = np.eye(3)
+    turn[i, i] = turn[j, j] = c
+    turn[i, j], turn[j, i] = -s, s
+    matrix = grid.affine.matrix.copy()
+    middle = matrix[:3, :3] @ ((np.array(grid.shape) - 1) / 2.0) + matrix[:3, 3]
+    matrix[:3, :3] = turn @ matrix[:3, :3]
+    matrix[:3, 3] = turn @ (matrix[:3, 3] - middle) + middle
+    return Grid(grid.shape, Affine(matrix))
+
+
+def resampled(labels: LabelMap, axis: int, degrees: float) -> LabelMap:
+    """The turned patient, scanned anew on the same grid."""
+    from scipy import ndimage
+
+    index = np.linalg.inv(turned(labels.grid, axis, degrees).affine.matrix) @ labels.grid.affine.matrix
+    layers = tuple(ndimage.affine_transform(layer, index[:3, :3], index[:3, 3], order=0) for layer in labels.layers)
+    seen = tuple(s for s in labels.structures if (layers[s.layer] == s.value).any())
+    return dataclasses.replace(labels, layers=layers, structures=seen)
+
+
+def asked(ledger: Ledger, tasks=POSED) -> dict[str, Item]:
+    """Every question that may be asked, without quotas."""
+    everything = dict.fromkeys(ledger.recipe.per_study, 10**6)
+    ledger.recipe = msgspec.structs.replace(ledger.recipe, per_study=everything)
+    found, _ = candidates(ledger, "p", [TASKS[name] for name in tasks], seed=0)
+    return {candidate.item.item_id: candidate.item for candidate in found}
+
+
+def flipped(before: Mapping[str, Item], after: Mapping[str, Item]) -> list[str]:
+    """Questions whose answer after is not the one before, or not within its interval."""
+    wrong = []
+    for item_id in before.keys() & after.keys():
+        old, new = before[item_id].answer, after[item_id].answer
+        if isinstance(old, Number) and isinstance(new, Number):
+            low, high = old.interval
+            same = low - 1e-6 <= new.value <= high + 1e-6
+        else:
+            same = old == new
+        if not same:
+            wrong.append(f"{before[item_id].question}: {old}, then {new}")
+    return wrong
+
+
+@pytest.mark.parametrize(("axis", "degrees"), [TURNS[0], TURNS[3]])
+def test_no_answer_changes_when_the_patient_is_turned(axis: int, degrees: float) -> None:
+    labels = phantom_labels(*PATIENT, SPACING, oblique=False)
+    before = asked(ledger_of(labels))
+    after = asked(ledger_of(dataclasses.replace(labels, grid=turned(labels.grid, axis, degrees))))
+    assert len(before.keys() & after.keys()) > 20
+    assert {item.task for item in before.values()} >= {"extent", "lesion_pole", "distance"}
+    assert flipped(before, after) == []
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("index", range(8))
+def test_no_answer_changes_for_any_turn(index: int) -> None:
+    labels = phantom_labels(7, index, oblique=False)
+    before = asked(ledger_of(labels), [*POSED, "direction", "volume", "lesion_organ"])
+    for axis, degrees in TURNS:
+        exact = dataclasses.replace(labels, grid=turned(labels.grid, axis, degrees))
+        for changed in (exact, resampled(labels, axis, degrees)):
+            after = asked(ledger_of(changed), [*POSED, "direction", "volume", "lesion_organ"])
+            assert flipped(before, after) == []
+
+
+def strewn(labels: LabelMap, rng: np.random.Generator, voxels: int) -> LabelMap:
+    """Stray voxels of every structure anywhere in the scan, where nothing else is labelled."""
+    layers = [layer.copy() for layer in labels.layers]
+    for structure in labels.structures:
+        layer = layers[structure.layer]
+        if voxels > 0.01 * np.count_nonzero(layer == structure.value):
+            continue
+        free = np.argwhere(layer == 0)
+        layer[tuple(free[rng.choice(len(free), voxels, replace=False)].T)] = structure.value
+    return dataclasses.replace(labels, layers=tuple(layers))
+
+
+@pytest.mark.parametrize(
+    "voxels", [1, pytest.param(5, marks=pytest.mark.sweep), pytest.param(20, marks=pytest.mark.sweep)]
+)
+def test_stray_voxels_change_no_answer(voxels: int) -> None:
+    labels = phantom_labels(*PATIENT, SPACING, oblique=False)
+    before = asked(ledger_of(labels))
+    after = asked(ledger_of(strewn(labels, np.random.default_rng(voxels), voxels)))
+    assert flipped(before, after) == []
+    assert flipped(after, before) == [], "nor when they are removed"
+    assert len(before.keys() & after.keys()) > 10
+
+
+def test_a_stray_voxel_does_not_lengthen_an_organ() -> None:
+    """An ellipsoid 102 mm long with one voxel far below: the length stays, and is not asked for."""
+    shape = (60, 60, 90)
+    index = np.stack(np.meshgrid(*(np.arange(n) for n in shape), indexing="ij"))
+    far = sum(((i - c) / a) ** 2 for i, c, a in zip(index, (30.0, 30.0, 55.5), (9.0, 8.0, 17.0)))
+    clean = (far <= 1.0).astype(np.uint8)
+    stray = clean.copy()
+    stray[30, 30, 18] = 1
+    grid, kidney = Grid(shape, Affine(np.diag([3.0, 3.0, 3.0, 1.0]))), (Structure(1, "kidney_left", 0, 1),)
+    ledgers = [ledger_of(LabelMap(grid, (layer,), kidney)) for layer in (clean, stray)]
+    lengths = [ledger.fact("extent.superior_inferior", "kidney_left") for ledger in ledgers]
+    assert lengths[0].value == lengths[1].value == 34 * 3.0
+    assert [("islands" in length.flags) for length in lengths] == [False, True]
+    assert [bool(asked(ledger, ["extent", "location"])) for ledger in ledgers] == [True, False]
+
+
+def test_a_turned_length_lies_within_the_interval() -> None:
+    labels = phantom_labels(*PATIENT, SPACING, oblique=False)
+    upright = ledger_of(labels)
+    for (axis, degrees), name in itertools.product(TURNS, ("liver", "kidney_left", "spleen")):
+        turn = ledger_of(dataclasses.replace(labels, grid=turned(labels.grid, axis, degrees)))
+        low, high = upright.fact("extent.superior_inferior", name).interval
+        assert low <= turn.fact("extent.superior_inferior", name).value <= high

@@ -1,0 +1,229 @@
+"""Lists of replies as models write them: nearly all are read, none is misread."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from situs.anatomy.banks import levels_in
+from situs.items import Option
+from situs.score import (
+    Offered,
+    Parsed,
+    parse_choice,
+    parse_choices,
+    parse_frames,
+    parse_grades,
+    parse_number,
+    parse_yes_no,
+)
+
+HERE = Path(__file__).parent / "replies"
+UNITS = {"mm": "mm", "cm": "cm", "mL": "mL", "count": "", "ratio": "ratio"}
+LEAST_READ = 0.97
+MOST_MISREAD = 0.005
+
+
+def read(form, question, options, reply, names=()):
+    """What the reply is read as, in the terms of the lists; None if it is not read."""
+    match form:
+        case "yes_no":
+            result = parse_yes_no(reply, question)
+            return ("yes" if result.value else "no") if isinstance(result, Parsed) else None
+        case "choice" | "marks":
+            result = parse_choice(reply, options, question)
+        case "choices":
+            result = parse_choices(reply, options)
+            return list(result.value) if isinstance(result, Parsed) else None
+        case "frames":
+            result = parse_frames(reply, 1, 32)
+            return [result.value[0] + 1, result.value[-1] + 1] if isinstance(result, Parsed) and result.value else None
+        case "grades":
+            scales = {name: Offered(levels) for name, levels in levels_in(question).items()}
+            result = parse_grades(reply, sorted(names), scales)
+        case _:
+            result = parse_number(reply, UNITS[form], question=question)
+            return float(result.value) if isinstance(result, Parsed) else None
+    return result.value if isinstance(result, Parsed) else None
+
+
+def agrees(found, meant):
+    if isinstance(found, float) and isinstance(meant, float):
+        return abs(found - meant) <= 0.02 * abs(meant) + 1e-9
+    return found == meant
+
+
+def meaning(form, text):
+    if text == "-":
+        return None
+    if form == "choices":
+        return [] if text == "none" else text.split()
+    if form == "frames":
+        return [int(number) for number in text.split()]
+    if form == "grades":
+        return {name: int(grade) for name, grade in (pair.split("=") for pair in text.split())}
+    return float(text) if form in UNITS else text
+
+
+def written(name):
+    """(form, question, options, names, reply, meaning, whether unread is fine as well) of every line of a list."""
+    form = question = ""
+    options: list[Option] = []
+    names: list[str] = []
+    for line in (HERE / name).read_text("utf-8").splitlines():
+        if not line or line.startswith("//"):
+            continue
+        if line.startswith("@ "):
+            form, question, *rest = line[2:].split(" | ")
+            pairs = [option.split("=", 1) for option in rest[0].split(" ; ")] if rest and form != "grades" else []
+            options = [Option(letter.strip(), words.strip()) for letter, words in pairs]
+            names = [name.strip() for name in question.split(",")] if form == "grades" else []
+            question = rest[0] if form == "grades" else question
+            continue
+        reply, _, text = line.rpartition(" => ")
+        loose = text.endswith("?")
+        yield form, question, options, names, reply.replace("\\n", "\n"), meaning(form, text.rstrip("?")), loose
+
+
+def rates(rows):
+    """Share of the replies with a meaning that are read, share of all that are misread, and what went wrong."""
+    read_right = meant = misread = total = 0
+    wrong = []
+    for form, question, options, names, reply, means, loose in rows:
+        found = read(form, question, options, reply, names)
+        right = agrees(found, means)
+        total += 1
+        if means is not None and not loose:
+            meant += 1
+            read_right += right
+        if found is not None and not right and not (means is None and loose):
+            misread += 1
+        if not right and not (loose and (found is None or means is None)):
+            wrong.append((form, reply, means, found))
+    return read_right / meant, misread / total, wrong
+
+
+@pytest.mark.parametrize("name", ["written.txt", "held_out.txt"])
+def test_lists_of_replies(name):
+    share, misread, wrong = rates(written(name))
+    assert share >= LEAST_READ, wrong
+    assert misread <= MOST_MISREAD, wrong
+
+
+def sampled():
+    path = Path(os.environ["SITUS_REAL_DATA"]) / "replies.json"
+    for row in json.loads(path.read_text("utf-8")):
+        means = row["means"]
+        options = [Option(option["letter"], option["words"]) for option in row["options"]]
+        names = list(means) if isinstance(means, dict) else sorted(levels_in(row["question"]))
+        number = float(means) if row["form"] in UNITS and means is not None else means
+        yield row["form"], row["question"], options, names, row["reply"], number, bool(row.get("or_unread"))
+
+
+FOREIGN = {
+    "Ja.", "Oui, la lésion est à droite.", "Non.", "是的", "Sí.", "Nein, sie liegt links.", "答案:B", "答案\uff1aB",
+    "La respuesta correcta es la opción C.", "Die richtige Antwort ist A.", "La réponse est (B).", "正确答案是A。",
+    "Antwort: 128,5 mm", "La distancia es de aproximadamente 22 mm.", "约111毫米", "zwei Läsionen", "dos lesiones",
+}  # fmt: skip
+
+
+@pytest.mark.real
+@pytest.mark.skipif("SITUS_REAL_DATA" not in os.environ, reason="SITUS_REAL_DATA is not set")
+def test_the_shared_sample_of_replies():
+    """Those in other languages are not read without a declaration; the rest is."""
+    rows = [row for row in sampled() if row[4] not in FOREIGN]
+    share, misread, wrong = rates(rows)
+    # Two numbers of the sample are rounded by more than the 2 % it allows; they are read as they stand.
+    rounded = {"~12 mm", "11 to 14 mm, best estimate 13 mm"}
+    assert [row for row in wrong if row[1] not in rounded] == []
+    assert share >= LEAST_READ
+    assert misread <= 2 / len(rows)
+    assert all(read(*row[:3], row[4], row[3]) is None for row in sampled() if row[4] in FOREIGN)
+
+
+LANGUAGES = [
+    ("de", "Ja.", True),
+    ("de", "Nein, sie liegt links.", False),
+    ("de", "Die Antwort ist nein.", False),
+    ("fr", "Oui, la lésion est à droite.", True),
+    ("fr", "Non.", False),
+    ("es", "Sí.", True),
+    ("es", "La respuesta es no.", False),
+    ("zh", "是的", True),
+    ("zh", "答案是否", False),
+    ("de", "No.", False),
+]
+
+
+@pytest.mark.parametrize(("language", "reply", "expected"), LANGUAGES)
+def test_a_declared_language_is_read(language, reply, expected):
+    assert parse_yes_no(reply, language=language) == Parsed(expected)
+
+
+@pytest.mark.parametrize(
+    ("language", "reply", "expected"),
+    [
+        ("de", "Die richtige Antwort ist A.", "l"),
+        ("de", "Es ist nicht A, sondern B.", "r"),
+        ("de", "Links.", "l"),
+        ("fr", "La réponse est (B).", "r"),
+        ("fr", "À gauche.", "l"),
+        ("es", "La respuesta correcta es la opción B.", "r"),
+        ("es", "No es A, sino B.", "r"),
+        ("zh", "正确答案是A。", "l"),
+        ("zh", "不是A,而是B", "r"),
+    ],
+)
+def test_options_in_a_declared_language(language, reply, expected):
+    options = (Option("l", "the left"), Option("r", "the right"))
+    assert parse_choice(reply, options, language=language) == Parsed(expected)
+    assert not isinstance(parse_choice(reply, options), Parsed)
+
+
+@pytest.mark.parametrize(
+    ("language", "reply", "unit", "expected"),
+    [
+        ("de", "Antwort: 128,5 mm", "mm", 128.5),
+        ("es", "La distancia es de aproximadamente 22 mm.", "mm", 22),
+        ("zh", "约111毫米", "mm", 111),
+        ("de", "zwei Läsionen", "", 2),
+        ("es", "dos lesiones", "", 2),
+        ("fr", "environ 3 centimètres", "cm", 3),
+    ],
+)
+def test_numbers_in_a_declared_language(language, reply, unit, expected):
+    result = parse_number(reply, unit, language=language)
+    assert isinstance(result, Parsed)
+    assert float(result.value) == expected
+
+
+CHATTY = [
+    "{}",
+    "**{}**",
+    "Sure! Here is my answer: {}",
+    "Looking at the images carefully, I conclude that the answer is {}.",
+    "<think>Hmm, could it be something else? No. Let me check again.</think>\n\n{}",
+    "### Reasoning\nThe structures were compared slice by slice.\n\n### Answer\n{}",
+    "Final answer: {}",
+    "I am not entirely sure, but my best guess is {}.",
+    "At first I was unsure. After checking every slice, I would say {}.",
+    "```\n{}\n```",
+    "The images show this clearly. Therefore, the answer is {}.",
+    "Answer: {}\n\nExplanation: the other possibilities do not fit the images.",
+]
+
+
+@pytest.mark.parametrize("style", CHATTY)
+def test_a_perfect_but_chatty_reader_is_read(style):
+    options = (Option("l", "the left"), Option("r", "the right"), Option("s", "they differ by less than 5 %"))
+    assert parse_yes_no(style.format("no")) == Parsed(False)
+    assert parse_choice(style.format("(B)"), options) == Parsed("r")
+    assert parse_choice(style.format("the left"), options) == Parsed("l")
+    number = parse_number(style.format("42 mm"), "mm")
+    assert isinstance(number, Parsed)
+    assert number.value == 42
+    assert parse_frames(style.format("slices 3-7"), 1, 20) == Parsed((2, 3, 4, 5, 6))
+    assert parse_choices(style.format("A, C"), options) == Parsed(("l", "s"))

@@ -1,0 +1,77 @@
+"""Readers of text stay linear: a hostile reply costs a few steps a character, and a very long one is not read."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from situs.items import Option
+from situs.profiles import AnswerSpace
+from situs.score import (
+    Unparsed,
+    loose_values,
+    parse_boxes,
+    parse_choice,
+    parse_choices,
+    parse_frames,
+    parse_grades,
+    parse_number,
+    parse_yes_no,
+    sgmri,
+)
+from situs.score.read import without_spans
+
+OPTIONS = (Option("a", "the left kidney"), Option("b", "the right kidney"))
+READERS = {
+    "yes_no": parse_yes_no,
+    "choice": lambda text: parse_choice(text, OPTIONS),
+    "choices": lambda text: parse_choices(text, OPTIONS),
+    "number": lambda text: parse_number(text, "mm"),
+    "frames": lambda text: parse_frames(text, 1, 40),
+    "boxes": lambda text: parse_boxes(text, AnswerSpace(), [(512.0, 512.0)], ["tear"]),
+    "grades": lambda text: parse_grades(text, ["size"], {}),
+    "json": lambda text: list(loose_values(text)),
+    "sgmri": sgmri.parse_boxes,
+    "thinking": lambda text: without_spans(text, "<think>", "</think>"),
+}
+SEEDS = ["[", '{"a":', "<think>", "<bbx>[", "Frame 1 ", "1 mm ", "A: no\n", "not A ", "no. ", '"', "wait A "]
+
+
+def calls(reader, text: str) -> int:
+    """How many lines of Python the reader runs: a measure that no other load on the machine changes."""
+    count = 0
+
+    def step(frame, event, argument):
+        nonlocal count
+        count += 1
+        return step
+
+    before = sys.gettrace()
+    sys.settrace(step)
+    try:
+        reader(text)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", READERS)
+def test_four_times_the_text_is_about_four_times_the_work(name):
+    """The square would be sixteen times; the caps on claims may add some work of their own below them."""
+    for seed in SEEDS:
+        small = calls(READERS[name], seed * 50)
+        large = calls(READERS[name], seed * 200)
+        assert large <= 8 * small + 20_000, seed
+
+
+@pytest.mark.parametrize("name", ["json", "sgmri", "thinking"])
+@pytest.mark.parametrize("seed", ["[", "<think>", "<bbx>[", "[1", '{"bbox_2d"', " "])
+def test_long_hostile_replies_end(name, seed):
+    """With a cost of the square and more, 40 kB would not end within the test run."""
+    READERS[name](seed * (40_000 // len(seed)))
+
+
+def test_a_reply_beyond_the_limit_is_not_read_and_says_so():
+    assert parse_yes_no("yes " * 1_000_000) == Unparsed("longer than 2,000,000 characters")
