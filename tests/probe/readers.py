@@ -184,7 +184,9 @@ READERS: dict[str, Case] = {
     "coin that refuses without pictures": Case(lambda c: only_with_pictures(guess), "guesses"),
     "coin that refuses in many words": Case(lambda c: only_with_pictures(guess, VERBOSE_REFUSAL), "guesses"),
     "honest, refuses without pictures": Case(lambda c: only_with_pictures(sees(0.8, guess)), "looks"),
-    "sight for sides, prior else": Case(lambda c: by_task(SIDE_TASKS, sees(0.9, prior(c)), prior(c)), "looks", frozenset({PRIOR})),
+    "sight for sides, prior else": Case(
+        lambda c: by_task(SIDE_TASKS, sees(0.9, prior(c)), prior(c)), "looks", frozenset({PRIOR})
+    ),
     "prior and a tenth of sight": Case(lambda c: sees(0.1, prior(c)), "looks or unclear", frozenset({PRIOR})),
     "prior and three tenths of sight": Case(lambda c: sees(0.3, prior(c)), "looks", frozenset({PRIOR})),
     "memorised": Case(lambda c: memorised, "memorised"),

@@ -15,13 +15,14 @@ import msgspec
 import numpy as np
 
 from situs.items import Choice, Item, Number, Option, YesNo
+from situs.probe import Budget
 from situs.probe._answers import Answered, Answers
 from situs.probe._changed_bench import OutcomeRow
 from situs.probe._signatures import budget_from
 from situs.probe._table import compared
 from situs.probe.diagnosis import Diagnosis, Evidence, ProbeRuns, diagnose, evidence_of
-from situs.run import AnswerRow
-from situs.score import Selection, judge
+from situs.run import NATIVE, AnswerRow
+from situs.score import Scored, Selection, judge
 
 HEADLINE = Selection("headline", closed=True)
 SIDES, LEVELS = ("left", "right"), ("T12", "L1", "L2", "L3")
@@ -52,7 +53,7 @@ Reader = Callable[[Shown, np.random.Generator], str]
 class Cohort:
     """Patients × questions, with the truth under every probe."""
 
-    def __init__(self, seed: int = 0, patients: int = 40, texts: int = 24) -> None:
+    def __init__(self, seed: int = 0, patients: int = 40, texts: int = 24, numbers: int = 7) -> None:
         rng = np.random.default_rng(seed)
         self.items: list[Item] = []
         self.truth: dict[tuple[str, str], str] = {}
@@ -65,11 +66,11 @@ class Cohort:
             for place, (task, text, lesion, values) in enumerate(forms):
                 self._add(rng, f"p{number}", place, task, text, lesion, values)
         for number in range(patients):
-            for place in range(7):
+            for place in range(numbers):
                 self._add_number(rng, f"p{number}", place)
         self.by_id = {item.item_id: item for item in self.items}
         self.others = {f"p{n}": f"p{(n + 7) % patients}" for n in range(patients)}
-        self._judged: dict[tuple[Any, ...], Answered] = {}
+        self._judged: dict[tuple[Any, ...], Scored] = {}
 
     def _form(self, number: int) -> tuple[str, str, bool, tuple[str, ...]]:
         lesion = number % 3 == 2
@@ -147,11 +148,11 @@ class Cohort:
         return Shown(item, changed, marked, item.patient_id, probe, own)
 
     def _judge(self, item: Item, reply: str) -> Answered:
-        key = item.item_id, reply
+        key = item.twin_of or item.item_id, item.answer, reply
+        row = AnswerRow(item.item_id, response=reply)
         if key not in self._judged:
-            row = AnswerRow(item.item_id, response=reply)
-            self._judged[key] = Answered(item, row, judge(item, row, None))
-        return self._judged[key]
+            self._judged[key] = judge(item, row, None)
+        return Answered(item, row, self._judged[key])
 
     def evidence(self, reader: Reader, seed: int = 0, probes: tuple[str, ...] = (*SAME_ANSWER, "mirror")) -> Evidence:
         """What a suite measures of a reader."""
@@ -166,8 +167,11 @@ class Cohort:
             else:
                 rows[name] = compared(full, after, None, lambda i: i)
         runs = ProbeRuns(full, blind, rows, self.expected)
-        budget = budget_from(full.by_id.values(), _NoFacts(), _OneGrid(), _Expects(self))  # type: ignore[arg-type]
-        return evidence_of(runs, HEADLINE, budget)
+        return evidence_of(runs, HEADLINE, self.slips(full))
+
+    def slips(self, full: Answers) -> Budget:
+        """The error budget of a run."""
+        return budget_from(full.by_id.values(), _NoFacts(), _OneGrid(), _Expects(self))  # type: ignore[arg-type]
 
     def diagnosed(self, reader: Reader, seed: int = 0, **more: Any) -> Diagnosis:
         """The verdict on a reader."""
@@ -188,6 +192,8 @@ class _NoFacts:
 
 class _OneGrid:
     """Every scan has voxels of 0.8 × 0.8 × 3 mm."""
+
+    profile = NATIVE
 
     def grid(self, item: Item) -> Any:
         from situs.space import Affine, Grid

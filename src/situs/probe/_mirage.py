@@ -58,7 +58,8 @@ _NOT_SEEN = re.compile(
     re.IGNORECASE,
 )
 _SUPPOSED = re.compile(
-    r"\b(?:if|would|were|could you|please|should|usually|typically|generally|normally|commonly|often|in general|"
+    r"(?<!\bi )\bwould\b|\b(?:if|were|could you|please|should|usually|typically|generally|"
+    r"normally|commonly|often|in general|"
     r"in most|on average|most (?:people|patients|adults)|assum\w+|expected|textbook|anatomically|once|when you|"
     r"can you|share|upload|provide)\b",
     re.IGNORECASE,

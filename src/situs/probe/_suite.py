@@ -18,7 +18,7 @@ from situs.probe._catalogue import PROBES
 from situs.probe._changed_bench import ChangedVolumes, OutcomeRow, changed_bench, write_items
 from situs.probe._mirage import mirage_of
 from situs.probe._profiles import WORDINGS, one_slice, reconvened, reordered, resized, worded
-from situs.probe._rotations import Rotations, rotated, rotations_of
+from situs.probe._rotations import Rotations, YesBias, rotated, rotations_of, yes_bias
 from situs.probe._shortcuts import ShortcutRow, shortcut_table
 from situs.probe._sight_gain import SHORTCUTS, SightGain, gain_between, gain_over_better, shortcut_answers
 from situs.probe._signatures import Budget, StudyFactsById, budget_from
@@ -77,6 +77,8 @@ class ProbeResult(msgspec.Struct, frozen=True):
     """Why wrong answers of the original run are wrong."""
     rotations: Rotations | None = None
     wordings: Wordings | None = None
+    yes_bias: YesBias | None = None
+    """How much more often yes is said than right in the original run."""
     warnings: tuple[str, ...] = ()
 
 
@@ -176,6 +178,7 @@ class _Suite:
             signatures=budget,
             rotations=rotations,
             wordings=wordings,
+            yes_bias=yes_bias(self._full),
             warnings=self._warnings(rows),
         )
         write_atomic(self._out / RESULT, msgspec.json.format(canonical_json(result), indent=1) + b"\n")

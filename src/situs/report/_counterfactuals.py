@@ -128,7 +128,9 @@ def diagnosis_table(folders: Sequence[Path], runs: Sequence[ScoredRun]) -> Table
         order = [*FINDINGS, *sorted(told.keys() - set(FINDINGS))]
         for name, one in ((name, told[name]) for name in order if name in told):
             numbers = [None if v is None else round(v, 3) for v in (one.value, *(one.ci95 or (None, None)))]
-            rows.append((run.name, name.replace("_", " "), one.verdict, one.words, one.measure, *numbers))
-    columns = ("run", "finding", "verdict", "because", "measure", "value", "low", "high")
+            verdict = "cannot be told" if one.verdict == "unclear" else one.verdict
+            rests_on = one.n or None, one.patients or None
+            rows.append((run.name, name.replace("_", " "), verdict, one.words, one.measure, *numbers, *rests_on))
+    columns = ("run", "finding", "verdict", "because", "measure", "value", "low", "high", "items", "patients")
     caption = "From situs probe: a pattern in the answers, not what goes on inside the model. Intervals are 95 %."
     return Table("diagnosis", "Did it look?", columns, tuple(rows), caption) if rows else None

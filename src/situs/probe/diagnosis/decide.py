@@ -173,9 +173,8 @@ class _Reader:
 
     @property
     def hint_of_sight(self) -> bool:
-        """Any interval that leaves 0, before correction: then nobody may be told not to look."""
-        weakest = [sight.weaker for sight in self.evidence.sight.values()]
-        return self.all.gain.above(0.0) or any(effect.above(0.0) for effect in weakest)
+        """An interval over all items that leaves 0: no words may then say that it does not look."""
+        return self.all.gain.above(0.0) or self.all.own_picture.above(0.0)
 
     @property
     def unchanged_by(self) -> str:

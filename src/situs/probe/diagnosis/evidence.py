@@ -29,6 +29,7 @@ __all__ = [
     "Stability",
     "evidence_of",
     "is_about_a_lesion",
+    "prior_evidence",
     "task_group",
 ]
 
@@ -184,7 +185,7 @@ def evidence_of(runs: ProbeRuns, selection: Selection, budget: Budget) -> Eviden
         yes=yes_habit(counted),
         declined=_in_state(counted, "refused"),
         unread=_in_state(counted, "unparsed"),
-        prior=_prior(counted, runs.expected),
+        prior=prior_evidence(counted, runs.expected),
         budget=budget,
         volume=_volume(runs, selection),
     )
@@ -295,7 +296,8 @@ def _followed(runs: ProbeRuns) -> dict[str, Effect]:
     }
 
 
-def _prior(counted: Sequence[Answered], expected: Expected) -> dict[str, PriorEvidence]:
+def prior_evidence(counted: Iterable[Answered], expected: Expected) -> dict[str, PriorEvidence]:
+    """Of all items and of each group of tasks: what other patients suggest, and how often it is said."""
     groups: dict[str, list[tuple[Answered, str]]] = {ALL_ITEMS: []}
     for one in counted:
         if one.scored.chance is None or said_by(one) is None:

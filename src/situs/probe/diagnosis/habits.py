@@ -21,7 +21,8 @@ from situs.score import TRICKS, holm
 __all__ = ["Habit", "option_habits", "yes_habit"]
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"(?<![A-Za-z\d])-?\d+(?:\.\d+)?")
+"""A measured number; the 12 of T12 is a name."""
 _RANKS = {"largest number": -1, "second largest number": -2, "smallest number": 0}
 
 

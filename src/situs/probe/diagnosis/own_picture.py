@@ -92,7 +92,8 @@ def _same_question(answers: Sequence[Answered], *, in_order: bool = False) -> li
 def _others(group: Sequence[Answered]) -> Matrix:
     """1 where two items are of different patients."""
     patients = np.array([one.item.patient_id for one in group], dtype=object)
-    return (patients[:, None] != patients[None, :]).astype(np.float64)
+    different: Matrix = (patients[:, None] != patients[None, :]).astype(np.float64)
+    return different
 
 
 def _hits(group: Sequence[Answered]) -> Matrix:
