@@ -167,6 +167,7 @@ def _print_diagnosis(diagnosis: Diagnosis) -> None:
         note = "own picture: right minus right if its answers were dealt out among patients asked the same question"
         print_table("Sight by group of tasks", columns, rows, note)
     echo(f"\nDiagnosis: {diagnosis.summary}")
+    echo(f"  (decided on: {diagnosis.items})")
     if diagnosis.detectable is not None:
         echo(f"  (a sight gain of {diagnosis.detectable:.3f} would be shown in four of five such benches)")
     for name, finding in diagnosis.findings.items():

@@ -27,7 +27,7 @@ import msgspec
 
 from situs.probe._causes import Cause
 from situs.probe._signatures import BudgetRow
-from situs.probe.diagnosis.effects import Effect, Interval
+from situs.probe.diagnosis.effects import FEWEST_ITEMS, FEWEST_PATIENTS, Effect, Interval
 from situs.probe.diagnosis.evidence import ALL_ITEMS, UNSEEN, Evidence, Sight, Stability
 from situs.probe.diagnosis.habits import Habit
 from situs.score import holm
@@ -62,7 +62,6 @@ _SAME = 0.99
 """A reader who sees a tenth of the items changes about a twentieth of its answers."""
 _EXCLUDES_A_TENTH = 0.04
 """A reader who sees a tenth of questions with two options and guesses the others gains 0.05."""
-_FEWEST_ITEMS = 30
 _DETECTABLE = (1.96 + 0.84) / (2 * 1.96)
 """Of the width of a 95 % interval: what four of five repeats would show (Cohen 1988)."""
 
@@ -113,6 +112,8 @@ class Diagnosis(msgspec.Struct, frozen=True):
     kind: str
     """The name of the rule of `KINDS` that holds."""
     summary: str
+    items: str
+    """Which items sight was decided on, in words."""
     findings: dict[str, Finding]
     """Those of `FINDINGS`, then others that were made."""
     groups: dict[str, GroupSight] = {}
@@ -129,6 +130,7 @@ def diagnose(evidence: Evidence) -> Diagnosis:
     return Diagnosis(
         kind=kind.name,
         summary=_summary(reader, kind, findings),
+        items=evidence.items,
         findings=findings,
         groups=reader.groups,
         detectable=reader.detectable,
@@ -159,13 +161,13 @@ class _Reader:
             verdict = "sees"
         elif name in self.misled:
             verdict = "misled"
-        elif sight.weaker.known and sight.highest < max(_NEGLIGIBLE, (self.all.gain.value or 0.0) / 2):
+        elif sight.gain.decides and sight.highest < max(_NEGLIGIBLE, (self.all.gain.value or 0.0) / 2):
             verdict = "none shown"
         return GroupSight(verdict, sight.gain, sight.own_picture, sight.p)
 
     @property
     def known(self) -> bool:
-        return self.all.gain.known and self.all.gain.n >= _FEWEST_ITEMS
+        return self.all.gain.decides
 
     @property
     def shows_sight(self) -> bool:
@@ -174,13 +176,14 @@ class _Reader:
     @property
     def hint_of_sight(self) -> bool:
         """An interval over all items that leaves 0: no words may then say that it does not look."""
-        return self.all.gain.above(0.0) or self.all.own_picture.above(0.0)
+        own = self.all.own_picture
+        return self.all.gain.above(0.0) or (own.decides and own.above(0.0))
 
     @property
     def unchanged_by(self) -> str:
         """The probe under which answers stay the same; empty if none."""
         effects = {name: self.evidence.same[name] for name in UNSEEN if name in self.evidence.same}
-        same = {name: effect.value or 0.0 for name, effect in effects.items() if effect.n >= _FEWEST_ITEMS}
+        same = {name: effect.value or 0.0 for name, effect in effects.items() if effect.n >= FEWEST_ITEMS}
         most = max(same, key=lambda name: same[name], default="")
         return most if most and same[most] >= _SAME else ""
 
@@ -239,7 +242,9 @@ def _has_no_room_for_sight(reader: _Reader) -> bool:
     if reader.hint_of_sight:
         return False
     sight = reader.all
-    return sight.own_picture.below(_EXCLUDES_A_TENTH) and sight.gain.below(_EXCLUDES_A_TENTH + 0.02)
+    dealt = sight.own_picture
+    narrow = dealt.below(_EXCLUDES_A_TENTH) if dealt.decides else sight.gain.below(_EXCLUDES_A_TENTH)
+    return narrow and sight.gain.below(_EXCLUDES_A_TENTH + 0.02)
 
 
 def _reacts(reader: _Reader) -> bool:
@@ -319,7 +324,7 @@ def _words_of_kind(reader: _Reader, kind: Kind) -> str:
     measured = f"sight gain {sight.gain.words}, {_own_picture_words(sight)}"
     match kind.name:
         case "too few":
-            needed = f"at least 10 patients and {_FEWEST_ITEMS} items are needed"
+            needed = f"at least {FEWEST_PATIENTS} patients and {FEWEST_ITEMS} items are needed"
             return f"{sight.gain.n:,} items of {sight.gain.patients:,} patients; {needed}"
         case "memorised":
             return _memorised_words(reader)

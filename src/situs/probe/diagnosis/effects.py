@@ -12,12 +12,14 @@ from situs.items import Item
 from situs.probe._signatures import upper_tail
 from situs.score import cluster_mean, cluster_of
 
-__all__ = ["FEWEST_PATIENTS", "Effect", "Interval", "effect_of", "opinion_p", "weaker"]
+__all__ = ["FEWEST_ITEMS", "FEWEST_PATIENTS", "Effect", "Interval", "effect_of", "opinion_p", "weaker"]
 
 Interval = tuple[float, float]
 
 FEWEST_PATIENTS = 10
 """Under so many patients nothing is decided."""
+FEWEST_ITEMS = 30
+"""Nor under so many items."""
 
 
 class Effect(msgspec.Struct, frozen=True):
@@ -36,6 +38,11 @@ class Effect(msgspec.Struct, frozen=True):
     def known(self) -> bool:
         """Whether there are enough patients to decide anything."""
         return self.value is not None and self.ci95 is not None
+
+    @property
+    def decides(self) -> bool:
+        """Whether there are enough patients and items to decide by it."""
+        return self.known and self.n >= FEWEST_ITEMS
 
     def above(self, bound: float) -> bool:
         """Whether the whole interval lies above a bound."""

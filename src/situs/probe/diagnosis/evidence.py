@@ -83,8 +83,8 @@ class Sight(msgspec.Struct, frozen=True):
 
     @property
     def weaker(self) -> Effect:
-        """The effect that proves less; the gain alone where no question is asked of two patients."""
-        return weaker(self.gain, self.own_picture)
+        """The effect that proves less; the gain alone where too few questions are asked of several patients."""
+        return weaker(self.gain, self.own_picture) if self.own_picture.decides else self.gain
 
     @property
     def highest(self) -> float:
@@ -117,6 +117,8 @@ class PriorEvidence(msgspec.Struct, frozen=True):
 class Evidence(msgspec.Struct, frozen=True):
     """Everything a diagnosis may use."""
 
+    items: str
+    """Which items sight is decided on, in words."""
     sight: dict[str, Sight]
     """`all`, and each group of tasks."""
     lesions: Sight | None
@@ -171,6 +173,7 @@ def evidence_of(runs: ProbeRuns, selection: Selection, budget: Budget) -> Eviden
     others = [one for one in asked if not is_about_a_lesion(one.item)]
     harmless, declared = _stability(runs)
     return Evidence(
+        items=selection.words,
         sight=_family(asked, runs),
         lesions=_sight(lesions, runs) if lesions else None,
         not_lesions=_sight(others, runs) if others else None,
@@ -199,7 +202,7 @@ def _family(asked: Sequence[Answered], runs: ProbeRuns) -> dict[str, Sight]:
     if len(groups) == 2:
         groups = {ALL_ITEMS: list(asked)}
     sights = {name: _sight(own, runs) for name, own in groups.items()}
-    p_values = holm([sight.weaker.p if sight.weaker.known else None for sight in sights.values()])
+    p_values = holm([sight.weaker.p if sight.gain.decides else None for sight in sights.values()])
     return {name: msgspec.structs.replace(sight, p=p) for (name, sight), p in zip(sights.items(), p_values)}
 
 
