@@ -126,7 +126,8 @@ def diagnose(evidence: Evidence) -> Diagnosis:
     """The verdicts that follow from the evidence."""
     reader = _Reader(evidence)
     kind = next(kind for kind in KINDS if kind.holds(reader))
-    findings = _first_findings(reader, kind) | _further_findings(reader, kind)
+    made = _first_findings(reader, kind) | _further_findings(reader, kind)
+    findings = {name: made[name] for name in (*FINDINGS, *sorted(made.keys() - set(FINDINGS)))}
     return Diagnosis(
         kind=kind.name,
         summary=_summary(reader, kind, findings),
@@ -397,16 +398,15 @@ def _further_findings(reader: _Reader, kind: Kind) -> dict[str, Finding]:
     if findings["follows_the_prior"].verdict == "yes" and not looks and findings["yes_bias"].verdict == "yes":
         words = f"{findings['yes_bias'].words}, as the prior does"
         findings["yes_bias"] = msgspec.structs.replace(findings["yes_bias"], verdict="no", words=words)
-    ordered = {name: findings[name] for name in FINDINGS if name in findings}
     for cause, words in _CAUSES.items():
         found = _of_cause(rows.get(cause), words)
         if found.verdict == "yes" and (looks or cause not in _NEED_SIGHT):
-            ordered[cause.value] = found
+            findings[cause.value] = found
     for probe, (name, words) in _DECLARED.items():
         stability = evidence.declared.get(probe)
         if looks and stability is not None and probe in _lost({probe: stability}):
-            ordered[name] = _found("yes", f"{words}: {stability.fall.words}", "after minus before", stability.fall)
-    return ordered
+            findings[name] = _found("yes", f"{words}: {stability.fall.words}", "after minus before", stability.fall)
+    return findings
 
 
 def _found(verdict: Verdict, words: str, measure: str, effect: Effect) -> Finding:
