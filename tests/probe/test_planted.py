@@ -107,7 +107,8 @@ def probed(known: Path, tiny: Path, situs, tmp_path: Path, monkeypatch: pytest.M
             shutil.copytree(known / "bench-mirror", tmp_path / name / "bench-mirror")
         model = f"plugin:planted:{name}?table={known / 'table.json'}"
         args = ("--model", model, "--profile", known / "small.toml", "--probes", probes, "--out", tmp_path / name)
-        ran = situs("probe", tiny / "bench", *args, *more, "--json")
+        # So few patients have hardly a headline.
+        ran = situs("probe", tiny / "bench", *args, *more, "--stratum", "all", "--json")
         assert ran.code == 0, ran.err
         return ran.json
 
@@ -167,8 +168,10 @@ def test_an_honest_reader_sees(probed: Callable[..., Any], tmp_path: Path, situs
     pictured = re.findall(r'\["mirror","(?:un)?changed",[^]]*?"([0-9a-f]+)"\]', html)
     assert 1 <= len(pictured) <= 2, "the twins of items with pictures have one of the mirrored scan"
     assert f'"{pictured[0]}":"data:image/' in html
-    compared = situs("compare", tmp_path / "Honest" / "original", tmp_path / "Honest" / "text", "--json").json
+    both = (tmp_path / "Honest" / "original", tmp_path / "Honest" / gain["against"])
+    compared = situs("compare", *both, "--stratum", "all", "--json").json
     assert compared["pairs"][0]["difference"] == pytest.approx(gain["value"])
+    assert gain["model"] - max(gain["text"], gain["silent"]) == pytest.approx(gain["value"])
     again = {p: p.stat().st_mtime_ns for p in (tmp_path / "Honest").rglob("answers.jsonl")}
     assert probed("Honest", "text,one-slice,swap,mirror") == result
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "Honest").rglob("answers.jsonl")} == again
@@ -216,7 +219,7 @@ def test_a_reader_of_wrong_units(probed: Callable[..., Any]) -> None:
 
 
 def test_refusals_are_also_shown_with_chance_credit(probed: Callable[..., Any]) -> None:
-    result = probed("Refuses", "text", "--stratum", "all")
+    result = probed("Refuses", "text")
     gain = result["sight_gain"]
     assert gain["text"] == gain["silent"] == 0.0
     assert gain["mirage"]["rate"] == 0.0

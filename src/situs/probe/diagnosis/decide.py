@@ -426,7 +426,12 @@ def _of_cause(row: BudgetRow | None, words: str) -> Finding:
     leads = 2 * row.first >= row.fits
     if row.p_holm < _HABIT_LEVEL and (row.excess or 0.0) >= _HABIT_SIZE and leads:
         return _found("yes", f"{words} ({shown})", measure, effect)
-    return _found("no", f"not shown ({shown})", measure, effect)
+    return _found(_not_shown(effect), f"not shown ({shown})", measure, effect)
+
+
+def _not_shown(effect: Effect) -> Verdict:
+    """`no`, unless its own interval says otherwise."""
+    return "unclear" if effect.above(0.0) and (effect.value or 0.0) >= _HABIT_SIZE else "no"
 
 
 def _mirrored(row: BudgetRow | None, kind: Kind) -> Finding:
@@ -475,7 +480,8 @@ def _prior(reader: _Reader, row: BudgetRow | None, kind: Kind) -> Finding:
     prior = reader.evidence.prior.get(ALL_ITEMS)
     if prior is None or not prior.excess.known:
         return Finding("not tested", "too few questions on which other patients agree", measure)
-    return _found("no", f"agreement over a guess {prior.excess.words}", measure, prior.excess)
+    verdict: Verdict = "no" if kind.name == "looks" else _not_shown(prior.excess)
+    return _found(verdict, f"agreement over a guess {prior.excess.words}", measure, prior.excess)
 
 
 def _ignores_lesions(reader: _Reader, kind: Kind) -> Finding:
@@ -504,7 +510,7 @@ def _habit(habit: Habit | None, tried: list[Habit], where: str) -> Finding:
         return Finding("not tested", f"no {where}", measure)
     first = tried[0]
     words = f"the nearest to a habit: {first.name}, {first.excess.words} oftener than right"
-    return _found("no" if first.excess.known else "not tested", words, measure, first.excess)
+    return _found(_not_shown(first.excess) if first.excess.known else "not tested", words, measure, first.excess)
 
 
 def _declines(declined: Effect) -> Finding:
