@@ -25,14 +25,11 @@ from situs.probe.diagnosis.own_picture import own_picture_gain
 
 OF_KINDS = {"looks_at_the_image", "text_only", "memorised", "guesses", "reacts_without_gain"}
 QUICK = (
-    "honest",
     "coin that refuses without pictures",
     "sight for sides, prior else",
     "memorised",
     "recognises the patient",
     "reacts to pixels",
-    "B in 70 %",
-    "yes-sayer",
     "voxels as millimetres",
     "ignores lesions",
 )
@@ -117,8 +114,8 @@ def blind_verdicts(seeds: range, patients: int, texts: int) -> list[str]:
 
 
 def test_blind_readers_are_not_said_to_look() -> None:
-    """At a level of 5 %, more than 6 of 39 have a chance of about 0.004 (binomial)."""
-    assert blind_verdicts(range(3), 12, 8).count("yes") <= 6
+    """At a level of 5 %, more than 3 of 13 have a chance of 0.003 (binomial)."""
+    assert blind_verdicts(range(1), 12, 8).count("yes") <= 3
 
 
 @pytest.mark.sweep

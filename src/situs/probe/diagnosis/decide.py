@@ -457,7 +457,8 @@ def _one_slice(reader: _Reader, kind: Kind) -> Finding:
     if same is not None and (same.value or 0.0) >= _SAME:
         return _found("yes", f"its answers are the same with one slice: {same.words}", measure, volume)
     if volume.below(max(_NEGLIGIBLE / 2, gain / 2)):
-        return _found("yes", f"as good with one slice as with all: {volume.words}", measure, volume)
+        as_good = "better with one slice than with all" if volume.below(0.0) else "as good with one slice as with all"
+        return _found("yes", f"{as_good}: {volume.words}", measure, volume)
     return _found("unclear", f"more patients would tell: {volume.words}", measure, volume)
 
 
