@@ -159,9 +159,10 @@ class _Reader:
             if claim.role is Role.WEAK or claim.negated or claim.certainty is Certainty.ASKED or strongest > claim.role:
                 continue
             for value in claim.values:
-                if value == index:
+                token = self.numbers[int(str(value))]
+                if value == index or working(self.plain, token, self.question):
                     continue
-                trouble = self._conflict(self.numbers[int(str(value))], result)
+                trouble = self._conflict(token, result)
                 if trouble is not None:
                     return trouble
         return result

@@ -44,6 +44,22 @@ _NORMAL = re.compile(
     re.IGNORECASE,
 )
 _HERE = re.compile(r"\b(?:here|this|but|measured|is about)\b[^.;\n]{0,20}$", re.IGNORECASE)
+_SPREAD_BEFORE = re.compile(
+    r"\b(?:give or take|plus or minus|plus/minus|accurate to(?: within)?|(?:error|uncertainty|margin) of)"
+    r"(?: (?:about|a|some))? ?$",
+    re.IGNORECASE,
+)
+_SIDE = re.compile(r"\b(left|right)\b", re.IGNORECASE)
+_SIDE_BEFORE = re.compile(
+    r"\b(left|right)(?: [a-z]+)?[ :=(]*"
+    r"(?:(?:is|was|has|measures|spans|at|about|approximately|roughly|around|a|length|volume|diameter|of)[ :=]+){0,4}"
+    r"[~≈]? ?$",
+    re.IGNORECASE,
+)
+_AWAY = re.compile(
+    r" (?:away from|from the (?!top|upper|superior|tip|outer|one|front|left|right|anterior|lower|bottom|edge|margin))",
+    re.IGNORECASE,
+)
 _COORDINATE = re.compile(r"\([^()\n]{0,40}$")
 _POINT = re.compile(r"\(\s*-?[0-9.]+\s*,\s*-?[0-9.]+\s*(?:,\s*-?[0-9.]+\s*)?\)")
 
@@ -108,9 +124,18 @@ def working(plain: str, token: Token, question: str) -> bool:
         and not re.search(r"\bspacing|\bthick|\bapart", question, re.IGNORECASE)
     ):
         return token.units != (None,) or _SPACING_BEFORE.search(before) is not None
+    if _SPREAD_BEFORE.search(before) or _other_side(before, question):
+        return True
     if _COMPONENT_BEFORE.search(before) or _COMPONENT_AFTER.match(after):
         return True
     return bool(_NORMAL.search(before) and not _HERE.search(before))
+
+
+def _other_side(before: str, question: str) -> bool:
+    """Whether a number is said of the left one where the right one is asked about, or the other way round."""
+    asked = {side.lower() for side in _SIDE.findall(question)}
+    subject = _SIDE_BEFORE.search(before)
+    return len(asked) == 1 and subject is not None and subject[1].lower() not in asked
 
 
 def _opens_aside(before: str, after: str) -> bool:
@@ -133,6 +158,8 @@ def measures_else(plain: str, token: Token, question: str) -> bool:
         return True
     if _SHORTEST.search(question) and _LONG_LABEL.search(before):
         return True
+    if "distance" not in asked and _AWAY.match(after):
+        return True
     # A "distance" may be any length that is asked for.
     named = {name for name, (_, label, behind) in _MEASURES.items() if label.search(before) or behind.match(after)} - {
         "distance"
@@ -150,6 +177,7 @@ _TOTAL_BEFORE = re.compile(
     r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?) (?:about |exactly )?$", re.IGNORECASE
 )
 _TOTAL_AFTER = re.compile(r"(?: [a-z]+)?,? (?:in total|altogether|overall)\b", re.IGNORECASE)
+_PART_OF = re.compile(r" of (?:them|these|those|which)\b", re.IGNORECASE)
 _HEADS_LIST = re.compile(
     r"(?: [a-z-]+){0,4} ?[:(]|(?: [a-z-]+){0,4}, (?:one|two|three|the largest|[0-9]+ (?:in|on|at))\b", re.IGNORECASE
 )
@@ -176,6 +204,10 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
             if heading is None and _HEADS_LIST.match(after):
                 heading = claim
             elif heading is not None and claim.role < Role.CONCLUDED:
+                claim.certainty = Certainty.ASIDE
+        parts = [claim for claim in statement.claims if _PART_OF.match(plain, claim.end)]
+        if any(claim.asserted for claim in statement.claims if claim not in parts):
+            for claim in parts:
                 claim.certainty = Certainty.ASIDE
         named = [claim for claim in statement.claims if asked & _noun(plain, numbers[int(str(claim.values[0]))])]
         others = [claim for claim in statement.claims if claim not in named]
