@@ -187,8 +187,13 @@ def _headline(
             by_text[entry.split, *_text_of(entry)].append(entry)
     groups: dict[str, _Group] = {}
     reserved: set[tuple[str, str]] = set()
-    # Cut structures are rare: the questions that need them choose their patients first.
-    for text in sorted(by_text, key=lambda text: (not by_text[text][0].must_offer, digest(str(seed), *text))):
+    # Cut structures are rare: the questions that need them choose their patients first. Then come questions with
+    # options, those that tell most first: a number can be asked of whoever is left. The order follows from what slots
+    # there are, not from what is drawn of them, so that it tells no answer.
+    worth = {text: _worth(sorted(entries, key=draw), rules) for text, entries in by_text.items()}
+    for text in sorted(
+        by_text, key=lambda text: (not by_text[text][0].must_offer, -worth[text], digest(str(seed), *text))
+    ):
         free = [entry for entry in by_text[text] if (entry.study_id, entry.family) not in reserved]
         for values, twins in _twins(sorted(free, key=draw), rules):
             first = twins[0][0][0]
@@ -200,6 +205,14 @@ def _headline(
             asked = tuple(tuple(asked_of(slot, seed) for slot in group) for group in twins)
             groups[name] = _Group(name, options, asked)
     return list(groups.values()), reserved
+
+
+def _worth(entries: list[Outline], rules: TwinRules) -> int:
+    """How much the candidates of one text can tell in the headline; numbers, which stand apart there, nothing."""
+    if entries[0].key is None:
+        return 0
+    values, groups = next(_twins(entries, rules), ((), []))
+    return max(1, len(values) - 1) * sum(map(len, groups))
 
 
 _Twins = list[list[Slot[Outline]]]

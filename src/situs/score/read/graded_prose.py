@@ -25,7 +25,8 @@ _LINK = re.compile(
 )
 """What stands between a name and its grade without saying anything."""
 _GRADE = re.compile(
-    r"(?<![\w.,/%<–-])(?<![0-9] )([0-9]{1,2})(?:/[3-58]|\.0)?(?![\w/]|[.,][0-9]|\s*(?:%|percent|mm\b|cm\b)|\s*[–-]\s*[0-9])"
+    r"(?<![\w.,/%<–-])(?<![0-9] )([0-9]{1,2})(?:/[3-58]|\.0)?"
+    r"(?![\w/]|[.,][0-9]|\s*(?:%|percent|mm\b|cm\b)|\s*[–-]\s*[0-9])"
 )
 _MOST_PASSAGES = 60
 

@@ -29,12 +29,15 @@ class Offered:
 
 _MARKUP = re.compile(r"```[a-z]*|\*\*|__|`|\\boxed(?=\{)", re.IGNORECASE)
 _HEDGED = re.compile(
-    r"[^.;\n]*\b(?:if|whether|unclear|uncertain|otherwise|may be|might|could be|cannot|not|\w+n['’]t|never|neither|nor|"
-    r"unlikely|rather than|instead of|rules? out|ruled out|exclude[sd]?|no (?:grade|score))\b[^.;\n]*",
+    r"\b(?:if|whether|unclear|uncertain|otherwise|may be|might|could be|cannot|not|\w+n['’]t|never|neither|nor|"
+    r"unlikely|rather than|instead of|rules? out|ruled out|exclude[sd]?|no (?:grade|score))\b",
     re.IGNORECASE,
 )
-"""A clause that says nothing for sure, or what is not so."""
-_FINAL = re.compile(r"\b(?:final(?:ly)? ?:|(?:final (?:diagnosis|answer|grades?|scores?)|in conclusion)\b\s*:?)", re.IGNORECASE)
+"""Words of a clause that says nothing for sure, or what is not so."""
+_CLAUSES = re.compile(r"([.;\n])")
+_FINAL = re.compile(
+    r"\b(?:final(?:ly)? ?:|(?:final (?:diagnosis|answer|grades?|scores?)|in conclusion)\b\s*:?)", re.IGNORECASE
+)
 _PAIR = re.compile(
     r"(?P<key>[A-Za-z%][\w %()/\-]{0,80}?)\s*(?:[:=→]|->|\bis\b|\bwas\b|\bof\b|\bas\b|\s[–—-]\s(?=[0-9])|"
     r"(?<=\w) (?=(?:grade|score)d?\b))\s*"
@@ -119,7 +122,7 @@ def parse_grades(text: str, names: Sequence[str], scales: Mapping[str, Offered])
         told = [pair for pair in (*_pairs(plain), *_cells(plain, words)) if not _SKIPPED.search(pair[0].lower())]
         grades, contradictory = _assigned(told, names, scales, prose=True)
     if not grades and len(names) == 1 and not contradictory:
-        sure = _HEDGED.sub("", _after_final(plain))
+        sure = _sure(_after_final(plain))
         alone = _ALONE.fullmatch(sure)
         stated: set[Said] = {int(value) for value in ([alone[1]] if alone else _GRADED.findall(sure))}
         if (word := _word(plain, words)) is not None:
@@ -136,6 +139,11 @@ def parse_grades(text: str, names: Sequence[str], scales: Mapping[str, Offered])
 def _after_final(plain: str) -> str:
     finals = list(_FINAL.finditer(plain))
     return plain[finals[-1].end() :] if finals else plain
+
+
+def _sure(plain: str) -> str:
+    """Without the clauses that say nothing for sure."""
+    return "".join(clause for clause in _CLAUSES.split(plain) if not _HEDGED.search(clause))
 
 
 def _leaves_of(plain: str, words: frozenset[str]) -> list[tuple[str, Said]]:
@@ -216,7 +224,7 @@ def _on_scale(said: Said, scale: Offered | None) -> int | None:
 
 
 def _pairs(plain: str) -> Iterator[tuple[str, Said]]:
-    bare = _HEDGED.sub("", _after_final(plain))
+    bare = _sure(_after_final(plain))
     bare = re.sub(r"\bout of\s*[0-9]+", "", bare if "{" in bare else re.sub("[\"']", "", bare))
     for part in re.split(r"[\n;]|(?<=[0-9)]),|(?<=[a-z0-9)])\.\s|\band\b(?=[^:\n]{0,40}[:=])", bare):
         for match in _PAIR.finditer(part):
