@@ -69,7 +69,7 @@ HEAD = 'name = "mine"\n[window.any]\nlow = 0.0\nhigh = 1.0\n'
         ("[resample]\nshape = [0, 0, 5000]", "resample.shape"),
         ("[resample]\nshape = [10, 10]", "resample.shape|length"),
         ("[crop]\nshape = [-1, 0, 0]", "crop.shape"),
-        ("[crop]\nsize_mm = [1.0, inf, 1.0]", "0.05 mm"),
+        ("[crop]\nsize_mm = [1.0, inf, 1.0]", "not a number"),
         ("[encoding]\nquality = 100", "quality"),
         ('[encoding]\nformat = "gif"', "format"),
         ('[array]\naxes = "RAX"', "axes"),

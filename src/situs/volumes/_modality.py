@@ -52,7 +52,8 @@ def _foreground(values: NDArray[Any]) -> NDArray[np.bool_]:
         above: NDArray[np.bool_] = values > 0.0
         return above
     shown: NDArray[np.bool_] = values != around
-    return shown
+    # An image of one value has no background to tell it from.
+    return shown if shown.any() else values > 0.0
 
 
 def brain_of(values: NDArray[Any], voxel_mm3: float) -> NDArray[np.bool_] | None:
