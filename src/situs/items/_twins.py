@@ -187,13 +187,11 @@ def _headline(
             by_text[entry.split, *_text_of(entry)].append(entry)
     groups: dict[str, _Group] = {}
     reserved: set[tuple[str, str]] = set()
-    # Cut structures are rare: the questions that need them choose their patients first. Then come questions with
-    # options, those that tell most first: a number can be asked of whoever is left. The order follows from what slots
-    # there are, not from what is drawn of them, so that it tells no answer.
-    worth = {text: _worth(sorted(entries, key=draw), rules) for text, entries in by_text.items()}
-    for text in sorted(
-        by_text, key=lambda text: (not by_text[text][0].must_offer, -worth[text], digest(str(seed), *text))
-    ):
+    # Cut structures are rare: the questions that need them choose their patients first. Then those that give most
+    # items: of the guises of a question (larger than 120, 200 or 315 mL) a patient is asked only one.
+    yields = {text: _yield(entries, rules) for text, entries in by_text.items()}
+    order = sorted(by_text, key=lambda t: (not by_text[t][0].must_offer, -yields[t], digest(str(seed), *t)))
+    for text in order:
         free = [entry for entry in by_text[text] if (entry.study_id, entry.family) not in reserved]
         for values, twins in _twins(sorted(free, key=draw), rules):
             first = twins[0][0][0]
@@ -207,15 +205,13 @@ def _headline(
     return list(groups.values()), reserved
 
 
-def _worth(entries: list[Outline], rules: TwinRules) -> int:
-    """How much the candidates of one text can tell in the headline; numbers, which stand apart there, nothing."""
-    if entries[0].key is None:
-        return 0
-    values, groups = next(_twins(entries, rules), ((), []))
-    return max(1, len(values) - 1) * sum(map(len, groups))
-
-
 _Twins = list[list[Slot[Outline]]]
+
+
+def _yield(entries: list[Outline], rules: TwinRules) -> int:
+    """How much a text would tell if no other had chosen its patients before."""
+    offers_made = _twins(sorted(entries, key=lambda entry: entry.item_id), rules)
+    return sum((len(values) - 1) * len(group) for values, groups in offers_made for group in groups)
 
 
 def _twins(entries: list[Outline], rules: TwinRules) -> Iterator[tuple[tuple[str, ...], _Twins]]:
