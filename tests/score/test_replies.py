@@ -106,7 +106,7 @@ def rates(rows):
     return read_right / meant, misread / total, wrong
 
 
-@pytest.mark.parametrize("name", ["written.txt", "held_out.txt", "third.txt"])
+@pytest.mark.parametrize("name", ["written.txt", "held_out.txt", "third.txt", "fourth.txt"])
 def test_lists_of_replies(name):
     share, misread, wrong = rates(written(name))
     assert share >= LEAST_READ, wrong

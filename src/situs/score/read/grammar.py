@@ -355,7 +355,8 @@ class _Sentence:
             return False
         following = self.tokens[after] if after < len(self.tokens) else None
         beyond = self.tokens[after + 1] if after + 1 < len(self.tokens) else None
-        if following is not None and following.kind == "colon" and beyond is not None and beyond.text[:1].isdigit():
+        labels = following is not None and following.kind == "colon" and self.walker.subjects
+        if labels and beyond is not None and beyond.text[:1].isdigit():
             return False  # "Left: 152 mL" labels a measure
         return not self.walker.subjects or following is None or following.kind in {
             "comma", "dash", "colon", "reason", "open", "close", "unboxed", "quote", "contrast", "whereas",

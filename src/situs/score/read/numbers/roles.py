@@ -30,7 +30,7 @@ _SPACING_AFTER = re.compile(
 )
 _SPACING_BEFORE = re.compile(
     r"\b(?:spacing|thickness|(?:pixel|voxel) size|resolution|interval|slice gap|increment)"
-    r"(?: (?:of|is|was|being|here is))?(?: (?:about|approximately|roughly))?[ :=≈~]*$|\b(?:each|every) $",
+    r"(?: (?:of|is|was|being|here is))?(?: (?:about|approximately|roughly))?[ :=≈~]*$|\b(?:each|every|pixels at|slices at|px at) $",
     re.IGNORECASE,
 )
 _CORRECTED = re.compile(r"\b(?:for|after) [^.;\n0-9]{0,40}: ?$", re.IGNORECASE)
@@ -177,7 +177,7 @@ _TOTAL_BEFORE = re.compile(
     r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?) (?:about |exactly )?$", re.IGNORECASE
 )
 _TOTAL_AFTER = re.compile(r"(?: [a-z]+)?,? (?:in total|altogether|overall)\b", re.IGNORECASE)
-_PART_OF = re.compile(r" of (?:them|these|those|which)\b", re.IGNORECASE)
+_PART_OF = re.compile(r" of (?:them|these|those|which)\b| (?:on|in) the (?:left|right)\b", re.IGNORECASE)
 _HEADS_LIST = re.compile(
     r"(?: [a-z-]+){0,4} ?[:(]|(?: [a-z-]+){0,4}, (?:one|two|three|the largest|[0-9]+ (?:in|on|at))\b", re.IGNORECASE
 )
@@ -201,7 +201,7 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
             before, after = plain[max(0, token.start - 30) : token.start], plain[token.end : token.end + 60]
             if _TOTAL_AFTER.match(after) or _TOTAL_BEFORE.search(before):
                 claim.role = max(claim.role, Role.CONCLUDED)
-            if heading is None and _HEADS_LIST.match(after):
+            if heading is None and _HEADS_LIST.match(after) and not _PART_OF.match(after):
                 heading = claim
             elif heading is not None and claim.role < Role.CONCLUDED:
                 claim.certainty = Certainty.ASIDE
