@@ -30,7 +30,8 @@ _SPACING_AFTER = re.compile(
 )
 _SPACING_BEFORE = re.compile(
     r"\b(?:spacing|thickness|(?:pixel|voxel) size|resolution|interval|slice gap|increment)"
-    r"(?: (?:of|is|was|being|here is))?(?: (?:about|approximately|roughly))?[ :=≈~]*$|\b(?:each|every|pixels at|slices at|px at) $",
+    r"(?: (?:of|is|was|being|here is))?(?: (?:about|approximately|roughly))?[ :=≈~]*$"
+    r"|\b(?:each|every|pixels at|slices at|px at) $",
     re.IGNORECASE,
 )
 _CORRECTED = re.compile(r"\b(?:for|after) [^.;\n0-9]{0,40}: ?$", re.IGNORECASE)
