@@ -11,33 +11,17 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
-import random
-import signal
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from attack import corpus, disk, kills, names, texts, wire
-from attack import files as bad_files
-
-Case = Callable[[random.Random, Path, Path], list[str]]
-"""Given chance, the corpus and an empty folder to work in: what is wrong, if anything."""
-
-FAMILIES: dict[str, tuple[Case, float]] = {
-    "files": (bad_files.case, 0.60),
-    "texts": (texts.case, 0.14),
-    "names": (names.case, 0.10),
-    "kills": (kills.case, 0.08),
-    "disk": (disk.case, 0.04),
-    "wire": (wire.case, 0.04),
-}
-"""Family → its cases, and their share of all."""
-
-_HANG_SECONDS = 120
+from attack import corpus
+from attack.files import check_good
+from attack.trial import FAMILIES, attempt
 
 
 def main() -> None:
@@ -54,6 +38,7 @@ def main() -> None:
         root = Path(scratch)
         os.environ |= {name: str(root / name) for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME")}
         corpus.make(root / "corpus")
+        check_good(root / "corpus", root / "good")
         tried, complaints = _try_all(_plan(given), given.seed, root, given.jobs)
     for complaint in complaints[:40]:
         print(complaint)
@@ -74,10 +59,10 @@ def _plan(given: argparse.Namespace) -> list[tuple[str, int]]:
 def _try_all(plan: list[tuple[str, int]], seed: int, root: Path, jobs: int) -> tuple[Counter[str], list[str]]:
     tried: Counter[str] = Counter()
     complaints: list[str] = []
-    attempt = partial(_attempt, seed, root)
     context = multiprocessing.get_context("spawn")
-    with context.Pool(jobs) as pool:
-        for (family, number), wrong in zip(plan, pool.imap(attempt, plan, chunksize=4)):
+    with ProcessPoolExecutor(jobs, context) as pool:
+        outcomes = pool.map(partial(attempt, seed, root), plan, chunksize=4)
+        for (family, number), wrong in zip(plan, outcomes):
             tried[family] += 1
             if wrong:
                 again = f"python -m attack --seed {seed} --family {family} --only {number}"
@@ -85,32 +70,6 @@ def _try_all(plan: list[tuple[str, int]], seed: int, root: Path, jobs: int) -> t
             if sum(tried.values()) % 500 == 0:
                 print(f"{sum(tried.values())} of {len(plan)}, {len(complaints)} failed", flush=True)
     return tried, complaints
-
-
-class _Hang(BaseException):
-    """A case took too long."""
-
-
-def _attempt(seed: int, root: Path, which: tuple[str, int]) -> list[str]:
-    family, number = which
-
-    def hang(*_: object) -> None:
-        raise _Hang
-
-    here = Path.cwd()
-    with tempfile.TemporaryDirectory(dir=root, prefix=f"{family}-{number}-") as work:
-        os.chdir(work)
-        signal.signal(signal.SIGALRM, hang)
-        signal.alarm(_HANG_SECONDS)
-        try:
-            return FAMILIES[family][0](random.Random(f"{seed}/{family}/{number}"), root / "corpus", Path(work))
-        except _Hang:
-            return [f"no end after {_HANG_SECONDS} s"]
-        except BaseException as error:
-            return [f"{type(error).__name__}: {error}"]
-        finally:
-            signal.alarm(0)
-            os.chdir(here)
 
 
 if __name__ == "__main__":

@@ -30,16 +30,17 @@ def make(folder: Path) -> None:
 
 
 def _volumes(folder: Path) -> None:
-    rng = np.random.default_rng(0)
-    labels = np.zeros((16, 14, 12), np.uint8)
-    for value in range(1, 6):
-        i, j, k = rng.integers(1, 8, 3)
-        labels[i : i + 5, j : j + 4, k : k + 3] = value
+    # Round, and apart from each other and the border: near it they would count as cut off by the scan.
+    centres = ((9, 9, 18), (24, 9, 18), (24, 22, 9), (9, 22, 9), (16.5, 16, 14))
+    labels = np.zeros((34, 32, 28), np.uint8)
+    grid = np.moveaxis(np.indices(labels.shape), 0, -1)
+    for value, centre in enumerate(centres, 1):
+        labels[np.linalg.norm(grid - centre, axis=-1) < 3.8] = value
     affine = np.diag([-5.0, 5.0, 5.0, 1.0])
     affine[:3, 3] = 40, -30, -20
     nibabel.save(nibabel.Nifti1Image(labels, affine), folder / "labels.nii.gz")
     nibabel.save(nibabel.Nifti1Image(labels, affine), folder / "labels.nii")
-    head = ["type: uchar", "dimension: 3", "space: right-anterior-superior", "sizes: 16 14 12"]
+    head = ["type: uchar", "dimension: 3", "space: right-anterior-superior", "sizes: 34 32 28"]
     head += ["space directions: (-5,0,0) (0,5,0) (0,0,5)", "space origin: (40,-30,-20)", "encoding: raw"]
     segments = [
         line
@@ -51,7 +52,7 @@ def _volumes(folder: Path) -> None:
         text = "\n".join(["NRRD0005", *head, *extra, "", ""])
         (folder / name).write_bytes(text.encode() + voxels)
     mha = ["ObjectType = Image", "NDims = 3", "BinaryData = True", "TransformMatrix = 1 0 0 0 -1 0 0 0 1"]
-    mha += ["Offset = -40 30 -20", "ElementSpacing = 5 5 5", "DimSize = 16 14 12", "ElementType = MET_UCHAR"]
+    mha += ["Offset = -40 30 -20", "ElementSpacing = 5 5 5", "DimSize = 34 32 28", "ElementType = MET_UCHAR"]
     (folder / "labels.mha").write_bytes("\n".join([*mha, "ElementDataFile = LOCAL", ""]).encode() + voxels)
 
 
@@ -70,7 +71,7 @@ def _tables(folder: Path) -> None:
         ]
     lines("items.jsonl", items)
     replies = ["yes", "(A) left", "3.4 mm", "It lies in the left lobe."]
-    lines("answers.jsonl", [{"id": row["id"], "response": replies[n % 4]} for n, row in enumerate(items)])
+    lines("answers.jsonl", [{"item_id": row["id"], "response": replies[n % 4]} for n, row in enumerate(items)])
     lines("verdicts.jsonl", [{"id": f"d{n}", "is_correct": bool(n % 2)} for n in range(6)])
     (folder / "table.csv").write_text("study,patient,image,labels\ns1,p1,,labels.nii.gz\n")
     (folder / "names.csv").write_text("label,name\n" + "".join(f"{n + 1},{v}\n" for n, v in enumerate(NAMES_OF_LABELS)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import sys
 from importlib.resources import files
 from pathlib import Path
 
@@ -18,19 +19,29 @@ _COMMANDS: dict[str, tuple[str, ...]] = {
     "labels.seg.nrrd": ("measure", "{file}", "--pairs", "all"),
     "labels.mha": ("measure", "{file}"),
     "names.csv": ("measure", "{corpus}/labels.nii.gz", "--names", "{file}"),
-    "table.csv": ("build", "masks", "{file}", "--names", "{corpus}/names.csv", "--out", "out"),
+    "table.csv": (
+        "build",
+        "masks",
+        "{file}",
+        "--names",
+        "{corpus}/names.csv",
+        "--annotation",
+        "manual",
+        "--out",
+        "out",
+    ),
     "boxes.csv": ("build", "boxes", "{file}", "--out", "out"),
     "reports.csv": ("build", "reports", "{file}", "--out", "out"),
     "grades.csv": ("build", "grades", "{file}", "--out", "out"),
     "items.jsonl": ("import", "items", "{file}", "--out", "out"),
     "qa.json": ("import", "ct-spatialvqa", "{file}", "--out", "out"),
     "answers.jsonl": ("run", "{corpus}/bench", "--model", "replay:{file}", "--out", "out"),
-    "verdicts.jsonl": ("score", "{corpus}/bench", "{corpus}/answers.jsonl", "--verdicts", "v={file}"),
+    "verdicts.jsonl": ("score", "{corpus}/bench", "{corpus}/run", "--verdicts", "v={file}"),
     "bench/items.parquet": ("check", "{folder}/bench"),
     "bench/studies.parquet": ("run", "{folder}/bench", "--model", "prior", "--out", "out"),
     "bench/bench.json": ("debias", "{folder}/bench", "--out", "out"),
     "run/answers.jsonl": ("score", "{corpus}/bench", "{folder}/run"),
-    "run/run.json": ("compare", "{folder}/run", "{corpus}/run"),
+    "run/run.json": ("compare", "{folder}/run", "{corpus}/run", "--bench", "{corpus}/bench"),
     "recipe.toml": ("build", "reports", "{corpus}/reports.csv", "--recipe", "{file}", "--out", "out"),
     "profile.toml": ("run", "{corpus}/bench", "--model", "random", "--profile", "{file}", "--out", "out"),
 }
@@ -41,6 +52,25 @@ _TOKENS = [
     b"\xe2\x80\xae", b"\r\n", b"\t", b",", b";", b"<script>", b"%s%n", b"${HOME}", b"\xf0\x9f\xa9\xbb",
 ]  # fmt: skip
 
+_HEADER_BYTES = 600
+
+
+def check_good(corpus: Path, work: Path) -> None:
+    """Each command takes its file before it is spoilt: otherwise no case of it could fail."""
+    for number, (name, words) in enumerate(_COMMANDS.items()):
+        folder = work / str(number)
+        file = folder / name
+        file.parent.mkdir(parents=True)
+        if "/" in name:
+            shutil.copytree(corpus / file.parent.name, file.parent, dirs_exist_ok=True)
+        file.write_bytes(_good(corpus, name))
+        if name == "table.csv":
+            shutil.copy(corpus / "labels.nii.gz", folder)
+        out = str(folder / "out")
+        ran = call(*(out if w == "out" else w.format(file=file, folder=folder, corpus=corpus) for w in words))
+        if ran.code != 0:
+            sys.exit(f"the attack itself is wrong: {' '.join(words[:2])} of {name}: {ran.err.strip()}")
+
 
 def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     """One spoilt file, given to the command that reads its kind."""
@@ -50,6 +80,8 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     if "/" in name:
         shutil.copytree(corpus / name.partition("/")[0], folder / name.partition("/")[0])
     file = folder / name
+    if name == "table.csv":
+        shutil.copy(corpus / "labels.nii.gz", folder)
     file.write_bytes(spoilt(_good(corpus, name), rng))
     before = tree(work)
     words = [word.format(file=file, folder=folder, corpus=corpus) for word in _COMMANDS[name]]
@@ -68,7 +100,8 @@ def spoilt(content: bytes, rng: random.Random) -> bytes:
     """The content after one to four accidents."""
     raw = bytearray(content)
     for _ in range(rng.randint(1, 4)):
-        place = rng.randrange(len(raw) + 1)
+        # Headers are where lengths and types stand; half of the accidents happen there.
+        place = rng.randrange(min(len(raw), rng.choice([_HEADER_BYTES, len(raw)])) + 1)
         match rng.randrange(7):
             case 0:
                 del raw[place:]

@@ -68,5 +68,5 @@ def _export(corpus: Path, work: Path, rng: random.Random) -> tuple[list[str], Pa
 def _build(corpus: Path, work: Path, rng: random.Random) -> tuple[list[str], Path]:
     rows = "".join(f"s{n},p{n},,{corpus / 'labels.nii.gz'}\n" for n in range(3))
     (work / "table.csv").write_text("study,patient,image,labels\n" + rows)
-    words = ["build", "masks", str(work / "table.csv"), "--names", str(corpus / "names.csv")]
+    words = ["build", "masks", str(work / "table.csv"), "--names", str(corpus / "names.csv"), "--annotation", "manual"]
     return [*words, "--jobs", str(rng.choice([1, 2])), "--out", str(work / "bench")], work / "bench"

@@ -59,6 +59,8 @@ def complaints(ran: Ran, work: Path, before: set[str]) -> list[str]:
         wrong.append(f"{said}: exit code {ran.code}")
     if "Traceback" in ran.err:
         wrong.append(f"{said}: traceback")
+    if "No such option" in ran.err:
+        wrong.append(f"{said}: the attack itself is wrong: {ran.err.strip()}")
     for stream in (ran.out, ran.err):
         odd = next((c for c in stream if not c.isprintable() and c != "\n"), None)
         if odd is not None:

@@ -58,7 +58,7 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         judge = f"openai:judge@http://127.0.0.1:{server.server_port}/v1"
-        words = ("--judge", judge, "--retries", 1, "--timeout", 5)
+        words = ("--judge", judge, "--tries", 2, "--timeout", 5)
         ran = call("score", corpus / "bench", run, *words)
         server.shutdown()
     wrong = [text for text in complaints(ran, work, before) if "leaves" not in text]

@@ -207,6 +207,37 @@ class TestWhatIsSuspected:
         (found,) = [one for one in judge(scene) if one.doubt is Doubt.STRUCTURE]
         assert set(found.structures) == set(ADULT)
 
+    @pytest.mark.parametrize("name", ["liver", "spleen", "kidney_left", "aorta"])
+    def test_a_mask_that_lies_beside_its_organ(self, name: str) -> None:
+        """Shifted, it is a third fat, while the mean under it still passes for an organ's."""
+        ml, centre = ADULT[name]
+        (found,) = judge(with_sighting(study(), **{name: sighting(name, ml, centre, mean_hu=60.0, fat_share=0.33)}))
+        assert (found.structures, found.doubt) == ((name,), Doubt.STRUCTURE)
+        rim = sighting(name, ml, centre, mean_hu=60.0, fat_share=0.1)
+        assert judge(with_sighting(study(), **{name: rim})) == []
+
+    def test_masks_that_all_lie_beside_their_organs(self) -> None:
+        """Three organs on fat: the others, and lesions, are shifted with them, whatever tissue they hit."""
+        shifted = {
+            name: sighting(name, *ADULT[name], mean_hu=20.0, fat_share=0.3)
+            for name in ("liver", "spleen", "kidney_left")
+        }
+        scene = with_sighting(study(), **shifted)
+        scene = Scene(scene.sightings, {**scene.terms, "liver_lesion": term("liver_lesion")})
+        (found,) = [one for one in judge(scene) if one.doubt is Doubt.STRUCTURE]
+        assert set(found.structures) == {*ADULT, "liver_lesion"}
+
+    def test_great_vessels_that_changed_places(self) -> None:
+        """One of them on the other side is a variant."""
+        cava = sighting("inferior_vena_cava", 60, (-20, 38, 30))
+        aorta = sighting("aorta", 120, (15, 35, 30))
+        found = judge(with_sighting(study(), aorta=aorta, inferior_vena_cava=cava))
+        assert {one.structures: one.doubt for one in found} == {
+            ("aorta",): Doubt.STRUCTURE,
+            ("inferior_vena_cava",): Doubt.STRUCTURE,
+        }
+        assert doubts(with_sighting(study(), inferior_vena_cava=cava)) == set()
+
     @pytest.mark.parametrize("axes", [(0, 1), (1, 2), (0, 2)])
     @pytest.mark.parametrize("sign", [1.0, -1.0])
     def test_a_quarter_turn(self, axes: tuple[int, int], sign: float) -> None:

@@ -55,7 +55,7 @@ class _Some(Bench):
         return (fact for fact in super().facts(**where) if fact.study_id in known)
 
     def items(self, split: str | None = None, *, steps: bool = True) -> Iterator[Item]:
-        own = (item for item in super().items(split, steps=steps) if item.patient_id in self._patients)
+        own = (item for item in super().items(split, steps=steps, checked=False) if item.patient_id in self._patients)
         return (item for item in own if self._dropped is None or not self._dropped.holds(item))
 
 

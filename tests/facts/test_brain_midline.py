@@ -9,6 +9,8 @@ import pytest
 
 from situs.anatomy import term
 from situs.facts import Ledger, load_recipe
+from situs.items import TASKS
+from situs.items._subjects import subjects
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure, brain_of, may_show_face, modality_of
 
@@ -126,3 +128,10 @@ def test_a_ct_with_one_value_of_air_is_a_ct():
     assert modality_of(image) == "ct"
     noisy = np.random.default_rng(3).normal(-990.0, 12.0, SHAPE)
     assert modality_of(np.where(BRAIN, 40.0, noisy)) == "ct"
+
+
+def test_no_textbook_knows_which_part_of_a_tumour_is_larger():
+    study = ledger(16)
+    asked = list(TASKS["comparison"].questions(study, subjects(study)))
+    assert {question.parameters["ask"] for question in asked} >= {"larger", "rank"}
+    assert not any(question.named_only or question.textbook for question in asked)

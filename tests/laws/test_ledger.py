@@ -24,16 +24,22 @@ Row = dict[str, Any]
 Tamper = Callable[[Row], None]
 
 
+@pytest.fixture
+def larger_copy(small: Path, tmp_path: Path) -> Path:
+    """A copy of the bench of four, which holds every kind of fact and form of question."""
+    return Path(shutil.copytree(small / "bench", tmp_path / "bench"))
+
+
 @pytest.fixture(scope="session")
-def small(once: Callable[..., Path], build_small: Callable[[Path, int], None]) -> Path:
+def pair(once: Callable[..., Path], build_small: Callable[[Path, int], None]) -> Path:
     """Two patients, so that each of the many checks is quick."""
     return once("ledger", lambda folder: build_small(folder, 2))
 
 
 @pytest.fixture(scope="session")
-def bench(small: Path) -> Path:
+def bench(pair: Path) -> Path:
     """The bench of the two. Do not change it."""
-    return small / "bench"
+    return pair / "bench"
 
 
 @pytest.fixture
@@ -43,12 +49,12 @@ def copy(bench: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def whole_copy(small: Path, tmp_path: Path) -> Path:
+def whole_copy(pair: Path, tmp_path: Path) -> Path:
     """A copy of the bench and of its evidence."""
-    shutil.copytree(small, tmp_path / "small")
-    locations = tmp_path / "small" / "bench" / "locations.json"
-    locations.write_text(locations.read_text().replace(str(small), str(tmp_path / "small")))
-    return tmp_path / "small"
+    shutil.copytree(pair, tmp_path / "pair")
+    locations = tmp_path / "pair" / "bench" / "locations.json"
+    locations.write_text(locations.read_text().replace(str(pair), str(tmp_path / "pair")))
+    return tmp_path / "pair"
 
 
 PLACE = {"items": "item_id", "facts": "fact_id", "studies": "study_id"}
@@ -235,7 +241,8 @@ def measured_choice(row: Row) -> bool:
 
 YES_NO, CHOICE, NUMBER = of(form="yes_no"), of(form="choice", options=2), of(form="number")
 MARKS = of(task="marks", options=4)
-HEADLINE_CHOICE, FOUR = of(form="choice", stratum="headline"), of(form="choice", options=4)
+FOUR = of(form="choice", options=4)
+HEADLINE_YES_NO, HEADLINE_CHOICE = (of(form=form, stratum="headline") for form in ("yes_no", "choice"))
 
 ITEMS: Tampers = {
     "yes/no flipped": (YES_NO, flip),
@@ -282,22 +289,34 @@ ITEMS: Tampers = {
 
 
 TWINS: Tampers = {
-    "yes/no flipped": (of(form="yes_no", stratum="headline"), flip),
+    "yes/no flipped": (HEADLINE_YES_NO, flip),
     "option removed": (HEADLINE_CHOICE, remove_wrong_option),
-    "group": (of(form="yes_no", stratum="headline"), set_to("twin_group", "t0000000000000000")),
+    "group": (HEADLINE_YES_NO, set_to("twin_group", "t0000000000000000")),
     "twin made of a textbook question": (of(stratum="textbook", form="yes_no"), set_to("stratum", "headline")),
-    "twin put elsewhere": (of(stratum="headline", form="yes_no"), set_to("stratum", "untwinned")),
+    "twin put elsewhere": (HEADLINE_YES_NO, set_to("stratum", "untwinned")),
 }
 
 
-def test_every_changed_item_is_found(situs, copy) -> None:
-    found_by_name = found_at_once(situs, copy, "items", ITEMS)
+def test_every_changed_item_is_found(situs, larger_copy) -> None:
+    found_by_name = found_at_once(situs, larger_copy, "items", ITEMS)
     assert found_by_name == dict.fromkeys(ITEMS, True)
 
 
-@pytest.mark.parametrize("name", TWINS)
-def test_a_changed_twin_is_found(situs, copy, name) -> None:
-    assert found_at_once(situs, copy, "items", {name: TWINS[name]}) == {name: True}
+def test_every_changed_twin_is_found(situs, cohort, tmp_path) -> None:
+    """Each in a group of its own; any of the group may be named."""
+    copy = Path(shutil.copytree(cohort, tmp_path / "bench"))
+    rows, groups = rows_of(copy, "items"), {}
+    free = rows.copy()
+    for name, (pick, tamper) in TWINS.items():
+        row = next(row for row in free if pick(row))
+        group = row["twin_group"] or row["item_id"]
+        members = [one for one in free if group in (one["twin_group"], one["item_id"])]
+        groups[name] = {one["item_id"] for one in members}
+        free = [one for one in free if one not in members]
+        tamper(row)
+    write_rows(copy, "items", rows)
+    named = {error["where"] for error in found(situs, copy)}
+    assert {name: bool(named & members) for name, members in groups.items()} == dict.fromkeys(TWINS, True)
 
 
 def longer_derivation(row: Row) -> None:
@@ -323,8 +342,8 @@ FACTS: Tampers = {
 }
 
 
-def test_every_changed_fact_is_found(situs, copy) -> None:
-    assert found_at_once(situs, copy, "facts", FACTS) == dict.fromkeys(FACTS, True)
+def test_every_changed_fact_is_found(situs, larger_copy) -> None:
+    assert found_at_once(situs, larger_copy, "facts", FACTS) == dict.fromkeys(FACTS, True)
 
 
 def test_a_second_version_of_a_fact_is_found(situs, copy) -> None:
@@ -379,12 +398,12 @@ RECIPE = {
 
 
 @pytest.mark.parametrize("name", RECIPE)
-def test_a_changed_threshold_is_found(situs, copy, name) -> None:
+def test_a_changed_threshold_is_found(situs, larger_copy, name) -> None:
     """Where items rest on it: a threshold that is only made laxer leaves every stored answer true."""
-    recipe = json.loads((copy / "bench.json").read_text())["recipe"]
+    recipe = json.loads((larger_copy / "bench.json").read_text())["recipe"]
     recipe["truth"][name] = RECIPE[name]
-    refresh(copy, recipe=recipe)
-    assert found(situs, copy)
+    refresh(larger_copy, recipe=recipe)
+    assert found(situs, larger_copy)
 
 
 def test_a_changed_annotation_error_is_found(situs, copy) -> None:

@@ -51,7 +51,7 @@ def test_all_scores_of_the_oracle_are_one(made: Bench) -> None:
         assert all(truth == told for _, truth, told in row.grades)
 
 
-@pytest.mark.parametrize("name", ["random", "majority", "prior", "prior?boxes=5", "grid"])
+@pytest.mark.parametrize("name", ["random", "majority", "minority", "prior", "prior?boxes=5", "grid"])
 @pytest.mark.parametrize("profile", [None, "sgmri-gemini", "3dreasonknee-qwen"])
 def test_blind_rows_say_something_readable_for_every_form(made: Bench, name: str, profile: str | None) -> None:
     rows = judged(made, name, profile)
@@ -87,7 +87,7 @@ def test_the_table_has_every_row_and_metric(made: Bench) -> None:
     baseline = make_baseline(made, parse_spec("oracle"))
     rows = {item.item_id: AnswerRow(item.item_id, response=baseline.answer(item) or "") for item in made.items()}
     scores = score_rows(made, made.items, rows, gives=None)
-    assert set(scores.baselines) == {"random", "majority", "prior", "grid"}
+    assert set(scores.baselines) == {"random", "majority", "minority", "prior", "grid"}
     found = {entry.metric: entry.value for entry in scores.overall}
     for metric in (
         "box.f1-at-0.5@1",

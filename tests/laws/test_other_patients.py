@@ -223,7 +223,7 @@ def test_exact_balance_is_caught() -> None:
 
 def test_no_learner_of_other_patients_beats_chance_on_phantoms(cohort: Path) -> None:
     asked = asked_of(open_bench(cohort).items())
-    assert len(asked) > 60
+    assert len(asked) >= 50
     check_attackers(asked)
 
 

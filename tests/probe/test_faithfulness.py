@@ -157,7 +157,7 @@ def placed(phantoms: Bench) -> tuple[Item, StudyFacts, Viewing, list[FrameBox]]:
     item = next(
         i
         for i in phantoms.items()
-        if i.task == "comparison" and i.form == "choice" and "spleen" in {b.label for b in i.boxes}
+        if i.task in ("comparison", "extent", "volume") and "spleen" in {b.label for b in i.boxes}
     )
     own = [box for box in item.boxes if box.label == "spleen"]
     return item, StudyFacts(list(phantoms.facts(study_id=item.study_id))), shown, list(shown.boxes(item, own))

@@ -105,19 +105,19 @@ def test_groups_hold_the_items_they_name(bench: Bench) -> None:
     assert matrix.rows == (("kidney_lesion", 1.0, 1.0), ("liver", 1.0, 1.0))
 
 
-def test_sizes_and_spans_come_from_facts_and_boxes(cohort: Path) -> None:
+def test_sizes_and_spans_come_from_facts_and_boxes(small: Path) -> None:
     from situs.bench import open_bench
     from situs.score import facets_of
 
-    phantoms = open_bench(cohort)
+    phantoms = open_bench(small / "bench")
     facets = facets_of(phantoms, phantoms.items())
     asked = next(i for i in phantoms.items() if i.task == "volume" and i.form == "number")
     liver = asked.answer.value
     bucket = "1000 mL or more" if liver >= 1000 else "100 to 1000 mL" if liver >= 100 else "10 to 100 mL"
     assert facets[asked.item_id]["size"] == (bucket,)
-    spanned = next(i for i in phantoms.items() if i.parameters.get("ask") == "slices")
-    slices = spanned.answer.value
-    wanted = "65 slices or more" if slices > 64 else "17 to 64 slices" if slices > 16 else "5 to 16 slices"
+    spanned = next(i for i in phantoms.items() if i.form == "frames")
+    slices = len(spanned.answer.frames)
+    wanted = "17 to 64 slices" if slices > 16 else "5 to 16 slices" if slices > 4 else "1 to 4 slices"
     assert facets[spanned.item_id]["span"] == (wanted,)
 
 

@@ -67,7 +67,7 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
         result.error("content", "bench.json", "the tables are not the ones that were built", "rebuild the bench")
     locations = Locations.read(folder, data)
     items, facts = _Stream(bench.items(checked=False)), _Stream(bench.facts())
-    tally, arrangement = Tally(), Arrangement(bench.info.seed)
+    tally, arrangement = Tally(), Arrangement(bench.info.seed, bench.info.recipe.twins.fewest)
     boxes, reports = BoxEvidence(bench, locations), ReportEvidence(locations)
     grades = GradeEvidence(locations)
     for study in bench.studies():

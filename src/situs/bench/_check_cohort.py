@@ -47,9 +47,9 @@ class Arrangement:
     The order of options is not compared, so that a bench from which whole questions were dropped still passes.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, fewest: int) -> None:
         self._seed = seed
-        self._twins = Twins()
+        self._twins = Twins(fewest)
 
     def add(self, item: Item) -> None:
         """Note an item; its twins are looked at when all have been seen."""

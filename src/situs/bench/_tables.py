@@ -81,8 +81,15 @@ class TableWriter(Generic[R]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._flush()
-        self._writer.close()
+        try:
+            if error is None:
+                self._flush()
+            self._writer.close()
+        except OSError:
+            # Left open, it would try once more when it is collected, and print a traceback.
+            self._writer.is_open = False
+            if error is None:
+                raise
 
 
 def read_table(

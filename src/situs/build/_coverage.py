@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from situs.bench import SuspectStudy
 from situs.errors import Problem, Severity, SitusError
 from situs.volumes import StudySource
 
@@ -88,17 +89,26 @@ def _shown(folders: Sequence[Path]) -> str:
     return ", ".join(names) + (", …" if len(folders) > _FOLDERS_SHOWN else "")
 
 
-def nothing_asked(source: str, studies: int, not_asked: dict[str, int], problems: Iterable[Problem]) -> SitusError:
+def nothing_asked(
+    source: str,
+    studies: int,
+    not_asked: dict[str, int],
+    problems: Iterable[Problem],
+    doubted: Sequence[SuspectStudy] = (),
+) -> SitusError:
     """The error for a bench without a single question: the main reasons, and the cure of the first."""
     texts = [f"{count} × {reason}" for reason, count in sorted(not_asked.items(), key=lambda entry: -entry[1])]
     unnamed = sum(problem.code == "names" for problem in problems)
     fix = _FIXES.get(source, "check that the files hold what this command reads")
     if unnamed:
-        texts.insert(0, f"{unnamed} studies hold structures with names that no vocabulary knows")
+        texts.insert(0, f"structures with names that no vocabulary knows in {unnamed} of them")
         fix = "name the structures with --names MAP.csv; `situs list names` shows what is known"
-    elif texts and "in doubt" in texts[0]:
-        fix = "see what looks wrong with --json, and repair the study, or vouch for it with --trust STUDY"
+    elif doubted:
+        first = doubted[0]
+        texts.insert(0, f"{first.study_id} looks wrong: {first.problem}")
+        fix = f"repair the study, or vouch for it with --trust {first.study_id}"
     elif not texts:
         texts = ["they hold nothing that a question is known for"]
+    counted = "1 study" if studies == 1 else f"{studies} studies"
     why = "; ".join(texts[:_REASONS_SHOWN]) + ("; …" if len(texts) > _REASONS_SHOWN else "")
-    return SitusError(f"no question can be asked of {studies} studies: {why}", fix=fix)
+    return SitusError(f"no question can be asked of {counted}: {why}", fix=fix)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
@@ -88,9 +89,11 @@ class BenchWriter:
         self._source = source
         self._options = options
         self._terms = terms
-        self._studies = TableWriter(folder / "studies.parquet", StudyRecord)
-        self._facts = TableWriter(folder / "facts.parquet", Fact)
-        self._items = TableWriter(folder / "items.parquet", Item)
+        with ExitStack() as tables:
+            self._studies = tables.enter_context(TableWriter(folder / "studies.parquet", StudyRecord))
+            self._facts = tables.enter_context(TableWriter(folder / "facts.parquet", Fact))
+            self._items = tables.enter_context(TableWriter(folder / "items.parquet", Item))
+            self._tables = tables.pop_all()
         self._counts: dict[str, Counter[str]] = defaultdict(Counter)
         self._patients: set[str] = set()
         self._places: dict[str, Path] = {}
@@ -106,8 +109,7 @@ class BenchWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for table in (self._studies, self._facts, self._items):
-            table.__exit__(kind, error, trace)
+        self._tables.__exit__(kind, error, trace)
 
     def add(
         self,
@@ -153,7 +155,8 @@ class BenchWriter:
         A bench without a question is an error unless it `may_be_empty`, as one made from another bench.
         """
         if not self._items.count and not may_be_empty:
-            raise nothing_asked(self._source, self._studies.count, self._sorted("not_asked"), problems)
+            doubted = [suspect for suspect in self._suspects if suspect.doubt and not suspect.trusted]
+            raise nothing_asked(self._source, self._studies.count, self._sorted("not_asked"), problems, doubted)
         options = self._options
         counts = {
             "studies": self._studies.count,

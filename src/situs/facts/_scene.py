@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["scene_of"]
 
 _FEWEST_VOXELS = 200
-"""A mean CT number is taken of at least so many voxels."""
+"""CT numbers under a mask count if it has at least so many voxels."""
+_FAT_HU = -50.0
+"""Below lie fat (about -100 HU) and air; a severely fatty liver stays above."""
 _BESIDE_OWN_DISC = range(2, 11)
 """Ribs whose head lies at the disc above their vertebra; the others lie at the vertebra itself."""
 _HEAD_ABOVE = 0.4
@@ -32,10 +34,10 @@ _FAR = 0.6
 
 def scene_of(ledger: Ledger, image: NDArray[Any] | None) -> Scene:
     """The study in numbers; `image` is a CT on the labels' grid, if there is one."""
-    means = _mean_values(ledger, image) if image is not None else {}
+    tissues = _tissues(ledger, image) if image is not None else {}
     names = [name for name in ledger.structures if ledger.terms[name].kind not in ("lesion", "lesion_part")]
     return Scene(
-        {name: _sighting(ledger, name, means.get(name)) for name in names},
+        {name: _sighting(ledger, name, *tissues.get(name, (None, None))) for name in names},
         dict(ledger.terms),
         overlaps=_overlaps(ledger),
         bitten=_bitten(ledger),
@@ -51,14 +53,14 @@ def _geometry(ledger: Ledger) -> Geometry:
     return Geometry.BLANK if blank else Geometry.STATED
 
 
-def _sighting(ledger: Ledger, name: str, mean: float | None) -> Sighting:
+def _sighting(ledger: Ledger, name: str, mean: float | None, fat: float | None) -> Sighting:
     region, share = ledger.regions[name], None
     if ledger.midline is not None and ledger.side_basis != "undeclared":
         share = right_shares(region, ledger.midline, 0.0)[0] if _has_side(ledger, name) else None
     x, y, z = (float(v) for v in region.centroid_mm)
     a, b, c = (float(v) for v in ledger.main_region(name).box_mm.extent_mm)
     largest_part = region.component_voxels[0] / region.voxels
-    return Sighting(region.volume_ml, (x, y, z), (a, b, c), ledger.is_cut(name), share, largest_part, mean)
+    return Sighting(region.volume_ml, (x, y, z), (a, b, c), ledger.is_cut(name), share, largest_part, mean, fat)
 
 
 def _has_side(ledger: Ledger, name: str) -> bool:
@@ -66,8 +68,8 @@ def _has_side(ledger: Ledger, name: str) -> bool:
     return entry.naming is Naming.POSITIONAL or entry.expected_side is not None
 
 
-def _mean_values(ledger: Ledger, image: NDArray[Any]) -> dict[str, float]:
-    """Mean of the image under every mask, slice by slice so that a large scan needs no copy."""
+def _tissues(ledger: Ledger, image: NDArray[Any]) -> dict[str, tuple[float, float]]:
+    """Mean CT number and share of fat and air under every mask, slice by slice: a large scan needs no copy."""
     labels = ledger.regions.labels
     result = {}
     for number, layer in enumerate(labels.layers):
@@ -75,14 +77,16 @@ def _mean_values(ledger: Ledger, image: NDArray[Any]) -> dict[str, float]:
         if not values:
             continue
         length = max(values) + 1
-        sums, counts = np.zeros(length), np.zeros(length)
+        sums, counts, fat = np.zeros(length), np.zeros(length), np.zeros(length)
         for k in range(layer.shape[2]):
             flat = layer[:, :, k].ravel()
-            sums += np.bincount(flat, weights=image[:, :, k].ravel(), minlength=length)[:length]
+            hu = image[:, :, k].ravel()
+            sums += np.bincount(flat, weights=hu, minlength=length)[:length]
+            fat += np.bincount(flat[hu < _FAT_HU], minlength=length)[:length]
             counts += np.bincount(flat, minlength=length)[:length]
         for value, name in values.items():
             if counts[value] >= _FEWEST_VOXELS:
-                result[name] = float(sums[value] / counts[value])
+                result[name] = float(sums[value] / counts[value]), float(fat[value] / counts[value])
     return result
 
 

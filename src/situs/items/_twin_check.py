@@ -28,7 +28,9 @@ class _Twin(msgspec.Struct, frozen=True):
 class Twins:
     """Collects the twins of a bench; then tells which groups, or which answers, no drawing would have given."""
 
-    def __init__(self) -> None:
+    def __init__(self, fewest: int = 2) -> None:
+        """`fewest` is the recipe's: a question may be asked of one patient alone if it allows that."""
+        self._fewest = min(2, fewest)
         self._groups: dict[str, list[_Twin]] = defaultdict(list)
         self._alone: list[str] = []
 
@@ -53,7 +55,7 @@ class Twins:
                 yield first.item_id, "its twins differ in text, options, stratum or split"
             if len({twin.patient_id for twin in members}) != len(members):
                 yield first.item_id, "a patient occurs twice among its twins"
-            if len(members) < 2:
+            if len(members) < self._fewest:
                 yield first.item_id, "its twins are missing"
             kinds[first.text[0], first.text[1], first.offered] += members
         for (*_, offered), members in kinds.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from situs.anatomy._wholes import is_part
 from situs.anatomy.plausible._ranges import plausible_range
@@ -22,6 +22,11 @@ _ONE_PIECE = ("kidney_left", "kidney_right", "liver", "spleen", "urinary_bladder
 _IN_ONE_PIECE = 0.8
 _HU = {"bone": (75.0, 3000.0), "soft": (-90.0, 450.0), "brain": (-20.0, 150.0)}
 """Mean CT numbers under a mask: thinned bone and contrast-filled organs included."""
+_SEVERAL = 3
+"""So many wrong masks, if they are most, are those of another patient or place."""
+_WITHOUT_FAT = ("liver", "spleen", "kidney_left", "kidney_right", "aorta", "inferior_vena_cava")
+_FAT = 0.2
+"""Part of such a mask that may be fat or air: blurred rims and the fat of a kidney's sinus stay well below."""
 
 
 def overlaps(scene: Scene) -> Iterator[Suspicion]:
@@ -48,21 +53,41 @@ def scattered(scene: Scene) -> Iterator[Suspicion]:
 
 
 def tissues(scene: Scene) -> Iterator[Suspicion]:
-    """Masks under which a CT shows another tissue; of too many, all are in doubt."""
-    tested: list[str] = []
-    wrong: list[tuple[str, str]] = []
+    """Masks under which a CT shows another tissue; of too many, all are in doubt, lesions too."""
+    fatty = dict(_fatty(scene))
+    tested = {**fatty, **{name: text for name, text in _means(scene) if not fatty.get(name)}}
+    wrong = {name: text for name, text in tested.items() if text}
+    fix = "check that masks and image belong to the same patient and series"
+    if _mostly_wrong(fatty) or _mostly_wrong(tested):
+        text = f"the masks do not fit the image: {next(iter(wrong.values()))}, and {len(wrong) - 1} more"
+        yield Suspicion(Suspect.WRONG_TISSUE, tuple(scene.terms), text, fix, Doubt.STRUCTURE)
+        return
+    for name, text in wrong.items():
+        yield Suspicion(Suspect.WRONG_TISSUE, (name,), text, fix, Doubt.STRUCTURE)
+
+
+def _mostly_wrong(tested: Mapping[str, str]) -> bool:
+    wrong = sum(bool(text) for text in tested.values())
+    return wrong >= _SEVERAL and 2 * wrong > len(tested)
+
+
+def _fatty(scene: Scene) -> Iterator[tuple[str, str]]:
+    """Structures without fat, and what is wrong with each: nothing, or that its mask lies on fat."""
+    for name, seen in scene.sightings.items():
+        if scene.terms[name].canonical in _WITHOUT_FAT and seen.fat_share is not None:
+            wrong = seen.fat_share > _FAT
+            yield name, f"{seen.fat_share:.0%} of the mask of {name} lies on fat or air" if wrong else ""
+
+
+def _means(scene: Scene) -> Iterator[tuple[str, str]]:
+    """Structures of known tissue, and what is wrong with each: nothing, or the mean under its mask."""
     for name, seen in scene.sightings.items():
         known = plausible_range(scene.terms[name])
         if seen.mean_hu is None or known is None or not known.tissue:
             continue
-        tested.append(name)
         low, high = _HU[known.tissue]
-        if not low <= seen.mean_hu <= high:
-            wrong.append((name, f"{name} has a mean of {seen.mean_hu:.0f} HU, {known.tissue} has {low:g} to {high:g}"))
-    fix = "check that masks and image belong to the same patient and series"
-    if len(wrong) >= 3 and 2 * len(wrong) > len(tested):
-        text = f"the masks do not fit the image: {wrong[0][1]}, and {len(wrong) - 1} more"
-        yield Suspicion(Suspect.WRONG_TISSUE, tuple(scene.sightings), text, fix, Doubt.STRUCTURE)
-        return
-    for name, text in wrong:
-        yield Suspicion(Suspect.WRONG_TISSUE, (name,), text, fix, Doubt.STRUCTURE)
+        wrong = not low <= seen.mean_hu <= high
+        yield (
+            name,
+            f"{name} has a mean of {seen.mean_hu:.0f} HU, {known.tissue} has {low:g} to {high:g}" if wrong else "",
+        )

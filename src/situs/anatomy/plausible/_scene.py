@@ -94,6 +94,8 @@ class Sighting(msgspec.Struct, frozen=True):
     """Share of it in its largest connected part."""
     mean_hu: float | None = None
     """Mean of a CT under its mask."""
+    fat_share: float | None = None
+    """Share of its mask on which a CT shows fat or air."""
 
     @property
     def centre(self) -> NDArray[np.float64]:

@@ -68,13 +68,17 @@ def suspects(observed: Mapping[str, str], terms: Mapping[str, Term] | None = Non
         return [whole]
     singles = [n for n in expected if sides[n] is expected[n].mirrored]
     result = []
+    # One great vessel on the other side is a known variant; two that have changed places are misnamed.
+    vessels = [n for n in singles if _may_vary(entries[n])]
+    exchanged = len({expected[n] for n in vessels}) == 2
     for name in sorted(singles):
         partner = entries[name].partner
         if partner is not None and partner in singles:
             if name < partner:
                 result.append(_swapped_pair(name, partner))
         else:
-            result.append(_wrong_side(name, entries[name], sides[name]))
+            variant = name in vessels and not exchanged
+            result.append(_wrong_side(name, entries[name], sides[name], None if variant else Doubt.STRUCTURE))
     return result
 
 
@@ -130,13 +134,16 @@ def _swapped_pair(name: str, partner: str) -> Suspicion:
     )
 
 
-def _wrong_side(name: str, entry: Term, side: Side) -> Suspicion:
+def _may_vary(entry: Term) -> bool:
+    return entry.kind == "vessel" and entry.naming is not Naming.POSITIONAL
+
+
+def _wrong_side(name: str, entry: Term, side: Side, doubt: Doubt | None) -> Suspicion:
     if entry.naming is Naming.POSITIONAL:
         fix = "check its name and mask; a displaced or crossed organ is rare"
     else:
         fix = "check its mask, and whether this patient's anatomy is unusual"
     usual = f"is named {entry.side}" if entry.side is not None else f"normally lies {side.mirrored}"
-    doubt = None if entry.kind == "vessel" and entry.naming is not Naming.POSITIONAL else Doubt.STRUCTURE
     return Suspicion(Suspect.WRONG_SIDE, (name,), f"{name} {usual} but lies on the patient's {side}", fix, doubt)
 
 

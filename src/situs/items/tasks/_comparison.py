@@ -30,30 +30,32 @@ class Comparison:
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """The pairs, sets and sides that the table of relevance names."""
         known = by_canonical(s for s in subjects if s.term.ask_size)
-        for a, b in _present(known, compared("larger")):
+        for pair in _present(known, compared("larger")):
+            a, b = (subject.key for subject in pair)
             for beyond in ({}, BEYOND):
                 yield Question(
                     self.name,
                     "choice",
                     {"ask": "larger", "a": a, "b": b, "which": "larger", **beyond},
                     family=f"{a}|{b}",
-                    named_only=True,
+                    named_only=_normal(pair),
                     must_offer=beyond.get("or", ""),
                 )
         for several in _present(known, ranked()):
-            keys = "+".join(sorted(several))
+            keys = "+".join(sorted(subject.key for subject in several))
             for beyond in ({}, BEYOND):
                 yield Question(
                     self.name,
                     "choice",
                     {"ask": "rank", "of": keys, **beyond},
                     family=f"rank|{keys}",
-                    named_only=True,
+                    named_only=_normal(several),
                     must_offer=beyond.get("or", ""),
                 )
-        for a, b in _present(known, compared("ratio")):
-            pair = "|".join(sorted((a, b)))
-            yield Question(self.name, "number", {"ask": "ratio", "a": a, "b": b}, family=f"ratio|{pair}")
+        for first, second in _present(known, compared("ratio")):
+            a, b = first.key, second.key
+            keys = "|".join(sorted((a, b)))
+            yield Question(self.name, "number", {"ask": "ratio", "a": a, "b": b}, family=f"ratio|{keys}")
         for subject in subjects:
             entry = subject.term
             sided = entry.ask_size and entry.naming is Naming.POSITIONAL and entry.side is Side.LEFT
@@ -154,11 +156,16 @@ class Comparison:
         return _posed(ledger, order, text=text, answer=Choice(side), pool=pool, conclusion=conclusion, needs=_SIDED)
 
 
-def _present(known: Mapping[str, Subject], sets: Iterable[Sequence[str]]) -> Iterator[list[str]]:
-    """Keys of the sets of which the patient has every structure."""
+def _present(known: Mapping[str, Subject], sets: Iterable[Sequence[str]]) -> Iterator[list[Subject]]:
+    """The sets of which the patient has every structure."""
     for names in sets:
         if all(name in known for name in names):
-            yield [known[name].key for name in names]
+            yield [known[name] for name in names]
+
+
+def _normal(structures: Iterable[Subject]) -> bool:
+    """Only of these may a textbook know the answer: the parts of a tumour differ from patient to patient."""
+    return not any(subject.term.is_pathology for subject in structures)
 
 
 def _cannot_tell(
