@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from situs.build._adapter_check import _ability
+
 DOCS = Path(__file__).parents[2] / "docs" / "plugins.md"
 SMALL = """
 name = "small"
@@ -85,7 +87,7 @@ def test_a_flipped_axis_is_called_reversed_and_fails(example, situs) -> None:
 def test_a_blind_adapter_stays_inside_chance(example, situs) -> None:
     """Always the first letter: right as often as a coin, since options and answers are balanced."""
     ran = situs("adapter-check", "plugin:wrong:Blind", "--profile", "small.toml", "--trials", 12, "--json")
-    assert set(verdicts(ran).values()) == {"does not see"}
+    assert set(verdicts(ran).values()) <= {"does not see", "cannot be told"}
     assert ran.code == 1
 
 
@@ -100,3 +102,21 @@ def test_what_the_profile_does_not_tell_is_not_asked_of_the_adapter(example, sit
         "slice_order": "sees",
     }
     assert ran.code == 0
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "verdict"),
+    [
+        (20, 0, "sees"),
+        (18, 2, "sees"),
+        (10, 10, "does not see"),
+        (12, 8, "does not see"),  # P(at most 12 of 20 at 0.8) = 0.032
+        (13, 7, "cannot be told"),  # P(at most 13 of 20 at 0.8) = 0.087
+        (7, 13, "cannot be told"),
+        (2, 18, "reversed"),
+        (3, 0, "cannot be told"),
+        (0, 0, "cannot be told"),
+    ],
+)
+def test_what_neither_proves_sight_nor_excludes_it_cannot_be_told(right: int, wrong: int, verdict: str) -> None:
+    assert _ability("left_right", right, wrong, 20 - right - wrong, given=True).verdict == verdict

@@ -108,6 +108,24 @@ def test_as_many_are_asked_as_have_the_rarest_answer():
     assert Counter(placement.stratum for placement in placed.values()) == {"headline": 7, "untwinned": 1}
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_options_come_before_numbers_of_the_same_thing(seed):
+    """The headline's accuracy is over questions with options: a number must not use its patients up."""
+    found = []
+    for patient in range(12):
+        common = {"study_id": f"s{patient}", "patient_id": f"p{patient}", "task": "volume", "family": "volume|spleen"}
+        common |= {"primary": True, "named_only": False, "textbook": False}
+        asked = {"form": "number", "text": "What is its volume?", "key": None, "pool": ()}
+        found.append(Outline(f"n{patient}", **common, **asked))
+        for limit in (2, 6, 10):
+            asked = {"form": "yes_no", "text": f"Larger than {limit}?", "pool": ("yes", "no")}
+            found.append(Outline(f"i{patient}-{limit}", **common, **asked, key="yes" if patient >= limit else "no"))
+    headline = [item for item, placed in arrange(found, seed).items() if placed.stratum == "headline"]
+    # Six patients on either side of the middle limit give six slots; no other limit gives the fewest that are needed.
+    assert len(headline) == 6
+    assert all(item.endswith("-6") for item in headline)
+
+
 def test_controls_are_never_in_the_headline(outlines):
     for entry, _ in placed_in(outlines, arrange(outlines, seed=3), "headline"):
         assert not entry.textbook

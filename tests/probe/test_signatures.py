@@ -14,13 +14,13 @@ from forms import FRAMES, write_bench
 from situs.bench import Bench, open_bench
 from situs.items import Choice, Frames, Item, Number, YesNo, letter_of
 from situs.probe import Budget, Cause, budget_of
-from situs.probe._answers import Answered, Answers
-from situs.probe._diagnosis import prior_agreement
-from situs.probe._signatures import _upper_tail
+from situs.probe._answers import Answered
+from situs.probe._signatures import upper_tail
 from situs.probe._signatures_closed import exchanged
 from situs.probe._signatures_numbers import chance_in, holds, windows_of
+from situs.probe.diagnosis.evidence import ALL_ITEMS, prior_evidence
 from situs.profiles import Profile
-from situs.run import NATIVE, AnswerRow, Spec, Viewing, make_baseline
+from situs.run import NATIVE, AnswerRow, Prior, Spec, Viewing, make_baseline
 from situs.score import judge
 from situs.space import Axis, FrameBox
 
@@ -310,13 +310,14 @@ def test_tail_of_equal_chances_is_binomial() -> None:
     import numpy as np
 
     for seen in (0, 3, 10):
-        assert _upper_tail(np.full(20, 0.3), seen) == pytest.approx(binom.sf(seen - 1, 20, 0.3), abs=1e-12)
+        assert upper_tail(np.full(20, 0.3), seen) == pytest.approx(binom.sf(seen - 1, 20, 0.3), abs=1e-12)
 
 
 @pytest.mark.sweep
 def test_a_fixed_opinion_on_each_text_is_not_the_prior(phantoms: Bench) -> None:
     """However many patients a text is asked of: at a level of 2.5 %, more than 5 of 40 have a chance under 0.001."""
-    shown, profile = Viewing(phantoms), NATIVE
+    shown = Viewing(phantoms)
+    prior = Prior(phantoms, Spec("prior"), shown)
     found = 0
     for salt in range(40):
         answers = {}
@@ -328,6 +329,5 @@ def test_a_fixed_opinion_on_each_text_is_not_the_prior(phantoms: Bench) -> None:
                     said = letter_of(item, sorted(o.value for o in item.options)[int(draw * len(item.options))])
                 row = AnswerRow(item.item_id, response=said)
                 answers[item.item_id] = Answered(item, row, judge(item, row, None, shown=shown))
-        agreement = prior_agreement(phantoms, Answers(answers, shown, {}), profile)
-        found += agreement.ci95 is not None and agreement.ci95[0] > 0
+        found += prior_evidence(answers.values(), prior.left_open)[ALL_ITEMS].p < 0.025
     assert found <= 5

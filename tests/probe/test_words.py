@@ -99,13 +99,13 @@ def test_a_letter_is_another_answer_where_the_options_were_turned() -> None:
     items = [asked(f"i{n}", f"p{n}") for n in range(3)]
     turned = [item for item in rotated(items) if item.item_id.endswith(".1")]
 
-    def kept(say) -> list[bool]:
+    def same(say) -> list[bool]:
         rows = compared(answers(items, say), answers(turned, say), None, lambda name: f"{name}~rotations.1")
-        return [row.kept_old for row in rows]
+        return [row.same_answer for row in rows]
 
-    assert kept(lambda item: "A") == [False] * 3
-    assert kept(lambda item: "right") == [True] * 3
-    assert kept(lambda item: "hm") == [True] * 3
+    assert same(lambda item: "A") == [False] * 3
+    assert same(lambda item: "right") == [True] * 3
+    assert same(lambda item: "hm") == [True] * 3
 
 
 def test_yes_bias_is_said_minus_right() -> None:

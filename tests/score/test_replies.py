@@ -81,7 +81,7 @@ def written(name):
             pairs = [option.split("=", 1) for option in rest[0].split(" ; ")] if rest and form != "grades" else []
             options = [Option(letter.strip(), words.strip()) for letter, words in pairs]
             names = [name.strip() for name in question.split(",")] if form == "grades" else []
-            question = rest[0] if form == "grades" else question
+            question = rest[0].replace("\\n", "\n") if form == "grades" else question
             continue
         reply, _, text = line.rpartition(" => ")
         loose = text.endswith("?")
@@ -106,7 +106,7 @@ def rates(rows):
     return read_right / meant, misread / total, wrong
 
 
-@pytest.mark.parametrize("name", ["written.txt", "held_out.txt"])
+@pytest.mark.parametrize("name", ["written.txt", "held_out.txt", "third.txt", "fourth.txt"])
 def test_lists_of_replies(name):
     share, misread, wrong = rates(written(name))
     assert share >= LEAST_READ, wrong

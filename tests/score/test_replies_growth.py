@@ -35,7 +35,10 @@ READERS = {
     "sgmri": sgmri.parse_boxes,
     "thinking": lambda text: without_spans(text, "<think>", "</think>"),
 }
-SEEDS = ["[", '{"a":', "<think>", "<bbx>[", "Frame 1 ", "1 mm ", "A: no\n", "not A ", "no. ", '"', "wait A "]
+SEEDS = [
+    "[", '{"a":', "<think>", "<bbx>[", "Frame 1 ", "1 mm ", "A: no\n", "not A ", "no. ", '"', "wait A ",
+    "one hundred and ", "between 1 and ", "3 = ", "size: 1, ", "| A ", "A or ", "yes, but no ", "(",
+]  # fmt: skip
 
 
 def calls(reader, text: str) -> int:
@@ -56,14 +59,14 @@ def calls(reader, text: str) -> int:
     return count
 
 
-@pytest.mark.sweep
 @pytest.mark.parametrize("name", READERS)
 def test_four_times_the_text_is_about_four_times_the_work(name):
-    """The square would be sixteen times; the caps on claims may add some work of their own below them."""
+    """The square would be sixteen times; some thousand lines are the same for every reply."""
     for seed in SEEDS:
-        small = calls(READERS[name], seed * 50)
-        large = calls(READERS[name], seed * 200)
-        assert large <= 8 * small + 20_000, seed
+        READERS[name](seed * 240)  # patterns are compiled once
+        small = calls(READERS[name], seed * 60)
+        large = calls(READERS[name], seed * 240)
+        assert large <= 6 * small + 2_000, (seed, small, large)
 
 
 @pytest.mark.parametrize("name", ["json", "sgmri", "thinking"])
@@ -71,6 +74,11 @@ def test_four_times_the_text_is_about_four_times_the_work(name):
 def test_long_hostile_replies_end(name, seed):
     """With a cost of the square and more, 40 kB would not end within the test run."""
     READERS[name](seed * (40_000 // len(seed)))
+
+
+def test_long_grades_without_a_grade_end():
+    """A pattern that looks for a hedge in all of a clause from each of its letters costs the square."""
+    assert isinstance(READERS["grades"]("one hundred and " * 2_500), Unparsed)
 
 
 def test_a_reply_beyond_the_limit_is_not_read_and_says_so():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,10 @@ from situs.score import Parsed, binomial_interval_999, parse_choice
 __all__ = ["Ability", "AdapterReport", "check_adapter"]
 
 
+_SEES_OFTEN = 0.8
+_RARE = 0.05
+
+
 class Ability(msgspec.Struct, frozen=True):
     """What was found of one ability."""
 
@@ -31,7 +36,11 @@ class Ability(msgspec.Struct, frozen=True):
     chance: tuple[int, int]
     """How many of the answers that were read a coin gets right, 99.9 times in 100 (exact, two-sided)."""
     verdict: str
-    """`sees`, `reversed` (wrong more often than chance), `does not see`, or `not given` by the profile."""
+    """`sees`, `reversed` (wrong more often than chance), `does not see`, `cannot be told`, or `not given`.
+
+    `does not see` needs proof, too: so few right answers are rare (5 %) in a reader who sees in four of five trials,
+    and so few wrong ones in a reader for whom all is reversed. Between the two it cannot be told.
+    """
 
 
 class AdapterReport(msgspec.Struct, frozen=True):
@@ -96,6 +105,14 @@ def _ability(name: str, right: int, wrong: int, unread: int, *, given: bool) -> 
         verdict = "sees"
     elif right < low:
         verdict = "reversed"
-    else:
+    elif _rare_if_seen(right, read) and _rare_if_seen(wrong, read):
         verdict = "does not see"
+    else:
+        verdict = "cannot be told"
     return Ability(name, right, wrong, unread, (low, high), verdict)
+
+
+def _rare_if_seen(hits: int, trials: int) -> bool:
+    """Whether at most so many hits are rare for a reader who hits in four of five trials (exact binomial tail)."""
+    tail = sum(math.comb(trials, k) * _SEES_OFTEN**k * (1 - _SEES_OFTEN) ** (trials - k) for k in range(hits + 1))
+    return trials > 0 and tail < _RARE

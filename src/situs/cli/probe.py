@@ -14,7 +14,8 @@ from situs.cli._numbers import STRATUM_HELP
 from situs.cli._output import echo, json_option, out_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
-    from situs.probe import ProbeResult, ProbeRow
+    from situs.probe import Diagnosis, Effect, Gain, ProbeResult, ProbeRow, SightGain
+    from situs.score import ShortcutGain
 
 
 @click.command("probe")
@@ -53,8 +54,8 @@ def command(
     """Tell whether a model looks at the scan: ask it again with the picture withheld, changed or exchanged.
 
     Every run is an ordinary run folder under --out, which situs score, compare and report read. The run on the bench
-    as it is (original) and the text-only run are always made. --max-cost and --max-tokens-total hold for all runs of
-    one call together. Exit code 1: a run stopped early; 130: interrupted; the same command goes on.
+    as it is (original) and two without pictures (text, silent) are always made. --max-cost and --max-tokens-total hold
+    for all runs of one call together. Exit code 1: a run stopped early; 130: interrupted; the same command goes on.
     """
     from situs.bench import open_bench
     from situs.cli._asker import Asker, BaselineAsker
@@ -108,22 +109,7 @@ def _print(result: ProbeResult) -> None:
         [name, _share(row.value), _interval(row.ci95), f"{row.n:,}"] for name, row in result.shortcuts.items()
     ]
     print_table(f"Without looking: {result.sight_gain.items}", ["row", "right", "95 %", "items"], rows_blind)
-    gain = result.sight_gain
-    best = gain.over_best_shortcut
-    lines = [
-        ["sight gain (minus own text-only run)", _signed(gain.value), _interval(gain.ci95), f"{gain.n:,}"],
-        [
-            "… refusals as guesses",
-            _signed(gain.with_chance_credit.value),
-            _interval(gain.with_chance_credit.ci95),
-            f"{gain.with_chance_credit.n:,}",
-        ],
-        [f"gain over the best shortcut ({best.best})", _signed(best.value), _interval(best.ci95), f"{best.n:,}"],
-    ]
-    if gain.volume_gain is not None:
-        volume = gain.volume_gain
-        lines.append(["volume gain (minus one slice)", _signed(volume.value), _interval(volume.ci95), f"{volume.n:,}"])
-    print_table(f"How much is sight: {gain.items}", ["gain", "value", "95 %", "items"], lines, gain.note)
+    _print_gains(result.sight_gain)
     print_any(budget_table(result.signatures))
     if result.rotations is not None and result.rotations.n:
         turned = result.rotations
@@ -131,12 +117,66 @@ def _print(result: ProbeResult) -> None:
             f"rotations: {turned.n:,} questions, right in all {_share(turned.all_right)}, on average "
             f"{_share(turned.mean)}, same answer {_share(turned.same_answer)}, letter bias {_share(turned.letter_bias)}"
         )
+    if result.yes_bias is not None:
+        yes = result.yes_bias
+        echo(
+            f"yes/no questions: yes said {yes.said:.3f}, right {yes.right:.3f}, bias {_signed(yes.value)} "
+            f"({_signed_interval(yes.ci95)}; {yes.n:,} items)"
+        )
     if result.wordings is not None and result.wordings.band is not None:
         low, high = result.wordings.band
         echo(f"wordings: accuracy {low:.3f} to {high:.3f}, same answer {_share(result.wordings.same_answer)}")
-    echo(f"\nDiagnosis: {result.diagnosis.summary}")
-    for finding, one in result.diagnosis.findings.items():
-        echo(f"  {finding.replace('_', ' ')}: {one.verdict}: {one.words}")
+    _print_diagnosis(result.diagnosis)
+
+
+def _print_gains(gain: SightGain) -> None:
+    best, credited, volume = gain.over_best_shortcut, gain.with_chance_credit, gain.volume_gain
+    rows = [
+        [f"sight gain (minus its run without pictures, {gain.against})", *_gain_cells(gain)],
+        ["… refusals and unread replies as guesses; this decides", *_gain_cells(credited)],
+        [f"gain over the best shortcut ({best.best})", *_gain_cells(best)],
+    ]
+    if volume is not None:
+        rows.append(["volume gain (minus one slice)", *_gain_cells(volume)])
+    columns = ["gain", "value", "95 %", "items", "patients"]
+    print_table(f"How much is sight: {gain.items}", columns, rows, gain.note)
+    echo(f"without pictures: {_share(gain.text)} right when told so (text), {_share(gain.silent)} when not (silent)")
+    mirage = gain.mirage
+    if mirage.rate is not None:
+        rests = f"{_interval(mirage.ci95)}; {mirage.n:,} replies, {mirage.patients:,} patients"
+        echo(f"mirage rate: {mirage.rate:.3f} of the silent replies describe a picture ({rests})")
+
+
+def _gain_cells(gain: SightGain | Gain | ShortcutGain) -> list[str]:
+    return [_signed(gain.value), _signed_interval(gain.ci95), f"{gain.n:,}", f"{gain.patients:,}"]
+
+
+def _print_diagnosis(diagnosis: Diagnosis) -> None:
+    if diagnosis.groups:
+        rows = [
+            [
+                name,
+                group.verdict,
+                *(cell for one in (group.gain, group.own_picture) for cell in _effect_cells(one)),
+                f"{group.gain.n:,}",
+                f"{group.gain.patients:,}",
+            ]
+            for name, group in diagnosis.groups.items()
+        ]
+        columns = ["group", "sight", "gain", "95 %", "own picture", "95 %", "items", "patients"]
+        note = "own picture: right minus right if its answers were dealt out among patients asked the same question"
+        print_table("Sight by group of tasks", columns, rows, note)
+    echo(f"\nDiagnosis: {diagnosis.summary}")
+    echo(f"  (decided on: {diagnosis.items})")
+    if diagnosis.detectable is not None:
+        echo(f"  (a sight gain of {diagnosis.detectable:.3f} would be shown in four of five such benches)")
+    for name, finding in diagnosis.findings.items():
+        verdict = "cannot be told" if finding.verdict == "unclear" else finding.verdict
+        echo(f"  {name.replace('_', ' ')}: {verdict}: {finding.words}")
+
+
+def _effect_cells(effect: Effect) -> list[str]:
+    return [_signed(effect.value), _signed_interval(effect.ci95)]
 
 
 def _print_rows(title: str, rows: dict[str, ProbeRow]) -> None:
@@ -144,19 +184,30 @@ def _print_rows(title: str, rows: dict[str, ProbeRow]) -> None:
     for name, row in rows.items():
         table.append(_cells(name, row))
         table += [_cells(f"  {group}", own) for group, own in row.groups.items()]
-    columns = ["probe", "original", "changed", "95 %", "both", "followed", "kept old", "neither", "“flipped”", "items"]
-    print_table(title, columns, table)
+    columns = ["probe", "original", "changed", "95 %", "both", "same", "“flipped”", "items", "patients"]
+    followed = any(row.n_changed for row in rows.values())
+    if followed:
+        columns += ["followed", "kept old", "neither", "of items", "of patients"]
+    width = len(columns)
+    note = ""
+    if followed:
+        note = "followed, kept old, neither: of the items right before whose right answer changes"
+    print_table(title, columns, [cells[:width] for cells in table], note)
 
 
 def _cells(name: str, row: ProbeRow) -> list[str]:
-    shares = (row.both_right, row.followed, row.kept_old, row.neither, row.looks_flipped)
+    shares = (row.followed, row.kept_old, row.neither)
     return [
         name,
         _share(row.original),
         _share(row.changed),
         _interval(row.ci95),
-        *(_share(share) for share in shares),
+        *(_share(share) for share in (row.both_right, row.same_answer, row.looks_flipped)),
         f"{row.n:,}",
+        f"{row.patients:,}",
+        *(_share(share) for share in shares),
+        f"{row.n_followed:,}",
+        f"{row.patients_followed:,}",
     ]
 
 
@@ -170,3 +221,7 @@ def _signed(value: float | None) -> str:
 
 def _interval(interval: tuple[float, float] | None) -> str:
     return "none" if interval is None else f"{interval[0]:.3f} to {interval[1]:.3f}"
+
+
+def _signed_interval(interval: tuple[float, float] | None) -> str:
+    return "none" if interval is None else f"{interval[0]:+.3f} to {interval[1]:+.3f}"

@@ -5,20 +5,21 @@ from situs.probe._catalogue import GROUPS, PROBES, Probe, choose_probes
 from situs.probe._causes import Cause, Suspicion
 from situs.probe._changed_bench import ChangedVolumes, OutcomeRow, Outcomes, changed_bench, outcomes_of
 from situs.probe._changes import CHANGES, changed, stored_otherwise
-from situs.probe._diagnosis import FINDINGS, Diagnosis, Finding
 from situs.probe._edits import Lesion, copied, lesion_parts, moved, painted_out, sham
 from situs.probe._faithfulness import Faithfulness, FaithfulnessCell, StepKind, faithfulness, faithfulness_of
 from situs.probe._flipped import looks_flipped
 from situs.probe._made import check_made, source_of_made, volumes_of
+from situs.probe._mirage import Mirage, describes_a_picture
 from situs.probe._outcome import Derived, derive
 from situs.probe._patient import Patient, load_patient
 from situs.probe._reflections import mirrored, reflected
-from situs.probe._sight_gain import SightGain
+from situs.probe._sight_gain import Gain, SightGain
 from situs.probe._signatures import Budget, BudgetRow, WrongAnswer, budget_of, signatures
 from situs.probe._steps import Statement, StudyFacts, statements
 from situs.probe._suite import Ask, ProbeResult, Stopped, diagnosis_beside, probe
 from situs.probe._table import ProbeRow
 from situs.probe._tables import budget_table, faithfulness_tables
+from situs.probe.diagnosis import FINDINGS, Diagnosis, Effect, Finding, GroupSight
 
 __all__ = [
     "CHANGES",
@@ -33,10 +34,14 @@ __all__ = [
     "ChangedVolumes",
     "Derived",
     "Diagnosis",
+    "Effect",
     "Faithfulness",
     "FaithfulnessCell",
     "Finding",
+    "Gain",
+    "GroupSight",
     "Lesion",
+    "Mirage",
     "OutcomeRow",
     "Outcomes",
     "Patient",
@@ -58,6 +63,7 @@ __all__ = [
     "choose_probes",
     "copied",
     "derive",
+    "describes_a_picture",
     "diagnosis_beside",
     "faithfulness",
     "faithfulness_of",

@@ -13,6 +13,8 @@ from situs.score import Scored, judge
 
 __all__ = ["Answered", "Answers", "read_answers", "said_by"]
 
+_UNANSWERED = ("refused", "unparsed")
+
 
 class Answered(msgspec.Struct, frozen=True):
     """One item with its answer and what became of it."""
@@ -30,6 +32,16 @@ class Answered(msgspec.Struct, frozen=True):
     def counts(self) -> bool:
         """Whether it is inside accuracy: answerable, and judged by rule."""
         return self.scored.outcome.state not in ("not answerable", "unjudged")
+
+    @property
+    def credit(self) -> float:
+        """1 if right, else 0; a reply that declines or cannot be read counts as a uniform guess would.
+
+        Gains are decided with it: else whoever declines without pictures would gain by guessing with them.
+        """
+        if self.scored.outcome.state in _UNANSWERED and self.scored.chance is not None:
+            return self.scored.chance
+        return float(self.right)
 
 
 class Answers:

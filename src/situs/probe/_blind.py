@@ -15,7 +15,18 @@ from situs.items import Box, Item
 from situs.profiles import Frame, Image, Layout, Marks, Presenter, Profile, VolumeInput, drawn_on, encode, marks_on
 from situs.space import FrameBox, Grid, IndexPoints, WorldBox, WorldPoints
 
-__all__ = ["FORCED", "Blank", "Hidden", "KeptHidden", "Noise", "OneSlice", "OtherPatient", "Shuffled", "WordsOnly"]
+__all__ = [
+    "FORCED",
+    "Blank",
+    "Hidden",
+    "KeptHidden",
+    "Noise",
+    "OneSlice",
+    "OtherPatient",
+    "Shuffled",
+    "Silent",
+    "WordsOnly",
+]
 
 FORCED = "No pictures can be shown this time. Answer all the same, in the form asked for, with what is most likely."
 """Said after the prompt of a run without pictures, so that declining is no way out."""
@@ -54,6 +65,14 @@ class WordsOnly(KeptHidden):
         """Words."""
         prompt = f"{self._presenter.prompt(item)}\n{FORCED}"
         return _Shown((), prompt, self._presenter.volume(item))
+
+
+class Silent(KeptHidden):
+    """The prompt as it is, without its pictures. No pixel is read."""
+
+    def present(self, item: Item) -> _Shown:
+        """Words, and none about what is missing."""
+        return _Shown((), self._presenter.prompt(item), self._presenter.volume(item))
 
 
 class OneSlice(KeptHidden):

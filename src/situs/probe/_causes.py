@@ -26,6 +26,8 @@ class Cause(StrEnum):
     """Right if the numbers are taken in another order (width and height for the far corner, y before x)."""
     OFF_BY_ONE = "off_by_one"
     """Right one picture further on or back: counted from another first number."""
+    OFF_BY_TWO = "off_by_two"
+    """Right two pictures further on or back."""
     MIRRORED = "mirrored"
     """Right with left and right exchanged."""
     UP_DOWN = "up_down"
@@ -60,3 +62,7 @@ class Exposure(msgspec.Struct, frozen=True):
     seen: bool
     expected: float
     """How likely chance alone would have shown it."""
+    text: str = ""
+    """The question."""
+    elsewhere: float | None = None
+    """Of numbers: how often the same number would show it in other patients who were asked the same question."""

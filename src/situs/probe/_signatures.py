@@ -10,17 +10,19 @@ often than chance explains:
 - Numbers: how densely the run's own wrong numbers lie beside the window in which a slip lands.
 - Frames and boxes: the same answer at other places.
 
-The p value is the larger of two: the exact upper tail for independent answers, and the exchange of signs patient by
-patient, which holds where a patient's answers share a fate. It is corrected after Holm over the causes.
+The p value is the larger of two: the exact upper tail for independent answers, and the test over patients, which
+holds where a patient's answers share a fate. Numbers need more: who says one number per question whatever is shown
+has as many opinions as there are questions, not patients. There the cause must also show over questions, or in the
+patient's own windows more often than in those of others who were asked the same. Corrected after Holm over the causes.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -28,6 +30,7 @@ import numpy as np
 from situs.bench import Bench
 from situs.facts import Fact
 from situs.items import Boxes, Choice, Frames, Item, Number, YesNo
+from situs.probe._answers import Answered
 from situs.probe._causes import STATES, Cause, Exposure, Suspicion
 from situs.probe._signatures_closed import closed_tests, wrong_values
 from situs.probe._signatures_numbers import Windows, chance_in, holds, windows_of
@@ -37,7 +40,17 @@ from situs.run import AnswerRow, Prior, Spec, Viewing, items_of, open_run, read_
 from situs.score import Reading, cluster_of, holm, judge, paired_difference, readings
 from situs.space import Grid
 
-__all__ = ["Budget", "BudgetRow", "WrongAnswer", "budget_of", "signatures"]
+__all__ = [
+    "Budget",
+    "BudgetRow",
+    "ExpectsAnswers",
+    "StudyFactsById",
+    "WrongAnswer",
+    "budget_from",
+    "budget_of",
+    "signatures",
+    "upper_tail",
+]
 
 _TOO_FEW = 10
 """Under so many patients nothing is tested."""
@@ -75,6 +88,8 @@ class BudgetRow(msgspec.Struct, frozen=True):
     p_holm: float | None = None
     beyond_chance: bool | None = None
     """None where it was not tested."""
+    patients: int = 0
+    """Patients that `could` rests on."""
 
 
 class Budget(msgspec.Struct, frozen=True):
@@ -88,15 +103,24 @@ class Budget(msgspec.Struct, frozen=True):
     warnings: list[str] = []
 
 
+class _NumberCase(NamedTuple):
+    """A wrong number, and where a cause would have put it."""
+
+    item_id: str
+    cluster: str
+    text: str
+    truth: Number
+    windows: Windows
+    stated: float
+
+
 @dataclass(slots=True)
 class _Found:
     """What is gathered while going through the answers."""
 
     suspicions: dict[str, dict[Cause, float | None]] = field(default_factory=lambda: defaultdict(dict))
     exposures: list[Exposure] = field(default_factory=list)
-    numbers: dict[Cause, list[tuple[str, str, Number, Windows, float]]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
+    numbers: dict[Cause, list[_NumberCase]] = field(default_factory=lambda: defaultdict(list))
 
 
 def signatures(bench: Path | None, run: Path) -> Budget:
@@ -116,12 +140,42 @@ def budget_of(
 ) -> Budget:
     """The error budget of answers to items of a bench."""
     shown, prior = Viewing(bench, profile), Prior(bench, Spec("prior"), Viewing(bench, profile))
-    facts = _Facts(bench)
+    gives = None if profile is None else profile.gives
+
+    def answered() -> Iterator[Answered]:
+        for item in items:
+            row = rows.get(item.item_id)
+            scored = judge(item, row, gives, shown=shown, hidden=(hidden or {}).get(item.item_id, ()))
+            yield Answered(item, row, scored)
+
+    return budget_from(answered(), StudyFactsById(bench), shown, prior)
+
+
+class ExpectsAnswers(Protocol):
+    """What is known of a question from other patients."""
+
+    def left_open(self, item: Item) -> list[str]:
+        """The answers that other patients leave open."""
+
+    def number(self, item: Item) -> float | None:
+        """The number that other patients suggest."""
+
+    def answer(self, item: Item) -> str | None:
+        """What they suggest, in words."""
+
+
+class FactsOfItems(Protocol):
+    """Where the facts of an item are found."""
+
+    def of(self, item: Item) -> dict[str, Fact]:
+        """The item's own facts by id."""
+
+
+def budget_from(answered: Iterable[Answered], facts: FactsOfItems, shown: Viewing, prior: ExpectsAnswers) -> Budget:
+    """The error budget of scored answers."""
     found, counted, wrong = _Found(), 0, 0
-    for item in items:
-        row = rows.get(item.item_id)
-        gives = None if profile is None else profile.gives
-        scored = judge(item, row, gives, shown=shown, hidden=(hidden or {}).get(item.item_id, ()))
+    for one in answered:
+        item, row, scored = one.item, one.row, one.scored
         if scored.outcome.right is None or scored.outcome.state == "unjudged":
             continue
         counted += 1
@@ -137,7 +191,7 @@ def budget_of(
     return Budget(counted, wrong, _rows(found), _answers(found), _warnings(found))
 
 
-class _Facts:
+class StudyFactsById:
     """The facts of one study at a time, as items come study by study."""
 
     def __init__(self, bench: Bench) -> None:
@@ -155,7 +209,9 @@ class _Facts:
         return {name: self._held[name] for name in item.fact_ids if name in self._held}
 
 
-def _look(item: Item, reading: Reading, facts: Mapping[str, Fact], shown: Viewing, prior: Prior, found: _Found) -> None:
+def _look(
+    item: Item, reading: Reading, facts: Mapping[str, Fact], shown: Viewing, prior: ExpectsAnswers, found: _Found
+) -> None:
     """Gather the causes of one part of an answer."""
     if reading.part.state != "answered":
         found.suspicions[item.item_id][Cause(reading.part.state)] = None
@@ -175,7 +231,7 @@ def _look(item: Item, reading: Reading, facts: Mapping[str, Fact], shown: Viewin
             return
 
 
-def _look_closed(item: Item, reading: Reading, facts: Mapping[str, Fact], prior: Prior, found: _Found) -> None:
+def _look_closed(item: Item, reading: Reading, facts: Mapping[str, Fact], prior: ExpectsAnswers, found: _Found) -> None:
     said = reading.said if isinstance(reading.truth, Choice) else ("yes" if reading.said else "no")
     others = wrong_values(item, reading.truth)
     cluster = cluster_of(item)
@@ -191,7 +247,7 @@ def _look_closed(item: Item, reading: Reading, facts: Mapping[str, Fact], prior:
             found.exposures.append(Exposure(cause, cluster, seen, share))
 
 
-def _look_number(item: Item, reading: Reading, shown: Viewing, prior: Prior, found: _Found) -> None:
+def _look_number(item: Item, reading: Reading, shown: Viewing, prior: ExpectsAnswers, found: _Found) -> None:
     assert isinstance(reading.truth, Number)
     said = float(reading.said)
     if "unit_missing" in reading.part.flags:
@@ -201,7 +257,8 @@ def _look_number(item: Item, reading: Reading, shown: Viewing, prior: Prior, fou
     lengths, volumes = _spacings(item, shown)
     windows = windows_of(reading.truth, lengths, volumes, prior.number(item))
     for cause, where in windows.items():
-        found.numbers[cause].append((item.item_id, cluster_of(item), reading.truth, where, said))
+        case = _NumberCase(item.item_id, cluster_of(item), item.question, reading.truth, where, said)
+        found.numbers[cause].append(case)
 
 
 def _spacings(item: Item, shown: Viewing) -> tuple[list[float], list[float]]:
@@ -219,7 +276,7 @@ def _spacings(item: Item, shown: Viewing) -> tuple[list[float], list[float]]:
     return lengths, volumes
 
 
-def _prior_said(item: Item, reading: Reading, shown: Viewing, prior: Prior) -> list[Any] | None:
+def _prior_said(item: Item, reading: Reading, shown: Viewing, prior: ExpectsAnswers) -> list[Any] | None:
     """What the prior says of the same part."""
     own = AnswerRow(item.item_id, response=prior.answer(item) or "")
     said = next((one.said for one in readings(item, own, shown) if one.name == reading.name), None)
@@ -235,12 +292,22 @@ def _keep_places(item: Item, tests: Mapping[Cause, PlaceTest], found: _Found) ->
 
 def _number_chances(found: _Found) -> None:
     for cause, cases in found.numbers.items():
-        chances = chance_in([(truth, windows, said) for _, _, truth, windows, said in cases])
-        for (item_id, cluster, _, windows, said), chance in zip(cases, chances):
-            seen = holds(windows, said)
+        chances = chance_in([(case.truth, case.windows, case.stated) for case in cases])
+        by_text: dict[str, list[_NumberCase]] = defaultdict(list)
+        for case in cases:
+            by_text[case.text].append(case)
+        for case, chance in zip(cases, chances):
+            seen = holds(case.windows, case.stated)
             if seen:
-                found.suspicions[item_id][cause] = chance
-            found.exposures.append(Exposure(cause, cluster, seen, chance))
+                found.suspicions[case.item_id][cause] = chance
+            elsewhere = _elsewhere(case, by_text[case.text])
+            found.exposures.append(Exposure(cause, case.cluster, seen, chance, case.text, elsewhere))
+
+
+def _elsewhere(case: _NumberCase, alike: Sequence[_NumberCase]) -> float | None:
+    """How often the same number would show the cause in other patients; None if there are none."""
+    hits = [holds(other.windows, case.stated) for other in alike if other.cluster != case.cluster]
+    return sum(hits) / len(hits) if hits else None
 
 
 def _answers(found: _Found) -> list[WrongAnswer]:
@@ -284,11 +351,41 @@ def _row(cause: Cause, first: int, fits: int, exposed: Sequence[Exposure]) -> Bu
     p = None
     if estimate.clusters >= _TOO_FEW:
         more = estimate.value is not None and estimate.value > 0 and estimate.p is not None
-        p = max(_upper_tail(expected, int(seen.sum())), estimate.p if more and estimate.p is not None else 1.0)
-    return BudgetRow(cause.value, first, fits, len(exposed), float(expected.sum()), estimate.value, estimate.ci95, p)
+        p = max(upper_tail(expected, int(seen.sum())), estimate.p if more and estimate.p is not None else 1.0)
+        if exposed[0].text:
+            p = max(p, _beyond_opinions(exposed))
+    return BudgetRow(
+        cause.value,
+        first,
+        fits,
+        len(exposed),
+        float(expected.sum()),
+        estimate.value,
+        estimate.ci95,
+        p,
+        patients=estimate.clusters,
+    )
 
 
-def _upper_tail(chances: np.ndarray, seen: int) -> float:
+def _beyond_opinions(exposed: Sequence[Exposure]) -> float:
+    """p of the better of two proofs that numbers are more than one opinion per question (Bonferroni).
+
+    Over questions, each one try; or over patients, against the windows of others who were asked the same.
+    """
+    by_text: dict[str, list[Exposure]] = defaultdict(list)
+    for one in exposed:
+        by_text[one.text].append(one)
+    chances = np.array([np.mean([one.expected for one in group]) for group in by_text.values()])
+    shown = sum(np.mean([one.seen for one in group]) > 0.5 for group in by_text.values())
+    over_texts = upper_tail(chances, int(shown))
+    pairs = [(float(one.seen), one.elsewhere, one.cluster) for one in exposed if one.elsewhere is not None]
+    own = paired_difference([seen for seen, _, _ in pairs], [other for _, other, _ in pairs], [c for *_, c in pairs])
+    ahead = own.p is not None and own.value is not None and own.value > 0
+    over_patients = own.p if ahead and own.p is not None else 1.0
+    return min(1.0, 2.0 * min(over_texts, over_patients))
+
+
+def upper_tail(chances: np.ndarray, seen: int) -> float:
     """P(at least `seen`) of independent tries with these chances (Poisson-binomial)."""
     if len(chances) > _EXACT:
         from scipy.stats import norm

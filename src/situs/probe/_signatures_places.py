@@ -43,7 +43,8 @@ def frame_tests(
         return frames_right(true, sorted(named), contiguous=truth.contiguous)
 
     undone: dict[Cause, Callable[[Sequence[int]], bool]] = {
-        Cause.OFF_BY_ONE: lambda named: {f - 1 for f in named} == set(true) or {f + 1 for f in named} == set(true)
+        Cause.OFF_BY_ONE: lambda named: _is_shifted(named, true, 1),
+        Cause.OFF_BY_TWO: lambda named: _is_shifted(named, true, 2),
     }
     planes = {frame.plane for frame in frames}
     if len(planes) == 1:
@@ -91,6 +92,7 @@ def box_tests(
     if len(frames) > 1:
         last = len(frames) - 1
         undos[Cause.OFF_BY_ONE] = [lambda boxes: _stepped(boxes, -1), lambda boxes: _stepped(boxes, 1)]
+        undos[Cause.OFF_BY_TWO] = [lambda boxes: _stepped(boxes, -2), lambda boxes: _stepped(boxes, 2)]
         if not planes:
             undos.setdefault(_through(plane), []).append(
                 lambda boxes: [_on(box, last - box.frame) for box in boxes if box.frame <= last]
@@ -111,6 +113,12 @@ def box_tests(
 
         result[Cause.PRIOR] = like_prior(told), _share(map(like_prior, moved))
     return result
+
+
+def _is_shifted(named: Iterable[int], true: Iterable[int], step: int) -> bool:
+    """Whether pictures are the true ones, all of them so many further on or back."""
+    frames, right = set(named), set(true)
+    return {f - step for f in frames} == right or {f + step for f in frames} == right
 
 
 def _across(plane: Plane | None) -> Cause:

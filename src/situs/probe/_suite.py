@@ -12,27 +12,30 @@ from situs._files import canonical_json, digest, read_json, write_atomic
 from situs.bench import Bench
 from situs.items import Item
 from situs.probe._answers import Answers, read_answers
-from situs.probe._blind import Blank, KeptHidden, Noise, OneSlice, OtherPatient, Shuffled, WordsOnly
+from situs.probe._blind import Blank, KeptHidden, Noise, OneSlice, OtherPatient, Shuffled, Silent, WordsOnly
 from situs.probe._bodies import mirror_group
 from situs.probe._catalogue import PROBES
 from situs.probe._changed_bench import ChangedVolumes, OutcomeRow, changed_bench, write_items
-from situs.probe._diagnosis import Diagnosis, diagnose, prior_agreement
+from situs.probe._mirage import mirage_of
 from situs.probe._profiles import WORDINGS, one_slice, reconvened, reordered, resized, worded
-from situs.probe._rotations import Rotations, rotated, rotations_of
+from situs.probe._rotations import Rotations, YesBias, rotated, rotations_of, yes_bias
 from situs.probe._shortcuts import ShortcutRow, shortcut_table
-from situs.probe._sight_gain import SHORTCUTS, SightGain, gain_between, shortcut_answers
-from situs.probe._signatures import Budget, signatures
+from situs.probe._sight_gain import SHORTCUTS, SightGain, gain_between, gain_over_better, shortcut_answers
+from situs.probe._signatures import Budget, StudyFactsById, budget_from
 from situs.probe._swap import swap_row
-from situs.probe._table import ProbeRow, compared, group_row, row_of
+from situs.probe._table import Compared, ProbeRow, compared, group_row, row_of
 from situs.probe._wordings import Wordings, wordings_of
+from situs.probe.diagnosis import FEWEST_ITEMS, FEWEST_PATIENTS, Diagnosis, ProbeRuns, diagnose, evidence_of
 from situs.profiles import FileVolumes, Presenter, Profile, SliceStore
-from situs.run import Presents, RunResult, selected_items
+from situs.run import Presents, Prior, RunResult, Spec, Viewing, selected_items
 from situs.score import ALL_STRATA, HEADLINE, Selection, gain_over_best, select
 
 __all__ = ["Ask", "ProbeResult", "Stopped", "diagnosis_beside", "probe"]
 
 ORIGINAL = "original"
 RESULT = "probes.json"
+_ALWAYS = ("text", "silent")
+"""Runs without pictures that a sight gain needs."""
 
 
 class Ask(Protocol):
@@ -74,6 +77,8 @@ class ProbeResult(msgspec.Struct, frozen=True):
     """Why wrong answers of the original run are wrong."""
     rotations: Rotations | None = None
     wordings: Wordings | None = None
+    yes_bias: YesBias | None = None
+    """How much more often yes is said than right in the original run."""
     warnings: tuple[str, ...] = ()
 
 
@@ -92,7 +97,8 @@ def probe(
 ) -> ProbeResult:
     """Run the probes into folders under `out`, and say what they show.
 
-    The text-only run is always made: the sight gain is measured against it, on the items of `stratum` (`select`).
+    The runs `text` and `silent` are always made: the sight gain is measured against the better of them, on the items
+    of `stratum` (`select`).
     """
     return _Suite(bench, profile, out, ask, split, limit, data, seed, stratum).run(list(names))
 
@@ -130,13 +136,14 @@ class _Suite:
         self._seed = seed
         self._stratum = stratum
         self._store = SliceStore()
+        self._compared: dict[str, list[Compared]] = {}
 
     def run(self, names: list[str]) -> ProbeResult:
         self._asked(ORIGINAL, self._bench, self._presenter(self._profile), self._profile)
         self._full = read_answers(self._out / ORIGINAL, self._bench.folder)
-        text = self._blind("text", self._profile)
+        blind = {name: self._blind(name, self._profile) for name in _ALWAYS}
         rows: dict[str, ProbeRow] = {}
-        volume = rotations = wordings = None
+        rotations = wordings = None
         for name in names:
             match name:
                 case "swap":
@@ -148,25 +155,30 @@ class _Suite:
                 case "convention" | "slice-order" | "spacing":
                     rows[name] = self._represented(name)
                 case _ if PROBES[name].kind == "blind":
-                    answers = text if name == "text" else self._blind(name, self._profile)
-                    rows[name] = self._blind_row(name, answers)
-                    volume = answers if name == "one-slice" else volume
+                    if name not in blind:
+                        blind[name] = self._blind(name, self._profile)
+                    rows[name] = self._blind_row(name, blind[name])
                 case _:
                     rows[name] = self._changed(name)
         clusters = {item_id: one.item.patient_id for item_id, one in self._full.by_id.items()}
         shortcuts = shortcut_answers(self._bench, self._full, self._profile, SHORTCUTS)
-        gain = self._sight_gain(text, volume, shortcuts, clusters)
-        budget = signatures(self._bench.folder, self._out / ORIGINAL)
-        agreement = prior_agreement(self._bench, self._full, self._profile)
-        blind = rows | {"text": self._blind_row("text", text)}
+        gain = self._sight_gain(blind, shortcuts, clusters)
+        for name in _ALWAYS:
+            if name not in rows:
+                self._blind_row(name, blind[name])
+        viewing = Viewing(self._bench, self._profile)
+        prior = Prior(self._bench, Spec("prior"), viewing)
+        budget = budget_from(self._full.by_id.values(), StudyFactsById(self._bench), viewing, prior)
+        runs = ProbeRuns(self._full, blind, self._compared, prior.left_open, self._bench.info.terms)
         result = ProbeResult(
-            diagnosis=diagnose(self._full, text, gain, blind, budget, agreement),
+            diagnosis=diagnose(evidence_of(runs, self._decisive(), budget)),
             probes=rows,
             sight_gain=gain,
             shortcuts=shortcut_table(self._bench, self._full, self._profile, shortcuts, self._selected()),
             signatures=budget,
             rotations=rotations,
             wordings=wordings,
+            yes_bias=yes_bias(self._full),
             warnings=self._warnings(rows),
         )
         write_atomic(self._out / RESULT, msgspec.json.format(canonical_json(result), indent=1) + b"\n")
@@ -198,6 +210,8 @@ class _Suite:
         match name:
             case "text":
                 shown = WordsOnly(presenter, hidden)
+            case "silent":
+                shown = Silent(presenter, hidden)
             case "noise":
                 shown = Noise(presenter, hidden)
             case "one-slice":
@@ -206,11 +220,11 @@ class _Suite:
                 shown = OtherPatient(presenter, hidden, self._bench)
             case _:
                 shown = Blank(presenter, hidden, marks=name == "marks-on-blank")
-        self._asked(name, self._bench, shown, profile, withhold=name == "text")
+        self._asked(name, self._bench, shown, profile, withhold=name in _ALWAYS)
         return read_answers(self._out / name, self._bench.folder, hidden=hidden)
 
     def _blind_row(self, name: str, answers: Answers) -> ProbeRow:
-        rows = compared(self._full, answers, None, lambda item_id: item_id)
+        rows = self._compared[name] = compared(self._full, answers, None, lambda item_id: item_id)
         return row_of("blind", rows, runs=(name,))
 
     def _represented(self, name: str) -> ProbeRow:
@@ -218,7 +232,7 @@ class _Suite:
         profile = change(self._profile)
         self._asked(name, self._bench, self._presenter(profile), profile)
         answers = read_answers(self._out / name, self._bench.folder)
-        rows = compared(self._full, answers, None, lambda item_id: item_id)
+        rows = self._compared[name] = compared(self._full, answers, None, lambda item_id: item_id)
         return row_of("representation", rows, runs=(name,))
 
     def _items(self) -> list[Item]:
@@ -238,6 +252,7 @@ class _Suite:
         self._asked(name, made.bench, shown, self._profile)
         answers = read_answers(self._out / name, folder)
         rows = compared(self._full, answers, made.outcomes, lambda item_id: f"{item_id}~{name}")
+        self._compared[name] = rows
         groups = None
         if name == "mirror":
             bodies = {row.item.item_id: mirror_group(row.item, self._bench.info.terms) for row in rows}
@@ -276,11 +291,13 @@ class _Suite:
         return row, wordings_of(runs)
 
     def _sight_gain(
-        self, text: Answers, volume: Answers | None, shortcuts: dict[str, dict[str, bool]], clusters: dict[str, str]
+        self, blind: dict[str, Answers], shortcuts: dict[str, dict[str, bool]], clusters: dict[str, str]
     ) -> SightGain:
-        selection = self._selected()
-        gain = gain_between(self._full, text, selection)
-        credited = gain_between(self._full, text, selection, chance_credit=True)
+        selection, volume = self._selected(), blind.get("one-slice")
+        without = {name: blind[name] for name in _ALWAYS}
+        against, gain = gain_over_better(self._full, without, selection)
+        _, credited = gain_over_better(self._full, without, selection, chance_credit=True)
+        alone = {name: gain_between(self._full, run, selection).blind for name, run in without.items()}
         strata = [*sorted({one.item.stratum for one in self._full.by_id.values()}), ALL_STRATA]
         model = {i: one.right for i, one in self._full.by_id.items() if one.counts and one.scored in selection}
         return SightGain(
@@ -289,11 +306,16 @@ class _Suite:
             n=gain.n,
             patients=gain.patients,
             model=gain.model,
-            text=gain.blind,
+            text=alone["text"],
+            silent=alone["silent"],
+            against=against,
+            mirage=mirage_of(without["silent"]),
             with_chance_credit=credited,
             volume_gain=None if volume is None else gain_between(self._full, volume, selection),
             over_best_shortcut=gain_over_best(model, shortcuts, clusters, seed=self._seed),
-            by_stratum={name: gain_between(self._full, text, self._selected(name)) for name in strata if name},
+            by_stratum={
+                name: gain_over_better(self._full, without, self._selected(name))[1] for name in strata if name
+            },
             items=selection.words,
             note=gain.note,
         )
@@ -301,6 +323,15 @@ class _Suite:
     def _selected(self, stratum: str | None = None) -> Selection:
         rows = (one.scored for one in self._full.by_id.values())
         return select(rows, stratum or self._stratum, self._bench.info.by_stratum)
+
+    def _decisive(self) -> Selection:
+        """The items sight is decided on: those of the stratum, if they are enough, else all."""
+        selection = self._selected()
+        chosen = [one for one in self._full.by_id.values() if one.counts and one.scored in selection]
+        patients = {one.item.patient_id for one in chosen}
+        if len(chosen) >= FEWEST_ITEMS and len(patients) >= FEWEST_PATIENTS:
+            return selection
+        return self._selected(ALL_STRATA)
 
     def _warnings(self, rows: dict[str, ProbeRow]) -> tuple[str, ...]:
         result = [f"{name}: {row.note}" for name, row in rows.items() if not row.n]

@@ -28,7 +28,11 @@ class Compared(msgspec.Struct, frozen=True):
     original: bool
     changed: bool
     kept_old: bool
-    """Where the right answer changed: the changed scan was given the old right answer. Else: the same answer twice."""
+    """The right answer changed, and the changed scan was given the one that was right before."""
+    same_answer: bool
+    """The same answer before and after, right or not."""
+    credits: tuple[float, float]
+    """`Answered.credit` before and after."""
     flipped: bool
 
 
@@ -44,8 +48,10 @@ class ProbeRow(msgspec.Struct, frozen=True):
     followed: float | None
     """Of the items that were right before and whose right answer changes: the new one was given."""
     kept_old: float | None
-    """Of the same: the old one was given. Where no right answer changes: the same answer was given twice."""
+    """Of the same: the old one was given. None where no right answer changes."""
     neither: float | None
+    same_answer: float | None
+    """Of all items compared: the same answer before and after, right or not."""
     looks_flipped: float | None
     """Said in words that the scan looks flipped or out of order, among all answers after the change."""
     n: int
@@ -58,6 +64,8 @@ class ProbeRow(msgspec.Struct, frozen=True):
     patients: int = 0
     n_followed: int = 0
     """Items that `followed`, `kept_old` and `neither` rest on."""
+    patients_followed: int = 0
+    """Patients that these items are of."""
     n_changed: int = 0
     """Items compared whose right answer changes."""
     outcomes: dict[str, int] = {}
@@ -81,9 +89,18 @@ def compared(
         outcome = "unchanged" if known is None else known.get(item_id, "undefined")
         if new is None or outcome == "undefined" or not (old.counts and new.counts):
             continue
-        kept = _kept_old(old, new, after) if outcome == "changed" else _same(old, new)
-        flipped = new.row is not None and looks_flipped(new.row.response)
-        result.append(Compared(old.item, outcome, old.right, new.right, kept, flipped))
+        result.append(
+            Compared(
+                item=old.item,
+                outcome=outcome,
+                original=old.right,
+                changed=new.right,
+                kept_old=outcome == "changed" and _kept_old(old, new, after),
+                same_answer=_same(old, new),
+                credits=(old.credit, new.credit),
+                flipped=new.row is not None and looks_flipped(new.row.response),
+            )
+        )
     return result
 
 
@@ -116,14 +133,14 @@ def row_of(
     listed = sorted(rows, key=lambda row: row.item.item_id)
     clusters = [row.item.patient_id for row in listed]
     moved = [row for row in listed if row.outcome == "changed" and row.original]
-    kept_on = moved if any(row.outcome == "changed" for row in listed) else listed
     shares = {
         "original": _share(listed, lambda row: row.original),
         "changed": _share(listed, lambda row: row.changed),
         "both_right": _share(listed, lambda row: row.original and row.changed),
         "followed": _share(moved, lambda row: row.changed),
-        "kept_old": _share(kept_on, lambda row: row.kept_old),
+        "kept_old": _share(moved, lambda row: row.kept_old),
         "neither": _share(moved, lambda row: not row.changed and not row.kept_old),
+        "same_answer": _share(listed, lambda row: row.same_answer),
         "looks_flipped": _share(listed, lambda row: row.flipped),
     }
     after, before = [float(row.changed) for row in listed], [float(row.original) for row in listed]
@@ -140,12 +157,15 @@ def row_of(
         difference=difference.value if difference else None,
         patients=len(set(clusters)),
         n_followed=len(moved),
+        patients_followed=len({row.item.patient_id for row in moved}),
         n_changed=sum(row.outcome == "changed" for row in listed),
         outcomes=dict(sorted(Counter(row.outcome for row in told or listed).items())),
         undefined=dict(sorted(Counter(row.reason for row in told if row.outcome == "undefined").items())),
         groups=dict(groups or {}),
         runs=runs,
-        note="; ".join(filter(None, (note, "no item to compare" if shown is None else shown.note))),
+        note="; ".join(
+            filter(None, (note, "no item to compare" if shown is None and not note else shown.note if shown else ""))
+        ),
     )
 
 

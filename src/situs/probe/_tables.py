@@ -11,13 +11,35 @@ __all__ = ["budget_table", "faithfulness_tables"]
 
 def budget_table(budget: Budget) -> Table:
     """A row per cause."""
-    columns = ("cause", "explains best", "fits", "could show", "by chance", "excess", "low", "high", "p (Holm)", "")
+    columns = (
+        "cause",
+        "explains best",
+        "fits",
+        "could show",
+        "patients",
+        "by chance",
+        "excess",
+        "low",
+        "high",
+        "p (Holm)",
+        "",
+    )
     verdicts = {True: "beyond chance", False: "no more than chance", None: "not tested"}
     rows = tuple(
-        (row.cause, row.first, row.fits, row.could, row.expected, row.excess, *(row.ci95 or (None, None)), row.p_holm,
-         verdicts[row.beyond_chance] if row.expected is not None else "")
+        (
+            row.cause,
+            row.first,
+            row.fits,
+            row.could,
+            row.patients or None,
+            row.expected,
+            row.excess,
+            *(row.ci95 or (None, None)),
+            row.p_holm,
+            verdicts[row.beyond_chance] if row.expected is not None else "",
+        )
         for row in budget.rows
-    )  # fmt: skip
+    )
     caption = (
         f"{budget.wrong:,} of {budget.items:,} answers are not right. A cause fits if undoing it makes the answer "
         "right; it is found only where it shows more often than chance would let it. Excess is a share of the answers "

@@ -12,7 +12,7 @@ import msgspec
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.items import Item
-from situs.probe import CHANGES, FINDINGS, Answered, diagnosis_beside, outcomes_of, read_answers, volumes_of
+from situs.probe import CHANGES, FINDINGS, Answered, GroupSight, diagnosis_beside, outcomes_of, read_answers, volumes_of
 from situs.profiles import Presenter, Profile
 from situs.report._answer_words import answer_words
 from situs.report._scored import ScoredRun, mark_of
@@ -119,16 +119,30 @@ def counterfactuals_of(
     return Counterfactuals(list(found.values()), data)
 
 
+def _group_row(run: str, name: str, group: GroupSight) -> tuple[Cell, ...]:
+    """Sight in a group of tasks."""
+    gain = group.gain
+    numbers = [None if v is None else round(v, 3) for v in (gain.value, *(gain.ci95 or (None, None)))]
+    words = f"gain {gain.words}; over its own answers to other patients {group.own_picture.words}"
+    verdict = "cannot be told" if group.verdict == "unclear" else group.verdict
+    return run, f"sight: {name}", verdict, words, "sight gain with chance credit", *numbers, gain.n, gain.patients
+
+
 def diagnosis_table(folders: Sequence[Path], runs: Sequence[ScoredRun]) -> Table | None:
     """What `situs probe` said of the runs it began with; None if none of these is one."""
     rows: list[tuple[Cell, ...]] = []
     for folder, run in zip(folders, runs):
         found = diagnosis_beside(folder)
         told = {} if found is None else found.findings
+        if found is not None:
+            rows.append((run.name, "diagnosis", found.kind, found.summary, "", *[None] * 5))
+            rows += [_group_row(run.name, name, group) for name, group in found.groups.items()]
         order = [*FINDINGS, *sorted(told.keys() - set(FINDINGS))]
         for name, one in ((name, told[name]) for name in order if name in told):
             numbers = [None if v is None else round(v, 3) for v in (one.value, *(one.ci95 or (None, None)))]
-            rows.append((run.name, name.replace("_", " "), one.verdict, one.words, one.measure, *numbers))
-    columns = ("run", "finding", "verdict", "because", "measure", "value", "low", "high")
+            verdict = "cannot be told" if one.verdict == "unclear" else one.verdict
+            rests_on = one.n or None, one.patients or None
+            rows.append((run.name, name.replace("_", " "), verdict, one.words, one.measure, *numbers, *rests_on))
+    columns = ("run", "finding", "verdict", "because", "measure", "value", "low", "high", "items", "patients")
     caption = "From situs probe: a pattern in the answers, not what goes on inside the model. Intervals are 95 %."
     return Table("diagnosis", "Did it look?", columns, tuple(rows), caption) if rows else None

@@ -115,20 +115,38 @@ def _values(run: ScoredRun, selection: Selection) -> dict[str, float]:
 def _gain(
     run: ScoredRun, runs: Sequence[ScoredRun], clusters: Mapping[str, str], values: Mapping[str, Mapping[str, float]]
 ) -> Gain | None:
-    """Paired by patient on the items both answered; None without a text-only run of the same model and words."""
-    for other in runs:
-        same = other.info.client == run.info.client and other.info.profile_hash == run.info.profile_hash
-        if other.kind != "text" or not same:
-            continue
-        a, b = values[run.name], values[other.name]
-        shared = sorted(a.keys() & b.keys())
-        if not shared:
-            continue
-        estimate: Estimate = paired_difference(
-            [a[k] for k in shared], [b[k] for k in shared], [clusters[k] for k in shared]
-        )
-        if estimate.value is None:
-            continue
-        low, high = (100.0 * v for v in estimate.ci95) if estimate.ci95 else (None, None)
-        return Gain(100.0 * estimate.value, low, high, len(shared), other.name)
-    return None
+    """Paired by patient on the items both answered; None without a text-only run of the same model and words.
+
+    Of two such runs (told that there is no picture, and silently without) the better one counts, with the lower of
+    both lower limits: which one is better is not known for sure.
+    """
+    gains = [
+        gain
+        for other in runs
+        if _is_without_pictures(other, run)
+        and (gain := _gain_over(values[run.name], values[other.name], clusters, other.name)) is not None
+    ]
+    if not gains:
+        return None
+    least = min(gains, key=lambda gain: gain.value)
+    lows = [gain.low for gain in gains if gain.low is not None]
+    return msgspec.structs.replace(least, low=min(lows) if least.low is not None else None)
+
+
+def _is_without_pictures(other: ScoredRun, run: ScoredRun) -> bool:
+    same = other.info.client == run.info.client and other.info.profile_hash == run.info.profile_hash
+    return other.kind == "text" and same
+
+
+def _gain_over(
+    own: Mapping[str, float], blind: Mapping[str, float], clusters: Mapping[str, str], name: str
+) -> Gain | None:
+    shared = sorted(own.keys() & blind.keys())
+    if not shared:
+        return None
+    patients = [clusters[k] for k in shared]
+    estimate: Estimate = paired_difference([own[k] for k in shared], [blind[k] for k in shared], patients)
+    if estimate.value is None:
+        return None
+    low, high = (100.0 * v for v in estimate.ci95) if estimate.ci95 else (None, None)
+    return Gain(100.0 * estimate.value, low, high, len(shared), name)

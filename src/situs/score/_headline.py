@@ -39,9 +39,9 @@ class Selection(msgspec.Struct, frozen=True):
     @property
     def words(self) -> str:
         """As a table says it."""
-        kind = "questions with options" if self.closed else "all kinds of question"
-        where = "all strata" if self.stratum == ALL_STRATA else self.stratum
-        return f"{where}, {kind}"
+        kind = "questions with options" if self.closed else "all questions"
+        where = "all strata" if self.stratum == ALL_STRATA else f"the {self.stratum} stratum"
+        return f"{kind} of {where}"
 
 
 class Headline(msgspec.Struct, frozen=True):

@@ -66,10 +66,18 @@ def compare(found: Sequence[Statement], plain: str, question: str) -> None:
             words = _predicate(plain, claim, statement)
             if words & opposite:
                 claim.negated = claim.verdict = True
+                _turn_round(plain, claim, statement)
             elif words & asked and claim.role in {Role.PLAIN, Role.LEAD}:
                 claim.role = Role.CONCLUDED
             elif claim.role is Role.PLAIN and _is_compared(plain, claim, statement):
                 claim.certainty = Certainty.DOUBTED
+
+
+def _turn_round(plain: str, claim: Claim, statement: Statement) -> None:
+    """ "B is smaller than A" answers "which is larger?" with A."""
+    behind = [other for other in statement.claims if other.start > claim.end]
+    if behind and behind[0].certainty is Certainty.ASIDE and _COMPARED.search(plain, claim.end, behind[0].start):
+        behind[0].certainty, behind[0].role = Certainty.ASSERTED, max(behind[0].role, Role.CONCLUDED)
 
 
 def _predicate(plain: str, claim: Claim, statement: Statement) -> set[str]:
@@ -145,7 +153,10 @@ def _unless_unsure(
         left = _left_over(claims, names.count)
         if left is not None:
             return Parsed(names.options[left].value)
-        if cannot_tell(plain) and not declines(plain) and len(names.unsure) == 1:
+        told = plain
+        for start, end in reversed(names.echo(plain)):
+            told = told[:start] + told[end:]
+        if cannot_tell(told) and not declines(plain) and len(names.unsure) == 1:
             return Parsed(names.options[names.unsure[0]].value)
         if refuses(plain):
             return RefusedInWords()

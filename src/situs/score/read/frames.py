@@ -10,6 +10,8 @@ from situs.score.read.clean import visible
 from situs.score.read.grammar import Certainty, Claim, Role, Statement, statements
 from situs.score.read.lexicon import english
 from situs.score.read.loose_json import Loose, loose_values
+from situs.score.read.numbers.literals import WORD, word_value
+from situs.score.read.numbers.words import digits_for_words
 from situs.score.read.refusal import refuses
 from situs.score.read.reply import plain_reply
 from situs.score.read.resolve import decide
@@ -57,6 +59,12 @@ _ENDS = (
     ("start", "end"), ("first", "last"), ("from", "to"), ("startframe", "endframe"), ("firstframe", "lastframe"),
     ("startslice", "endslice"), ("firstslice", "lastslice"), ("min", "max"), ("begin", "end"),
 )  # fmt: skip
+_IN_WORDS = re.compile(
+    rf"(?:(?<=slice )|(?<=frame )|(?<=slices )|(?<=frames )|(?<=image )|(?<=images ))(?:{WORD.pattern})\b"
+    rf"|\b(?!one\b)(?:{WORD.pattern})(?= (?:to|through|until|up to) |[ .]*$)|(?:(?<= to )|(?<= through )|(?<= until ))"
+    rf"(?:{WORD.pattern})\b",
+    re.IGNORECASE,
+)
 _MOST_GROUPED = 5000
 
 
@@ -105,6 +113,7 @@ def parse_frames(
 def _from_prose(plain: str, first: int, count: int, contiguous: bool) -> set[int] | Unparsed | None:
     if _NONE.fullmatch(plain):
         return set()
+    plain = _digits(plain)
     groups = [group for group in _grouped(plain) if not group.measured]
     found = statements(
         plain, [Mention(group.start, group.end, index) for index, group in enumerate(groups)], english(), apart=True
@@ -113,6 +122,11 @@ def _from_prose(plain: str, first: int, count: int, contiguous: bool) -> set[int
     if chosen is None and _ALL.search(plain):
         return set(range(first, first + count))
     return chosen
+
+
+def _digits(plain: str) -> str:
+    """With the numbers of frames that are written as words in digits; other words for numbers stay."""
+    return _IN_WORDS.sub(lambda match: str(word_value(match[0])), digits_for_words(plain))
 
 
 def _chosen(found: Sequence[Statement], groups: Sequence[_Listed], contiguous: bool) -> set[int] | Unparsed | None:

@@ -6,8 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from situs.score.read.clean import visible
+from situs.score.read.graded_prose import passages, stated_grade
 from situs.score.read.loose_json import Loose, loose_values
 from situs.score.read.refusal import refuses
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
@@ -27,12 +29,15 @@ class Offered:
 
 _MARKUP = re.compile(r"```[a-z]*|\*\*|__|`|\\boxed(?=\{)", re.IGNORECASE)
 _HEDGED = re.compile(
-    r"[^.;\n]*\b(?:if|whether|unclear|uncertain|otherwise|may be|might|could be|cannot|not|\w+n['’]t|never|neither|nor|"
-    r"unlikely|rather than|instead of|rules? out|ruled out|exclude[sd]?|no (?:grade|score))\b[^.;\n]*",
+    r"\b(?:if|whether|unclear|uncertain|otherwise|may be|might|could be|cannot|not|\w+n['’]t|never|neither|nor|"
+    r"unlikely|rather than|instead of|rules? out|ruled out|exclude[sd]?|no (?:grade|score))\b",
     re.IGNORECASE,
 )
-"""A clause that says nothing for sure, or what is not so."""
-_FINAL = re.compile(r"\b(?:final (?:diagnosis|answer|grades?|scores?)|in conclusion)\b\s*:?", re.IGNORECASE)
+"""Words of a clause that says nothing for sure, or what is not so."""
+_CLAUSES = re.compile(r"([.;\n])")
+_FINAL = re.compile(
+    r"\b(?:final(?:ly)? ?:|(?:final (?:diagnosis|answer|grades?|scores?)|in conclusion)\b\s*:?)", re.IGNORECASE
+)
 _PAIR = re.compile(
     r"(?P<key>[A-Za-z%][\w %()/\-]{0,80}?)\s*(?:[:=→]|->|\bis\b|\bwas\b|\bof\b|\bas\b|\s[–—-]\s(?=[0-9])|"
     r"(?<=\w) (?=(?:grade|score)d?\b))\s*"
@@ -58,8 +63,12 @@ _HIGHEST = 10
 _ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII")
 _ROMAN_GRADE = re.compile(rf"\b((?i:grade|score)s?\s*[:=]?\s*)({'|'.join(_ROMAN)})\b(?!\s*(?:-|–|to|or|/)\s*[IV0-9])")
 _CELLS = re.compile(r"^\s*\|(.+)\|\s*$", re.MULTILINE)
+_FORMAL = re.compile(r"^\s*\||[{}]|\(0 ?=|[0-9] ?\| ?[0-9]|\b0 or 1\b", re.MULTILINE)
+"""A table, a record or the legend of a scale: no prose."""
 _MEASURES = frozenset({"size", "number", "percent", "depth"})
 _ABSENT = frozenset({"none", "absent", "no", "normal", "negative", "not present", "false"})
+_ANSWERS = frozenset({"no", "yes", "true", "false"})
+"""Words that judge what stands beside them, as often as they are grades."""
 _PRESENT = frozenset({"present", "yes", "positive", "true"})
 _NUMERALS = {
     **{word: grade for grade, word in enumerate(("zero", "one", "two", "three", "four"))},
@@ -107,11 +116,13 @@ def parse_grades(text: str, names: Sequence[str], scales: Mapping[str, Offered])
         return Unparsed("empty")
     leaves = _leaves_of(plain, words)
     grades, contradictory = _assigned(leaves, names, scales)
+    if not grades and not contradictory:
+        grades = _by_passages(_after_final(plain), names, scales)
     if not grades:
         told = [pair for pair in (*_pairs(plain), *_cells(plain, words)) if not _SKIPPED.search(pair[0].lower())]
         grades, contradictory = _assigned(told, names, scales, prose=True)
     if not grades and len(names) == 1 and not contradictory:
-        sure = _HEDGED.sub("", _after_final(plain))
+        sure = _sure(_after_final(plain))
         alone = _ALONE.fullmatch(sure)
         stated: set[Said] = {int(value) for value in ([alone[1]] if alone else _GRADED.findall(sure))}
         if (word := _word(plain, words)) is not None:
@@ -128,6 +139,11 @@ def parse_grades(text: str, names: Sequence[str], scales: Mapping[str, Offered])
 def _after_final(plain: str) -> str:
     finals = list(_FINAL.finditer(plain))
     return plain[finals[-1].end() :] if finals else plain
+
+
+def _sure(plain: str) -> str:
+    """Without the clauses that say nothing for sure."""
+    return "".join(clause for clause in _CLAUSES.split(plain) if not _HEDGED.search(clause))
 
 
 def _leaves_of(plain: str, words: frozenset[str]) -> list[tuple[str, Said]]:
@@ -208,7 +224,7 @@ def _on_scale(said: Said, scale: Offered | None) -> int | None:
 
 
 def _pairs(plain: str) -> Iterator[tuple[str, Said]]:
-    bare = _HEDGED.sub("", _after_final(plain))
+    bare = _sure(_after_final(plain))
     bare = re.sub(r"\bout of\s*[0-9]+", "", bare if "{" in bare else re.sub("[\"']", "", bare))
     for part in re.split(r"[\n;]|(?<=[0-9)]),|(?<=[a-z0-9)])\.\s|\band\b(?=[^:\n]{0,40}[:=])", bare):
         for match in _PAIR.finditer(part):
@@ -216,6 +232,25 @@ def _pairs(plain: str) -> Iterator[tuple[str, Said]]:
             # "size (0 = none" is the legend of a scale.
             if said is not None and not match["key"].rstrip()[-1:].isdigit():
                 yield match["key"], said
+
+
+def _by_passages(plain: str, names: Sequence[str], scales: Mapping[str, Offered]) -> dict[str, int]:
+    """The grades that prose states, if it states one for each name and does not contradict itself; else none."""
+    tokens = {name: _tokens(name) for name in names}
+    common = Counter(token for own in tokens.values() for token in own)
+    own_words = {name: frozenset(token for token in own if common[token] == 1) for name, own in tokens.items()}
+    if len(tokens) < 2 or not all(own_words.values()) or _FORMAL.search(plain):
+        return {}
+    told: dict[str, set[int]] = {}
+    for passage in passages(plain, own_words, _SAME):
+        scale = scales.get(passage.name)
+        words = [*(_level_words(scale) if scale else ()), *_ABSENT, *_PRESENT, *_NUMERALS]
+        words = [word for word in words if word not in _ANSWERS and len(word) > 1]
+        grade = stated_grade(passage.text, words, partial(_on_scale, scale=scale))
+        if grade is not None:
+            told.setdefault(passage.name, set()).add(grade)
+    complete = len(told) == len(tokens) and all(len(grades) == 1 for grades in told.values())
+    return {name: next(iter(told[name])) for name in tokens} if complete else {}
 
 
 def _cells(plain: str, words: frozenset[str]) -> Iterator[tuple[str, Said]]:

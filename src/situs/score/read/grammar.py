@@ -354,6 +354,10 @@ class _Sentence:
         if any(token.kind == "word" and token.text not in self.walker.lexicon.fillers for token in self.tokens[:at]):
             return False
         following = self.tokens[after] if after < len(self.tokens) else None
+        beyond = self.tokens[after + 1] if after + 1 < len(self.tokens) else None
+        labels = following is not None and following.kind == "colon" and self.walker.subjects
+        if labels and beyond is not None and beyond.text[:1].isdigit():
+            return False  # "Left: 152 mL" labels a measure
         return not self.walker.subjects or following is None or following.kind in {
             "comma", "dash", "colon", "reason", "open", "close", "unboxed", "quote", "contrast", "whereas",
             "than", "approve", "if", "stop",

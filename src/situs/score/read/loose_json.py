@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,
 _BARE = re.compile(r"[^\s\"'{}\[\],:()][^\"'{}\[\],:\n()]{0,80}")
 _ESCAPES = {"n": "\n", "t": " ", "r": "\n", "b": "", "f": ""}
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
-_ESCAPED = re.compile(r'[^"{]*"?\s*\{(?:\s|\\n)*\\"')
+_ESCAPED = re.compile(r'[^"{]*(?:"\s*)?\{(?:\s|\\n)*\\"')
 """An object that was put into a string, its quotes escaped."""
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "none": None, "nan": None}
 

@@ -69,6 +69,7 @@ class _Reader:
         self.ranges = ranges
         self.question = question
         self.numbers = tokens(plain)
+        self.values = [self._as_answer(token) for token in self.numbers]
 
     def read(self) -> Result[Fraction]:
         if _NUMBERED.search(self.plain):
@@ -102,17 +103,12 @@ class _Reader:
     def _demote(self, found: Sequence[Statement]) -> None:
         """Numbers of another kind or dimension count only where no fitting one stands beside them."""
         claims = [claim for statement in found for claim in statement.claims if claim.asserted]
-        fitting = [claim for claim in claims if self._fits(claim)]
-        with_unit = [claim for claim in fitting if self._units(claim)]
-        for claim in claims:
-            misfit = claim not in fitting and any(other.role >= claim.role for other in fitting)
-            bare = (
-                bool(with_unit)
-                and claim in fitting
-                and claim not in with_unit
-                and claim.role <= Role.LEAD
-                and self.asked is not COUNT
-            )
+        fits = [self._fits(claim) for claim in claims]
+        units = [fit and self._units(claim) for claim, fit in zip(claims, fits)]
+        strongest = max((claim.role for claim, fit in zip(claims, fits) if fit), default=None)
+        for claim, fit, with_unit in zip(claims, fits, units):
+            misfit = not fit and strongest is not None and strongest >= claim.role
+            bare = any(units) and fit and not with_unit and claim.role <= Role.LEAD and self.asked is not COUNT
             if misfit or bare:
                 claim.certainty = Certainty.ASIDE
 
@@ -120,10 +116,9 @@ class _Reader:
         """A number that heads a sentence with others beside it ("12 mm and 14 mm") is not said alone."""
         for statement in found:
             asserted = [claim for claim in statement.claims if claim.asserted and self._fits(claim)]
+            plain = [other for other in asserted if other.role is Role.PLAIN and not self._in_brackets(other)]
             for claim in asserted:
-                beside = [other for other in asserted if other.role is Role.PLAIN and not self._in_brackets(other)]
-                beside = [other for other in beside if not self._same(claim.values[0], other.values[0])]
-                if claim.role is Role.LEAD and beside:
+                if claim.role is Role.LEAD and any(not self._same(claim.values[0], other.values[0]) for other in plain):
                     claim.role = Role.PLAIN
 
     def _in_brackets(self, claim: Claim) -> bool:
@@ -131,7 +126,7 @@ class _Reader:
         return opened >= 0 and ")" not in self.plain[opened : claim.start]
 
     def _fits(self, claim: Claim) -> bool:
-        return all(isinstance(self._value(self.numbers[int(str(value))]), Parsed) for value in claim.values)
+        return all(isinstance(self.values[int(str(value))], Parsed) for value in claim.values)
 
     def _units(self, claim: Claim) -> bool:
         return any(self.numbers[int(str(value))].units != (None,) for value in claim.values)
@@ -140,7 +135,7 @@ class _Reader:
         if first == second:
             return True
         one, other = self.numbers[int(str(first))], self.numbers[int(str(second))]
-        a, b = self._value(one), self._value(other)
+        a, b = self.values[int(str(first))], self.values[int(str(second))]
         if not isinstance(a, Parsed) or not isinstance(b, Parsed):
             return False
         slack = _ROUNDED if one.units != other.units else Fraction(0)
@@ -148,7 +143,7 @@ class _Reader:
 
     def _checked(self, index: int, found: Sequence[Statement]) -> Result[Fraction]:
         """The number, unless something beside it speaks against it."""
-        result = self._value(self.numbers[index])
+        result = self.values[index]
         claims = [claim for statement in found for claim in statement.claims]
         strongest = max(claim.role for claim in claims if index in claim.values)
         if not isinstance(result, Parsed) or strongest >= Role.STATED:
@@ -159,9 +154,10 @@ class _Reader:
             if claim.role is Role.WEAK or claim.negated or claim.certainty is Certainty.ASKED or strongest > claim.role:
                 continue
             for value in claim.values:
-                if value == index:
+                token = self.numbers[int(str(value))]
+                if value == index or working(self.plain, token, self.question):
                     continue
-                trouble = self._conflict(self.numbers[int(str(value))], result)
+                trouble = self._conflict(token, result)
                 if trouble is not None:
                     return trouble
         return result
@@ -188,7 +184,7 @@ class _Reader:
             return (
                 Unparsed("several numbers") if result == SEVERAL or (result == CONTRADICTION and together) else result
             )
-        reasons = [self._value(self.numbers[int(str(value))]) for claim in claims for value in claim.values]
+        reasons = [self.values[int(str(value))] for claim in claims for value in claim.values]
         told = next((reason for reason in reasons if isinstance(reason, Unparsed)), None)
         return told or Unparsed("no number" if not claims else "numbers, but none is said to be the answer")
 
@@ -205,8 +201,7 @@ class _Reader:
         inside = min(known) <= result.value <= max(known) if token.kind is Kind.RANGE else result.value in known
         return None if inside else Unparsed(token.kind.value)
 
-    def _value(self, token: Token) -> Result[Fraction]:
-        """One token as an answer."""
+    def _as_answer(self, token: Token) -> Result[Fraction]:
         parts = [self._converted(token, index) for index in range(len(token.parts))]
         known = [part for part in parts if part is not None]
         if token.kind is Kind.UNCLEAR:

@@ -17,7 +17,7 @@ __all__ = ["ALPHABET", "OptionNames"]
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ARTICLE = re.compile(r"(?:the|a|an) ")
-_LETTER = re.compile(r"(?<![\w'])([A-Za-z])(?![\w']|-\w)")
+_LETTER = re.compile(r"(?<!\w)(?<!\w')([A-Za-z])(?!\w|'\w|-\w)")
 _PREFIX = re.compile(
     r"(?:^|(?<=\W))(?:options?|choices?|letters?|answers?|ans|marks?|markers?|points?|labels?|labelled|labeled|circles?|alternatives?|the)"
     r"[.:]? ?[\"'(\[]?$",
@@ -104,7 +104,7 @@ class OptionNames:
         taken = bytearray(len(plain))
         found: list[Mention] = []
         self.letters = set()
-        echoed = self._echo(plain)
+        echoed = self.echo(plain)
         for mention in (*self._by_words(plain), *self._by_rank(plain), *self._by_letter(plain)):
             inside = any(start <= mention.start < end for start, end in echoed)
             if not inside and taken.find(1, mention.start, mention.end) < 0:
@@ -189,7 +189,7 @@ class OptionNames:
         if enclosed or (named and not _is_article(letter, after, before)) or alone or self._owns(index, after):
             return True
         if after[:2] == ". " and after[2:3].islower():
-            return _tail(after[1:]) in _LOWER_REASON
+            return _tail(after[1:]) in _LOWER_REASON | _LOWER_VERDICT
         return letter not in "AI" or not _is_article(letter, after, before)
 
     @staticmethod
@@ -226,7 +226,7 @@ class OptionNames:
         following = core(after.lstrip(" .:,)-–—("))
         return bool(words) and following.startswith(words[:30]) and len(words) > 1
 
-    def _echo(self, plain: str) -> list[tuple[int, int]]:
+    def echo(self, plain: str) -> list[tuple[int, int]]:
         """Where the reply repeats the list of options ("(A) the left (B) the right")."""
         spans: list[tuple[int, int, int]] = []
         position = 0
@@ -283,6 +283,8 @@ _LOWER_REASON = frozenset(
     }
 )
 
+_LOWER_VERDICT = frozenset({"yes", "no", "not", "correct", "incorrect", "wrong", "true", "false", "present", "absent"})
+
 
 @lru_cache(maxsize=512)
 def _phrases(cores: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
@@ -290,7 +292,7 @@ def _phrases(cores: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     skipped = {"", "yes", "no", "true", "false"}
     found: dict[str, set[int]] = {}
     for index, words in enumerate(cores):
-        for phrase in {words, *_variants(words), *_distinct(index, cores)}:
+        for phrase in {words, *_variants(words), *_distinct(index, cores), *_alike(words)}:
             if phrase not in skipped:
                 found.setdefault(phrase[:_MOST_TEXT], set()).add(index)
     for phrase in list(found):
@@ -313,10 +315,15 @@ def _variants(words: str) -> Iterator[str]:
             yield from same
 
 
+def _alike(words: str) -> Sequence[str]:
+    """Other words for the option that two things hardly differ."""
+    return _words()["alike"] if re.search(r"\bdiffer(?:s)? by (?:less|no more) than\b", words) else ()
+
+
 def _distinct(index: int, cores: tuple[str, ...]) -> Iterator[str]:
     """What is left of an option without the last word that several share ("upper" of "upper third")."""
     words = cores[index].split()
-    if len(words) < 2 or any("," in other for other in cores):
+    if len(words) < 2 or any("," in other and other.split()[-1] == words[-1] for other in cores if other):
         return
     sharing = [other.split() for other in cores if other.split()[-1:] == words[-1:]]
     if (

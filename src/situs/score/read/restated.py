@@ -52,6 +52,14 @@ _TURNED_ROUND = re.compile(
 _ANYTHING = {"finding", "abnormality"}
 
 
+_LEAD_IN = re.compile(
+    r"(?:based on|looking at|judging (?:from|by)|according to|given|after reviewing|on|in|from|as seen on) "
+    r"[a-z -]{0,40}, ",
+    re.IGNORECASE,
+)
+"""What opens a statement without belonging to it ("Based on these images, …")."""
+
+
 def denies(plain: str, question: str) -> bool:
     """Whether a reply is nothing but "No X" (or "there is no X") to a question that asks whether X is there.
 
@@ -68,7 +76,7 @@ def denies(plain: str, question: str) -> bool:
 
 def same_question(asked: str, question: str) -> bool:
     """Whether a question in a reply is the one that was put to it."""
-    words = set(_content(asked))
+    words = set(_content(asked)) - {"q", "question"}
     theirs = set(_content(question))
     if not theirs or "answer" in words or words & {"yes", "no"}:
         return True
@@ -78,7 +86,7 @@ def same_question(asked: str, question: str) -> bool:
 def restates(plain: str, question: str) -> bool | None:
     """True for a reply of one sentence that says what the question asks, False if it denies it or says the opposite."""
     match = _ASKS.match(question)
-    sentence = plain.strip().rstrip(".!")
+    sentence = _without_lead_in(plain.strip().rstrip(".!"))
     if match is None or re.search(r"[.;!?:\n]", sentence) or _UNSURE.search(_without_asked(sentence, question)):
         return None
     asked = [word for word in _content(match["rest"]) if word not in _PRESENT]
@@ -90,6 +98,11 @@ def restates(plain: str, question: str) -> bool | None:
         return not denied
     # "Not below" does not say above: only the plain opposite denies.
     return False if _turned(asked, stated) and not denied else None
+
+
+def _without_lead_in(sentence: str) -> str:
+    match = _LEAD_IN.match(sentence)
+    return sentence[match.end() :] if match else sentence
 
 
 def _without_asked(sentence: str, question: str) -> str:
@@ -118,7 +131,15 @@ def _opposites() -> dict[str, tuple[str, ...]]:
 
 def _content(text: str) -> list[str]:
     text = re.sub(r"\bin front\b", "front", text.lower())
-    return [_singular(word) for word in re.findall(r"[a-z0-9]+(?:'s)?", text) if word not in _IDLE]
+    words = [word for word in re.findall(r"[a-z0-9]+(?:'s)?", text) if word not in _IDLE]
+    return [_nouns().get(word, _singular(word)) for word in words]
+
+
+@lru_cache(maxsize=1)
+def _nouns() -> dict[str, str]:
+    """ "Hepatic" is said of the liver."""
+    pairs = (pair.split() for pair in language_file("en")["yes_no"]["adjectives"])
+    return {adjective: _singular(noun) for adjective, noun in pairs}
 
 
 def _singular(word: str) -> str:

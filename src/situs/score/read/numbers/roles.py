@@ -30,7 +30,8 @@ _SPACING_AFTER = re.compile(
 )
 _SPACING_BEFORE = re.compile(
     r"\b(?:spacing|thickness|(?:pixel|voxel) size|resolution|interval|slice gap|increment)"
-    r"(?: (?:of|is|was|being|here is))?(?: (?:about|approximately|roughly))?[ :=≈~]*$|\b(?:each|every) $",
+    r"(?: (?:of|is|was|being|here is))?(?: (?:about|approximately|roughly))?[ :=≈~]*$"
+    r"|\b(?:each|every|pixels at|slices at|px at) $",
     re.IGNORECASE,
 )
 _CORRECTED = re.compile(r"\b(?:for|after) [^.;\n0-9]{0,40}: ?$", re.IGNORECASE)
@@ -44,6 +45,22 @@ _NORMAL = re.compile(
     re.IGNORECASE,
 )
 _HERE = re.compile(r"\b(?:here|this|but|measured|is about)\b[^.;\n]{0,20}$", re.IGNORECASE)
+_SPREAD_BEFORE = re.compile(
+    r"\b(?:give or take|plus or minus|plus/minus|accurate to(?: within)?|(?:error|uncertainty|margin) of)"
+    r"(?: (?:about|a|some))? ?$",
+    re.IGNORECASE,
+)
+_SIDE = re.compile(r"\b(left|right)\b", re.IGNORECASE)
+_SIDE_BEFORE = re.compile(
+    r"\b(left|right)(?: [a-z]+)?[ :=(]*"
+    r"(?:(?:is|was|has|measures|spans|at|about|approximately|roughly|around|a|length|volume|diameter|of)[ :=]+){0,4}"
+    r"[~≈]? ?$",
+    re.IGNORECASE,
+)
+_AWAY = re.compile(
+    r" (?:away from|from the (?!top|upper|superior|tip|outer|one|front|left|right|anterior|lower|bottom|edge|margin))",
+    re.IGNORECASE,
+)
 _COORDINATE = re.compile(r"\([^()\n]{0,40}$")
 _POINT = re.compile(r"\(\s*-?[0-9.]+\s*,\s*-?[0-9.]+\s*(?:,\s*-?[0-9.]+\s*)?\)")
 
@@ -108,9 +125,18 @@ def working(plain: str, token: Token, question: str) -> bool:
         and not re.search(r"\bspacing|\bthick|\bapart", question, re.IGNORECASE)
     ):
         return token.units != (None,) or _SPACING_BEFORE.search(before) is not None
+    if _SPREAD_BEFORE.search(before) or _other_side(before, question):
+        return True
     if _COMPONENT_BEFORE.search(before) or _COMPONENT_AFTER.match(after):
         return True
     return bool(_NORMAL.search(before) and not _HERE.search(before))
+
+
+def _other_side(before: str, question: str) -> bool:
+    """Whether a number is said of the left one where the right one is asked about, or the other way round."""
+    asked = {side.lower() for side in _SIDE.findall(question)}
+    subject = _SIDE_BEFORE.search(before)
+    return len(asked) == 1 and subject is not None and subject[1].lower() not in asked
 
 
 def _opens_aside(before: str, after: str) -> bool:
@@ -133,6 +159,8 @@ def measures_else(plain: str, token: Token, question: str) -> bool:
         return True
     if _SHORTEST.search(question) and _LONG_LABEL.search(before):
         return True
+    if "distance" not in asked and _AWAY.match(after):
+        return True
     # A "distance" may be any length that is asked for.
     named = {name for name, (_, label, behind) in _MEASURES.items() if label.search(before) or behind.match(after)} - {
         "distance"
@@ -150,6 +178,7 @@ _TOTAL_BEFORE = re.compile(
     r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?) (?:about |exactly )?$", re.IGNORECASE
 )
 _TOTAL_AFTER = re.compile(r"(?: [a-z]+)?,? (?:in total|altogether|overall)\b", re.IGNORECASE)
+_PART_OF = re.compile(r" of (?:them|these|those|which)\b| (?:on|in) the (?:left|right)\b", re.IGNORECASE)
 _HEADS_LIST = re.compile(
     r"(?: [a-z-]+){0,4} ?[:(]|(?: [a-z-]+){0,4}, (?:one|two|three|the largest|[0-9]+ (?:in|on|at))\b", re.IGNORECASE
 )
@@ -173,9 +202,13 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
             before, after = plain[max(0, token.start - 30) : token.start], plain[token.end : token.end + 60]
             if _TOTAL_AFTER.match(after) or _TOTAL_BEFORE.search(before):
                 claim.role = max(claim.role, Role.CONCLUDED)
-            if heading is None and _HEADS_LIST.match(after):
+            if heading is None and _HEADS_LIST.match(after) and not _PART_OF.match(after):
                 heading = claim
             elif heading is not None and claim.role < Role.CONCLUDED:
+                claim.certainty = Certainty.ASIDE
+        parts = [claim for claim in statement.claims if _PART_OF.match(plain, claim.end)]
+        if any(claim.asserted for claim in statement.claims if claim not in parts):
+            for claim in parts:
                 claim.certainty = Certainty.ASIDE
         named = [claim for claim in statement.claims if asked & _noun(plain, numbers[int(str(claim.values[0]))])]
         others = [claim for claim in statement.claims if claim not in named]

@@ -1,0 +1,337 @@
+"""The table of evidence a diagnosis is made from: every effect once, with its interval and what it rests on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from situs.anatomy import Term
+from situs.items import Item
+from situs.probe._answers import Answered, Answers, said_by
+from situs.probe._bodies import TORSO, mirror_group
+from situs.probe._signatures import Budget
+from situs.probe._table import Compared
+from situs.probe.diagnosis.effects import Effect, effect_of, opinion_p, weaker
+from situs.probe.diagnosis.habits import Habit, option_habits, yes_habit
+from situs.probe.diagnosis.own_picture import agreement, own_picture_gain
+from situs.score import Selection, holm
+
+__all__ = [
+    "ALL_ITEMS",
+    "UNSEEN",
+    "Evidence",
+    "PriorEvidence",
+    "ProbeRuns",
+    "Sight",
+    "Stability",
+    "evidence_of",
+    "is_about_a_lesion",
+    "prior_evidence",
+    "task_group",
+]
+
+ALL_ITEMS = "all"
+"""The name under which all items together stand beside the groups of tasks."""
+
+_GROUPS = {
+    "sides": ("direction", "location", "lesion_side"),
+    "sizes": ("volume", "extent", "comparison", "distance"),
+    "lesions": ("lesion_organ", "lesion_pair", "lesion_pole", "count"),
+}
+_GROUP_OF = {task: group for group, tasks in _GROUPS.items() for task in tasks}
+
+_BLIND = ("text", "silent")
+"""The two runs without pictures that a gain is measured against."""
+UNSEEN = ("silent", "text", "blank", "noise", "other-patient")
+"""Probes that take the pictures away or exchange them."""
+_HARMLESS = {"sham": "", "axis-order": "", "slice-order": "slice_order", "convention": "side_convention"}
+"""Changes that leave every right answer as it is → what an item needs if the change concerns it."""
+_OUT_OF_DISTRIBUTION = "mirror"
+"""Its torso items ask to override a textbook, so an old answer there does not tell who recognises a scan."""
+
+Expected = Callable[[Item], Sequence[str]]
+"""The answers that other patients leave open."""
+
+
+class ProbeRuns(msgspec.Struct, frozen=True):
+    """What was answered in all runs."""
+
+    full: Answers
+    blind: Mapping[str, Answers]
+    """At least `text` and `silent`."""
+    compared: Mapping[str, Sequence[Compared]]
+    """Probe → its items before and after."""
+    expected: Expected
+    terms: Mapping[str, Term] = {}
+    """The bench's own names of structures."""
+
+
+class Sight(msgspec.Struct, frozen=True):
+    """What tells of sight on some of the items."""
+
+    gain: Effect
+    """With pictures minus without, against the better of the two runs without; with chance credit."""
+    against: str
+    """That run."""
+    own_picture: Effect
+    """Right minus right if its answers were dealt out among the patients asked the same question."""
+    p: float | None = None
+    """Of both together, after Holm over all items and the groups; None if it cannot be tested."""
+
+    @property
+    def weaker(self) -> Effect:
+        """The effect that proves less; the gain alone where too few questions are asked of several patients."""
+        return weaker(self.gain, self.own_picture) if self.own_picture.decides else self.gain
+
+    @property
+    def highest(self) -> float:
+        """The largest gain that is not excluded."""
+        bounds = [one.ci95[1] for one in (self.gain, self.own_picture) if one.ci95 is not None]
+        return max(bounds, default=1.0)
+
+
+class Stability(msgspec.Struct, frozen=True):
+    """A change that leaves right answers as they were."""
+
+    fall: Effect
+    """After minus before."""
+    gained: Effect
+    """Before, minus the better run without pictures on the same items."""
+    remains: Effect
+    """After, minus the same."""
+
+
+class PriorEvidence(msgspec.Struct, frozen=True):
+    """Where other patients suggest one answer: how much oftener than a guess it is given."""
+
+    excess: Effect
+    p: float
+    """Over questions, each one try."""
+    share: float = 0.0
+    """Of the questions: most of its answers are that one."""
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """Everything a diagnosis may use."""
+
+    items: str
+    """Which items sight is decided on, in words."""
+    sight: dict[str, Sight]
+    """`all`, and each group of tasks."""
+    lesions: Sight | None
+    not_lesions: Sight | None
+    over_chance: Effect
+    """Right minus a uniform guess, with chance credit."""
+    same: dict[str, Effect]
+    """Probe → share of items with the same answer as in the original run."""
+    alike_without: Effect
+    """Without pictures: patients asked the very same words get the same answer, minus a guess's share."""
+    reaction: Effect
+    """How much less alike the answers to the same words are with pictures than without."""
+    harmless: dict[str, Stability]
+    """On items that a change does not concern."""
+    declared: dict[str, Stability]
+    """On items that a declared change concerns: another convention, another order of slices."""
+    followed: dict[str, Effect]
+    """Group → where the patient changed: the new right answer minus the old one.
+
+    Of items that were right before and not without pictures: who knows an old answer from the words keeps it rightly.
+    """
+    options: list[Habit]
+    yes: list[Habit]
+    declined: Effect
+    """Share of the answers that decline."""
+    unread: Effect
+    prior: dict[str, PriorEvidence]
+    """`all`, and each group of tasks."""
+    budget: Budget
+    volume: Effect | None = None
+    """All slices minus one, with chance credit."""
+
+
+def task_group(item: Item) -> str:
+    """What kind of thing an item asks about."""
+    return _GROUP_OF.get(item.task, item.task.replace("_", " "))
+
+
+def is_about_a_lesion(item: Item) -> bool:
+    """Whether an answer depends on a lesion."""
+    named = (item.task, *item.needs, *item.parameters.values())
+    return any("lesion" in name for name in named)
+
+
+def evidence_of(runs: ProbeRuns, selection: Selection, budget: Budget) -> Evidence:
+    """Measure every effect; `selection` are the items that sight is decided on."""
+    counted = [one for _, one in sorted(runs.full.by_id.items()) if one.counts]
+    selected = [one for one in counted if one.scored in selection]
+    asked = [one for one in selected if all(one.item.item_id in runs.blind[name].by_id for name in _BLIND)]
+    silent = list(runs.blind["silent"].by_id.values())
+    lesions = [one for one in asked if is_about_a_lesion(one.item)]
+    others = [one for one in asked if not is_about_a_lesion(one.item)]
+    harmless, declared = _stability(runs)
+    return Evidence(
+        items=selection.words,
+        sight=_family(asked, runs),
+        lesions=_sight(lesions, runs) if lesions else None,
+        not_lesions=_sight(others, runs) if others else None,
+        over_chance=_over_chance(selected),
+        same={name: _same(runs.compared[name]) for name in (*UNSEEN, "one-slice") if runs.compared.get(name)},
+        alike_without=_alike(silent),
+        reaction=_reaction(counted, silent),
+        harmless=harmless,
+        declared=declared,
+        followed=_followed(runs),
+        options=option_habits(counted),
+        yes=yes_habit(counted),
+        declined=_in_state(counted, "refused"),
+        unread=_in_state(counted, "unparsed"),
+        prior=prior_evidence(counted, runs.expected),
+        budget=budget,
+        volume=_volume(runs, selection),
+    )
+
+
+def _family(asked: Sequence[Answered], runs: ProbeRuns) -> dict[str, Sight]:
+    """All items and each group; the tests are one family."""
+    groups: dict[str, list[Answered]] = {ALL_ITEMS: list(asked)}
+    for one in asked:
+        groups.setdefault(task_group(one.item), []).append(one)
+    if len(groups) == 2:
+        groups = {ALL_ITEMS: list(asked)}
+    sights = {name: _sight(own, runs) for name, own in groups.items()}
+    p_values = holm([sight.weaker.p if sight.gain.decides else None for sight in sights.values()])
+    return {name: msgspec.structs.replace(sight, p=p) for (name, sight), p in zip(sights.items(), p_values)}
+
+
+def _sight(asked: Sequence[Answered], runs: ProbeRuns) -> Sight:
+    """The gain against both runs without pictures; the better one makes it smaller, and both have to be beaten."""
+    if not asked:
+        return Sight(Effect(), "", Effect())
+    gains = {}
+    for name in _BLIND:
+        without = runs.blind[name].by_id
+        gaps = [one.credit - without[one.item.item_id].credit for one in asked]
+        gains[name] = effect_of(gaps, [one.item for one in asked])
+    against = min(_BLIND, key=lambda name: gains[name].value or 0.0)
+    smaller, larger = gains[against], gains[next(name for name in _BLIND if name != against)]
+    proved = weaker(smaller, larger)
+    gain = msgspec.structs.replace(smaller, p=proved.p, ci95=_joined(smaller, larger))
+    return Sight(gain, against, own_picture_gain(asked))
+
+
+def _joined(smaller: Effect, larger: Effect) -> tuple[float, float] | None:
+    """Which run is the better one is not known for sure: the lower limit is the lower of both."""
+    if smaller.ci95 is None or larger.ci95 is None:
+        return None
+    return min(smaller.ci95[0], larger.ci95[0]), smaller.ci95[1]
+
+
+def _over_chance(selected: Sequence[Answered]) -> Effect:
+    closed = [one for one in selected if one.scored.chance is not None]
+    return effect_of([one.credit - (one.scored.chance or 0.0) for one in closed], [one.item for one in closed])
+
+
+def _same(rows: Sequence[Compared]) -> Effect:
+    return effect_of([float(row.same_answer) for row in rows], [row.item for row in rows], signed=False)
+
+
+def _in_state(counted: Sequence[Answered], state: str) -> Effect:
+    values = [float(one.scored.outcome.state == state) for one in counted]
+    return effect_of(values, [one.item for one in counted], signed=False)
+
+
+def _alike(silent: Sequence[Answered]) -> Effect:
+    items, same, guess = agreement(silent)
+    return effect_of(np.subtract(same, guess), items)
+
+
+def _reaction(counted: Sequence[Answered], silent: Sequence[Answered]) -> Effect:
+    with_pictures, without = ({i.item_id: share for i, share in zip(*agreement(run)[:2])} for run in (counted, silent))
+    shared = [one.item for one in counted if one.item.item_id in with_pictures and one.item.item_id in without]
+    return effect_of([without[item.item_id] - with_pictures[item.item_id] for item in shared], shared)
+
+
+def _stability(runs: ProbeRuns) -> tuple[dict[str, Stability], dict[str, Stability]]:
+    harmless, declared = {}, {}
+    for name, need in _HARMLESS.items():
+        rows = [row for row in runs.compared.get(name, ()) if row.outcome == "unchanged"]
+        concerned = [row for row in rows if need and need in row.item.needs]
+        free = [row for row in rows if not need or need not in row.item.needs]
+        if free:
+            harmless[name] = _stable(free, runs)
+        if concerned:
+            declared[name] = _stable(concerned, runs)
+    return harmless, declared
+
+
+def _stable(rows: Sequence[Compared], runs: ProbeRuns) -> Stability:
+    items = [row.item for row in rows]
+    before, after = (np.array([row.credits[k] for row in rows]) for k in (0, 1))
+    blind = max((_credits(runs.blind[name], items) for name in _BLIND), key=lambda values: float(values.mean()))
+    return Stability(
+        fall=effect_of(after - before, items),
+        gained=effect_of(before - blind, items),
+        remains=effect_of(after - blind, items),
+    )
+
+
+def _credits(run: Answers, items: Iterable[Item]) -> np.ndarray:
+    answered = (run.by_id.get(item.item_id) for item in items)
+    return np.array([0.0 if one is None else one.credit for one in answered])
+
+
+def _followed(runs: ProbeRuns) -> dict[str, Effect]:
+    by_group: dict[str, list[Compared]] = defaultdict(list)
+    for name, rows in runs.compared.items():
+        for row in rows:
+            blind = (runs.blind[run].by_id.get(row.item.item_id) for run in _BLIND)
+            if row.outcome != "changed" or not row.original or any(one is not None and one.right for one in blind):
+                continue
+            if name == _OUT_OF_DISTRIBUTION and mirror_group(row.item, runs.terms) == TORSO:
+                continue
+            by_group[task_group(row.item)].append(row)
+    return {
+        group: effect_of([float(row.changed) - float(row.kept_old) for row in rows], [row.item for row in rows])
+        for group, rows in sorted(by_group.items())
+    }
+
+
+def prior_evidence(counted: Iterable[Answered], expected: Expected) -> dict[str, PriorEvidence]:
+    """Of all items and of each group of tasks: what other patients suggest, and how often it is said."""
+    groups: dict[str, list[tuple[Answered, str]]] = {ALL_ITEMS: []}
+    for one in counted:
+        if one.scored.chance is None or said_by(one) is None:
+            continue
+        left_open = expected(one.item)
+        if len(left_open) == 1:
+            groups[ALL_ITEMS].append((one, left_open[0]))
+            groups.setdefault(task_group(one.item), []).append((one, left_open[0]))
+    return {group: _agrees(rows) for group, rows in groups.items() if rows}
+
+
+def _agrees(rows: Sequence[tuple[Answered, str]]) -> PriorEvidence:
+    same = [said_by(one) == answer for one, answer in rows]
+    chances = [one.scored.chance or 0.0 for one, _ in rows]
+    items = [one.item for one, _ in rows]
+    texts = [item.question for item in items]
+    by_text: dict[str, list[bool]] = defaultdict(list)
+    for text, hit in zip(texts, same):
+        by_text[text].append(hit)
+    share = float(np.mean([np.mean(hits) > 0.5 for hits in by_text.values()]))
+    excess = effect_of(np.asarray(same, dtype=float) - np.asarray(chances), items)
+    return PriorEvidence(excess, opinion_p(same, chances, texts), share)
+
+
+def _volume(runs: ProbeRuns, selection: Selection) -> Effect | None:
+    single = runs.blind.get("one-slice")
+    if single is None:
+        return None
+    pairs = [
+        (one, single.by_id[item_id])
+        for item_id, one in sorted(runs.full.by_id.items())
+        if one.counts and one.scored in selection and item_id in single.by_id and single.by_id[item_id].counts
+    ]
+    return effect_of([one.credit - other.credit for one, other in pairs], [one.item for one, _ in pairs])

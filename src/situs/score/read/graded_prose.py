@@ -1,0 +1,80 @@
+"""Grades in prose: what is said of each sub-score, by the grammar of assertion and negation.
+
+The words of a sub-score's name open a passage that ends where another sub-score is named; each passage is read like any
+other reply ("size: 2? No, 1", "not 2 but 1").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from situs.score.read.grammar import statements
+from situs.score.read.lexicon import english
+from situs.score.read.resolve import decide
+from situs.score.read.result import Parsed
+from situs.score.read.tokens import Mention
+
+__all__ = ["Passage", "passages", "stated_grade"]
+
+_WORD = re.compile(r"[A-Za-z]+|%")
+_LINK = re.compile(
+    r"(?:[\s:=*,–—-]|\b(?:is|was|are|as|of|at|grade|graded|score|scored|moaks|would|be|should|a|an|the)\b)*",
+    re.IGNORECASE,
+)
+"""What stands between a name and its grade without saying anything."""
+_GRADE = re.compile(
+    r"(?<![\w.,/%<–-])(?<![0-9] )([0-9]{1,2})(?:/[3-58]|\.0)?"
+    r"(?![\w/]|[.,][0-9]|\s*(?:%|percent|mm\b|cm\b)|\s*[–-]\s*[0-9])"
+)
+_MOST_PASSAGES = 60
+
+
+class Passage(NamedTuple):
+    """What follows the name of a sub-score."""
+
+    name: str
+    text: str
+
+
+def passages(plain: str, own_words: Mapping[str, frozenset[str]], same: Mapping[str, str]) -> list[Passage]:
+    """The passages of a reply; `own_words` of a name are those that no other name has, `same` maps synonyms."""
+    owner = {word: name for name, words in own_words.items() for word in words}
+    named = [
+        (match.start(), match.end(), owner[word])
+        for match in _WORD.finditer(plain)
+        if (word := same.get(match[0].lower(), match[0].lower())) in owner
+    ]
+    opened = [mark for index, mark in enumerate(named) if index == 0 or named[index - 1][2] != mark[2]]
+    found: list[Passage] = []
+    for index, (_, end, name) in enumerate(opened[:_MOST_PASSAGES]):
+        stop = opened[index + 1][0] if index + 1 < len(opened) else len(plain)
+        found.append(Passage(name, plain[end:stop]))
+    return found
+
+
+def stated_grade(text: str, words: Sequence[str], on_scale: Callable[[int | str], int | None]) -> int | None:
+    """The grade that a passage states, in a number or in the `words` of its scale; None if it states none for sure."""
+    link = _LINK.match(text)
+    text = text[link.end() if link else 0 :]
+    taken = bytearray(len(text))
+    mentions: list[Mention] = []
+    for word in sorted(words, key=len, reverse=True):
+        if not word:
+            continue
+        spelled = r"[\W_]+".join(map(re.escape, word.split()))
+        for match in re.finditer(rf"(?<!\w){spelled}(?!\w)", text, re.IGNORECASE):
+            _mention(match.span(), on_scale(word), taken, mentions)
+    for match in _GRADE.finditer(text):
+        _mention(match.span(), on_scale(int(match[1])), taken, mentions)
+    result = decide(statements(text, mentions, english()))
+    return int(str(result.value)) if isinstance(result, Parsed) else None
+
+
+def _mention(span: tuple[int, int], grade: int | None, taken: bytearray, mentions: list[Mention]) -> None:
+    start, end = span
+    if taken.find(1, start, end) < 0:
+        taken[start:end] = b"\x01" * (end - start)
+        if grade is not None:
+            mentions.append(Mention(start, end, grade))

@@ -1,0 +1,189 @@
+"""Readers with a planted behaviour get the diagnosis they deserve, and blind ones are not said to look."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from readers import (
+    READERS,
+    Case,
+    guess,
+    letter,
+    only_with_pictures,
+    opinion,
+    pixels,
+    prior,
+    refusing,
+    say,
+    sees,
+    yes_sayer,
+)
+from simulated import Cohort, Reader, Shown, cohort
+
+from situs.probe.diagnosis import KINDS, Diagnosis
+from situs.probe.diagnosis.own_picture import own_picture_gain
+
+OF_KINDS = {"looks_at_the_image", "text_only", "memorised", "guesses", "reacts_without_gain"}
+QUICK = (
+    "coin that refuses without pictures",
+    "sight for sides, prior else",
+    "memorised",
+    "recognises the patient",
+    "reacts to pixels",
+    "voxels as millimetres",
+    "ignores lesions",
+)
+"""Always tried; the others in the sweep."""
+
+
+def findings(diagnosis: Diagnosis) -> set[str]:
+    """Those made beside that of the kind."""
+    return {name for name, one in diagnosis.findings.items() if one.verdict == "yes"} - OF_KINDS
+
+
+def assert_named(case: Case, diagnosis: Diagnosis) -> None:
+    assert diagnosis.kind in case.kind.split(" or "), diagnosis.summary
+    assert findings(diagnosis) == case.findings, diagnosis.summary
+    assert_words_agree(diagnosis)
+
+
+def assert_words_agree(diagnosis: Diagnosis) -> None:
+    """No words deny what their own interval says."""
+    looks = diagnosis.findings["looks_at_the_image"]
+    if looks.ci95 is not None and looks.ci95[0] > 0 and diagnosis.kind != "memorised":
+        assert looks.verdict in ("yes", "unclear")
+    assert (diagnosis.findings["text_only"].verdict == "yes") is ("text only" in diagnosis.summary)
+    assert sum(diagnosis.findings[name].verdict == "yes" for name in OF_KINDS) <= 1
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.sweep) for name in READERS]
+)
+def test_a_planted_reader_is_named(name: str) -> None:
+    case = READERS[name]
+    assert_named(case, cohort().diagnosed(case.make(cohort())))
+
+
+def noisy_prior(of: Cohort) -> Reader:
+    known = prior(of)
+    return lambda shown, rng: known(shown, rng) if rng.random() < 0.7 else guess(shown, rng)
+
+
+def majority(of: Cohort) -> Reader:
+    """The answer most patients of this very bench have."""
+    truths: dict[str, list[str]] = {}
+    for item in of.items:
+        truths.setdefault(item.question, []).append(of.truth[item.item_id, "original"])
+    usual = {text: max(sorted(set(values)), key=values.count) for text, values in truths.items()}
+    return lambda shown, rng: say(shown, usual[shown.item.question])
+
+
+def lucky_with_pictures(of: Cohort) -> Reader:
+    """Its fixed opinions happen to be the majority's as soon as any picture is shown."""
+    usual = majority(of)
+    return lambda shown, rng: (usual if shown.patient else opinion)(shown, rng)
+
+
+BLIND = {
+    "random": lambda of: guess,
+    "opinions": lambda of: opinion,
+    "prior": prior,
+    "noisy prior": noisy_prior,
+    "majority": majority,
+    "majority with pictures only": lucky_with_pictures,
+    "letter": lambda of: letter(0, 0.6, guess),
+    "yes-sayer": lambda of: yes_sayer(0.8, opinion),
+    "coin that refuses": lambda of: only_with_pictures(guess),
+    "opinions that refuse": lambda of: only_with_pictures(opinion),
+    "majority that refuses": lambda of: only_with_pictures(majority(of)),
+    "refuses 40 %": lambda of: refusing(0.4, guess),
+    "pixels": lambda of: pixels,
+}
+
+
+def blind_verdicts(seeds: range, patients: int, texts: int) -> list[str]:
+    """The verdicts on every kind of blind reader, each with a cohort of its own for every seed."""
+    verdicts = []
+    for seed in seeds:
+        of = Cohort(seed, patients, texts, numbers=0)
+        for make in BLIND.values():
+            diagnosis = of.diagnosed(make(of), seed, probes=())
+            assert_words_agree(diagnosis)
+            verdicts.append(diagnosis.findings["looks_at_the_image"].verdict)
+    return verdicts
+
+
+def test_blind_readers_are_not_said_to_look() -> None:
+    """At a level of 5 %, more than 3 of 13 have a chance of 0.003 (binomial)."""
+    assert blind_verdicts(range(1), 12, 8).count("yes") <= 3
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("patients", "texts"), [(12, 8), (40, 12)])
+def test_five_hundred_blind_readers_are_not_said_to_look(patients: int, texts: int) -> None:
+    verdicts = blind_verdicts(range(1000, 1039), patients, texts)
+    assert len(verdicts) >= 500
+    assert verdicts.count("yes") <= 0.05 * len(verdicts)
+
+
+@pytest.mark.sweep
+def test_sight_on_a_tenth_of_the_items_is_never_text_only() -> None:
+    for seed in range(30):
+        of = Cohort(seed, 25, 16, numbers=0)
+        for blind in (prior(of), opinion, guess):
+            assert of.diagnosed(sees(0.1, blind), seed, probes=()).kind != "text only"
+
+
+def test_dealing_a_fixed_opinion_out_among_patients_changes_nothing() -> None:
+    of = Cohort(3, 14, 8, numbers=0)
+    lucky = own_picture_gain(list(of.run(majority(of), "original", 0).by_id.values()))
+    assert lucky.value == pytest.approx(0.0, abs=1e-12)
+    assert lucky.ci95 is not None
+    assert lucky.ci95[0] <= 0.0 <= lucky.ci95[1]
+
+
+def test_dealing_right_answers_out_costs_what_chance_leaves() -> None:
+    """Everything right: dealt out, an answer is right as often as two patients share it."""
+    of = Cohort(3, 14, 8, numbers=0)
+    right = own_picture_gain(list(of.run(sees(1.0, guess), "original", 0).by_id.values()))
+    shares = []
+    for text in {item.question for item in of.items}:
+        truths = [of.truth[item.item_id, "original"] for item in of.items if item.question == text]
+        same = np.mean([a == b for i, a in enumerate(truths) for j, b in enumerate(truths) if i != j])
+        if len(set(truths)) > 1:
+            shares += [same] * len(truths)
+    assert right.value == pytest.approx(1.0 - np.mean(shares))
+
+
+def test_under_ten_patients_nothing_is_decided() -> None:
+    of = Cohort(0, 9, 8, numbers=0)
+    diagnosis = of.diagnosed(sees(1.0, guess), probes=())
+    assert diagnosis.kind == "too few"
+    assert diagnosis.findings["looks_at_the_image"].verdict == "not tested"
+    assert "cannot be told" in diagnosis.summary
+
+
+def test_the_list_of_kinds_ends_with_one_that_always_holds() -> None:
+    assert KINDS[-1].name == "unclear"
+    assert KINDS[-1].holds(None)  # type: ignore[arg-type]
+
+
+def test_a_guess_per_question_does_not_read_voxels_as_millimetres() -> None:
+    """One number per question, for all patients: seven opinions are no evidence over forty patients."""
+
+    def numbers(salt: int) -> Reader:
+        def read(shown: Shown, rng: np.random.Generator) -> str:
+            if shown.item.form != "number":
+                return "yes"
+            own = np.random.default_rng([salt, len(shown.item.question), *shown.item.question.encode()])
+            return f"{10 ** own.uniform(0.5, 2.7):.3g} mm"
+
+        return read
+
+    of = Cohort(5, 24, 0)
+    budgets = [of.slips(of.run(numbers(salt), "original", 0)) for salt in range(12)]
+    voxels = [row for budget in budgets for row in budget.rows if row.cause == "voxel_as_mm"]
+    assert len(voxels) == 12
+    assert sum(bool(row.beyond_chance) for row in voxels) <= 2, (
+        "at a level of 5 %, more than 2 of 12 have a chance of 0.02"
+    )
