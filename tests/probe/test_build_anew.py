@@ -150,4 +150,4 @@ def test_so_are_those_of_a_real_patient(tmp_path: Path, situs, probe: str) -> No
     args = ("--annotation", "corrected", "--ids", "stem")
     assert situs("build", "masks", REAL / "totalseg_s0009", *args, "--out", source).code == 0
     stems = {study.study_id: "totalseg_s0009" for study in open_bench(source).studies()}
-    assert check(probe, source, tmp_path, situs, stems, *args) > 10
+    assert check(probe, source, tmp_path, situs, stems, *args) > 5
