@@ -65,8 +65,8 @@ def _table(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str]
     nibabel.save(nibabel.Nifti1Image(np.asarray(image.dataobj), image.affine, header), data / f"{name}.nii.gz")
     rows = f"{name} {rng.randrange(9)},{name},,{name}.nii.gz\n"
     (data / "table.csv").write_text("study,patient,image,labels\n" + rows)
-    names = (corpus / "names.csv").read_text() + f"9,{name}_tumour\n"
-    (data / "names.csv").write_text(names)
+    # A name map is the user's own word on what may be called by name; a person is not called there.
+    (data / "names.csv").write_text((corpus / "names.csv").read_text())
     return ["build", "masks", str(data / "table.csv"), "--names", str(data / "names.csv"), "--annotation", "manual"]
 
 
