@@ -179,16 +179,21 @@ def score_rows(
         warnings=warnings,
         outcomes={row.outcome.item_id: row.outcome for row in scored},
         unread=unread,
-        over_best_shortcut=_over_best(selection.rows(scored), hits, seed),
+        over_best_shortcut=_over_best(scored, hits, selection, seed),
         headline=headline_of(scored, selection),
     )
 
 
-def _over_best(scored: Sequence[Scored], hits: Mapping[str, Mapping[str, bool]], seed: int) -> ShortcutGain | None:
-    """On the items that all of them answered and a rule can judge."""
-    learners = {name: right for name, right in hits.items() if name != _CHANCE}
+def _over_best(
+    scored: Sequence[Scored], hits: Mapping[str, Mapping[str, bool]], selection: Selection, seed: int
+) -> ShortcutGain | None:
+    """On the selected items that all of them answered and a rule can judge."""
+    # A grid of boxes only guesses at questions with options: chance, not a shortcut.
+    chance = (_CHANCE, _BLIND_BOXES) if selection.closed else (_CHANCE,)
+    learners = {name: right for name, right in hits.items() if name not in chance}
     shared = set.intersection(*(set(right) for right in learners.values()))
-    own = {row.outcome.item_id: bool(row.outcome.right) for row in scored if row.outcome.item_id in shared}
+    chosen = selection.rows(scored)
+    own = {row.outcome.item_id: bool(row.outcome.right) for row in chosen if row.outcome.item_id in shared}
     if not own:
         return None
     return gain_over_best(own, learners, {row.outcome.item_id: row.cluster for row in scored}, seed=seed)
