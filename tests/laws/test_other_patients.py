@@ -1,27 +1,26 @@
 """Law: in the headline the answers of other patients do not tell this one's, whoever learns them and however.
 
-The attackers know the answers of any subset of other patients (all, the training split, random halves) and take the
-commonest or the rarest answer, by text or by kind of question; or they know which slice is asked about. Each must stay
-inside the 99.9 % interval around chance, on either side of it: below chance, a model tuned on the training split would
-be pushed down, and noise would read as sight.
+The attackers (`tests/attackers.py`) know the answers of any subset of other patients (all, the training split, random
+parts) and take the commonest or the rarest answer, by text or by kind of question; or weigh the words of the prompt and
+all that the bench tells; or split its numbers by boosting. Each must stay inside the 99.9 % interval around chance, on
+either side of it: below chance, a model tuned on the training split would be pushed down, and noise would read as
+sight.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from situs._files import digest
 from situs.anatomy import finding_name
 from situs.bench import open_bench
 from situs.facts import BoxLedger, TwinRules, load_recipe
-from situs.items import Item, Outline, YesNo, answer_key, arrange
+from situs.items import Item, Outline, YesNo, arrange
 from situs.items.findings import (
     arrange_findings,
     choose_finding_tasks,
@@ -35,105 +34,23 @@ from situs.space import FrameBox, PixelGrid
 from situs.volumes import FrameAnnotation
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
+from attackers import KEYS, LIMIT, Asked, asked_of, battery, spread_by_luck
 from frame_make import FRAMES, HEIGHT, WIDTH, make_cohort
 
 RECIPE = load_recipe()
-LIMIT = 3.29
-"""Of a standard normal, for 99.9 % on both sides together."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What an attacker knows of one question, and its answer."""
-
-    item_id: str
-    patient: str
-    split: str
-    task: str
-    text: str
-    options: tuple[str, ...]
-    answer: str
-
-
-def by_text(one: Asked) -> object:
-    return one.text, tuple(sorted(one.options))
-
-
-def by_task(one: Asked) -> object:
-    return one.task, tuple(sorted(one.options))
-
-
-SUBSETS: dict[str, Callable[[Asked], bool]] = {
-    "all": lambda one: True,
-    "training split": lambda one: one.split == "train",
-    "one half": lambda one: int(digest("half", one.patient), 16) % 2 == 0,
-    "a fifth": lambda one: int(digest("fifth", one.patient), 16) % 5 == 0,
-}
-
-
-def surprise(
-    asked: Sequence[Asked], learns: Callable[[Asked], bool], sign: int, key: Callable[[Asked], object]
-) -> float:
-    """Standard errors above chance of one who takes the commonest (1) or rarest (−1) answer of other patients.
-
-    Whoever learns from some patients is tried on the rest; who learns from all, on each patient without that one.
-    """
-    counts: dict[object, Counter[str]] = defaultdict(Counter)
-    own: dict[object, Counter[str]] = defaultdict(Counter)
-    for one in asked:
-        if learns(one):
-            counts[key(one)][one.answer] += 1
-            own[key(one), one.patient][one.answer] += 1
-    excess = variance = 0.0
-    others = [one for one in asked if not learns(one)]
-    for one in others or asked:
-        scores = [sign * (counts[key(one)][v] - own[key(one), one.patient][v]) for v in one.options]
-        best = [v for v, score in zip(one.options, scores) if score == max(scores)]
-        pick = best[int(digest("tie", one.item_id), 16) % len(best)]
-        chance = 1.0 / len(one.options)
-        excess += (pick == one.answer) - chance
-        variance += chance * (1.0 - chance)
-    return excess / float(np.sqrt(variance))
-
-
-def spread(asked: Sequence[Asked], learns: Callable[[Asked], bool], sign: int, key: Callable[[Asked], object]) -> float:
-    """How far chance alone moves the surprise, from answers drawn anew.
-
-    More than one standard error: without one patient the commonest answer of a text may turn, and then all its items
-    fall together.
-    """
-    rng = np.random.default_rng(0)
-    found = []
-    for _ in range(40):
-        anew = [replace(one, answer=one.options[rng.integers(len(one.options))]) for one in asked]
-        found.append(surprise(anew, learns, sign, key))
-    return max(1.0, float(np.std(found)))
-
-
-def check_attackers(asked: Sequence[Asked]) -> None:
-    for name, learns in SUBSETS.items():
-        for sign, way in ((1, "commonest"), (-1, "rarest")):
-            for key in (by_text,) if name == "all" else (by_text, by_task):
-                z = surprise(asked, learns, sign, key)
-                limit = LIMIT * (spread(asked, learns, sign, key) if name == "all" else 1.0)
-                assert abs(z) < limit, f"the {way} answer of {name} of the others, {key.__name__}: z = {z:+.1f}"
-
-
-def asked_of(items: Iterable[Item]) -> list[Asked]:
-    """The closed questions of the headline."""
-    return [
-        Asked(
-            item.item_id,
-            item.patient_id,
-            item.split,
-            item.task,
-            item.question,
-            tuple(option.value for option in item.options) or ("yes", "no"),
-            str(answer_key(item.answer)),
-        )
-        for item in items
-        if item.stratum == "headline" and item.form in ("yes_no", "choice")
-    ]
+def check_attackers(asked: Sequence[Asked], *, learners: bool = False) -> None:
+    """Every solver of the battery is inside chance; those that leave out one patient at a time, inside their luck."""
+    luck = {
+        f"{way} of all others, {key.__name__}": (key, sign)
+        for key in KEYS
+        for sign, way in ((1, "commonest"), (-1, "rarest"))
+    }
+    for name, got in battery(asked, learners=learners):
+        if abs(got.z) >= LIMIT:
+            limit = LIMIT * (spread_by_luck(asked, *luck[name]) if name in luck else 1.0)
+            assert abs(got.z) < limit, f"{name}: {got.accuracy:.3f} of {got.n}, z = {got.z:+.1f}"
 
 
 def skewed(seed: int, patients: int) -> list[Outline]:
@@ -212,10 +129,11 @@ def test_who_is_not_drawn_is_not_asked_elsewhere() -> None:
 
 def test_exact_balance_is_caught() -> None:
     """Forty texts, each answer exactly as often: the rarest of the others is always right."""
+    rng = np.random.default_rng(0)
     asked = [
-        Asked(f"i{text}-{n}", f"p{n}", ("train", "test")[n % 2], "t", f"Q{text}?", ("a", "b"), "ab"[n % 2])
+        Asked(f"i{text}-{n}", f"p{n}", ("train", "test")[n % 2], "t", f"Q{text}?", ("a", "b"), "ab"[key])
         for text in range(40)
-        for n in range(8)
+        for n, key in enumerate(rng.permutation([0, 1] * 12))
     ]
     with pytest.raises(AssertionError, match="z = "):
         check_attackers(asked)

@@ -1,6 +1,14 @@
 """Vocabularies as data files, and the look-ups on them."""
 
-from situs.anatomy._findings import NORMAL, Finding, finding_name, finding_of, known_findings, organ_of_volume
+from situs.anatomy._findings import (
+    NORMAL,
+    Finding,
+    finding_name,
+    finding_of,
+    known_findings,
+    organ_of_volume,
+    protocol_of_volume,
+)
 from situs.anatomy._listing import KnownName, list_names
 from situs.anatomy._patterns import NamePattern, NameRules
 from situs.anatomy._relevance import compared, is_sided_lesion, measured, near_lesion, ranked
@@ -55,6 +63,7 @@ __all__ = [
     "organ_of_volume",
     "organs_in_parts",
     "plausible_range",
+    "protocol_of_volume",
     "ranked",
     "shipped_terms",
     "shipped_vocabularies",

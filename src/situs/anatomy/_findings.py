@@ -10,7 +10,7 @@ from importlib.resources import files
 
 import msgspec
 
-__all__ = ["NORMAL", "Finding", "finding_name", "finding_of", "known_findings", "organ_of_volume"]
+__all__ = ["NORMAL", "Finding", "finding_name", "finding_of", "known_findings", "organ_of_volume", "protocol_of_volume"]
 
 NORMAL = "normal_for_age"
 """The study label that says a volume was read as normal."""
@@ -93,3 +93,8 @@ def finding_of(name: str) -> Finding:
 def organ_of_volume(volume: str) -> str:
     """The organ that a public fastMRI volume id tells, else empty."""
     return next((organ for organ, pattern in _VOLUMES if pattern.fullmatch(volume)), "")
+
+
+def protocol_of_volume(volume: str) -> str:
+    """The sequence and scanner that a public fastMRI brain id tells (`AXFLAIR_201`), else empty."""
+    return "_".join(volume.split("_")[2:4]) if organ_of_volume(volume) == "brain" else ""

@@ -8,7 +8,7 @@ import hmac
 import os
 import re
 import secrets
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -16,8 +16,9 @@ import msgspec
 
 from situs._files import digest
 from situs.errors import SitusError
+from situs.facts import Recipe
 
-__all__ = ["IdRule", "as_known", "known_as", "opaque_id", "split_of", "visit_of"]
+__all__ = ["IdRule", "as_known", "known_as", "opaque_id", "split_of", "split_patients", "visit_of"]
 
 _VISIT = re.compile(
     r"(?:v|visit|tp?|time ?point|day|week|month|year)?[ _-]?\d{1,3} ?(?:d|w|m|y|days?|weeks?|months?|years?)?"
@@ -101,6 +102,13 @@ def opaque_id(prefix: str, name: str) -> str:
 def visit_of(time: str) -> str:
     """A visit by number or month (`00m`, `V06`, `24 months`, `baseline`); empty for anything else, such as a date."""
     return time if _VISIT.fullmatch(time) else ""
+
+
+def split_patients(patients: Iterable[str], recipe: Recipe, seed: int) -> dict[str, str]:
+    """The split of every patient of a cohort; one too small for the recipe is not split."""
+    cohort = set(patients)
+    shares = recipe.splits_of(len(cohort))
+    return {patient_id: split_of(patient_id, shares, seed) for patient_id in cohort}
 
 
 def split_of(patient_id: str, shares: dict[str, float], seed: int) -> str:

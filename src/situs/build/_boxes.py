@@ -11,7 +11,7 @@ import msgspec
 
 from situs._publish import new_folder, work_folder
 from situs.anatomy import organ_of_volume
-from situs.bench import SeriesRecord, StudyRecord, file_digest, find_middle, opaque_id, split_of
+from situs.bench import SeriesRecord, StudyRecord, file_digest, find_middle, opaque_id, split_patients
 from situs.build._cohort import Progress
 from situs.build._spool import Spool, map_studies, resume_key
 from situs.build._study import with_sources
@@ -203,8 +203,12 @@ def _studies(
         width, height = annotation.size or (0, 0)
         shape = own.shape if own.image_hash else (annotation.frames, height, width)
         series = SeriesRecord("mr", "mr", own.image_hash, "", shape, (), "undeclared", "manual", {})
-        split = split_of(patient_id, options.recipe.splits, options.seed)
-        studies.append(_Study(StudyRecord(study_id, patient_id, split, (series,), evidence), annotation, own, side))
+        studies.append(_Study(StudyRecord(study_id, patient_id, "", (series,), evidence), annotation, own, side))
+    splits = split_patients((study.record.patient_id for study in studies), options.recipe, options.seed)
+    studies = [
+        msgspec.structs.replace(s, record=msgspec.structs.replace(s.record, split=splits[s.record.patient_id]))
+        for s in studies
+    ]
     return sorted(studies, key=lambda study: study.record.study_id)
 
 

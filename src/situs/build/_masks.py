@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from situs.anatomy import Vocabulary, load_vocabulary, shipped_vocabularies
-from situs.bench import IdRule, opaque_id, split_of
+from situs.bench import IdRule, opaque_id, split_patients
 from situs.build._cohort import Progress, build_bench
 from situs.build._coverage import coverage_of, coverage_problems
 from situs.build._study import StudyJob
@@ -46,6 +46,7 @@ def build_masks(
             raise SitusError("two studies have the same id", where=other.labels, fix=fix)
 
     trusted = trusted_studies(options.trust, _names(named))
+    splits = split_patients((patient_id for _, patient_id, _ in named), options.recipe, options.seed)
     jobs = []
     for study_id, patient_id, source in named:
         vocabulary = _vocabulary_of(source, given)
@@ -54,7 +55,7 @@ def build_masks(
             StudyJob(
                 study_id=study_id,
                 patient_id=patient_id,
-                split=split_of(patient_id, options.recipe.splits, options.seed),
+                split=splits[patient_id],
                 image=source.image,
                 labels=source.labels,
                 names=vocabulary.labels,

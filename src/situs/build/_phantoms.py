@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from situs.anatomy import NameRules
-from situs.bench import split_of
+from situs.bench import split_patients
 from situs.build._cohort import Progress, build_bench
 from situs.build._study import StudyJob
 from situs.build._writer import BuildOptions, BuildResult
@@ -23,11 +23,12 @@ def build_phantoms(
 
     def jobs(scratch: Path) -> list[StudyJob]:
         ids = [f"phantom-{options.seed}-{index:04d}" for index in range(studies)]
+        splits = split_patients(ids, options.recipe, options.seed)
         return [
             StudyJob(
                 study_id=patient_id,
                 patient_id=patient_id,
-                split=split_of(patient_id, options.recipe.splits, options.seed),
+                split=splits[patient_id],
                 image=None,
                 labels=scratch / "volumes" / patient_id / "segmentations",
                 names={},

@@ -12,7 +12,7 @@ import msgspec
 from situs._files import canonical_json, digest, write_atomic
 from situs._publish import new_folder
 from situs.agents import Proposal, Vetted, dimensions_of, propose_questions, validate_items, validator_sheet
-from situs.bench import StudyRecord, split_of
+from situs.bench import StudyRecord, split_patients
 from situs.build._scans import CT_RATE, Scan, find_scans
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError, did_you_mean
@@ -134,11 +134,15 @@ def _studies(reports: Sequence[Report], options: BuildOptions, scans: Mapping[st
             patient = options.ids.patient(report.patient, of_table=True)
         else:
             patient = public["patient"] if public else study_id
-        split = split_of(patient, options.recipe.splits, options.seed)
         scan = scans.get(stem)
-        record = StudyRecord(study_id, patient, split, (scan.series,) if scan else (), {"report": report.hash})
+        record = StudyRecord(study_id, patient, "", (scan.series,) if scan else (), {"report": report.hash})
         ledger = ReportLedger(report, study_id, scan.series.series if scan else "")
         studies.append(_Study(record, report, ledger, scan))
+    splits = split_patients((study.record.patient_id for study in studies), options.recipe, options.seed)
+    studies = [
+        msgspec.structs.replace(s, record=msgspec.structs.replace(s.record, split=splits[s.record.patient_id]))
+        for s in studies
+    ]
     return sorted(studies, key=lambda study: study.record.study_id), len(reports) - len(first)
 
 

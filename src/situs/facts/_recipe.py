@@ -90,6 +90,9 @@ class TwinRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A text is asked of at least so many patients of a split: of two, each would be told from the other too easily."""
     together: int = 4
     """About so many items with the same words and options are one group of twins."""
+    bound: float = 0.02
+    """How likely it may be that drawn answers ask for more patients than there are. Whoever knows all other answers is
+    right at most bound / (options × (1 − bound)) oftener than chance."""
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -103,9 +106,17 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mix: dict[str, float]
     """Share of each class of question in the headline that is aimed at."""
     splits: dict[str, float]
+    split_from: int = 60
+    """Patients a cohort needs to be split; a smaller one is a single split, or none of its texts would have enough."""
     boxes: BoxRules = BoxRules()
     twins: TwinRules = TwinRules()
     cut: CutRules = CutRules()
+
+    def splits_of(self, patients: int) -> dict[str, float]:
+        """The share of each split of a cohort of so many patients."""
+        if patients >= self.split_from:
+            return self.splits
+        return {"test" if "test" in self.splits else max(self.splits, key=lambda name: self.splits[name]): 1.0}
 
     def annotation_error(self, kind: str) -> AnnotationError:
         """The error of one way of annotating."""

@@ -3,7 +3,7 @@
 The rule, for every question with a countable answer:
 
 * Headline: one text, asked of several patients of one split; each answer is drawn from the options with equal chances,
-  independently of all others (see `_slots`). Options that too few patients' answers reach are not offered there.
+  independently of all others (see `_draws`). Options that too few patients' answers reach are not offered there.
 * The headline is then thinned, whole texts at a time, to the mix of classes that is aimed at.
 * Otherwise, within each stratum, task and set of options, no answer is right more than once oftener
   than any other. So a solver that reads only the options stays at chance.
@@ -20,11 +20,12 @@ import msgspec
 from situs._files import canonical_json, digest
 from situs.facts import TwinRules
 from situs.items._candidates import Candidate
+from situs.items._draws import most_draws
 from situs.items._marked import drawn_letter, lettered
 from situs.items._mix import class_of, shares_kept
 from situs.items._offers import is_ordered, offers, random_offer
+from situs.items._pools import Pool, grouped, pool_of
 from situs.items._record import Item, Option, marks_of
-from situs.items._slots import Slot, asked_of, dealt, slots_of
 
 __all__ = ["Outline", "Placement", "arrange", "outline", "place"]
 
@@ -193,69 +194,68 @@ def _headline(
     order = sorted(by_text, key=lambda t: (not by_text[t][0].must_offer, -yields[t], digest(str(seed), *t)))
     for text in order:
         free = [entry for entry in by_text[text] if (entry.study_id, entry.family) not in reserved]
-        for values, twins in _twins(sorted(free, key=draw), rules):
-            first = twins[0][0][0]
+        first = by_text[text][0]
+        for values, pool in _pools(sorted(free, key=draw), rules):
             name = digest(canonical_json([first.task, first.text, values, first.split]), size=8)
             if name in groups:
                 continue  # another set of options, thinned to the same few, is asked already
-            reserved.update((e.study_id, e.family) for group in twins for slot in group for e in slot)
+            reserved.update((entry.study_id, entry.family) for entry in pool.candidates())
             options = values if first.form == "choice" else ()
-            asked = tuple(tuple(asked_of(slot, seed) for slot in group) for group in twins)
-            groups[name] = _Group(name, options, asked)
+            twins = grouped(pool.asked(seed), rules.together)
+            groups[name] = _Group(name, options, tuple(map(tuple, twins)))
     return list(groups.values()), reserved
-
-
-_Twins = list[list[Slot[Outline]]]
 
 
 def _yield(entries: list[Outline], rules: TwinRules) -> int:
     """How much a text would tell if no other had chosen its patients before."""
-    offers_made = _twins(sorted(entries, key=lambda entry: entry.item_id), rules)
-    return sum((len(values) - 1) * len(group) for values, groups in offers_made for group in groups)
+    offers_made = _pools(sorted(entries, key=lambda entry: entry.item_id), rules)
+    return sum((len(values) - 1) * pool.size for values, pool in offers_made)
 
 
-def _twins(entries: list[Outline], rules: TwinRules) -> Iterator[tuple[tuple[str, ...], _Twins]]:
-    """Sets of answers to offer, with the slots that these candidates of one text give, in groups."""
+def _pools(entries: list[Outline], rules: TwinRules) -> Iterator[tuple[tuple[str, ...], Pool[Outline]]]:
+    """Sets of answers to offer, with the pool that these candidates of one text give."""
     if not entries:
         return
     if entries[0].key is None or entries[0].movable:
-        groups = dealt([(entry,) for entry in entries], rules.fewest, rules.together)
-        if groups:
-            yield entries[0].pool[:_SHOWN], groups
+        # Nothing is drawn where there is no answer to count: everybody is asked, a patient once.
+        pool = Pool([[(entry,) for entry in {entry.patient_id: entry for entry in entries}.values()]], 0.0)
+        if pool.size >= rules.fewest:
+            yield entries[0].pool[:_SHOWN], pool
         return
     # Where the options are not shown, a second set of answers under the same words would be no twin of the first.
     rounds = _SHOWN if entries[0].form == "choice" else 1
     for _ in range(rounds):
-        values, groups = _best_offer(entries, rules)
-        if not groups:
+        values, best = _best_offer(entries, rules)
+        if best is None:
             return
-        yield values, groups
-        used = {entry.item_id for group in groups for slot in group for entry in slot}
-        entries = [entry for entry in entries if entry.item_id not in used]
+        yield values, best
+        used = {entry.patient_id for entry in best.candidates()}
+        entries = [entry for entry in entries if entry.patient_id not in used]
 
 
-def _best_offer(entries: list[Outline], rules: TwinRules) -> tuple[tuple[str, ...], _Twins]:
+def _best_offer(entries: list[Outline], rules: TwinRules) -> tuple[tuple[str, ...], Pool[Outline] | None]:
     """The answers to offer: those two, three or four that tell most.
 
     A question tells by how far it may rise above chance, in units of its noise: with m options
     (1 − 1/m)² / (1/m · (1 − 1/m)) = m − 1.
     """
     if not entries:
-        return (), []
+        return (), None
     first, counts = entries[0], Counter(str(entry.key) for entry in entries)
     if first.must_offer and first.must_offer not in counts:
-        return (), []
+        return (), None
     # That it cannot be told is fair beside two other answers that occur; beside one, knowledge would do without sight.
-    best: tuple[int, tuple[str, ...], _Twins] = (0, (), [])
+    best: tuple[int, tuple[str, ...], Pool[Outline] | None] = (0, (), None)
     pools = {entry.pool for entry in entries}
     for values in offers(first.kind, pools, counts, _SHOWN, first.must_offer):
-        if (len(values) - 1) * min(counts[value] for value in values) <= best[0]:
+        rarest = min(counts[value] for value in values)
+        if (len(values) - 1) * most_draws([rarest] * len(values), rules.bound) <= best[0]:
             continue
         able = [entry for entry in entries if set(values) <= set(entry.pool)]
-        groups = dealt(slots_of(able, values, lambda entry: entry.series), rules.fewest, rules.together)
-        worth = (len(values) - 1) * sum(map(len, groups))
-        if worth > best[0]:
-            best = worth, values, groups
+        pool = pool_of(able, values, rules.bound, lambda entry: entry.series)
+        worth = (len(values) - 1) * pool.size
+        if pool.size >= rules.fewest and worth > best[0]:
+            best = worth, values, pool
     return best[1:]
 
 

@@ -1,9 +1,9 @@
 """Which questions about boxes become items: twins, and options that give nothing away.
 
-* Yes/no, counts, and options of a fixed set: slots of one text (see `_slots`), each with one candidate for every
-  offered answer. Where a slice is asked about, all candidates of a slot show the same slice of the stack: a finding
-  has its usual slices, and a negative elsewhere could be told by its place alone. Texts with too few patients for
-  that are asked outside the headline.
+* Yes/no, counts, and options of a fixed set: a pool of patients for each text, with as many for every offered answer
+  (see `_pools`); answers are drawn, and a patient is asked a text once. Where a slice is asked about, those drawn from
+  show the same slice of the stack: a finding has its usual slices, and a negative elsewhere could be told by its place
+  alone. Texts with too few patients for that are asked outside the headline.
 * One of several findings: the same, with findings of one organ drawn as options.
 * All that apply: wrong options are chosen so that a finding is offered wrongly about as often as rightly.
 * Boxes, frames and text have no countable answer and are all kept.
@@ -18,10 +18,10 @@ import msgspec
 import numpy as np
 
 from situs._files import canonical_json, digest
-from situs.anatomy import finding_of
+from situs.anatomy import finding_of, protocol_of_volume
 from situs.facts import BoxRules, TwinRules
+from situs.items._pools import Pool, grouped, pool_of
 from situs.items._record import Choices, Item, answer_key, marks_of
-from situs.items._slots import Slot, asked_of, dealt, slots_of
 from situs.items._twins import Placement
 
 __all__ = ["Draft", "arrange_findings", "draft", "place_finding"]
@@ -52,6 +52,8 @@ class Draft(msgspec.Struct, frozen=True):
     organ: str = ""
     marked: bool = False
     """A mark is drawn into its picture."""
+    protocol: str = ""
+    """Sequence and scanner, where known: whoever sees that it is a FLAIR knows what is looked for on it."""
 
 
 def draft(item: Item, split: str = "") -> Draft:
@@ -64,11 +66,12 @@ def draft(item: Item, split: str = "") -> Draft:
     organ = next((tag for tag in item.tags if tag.startswith("organ:")), "")
     frame = item.frames[0] if level == "slice" and item.frames else -1
     about = (text, key, right, pool, shared, frame, item.tags, split, organ, bool(marks_of(item)))
-    return Draft(item.item_id, item.patient_id, item.task, item.form, level, *about)
+    protocol = protocol_of_volume(item.study_id)
+    return Draft(item.item_id, item.patient_id, item.task, item.form, level, *about, protocol)
 
 
-_Group = tuple[tuple[str, ...], list[Slot["Draft"]]]
-"""The answers offered, and the slots of one group of twins."""
+_Offer = tuple[tuple[str, ...], Pool["Draft"]]
+"""The answers offered, and those who may be asked."""
 
 
 def arrange_findings(drafts: Sequence[Draft], seed: int, rules: BoxRules, twins: TwinRules) -> dict[str, Placement]:
@@ -90,40 +93,41 @@ def arrange_findings(drafts: Sequence[Draft], seed: int, rules: BoxRules, twins:
             placed[entry.item_id] = Placement(stratum, (), "")
     for name, entries in sorted(fixed.items()):
         # Where a drawn mark lies tells which of two kindred findings it is on: a control.
-        asked = {} if entries[0].marked else _asked(_fixed(entries, rules, twins), name, seed)
+        asked = {} if entries[0].marked else _asked(_fixed(entries, rules, twins), name, seed, twins)
         placed |= asked or _untwinned(entries, rules)
     for name, entries in sorted(shared.items()):
         rng = np.random.default_rng(int(digest("options", str(seed), canonical_json(name), size=8), 16))
-        placed |= _asked(_shared(entries, rng, rules, twins), name, seed)
+        placed |= _asked(_shared(entries, rng, rules, twins), name, seed, twins)
     placed |= _several(several, rules)
     return {entry.item_id: _ordered(entry, placed[entry.item_id], seed) for entry in drawn if entry.item_id in placed}
 
 
-def _asked(groups: Iterable[_Group], name: tuple[str, ...], seed: int) -> dict[str, Placement]:
-    """The placement of the candidate that is drawn of every slot."""
+def _asked(offers: Iterable[_Offer], name: tuple[str, ...], seed: int, rules: TwinRules) -> dict[str, Placement]:
+    """The placement of those who are drawn, in groups of twins."""
     placed: dict[str, Placement] = {}
-    for number, (values, slots) in enumerate(groups):
-        group = "t" + digest(canonical_json(name), str(number), size=8)
-        for slot in slots:
-            entry = asked_of(slot, seed)
-            placed[entry.item_id] = Placement("headline", values if entry.form == "choice" else (), group)
+    for values, pool in offers:
+        for number, members in enumerate(grouped(pool.asked(seed), rules.together)):
+            group = "t" + digest(canonical_json([name, values]), str(number), size=8)
+            for entry in members:
+                placed[entry.item_id] = Placement("headline", values if entry.form == "choice" else (), group)
     return placed
 
 
-def _fixed(entries: list[Draft], rules: BoxRules, twins: TwinRules) -> Iterator[_Group]:
-    """Groups that offer the commonest answers, as many as tell most: m options weigh m − 1 (see `_twins`)."""
+def _fixed(entries: list[Draft], rules: BoxRules, twins: TwinRules) -> Iterator[_Offer]:
+    """The commonest answers, as many as tell most: m options weigh m − 1 (see `_twins`)."""
     entries = _patients_in_turn(entries)
     counts = Counter(str(entry.key) for entry in entries)
     most = rules.count_most if entries[0].form == "number" else rules.options
     order = sorted(counts, key=lambda key: (-counts[key], key))
-    best: tuple[int, tuple[str, ...], list[list[Slot[Draft]]]] = (0, (), [])
+    best: tuple[int, tuple[str, ...], Pool[Draft] | None] = (0, (), None)
     for count in range(2, min(most, len(order)) + 1):
         values = tuple(value for value in entries[0].pool or order if value in order[:count])
-        groups = dealt(slots_of(entries, values, _alike), twins.fewest, twins.together)
-        worth = (count - 1) * sum(map(len, groups))
-        if groups and worth >= best[0]:
-            best = worth, values, groups
-    yield from ((best[1], group) for group in best[2])
+        pool = pool_of(entries, values, twins.bound, _alike)
+        worth = (count - 1) * pool.size
+        if pool.size >= twins.fewest and worth >= best[0]:
+            best = worth, values, pool
+    if best[2] is not None:
+        yield best[1], best[2]
 
 
 def _untwinned(entries: list[Draft], rules: BoxRules) -> dict[str, Placement]:
@@ -144,32 +148,28 @@ def _untwinned(entries: list[Draft], rules: BoxRules) -> dict[str, Placement]:
 
 
 def _alike(entry: Draft) -> object:
-    """What is known of a question without looking for the finding: the part of the body, and which slice it is."""
-    return entry.organ, entry.frame
+    """What is known without looking for the finding: the part of the body, the sequence, and which slice it is."""
+    return entry.organ, entry.protocol, entry.frame
 
 
-def _shared(entries: list[Draft], rng: np.random.Generator, rules: BoxRules, twins: TwinRules) -> Iterator[_Group]:
-    """Groups that offer the same findings, drawn by how many items there are of each.
+def _shared(entries: list[Draft], rng: np.random.Generator, rules: BoxRules, twins: TwinRules) -> Iterator[_Offer]:
+    """Sets of findings to offer, drawn by how many items there are of each.
 
     The weights are those of all candidates: if they followed what is left, later options would tell earlier answers.
     """
-    left: dict[str, list[Draft]] = defaultdict(list)
-    for entry in _patients_in_turn(entries):
-        left[str(entry.key)].append(entry)
-    weights = {key: len(found) for key, found in left.items()}
+    left = _patients_in_turn(entries)
+    weights = Counter(str(entry.key) for entry in left)
     misses = 0
     while misses < _MISSES:
         values = _drawn_options(weights, rng, rules.options)
-        fitting = [e for value in values for e in left[value] if set(values) - {e.key} <= set(e.pool)]
-        slots = slots_of(fitting, values, _alike) if values else []
-        groups = dealt(slots, twins.fewest, twins.together)
-        if not groups:
+        fitting = [e for e in left if e.key in values and set(values) - {e.key} <= set(e.pool)]
+        pool = pool_of(fitting, values, twins.bound, _alike)
+        if pool.size < twins.fewest:
             misses += 1
             continue
-        used = {entry.item_id for slot in groups[0] for entry in slot}
-        for value in values:
-            left[value] = [entry for entry in left[value] if entry.item_id not in used]
-        yield values, groups[0]
+        patients = {entry.patient_id for entry in pool.candidates()}
+        left = [entry for entry in left if entry.patient_id not in patients]
+        yield values, pool
 
 
 def _drawn_options(weights: Mapping[str, int], rng: np.random.Generator, size: int) -> tuple[str, ...]:
