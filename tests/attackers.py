@@ -47,8 +47,15 @@ class Asked:
     """What else the bench asks of this patient: no model is shown that."""
 
 
+_NUMBER_AT_END = re.compile(r"\d+$")
+"""What a public id tells besides its number: part of the body, sequence, scanner."""
+
+
 def asked_of(items: Iterable[Item]) -> list[Asked]:
-    """The closed questions of the headline, in the order of the bench."""
+    """The closed questions of the headline, in the order of the bench.
+
+    Tags, steps, facts, boxes and difficulty are part of the key: they name what is right or how far it is from wrong.
+    """
     every = list(items)
     found = [item for item in every if item.stratum == "headline" and item.form in ("yes_no", "choice")]
     groups = Counter(item.twin_group for item in found)
@@ -78,8 +85,7 @@ def asked_of(items: Iterable[Item]) -> list[Asked]:
             f"frames {len(item.frames)}",
             f"frame {item.frames[0] if item.frames else -1}",
             f"needs {' '.join(item.needs)}",
-            f"tags {' '.join(item.tags)}",
-            *(f"tag {tag}" for tag in item.tags),
+            f"named {re.sub(_NUMBER_AT_END, '', item.study_id)}",
         )
         result.append(
             Asked(
@@ -135,15 +141,16 @@ def outcome(asked: Sequence[Asked], right: Sequence[bool]) -> Outcome:
     has it on every slice, so that a solver is right or wrong on all of a patient's questions together.
     """
     excess: dict[str, float] = defaultdict(float)
+    tried = Counter(one.patient for one in asked)
     variance = chance = 0.0
     for one, hit in zip(asked, right):
         share = 1.0 / len(one.options)
         excess[one.patient] += hit - share
         variance += share * (1.0 - share)
         chance += share
-    between = sum(value * value for value in excess.values())
-    spread = math.sqrt(max(variance, between)) or 1.0
-    return Outcome(len(asked), sum(right), chance / max(1, len(asked)), sum(excess.values()) / spread)
+    count, total = max(1, len(asked)), sum(excess.values())
+    between = sum((value - tried[patient] * total / count) ** 2 for patient, value in excess.items())
+    return Outcome(len(asked), sum(right), chance / count, total / (math.sqrt(max(variance, between)) or 1.0))
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -100,3 +101,36 @@ def test_sight_gain_of_a_model_over_its_blind_run(folder: Path, situs: Situs) ->
     ran = situs("compare", folder / "prior", "--blind", blind)
     assert ran.code == 2
     assert "no run to set" in ran.err
+
+
+def _withheld(run: Path, out: Path, *, silent: bool, seed: str, wrong_every: int) -> Path:
+    """The run as one without pictures, told so or not, in which every n-th reply says nothing."""
+    shutil.copytree(run, out)
+    info = json.loads((out / "run.json").read_text())
+    info |= {"withheld": True, "silent": silent, "settings": {"seed": seed}}
+    (out / "run.json").write_text(json.dumps(info))
+    rows = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]
+    for row in rows[::wrong_every]:
+        row["response"] = "What a question."
+    (out / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return out
+
+
+def test_told_and_silent_runs_are_no_seeds_of_each_other(folder: Path, situs: Situs, tmp_path: Path) -> None:
+    """They differ in more than their seed: the gain is that over the better one, not over their mean."""
+    told = _withheld(folder / "r1", tmp_path / "text", silent=False, seed="1", wrong_every=1)
+    silent = _withheld(folder / "r1", tmp_path / "silent", silent=True, seed="2", wrong_every=3)
+
+    def gain(*blind: Path) -> dict[str, Any]:
+        options = [word for run in blind for word in ("--blind", run)]
+        ran = situs("compare", folder / "r1", *options, "--bench", folder / "bench", "--json")
+        assert ran.code == 0, ran.err
+        (found,) = ran.json["sight"]
+        return found
+
+    alone, both = [gain(told), gain(silent)], gain(told, silent)
+    assert alone[0]["gain"]["difference"] > alone[1]["gain"]["difference"] > 0
+    assert both["gain"]["difference"] == alone[1]["gain"]["difference"]
+    assert both["blind"] == alone[1]["blind"] == "random?seed=1 without pictures, not told"
+    assert both["gain"]["ci95"] is None or both["gain"]["ci95"][0] == min(one["gain"]["ci95"][0] for one in alone)
+    assert gain(silent, told) == both

@@ -29,7 +29,7 @@ from situs.build._coverage import Coverage, nothing_asked
 from situs.errors import Problem
 from situs.facts import Fact, Recipe
 from situs.items import Choice, Choices, Item, YesNo, class_of
-from situs.score import blind_scores, option_tricks
+from situs.score import blind_headlines, option_tricks
 from situs.volumes import SourceCounts
 
 __all__ = ["BenchWriter", "BuildOptions", "BuildResult"]
@@ -227,15 +227,13 @@ def _without_looking(bench: Bench, closed_items: int) -> dict[str, dict[str, str
         own = (item for item in bench.items(steps=False) if isinstance(item.answer, _CLOSED))
         return own if every == 1 else (i for i in own if int(digest(i.item_id, size=4), 16) % every == 0)
 
-    tables = blind_scores(bench, closed, gives=None, metrics=["accuracy.closed", "chance"])
     result: dict[str, dict[str, str]] = defaultdict(dict)
-    for name, scores in tables.items():
-        for stratum, entries in scores.by_stratum.items():
-            for entry in entries:
-                row = "chance" if entry.metric == "chance" else name
-                bounds = f" ({entry.ci95[0]:.3f}–{entry.ci95[1]:.3f})" if entry.ci95 else ""
-                result[stratum][row] = "–" if entry.value is None else f"{entry.value:.3f}{bounds}"
-                result[stratum]["n (a sample)" if every > 1 else "n"] = f"{entry.n:,}"
+    for stratum, rows in blind_headlines(bench, closed).items():
+        for name, own in rows.items():
+            bounds = f" ({own.ci95[0]:.3f}–{own.ci95[1]:.3f})" if own.ci95 else ""
+            result[stratum][name] = "–" if own.value is None else f"{own.value:.3f}{bounds}"
+            result[stratum]["chance"] = "–" if own.chance is None else f"{own.chance:.3f}"
+            result[stratum]["n (a sample)" if every > 1 else "n"] = f"{own.n:,}"
     return dict(result)
 
 

@@ -55,7 +55,7 @@ class Asker:
         *,
         split: str | None,
         limit: int | None,
-        withhold: bool,
+        withhold: str,
     ) -> RunResult:
         """One run, resumed if it was begun."""
         from situs.run import run_client
@@ -126,7 +126,7 @@ class BaselineAsker:
         *,
         split: str | None,
         limit: int | None,
-        withhold: bool,
+        withhold: str,
     ) -> RunResult:
         """One run; what is shown or withheld makes no difference."""
         from situs.run import run_baseline

@@ -24,7 +24,7 @@ from situs.items._draws import most_draws
 from situs.items._marked import drawn_letter, lettered
 from situs.items._mix import class_of, shares_kept
 from situs.items._offers import is_ordered, offers, random_offer
-from situs.items._pools import Pool, grouped, pool_of
+from situs.items._pools import Offer, Pool, drawn, grouped, pool_of
 from situs.items._record import Item, Option, marks_of
 
 __all__ = ["Outline", "Placement", "arrange", "outline", "place"]
@@ -186,7 +186,7 @@ def _headline(
     for entry in outlines:
         if not entry.textbook and entry.primary:
             by_text[entry.split, *_text_of(entry)].append(entry)
-    groups: dict[str, _Group] = {}
+    offered: dict[str, tuple[tuple[str, ...], Pool[Outline]]] = {}
     reserved: set[tuple[str, str]] = set()
     # Cut structures are rare: the questions that need them choose their patients first. Then those that give most
     # items: of the guises of a question (larger than 120, 200 or 315 mL) a patient is asked only one.
@@ -197,13 +197,24 @@ def _headline(
         first = by_text[text][0]
         for values, pool in _pools(sorted(free, key=draw), rules):
             name = digest(canonical_json([first.task, first.text, values, first.split]), size=8)
-            if name in groups:
+            if name in offered:
                 continue  # another set of options, thinned to the same few, is asked already
             reserved.update((entry.study_id, entry.family) for entry in pool.candidates())
-            options = values if first.form == "choice" else ()
-            twins = grouped(pool.asked(seed), rules.together)
-            groups[name] = _Group(name, options, tuple(map(tuple, twins)))
-    return list(groups.values()), reserved
+            offered[name] = values, pool
+    put = [
+        Offer(pool.first.kind, pool.first.text, values if _is_drawn(pool.first) else (), pool)
+        for values, pool in offered.values()
+    ]
+    groups = []
+    for (name, (values, _)), asked in zip(offered.items(), drawn(put, seed, rules.evenness)):
+        options = values if asked[0].form == "choice" else ()
+        groups.append(_Group(name, options, tuple(map(tuple, grouped(asked, rules.together)))))
+    return groups, reserved
+
+
+def _is_drawn(entry: Outline) -> bool:
+    """Whether its answer is drawn; a number has none to count, and a mark can be given any letter."""
+    return entry.key is not None and not entry.movable
 
 
 def _yield(entries: list[Outline], rules: TwinRules) -> int:
@@ -216,7 +227,7 @@ def _pools(entries: list[Outline], rules: TwinRules) -> Iterator[tuple[tuple[str
     """Sets of answers to offer, with the pool that these candidates of one text give."""
     if not entries:
         return
-    if entries[0].key is None or entries[0].movable:
+    if not _is_drawn(entries[0]):
         # Nothing is drawn where there is no answer to count: everybody is asked, a patient once.
         pool = Pool([[(entry,) for entry in {entry.patient_id: entry for entry in entries}.values()]], 0.0)
         if pool.size >= rules.fewest:
@@ -319,7 +330,7 @@ def _balanced(entries: Iterable[Outline], draw: Draw) -> list[Outline]:
     groups: dict[tuple[str, ...], list[Outline]] = defaultdict(list)
     numbers: list[Outline] = []
     for guises in families.values():
-        if guises[0].key is None or guises[0].movable:
+        if not _is_drawn(guises[0]):
             numbers.append(guises[0])
             continue
         best = min(guises, key=lambda e: _excess(counts[_set_of(e)], e))

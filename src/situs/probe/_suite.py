@@ -50,7 +50,7 @@ class Ask(Protocol):
         *,
         split: str | None,
         limit: int | None,
-        withhold: bool,
+        withhold: str,
     ) -> RunResult:
         """One run, resumed if it was begun."""
 
@@ -187,7 +187,7 @@ class _Suite:
     def _presenter(self, profile: Profile) -> Presenter:
         return Presenter(self._bench, profile, store=self._store, data=self._data)
 
-    def _asked(self, name: str, bench: Bench, presenter: Presents, profile: Profile, *, withhold: bool = False) -> None:
+    def _asked(self, name: str, bench: Bench, presenter: Presents, profile: Profile, *, withhold: str = "") -> None:
         whole = bench is not self._bench
         result = self._ask(
             bench,
@@ -220,7 +220,7 @@ class _Suite:
                 shown = OtherPatient(presenter, hidden, self._bench)
             case _:
                 shown = Blank(presenter, hidden, marks=name == "marks-on-blank")
-        self._asked(name, self._bench, shown, profile, withhold=name in _ALWAYS)
+        self._asked(name, self._bench, shown, profile, withhold=name if name in _ALWAYS else "")
         return read_answers(self._out / name, self._bench.folder, hidden=hidden)
 
     def _blind_row(self, name: str, answers: Answers) -> ProbeRow:

@@ -36,6 +36,8 @@ class RunInfo(msgspec.Struct, frozen=True):
     seed: int | None = None
     withheld: bool = False
     """Whether all pictures were kept back: the model's own text-only run."""
+    silent: bool = False
+    """Whether nothing was said about the pictures that were kept back."""
     sample: tuple[str, ...] = ()
     """The items it is about, where they were drawn from the bench, as a reader's quiz is; else all of the split."""
     notes: tuple[str, ...] = ()
@@ -53,10 +55,13 @@ def start_run(
     client: str | None = None,
     sampling: Settings | None = None,
     versions: dict[str, str] | None = None,
-    withheld: bool = False,
+    withheld: str = "",
     sample: tuple[str, ...] = (),
 ) -> RunInfo:
-    """Make the folder, or go on in it if it is the same run."""
+    """Make the folder, or go on in it if it is the same run.
+
+    `withheld` tells how all pictures were kept back: `text` (it was said so) or `silent`; empty if they were shown.
+    """
     info = RunInfo(
         client=client or str(spec),
         profile=profile,
@@ -69,7 +74,8 @@ def start_run(
         versions={"situs": __version__} | (versions or {}),
         sampling=sampling,
         seed=sampling.seed if sampling is not None else None,
-        withheld=withheld,
+        withheld=bool(withheld),
+        silent=withheld == "silent",
         sample=sample,
     )
     path = out / "run.json"
@@ -132,7 +138,7 @@ def _refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
         ("model's settings", old.settings, new.settings),
         ("profile", old.profile_hash, new.profile_hash),
         ("bench", old.bench_hash, new.bench_hash),
-        ("choice of what is shown", old.withheld, new.withheld),
+        ("choice of what is shown", (old.withheld, old.silent), (new.withheld, new.silent)),
         ("sample of items", old.sample, new.sample),
     ):
         if before != now:

@@ -96,12 +96,13 @@ def run_client(
     price: Price | None = None,
     allow_remote: bool = False,
     skip_hidden: bool = False,
-    withhold: bool = False,
+    withhold: str = "",
     progress: Callable[[Tally, int, int], None] = lambda tally, before, total: None,
     say: Callable[[str], None] = lambda text: None,
 ) -> RunResult:
     """Ask a model every item that has no answer yet; failed calls of an earlier session are asked again.
 
+    `withhold` keeps all pictures back: `text` where the prompt says so, `silent` where it does not.
     `progress` is called with the session's tally, how many items were done before it, and how many there are.
     """
     restricted = bench.info.restricted
@@ -152,7 +153,7 @@ def run_client(
                 settings,
                 hidden,
                 volume=getattr(client, "takes_volume", False),
-                withhold=withhold,
+                withhold=bool(withhold),
                 skip_hidden=skip_hidden,
             ),
             record,

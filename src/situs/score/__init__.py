@@ -73,7 +73,7 @@ from situs.score._published import PUBLISHED, PublishedTable, published_beside, 
 from situs.score._readings import Reading, readings
 from situs.score._run import open_answers, score_run
 from situs.score._score_tables import score_tables
-from situs.score._scores import BaselineScores, NotComputed, Scores, blind_scores, choose_metrics, score_rows
+from situs.score._scores import BaselineScores, NotComputed, Scores, blind_headlines, choose_metrics, score_rows
 from situs.score._shortcut_gain import ShortcutGain, gain_over_best
 from situs.score._sources import OverSources, over_sources, source_of
 from situs.score._statistics import Estimate, cluster_bootstrap_of, cluster_mean, cluster_of, paired_difference
@@ -165,7 +165,7 @@ __all__ = [
     "average_seeds",
     "base_value",
     "binomial_interval_999",
-    "blind_scores",
+    "blind_headlines",
     "box_metrics",
     "boxes_right",
     "breakdown_tables",

@@ -52,10 +52,14 @@ class Contestant(msgspec.Struct, frozen=True):
 
 
 class SightGain(msgspec.Struct, frozen=True):
-    """A model minus its own run without pictures, on the items of both."""
+    """A model minus the better of its own runs without pictures, on the items of both.
+
+    Which one is better is not known for sure: lower limit and p are the least favourable of those against each.
+    """
 
     name: str
     blind: str
+    """The better of the blind runs."""
     gain: Pair
     credited: Pair | None = None
     """The same, where the blind run gets a guess's chance for every answer it refused or left unclear."""
@@ -197,6 +201,25 @@ def sight_gain(
         values = {item: max(value, chances.get(item, 0.0)) for item, value in blind.values.items()}
         credited = _Tested(model, msgspec.structs.replace(blind, values=values), items, clusters, metric).pair
     return SightGain(model.name, blind.name, gain, credited)
+
+
+def against_better(gains: Sequence[SightGain]) -> SightGain:
+    """Of the gains over several blind runs of one model that over the best of them."""
+    credited = [gain.credited or gain.gain for gain in gains]
+    least = _least([gain.gain for gain in gains])
+    name = next(gain.blind for gain in gains if gain.gain.b == least.b)
+    return SightGain(gains[0].name, name, least, _least(credited) if any(gain.credited for gain in gains) else None)
+
+
+def _least(pairs: Sequence[Pair]) -> Pair:
+    """The smallest difference, with the lowest limit and the largest p of all."""
+    least = min(pairs, key=lambda pair: float("inf") if pair.difference is None else pair.difference)
+    lows = [pair.ci95[0] for pair in pairs if pair.ci95 is not None]
+    chances = [pair.p for pair in pairs if pair.p is not None]
+    if least.ci95 is None or len(lows) < len(pairs):
+        return least
+    interval = (min(lows), least.ci95[1])
+    return msgspec.structs.replace(least, ci95=interval, ci_joint=interval, p=max(chances, default=None))
 
 
 def _over_sources(

@@ -10,7 +10,16 @@ import msgspec
 from situs.clients import parse_spec
 from situs.errors import SitusError, did_you_mean
 from situs.run import RunInfo, is_baseline
-from situs.score._compare import CHANCE_ADJUSTED, Comparison, Contestant, SightGain, average_seeds, compare, sight_gain
+from situs.score._compare import (
+    CHANCE_ADJUSTED,
+    Comparison,
+    Contestant,
+    SightGain,
+    against_better,
+    average_seeds,
+    compare,
+    sight_gain,
+)
 from situs.score._entries import BOX_METRICS
 from situs.score._headline import HEADLINE, Selection, select
 from situs.score._judged_run import JudgedRun, judged_run
@@ -56,14 +65,14 @@ def compare_runs(
     """Every pair of runs of one bench, on the items that both were asked and could answer.
 
     Runs that differ in their seed only are averaged item by item and count as one. `blind` are runs without pictures:
-    each is set against the run of the same model, and has no rank beside others. `stratum` is what the comparison is
-    about; accuracy is that of the headline.
+    the better of those of a model (told that there are none, or not told) is set against its run with them, and has no
+    rank beside others. `stratum` is what the comparison is about; accuracy is that of the headline.
     """
     if metric not in PER_ITEM:
         raise SitusError(f"unknown metric {metric!r}", where="--metric", fix=did_you_mean(metric, PER_ITEM))
     clusters: dict[str, str] = {}
     sources: dict[str, str] = {}
-    models, without = _Groups(), _Groups()
+    models, without = _Groups(), _Groups(blind=True)
     content = ""
     opened: list[tuple[_Groups, Path, JudgedRun]] = []
     for groups, folder in (
@@ -83,9 +92,9 @@ def compare_runs(
     if len(runs) == 1 and len(folders) > 1:
         raise SitusError("the runs are seeds of one model", where=folders[0], fix="give a run of another model too")
     if len(runs) == 1:
-        runs += [msgspec.structs.replace(run, name=f"{run.name} without pictures") for run in without.runs()]
+        runs += without.runs()
     result = compare(runs, clusters, metric=metric, sources=sources)
-    sight = [_sight(models, own, without, clusters, metric) for own in without.members]
+    sight = _sight_gains(models, without, clusters, metric)
     warnings = result.warnings + models.warnings()
     words = selection.words if metric == "accuracy" else msgspec.structs.replace(selection, closed=False).words
     return msgspec.structs.replace(result, warnings=warnings, sight=sight, items=words)
@@ -94,7 +103,8 @@ def compare_runs(
 class _Groups:
     """Runs by what they are apart from their seed."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, blind: bool = False) -> None:
+        self._blind = blind
         self.members: dict[tuple[object, ...], list[tuple[str, JudgedRun, Contestant]]] = {}
         self._names: list[str] = []
 
@@ -102,11 +112,16 @@ class _Groups:
         """One more run; one with a seed that is there already stands alone."""
         assert run.info is not None
         key: tuple[object, ...] = _identity(run.info)
+        if self._blind:
+            key = (*key, run.info.silent)
         seeds = [_seed(other.info) for _, other, _ in self.members.get(key, []) if other.info is not None]
         if seeds and (_seed(run.info) in seeds or None in (*seeds, _seed(run.info))):
             key = (*key, folder)
         client = run.info.client
-        name = client if client not in self._names else f"{client} ({folder.name})"
+        name = client
+        if self._blind:
+            name += " without pictures, not told" if run.info.silent else " without pictures"
+        name = name if name not in self._names else f"{name} ({folder.name})"
         self._names.append(name)
         self.members.setdefault(key, []).append((name, run, _contestant(name, client, run.scored, metric, selection)))
 
@@ -139,28 +154,30 @@ def _seed(info: RunInfo) -> object:
     return info.settings.get("seed") if info.seed is None else info.seed
 
 
+def _sight_gains(models: _Groups, without: _Groups, clusters: dict[str, str], metric: str) -> list[SightGain]:
+    """The gain of every model over its own blind runs: over the better one, where it has several."""
+    by_model: dict[tuple[object, ...], list[SightGain]] = {}
+    for key in without.members:
+        own = next((model for model in models.members if key[: len(model)] == model), None)
+        if own is None:
+            fix = "give the run of the same model, settings and profile with its pictures, too"
+            raise SitusError(f"no run to set {without.members[key][0][0]} against", where="--blind", fix=fix)
+        by_model.setdefault(own, []).append(_sight(models.merged(own), without, key, clusters, metric))
+    return [gains[0] if len(gains) == 1 else against_better(gains) for gains in by_model.values()]
+
+
 def _sight(
-    models: _Groups,
-    key: tuple[object, ...],
-    without: _Groups,
-    clusters: dict[str, str],
-    metric: str,
+    model: Contestant, without: _Groups, key: tuple[object, ...], clusters: dict[str, str], metric: str
 ) -> SightGain:
-    """The gain of the model whose own blind run this is."""
-    name = without.members[key][0][0]
-    if key not in models.members:
-        fix = "give the run of the same model, settings and profile with its pictures, too"
-        raise SitusError(f"no run to set {name} without pictures against", where="--blind", fix=fix)
-    blind = without.merged(key)
+    """The gain of a model over one of its blind runs."""
     chances = {
         row.outcome.item_id: row.chance
         for _, run, _ in without.members[key]
         for row in run.scored
         if row.outcome.state in ("refused", "unparsed") and row.chance is not None
     }
-    own = msgspec.structs.replace(blind, name=f"{blind.name} without pictures")
     chosen = chances if metric in ("accuracy", "accuracy.closed") else None
-    return sight_gain(models.merged(key), own, clusters, chances=chosen, metric=metric)
+    return sight_gain(model, without.merged(key), clusters, chances=chosen, metric=metric)
 
 
 def _contestant(name: str, client: str, scored: Sequence[Scored], metric: str, selection: Selection) -> Contestant:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -34,7 +34,7 @@ from situs.score._text_metrics import TEXT_METRICS
 from situs.score._unread import UnreadReplies, unread_replies
 from situs.score.read.boxes import INFERRED
 
-__all__ = ["BaselineScores", "NotComputed", "Scores", "blind_scores", "choose_metrics", "score_rows"]
+__all__ = ["BaselineScores", "NotComputed", "Scores", "blind_headlines", "choose_metrics", "score_rows"]
 
 _CHANCE = "random"
 _BLIND_BOXES = "grid"
@@ -205,35 +205,28 @@ def _judged(row: Scored, judged: Mapping[str, Outcome]) -> Scored:
     return row if found is None or row.outcome.state != "unjudged" else msgspec.structs.replace(row, outcome=found)
 
 
-def blind_scores(
-    bench: Bench,
-    items: Callable[[], Iterable[Item]],
-    *,
-    gives: tuple[str, ...] | None,
-    profile: Profile | None = None,
-    hidden: Mapping[str, tuple[str, ...]] | None = None,
-    metrics: Sequence[str],
-    seed: int = 0,
-) -> dict[str, BaselineScores]:
-    """What one gets without looking: every blind baseline on the items."""
-    return _blind(bench, items, gives, profile, hidden or {}, metrics, seed, None)[0]
+def blind_headlines(bench: Bench, items: Callable[[], Iterable[Item]]) -> dict[str, dict[str, Headline]]:
+    """What one gets without looking: stratum → blind baseline → its headline there, as `situs score` shows it.
+
+    Of all items: no profile hides any.
+    """
+    result: dict[str, dict[str, Headline]] = defaultdict(dict)
+    for name, scored in _blind_rows(bench, items, None, None, {}):
+        if name != _BLIND_BOXES:
+            for stratum in sorted({row.stratum for row in scored}):
+                result[stratum][name] = headline_of(scored, select(scored, stratum, bench.info.by_stratum))
+    return dict(result)
 
 
-def _blind(
+def _blind_rows(
     bench: Bench,
     items: Callable[[], Iterable[Item]],
     gives: tuple[str, ...] | None,
     profile: Profile | None,
     away: Mapping[str, tuple[str, ...]],
-    metrics: Sequence[str],
-    seed: int,
-    selection: Selection | None,
-) -> tuple[dict[str, BaselineScores], dict[str, dict[str, bool]]]:
-    """The table of every blind baseline, and what it gets right of the items that count."""
-    # A leave-one-out mean falls as the left-out truth rises, so its rank correlation is an artefact near -1.
-    names = [metric for metric in metrics if metric != SPEARMAN_WITHIN_STRUCTURE]
+) -> Iterator[tuple[str, list[Scored]]]:
+    """Every blind baseline and its scored answers."""
     shown, sample = Viewing(bench, profile), BlindSample(items())
-    result, hits = {}, {}
     for name in (*BLIND, _BLIND_BOXES) if sample.boxed else BLIND:
         baseline = make_baseline(bench, Spec(name), profile)
         scored = []
@@ -245,6 +238,24 @@ def _blind(
             # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not counted as wrong here.
             if own.outcome.state != "unjudged":
                 scored.append(own)
+        yield name, scored
+
+
+def _blind(
+    bench: Bench,
+    items: Callable[[], Iterable[Item]],
+    gives: tuple[str, ...] | None,
+    profile: Profile | None,
+    away: Mapping[str, tuple[str, ...]],
+    metrics: Sequence[str],
+    seed: int,
+    selection: Selection,
+) -> tuple[dict[str, BaselineScores], dict[str, dict[str, bool]]]:
+    """The table of every blind baseline, and what it gets right of the items that count."""
+    # A leave-one-out mean falls as the left-out truth rises, so its rank correlation is an artefact near -1.
+    names = [metric for metric in metrics if metric != SPEARMAN_WITHIN_STRUCTURE]
+    result, hits = {}, {}
+    for name, scored in _blind_rows(bench, items, gives, profile, away):
         hits[name] = {row.outcome.item_id: row.outcome.right for row in scored if row.outcome.right is not None}
         result[name] = BaselineScores(
             entries(scored, names, seed),
@@ -253,7 +264,7 @@ def _blind(
             _subscores(scored, names, seed),
             _by_tag([row for row in scored if row.grades], names, seed) if name == "majority" else {},
             # A grid of boxes says nothing about questions with options.
-            None if selection is None or name == _BLIND_BOXES else headline_of(scored, selection),
+            None if name == _BLIND_BOXES else headline_of(scored, selection),
         )
     return result, hits
 

@@ -20,7 +20,7 @@ import numpy as np
 from situs._files import canonical_json, digest
 from situs.anatomy import finding_of, protocol_of_volume
 from situs.facts import BoxRules, TwinRules
-from situs.items._pools import Pool, grouped, pool_of
+from situs.items._pools import Offer, Pool, drawn, grouped, pool_of
 from situs.items._record import Choices, Item, answer_key, marks_of
 from situs.items._twins import Placement
 
@@ -91,29 +91,69 @@ def arrange_findings(drafts: Sequence[Draft], seed: int, rules: BoxRules, twins:
         else:
             stratum = "untwinned" if entry.form == "text" else "headline"
             placed[entry.item_id] = Placement(stratum, (), "")
+    offers: list[tuple[tuple[str, ...], _Offer]] = []
+    parts = _Parts(entry for entries in fixed.values() for entry in entries)
     for name, entries in sorted(fixed.items()):
         # Where a drawn mark lies tells which of two kindred findings it is on: a control.
-        asked = {} if entries[0].marked else _asked(_fixed(entries, rules, twins), name, seed, twins)
-        placed |= asked or _untwinned(entries, rules)
+        own = [] if entries[0].marked else list(_fixed(entries, parts, rules, twins))
+        offers += [(name, offer) for offer in own]
+        if not own:
+            placed |= _untwinned(entries, rules)
     for name, entries in sorted(shared.items()):
         rng = np.random.default_rng(int(digest("options", str(seed), canonical_json(name), size=8), 16))
-        placed |= _asked(_shared(entries, rng, rules, twins), name, seed, twins)
+        offers += [(name, offer) for offer in _shared(entries, rng, rules, twins)]
+    placed |= _asked(offers, seed, twins)
     placed |= _several(several, rules)
     return {entry.item_id: _ordered(entry, placed[entry.item_id], seed) for entry in drawn if entry.item_id in placed}
 
 
-def _asked(offers: Iterable[_Offer], name: tuple[str, ...], seed: int, rules: TwinRules) -> dict[str, Placement]:
+def _asked(offers: Sequence[tuple[tuple[str, ...], _Offer]], seed: int, rules: TwinRules) -> dict[str, Placement]:
     """The placement of those who are drawn, in groups of twins."""
     placed: dict[str, Placement] = {}
-    for values, pool in offers:
-        for number, members in enumerate(grouped(pool.asked(seed), rules.together)):
+    put = [Offer((pool.first.task, pool.first.level), pool.first.text, values, pool) for _, (values, pool) in offers]
+    for (name, (values, _)), asked in zip(offers, drawn(put, seed, rules.evenness)):
+        for number, members in enumerate(grouped(asked, rules.together)):
             group = "t" + digest(canonical_json([name, values]), str(number), size=8)
             for entry in members:
                 placed[entry.item_id] = Placement("headline", values if entry.form == "choice" else (), group)
     return placed
 
 
-def _fixed(entries: list[Draft], rules: BoxRules, twins: TwinRules) -> Iterator[_Offer]:
+class _Parts:
+    """In how many pools a patient stands for each answer: as evenly as can be.
+
+    Some patients have every finding and some have none. If the first were always drawn for *yes* and the second for
+    *no*, any half of the patients would have the answers that the other half lacks, over all texts together. So a
+    *no* is rather asked of a patient who stands for a *yes* elsewhere.
+    """
+
+    def __init__(self, entries: Iterable[Draft]) -> None:
+        texts: dict[tuple[object, ...], set[str]] = defaultdict(set)
+        for entry in entries:
+            texts[*_kind(entry), entry.patient_id, entry.key].add(entry.text)
+        self._could = Counter({place: len(found) for place, found in texts.items()})
+        self._does: Counter[tuple[object, ...]] = Counter()
+
+    def evenly(self, entries: Iterable[Draft], values: Sequence[str]) -> list[Draft]:
+        """Those first who stand for this answer less often than they could for the others."""
+
+        def excess(entry: Draft) -> float:
+            own = (*_kind(entry), entry.patient_id)
+            others = [self._could[*own, value] for value in values if value != entry.key]
+            return self._does[*own, entry.key] - sum(others) / max(1, len(others))
+
+        return sorted(entries, key=excess)
+
+    def add(self, pool: Pool[Draft]) -> None:
+        """Note who is in a pool."""
+        self._does.update((*_kind(entry), entry.patient_id, entry.key) for entry in pool.candidates())
+
+
+def _kind(entry: Draft) -> tuple[object, ...]:
+    return entry.split, entry.task, entry.form, entry.level, entry.pool
+
+
+def _fixed(entries: list[Draft], parts: _Parts, rules: BoxRules, twins: TwinRules) -> Iterator[_Offer]:
     """The commonest answers, as many as tell most: m options weigh m − 1 (see `_twins`)."""
     entries = _patients_in_turn(entries)
     counts = Counter(str(entry.key) for entry in entries)
@@ -122,11 +162,12 @@ def _fixed(entries: list[Draft], rules: BoxRules, twins: TwinRules) -> Iterator[
     best: tuple[int, tuple[str, ...], Pool[Draft] | None] = (0, (), None)
     for count in range(2, min(most, len(order)) + 1):
         values = tuple(value for value in entries[0].pool or order if value in order[:count])
-        pool = pool_of(entries, values, twins.bound, _alike)
+        pool = pool_of(parts.evenly(entries, values), values, twins.bound, _alike)
         worth = (count - 1) * pool.size
         if pool.size >= twins.fewest and worth >= best[0]:
             best = worth, values, pool
     if best[2] is not None:
+        parts.add(best[2])
         yield best[1], best[2]
 
 
