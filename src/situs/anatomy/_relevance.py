@@ -20,6 +20,8 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits_ml: tuple[float, ...] = ()
     """Volumes that someone decides by, in rising order; none: the volume is not asked for."""
     length: bool = False
+    limits_cm: tuple[float, ...] = ()
+    """Lengths from top to bottom that someone decides by, in rising order."""
     left_right: tuple[str, ...] = ()
     """`larger` by volume, `longer` from top to bottom."""
     top: str = ""

@@ -52,6 +52,8 @@ class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     volume_limits_ml: tuple[int, ...] = ()
     """Of earlier recipes: volumes have their limits in the table of relevance."""
     mark_overlap_share: float = 0.05
+    diameter_limits_mm: tuple[float, ...] = ()
+    """Of lesions: diameters that someone decides by."""
     within_reach: float = 3.0
     contact_reach_mm: float = 30.0
     far_gap_mm: float = 100.0
@@ -133,6 +135,7 @@ def _empty(recipe: Recipe) -> str | None:
     limits = {
         "within_limits_mm": (recipe.truth.within_limits_mm, 1),
         "volume_edges_ml": (recipe.truth.volume_edges_ml, 2),
+        "diameter_limits_mm": (recipe.truth.diameter_limits_mm, 0),
         "boxes.link_iou": (recipe.boxes.link_iou, 1),
         "boxes.link_gaps": (recipe.boxes.link_gaps, 1),
     }

@@ -97,6 +97,13 @@ class AverageAnatomy:
         if item.task == "extent" and item.form == "choice":
             sign = self._longer(p["a"], p["b"], patient) * (1 if p["which"] == "longer" else -1)
             return [p["a"] if sign > 0 else p["b"]] if sign else []
+        if item.task == "extent" and "cm" in p:
+            sign = _clear_sign(
+                value - math.log(10.0 * float(p["cm"]))
+                for other, value in self._lengths[p["of"]].items()
+                if other != patient
+            )
+            return ["yes" if sign > 0 else "no"] if sign else []
         if item.task == "volume":
             return self._volume_answer(item, offered)
         if item.task == "comparison":

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from situs.anatomy import compared, measured
 from situs.facts import Fact, Ledger, axial_spacing_mm, is_cut, number, span
 from situs.items._posed import NotAsked, Posed, Question, quantity
-from situs.items._record import Choice, Number, Option, Step
+from situs.items._record import Choice, Number, Option, Step, YesNo
 from situs.items._subjects import Subject, including_lesions, resolve, sized
 from situs.items.tasks._shared import (
     BEYOND,
@@ -37,9 +37,17 @@ class Extent:
         """The lengths and pairs that the table of relevance names, and the diameter of every lesion."""
         for subject in subjects:
             if subject.is_lesion:
-                yield Question(self.name, "number", {"ask": "diameter", "of": subject.key})
+                family = f"diameter|{subject.key}"
+                yield Question(self.name, "number", {"ask": "diameter", "of": subject.key}, family=family)
+                for limit in ledger.recipe.truth.diameter_limits_mm:
+                    parameters = {"ask": "wider_than", "of": subject.key, "mm": f"{limit:g}"}
+                    yield Question(self.name, "yes_no", parameters, family=family)
             elif subject.term.ask_size and measured(subject.term).length:
-                yield Question(self.name, "number", {"of": subject.key})
+                family = f"length|{subject.key}"
+                yield Question(self.name, "number", {"of": subject.key}, family=family)
+                for limit in measured(subject.term).limits_cm:
+                    parameters = {"ask": "longer_than", "of": subject.key, "cm": f"{limit:g}"}
+                    yield Question(self.name, "yes_no", parameters, family=family)
         for a, b in self._pairs(ledger, subjects):
             for beyond in ({}, BEYOND):
                 yield Question(
@@ -60,8 +68,15 @@ class Extent:
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked of whole structures whose lengths are known well enough, or clearly differ."""
-        if question.parameters.get("ask") == "diameter":
-            return self._pose_diameter(ledger, resolve(ledger, question.parameters["of"]))
+        match question.parameters.get("ask"):
+            case "diameter":
+                return self._pose_diameter(ledger, resolve(ledger, question.parameters["of"]))
+            case "wider_than":
+                subject = resolve(ledger, question.parameters["of"])
+                return self._pose_wider_than(ledger, subject, float(question.parameters["mm"]))
+            case "longer_than":
+                subject = sized(ledger, resolve(ledger, question.parameters["of"]))
+                return self._pose_longer_than(ledger, subject, float(question.parameters["cm"]))
         if question.form == "number":
             if "ask" in question.parameters:
                 return NO_LONGER
@@ -70,13 +85,34 @@ class Extent:
         a, b = (sized(ledger, resolve(ledger, question.parameters[key])) for key in ("a", "b"))
         return self._pose_longer(ledger, a, b, question.parameters["which"], beyond="or" in question.parameters)
 
-    def _pose_number(self, ledger: Ledger, subject: Subject) -> Posed | NotAsked:
+    def _length(self, ledger: Ledger, subject: Subject) -> Fact | NotAsked:
+        """Its length from top to bottom, if it lies whole inside the scan."""
         found = obstacle(ledger, [subject], whole=True, oriented=True)
         if found is not None:
             return found
         fact = ledger.fact(_KIND, subject.structure)
-        if "islands" in fact.flags:
-            return ISLANDS
+        return ISLANDS if "islands" in fact.flags else fact
+
+    def _pose_longer_than(self, ledger: Ledger, subject: Subject, limit_cm: float) -> Posed | NotAsked:
+        fact = self._length(ledger, subject)
+        if isinstance(fact, NotAsked):
+            return fact
+        text = f"Is {subject.phrase} longer than {limit_cm:g} cm from top to bottom?"
+        step = measure_step(f"From top to bottom it measures {quantity(number(fact), 'mm')}.", fact)
+        return _above(ledger, subject, fact, step, text, 10.0 * limit_cm, needs=("scale", "slice_order"))
+
+    def _pose_wider_than(self, ledger: Ledger, subject: Subject, limit_mm: float) -> Posed | NotAsked:
+        fact = self._diameter(ledger, subject)
+        if isinstance(fact, NotAsked):
+            return fact
+        text = f"Is the longest diameter of {subject.phrase} on any axial slice more than {limit_mm:g} mm?"
+        step = measure_step(f"On its largest slice it measures {quantity(number(fact), 'mm')}.", fact)
+        return _above(ledger, subject, fact, step, text, limit_mm, needs=("scale",))
+
+    def _pose_number(self, ledger: Ledger, subject: Subject) -> Posed | NotAsked:
+        fact = self._length(ledger, subject)
+        if isinstance(fact, NotAsked):
+            return fact
         value, (low, high) = number(fact), span(fact)
         if (high - low) / 2 > ledger.recipe.truth.length_half_width * value:
             return NotAsked("length not known well enough")
@@ -92,17 +128,24 @@ class Extent:
             difficulty=2.0 * value / max(1e-6, high - low),
         )
 
-    def _pose_diameter(self, ledger: Ledger, subject: Subject) -> Posed | NotAsked:
+    def _diameter(self, ledger: Ledger, subject: Subject) -> Fact | NotAsked:
+        """A lesion's longest axial diameter, if it is large enough, and the slices thin enough, for one."""
         found = obstacle(ledger, [subject], whole=True, oriented=False)
         if found is not None:
             return found
         thickness = axial_spacing_mm(ledger.regions.grid)
         fact = ledger.fact("axial_diameter", subject.structure)
-        value, (low, high) = number(fact), span(fact)
         truth = ledger.recipe.truth
-        if thickness > truth.diameter_thickest_slice_mm or value < truth.diameter_smallest_mm:
+        if thickness > truth.diameter_thickest_slice_mm or number(fact) < truth.diameter_smallest_mm:
             return NotAsked("lesion too small, or slices too thick, for a diameter")
-        if (high - low) / 2 > truth.diameter_half_width * value:
+        return fact
+
+    def _pose_diameter(self, ledger: Ledger, subject: Subject) -> Posed | NotAsked:
+        fact = self._diameter(ledger, subject)
+        if isinstance(fact, NotAsked):
+            return fact
+        value, (low, high) = number(fact), span(fact)
+        if (high - low) / 2 > ledger.recipe.truth.diameter_half_width * value:
             return NotAsked("length not known well enough")
         return compose(
             ledger,
@@ -146,6 +189,29 @@ class Extent:
             difficulty=gap / max(1e-6, gap - margin) if told else None,
             pool=(*pool, _CUT) if beyond else pool,
         )
+
+
+def _above(
+    ledger: Ledger, subject: Subject, fact: Fact, step: Step, text: str, limit_mm: float, needs: tuple[str, ...]
+) -> Posed | NotAsked:
+    """Yes or no, if the whole interval lies on one side of the limit and not far from it."""
+    value, (low, high) = number(fact), span(fact)
+    if low <= limit_mm <= high:
+        return NotAsked("length too close to the limit")
+    # A structure half or twice as long is told by anyone who knows what it is.
+    if not limit_mm / 2 <= value <= limit_mm * 2:
+        return NotAsked("length nowhere near the limit")
+    return compose(
+        ledger,
+        [subject],
+        text=text,
+        answer=YesNo(low > limit_mm),
+        facts=(fact,),
+        steps=(step,),
+        conclusion=f"That is {'more' if low > limit_mm else 'less'} than {quantity(limit_mm, 'mm')}.",
+        needs=needs,
+        difficulty=abs(value - limit_mm) / max(1e-6, (high - low) / 2),
+    )
 
 
 def _goes_on(ledger: Ledger, subject: Subject) -> bool:
