@@ -9,6 +9,7 @@ sight.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ import pytest
 
 from situs.anatomy import finding_name
 from situs.bench import open_bench
+from situs.build import debias
 from situs.facts import BoxLedger, TwinRules, load_recipe
 from situs.items import Item, Outline, YesNo, arrange
 from situs.items.findings import (
@@ -143,6 +145,29 @@ def test_no_learner_of_other_patients_beats_chance_on_phantoms(cohort: Path) -> 
     asked = asked_of(open_bench(cohort).items())
     assert len(asked) >= 50
     check_attackers(asked)
+
+
+@pytest.mark.sweep
+def test_no_attacker_beats_chance_before_or_after_debias(large_cohort: Path, tmp_path: Path) -> None:
+    """The whole battery on 120 phantoms."""
+    check_attackers(asked_of(open_bench(large_cohort).items()), learners=True)
+    debias(large_cohort, tmp_path / "debiased")
+    check_attackers(asked_of(open_bench(tmp_path / "debiased").items()), learners=True)
+
+
+FASTMRI = Path(os.environ.get("SITUS_REAL_DATA") or "/nonexistent") / "fastmri-plus"
+
+
+@pytest.mark.sweep
+@pytest.mark.real
+@pytest.mark.skipif(not FASTMRI.is_dir(), reason="SITUS_REAL_DATA is not set")
+def test_no_attacker_beats_chance_on_fastmri_plus_alone_or_mixed(cohort: Path, tmp_path: Path, situs) -> None:
+    files = [FASTMRI / f"{organ}{end}.csv" for organ in ("brain", "knee") for end in ("", "_file_list")]
+    assert situs("build", "boxes", *files, "--licence", "CC-BY-4.0", "--out", tmp_path / "bench").code == 0
+    asked = asked_of(open_bench(tmp_path / "bench").items())
+    assert len(asked) > 5000
+    check_attackers(asked, learners=True)
+    check_attackers([*asked, *asked_of(open_bench(cohort).items())])
 
 
 # --- boxes on frames: a made-up cohort in the manner of fastMRI+ ---

@@ -19,10 +19,12 @@ Exact balance would not do: of n patients the answers of n − 1 then give the l
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 __all__ = ["drawn_answers", "most_draws", "share_that_fits"]
 
@@ -41,13 +43,14 @@ def share_that_fits(draws: int, sizes: Sequence[int]) -> float:
     return float(min(1.0, total[draws] / _poisson(float(draws), draws)[draws]))
 
 
-def _poisson(rate: float, most: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _poisson(rate: float, most: int) -> NDArray[np.float64]:
     """The chances of 0 to `most` events; in logarithms, since k! overflows."""
     counts = np.arange(most + 1)
     factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, most + 1)))])
-    log_rate = np.log(rate) if rate > 0 else 0.0
-    chances = np.exp(counts * log_rate - rate - factorials)
-    return chances if rate > 0 else (counts == 0).astype(np.float64)
+    if rate == 0:
+        return (counts == 0).astype(np.float64)
+    chances: NDArray[np.float64] = np.exp(counts * math.log(rate) - rate - factorials)
+    return chances
 
 
 def most_draws(sizes: Sequence[int], bound: float) -> int:
