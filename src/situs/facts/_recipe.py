@@ -111,7 +111,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mix: dict[str, float]
     """Share of each class of question in the headline that is aimed at."""
     splits: dict[str, float]
-    split_from: int = 60
+    split_from: int = 0
     """Patients a cohort needs to be split; a smaller one is a single split, or none of its texts would have enough."""
     boxes: BoxRules = BoxRules()
     twins: TwinRules = TwinRules()
