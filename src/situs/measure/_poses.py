@@ -30,7 +30,7 @@ def turned(direction: NDArray[np.float64], degrees: float) -> NDArray[np.float64
 
 def reach_mm(region: Region, directions: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n, 2) Least and greatest coordinate of the structure's voxel cubes along each direction."""
-    along = np.asarray(region.boundary_mm) @ directions.T
+    along = np.asarray(region.corners_mm) @ directions.T
     half = 0.5 * np.abs(directions @ region.grid.affine.linear).sum(axis=1)
     return np.stack([along.min(axis=0) - half, along.max(axis=0) + half], axis=1)
 
