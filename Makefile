@@ -60,7 +60,7 @@ bench: $(VENV)/bench  ## Speed and memory beside referees, each in one run.
 	@test ! -d "$(SITUS_REAL_DATA)/ct-spatialvqa" || $(BIN)/python benchmarks/text.py
 
 sweep: $(VENV)/dev  ## The laws over their full range; minutes to hours.
-	$(BIN)/python -m pytest -n 2 -q -m sweep
+	$(BIN)/python -m pytest -n 2 -q -m "sweep or sampled"
 
 CASES ?= 10000
 attack: $(VENV)/dev  ## Bad files, kills, full disks, faulty servers, planted names; SEED=N repeats one.

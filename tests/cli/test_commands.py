@@ -185,7 +185,7 @@ def test_bad_studies_can_be_skipped_and_are_named(situs, small, tmp_path) -> Non
     assert [p["severity"] for p in ran.json["problems"] if "liver" in p["problem"]] == ["error"]
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(one_in=20)
 @pytest.mark.parametrize("studies", [3, None], ids=["few", "all"])
 def test_demo_goes_the_whole_way(situs, tmp_path, monkeypatch, studies) -> None:
     if studies is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -121,6 +122,10 @@ def _families(terms: dict[str, Term]) -> dict[str, Term]:
 _JsonEntry = str | dict[str, str | bool | list[str]]
 
 
+_WHOLE_NUMBER = re.compile(r"(-?)0*(\d+)")
+"""A sign, zeros that mean nothing, and the digits; of nothing but zeros the last one is kept."""
+
+
 def _json_rows(text: str, path: Path) -> list[Row]:
     form = '{"1": "liver", "GTV-*": {"name": "lung_tumour", "kind": "lesion"}}'
     try:
@@ -131,8 +136,9 @@ def _json_rows(text: str, path: Path) -> list[Row]:
     labels = []
     for key, entry in table.items():
         cells = _cells({"name": entry} if isinstance(entry, str) else entry, path)
-        is_label = key.strip().lstrip("-").isdigit()
-        cells["label" if is_label else "pattern"] = str(int(key)) if is_label else key
+        number = _WHOLE_NUMBER.fullmatch(key.strip())
+        # "007" is label 7. Not by way of int(), which refuses thousands of digits with an error of its own.
+        cells["label" if number else "pattern"] = number[1] + number[2] if number else key
         rows.append(parse_row(cells, str(path), term))
         labels.append(cells.get("label"))
     names = [row.term.name for row, label in zip(rows, labels) if label]

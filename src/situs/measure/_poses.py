@@ -70,7 +70,9 @@ def _longest_section(points: NDArray[np.float64], normal: NDArray[np.float64], t
 
 def _across(normal: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Two unit vectors at right angles to a third and to each other."""
-    aside = np.eye(3)[int(np.abs(normal).argmin())]
+    # Rounded, so that of two components that are equal but for their last bits the first is taken, in the mirrored
+    # patient as well: the directions that are tried are then mirror images of each other.
+    aside = np.eye(3)[int(np.abs(normal).round(9).argmin())]
     first = np.cross(normal, aside)
     first = first / np.linalg.norm(first)
     return first, np.cross(normal, first)
