@@ -1,6 +1,6 @@
 """How many planted cuts are found, and how many whole structures are called cut. Prints a table.
 
-Usage: python benchmarks/cuts.py [--data FOLDER] [--phantoms N] [--misses FILE]
+Usage: python benchmarks/cuts.py [--data FOLDER] [--phantoms N] [--sample SHARE] [--misses FILE]
 
 Every whole structure of real CTs and of phantoms is cut by planes along the array's axes and askew to them, a tenth, a
 quarter or half of it removed, in four ways: the labels stop inside the scan, the labels stop a few voxels before its
@@ -26,15 +26,17 @@ from numpy.typing import NDArray
 from situs.anatomy import load_vocabulary
 from situs.bench import terms_for
 from situs.facts import Ledger, load_recipe
+from situs.facts._cut import Surroundings
 from situs.space import Affine, Grid, IndexPoints
-from situs.volumes import LabelMap, Structure, open_labels, open_volume
+from situs.volumes import LabelMap, Structure, open_labels, open_volume, padding_of
 
 SHARES = (0.1, 0.25, 0.5)
 """Share of the structure's voxels that a planted cut removes."""
 OBLIQUE = 4
 NEAR_VOXELS = (1, 2, 3)
 NEAR_MM = 5.0
-FILLS = (0, -1024, -2048)
+WINDOW = 24
+"""Voxels about a structure that are looked at: far more than what counts as near."""
 SIZES = ("volume", "extent.superior_inferior")
 NOT_WHOLE = {("totalseg_s0009", "spinal_cord"), ("slicerio_ctchest", "thoracic vertebral column")}
 """Fragments by their own masks: nothing is known of what was cut from them."""
@@ -71,6 +73,8 @@ class Study(NamedTuple):
     name: str
     labels: LabelMap
     image: NDArray[Any]
+    padding: NDArray[np.bool_] | None = None
+    """Where the whole image shows nothing."""
 
 
 class Planted(NamedTuple):
@@ -88,7 +92,8 @@ def read(root: Path, name: str) -> Study:
     image = open_volume(root / image_path)
     source = open_labels(root / labels_path, names, reference=image)
     image = image.onto(source.grid)
-    return Study(name, source.load().beside(image.grid), image.array())
+    values = image.array()
+    return Study(name, source.load().beside(image.grid), values, padding_of(values))
 
 
 def phantom(index: int) -> Study:
@@ -99,15 +104,14 @@ def phantom(index: int) -> Study:
     structures = tuple(
         Structure(number, name, layer, value) for number, (name, (layer, value)) in enumerate(patient.names.items(), 1)
     )
-    return Study(f"phantom_{index}", LabelMap(patient.grid, tuple(patient.layers), structures), patient.image)
+    labels = LabelMap(patient.grid, tuple(patient.layers), structures)
+    return Study(f"phantom_{index}", labels, patient.image, padding_of(patient.image))
 
 
-def ledger_of(study: Study, only: str | None = None) -> Ledger:
-    """The study's ledger, as if a model's masks had been corrected by a reader; of one structure, if only that counts."""
+def ledger_of(study: Study) -> Ledger:
+    """The study's ledger, as if a model's masks had been corrected by a reader."""
     labels = study.labels
-    if only is not None:
-        labels = dataclasses.replace(labels, structures=tuple(s for s in labels.structures if s.name == only))
-    return Ledger(
+    ledger = Ledger(
         labels,
         labels_hash="",
         study_id=study.name,
@@ -117,9 +121,11 @@ def ledger_of(study: Study, only: str | None = None) -> Ledger:
         side_basis="affine",
         terms=terms_for([s.name for s in labels.structures], {}),
         image=study.image,
-        ct=study.image,
         single_lesions=False,
     )
+    # Of a window, what the whole image tells.
+    ledger.surroundings = Surroundings(labels, study.padding, study.image)
+    return ledger
 
 
 def directions(labels: LabelMap, structure: Structure) -> Iterator[tuple[str, NDArray[np.float64]]]:
@@ -134,27 +140,36 @@ def directions(labels: LabelMap, structure: Structure) -> Iterator[tuple[str, ND
         yield "oblique", vector / np.linalg.norm(vector)
 
 
-def planted(study: Study, structure: Structure) -> Iterator[Planted]:
-    """The study with cuts of every kind through one structure."""
-    labels, affine = study.labels, study.labels.grid.affine
-    index = np.argwhere(labels.mask(structure))
+def planted(study: Study, structure: Structure, sample: float) -> Iterator[Planted]:
+    """A window about one structure with cuts of every kind through it."""
+    index = np.argwhere(study.labels.mask(structure))
+    lo = np.maximum(index.min(axis=0) - WINDOW, 0)
+    hi = np.minimum(index.max(axis=0) + 1 + WINDOW, study.labels.grid.shape)
+    window = cropped(study, lo, hi)
+    index -= lo
+    affine = window.labels.grid.affine
     points = np.asarray(affine.to_world(IndexPoints(index.astype(np.float64))))
     rng = np.random.default_rng(zlib.crc32(structure.name.encode()) + 1)
-    for direction, normal in directions(labels, structure):
+    for direction, normal in directions(study.labels, structure):
         along = points @ normal
         step = float(np.abs(normal @ affine.linear).max())
         for share in SHARES:
+            if rng.random() >= sample:
+                continue
             limit = float(np.quantile(along, 1.0 - share))
-            plain = _without(study, structure, index[along > limit])
+            plain = _without(window, structure, index[along > limit])
             yield Planted("inside", direction, share, plain)
             noise = rng.uniform(-step, step, len(index))
-            yield Planted("ragged", direction, share, _without(study, structure, index[along + noise > limit]))
-            gap = int(rng.choice(NEAR_VOXELS))
-            if gap * step > NEAR_MM:
-                gap = 1
-            yield Planted("fill", direction, share, _filled(plain, normal, limit + gap * step, rng))
+            yield Planted("ragged", direction, share, _without(window, structure, index[along + noise > limit]))
+            gap = max(n for n in range(1, 1 + int(rng.choice(NEAR_VOXELS))) if n == 1 or n * step <= NEAR_MM)
+            beyond = _heights(plain.labels.grid, normal) > limit + gap * step
+            layers = tuple(np.where(beyond, 0, layer).astype(layer.dtype) for layer in plain.labels.layers)
+            padding = beyond if plain.padding is None else beyond | plain.padding
+            labels = _seen(dataclasses.replace(plain.labels, layers=layers))
+            yield Planted("fill", direction, share, plain._replace(labels=labels, padding=padding))
             if direction != "oblique":
-                yield Planted("border", direction, share, _cropped(plain, normal, limit + gap * step))
+                keep = np.argwhere(_heights(plain.labels.grid, normal) <= limit + gap * step)
+                yield Planted("border", direction, share, cropped(plain, keep.min(axis=0), keep.max(axis=0) + 1))
 
 
 def _without(study: Study, structure: Structure, index: NDArray[np.int64]) -> Study:
@@ -165,25 +180,16 @@ def _without(study: Study, structure: Structure, index: NDArray[np.int64]) -> St
     return study._replace(labels=dataclasses.replace(study.labels, layers=tuple(layers)))
 
 
-def _filled(study: Study, normal: NDArray[np.float64], limit: float, rng: np.random.Generator) -> Study:
-    """The image shows nothing beyond a plane, and no structure has labels there."""
-    beyond = _heights(study.labels.grid, normal) > limit
-    image = np.where(beyond, study.image.dtype.type(rng.choice(FILLS)), study.image)
-    layers = tuple(np.where(beyond, 0, layer).astype(layer.dtype) for layer in study.labels.layers)
-    return Study(study.name, _seen(dataclasses.replace(study.labels, layers=layers)), image)
-
-
-def _cropped(study: Study, normal: NDArray[np.float64], limit: float) -> Study:
-    """The scan ends at a plane along an axis of its array."""
-    keep = np.argwhere(_heights(study.labels.grid, normal) <= limit)
-    lo, hi = keep.min(axis=0), keep.max(axis=0) + 1
-    window = tuple(slice(a, b) for a, b in zip(lo, hi))
+def cropped(study: Study, lo: NDArray[np.int64], hi: NDArray[np.int64]) -> Study:
+    """A window of the study, from one voxel to before another."""
+    window = tuple(slice(int(a), int(b)) for a, b in zip(lo, hi))
     matrix = study.labels.grid.affine.matrix.copy()
     matrix[:3, 3] += matrix[:3, :3] @ lo
     shape = (int(hi[0] - lo[0]), int(hi[1] - lo[1]), int(hi[2] - lo[2]))
     layers = tuple(np.asfortranarray(layer[window]) for layer in study.labels.layers)
     labels = dataclasses.replace(study.labels, grid=Grid(shape, Affine(matrix)), layers=layers)
-    return Study(study.name, _seen(labels), study.image[window])
+    padding = None if study.padding is None else study.padding[window]
+    return Study(study.name, _seen(labels), study.image[window], padding)
 
 
 def _seen(labels: LabelMap) -> LabelMap:
@@ -211,7 +217,7 @@ def matters(whole: Ledger, cut: Ledger, name: str) -> bool:
     return False
 
 
-def trial(study: Study) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]], list[dict[str, Any]], list[str]]:
+def trial(study: Study, sample: float) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]], list[dict[str, Any]], list[str]]:
     """Cuts that matter and those found, by way and direction; the misses; whole structures that are called cut."""
     whole = ledger_of(study)
     cuts, found, misses, called_cut = Counter(), Counter(), [], []
@@ -221,13 +227,14 @@ def trial(study: Study) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, st
         if whole.is_cut(structure.name):
             called_cut.append(structure.name)
             continue
-        for one in planted(study, structure):
+        for one in planted(study, structure, sample):
             if not any(s.name == structure.name for s in one.study.labels.structures):
                 continue
-            if not matters(whole, ledger_of(one.study, structure.name), structure.name):
+            left = ledger_of(one.study)
+            if not matters(whole, left, structure.name):
                 continue
             cuts[one.way, one.direction] += 1
-            if ledger_of(one.study).is_cut(structure.name):
+            if left.is_cut(structure.name):
                 found[one.way, one.direction] += 1
             else:
                 misses.append(
@@ -255,6 +262,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default=os.environ.get("SITUS_REAL_DATA"), help="folder that holds volumes/")
     parser.add_argument("--phantoms", type=int, default=2)
+    parser.add_argument("--sample", type=float, default=1.0, help="share of the planes that are tried")
     parser.add_argument("--only", help="one study")
     parser.add_argument("--misses", type=Path, help="where to write the cuts that were missed, as JSON lines")
     options = parser.parse_args()
@@ -264,7 +272,7 @@ def main() -> None:
     cuts, found, misses, called_cut = Counter(), Counter(), [], []
     for load in studies:
         study = load()
-        counts = trial(study)
+        counts = trial(study, options.sample)
         cuts, found = cuts + counts[0], found + counts[1]
         misses += counts[2]
         called_cut += [f"{study.name}:{name}" for name in counts[3]]

@@ -16,7 +16,7 @@ from situs.measure import FlatEnd, Region, ends_bluntly, flat_ends
 from situs.space import WorldPoints
 from situs.volumes import LabelMap
 
-__all__ = ["Cut", "Surroundings", "cut_of", "cut_through", "stored_cuts"]
+__all__ = ["Cut", "Face", "KnownCuts", "Surroundings", "cut_of", "cut_through", "stored_cuts"]
 
 _FREE_LAYERS = 3
 """Layers of voxels on either side of an end that are compared."""
@@ -35,6 +35,18 @@ class Cut(enum.StrEnum):
     """It touches the limit of the scan at a large cross-section: a part of it is missing for sure."""
 
 
+class KnownCuts(msgspec.Struct, frozen=True):
+    """How structures are cut according to a bench."""
+
+    structures: dict[str, Cut] = {}
+    ends: dict[str, str] = {}
+    """Of structures whose ends were looked at one by one: which of them are cut."""
+
+
+Face = tuple[int, bool]
+"""A face of the array: the stored axis across it, and whether it is the last slice."""
+
+
 class Surroundings(msgspec.Struct, frozen=True):
     """What lies around the structures of a series."""
 
@@ -44,21 +56,30 @@ class Surroundings(msgspec.Struct, frozen=True):
     """Values on the grid of the labels."""
 
 
-def cut_of(region: Region, main: Region, around: Surroundings, rules: CutRules, *, exact: bool) -> Cut:
+def cut_of(
+    region: Region,
+    main: Region,
+    around: Surroundings,
+    rules: CutRules,
+    *,
+    exact: bool,
+    but: Face | None = None,
+) -> Cut:
     """How the structure is cut; `main` is the structure without its islands.
 
     It is cut if a voxel touches the array's border or padding, or if the main part ends bluntly close to them, or
     in a plane anywhere beyond which the same tissue goes on. Masks that are exact end where the structure ends
-    unless they touch the border.
+    unless they touch the border. `but`: a face of the array that does not count, because what lies beyond it is
+    not asked about.
     """
-    limits = [*_faces(main, rules), *_padded(main, around.padding, rules)]
+    limits = [*_faces(main, rules, but), *_padded(main, around.padding, rules)]
     ends = [
         ends_bluntly(mask, layer, near=near, depth=depth, margin=rules.blunt_margin)
         for mask, layer, near, depth in limits
     ]
     if any(touching for _, touching in ends):
         return Cut.THROUGH
-    if region.touches_border or (around.padding is not None and _touches(region, around.padding)):
+    if _touches_face(region, but) or (around.padding is not None and _touches(region, around.padding)):
         return Cut.DOUBTFUL
     if exact:
         return Cut.NOT
@@ -67,13 +88,15 @@ def cut_of(region: Region, main: Region, around: Surroundings, rules: CutRules, 
     return Cut.NOT
 
 
-def stored_cuts(facts: Iterable[Fact]) -> dict[str, Cut]:
+def stored_cuts(facts: Iterable[Fact]) -> KnownCuts:
     """How each structure is cut according to a bench; for where the image that told is not at hand."""
-    known = {}
+    known = KnownCuts({}, {})
     for fact in facts:
         if fact.kind == "volume":
             cut = Cut.THROUGH if "through" in fact.flags else Cut.DOUBTFUL if "cut" in fact.flags else Cut.NOT
-            known[fact.subjects[0]] = cut
+            known.structures[fact.subjects[0]] = cut
+        elif fact.kind == "ends_cut":
+            known.ends[fact.subjects[0]] = str(fact.value)
     return known
 
 
@@ -92,14 +115,21 @@ Limit = tuple[NDArray[np.bool_], NDArray[np.int64], int, int]
 """A mask, the layer of each voxel counted from a limit of the scan, and how many layers are near and are deep."""
 
 
-def _faces(region: Region, rules: CutRules) -> list[Limit]:
-    """The six faces of the array that the structure comes near."""
+def _touches_face(region: Region, but: Face | None) -> bool:
+    """Whether a voxel of the structure lies on a face of the array that counts."""
+    box = region.box_index
+    faces = [(axis, last) for axis in range(3) for last in (False, True) if (axis, last) != but]
+    return any(box.hi[axis] == region.grid.shape[axis] if last else box.lo[axis] == 0 for axis, last in faces)
+
+
+def _faces(region: Region, rules: CutRules, but: Face | None = None) -> list[Limit]:
+    """The faces of the array that the structure comes near."""
     limits: list[Limit] = []
     crop: NDArray[np.bool_] | None = None
     for axis, spacing in enumerate(region.grid.affine.spacing_mm):
         near, depth = _layers(rules, spacing)
-        for layer in _from_both_faces(region, axis):
-            if layer.min() <= near:
+        for last, layer in enumerate(_from_both_faces(region, axis)):
+            if layer.min() <= near and (axis, bool(last)) != but:
                 crop = region.crop() if crop is None else crop
                 limits.append((crop, layer, near, depth))
     return limits
