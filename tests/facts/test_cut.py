@@ -166,6 +166,28 @@ def test_an_mr_that_was_cut_ends_at_full_size() -> None:
     assert ledger_of(brain, image).is_cut("liver")
 
 
+@pytest.mark.parametrize(("top", "cut"), [(40, True), (60, False)])
+def test_labels_of_a_part_of_the_scan_cut_what_goes_on(top: int, cut: bool) -> None:
+    """A label file of the lower slices only, laid onto the image, as 3D Slicer saves it; the organ ends at 55."""
+    organ = WHOLE[:, :, :top].astype(np.uint8)
+    affine = Affine(np.diag([1.5, 1.5, 1.5, 1.0]))
+    part = LabelMap(Grid(organ.shape, affine), (np.asfortranarray(organ),), (Structure(1, "liver", 0, 1),))
+    whole = part.padded(Grid(SHAPE, affine), (0, 0, 0))
+    ledger = Ledger(
+        whole,
+        labels_hash="",
+        study_id="s",
+        series="ct",
+        recipe=load_recipe(),
+        annotation="manual",
+        side_basis="affine",
+        terms={"liver": term("liver")},
+        # The picture shows nothing of it beyond the labels, so that only the block can tell.
+        image=scan_of(whole.layers[0] > 0),
+    )
+    assert ledger.is_cut("liver") is cut
+
+
 PLANES = {
     "along an axis": (0.0, 0.0, 1.0),
     "tilted": (0.3, 0.1, 0.95),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from situs.facts._recipe import CutRules
 from situs.facts._record import Fact
 from situs.measure import FlatEnd, Region, ends_bluntly, flat_ends
-from situs.space import WorldPoints
+from situs.space import IndexBox, WorldPoints
 from situs.volumes import LabelMap
 
 __all__ = ["Cut", "Face", "KnownCuts", "Surroundings", "cut_of", "cut_through", "stored_cuts"]
@@ -73,16 +73,14 @@ def cut_of(
     not asked about.
     """
     limits = [*_faces(main, rules, but), *_padded(main, around.padding, rules)]
-    ends = [
-        ends_bluntly(mask, layer, near=near, depth=depth, margin=rules.blunt_margin)
-        for mask, layer, near, depth in limits
-    ]
+    ends = [_end_at(limit, rules) for limit in limits]
     if any(touching for _, touching in ends):
         return Cut.THROUGH
     if _touches_face(region, but) or (around.padding is not None and _touches(region, around.padding)):
         return Cut.DOUBTFUL
     if exact:
         return Cut.NOT
+    ends += [_end_at(limit, rules) for limit in _block_faces(main, around.labels.block, rules)]
     if any(blunt for blunt, _ in ends) or _stops_early(main, around, rules):
         return Cut.DOUBTFUL
     return Cut.NOT
@@ -115,6 +113,12 @@ Limit = tuple[NDArray[np.bool_], NDArray[np.int64], int, int]
 """A mask, the layer of each voxel counted from a limit of the scan, and how many layers are near and are deep."""
 
 
+def _end_at(limit: Limit, rules: CutRules) -> tuple[bool, bool]:
+    """Whether the structure ends bluntly near a limit, and whether it touches it there."""
+    mask, layer, near, depth = limit
+    return ends_bluntly(mask, layer, near=near, depth=depth, margin=rules.blunt_margin)
+
+
 def _touches_face(region: Region, but: Face | None) -> bool:
     """Whether a voxel of the structure lies on a face of the array that counts."""
     box = region.box_index
@@ -135,15 +139,34 @@ def _faces(region: Region, rules: CutRules, but: Face | None = None) -> list[Lim
     return limits
 
 
-def _from_both_faces(region: Region, axis: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of each voxel of the structure's box, how many slices lie before it, and how many behind."""
+def _block_faces(region: Region, block: IndexBox | None, rules: CutRules) -> list[Limit]:
+    """The faces of the block that the labels cover, inside the scan, that the structure comes near.
+
+    Some programs save no more than the box around all labels; others label a part of the scan, and cut what goes on.
+    """
+    limits: list[Limit] = []
+    if block is None:
+        return limits
+    for axis, spacing in enumerate(region.grid.affine.spacing_mm):
+        near, depth = _layers(rules, spacing)
+        inner = (block.lo[axis] > 0, block.hi[axis] < region.grid.shape[axis])
+        for inside, layer in zip(inner, _from_both_faces(region, axis, block)):
+            if inside and layer.min() <= near:
+                limits.append((region.crop(), layer, near, depth))
+    return limits
+
+
+def _from_both_faces(
+    region: Region, axis: int, block: IndexBox | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of each voxel of the structure's box, how many slices of the array, or of a block, lie before it and behind."""
     box = region.box_index
+    first, end = (0, region.grid.shape[axis]) if block is None else (block.lo[axis], block.hi[axis])
     shape = [1, 1, 1]
     shape[axis] = -1
-    before = np.arange(box.lo[axis], box.hi[axis], dtype=np.int64).reshape(shape)
+    index = np.arange(box.lo[axis], box.hi[axis], dtype=np.int64).reshape(shape)
     size = [high - low for low, high in zip(box.lo, box.hi)]
-    behind = region.grid.shape[axis] - 1 - before
-    return np.broadcast_to(before, size), np.broadcast_to(behind, size)
+    return np.broadcast_to(index - first, size), np.broadcast_to(end - 1 - index, size)
 
 
 def _padded(region: Region, padding: NDArray[np.bool_] | None, rules: CutRules) -> list[Limit]:
