@@ -5,7 +5,7 @@ Usage: python benchmarks/cuts.py [--data FOLDER] [--phantoms N] [--sample SHARE]
 Every whole structure of real CTs and of phantoms is cut by planes along the array's axes and askew to them, a tenth, a
 quarter or half of it removed, in four ways: the labels stop inside the scan, the labels stop a few voxels before its
 border, before a slab of fill, and inside the scan at a ragged plane. A cut counts if the uncut volume or length lies
-outside the interval of what is left; those that change nothing are left out.
+outside the interval of what is left, and what is left would be asked for; those that change nothing are left out.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ NEAR_VOXELS = (1, 2, 3)
 NEAR_MM = 5.0
 WINDOW = 24
 """Voxels about a structure that are looked at: far more than what counts as near."""
-SIZES = ("volume", "extent.superior_inferior")
+SIZES = {"volume": "volume_half_width", "extent.superior_inferior": "length_half_width"}
+"""Facts that a cut changes, and how well each must be known to be asked for."""
 NOT_WHOLE = {("totalseg_s0009", "spinal_cord"), ("slicerio_ctchest", "thoracic vertebral column")}
 """Fragments by their own masks: nothing is known of what was cut from them."""
 
@@ -194,9 +195,7 @@ def cropped(study: Study, lo: NDArray[np.int64], hi: NDArray[np.int64]) -> Study
 
 def _seen(labels: LabelMap) -> LabelMap:
     present = [set(np.unique(layer).tolist()) for layer in labels.layers]
-    return dataclasses.replace(
-        labels, structures=tuple(s for s in labels.structures if s.value in present[s.layer])
-    )
+    return dataclasses.replace(labels, structures=tuple(s for s in labels.structures if s.value in present[s.layer]))
 
 
 def _heights(grid: Grid, normal: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -208,16 +207,20 @@ def _heights(grid: Grid, normal: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def matters(whole: Ledger, cut: Ledger, name: str) -> bool:
-    """Whether an uncut size lies outside the interval of what is left."""
-    for kind in SIZES:
-        low, high = cut.fact(kind, name).interval or (0.0, 0.0)
+    """Whether a size of what is left would be asked for, though the uncut one lies outside its interval."""
+    for kind, limit in SIZES.items():
+        fact = cut.fact(kind, name)
+        low, high = fact.interval or (0.0, 0.0)
+        known = (high - low) / 2 <= getattr(cut.recipe.truth, limit) * float(fact.value)  # type: ignore[arg-type]
         value = whole.fact(kind, name).value
-        if not low <= float(value) <= high:  # type: ignore[arg-type]
+        if known and not low <= float(value) <= high:  # type: ignore[arg-type]
             return True
     return False
 
 
-def trial(study: Study, sample: float) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]], list[dict[str, Any]], list[str]]:
+def trial(
+    study: Study, sample: float
+) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]], list[dict[str, Any]], list[str]]:
     """Cuts that matter and those found, by way and direction; the misses; whole structures that are called cut."""
     whole = ledger_of(study)
     cuts, found, misses, called_cut = Counter(), Counter(), [], []

@@ -1,6 +1,6 @@
 """How often 95 % intervals over patients hold the truth: the simulation that the methods were chosen by.
 
-    python benchmarks/interval_coverage.py            all cells, about two minutes; prints the tables of docs/statistics.md
+    python benchmarks/interval_coverage.py            all cells, two minutes; prints the tables of docs/statistics.md
     python benchmarks/interval_coverage.py --runs 500 quicker and rougher
 
 Patients have 3, 8 or 40 items each, or a geometric number with that mean. A patient's ability is drawn from a beta

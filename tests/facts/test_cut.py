@@ -209,6 +209,19 @@ def test_labels_that_stop_at_a_plane_are_cut_where_the_tissue_goes_on(normal) ->
     assert not ledger_of(mask, scan_of(WHOLE), spleen=WHOLE & ~mask).is_cut("liver")
 
 
+@pytest.mark.parametrize("ragged", [False, True])
+@pytest.mark.parametrize("normal", PLANES.values(), ids=PLANES)
+def test_a_cut_near_the_tip_is_seen_in_the_image(normal, ragged: bool) -> None:
+    """Sections behind such a cut still grow, so that the shape alone does not tell; a ragged one hides it further."""
+    index = grid_of(SHAPE)
+    height = sum(n * (i - 31.5) for n, i in zip(normal, index)) / np.linalg.norm(normal)
+    noise = np.random.default_rng(3).uniform(-0.5, 0.5, SHAPE) if ragged else 0.0
+    tip = float(height[WHOLE].max())
+    mask = WHOLE & (height + noise < 0.5 * tip)
+    assert ledger_of(mask, scan_of(WHOLE)).is_cut("liver")
+    assert not ledger_of(mask, scan_of(mask)).is_cut("liver")
+
+
 def test_exact_masks_end_where_they_end() -> None:
     """By construction they are the truth: only touching the border leaves something out."""
     block = np.zeros(SHAPE, dtype=np.bool_)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from situs.facts._recipe import CutRules
 from situs.facts._record import Fact
-from situs.measure import FlatEnd, Region, ends_bluntly, flat_ends
+from situs.measure import EndShape, FlatEnd, Region, ends_bluntly, flat_ends
 from situs.space import IndexBox, WorldPoints
 from situs.volumes import LabelMap
 
@@ -23,6 +23,10 @@ _FREE_LAYERS = 3
 _FEWEST_SAMPLES = 12
 _BACKGROUND = 0.5
 _HOLDS = 0.5
+_ANY_MARGIN = -1.0
+"""With an image the sections need not exceed an ellipsoid's."""
+_QUARTILES_APART = 1.349
+"""Standard deviations between the quartiles of a normal distribution."""
 
 
 class Cut(enum.StrEnum):
@@ -214,31 +218,57 @@ def _touches(region: Region, mask: NDArray[np.bool_]) -> bool:
 
 def _stops_early(region: Region, around: Surroundings, rules: CutRules) -> bool:
     """Whether the mask ends in a plane, though what it shows does not end there."""
-    ends = list(flat_ends(region, depth_mm=rules.depth_mm, share=rules.flat_share, margin=rules.flat_margin))
-    if len(ends) >= rules.flat_most:
-        return False  # flat on most sides: a block, whose shape says nothing
-    return any(_goes_on(region, end, around, rules) for end in ends)
+    plain = EndShape(rules.flat_share, rules.flat_margin, rules.flat_rise, rules.flat_rise)
+    if around.image is None:
+        ends = list(flat_ends(region, plain, rules.depth_mm))
+        if len(ends) >= rules.flat_most:
+            return False  # flat on most sides: a block, whose shape says nothing
+        return any(_is_open(region, end, around, rules) for end in ends)
+    seen = EndShape(rules.seen_share, _ANY_MARGIN, rules.seen_rise, rules.seen_ragged_rise)
+    return any(
+        _goes_on(region, end, around, rules, is_plain=plain.fits(end.profile))
+        for end in flat_ends(region, seen, rules.depth_mm)
+    )
 
 
-def _goes_on(region: Region, end: FlatEnd, around: Surroundings, rules: CutRules) -> bool:
+def _beside_end(region: Region, end: FlatEnd, sign: float) -> NDArray[np.int64]:
+    """The voxels of the first layers inside (-1) or outside (+1) an end."""
     normal = np.array(end.normal)
-    heights = (np.arange(_FREE_LAYERS) + 0.5) * end.step_mm
+    heights = sign * (np.arange(_FREE_LAYERS) + 0.5) * max(region.grid.affine.spacing_mm)
     face = end.points_mm - np.outer(end.points_mm @ normal - end.offset_mm, normal)
-    inside, outside = (_indices(region, face[:, None] + sign * heights[None, :, None] * normal) for sign in (-1.0, 1.0))
-    taken = _taken(around.labels, inside, outside)
-    if not len(outside) or taken.mean() > rules.neighbour_share:
+    return _indices(region, face[:, None] + heights[None, :, None] * normal)
+
+
+def _free(region: Region, end: FlatEnd, around: Surroundings, rules: CutRules) -> NDArray[np.int64]:
+    """The voxels beyond an end; none if other structures cover them."""
+    outside = _beside_end(region, end, 1.0)
+    if not len(outside):
+        return outside
+    taken = _taken(around.labels, _beside_end(region, end, -1.0), outside)
+    return outside[:0] if taken.mean() > rules.neighbour_share else outside[~taken]
+
+
+def _is_open(region: Region, end: FlatEnd, around: Surroundings, rules: CutRules) -> bool:
+    """Whether nothing that is labelled lies beyond an end, so that the structure may go on there."""
+    return len(_free(region, end, around, rules)) >= _FEWEST_SAMPLES
+
+
+def _goes_on(region: Region, end: FlatEnd, around: Surroundings, rules: CutRules, *, is_plain: bool) -> bool:
+    """Whether the image shows the same tissue beyond an end as inside."""
+    inside, free = _beside_end(region, end, -1.0), _free(region, end, around, rules)
+    if around.image is None or min(len(inside), len(free)) < _FEWEST_SAMPLES:
         return False
-    free = outside[~taken]
-    if around.image is None or len(inside) < _FEWEST_SAMPLES:
-        return len(free) >= _FEWEST_SAMPLES
     here, there = around.image[tuple(inside.T)], around.image[tuple(free.T)]
-    if there.size < _FEWEST_SAMPLES:
-        return False
     if there.min() == there.max():
         # Nothing was written there, unless it is the background that fills most of the image.
         return bool(np.count_nonzero(around.image == there.flat[0]) <= _BACKGROUND * around.image.size)
     # Both ways: soft tissue beyond a bone lies within the wide range of the bone's values, but not the reverse.
-    return min(_share_within(there, here), _share_within(here, there)) >= rules.same_tissue_share
+    same = min(_share_within(there, here), _share_within(here, there))
+    if is_plain and same >= rules.same_tissue_share:
+        return True
+    low, high = np.percentile(here, [25.0, 75.0])
+    edge = abs(float(np.median(there)) - float(np.median(here)))
+    return same >= rules.seen_same_share and edge <= rules.seen_edge * float(high - low) / _QUARTILES_APART
 
 
 def _taken(labels: LabelMap, inside: NDArray[np.int64], outside: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -220,10 +220,7 @@ class Ledger:
     def cut_but_for(self, name: str, face: Face) -> bool:
         """Whether the structure is cut elsewhere than at this face of the array."""
         main, around = self.main_region(name), self.surroundings
-        return (
-            cut_of(self.regions[name], main, around, self.recipe.cut, exact=self.exhaustive, but=face)
-            is not Cut.NOT
-        )
+        return cut_of(self.regions[name], main, around, self.recipe.cut, exact=self.exhaustive, but=face) is not Cut.NOT
 
     def known_cut_ends(self, name: str) -> str | None:
         """Which ends are cut, where the image that told is not at hand; None if it is."""
