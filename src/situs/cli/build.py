@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from situs.cli._ask_options import AskOptions, ask_options
+from situs.cli._ask_options import ask_options, asking_from
 from situs.cli._build_options import build_options, finish, options_from, source_options
 from situs.cli._output import progress_bar, warn
 from situs.cli._sources import Sources
@@ -156,12 +156,11 @@ def _reports(file: Path, writer: str, validator: str | None, images: Path | None
     from situs.cli._ask_judges import leave_if_stopped
     from situs.cli._progress import run_progress
     from situs.errors import SitusError
+    from situs.judges import asker_of
 
-    asking = AskOptions(**{name: given.pop(name) for name in AskOptions._fields})
-    by_rule = writer == "rules"
-    if not by_rule and validator is None:
+    asking = asking_from(given)
+    if writer != "rules" and validator is None:
         raise SitusError("a model's questions need a validator", where="--validator", fix="name another model")
-    cache = asking.cache(warn) if not by_rule or validator is not None else None
     done: list[Any] = []
 
     def ended(asked: Any) -> None:
@@ -169,12 +168,19 @@ def _reports(file: Path, writer: str, validator: str | None, images: Path | None
         done.append(asked)
 
     with ExitStack() as stack:
-        if cache is not None:
-            stack.callback(cache.close)
+        chosen = {"writer": writer, "validator": validator}
+        by_model = {name: text for name, text in chosen.items() if text is not None and text != "rules"}
+        cache = stack.enter_context(asking.cache(warn)) if by_model else None
         roles = {
-            name: asking.asker(text, f"--{name}", cache, progress=stack.enter_context(run_progress(name)))
-            for name, text in (("writer", writer), ("validator", validator))
-            if text is not None and text != "rules"
+            name: asker_of(
+                text,
+                f"--{name}",
+                asking,
+                cache,
+                progress=stack.enter_context(run_progress(name)),
+                say=warn,
+            )
+            for name, text in by_model.items()
         }
         looked = stack.enter_context(progress_bar("volumes", shown=images is not None))
         result = build_reports(

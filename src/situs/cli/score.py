@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from situs.cli._ask_judges import ask_judges, print_asked
-from situs.cli._ask_options import AskOptions, ask_options
+from situs.cli._ask_options import ask_options, asking_from
 from situs.cli._judged import print_judged
 from situs.cli._looked_into import look_into, named_paper, print_extras, tables_of
 from situs.cli._numbers import STRATUM_HELP, entry_of, interval_text, value_text
@@ -130,7 +130,7 @@ def command(
     shown = None if profile is None else load_profile(profile)
     paper = named_paper(bench, published)
     chosen = choose_metrics(metrics)
-    asked = ask_judges(bench, answers, judges, [name for name, _ in files], protocol, AskOptions(**options))
+    asked = ask_judges(bench, answers, judges, [name for name, _ in files], protocol, asking_from(options))
     given = Verdicts((*files, *asked.files), protocol, human, models=dict(asked.models))
     scores = score_run(
         bench,

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
 import msgspec
@@ -57,18 +58,36 @@ def ask(
     """
     check_may_ask(client, restricted=restricted, allow_remote=allow_remote, limits=limits, price=price)
 
+    asking = _Asking(client, requests, record, limits, cache, Budget(limits, price, spent), progress, say)
+
     async def session() -> Asked:
-        asking = _Asking(client, requests, record, limits, cache, Budget(limits, price, spent), progress, say)
         try:
             return await asking.run()
         finally:
             await client.close()
 
     try:
-        return asyncio.run(session())
+        if not _in_event_loop():
+            return asyncio.run(session())
+        # A notebook's loop cannot be entered again: the session gets one of its own, in a thread.
+        with ThreadPoolExecutor(1, thread_name_prefix="situs-ask") as thread:
+            asked = thread.submit(lambda: asyncio.run(session()))
+            try:
+                return asked.result()
+            except KeyboardInterrupt:
+                asking.interrupt_from_outside()
+                return asked.result()
     finally:
         if cache is not None:
             cache.flush()
+
+
+def _in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 class _Asking:
@@ -101,6 +120,8 @@ class _Asking:
         self._shown = 0.0
         self._stopped = ""
         self._interrupted = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._workers: list[asyncio.Task[None]] = []
         self._broken: Exception | None = None
         self._notices: list[str] = []
         self._sight: asyncio.Task[None] | None = None
@@ -139,33 +160,38 @@ class _Asking:
     @contextmanager
     def _interruptions(self, workers: list[asyncio.Task[None]]) -> Iterator[None]:
         """The first Ctrl-C lets calls in flight end, the second does not."""
+        loop = self._loop = asyncio.get_running_loop()
+        self._workers = workers
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        loop = asyncio.get_running_loop()
-
-        def cancel() -> None:
-            for worker in workers:
-                worker.cancel()
-
-        def interrupt() -> None:
-            if self._interrupted:
-                cancel()
-                return
-            self._interrupted = True
-            self._stop_asking("interrupted")
-            self._say("stopping: waiting for the calls in flight; press Ctrl-C again to leave them")
-            loop.call_later(self._limits.grace, cancel)
-
         signals = (signal.SIGINT, signal.SIGTERM)
         with suppress(NotImplementedError):
             for number in signals:
-                loop.add_signal_handler(number, interrupt)
+                loop.add_signal_handler(number, self._interrupt)
         try:
             yield
         finally:
             for number in signals:
                 loop.remove_signal_handler(number)
+
+    def interrupt_from_outside(self) -> None:
+        """What Ctrl-C does, from another thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._interrupt)
+
+    def _interrupt(self) -> None:
+        if self._interrupted:
+            self._cancel()
+            return
+        self._interrupted = True
+        self._stop_asking("interrupted")
+        self._say("stopping: waiting for the calls in flight; press Ctrl-C again to leave them")
+        asyncio.get_running_loop().call_later(self._limits.grace, self._cancel)
+
+    def _cancel(self) -> None:
+        for worker in self._workers:
+            worker.cancel()
 
     def _stop_asking(self, reason: str) -> None:
         self._stopped = self._stopped or reason
