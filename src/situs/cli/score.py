@@ -113,15 +113,8 @@ def command(
     from situs._files import write_atomic
     from situs.errors import SitusError
     from situs.profiles import load_profile
-    from situs.score import (
-        Verdicts,
-        check_tables_folder,
-        choose_metrics,
-        parse_verdicts_option,
-        score_run,
-        score_tables,
-        write_tables,
-    )
+    from situs.score import Verdicts, choose_metrics, parse_verdicts_option, score_run, score_tables
+    from situs.tables import check_tables_folder, write_tables
 
     check_tables_folder(tables)
     files = tuple(parse_verdicts_option(text) for text in verdicts)
