@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from situs.cli._ask_options import ask_options, asking_from
-from situs.cli._build_options import build_options, finish, options_from, source_options
+from situs.cli._build_options import finish, options_from, shared_options, source_options
 from situs.cli._output import progress_bar, warn
 from situs.cli._sources import Sources
 
@@ -27,7 +27,7 @@ def command() -> None:
     show_default=True,
     help="What is made: knees come with grades and are asked about as by `build grades`.",
 )
-@build_options
+@shared_options
 def _phantoms(studies: int, body: str, **given: Any) -> None:
     """Make synthetic patients (CT- and MR-like, with masks) and ask about them."""
     from situs.build import build_knees, build_phantoms
@@ -62,7 +62,7 @@ def _phantoms(studies: int, body: str, **given: Any) -> None:
     "scale, levels, structure, or a structure's name; without it, everything.",
 )
 @source_options
-@build_options
+@shared_options
 def _masks(roots: tuple[Path, ...], layout: str, names: str | None, annotation: str, **given: Any) -> None:
     """Ask about volumes with segmentation masks.
 
@@ -99,7 +99,7 @@ def _masks(roots: tuple[Path, ...], layout: str, names: str | None, annotation: 
 @click.option("--sides", type=click.Path(path_type=Path), help="CSV for knees: file, medial (left|right), midline_x.")
 @click.option("--mix", help="Questions a study by task and level, e.g. detection.slice=10,captioning=0.")
 @source_options
-@build_options
+@shared_options
 def _boxes(
     files: tuple[Path, ...],
     lists: tuple[Path, ...],
@@ -141,7 +141,7 @@ def _boxes(
 @click.option("--images", type=click.Path(path_type=Path), help="Folder of the volumes; found by the report's id.")
 @ask_options
 @source_options
-@build_options
+@shared_options
 def _reports(file: Path, writer: str, validator: str | None, images: Path | None, **given: Any) -> None:
     """Ask what radiology reports prove.
 
@@ -227,7 +227,7 @@ def _reports(file: Path, writer: str, validator: str | None, images: Path | None
     help="How the masks were made: exact, manual, corrected or automatic.",
 )
 @source_options
-@build_options
+@shared_options
 def _grades(
     table: Path,
     bank: str,

@@ -5,6 +5,7 @@ from situs.clients._asking import Asking
 from situs.clients._budget import Spent
 from situs.clients._care import check_may_ask
 from situs.clients._limits import Limits
+from situs.clients._loop import run_to_end
 from situs.clients._plugin import ObjectClient
 from situs.clients._prices import Price, price_of
 from situs.clients._protocol import Client, Image, Message, Part, Reply, Request, Settings, ToolCall, VolumeInput
@@ -48,6 +49,7 @@ __all__ = [
     "parse_spec",
     "price_of",
     "purge_caches",
+    "run_to_end",
     "settings_for",
     "settings_of",
 ]

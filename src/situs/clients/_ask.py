@@ -8,7 +8,6 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
 import msgspec
@@ -18,6 +17,7 @@ from situs.clients._budget import Budget, Spent
 from situs.clients._care import check_may_ask
 from situs.clients._feed import Feed
 from situs.clients._limits import Limits
+from situs.clients._loop import run_to_end
 from situs.clients._pace import Pace, backoff
 from situs.clients._prices import Price
 from situs.clients._protocol import Client, Reply, Request
@@ -67,27 +67,10 @@ def ask(
             await client.close()
 
     try:
-        if not _in_event_loop():
-            return asyncio.run(session())
-        # A notebook's loop cannot be entered again: the session gets one of its own, in a thread.
-        with ThreadPoolExecutor(1, thread_name_prefix="situs-ask") as thread:
-            asked = thread.submit(lambda: asyncio.run(session()))
-            try:
-                return asked.result()
-            except KeyboardInterrupt:
-                asking.interrupt_from_outside()
-                return asked.result()
+        return run_to_end(session, asking.interrupt_from_outside)
     finally:
         if cache is not None:
             cache.flush()
-
-
-def _in_event_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 class _Asking:

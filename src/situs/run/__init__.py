@@ -1,5 +1,6 @@
 """Putting a bench's questions to a model or baseline: the runner, its journal, and the baselines."""
 
+from situs._verbs import make_callable
 from situs.clients import Spec, parse_spec
 from situs.run._append import AppendFile
 from situs.run._baselines import BASELINES, BLIND, LEARNERS, Baseline, Prior, is_baseline, make_baseline
@@ -65,3 +66,5 @@ __all__ = [
     "volume_hull",
     "volume_stem",
 ]
+
+make_callable(__name__)

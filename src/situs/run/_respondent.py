@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -11,7 +10,19 @@ from typing import Any, Protocol, cast
 import msgspec
 
 from situs.bench import Bench
-from situs.clients import CLIENTS, Asking, Client, Limits, ObjectClient, Reply, Request, Spec, Tally, parse_spec
+from situs.clients import (
+    CLIENTS,
+    Asking,
+    Client,
+    Limits,
+    ObjectClient,
+    Reply,
+    Request,
+    Spec,
+    Tally,
+    parse_spec,
+    run_to_end,
+)
 from situs.errors import SitusError, did_you_mean
 from situs.profiles import Profile
 from situs.run._baselines import BASELINES
@@ -147,7 +158,7 @@ class _Model:
 
     def close(self) -> None:
         if self._kept is not None:
-            asyncio.run(self._kept.client.close())
+            run_to_end(self._kept.client.close)
 
     def _client(self) -> Client:
         if self._kept is None:

@@ -1,5 +1,6 @@
 """Parsers, metrics and statistics over answers: pure functions, each with an id and version."""
 
+from situs._verbs import make_callable
 from situs.score._agreement import agreement, cohen_kappa, gwet_ac1, krippendorff_alpha, percent_agreement
 from situs.score._audit import (
     AuditPlan,
@@ -248,3 +249,5 @@ __all__ = [
     "tube_iou",
     "within_interval",
 ]
+
+make_callable(__name__)

@@ -80,7 +80,7 @@ def _column(cells: Sequence[Cell]) -> Any:
     present = [cell for cell in cells if cell is not None]
     if any(isinstance(cell, str) for cell in present):
         return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
-    if all(isinstance(cell, int) for cell in present):
+    if present and all(isinstance(cell, int) for cell in present):
         return pa.array(cells, pa.int64())
     return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
 
