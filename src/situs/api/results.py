@@ -60,8 +60,9 @@ def maybe_path(given: PathLike | None) -> Path | None:
 
 def paths_of(given: Paths) -> list[Path]:
     """The same for one or several."""
-    several = list(given) if isinstance(given, list | tuple) else [given]
-    return [path_of(one) for one in several]
+    if isinstance(given, str | os.PathLike):
+        return [path_of(given)]
+    return [path_of(one) for one in given]
 
 
 def counted(name: str, counts: dict[str, int], title: str) -> Table:

@@ -37,11 +37,11 @@ def measure(
     )
     tables = [Table("structures", path_of(labels).name, columns, rows)]
     if measured.pairs:
-        columns = ("a", "b", "centres mm", "boundaries mm", "gap mm", "contact mm²")
+        pair_columns = ("a", "b", "centres mm", "boundaries mm", "gap mm", "contact mm²")
         pair_rows = tuple(
             (p.a, p.b, p.centre_distance_mm, p.boundary_distance_mm, p.gap_mm, p.contact_mm2) for p in measured.pairs
         )
-        tables.append(Table("pairs", "Pairs", columns, pair_rows))
+        tables.append(Table("pairs", "Pairs", pair_columns, pair_rows))
     return Result(measured, tables)
 
 

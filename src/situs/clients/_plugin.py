@@ -33,13 +33,13 @@ class ObjectClient:
 
     takes_volume = True
 
-    def __init__(self, model: object, spec: Spec | None = None, settings: Settings | None = None) -> None:
+    def __init__(self, model: Any, spec: Spec | None = None, settings: Settings | None = None) -> None:
         if not callable(getattr(model, "answer", None)):
             where = str(spec) if spec is not None else type(model).__name__
             raise SitusError("has no answer(request)", where=where, fix="see docs/plugins.md")
         self.spec = spec or Spec("object", f"{type(model).__module__}.{type(model).__qualname__}")
         self.settings: Settings = settings or Settings()
-        self._object: Any = model
+        self._object = model
         self.name = str(self.spec)
         self.remote = bool(getattr(self._object, "remote", True))
         self.versions: dict[str, str] = {}
