@@ -39,6 +39,15 @@ def _phantoms(studies: int, body: str, **given: Any) -> None:
     finish(result, given)
 
 
+_trust_option = click.option(
+    "--trust",
+    multiple=True,
+    metavar="STUDY[:DOUBT]",
+    help="Ask about a study although its anatomy looks wrong; repeatable. DOUBT: left_right, front_back, up_down, "
+    "scale, levels, structure, or a structure's name; without it, everything.",
+)
+
+
 @command.command("masks")
 @click.argument("roots", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
@@ -54,13 +63,7 @@ def _phantoms(studies: int, body: str, **given: Any) -> None:
     show_default=True,
     help="How the masks were made: exact, manual, corrected or automatic; sets how far they may err.",
 )
-@click.option(
-    "--trust",
-    multiple=True,
-    metavar="STUDY[:DOUBT]",
-    help="Ask about a study although its anatomy looks wrong; repeatable. DOUBT: left_right, front_back, up_down, "
-    "scale, levels, structure, or a structure's name; without it, everything.",
-)
+@_trust_option
 @source_options
 @shared_options
 def _masks(roots: tuple[Path, ...], layout: str, names: str | None, annotation: str, **given: Any) -> None:
@@ -226,6 +229,7 @@ def _reports(file: Path, writer: str, validator: str | None, images: Path | None
     show_default=True,
     help="How the masks were made: exact, manual, corrected or automatic.",
 )
+@_trust_option
 @source_options
 @shared_options
 def _grades(
