@@ -159,8 +159,8 @@ def _named_by_file(labels: LabelMap, names: Mapping[int, str]) -> dict[int, str]
 
 
 def _labels_by_name(names: dict[int, str], present: set[int]) -> dict[str, int]:
-    """The label of each name; of two labels with one name, the one that the file holds."""
-    return {name: label for label, name in sorted(names.items(), key=lambda entry: entry[0] in present)}
+    """The label of each name that the file has a structure for: a bench holds no word about what is not there."""
+    return {name: label for label, name in names.items() if label in present}
 
 
 def _warning(code: str, job: StudyJob, text: str) -> Problem:
