@@ -14,6 +14,7 @@ Words = tuple[str, ...]
 _OUT = ("--out", "{out}")
 _ITEMS = "{corpus}/benches/items"
 _RUN = "{corpus}/runs/items"
+_KNEE = ("{corpus}/split.csv", "{corpus}/knee.json")
 _MASKS = ("--names", "{corpus}/names.csv", "--annotation", "manual", *_OUT)
 
 FILES: tuple[tuple[str, Words], ...] = (
@@ -67,7 +68,7 @@ FILES: tuple[tuple[str, Words], ...] = (
     ("results.json", ("import", "sgmri-vqa", "{file}", "--skip-bad", *_OUT)),
     ("split.csv", ("import", "3dreasonknee", "{file}", "{corpus}/knee.json", "--images", "{corpus}", *_OUT)),
     ("knee.json", ("import", "3dreasonknee", "{corpus}/split.csv", "{file}", "--images", "{corpus}", *_OUT)),
-    ("fields.toml", ("import", "3dreasonknee", "{corpus}/split.csv", "{corpus}/knee.json", "--fields", "{file}", *_OUT)),
+    ("fields.toml", ("import", "3dreasonknee", *_KNEE, "--fields", "{file}", *_OUT)),
     ("answers.jsonl", ("run", _ITEMS, "--model", "replay:{file}", *_OUT)),
     ("verdicts.jsonl", ("score", _ITEMS, _RUN, "--verdicts", "v={file}")),
     ("verdicts.jsonl", ("score", _ITEMS, _RUN, "--verdicts", "v={corpus}/verdicts.jsonl", "--human", "{file}")),
@@ -130,5 +131,3 @@ def lay_out(name: str, corpus: Path, folder: Path) -> Path:
 def spell(words: Words, **known: Path) -> list[str]:
     """The words with every place filled in."""
     return [word.format(**known) for word in words]
-
-

@@ -126,13 +126,15 @@ def _tables(folder: Path) -> None:
     (folder / "table.csv").write_text("study,patient,image,labels\ns1,p1,,labels.nii.gz\n")
     scans = "".join(f"s{n},p{n},ct.nii.gz,labels.nii.gz\n" for n in range(3))
     (folder / "scans.csv").write_text("study,patient,image,labels\n" + scans)
-    names = {n: name for n, name in enumerate(NAMES_OF_LABELS, 1)}
+    names = dict(enumerate(NAMES_OF_LABELS, 1))
     (folder / "names.csv").write_text("label,name\n" + "".join(f"{n},{name}\n" for n, name in names.items()))
     (folder / "names.json").write_text(json.dumps(names))
     boxes = [f"file1000{n:03d},{f},,{40 + f},{30 + n},30,20,Meniscus Tear" for n in range(4) for f in range(3, 6)]
     (folder / "boxes.csv").write_text("\n".join(["file,slice,study_level,x,y,width,height,label", *boxes]) + "\n")
     (folder / "reviewed.csv").write_text("".join(f"file1000{n:03d}\n" for n in range(6)))
-    (folder / "sides.csv").write_text("file,medial,midline_x\n" + "".join(f"file1000{n:03d},left,48\n" for n in range(4)))
+    (folder / "sides.csv").write_text(
+        "file,medial,midline_x\n" + "".join(f"file1000{n:03d},left,48\n" for n in range(4))
+    )
     _coco(folder)
     findings = "There is a 12 mm nodule in the left upper lobe. The liver is normal."
     reports = [{"id": f"r{n}", "findings": findings, "impression": ""} for n in range(4)]
@@ -187,7 +189,9 @@ def _published(folder: Path) -> None:
     entry = {"question_id": 1, "image_filepath": "ct.nii.gz", "bbox": [3, 7, 2, 9, 4, 11], "reasoning": "Bright."}
     entry["answer"] = {"MOAKS_scores": {"patella medial BML": scores}}
     (folder / "knee.json").write_text(json.dumps([entry]))
-    (folder / "fields.toml").write_text('verified = true\nimage = "image_filepath"\nquestion = "question_id"\nanswer = "answer"\n')
+    (folder / "fields.toml").write_text(
+        'verified = true\nimage = "image_filepath"\nquestion = "question_id"\nanswer = "answer"\n'
+    )
 
 
 def _from_people(folder: Path) -> None:
@@ -198,7 +202,7 @@ def _from_people(folder: Path) -> None:
     with sheet.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     for number, row in enumerate(rows):
-        row.update({name: "no" if number % 4 == 0 else "yes" for name in ("spatial", "relevant", "correct")})
+        row.update(dict.fromkeys(("spatial", "relevant", "correct"), "no" if number % 4 == 0 else "yes"))
     with sheet.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.DictWriter(stream, list(rows[0]))
         writer.writeheader()

@@ -20,8 +20,9 @@ _ELSEWHERE = "203.0.113.5"
 _HOSTS = (
     "203.0.113.5", "0.0.0.0", "10.0.0.1", "192.168.0.7", "169.254.169.254", "[::]", "[fe80::1]", "[::ffff:203.0.113.5]",
     "3405803781", "0xcb007105", "localhost.example.com", "127.0.0.1.example.com", "example.com", "LOCALHOST.example",
-    "127.0.0.1@203.0.113.5", "user:pass@203.0.113.5", "203.0.113.5#@127.0.0.1", "203.0.113.5%23@127.0.0.1", "[::1]@x.example",
-    "203.0.113.5\\@127.0.0.1", "127.0.0.1%00.example.com", "１２７.0.0.1.example.com", "localhost%2eexample.com", "2130706433.example",
+    "127.0.0.1@203.0.113.5", "user:pass@203.0.113.5", "203.0.113.5#@127.0.0.1", "203.0.113.5%23@127.0.0.1",
+    "[::1]@x.example", "203.0.113.5\\@127.0.0.1", "127.0.0.1%00.example.com", "localhost%2eexample.com",
+    "\uff11\uff12\uff17.0.0.1.example.com", "2130706433.example",
 )  # fmt: skip
 _SCHEMES = ("http", "https", "HTTP", "ftp", "file", "http+unix", "")
 _left: list[str] = []
@@ -47,7 +48,7 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     os.environ["OPENAI_API_KEY"] = "x-not-a-key"
     _left.clear()
     bench = work / "bench"
-    made = call("import", "items", corpus / "items.jsonl", "--restricted", "--out", bench)
+    made = call("import", "items", corpus / "items.jsonl", "--out", bench)  # no licence: restricted
     assert made.code == 0, made.err
     trick = rng.choice([_address, _address, _name, _redirect, _proxy])
     wrong = trick(rng, bench, work)
@@ -64,7 +65,9 @@ def _ask(bench: Path, work: Path, model: str) -> list[str]:
 
 def _address(rng: random.Random, bench: Path, work: Path) -> list[str]:
     scheme, host = rng.choice(_SCHEMES), rng.choice(_HOSTS)
-    url = f"{scheme}{'://' if scheme else ''}{host}{rng.choice(['', ':8000', ':80', ':0'])}{rng.choice(['/v1', '', '/'])}"
+    url = (
+        f"{scheme}{'://' if scheme else ''}{host}{rng.choice(['', ':8000', ':80', ':0'])}{rng.choice(['/v1', '', '/'])}"
+    )
     with _resolving(rng, [_ELSEWHERE]):
         return [f"{url}: {text}" for text in _ask(bench, work, f"openai:m@{url}")]
 
@@ -86,7 +89,10 @@ def _redirect(rng: random.Random, bench: Path, work: Path) -> list[str]:
 
 
 def _proxy(rng: random.Random, bench: Path, work: Path) -> list[str]:
-    with serve(lambda _: Answer(completion("yes")), host="127.0.0.9") as proxy, serve(lambda _: Answer(completion("yes"))) as server:
+    with (
+        serve(lambda _: Answer(completion("yes")), host="127.0.0.9") as proxy,
+        serve(lambda _: Answer(completion("yes"))) as server,
+    ):
         names = ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "HTTPS_PROXY")
         proxies = dict.fromkeys(rng.sample(names, 3), f"http://127.0.0.9:{proxy.port}")
         with mock.patch.dict(os.environ, proxies | {"NO_PROXY": ""}):

@@ -15,8 +15,8 @@ from unittest import mock
 import h5py
 import nibabel
 import numpy as np
-import pydicom
 import pyarrow.parquet as pq
+import pydicom
 
 from attack.commands import lay_out
 from attack.program import call, complaints, tree

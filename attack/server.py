@@ -69,7 +69,7 @@ def serve(answer: Callable[[bytes], Answer], host: str = "127.0.0.1") -> Iterato
             with contextlib.suppress(OSError):
                 self.wfile.write(reply.body)
 
-        do_GET = do_CONNECT = do_PUT = do_POST
+        do_GET = do_CONNECT = do_PUT = do_POST  # noqa: N815 - the library calls them so
 
     with ThreadingHTTPServer((host, 0), Handler) as server:
         server.daemon_threads = True

@@ -14,8 +14,9 @@ __all__ = ["case"]
 _HOSTILE = [
     "\x1b[31m", "\x1b]0;owned\x07", "\x9b2J", "\x7f", "\u202e", "\u2028", "\x08\x08", "\r", "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>", "]]><b>", "${7*7}", "{{7*7}}", "=1+1", "@SUM(A1)", "`id`", "|", "\\", "'\"", "\x00",
-    "</textarea>", "javascript:alert(1)", "[x](javascript:1)", "%00", "\ud83d\ude00", "a\u0300" * 50, "../../x", "/etc/x",
-    "</script><script>alert(2)</script>", "<!--", "\ufeff", "\u2066", "{0}", "%(x)s", "$(id)", "\\input{x}", "CON", ".", "..",
+    "</textarea>", "javascript:alert(1)", "[x](javascript:1)", "%00", "\ud83d\ude00", "a\u0300" * 50, "../../x",
+    "/etc/x", "</script><script>alert(2)</script>", "<!--", "\ufeff", "\u2066", "{0}", "%(x)s", "$(id)", "\\input{x}", "CON",
+    ".", "..",
 ]  # fmt: skip
 _FIELDS = ("study", "patient", "question", "task", "id", "unit", "tags", "options", "answer", "split")
 _MARKUP = ("<img src=x", "<script>alert")
@@ -31,7 +32,9 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     place.mkdir()
     file, bench, run = place / "items.jsonl", place / "bench", place / "run"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    wrong = _tried(work, ("import", "items", file, "--ids", rng.choice(["opaque", "table"]), "--skip-bad", "--out", bench))
+    wrong = _tried(
+        work, ("import", "items", file, "--ids", rng.choice(["opaque", "table"]), "--skip-bad", "--out", bench)
+    )
     wrong += _tried(work, ("run", bench, "--model", "oracle", "--out", run))
     later: list[tuple[Any, ...]] = [
         ("check", bench, *rng.choice([(), ("--json",)])),
@@ -41,7 +44,16 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
         ("compare", run, run, "--bench", bench),
         ("debias", bench, "--out", place / "debiased"),
         ("probe", bench, "--model", "random", "--probes", "text", "--out", place / "probed"),
-        ("export", run, "--bench", bench, "--to", rng.choice(["inspect", "lmms-eval", "vlmevalkit"]), "--out", place / "log"),
+        (
+            "export",
+            run,
+            "--bench",
+            bench,
+            "--to",
+            rng.choice(["inspect", "lmms-eval", "vlmevalkit"]),
+            "--out",
+            place / "log",
+        ),
         ("show", bench, "--out", place / "shown"),
         ("quiz", bench, "--items", "2", "--out", place / "quiz.html"),
         _misspelt(rng, corpus, run),

@@ -55,7 +55,7 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
             ]
         )
         ran = call(*words)
-    wrong = [text for text in complaints(ran, work, tree(work))]
+    wrong = complaints(ran, work, tree(work))
     kept = [path.name for path in work.rglob("*") if path.is_file() and _KEY.encode() in path.read_bytes()]
     if kept or _KEY in ran.out + ran.err:
         wrong.append(f"{words[0]}: the key stands in {kept or 'the output'}")

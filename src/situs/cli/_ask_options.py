@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from situs.cli._numbers import FiniteRange
+
 if TYPE_CHECKING:
     from situs.clients import Client, Limits, Price, ResponseCache, Spec, Tally
     from situs.judges import Asker
 
 __all__ = ["AskOptions", "ask_options"]
 
-_POSITIVE = click.FloatRange(0, min_open=True)
+_POSITIVE = FiniteRange(0, min_open=True)
 
 _OPTIONS = (
     click.option("--concurrency", type=click.IntRange(1, 4096), help="Calls in flight at once. [default: 8]"),
