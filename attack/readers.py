@@ -13,11 +13,11 @@ from typing import Any
 __all__ = ["case"]
 
 _PIECES = (
-    "[", '{"a":', "<think>", "</think>", "<bbx>[", "Frame 1 ", "frames 1-2, ", "1 mm ", "A: no\n", "not A ", "no. ",
-    '"', "wait A ", "one hundred and ", "between 1 and ", "3 = ", "size: 1, ", "| A ", "A or ", "yes, but no ", "(", "1,",
-    "- ", "the left kidney ", "not the left ", "\n", " ", "1-", "**", "```json\n", "to ", "slice ", "x=1 y=2 ", "therefore ",
-    "if ", "1.5e", "½", "A)", "answer: ", "&", "/", "°", "é", "左", "'", "–", "grade 2 ", "size ", "not ", "or ", ";",
-    ":",
+    "[", '{"a":', "<think>", "</think>", "<bbx>[", "Frame 1 ", "frames 1-2, ", "1 mm ", "A: no\n", "not A ",
+    "no. ", '"', "wait A ", "one hundred and ", "between 1 and ", "3 = ", "size: 1, ", "| A ", "A or ",
+    "yes, but no ", "(", "1,", "- ", "the left kidney ", "not the left ", "\n", " ", "1-", "**", "```json\n",
+    "to ", "slice ", "x=1 y=2 ", "therefore ", "if ", "1.5e", "½", "A)", "answer: ", "&", "/", "°", "é", "左",
+    "'", "–", "grade 2 ", "size ", "not ", "or ", ";", ":",
 )  # fmt: skip
 _SMALL, _LARGE = 600, 2_400
 _MOST_STEPS, _FIXED = 6.5, 4_000
