@@ -63,6 +63,8 @@ class BenchInfo(msgspec.Struct, frozen=True):
     """Studies whose anatomy looks wrong; the questions that hang on it are left out, unless it is trusted."""
     trusted: dict[str, tuple[str, ...]] = {}
     """Study → what the user vouches for (`all`, a doubt, a structure), though it looks wrong."""
+    written_by: str = "0.1.0"
+    """The version of Situs that built it; the first release did not say."""
 
 
 class Bench:
