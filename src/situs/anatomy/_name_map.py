@@ -119,11 +119,10 @@ def _families(terms: dict[str, Term]) -> dict[str, Term]:
     return result
 
 
+_LABEL = re.compile(r"\s*(-?[0-9]+)\s*")
+"""A key that is a voxel's value rather than a pattern."""
+
 _JsonEntry = str | dict[str, str | bool | list[str]]
-
-
-_WHOLE_NUMBER = re.compile(r"(-?)0*(\d+)")
-"""A sign, zeros that mean nothing, and the digits; of nothing but zeros the last one is kept."""
 
 
 def _json_rows(text: str, path: Path) -> list[Row]:
@@ -136,9 +135,8 @@ def _json_rows(text: str, path: Path) -> list[Row]:
     labels = []
     for key, entry in table.items():
         cells = _cells({"name": entry} if isinstance(entry, str) else entry, path)
-        number = _WHOLE_NUMBER.fullmatch(key.strip())
-        # "007" is label 7. Not by way of int(), which refuses thousands of digits with an error of its own.
-        cells["label" if number else "pattern"] = number[1] + number[2] if number else key
+        number = _LABEL.fullmatch(key)
+        cells["label" if number else "pattern"] = (number[1].lstrip("0") or "0") if number else key
         rows.append(parse_row(cells, str(path), term))
         labels.append(cells.get("label"))
     names = [row.term.name for row, label in zip(rows, labels) if label]
