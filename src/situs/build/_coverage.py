@@ -28,6 +28,8 @@ class Coverage(msgspec.Struct, frozen=True):
     unreadable: int = 0
     without_image: int = 0
     """In the bench, but no model can be shown them."""
+    off_grid: int = 0
+    """Of those, the ones beside whose labels an image lies, but on another grid."""
     with_unknown_names: int = 0
     """In the bench, with structures that no vocabulary or name map knows."""
     without_questions: int = 0
@@ -46,19 +48,28 @@ def coverage_of(
         used=len(sources) - unreadable,
         unreadable=unreadable,
         without_image=sum(source.image is None for source in sources),
+        off_grid=sum(bool(source.misfit) for source in sources),
         with_unknown_names=sum(problem.code == "names" for problem in problems),
         without_questions=without_questions,
         passed_over=len(passed_over),
     )
 
 
-def coverage_problems(counts: Coverage, passed_over: Sequence[Path]) -> list[Problem]:
+def coverage_problems(counts: Coverage, sources: Sequence[StudySource], passed_over: Sequence[Path]) -> list[Problem]:
     """What was lost, why, and the cure; one line each."""
+    off_grid = next((source.misfit for source in sources if source.misfit), "")
+    without = counts.without_image - counts.off_grid
     rows = [
         (
-            counts.without_image,
+            counts.off_grid,
+            "grid",
+            f"{counts.off_grid} of {counts.found} studies have no image on the grid of their labels: {off_grid}",
+            "resample one onto the other",
+        ),
+        (
+            without,
             "image",
-            f"{counts.without_image} of {counts.found} studies have no image: no model can be shown them",
+            f"{without} of {counts.found} studies have no image: no model can be shown them",
             "put each image beside its labels, or list image and labels in a .csv table",
         ),
         (
