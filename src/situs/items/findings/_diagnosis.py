@@ -8,7 +8,7 @@ from situs.anatomy import NORMAL, known_findings
 from situs.facts import BoxLedger, Fact
 from situs.items._posed import NotAsked, Question
 from situs.items._record import Choice, Item, Option, YesNo, item_id, mark_label
-from situs.items.findings._compose import compose, finding, frame_of, place_step, said
+from situs.items.findings._compose import asked_of, compose, finding, frame_of, place_step, said
 from situs.items.findings._words import worded
 from situs.space import FrameBox
 
@@ -24,7 +24,7 @@ class Diagnosis:
 
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
         """A marked box on every annotated slice, the kind in the volume, and the study's own labels."""
-        for name in ledger.labels:
+        for name in asked_of(ledger.labels):
             for family in finding(name).families:
                 yield Question(self.name, "choice", {"ask": "kind", "family": family})
                 for frame in ledger.frames_of(name):
@@ -65,7 +65,7 @@ class Diagnosis:
         if any(b.x0 <= x <= b.x1 and b.y0 <= y <= b.y1 for b in others):
             return NotAsked("the mark would lie on two findings")
         pool = _family(ledger, family)
-        if len(pool) < 2:
+        if len(pool) < 2 or name not in {option.value for option in pool}:
             return NotAsked("nothing that it is taken for")
         mark = FrameBox(frame, x, y, x, y, mark_label(_MARK))
         fact = ledger.fact("boxes", name, str(frame))
@@ -89,6 +89,8 @@ class Diagnosis:
         pool = _family(ledger, family)
         if not own:
             raise KeyError(family)
+        if own[0] not in {option.value for option in pool}:
+            return NotAsked("nothing that it is taken for")
         if len(own) > 1 or len(pool) < 2 or ledger.may_be_study_label(own[0]) or ledger.is_uncertain(own[0]):
             return NotAsked("several kindred findings, or none to tell it from")
         fact = ledger.fact("boxes", own[0])
@@ -147,6 +149,7 @@ class Diagnosis:
 
 
 def _family(ledger: BoxLedger, family: str) -> tuple[Option, ...]:
-    """Kindred findings that are drawn as boxes."""
-    kin = (finding(name) for name in ledger.kinds)
-    return tuple(Option(entry.name, entry.bare) for entry in kin if family in entry.families)
+    """Kindred findings that are drawn as boxes, none of which is a kind of another: one answer only is right."""
+    kin = [finding(name) for name in asked_of(ledger.kinds) if family in finding(name).families]
+    names = {entry.name for entry in kin}
+    return tuple(Option(entry.name, entry.bare) for entry in kin if names.isdisjoint(entry.includes))
