@@ -91,7 +91,8 @@ def everything() -> Ledger:
         lo = (4 + column * step, 4 + row * step, 4 + (number * 7) % 20)
         blocks[name] = (lo, tuple(v + size + number % 4 for v in lo))
     rows = -(-len(names) // columns)
-    return block_ledger((8 + columns * step, 8 + rows * step, 60), 2.0, **blocks)
+    # Nobody is built of cubes in rows; the anatomy is vouched for, since here only the words matter.
+    return block_ledger((8 + columns * step, 8 + rows * step, 60), 2.0, trusted=("all",), **blocks)
 
 
 def test_every_question_of_phantoms_reads_well(cohort):

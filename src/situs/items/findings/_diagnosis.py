@@ -32,12 +32,12 @@ class Diagnosis:
                     yield Question(self.name, "choice", {"ask": "mark", "family": family, **place})
         if ledger.annotation.study_labels:
             yield Question(self.name, "choice", {"ask": "study"})
-            for name in ledger.annotation.study_labels:
+            for name in asked_of(ledger.annotation.study_labels):
                 if name != NORMAL:
                     yield Question(self.name, "yes_no", {"ask": "study_yes_no", "finding": name})
         if ledger.annotation.read_as_normal and ledger.organ:
             for entry in known_findings(ledger.organ):
-                if not entry.plural and entry.name != NORMAL:
+                if entry.asked and not entry.plural and entry.name != NORMAL:
                     yield Question(self.name, "yes_no", {"ask": "study_yes_no", "finding": entry.name})
 
     def pose(self, ledger: BoxLedger, question: Question, patient_id: str, seed: int) -> Item | NotAsked:
@@ -114,7 +114,11 @@ class Diagnosis:
             if len(labels) != 1:
                 return NotAsked("several labels of the whole study, or none")
             own = finding(labels[0])
-            rest = [entry for entry in known_findings(ledger.organ) if not entry.plural] if ledger.organ else []
+            rest = (
+                [entry for entry in known_findings(ledger.organ) if entry.asked and not entry.plural]
+                if ledger.organ
+                else []
+            )
             if own not in rest:
                 return NotAsked("no other study label to tell it from")
             fact = ledger.fact("study_label", own.name)

@@ -42,7 +42,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "localization.largest": (
         "On which frame {is_} {phrase} largest, measured by a box drawn around it?",
         "Which frame shows {phrase} at its largest, measured by a box drawn around it?",
-        "On which frame does {phrase} fill the largest box?",
+        "On which frame would a box around {phrase} be largest?",
     ),
     "localization.side.slice": (
         "On which side of the image {is_} {phrase} seen on this slice?",
