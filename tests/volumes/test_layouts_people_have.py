@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import nibabel as nib
 import numpy as np
 import pytest
 
+from situs.anatomy import canonical_name, load_vocabulary, shipped_vocabularies
 from situs.errors import SitusError
 from situs.volumes import find_studies, open_labels, open_volume
 
@@ -200,3 +202,58 @@ def test_a_table_written_on_windows_with_other_words(tmp_path):
     (tmp_path / "t.csv").write_text("Case;Subject;Scan;Segmentation\ns1;p1;data\\a.nii.gz;data\\b.nii.gz\n")
     (study,) = find_studies(tmp_path / "t.csv")
     assert (study.study, study.patient, study.image, study.labels) == ("s1", "p1", shown, made)
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "your-data.md").read_text("utf-8")
+MAKERS = {"image": image, "labels": labels, "mask": mask}
+
+
+def blocks(kind: str) -> list[str]:
+    """The fenced examples of one kind in the page about layouts and names."""
+    return re.findall(rf"^```{kind}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("block", blocks("layout"))
+def test_a_folder_of_the_docs_is_found_as_it_stands(block, tmp_path):
+    lines = [line.split("#") for line in block.splitlines()]
+    made = {kind.strip(): [] for _, kind in lines}
+    for path, kind in lines:
+        made[kind.strip()].append(MAKERS[kind.strip()](tmp_path / path.strip()))
+    found = find_studies(tmp_path)
+    assert sorted(study.image for study in found) == sorted(made["image"])
+    if "labels" in made:
+        assert sorted(study.labels for study in found) == sorted(made["labels"])
+
+
+def test_the_table_of_the_docs(tmp_path):
+    (block,) = blocks("table")
+    (tmp_path / "studies.csv").write_text(block)
+    for name in ("a", "b"):
+        image(tmp_path / "scans" / f"{name}.nii.gz")
+        labels(tmp_path / "labels" / f"{name}.nii.gz")
+    found = find_studies(tmp_path / "studies.csv")
+    assert [(study.study, study.patient) for study in found] == [("s1", "p1"), ("s2", "p1")]
+
+
+def test_the_name_maps_of_the_docs(tmp_path):
+    values, patterns, parts = blocks("names")
+    loaded = []
+    for text in (values, patterns, parts):
+        (tmp_path / "names.csv").write_text(text)
+        loaded.append(load_vocabulary(str(tmp_path / "names.csv")))
+    assert loaded[0].labels == {1: "liver", 2: "metastasis"}
+    assert (loaded[0].term("metastasis").kind, loaded[0].term("metastasis").exhaustive) == ("lesion", True)
+    renamed = loaded[1].rules.renamed({1: "GTV-1", 2: "gtv-2", 3: "Patella R", 4: "kneecap_right", 5: "a_aorta"})
+    assert renamed == {1: "lung_tumour_1", 2: "lung_tumour_2", 3: "patella_right", 4: "patella_right", 5: "aorta"}
+    assert loaded[1].term("patella_right").plain == "right patella"
+    assert loaded[2].term("hcc").kind == "lesion"
+
+
+@pytest.mark.parametrize("word", re.findall(r"`--names (\w+)`", PAGE))
+def test_the_vocabularies_of_the_docs_are_shipped(word):
+    assert word in shipped_vocabularies()
+
+
+def test_the_spellings_of_the_docs_are_one_structure():
+    (listed,) = re.findall(r"in any spelling: (.*?)\.\n", PAGE)
+    assert {canonical_name(name) for name in re.findall(r"`(.*?)`", listed)} == {"kidney_left"}
