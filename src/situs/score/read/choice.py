@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from situs.items._record import Option
-from situs.score.read.grammar import Certainty, Claim, Role, Statement, statements
+from situs.score.read.claims import Certainty, Claim, Role, Statement
+from situs.score.read.grammar import statements
 from situs.score.read.lexicon import english, language_file
 from situs.score.read.options import ALPHABET, OptionNames
 from situs.score.read.refusal import cannot_tell, declines, refuses

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from situs.score.read.claims import Certainty, Claim, Role, Statement
 from situs.score.read.clean import visible
-from situs.score.read.grammar import Certainty, Claim, Role, Statement, statements
+from situs.score.read.grammar import statements
 from situs.score.read.lexicon import english
 from situs.score.read.loose_json import Loose, loose_values
 from situs.score.read.numbers.literals import WORD, word_value

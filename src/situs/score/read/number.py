@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Literal
 
 from situs.errors import SitusError
-from situs.score.read.grammar import Certainty, Claim, Role, Statement, statements
+from situs.score.read.claims import Certainty, Claim, Role, Statement
+from situs.score.read.grammar import statements
 from situs.score.read.lexicon import english
 from situs.score.read.numbers.roles import concluded, measures_else, total, working
 from situs.score.read.numbers.tokens import Kind, Token, tokens

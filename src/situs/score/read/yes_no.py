@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from situs.score.read.grammar import Certainty, Role, Statement, statements
+from situs.score.read.claims import Certainty, Role, Statement
+from situs.score.read.grammar import statements
 from situs.score.read.lexicon import english, language_file
 from situs.score.read.refusal import refuses
 from situs.score.read.reply import plain_reply

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from situs.score.read.grammar import Certainty, Role, Statement
+from situs.score.read.claims import Certainty, Role, Statement
 from situs.score.read.numbers.tokens import Kind, Token
 
 __all__ = ["concluded", "measures_else", "total", "working"]
