@@ -25,9 +25,11 @@ HERE = Path(__file__).parent / "replies"
 UNITS = {"mm": "mm", "cm": "cm", "mL": "mL", "count": "", "ratio": "ratio"}
 LEAST_READ = 0.97
 MOST_MISREAD = 0.005
+FRAMES = 32
+"""Pictures shown, where a list names no later one."""
 
 
-def read(form, question, options, reply, names=()):
+def read(form, question, options, reply, names=(), frames=FRAMES):
     """What the reply is read as, in the terms of the lists; None if it is not read."""
     match form:
         case "yes_no":
@@ -39,7 +41,7 @@ def read(form, question, options, reply, names=()):
             result = parse_choices(reply, options)
             return list(result.value) if isinstance(result, Parsed) else None
         case "frames":
-            result = parse_frames(reply, 1, 32)
+            result = parse_frames(reply, 1, frames)
             return [result.value[0] + 1, result.value[-1] + 1] if isinstance(result, Parsed) and result.value else None
         case "grades":
             scales = {name: Offered(levels) for name, levels in levels_in(question).items()}
@@ -93,7 +95,8 @@ def rates(rows):
     read_right = meant = misread = total = 0
     wrong = []
     for form, question, options, names, reply, means, loose in rows:
-        found = read(form, question, options, reply, names)
+        frames = max([FRAMES, *means]) if form == "frames" and means else FRAMES
+        found = read(form, question, options, reply, names, frames)
         right = agrees(found, means)
         total += 1
         if means is not None and not loose:

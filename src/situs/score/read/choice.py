@@ -27,6 +27,8 @@ _NOTHING = Unparsed("no option named")
 _OTHER_SIDE = re.compile(r"\b(?:the )?(?:opposite|other) side\b|\bcontralateral\b", re.IGNORECASE)
 _WITH_ANOTHER = re.compile(r"\b(?:and|&) (?:mark |point )?X\b|\bX (?:and|&)\b")
 _COMPARED = re.compile(r"(?<!rather )(?<!other )\bthan\b", re.IGNORECASE)
+_LABELS = re.compile(r"[^.;,!?\n]+(?:\bis|\bbeing|\bwas|:|=)(?: (?:the|on|in|to|clearly|option|mark))*[ \"'(]*$", re.IGNORECASE)
+_LONGEST_LABEL = 80
 _CLAUSE_MARK = re.compile(r"[,;.(:]")
 _CLAUSE_END = re.compile(r"[.;!?\n]|, |\b(?:because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE)
 
@@ -64,7 +66,7 @@ def compare(found: Sequence[Statement], plain: str, question: str) -> None:
                 if _is_compared(plain, claim, statement) and not _CLAUSE_MARK.search(plain[claim.end : claim.end + 3]):
                     claim.certainty = Certainty.DOUBTED
                 continue
-            words = _predicate(plain, claim, statement)
+            words = _predicate(plain, claim, statement) | _label(plain, claim, statement)
             if words & opposite:
                 claim.negated = claim.verdict = True
                 _turn_round(plain, claim, statement)
@@ -86,6 +88,13 @@ def _predicate(plain: str, claim: Claim, statement: Statement) -> set[str]:
     following = min((other.start for other in statement.claims if other.start > claim.start), default=statement.end)
     stop = _CLAUSE_END.search(plain, claim.end, following)
     return set(re.findall(r"[a-z]+", plain[claim.end : stop.start() if stop else following].lower()))
+
+
+def _label(plain: str, claim: Claim, statement: Statement) -> set[str]:
+    """The words that a clause says before naming a claim as what they mean ("the smaller one is …", "Larger: …")."""
+    before = max((other.end for other in statement.claims if other.end <= claim.start), default=statement.start)
+    label = _LABELS.search(plain[max(before, claim.start - _LONGEST_LABEL) : claim.start])
+    return set(re.findall(r"[a-z]+", label[0].lower())) if label else set()
 
 
 def _is_compared(plain: str, claim: Claim, statement: Statement) -> bool:

@@ -57,6 +57,8 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\*\*|__|`", ""),
         (r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?!\w)", r"\1"),
         (r"(?<!\w)_(?=\S)([^_\n]+)(?<=\S)_(?!\w)", r"\1"),
+        # A quotation below a colon ("Here is my estimate:\n> 58 mm"); elsewhere "> 58 mm" is a bound.
+        (r"(?<=:)( ?\n\s*)> (?=[0-9])", r"\1"),
         (r"^ ?(?:#{1,6} |>(?! ?[0-9]) |[*•] |[-–—] (?![0-9]))", ""),
     ]
 )

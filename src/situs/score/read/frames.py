@@ -146,6 +146,8 @@ def _chosen(found: Sequence[Statement], groups: Sequence[_Listed], contiguous: b
     if len(ends["first"]) == len(ends["last"]) == 1:
         return _spelled(*ends["first"], *ends["last"])
     singles = {number for group in asserted for number in group.numbers}
+    if len(singles) == 1 and any(group.label for group in asserted):
+        return Unparsed("one end of a range")
     return _spelled(*singles) if len(singles) <= 2 else Unparsed("several frames, but no range")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from itertools import product
 
 __all__ = ["LANGUAGES", "Lexicon", "english", "language_file"]
 
@@ -36,7 +37,7 @@ def english() -> Lexicon:
     """The words of English."""
     record = language_file("en")
     signals: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for signal, phrase in _phrases(record["signals"]):
+    for signal, phrase in (*_phrases(record["signals"]), *_reported(record["reported"])):
         words = tuple(phrase.split())
         signals.setdefault(words[0], []).append((words, signal))
     for phrases in signals.values():
@@ -50,6 +51,12 @@ def language_file(language: str) -> dict[str, dict[str, list[str]]]:
     """The data file of a language as it stands."""
     text = files("situs.score.read").joinpath("words", f"{language}.toml").read_text("utf-8")
     return tomllib.loads(text)
+
+
+def _reported(words: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
+    """What others say, as what is only said first."""
+    for parts in product(words["subjects"], words["modals"], words["verbs"]):
+        yield "first", " ".join(part for part in parts if part)
 
 
 def _phrases(signals: dict[str, list[str]]) -> Iterator[tuple[str, str]]:

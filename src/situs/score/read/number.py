@@ -82,6 +82,7 @@ class _Reader:
             total(found, self.plain, self.numbers, self.question)
         self._promote(found)
         self._demote(found)
+        self._bracketed(found)
         self._head_no_list(found)
         result = decide(found, self._same, ranked=True)
         if isinstance(result, Parsed):
@@ -121,6 +122,15 @@ class _Reader:
             for claim in asserted:
                 if claim.role is Role.LEAD and any(not self._same(claim.values[0], other.values[0]) for other in plain):
                     claim.role = Role.PLAIN
+
+    def _bracketed(self, found: Sequence[Statement]) -> None:
+        """A number in brackets is said beside one before or behind them."""
+        for statement in found:
+            asserted = [claim for claim in statement.claims if claim.asserted and self._fits(claim)]
+            inside = [claim for claim in asserted if claim.role < Role.FINAL and self._in_brackets(claim)]
+            if len(inside) < len(asserted):
+                for claim in inside:
+                    claim.certainty = Certainty.ASIDE
 
     def _in_brackets(self, claim: Claim) -> bool:
         opened = self.plain.rfind("(", max(0, claim.start - 80), claim.start)

@@ -344,6 +344,8 @@ def _pattern(phrase: str) -> re.Pattern[str]:
     before = r"(?<![\w])(?<![0-9][.,])" + (r"(?<!-)" if phrase[0].isdigit() else "")
     words = [_spelling(re.escape(word)) for word in phrase.split(" ")]
     joined = r"[ -]".join(words)
+    # An order may be written with other signs: "liver > stomach > spleen", "liver, then stomach and spleen".
+    joined = re.sub(r",\[ -\]", r"(?:,? ?(?:>|≥|→)|,? (?:then|followed by|and(?: then)?)|,|;) ?(?:the )?", joined)
     joined = re.sub(r"(?<=[0-9])\[ -\](?=%|mm|cm|ml|l|m)", " ?", joined)
     joined = re.sub(r"(?<=[0-9])\[ -\](?=\\%)", " ?", joined)
     plural = "s?" if phrase[-1].isalpha() and len(phrase) > 4 and phrase[-1] not in "s" else ""

@@ -50,6 +50,12 @@ class _Scope:
     """The certainty holds only for several mentions at once ("between A and B")."""
 
 
+_SEEMING = frozenset({"looks", "seems", "appears", "it seems", "looks like", "appears to be", "look", "seem", "appear"})
+"""What only seems so is left again where a "but" follows."""
+_NAMING = frozenset({"would be a", "would", "is", "was", "be", "must", "a", "the", "simply", "clearly", "plainly", "'", '"'})
+"""What may stand between a yes or no and the word that judges it."""
+
+
 class Sentence:
     """One sentence on its way from tokens to claims."""
 
@@ -185,7 +191,8 @@ class Sentence:
 
     def _on_first(self, token: Token, at: int) -> None:
         self.scope.role = Role.WEAK
-        for claim in self.made[self.anew :]:
+        beside = self.scope.certainty is Certainty.ASIDE
+        for claim in self.clause if beside else self.made[self.anew :]:
             claim.role = Role.WEAK
 
     def _on_turn(self, token: Token, at: int) -> None:
@@ -225,6 +232,9 @@ class Sentence:
         self.scope.negated = self.scope.whole_list = True
 
     def _on_deny(self, token: Token, at: int) -> None:
+        if self._is_named(at):
+            self.made[-1].negated = not self.made[-1].negated
+            return
         if self.clause:
             if self.denying:
                 self._doubt_all()
@@ -235,6 +245,14 @@ class Sentence:
             return
         self.scope.negated = not self.scope.negated
         self.scope.whole_list = self._followed_by(at, {"colon", "mention"})
+
+    def _is_named(self, at: int) -> bool:
+        """Whether the predicate is said of a yes or no itself (""Yes" would be wrong")."""
+        if self.course.subjects or not self.made:
+            return False
+        between = [token for token in self.tokens[:at] if token.start >= self.made[-1].end]
+        verbs = {token.text for token in between} & {"would", "would be a", "is", "was", "must"}
+        return bool(verbs) and all(token.text in _NAMING for token in between)
 
     def _on_approve(self, token: Token, at: int) -> None:
         if self.clause:
@@ -292,6 +310,14 @@ class Sentence:
     def _on_doubt(self, token: Token, at: int) -> None:
         self._doubt_all()
 
+    def _on_odd(self, token: Token, at: int) -> None:
+        """Until the next comma nothing is asserted; claims before the last comma stand."""
+        if self.scope.certainty is Certainty.ASSERTED:
+            self.scope.certainty, self.scope.until_comma = Certainty.DOUBTED, True
+        for claim in self.clause:
+            if claim.certainty is Certainty.ASSERTED and claim.role is not Role.FINAL:
+                claim.certainty = Certainty.DOUBTED
+
     def _doubt_all(self) -> None:
         if self.scope.certainty is not Certainty.ASIDE:
             self.scope.certainty, self.scope.until_comma = Certainty.DOUBTED, False
@@ -312,6 +338,9 @@ class Sentence:
             self.scope.negated = True
 
     def _on_contrast(self, token: Token, at: int) -> None:
+        if any(token.text in _SEEMING for token in self.tokens[:at]):
+            for claim in self.made[self.anew :]:
+                claim.role = Role.WEAK if claim.role < Role.STATED else claim.role
         self._end_clause()
         role = self.base if self.scope.role is Role.WEAK else self.scope.role
         self.scope = _Scope(role=role)
@@ -373,6 +402,8 @@ class Sentence:
         """ "So is D": as what was said last."""
         last = self.made[-1:] or self.course.all_claims[-1:]
         self.scope.negated = bool(last) and last[0].negated
+        if not self.made and not self.scope.negated:
+            self.scope.role = max(self.scope.role, Role.CONCLUDED)  # "X is in the liver, as is B"
 
     def _followed_by(self, at: int, kinds: set[str]) -> bool:
         for token in self.tokens[at + 1 : at + 4]:

@@ -14,7 +14,8 @@ from situs.score.read.lexicon import english, language_file
 from situs.score.read.refusal import refuses
 from situs.score.read.reply import plain_reply
 from situs.score.read.resolve import decide
-from situs.score.read.restated import denies, restates, same_question
+from situs.score.read.relations import stated
+from situs.score.read.restated import denies, same_question
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 from situs.score.read.tokens import Mention
 
@@ -39,6 +40,14 @@ _NOT_ECHOED = re.compile(
     r"believe) (?:that )?"
     r"(?:it|they|there|this|that) (?:is|does|are|do|has)|it(?:'s| is) (?:very |"
     r"highly )?unlikely that it (?:is|does)(?: (?!not\b|n't)[a-z]+){0,6}",
+    re.IGNORECASE,
+)
+# "That statement is accurate", "This is certainly not the case": a verdict on the question as a whole.
+_VERDICT = re.compile(
+    r"(?:that|this|it|the|your)(?: (?:statement|claim|proposition|description|assertion|assessment|suggestion|premise))?"
+    r"(?:'s| is| was| would be| seems| appears| looks)(?P<not> not|n't)?(?: to be)?(?: [a-z]+ly| quite| indeed)?"
+    r" (?:(?P<true>correct|right|true|accurate|valid|the case|so)|(?P<false>incorrect|wrong|untrue|false|inaccurate|invalid))"
+    r"|(?:that|this|the) (?:statement|claim|proposition|description|assertion)(?: (?P<no>does not|doesn't))? holds?(?: true)?",
     re.IGNORECASE,
 )
 _ANNOUNCED = re.compile(
@@ -73,10 +82,11 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     if refuses(plain) and not isinstance(result, Unparsed):
         return RefusedInWords()
     if result is None:
-        if denies(plain, question):
-            return Parsed(False)
-        restated = restates(plain, question)
-        return Parsed(restated) if restated is not None else Unparsed("neither yes nor no")
+        conditional = any(claim.certainty is Certainty.CONDITIONAL for one in found for claim in one.claims)
+        answer = None if conditional else stated(plain, question)
+        if answer is None and denies(plain, question):
+            answer = False
+        return Parsed(answer) if answer is not None else Unparsed("neither yes nor no")
     return result if isinstance(result, Unparsed) else Unparsed("neither yes nor no")
 
 
@@ -169,6 +179,9 @@ def _standing_alone(sentence: str) -> tuple[int, int, bool] | None:
 
 
 def _echo(words: str) -> bool | None:
+    verdict = _VERDICT.fullmatch(words)
+    if verdict:
+        return (verdict["false"] is None) is (verdict["not"] is None and verdict["no"] is None)
     if _NOT_ECHOED.fullmatch(words):
         return False
     match = _ECHOED.fullmatch(words)

@@ -23,7 +23,7 @@ _CALCULATED = re.compile(
     re.IGNORECASE,
 )
 _SPACING_AFTER = re.compile(
-    r"[ -]?(?:\([^)]{0,12}\) ?)?(?:slice |pixel |voxel |slab )?(?:spacing|thickness|apart|per (?:pixel|"
+    r"[ -]?(?:\([^)]{0,12}\) ?)?(?:slice |pixel |voxel |slab )?(?:spacing|thickness|per (?:pixel|"
     r"slice|voxel)|/ ?(?:pixel|px|slice|voxel)|each|"
     r"intervals?|thick|slices|sections|resolution|increments?|gap between slices)\b",
     re.IGNORECASE,
@@ -39,12 +39,18 @@ _COMPONENT_BEFORE = re.compile(
     r"(?:\b(?:d|delta[ _]?)|Δ ?)?(?<![a-zA-Z])d?[xyz]\)?(?:[- ](?:axis|direction|component))?\s*(?:[:=≈]|\bis\b) ?$",
     re.IGNORECASE,
 )
-_COMPONENT_AFTER = re.compile(r" (?:in|along|on) (?:the )?[xyz]\b|[ ,]+(?:horizontally|vertically)\b", re.IGNORECASE)
+_AXIS = r"(?:[xyz]|(?:cranio-?caudal|antero-?posterior|ap|transverse|vertical|horizontal|left[- ]right|lateral|up[- ]down|cc|si|lr|z-?axis) ?(?:direction|axis|plane|component|offset)?)"
+_COMPONENT_AFTER = re.compile(
+    rf" (?:in|along|on) (?:the )?{_AXIS}\b|[ ,]+(?:horizontally|vertically|cranio-?caudally)\b", re.IGNORECASE
+)
+_EXAMPLE = re.compile(r"\b(?:for example|e\.g\.|for instance|such as|reference|assuming|assume[sd]?)(?: of| a| an| the)?[ ,:(]*(?:about )?$", re.IGNORECASE)
+"""What a number is only taken for ("a spacing of, say, 0.8 mm"), or what serves as a ruler."""
+
 _NORMAL = re.compile(
     r"\b(?:normal(?:ly)?|typical(?:ly)?|reference|average|usual(?:ly)?|upper limit|cut-?off|threshold)\b[^.;\n]{0,40}$",
     re.IGNORECASE,
 )
-_HERE = re.compile(r"\b(?:here|this|but|measured|is about)\b[^.;\n]{0,20}$", re.IGNORECASE)
+_HERE = re.compile(r"\b(?:here|in this|but|measured|is about)\b[^.;\n]{0,20}$", re.IGNORECASE)
 _SPREAD_BEFORE = re.compile(
     r"\b(?:give or take|plus or minus|plus/minus|accurate to(?: within)?|(?:error|uncertainty|margin) of)"
     r"(?: (?:about|a|some))? ?$",
@@ -67,7 +73,8 @@ _POINT = re.compile(r"\(\s*-?[0-9.]+\s*,\s*-?[0-9.]+\s*(?:,\s*-?[0-9.]+\s*)?\)")
 
 def _measure(question: str, before: str, after: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """How a question asks for a measure, and what names it before or behind a number."""
-    label = rf"\b(?:{before})\b(?: (?:of|is|was|at|about|approximately|roughly|around|\([^)]{{0,20}}\)))*[ :=≈~]*$"
+    # The noun may stand some words before its number, as long as no other number or clause comes between.
+    label = rf"\b(?:{before})\b(?:(?!\band\b)[^.;,:\n0-9]){{0,30}}[ :=≈~]*$"
     return (
         re.compile(question, re.IGNORECASE),
         re.compile(label, re.IGNORECASE),
@@ -78,7 +85,7 @@ def _measure(question: str, before: str, after: str) -> tuple[re.Pattern[str], r
 _MEASURES = {
     "length": _measure(
         r"\bhow long|\blength|top to bottom",
-        "length|long|height|craniocaudal|cc|superior-inferior|top to bottom",
+        "length|long|height|craniocaudal|cc|superior-inferior|top to bottom|tall",
         "long|in length|tall|in height|from top",
     ),
     "width": _measure(r"\bhow wide|\bwidth|left to right", "width|transverse", "wide|across|in width"),
@@ -86,7 +93,7 @@ _MEASURES = {
         r"\bhow deep|\bdepth|\bthick|front to back", "depth|thickness|anteroposterior", "deep|thick|in depth"
     ),
     "diameter": _measure(
-        r"\bdiameter", "diameter|diameters|lesion size", "in diameter|diameter|lesion|mass|nodule|cyst|tumou?r"
+        r"\bdiameter", "diameters?|(?:lesion|mass|nodule|cyst|tumou?r)(?: size|'s size| itself)?(?: is)? (?:measures|measuring|size|about|of)|calib(?:re|er)", "in diameter|diameter|lesion|mass|nodule|cyst|tumou?r"
     ),
     "distance": _measure(
         r"\bdistance|\bhow far|\bgap\b|\bapart", "distance|separation|gap", "apart|away|distance|from the"
@@ -125,7 +132,7 @@ def working(plain: str, token: Token, question: str) -> bool:
         and not re.search(r"\bspacing|\bthick|\bapart", question, re.IGNORECASE)
     ):
         return token.units != (None,) or _SPACING_BEFORE.search(before) is not None
-    if _SPREAD_BEFORE.search(before) or _other_side(before, question):
+    if _SPREAD_BEFORE.search(before) or _EXAMPLE.search(before) or _other_side(before, question):
         return True
     if _COMPONENT_BEFORE.search(before) or _COMPONENT_AFTER.match(after):
         return True
@@ -178,6 +185,7 @@ _TOTAL_BEFORE = re.compile(
     r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?) (?:about |exactly )?$", re.IGNORECASE
 )
 _TOTAL_AFTER = re.compile(r"(?: [a-z]+)?,? (?:in total|altogether|overall)\b", re.IGNORECASE)
+_OF_WHICH = re.compile(r"\b(?:of (?:which|them|these|those)|including|among them)(?:,| only| just)? ?$", re.IGNORECASE)
 _PART_OF = re.compile(r" of (?:them|these|those|which)\b| (?:on|in) the (?:left|right)\b", re.IGNORECASE)
 _HEADS_LIST = re.compile(
     r"(?: [a-z-]+){0,4} ?[:(]|(?: [a-z-]+){0,4}, (?:one|two|three|the largest|[0-9]+ (?:in|on|at))\b", re.IGNORECASE
@@ -206,7 +214,11 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
                 heading = claim
             elif heading is not None and claim.role < Role.CONCLUDED:
                 claim.certainty = Certainty.ASIDE
-        parts = [claim for claim in statement.claims if _PART_OF.match(plain, claim.end)]
+        parts = [
+            claim
+            for claim in statement.claims
+            if _PART_OF.match(plain, claim.end) or _OF_WHICH.search(plain[max(0, claim.start - 20) : claim.start])
+        ]
         if any(claim.asserted for claim in statement.claims if claim not in parts):
             for claim in parts:
                 claim.certainty = Certainty.ASIDE
