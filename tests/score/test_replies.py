@@ -41,7 +41,7 @@ def read(form, question, options, reply, names=(), frames=FRAMES):
             result = parse_choices(reply, options)
             return list(result.value) if isinstance(result, Parsed) else None
         case "frames":
-            result = parse_frames(reply, 1, frames)
+            result = parse_frames(reply, 1, frames, question=question)
             return [result.value[0] + 1, result.value[-1] + 1] if isinstance(result, Parsed) and result.value else None
         case "grades":
             scales = {name: Offered(levels) for name, levels in levels_in(question).items()}

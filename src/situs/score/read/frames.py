@@ -83,19 +83,20 @@ class _Listed:
 
 
 def parse_frames(
-    text: str, first: int, count: int, *, contiguous: bool = True, language: str = "en"
+    text: str, first: int, count: int, *, contiguous: bool = True, question: str = "", language: str = "en"
 ) -> Result[tuple[int, ...]]:
     """Positions of the pictures that a reply names, in order.
 
     `first` is the number of the first picture and `count` how many were shown. Where one range is asked for
-    (`contiguous`), its two ends are enough: "starts on frame 3 and ends on frame 7" and `[3, 7]` say 3 to 7.
+    (`contiguous`), its two ends are enough: "starts on frame 3 and ends on frame 7" and `[3, 7]` say 3 to 7. Where
+    several ranges are told, those beside the structure of the `question` count.
     """
     plain = plain_reply(text, language)
     if isinstance(plain, Unparsed):
         return plain
     named: set[int] | Unparsed | None = _from_json(visible(text), contiguous)
     if named is None:
-        named = _from_prose(plain, first, count, contiguous)
+        named = _from_prose(plain, first, count, contiguous, question)
     if isinstance(named, Unparsed) or named is None:
         return RefusedInWords() if refuses(plain) else named or Unparsed("no frame named")
     flags: list[str] = []
@@ -111,7 +112,7 @@ def parse_frames(
     return Parsed(shown, tuple(flags))
 
 
-def _from_prose(plain: str, first: int, count: int, contiguous: bool) -> set[int] | Unparsed | None:
+def _from_prose(plain: str, first: int, count: int, contiguous: bool, question: str) -> set[int] | Unparsed | None:
     if _NONE.fullmatch(plain):
         return set()
     plain = _digits(plain)
@@ -119,10 +120,41 @@ def _from_prose(plain: str, first: int, count: int, contiguous: bool) -> set[int
     found = statements(
         plain, [Mention(group.start, group.end, index) for index, group in enumerate(groups)], english(), apart=True
     )
+    if contiguous:
+        _beside_subject(found, groups, plain, question)
     chosen = _chosen(found, groups, contiguous)
     if chosen is None and _ALL.search(plain):
         return set(range(first, first + count))
     return chosen
+
+
+_SUBJECT = re.compile(r"\b(?:is|are) (?:the )?(?P<subject>[a-z][a-z -]+?) seen\b|\bshow (?:the )?(?P<shown>[a-z][a-z -]+)")
+_OTHERS = re.compile(r"[.;,\n]|\b(?:while|whereas|and the|but)\b", re.IGNORECASE)
+
+
+def _beside_subject(found: Sequence[Statement], groups: Sequence[_Listed], plain: str, question: str) -> None:
+    """Ranges in clauses that name the structure asked about outweigh those in clauses that do not."""
+    match = _SUBJECT.search(question.lower())
+    subject = (match["subject"] or match["shown"]).strip() if match else ""
+    claims = [
+        claim
+        for one in found
+        for claim in one.claims
+        if claim.asserted and claim.role <= Role.CONCLUDED and len(groups[int(str(claim.values[0]))].numbers) > 1
+    ]
+    hulls = {frozenset(groups[int(str(claim.values[0]))].numbers) for claim in claims}
+    if not subject or len(hulls) < 2:
+        return
+    named = [claim for claim in claims if subject in _clause_before(plain, claim.start)]
+    if named:
+        for claim in claims:
+            claim.certainty = claim.certainty if claim in named else Certainty.ASIDE
+
+
+def _clause_before(plain: str, start: int) -> str:
+    before = plain[max(0, start - 80) : start].lower()
+    marks = list(_OTHERS.finditer(before))
+    return before[marks[-1].end() - (4 if marks[-1][0] == "and the" else 0) :] if marks else before
 
 
 def _digits(plain: str) -> str:
@@ -157,7 +189,8 @@ def _deciding(found: Sequence[Statement]) -> list[Claim]:
     for role in (Role.FINAL, Role.STATED):
         marked = [one for one in found if any(claim in claims and claim.role is role for claim in one.claims)]
         if marked:
-            return [claim for claim in marked[-1].claims if claim in claims]
+            stated = [claim for claim in marked[-1].claims if claim in claims and claim.role is not Role.WEAK]
+            return [claim for claim in stated if claim.turns == stated[-1].turns]
     claims = [claim for claim in claims if claim.role is not Role.WEAK]
     latest = claims[-1].turns if claims else 0
     return [claim for claim in claims if claim.turns == latest and claim.certainty is Certainty.ASSERTED]

@@ -11,7 +11,7 @@ from situs.errors import SitusError
 from situs.score.read.claims import Certainty, Claim, Role, Statement
 from situs.score.read.grammar import statements
 from situs.score.read.lexicon import english
-from situs.score.read.numbers.roles import concluded, measures_else, total, working
+from situs.score.read.numbers.roles import concluded, labelled, measures_else, total, working
 from situs.score.read.numbers.tokens import Kind, Token, tokens
 from situs.score.read.numbers.units import COUNT, RATIO, Unit, known_unit
 from situs.score.read.numbers.words import count_in_words, difference, digits_for_words, times_as_numbers
@@ -95,11 +95,13 @@ class _Reader:
         return Mention(token.start, token.end, index, idle=idle)
 
     def _promote(self, found: Sequence[Statement]) -> None:
-        """What stands behind the equals sign of a calculation is its result."""
+        """What stands behind the equals sign of a calculation is its result, and what the question's word labels is asked."""
         for statement in found:
             for claim in statement.claims:
                 token = self.numbers[int(str(claim.values[0]))]
-                if claim.role in {Role.PLAIN, Role.LEAD} and concluded(self.plain, token, statement.start):
+                if claim.role not in {Role.PLAIN, Role.LEAD}:
+                    continue
+                if concluded(self.plain, token, statement.start) or labelled(self.plain, token, self.question):
                     claim.role = Role.CONCLUDED
 
     def _demote(self, found: Sequence[Statement]) -> None:

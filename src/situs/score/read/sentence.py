@@ -76,6 +76,8 @@ class Sentence:
         self.words = 0
         self.content = False
         """Whether there are words that matter beside the claims and the lexicon's."""
+        self.contrasted = False
+        """Whether a "but" has come whose answer has not."""
         self.anew = 0
         """Where the claims since the last "but" begin."""
 
@@ -96,6 +98,8 @@ class Sentence:
         return self.made
 
     def _claim(self, row: MentionRow, at: int, after: int) -> None:
+        if self._answers_contrast(at, after):
+            self.course.turns += 1
         scope = self.scope
         live = [mention for mention in row.mentions if not mention.idle]
         idle = not live
@@ -133,6 +137,19 @@ class Sentence:
             scope.negated = False
         if scope.next_only:
             scope.certainty, scope.next_only = Certainty.ASSERTED, False
+
+    def _answers_contrast(self, at: int, after: int) -> bool:
+        """Whether a mention behind "but" is what the reply turns to ("B is close, but it has to be C").
+
+        Not so if it only has a predicate of its own ("…, but C is near as well") or adds to what was said ("but also C").
+        """
+        if not self.contrasted or self.scope.negated or self.scope.certainty is not Certainty.ASSERTED:
+            return False
+        self.contrasted = False
+        before = {token.text for token in self.tokens[max(0, at - 3) : at]}
+        following = self.tokens[after] if after < len(self.tokens) else None
+        ends = following is None or following.kind not in {"word", "negate", "deny", "approve", "maybe", "first", "odd"}
+        return ends and not before & {"also", "too", "and", "with", "from", "near", "by", "beside", "of"}
 
     def _leads(self, at: int, after: int) -> bool:
         """Whether a mention heads its sentence and is followed by nothing, a mark or a reason."""
@@ -305,7 +322,10 @@ class Sentence:
         return before in {"colon", "dash", "mention", "close", "stop", "quote", "open"}
 
     def _on_maybe(self, token: Token, at: int) -> None:
-        self._doubt_all()
+        if self._is_named(at):
+            self.made[-1].certainty = Certainty.DOUBTED
+        else:
+            self._doubt_all()
 
     def _on_doubt(self, token: Token, at: int) -> None:
         self._doubt_all()
@@ -342,6 +362,7 @@ class Sentence:
             for claim in self.made[self.anew :]:
                 claim.role = Role.WEAK if claim.role < Role.STATED else claim.role
         self._end_clause()
+        self.contrasted = True
         role = self.base if self.scope.role is Role.WEAK else self.scope.role
         self.scope = _Scope(role=role)
         self.anew = len(self.made)

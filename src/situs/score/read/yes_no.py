@@ -44,7 +44,8 @@ _NOT_ECHOED = re.compile(
 )
 # "That statement is accurate", "This is certainly not the case": a verdict on the question as a whole.
 _VERDICT = re.compile(
-    r"(?:that|this|it|the|your)(?: (?:statement|claim|proposition|description|assertion|assessment|suggestion|premise))?"
+    r"(?:(?:that|this)|(?:that|this|the|your) "
+    r"(?:statement|claim|proposition|description|assertion|assessment|suggestion|premise))"
     r"(?:'s| is| was| would be| seems| appears| looks)(?P<not> not|n't)?(?: to be)?(?: [a-z]+ly| quite| indeed)?"
     r" (?:(?P<true>correct|right|true|accurate|valid|the case|so)|(?P<false>incorrect|wrong|untrue|false|inaccurate|invalid))"
     r"|(?:that|this|the) (?:statement|claim|proposition|description|assertion)(?: (?P<no>does not|doesn't))? holds?(?: true)?",

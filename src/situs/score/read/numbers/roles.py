@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from situs.score.read.claims import Certainty, Role, Statement
 from situs.score.read.numbers.tokens import Kind, Token
 
-__all__ = ["concluded", "measures_else", "total", "working"]
+__all__ = ["concluded", "labelled", "measures_else", "total", "working"]
 
 _OPERATOR_BEFORE = re.compile(r"(?:[×*·÷+(√^]|(?<=[\d)a-z] )[x/-]|(?<=[\d)])/|\bsqrt\()\s*$", re.IGNORECASE)
 _OPERATOR_AFTER = re.compile(r"[ )²³]*(?:\^ ?[0-9]|[×x*·/+÷](?= ?[\d(.√π])|- ?[\d(])")
@@ -113,16 +113,10 @@ _LONG_LABEL = re.compile(
 def working(plain: str, token: Token, question: str) -> bool:
     """Whether a number only serves to work the answer out."""
     before, after = plain[max(0, token.start - 60) : token.start], plain[token.end : token.end + 40]
+    if _is_coordinate(plain, token, before):
+        return True
     if _OPERATOR_AFTER.match(after) or _OPERATOR_BEFORE.search(before[-12:]):
         return token.kind in {Kind.VALUE, Kind.DIMENSIONS, Kind.UNCLEAR} and not _opens_aside(before, after)
-    if (
-        _COORDINATE.search(before)
-        and _POINT.search(plain, max(0, token.start - 40), token.end + 40)
-        and token.units == (None,)
-    ):
-        inside = _POINT.search(plain, plain.rfind("(", 0, token.start))
-        if inside and inside.start() < token.start < inside.end():
-            return True
     if token.kind not in {Kind.VALUE, Kind.BOUND} and re.match(r" ?[=≈]", after):
         return True
     spaced = _SPACING_AFTER.match(after) or _SPACING_BEFORE.search(before)
@@ -137,6 +131,14 @@ def working(plain: str, token: Token, question: str) -> bool:
     if _COMPONENT_BEFORE.search(before) or _COMPONENT_AFTER.match(after):
         return True
     return bool(_NORMAL.search(before) and not _HERE.search(before))
+
+
+def _is_coordinate(plain: str, token: Token, before: str) -> bool:
+    """Whether a number is one of a point's two or three coordinates."""
+    if token.units != (None,) or not _COORDINATE.search(before):
+        return False
+    point = _POINT.search(plain, plain.rfind("(", 0, token.start), token.end + 40)
+    return point is not None and point.start() < token.start < point.end()
 
 
 def _other_side(before: str, question: str) -> bool:
@@ -179,6 +181,17 @@ def concluded(plain: str, token: Token, start: int) -> bool:
     """Whether a number stands behind the equals sign of a calculation, or closes one in words."""
     before = plain[max(start, token.start - 300) : token.start]
     return _EQUALS.search(before[-30:]) is not None and _CALCULATED.search(before) is not None
+
+
+_SUPERLATIVE = re.compile(r"\b(?:largest|longest|shortest|smallest|maximum|minimum|total)\b", re.IGNORECASE)
+_LABELLED = re.compile(r"(?:^|\n)\W*(?:the )?(?P<word>[a-z]+) ?(?:[:=]|is) ?$", re.IGNORECASE)
+
+
+def labelled(plain: str, token: Token, question: str) -> bool:
+    """Whether a line calls its number by the superlative that the question asks for ("largest: 41 mm")."""
+    label = _LABELLED.search(plain[max(0, token.start - 40) : token.start])
+    asked = {word.lower() for word in _SUPERLATIVE.findall(question)}
+    return label is not None and label["word"].lower() in asked
 
 
 _TOTAL_BEFORE = re.compile(
