@@ -21,7 +21,9 @@ SAMPLE = 150
 
 
 def span(result):
-    return Parsed((result.value[0] + 1, result.value[-1] + 1)) if isinstance(result, Parsed) and result.value else result
+    return (
+        Parsed((result.value[0] + 1, result.value[-1] + 1)) if isinstance(result, Parsed) and result.value else result
+    )
 
 
 READERS = {

@@ -21,43 +21,55 @@ class Written(NamedTuple):
 
 
 ASSERTED = (
-    "The answer is {}.", "It is {}.", "{}.", "I'd go with {}.", "I would choose {}.", "My answer: {}.", "I say {}.",
-    "Clearly {}.", "It must be {}.", "I am confident that it is {}.", "So it's {}.", "Therefore, the answer is {}.",
-    "The correct answer is {}.", "I believe it is {}.", "Most likely {}.", "I settle on {}.", "The images show that it is {}.",
-    "That makes it {}.", "This points to {}.", "On balance, {}.", "The best answer is {}.", "Final answer: {}.",
-    "I think the answer is {}.", "It has to be {}.", "Everything points to {}.", "My choice is {}.", "I pick {}.",
-    "In my reading the answer is {}.", "Without doubt, it is {}.", "It can only be {}.", "In conclusion, {}.",
-    "As far as I can see, it is {}.", "After checking all slices, I choose {}.", "Looking at the scan, it's {}.",
+    "The answer is {}.", "It is {}.", "{}.", "I'd go with {}.", "I would choose {}.",
+    "My answer: {}.", "I say {}.", "Clearly {}.", "It must be {}.",
+    "I am confident that it is {}.", "So it's {}.", "Therefore, the answer is {}.",
+    "The correct answer is {}.", "I believe it is {}.", "Most likely {}.", "I settle on {}.",
+    "The images show that it is {}.", "That makes it {}.", "This points to {}.",
+    "On balance, {}.", "The best answer is {}.", "Final answer: {}.", "I think the answer is {}.",
+    "It has to be {}.", "Everything points to {}.", "My choice is {}.", "I pick {}.",
+    "In my reading the answer is {}.", "Without doubt, it is {}.", "It can only be {}.",
+    "In conclusion, {}.", "As far as I can see, it is {}.",
+    "After checking all slices, I choose {}.", "Looking at the scan, it's {}.",
 )  # fmt: skip
 DENIED = (
-    "The answer is not {}.", "It is not {}.", "It isn't {}.", "It cannot be {}.", "I don't think it is {}.",
-    "It's certainly not {}.", "I would rule out {}.", "It is hardly {}.", "There is no way it is {}.",
-    "I do not believe that it is {}.", "It can't possibly be {}.", "The answer cannot be {}.", "I'd never say {}.",
-    "I wouldn't go with {}.", "It is unlikely to be {}.", "I reject {}.", "Definitely not {}.", "It's anything but {}.",
-    "It won't be {}.", "The correct answer is clearly not {}.", "I see no reason to say {}.", "I would not choose {}.",
+    "The answer is not {}.", "It is not {}.", "It isn't {}.", "It cannot be {}.",
+    "I don't think it is {}.", "It's certainly not {}.", "I would rule out {}.",
+    "It is hardly {}.", "There is no way it is {}.", "I do not believe that it is {}.",
+    "It can't possibly be {}.", "The answer cannot be {}.", "I'd never say {}.",
+    "I wouldn't go with {}.", "It is unlikely to be {}.", "I reject {}.", "Definitely not {}.",
+    "It's anything but {}.", "It won't be {}.", "The correct answer is clearly not {}.",
+    "I see no reason to say {}.", "I would not choose {}.",
 )  # fmt: skip
 DOUBTED = (
-    "It might be {}.", "Maybe {}.", "Perhaps it is {}.", "It could be {}.", "Possibly {}.", "I am not sure whether it is {}.",
-    "It may be {}.", "I can't tell if it is {}.", "I wonder whether it is {}.", "It is unclear whether it is {}.",
-    "I can't rule out {}.", "{} is conceivable.", "I cannot say whether it's {}.", "It's possible that it is {}.",
+    "It might be {}.", "Maybe {}.", "Perhaps it is {}.", "It could be {}.", "Possibly {}.",
+    "I am not sure whether it is {}.", "It may be {}.", "I can't tell if it is {}.",
+    "I wonder whether it is {}.", "It is unclear whether it is {}.", "I can't rule out {}.",
+    "{} is conceivable.", "I cannot say whether it's {}.", "It's possible that it is {}.",
 )  # fmt: skip
 CONDITIONAL = (
-    "If the scan is flipped, it is {}.", "It is {} if the slices run from feet to head.", "Unless the image is mirrored, it's {}.",
-    "Were the patient prone, it would be {}.", "It would be {} if the spacing were 1 mm.", "Provided the labels are right, {}.",
+    "If the scan is flipped, it is {}.", "It is {} if the slices run from feet to head.",
+    "Unless the image is mirrored, it's {}.", "Were the patient prone, it would be {}.",
+    "It would be {} if the spacing were 1 mm.", "Provided the labels are right, {}.",
     "In case the order is reversed, {}.", "{}, provided that the scan is not mirrored.",
 )  # fmt: skip
 FIRST = (
-    "At first I thought it was {}", "Initially I would have said {}", "My first guess was {}", "At first glance it looks like {}",
-    "I was going to say {}", "One might think it is {}", "My initial impression was {}", "I originally considered {}",
-    "Some would say {}", "It is tempting to say {}", "Many readers would answer {}", "A colleague said {}",
+    "At first I thought it was {}", "Initially I would have said {}", "My first guess was {}",
+    "At first glance it looks like {}", "I was going to say {}", "One might think it is {}",
+    "My initial impression was {}", "I originally considered {}", "Some would say {}",
+    "It is tempting to say {}", "Many readers would answer {}", "A colleague said {}",
 )  # fmt: skip
 TURNED = (", but ", "; however, ", ". But ", ". However, ", ", yet ", ". On closer inspection, ", ". Looking again, ")
 NEXT = (" ", "\n", "\n\n", " So: ", " Rather: ", " Instead: ")
 OPENING = (
-    "", "Looking at the images, I compared both structures. ", "The scan was reviewed slice by slice.\n", "Good question! ",
-    "Let me work through this.\n\n", "Thank you for the images. ", "<think>Could be anything.</think>\n",
+    "", "Looking at the images, I compared both structures. ",
+    "The scan was reviewed slice by slice.\n", "Good question! ", "Let me work through this.\n\n",
+    "Thank you for the images. ", "<think>Could be anything.</think>\n",
 )  # fmt: skip
-CLOSING = ("", " The relevant anatomy is well seen.", "\n\nLet me know if you need anything else.", " This is based on the axial slices.")
+CLOSING = (
+    "", " The relevant anatomy is well seen.", "\n\nLet me know if you need anything else.",
+    " This is based on the axial slices.",
+)  # fmt: skip
 
 
 def _lower(sentence: str, answer: str) -> str:

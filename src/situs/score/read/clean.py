@@ -12,7 +12,16 @@ from situs.score.read.json_answers import mark_json
 from situs.score.read.language import glossed
 from situs.score.read.tables import rows_as_lines
 
-__all__ = ["FINAL_CLOSE", "FINAL_OPEN", "LATEX_TEXT", "LONGEST_REPLY", "MOST_CHARACTERS", "clean", "visible", "without_spans"]
+__all__ = [
+    "FINAL_CLOSE",
+    "FINAL_OPEN",
+    "LATEX_TEXT",
+    "LONGEST_REPLY",
+    "MOST_CHARACTERS",
+    "clean",
+    "visible",
+    "without_spans",
+]
 
 MOST_CHARACTERS = 2_000_000
 """A reply that is longer is not read at all."""

@@ -34,6 +34,9 @@ _RANGE = re.compile(
     r"(?:,? ?(?:and )?ending (?:on|at|with|in)))[\s]*(?:the\s+)?",
     re.IGNORECASE,
 )
+_OPEN_ENDED = re.compile(
+    r" ?(?:to|until|through|up to|-|–) (?:the )?(?:end|last|top|bottom)\b| on(?:wards?)?\W*$", re.IGNORECASE
+)
 _LIST = re.compile(r"[\s)\]\"']*(?:,\s*and|and|,|;|&|\+)\s*(?:the\s+)?", re.IGNORECASE)
 _FIRST = re.compile(r"\b(?:first|start(?:s|ing)?|begin(?:s|ning)?|appears?|lowest|from)\b", re.IGNORECASE)
 _LAST = re.compile(r"\b(?:last|end(?:s|ing)?|disappears?|final|until|highest)\b", re.IGNORECASE)
@@ -80,6 +83,8 @@ class _Listed:
     measured: bool = False
     """With a unit: no frames at all."""
     label: str = ""
+    open_ended: bool = False
+    """Goes on to where no number stands ("slice 6 to the end")."""
 
 
 def parse_frames(
@@ -128,7 +133,9 @@ def _from_prose(plain: str, first: int, count: int, contiguous: bool, question: 
     return chosen
 
 
-_SUBJECT = re.compile(r"\b(?:is|are) (?:the )?(?P<subject>[a-z][a-z -]+?) seen\b|\bshow (?:the )?(?P<shown>[a-z][a-z -]+)")
+_SUBJECT = re.compile(
+    r"\b(?:is|are) (?:the )?(?P<subject>[a-z][a-z -]+?) seen\b|\bshow (?:the )?(?P<shown>[a-z][a-z -]+)"
+)
 _OTHERS = re.compile(r"[.;,\n]|\b(?:while|whereas|and the|but)\b", re.IGNORECASE)
 
 
@@ -178,7 +185,7 @@ def _chosen(found: Sequence[Statement], groups: Sequence[_Listed], contiguous: b
     if len(ends["first"]) == len(ends["last"]) == 1:
         return _spelled(*ends["first"], *ends["last"])
     singles = {number for group in asserted for number in group.numbers}
-    if len(singles) == 1 and any(group.label for group in asserted):
+    if len(singles) == 1 and any(group.label or group.open_ended for group in asserted):
         return Unparsed("one end of a range")
     return _spelled(*singles) if len(singles) <= 2 else Unparsed("several frames, but no range")
 
@@ -221,6 +228,7 @@ def _grouped(plain: str) -> list[_Listed]:
             group.numbers |= set(range(low, min(high, low + LONGEST_RANGE) + 1))
             group.ranged |= joint == "range"
             group.end = match.end()
+        found[-1].open_ended = _OPEN_ENDED.match(plain, match.end()) is not None
         found[-1].measured |= _UNIT.match(plain, match.end()) is not None
         end = match.end()
     return found

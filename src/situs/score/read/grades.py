@@ -111,7 +111,9 @@ def parse_grades(text: str, names: Sequence[str], scales: Mapping[str, Offered])
     name without a scale any number up to 10 is a grade, and words of absence are 0.
     """
     words = frozenset(word for scale in scales.values() for word in _level_words(scale))
-    plain = _ROMAN_GRADE.sub(lambda m: f"{m[1]}{_ROMAN.index(m[2]) + 1}", _MARKUP.sub("", LATEX_TEXT.sub(r"\1", visible(text))))
+    plain = _ROMAN_GRADE.sub(
+        lambda m: f"{m[1]}{_ROMAN.index(m[2]) + 1}", _MARKUP.sub("", LATEX_TEXT.sub(r"\1", visible(text)))
+    )
     if not plain.strip():
         return Unparsed("empty")
     leaves = _leaves_of(plain, words)

@@ -11,7 +11,7 @@ from situs.errors import SitusError
 from situs.score.read.claims import Certainty, Claim, Role, Statement
 from situs.score.read.grammar import statements
 from situs.score.read.lexicon import english
-from situs.score.read.numbers.roles import concluded, labelled, measures_else, total, working
+from situs.score.read.numbers.roles import concluded, labelled, measures_else, of_another, total, working
 from situs.score.read.numbers.tokens import Kind, Token, tokens
 from situs.score.read.numbers.units import COUNT, RATIO, Unit, known_unit
 from situs.score.read.numbers.words import count_in_words, difference, digits_for_words, times_as_numbers
@@ -91,11 +91,11 @@ class _Reader:
 
     def _mention(self, index: int) -> Mention:
         token = self.numbers[index]
-        idle = working(self.plain, token, self.question) or measures_else(self.plain, token, self.question)
+        idle = any(aside(self.plain, token, self.question) for aside in (working, measures_else, of_another))
         return Mention(token.start, token.end, index, idle=idle)
 
     def _promote(self, found: Sequence[Statement]) -> None:
-        """What stands behind the equals sign of a calculation is its result, and what the question's word labels is asked."""
+        """The result of a calculation stands out, and so does what the superlative of the question labels."""
         for statement in found:
             for claim in statement.claims:
                 token = self.numbers[int(str(claim.values[0]))]
@@ -205,6 +205,8 @@ class _Reader:
         """A range or dimensions beside the only number: fine if they hold it or measure something else."""
         if token.kind in {Kind.VALUE, Kind.BOUND, Kind.LABEL, Kind.SPREAD}:
             return None
+        if token.kind is Kind.RATIO and self.asked.dimension != "share":
+            return None  # a window of 400/40
         if token.kind is Kind.UNCLEAR:
             return Unparsed(token.kind.value)
         parts = [self._converted(token, index) for index in range(len(token.parts))]

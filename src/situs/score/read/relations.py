@@ -87,7 +87,9 @@ def _asked(question: str) -> _Asked | None:
 
 
 def _axis(relation: str) -> str:
-    return next(axis for axis in ("vertical", "depth", "side") for end in (True, False) if relation in _phrases(axis, end))
+    return next(
+        axis for axis in ("vertical", "depth", "side") for end in (True, False) if relation in _phrases(axis, end)
+    )
 
 
 def _clauses(plain: str) -> Iterator[str]:

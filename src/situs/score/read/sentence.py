@@ -52,7 +52,9 @@ class _Scope:
 
 _SEEMING = frozenset({"looks", "seems", "appears", "it seems", "looks like", "appears to be", "look", "seem", "appear"})
 """What only seems so is left again where a "but" follows."""
-_NAMING = frozenset({"would be a", "would", "is", "was", "be", "must", "a", "the", "simply", "clearly", "plainly", "'", '"'})
+_NAMING = frozenset(
+    {"would be a", "would", "is", "was", "be", "must", "a", "the", "simply", "clearly", "plainly", "'", '"'}
+)
 """What may stand between a yes or no and the word that judges it."""
 
 
@@ -76,6 +78,8 @@ class Sentence:
         self.words = 0
         self.content = False
         """Whether there are words that matter beside the claims and the lexicon's."""
+        self.denied_list = False
+        """Whether a "not" has come that a later "or" goes on with ("no X, Y or Z")."""
         self.contrasted = False
         """Whether a "but" has come whose answer has not."""
         self.anew = 0
@@ -101,6 +105,8 @@ class Sentence:
         if self._answers_contrast(at, after):
             self.course.turns += 1
         scope = self.scope
+        if self.denied_list and "or" in row.joined and self.course.subjects:
+            scope.negated = True
         live = [mention for mention in row.mentions if not mention.idle]
         idle = not live
         named = live or row.mentions
@@ -141,7 +147,8 @@ class Sentence:
     def _answers_contrast(self, at: int, after: int) -> bool:
         """Whether a mention behind "but" is what the reply turns to ("B is close, but it has to be C").
 
-        Not so if it only has a predicate of its own ("…, but C is near as well") or adds to what was said ("but also C").
+        Not so if it only has a predicate of its own ("…, but C is near as well") or adds to what was said ("but
+        also C").
         """
         if not self.contrasted or self.scope.negated or self.scope.certainty is not Certainty.ASSERTED:
             return False
@@ -174,6 +181,8 @@ class Sentence:
 
     def _on_word(self, token: Token, at: int) -> None:
         self.words += 1
+        if token.text in {"just", "only", "simply", "rather"} and at and self.tokens[at - 1].kind in {"comma", "dash"}:
+            self.scope.negated = self.scope.whole_list = False  # "neither A nor B, just C"
         if token.text not in self.course.lexicon.fillers and not token.text.isdigit() and len(token.text) > 1:
             self.content = True
 
@@ -204,6 +213,7 @@ class Sentence:
 
     def _on_conclude(self, token: Token, at: int) -> None:
         self._end_clause()
+        self.denied_list = False
         self.scope = _Scope(role=max(self.base, Role.CONCLUDED, self.announced or Role.WEAK))
 
     def _on_first(self, token: Token, at: int) -> None:
@@ -223,6 +233,7 @@ class Sentence:
         self.scope = _Scope(role=max(self.base, self.announced or Role.WEAK))
 
     def _on_negate(self, token: Token, at: int) -> None:
+        self.denied_list = not self.clause
         if self.clause and not self._faces_mention(at + 1):
             self.denying = not self.denying
         else:
@@ -262,6 +273,10 @@ class Sentence:
             return
         self.scope.negated = not self.scope.negated
         self.scope.whole_list = self._followed_by(at, {"colon", "mention"})
+
+    def _on_healthy(self, token: Token, at: int) -> None:
+        if not self.course.apart:
+            self._on_deny(token, at)
 
     def _is_named(self, at: int) -> bool:
         """Whether the predicate is said of a yes or no itself (""Yes" would be wrong")."""
@@ -311,7 +326,8 @@ class Sentence:
                 for claim in (*self.course.all_claims, *self.made):
                     claim.retracted = True
                 self.course.all_claims = []
-        else:
+        elif self.course.subjects:
+            self.denied_list = True
             self.scope.negated = self.scope.whole_list = True
 
     def _is_verdict(self, at: int) -> bool:
@@ -354,7 +370,7 @@ class Sentence:
     _on_otherwise = _on_if
 
     def _on_or(self, token: Token, at: int) -> None:
-        if token.text == "nor":
+        if token.text == "nor" or self.denied_list:
             self.scope.negated = True
 
     def _on_contrast(self, token: Token, at: int) -> None:
@@ -363,6 +379,7 @@ class Sentence:
                 claim.role = Role.WEAK if claim.role < Role.STATED else claim.role
         self._end_clause()
         self.contrasted = True
+        self.denied_list = False
         role = self.base if self.scope.role is Role.WEAK else self.scope.role
         self.scope = _Scope(role=role)
         self.anew = len(self.made)
@@ -445,6 +462,7 @@ class Sentence:
             self.scope.role = self.base
 
     def _on_colon(self, token: Token, at: int) -> None:
+        self.denied_list = False
         if self.denying:
             self._end_clause(keep=True)
         if not self.scope.whole_list or self.made:

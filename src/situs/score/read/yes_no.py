@@ -12,11 +12,11 @@ from situs.score.read.claims import Certainty, Role, Statement
 from situs.score.read.grammar import statements
 from situs.score.read.lexicon import english, language_file
 from situs.score.read.refusal import refuses
+from situs.score.read.relations import stated
 from situs.score.read.reply import plain_reply
 from situs.score.read.resolve import decide
-from situs.score.read.relations import stated
 from situs.score.read.restated import denies, same_question
-from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
+from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
 from situs.score.read.tokens import Mention
 
 __all__ = ["bare_answers", "parse_yes_no"]
@@ -47,8 +47,10 @@ _VERDICT = re.compile(
     r"(?:(?:that|this)|(?:that|this|the|your) "
     r"(?:statement|claim|proposition|description|assertion|assessment|suggestion|premise))"
     r"(?:'s| is| was| would be| seems| appears| looks)(?P<not> not|n't)?(?: to be)?(?: [a-z]+ly| quite| indeed)?"
-    r" (?:(?P<true>correct|right|true|accurate|valid|the case|so)|(?P<false>incorrect|wrong|untrue|false|inaccurate|invalid))"
-    r"|(?:that|this|the) (?:statement|claim|proposition|description|assertion)(?: (?P<no>does not|doesn't))? holds?(?: true)?",
+    r" (?:(?P<true>correct|right|true|accurate|valid|the case|so)"
+    r"|(?P<false>incorrect|wrong|untrue|false|inaccurate|invalid))"
+    r"|(?:that|this|the) (?:statement|claim|proposition|description|assertion)"
+    r"(?: (?P<no>does not|doesn't))? holds?(?: true)?",
     re.IGNORECASE,
 )
 _ANNOUNCED = re.compile(
@@ -79,7 +81,8 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
                 claim.negated = False
     result = decide(found)
     if isinstance(result, Parsed):
-        return _unless_refused(bool(result.value), plain, found)
+        value = bool(result.value)
+        return CONTRADICTION if _both(value, found) else _unless_refused(value, plain, found)
     if refuses(plain) and not isinstance(result, Unparsed):
         return RefusedInWords()
     if result is None:
@@ -94,6 +97,17 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
 def bare_answers(plain: str) -> list[Mention]:
     """Every yes and no of a text that stands as an answer."""
     return list(_mentions(plain))
+
+
+def _both(value: bool, found: Sequence[Statement]) -> bool:
+    """Whether one sentence says yes and no of different things ("yes in the upper slices, no in the lower ones")."""
+    for statement in found:
+        claims = [claim for claim in statement.claims if claim.asserted and claim.role is not Role.WEAK]
+        latest = [claim for claim in claims if claim.turns == claims[-1].turns and claim.role < Role.CONCLUDED]
+        told = {bool(claim.values[0]) for claim in latest}
+        if len(told) == 2 and not any(claim.role >= Role.CONCLUDED for claim in claims):
+            return not any(claim.role >= Role.CONCLUDED for other in found for claim in other.claims if claim.asserted)
+    return False
 
 
 def _unless_refused(value: bool, plain: str, found: Sequence[Statement]) -> Result[bool]:

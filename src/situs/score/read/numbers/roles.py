@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from situs.score.read.claims import Certainty, Role, Statement
+from situs.score.read.lexicon import language_file
 from situs.score.read.numbers.tokens import Kind, Token
 
-__all__ = ["concluded", "labelled", "measures_else", "total", "working"]
+__all__ = ["concluded", "labelled", "measures_else", "of_another", "total", "working"]
 
 _OPERATOR_BEFORE = re.compile(r"(?:[×*·÷+(√^]|(?<=[\d)a-z] )[x/-]|(?<=[\d)])/|\bsqrt\()\s*$", re.IGNORECASE)
 _OPERATOR_AFTER = re.compile(r"[ )²³]*(?:\^ ?[0-9]|[×x*·/+÷](?= ?[\d(.√π])|- ?[\d(])")
@@ -39,11 +41,18 @@ _COMPONENT_BEFORE = re.compile(
     r"(?:\b(?:d|delta[ _]?)|Δ ?)?(?<![a-zA-Z])d?[xyz]\)?(?:[- ](?:axis|direction|component))?\s*(?:[:=≈]|\bis\b) ?$",
     re.IGNORECASE,
 )
-_AXIS = r"(?:[xyz]|(?:cranio-?caudal|antero-?posterior|ap|transverse|vertical|horizontal|left[- ]right|lateral|up[- ]down|cc|si|lr|z-?axis) ?(?:direction|axis|plane|component|offset)?)"
+_AXIS = (
+    r"(?:[xyz]|(?:cranio-?caudal|antero-?posterior|ap|transverse|vertical|horizontal|left[- ]right|lateral|up[- ]down|"
+    r"cc|si|lr|z-?axis) ?(?:direction|axis|plane|component|offset)?)"
+)
 _COMPONENT_AFTER = re.compile(
     rf" (?:in|along|on) (?:the )?{_AXIS}\b|[ ,]+(?:horizontally|vertically|cranio-?caudally)\b", re.IGNORECASE
 )
-_EXAMPLE = re.compile(r"\b(?:for example|e\.g\.|for instance|such as|reference|assuming|assume[sd]?)(?: of| a| an| the)?[ ,:(]*(?:about )?$", re.IGNORECASE)
+_EXAMPLE = re.compile(
+    r"\b(?:for example|e\.g\.|for instance|such as|reference|assuming|assume[sd]?)(?: of| a| an| the)?"
+    r"[ ,:(]*(?:about )?$",
+    re.IGNORECASE,
+)
 """What a number is only taken for ("a spacing of, say, 0.8 mm"), or what serves as a ruler."""
 
 _NORMAL = re.compile(
@@ -90,15 +99,24 @@ _MEASURES = {
     ),
     "width": _measure(r"\bhow wide|\bwidth|left to right", "width|transverse", "wide|across|in width"),
     "depth": _measure(
-        r"\bhow deep|\bdepth|\bthick|front to back", "depth|thickness|anteroposterior", "deep|thick|in depth"
+        r"\bhow deep|\bdepth|\bthick|front to back",
+        "depth|thickness|anteroposterior|front to back",
+        "deep|thick|in depth",
     ),
     "diameter": _measure(
-        r"\bdiameter", "diameters?|(?:lesion|mass|nodule|cyst|tumou?r)(?: size|'s size| itself)?(?: is)? (?:measures|measuring|size|about|of)|calib(?:re|er)", "in diameter|diameter|lesion|mass|nodule|cyst|tumou?r"
+        r"\bdiameter",
+        "diameters?|(?:lesion|mass|nodule|cyst|tumou?r)(?: size|'s size| itself)?(?: is)? "
+        "(?:measures|measuring|size|about|of)|calib(?:re|er)",
+        "in diameter|diameter|lesion|mass|nodule|cyst|tumou?r|long|in length|in (?:its|the) longest",
     ),
     "distance": _measure(
         r"\bdistance|\bhow far|\bgap\b|\bapart", "distance|separation|gap", "apart|away|distance|from the"
     ),
     "volume": _measure(r"\bvolume", "volume", "in volume"),
+    "radius": _measure(r"\bradius", "radius", "in radius"),
+    "confidence": _measure(
+        r"\bconfiden", "confidence|certainty|probability|sure", "sure|confiden(?:t|ce)|certain(?:ty)?"
+    ),
 }
 _LONGEST = re.compile(r"\b(?:longest|maximum|maximal)\b", re.IGNORECASE)
 _SHORT_LABEL = re.compile(
@@ -128,7 +146,9 @@ def working(plain: str, token: Token, question: str) -> bool:
         return token.units != (None,) or _SPACING_BEFORE.search(before) is not None
     if _SPREAD_BEFORE.search(before) or _EXAMPLE.search(before) or _other_side(before, question):
         return True
-    if _COMPONENT_BEFORE.search(before) or _COMPONENT_AFTER.match(after):
+    if _COMPONENT_BEFORE.search(before):
+        return True
+    if _COMPONENT_AFTER.match(after) and not _MEASURES["length"][0].search(question):
         return True
     return bool(_NORMAL.search(before) and not _HERE.search(before))
 
@@ -183,15 +203,59 @@ def concluded(plain: str, token: Token, start: int) -> bool:
     return _EQUALS.search(before[-30:]) is not None and _CALCULATED.search(before) is not None
 
 
-_SUPERLATIVE = re.compile(r"\b(?:largest|longest|shortest|smallest|maximum|minimum|total)\b", re.IGNORECASE)
-_LABELLED = re.compile(r"(?:^|\n)\W*(?:the )?(?P<word>[a-z]+) ?(?:[:=]|is) ?$", re.IGNORECASE)
+_MOST = frozenset({"largest", "larger", "longest", "longer", "biggest", "maximum", "maximal", "max", "greatest"})
+_LEAST = frozenset({"shortest", "shorter", "smallest", "smaller", "minimum", "minimal", "min", "closest"})
+_LABELLED = re.compile(
+    r"(?:^|[.;,\n])\W*(?:(?:so|thus|hence) )?(?:the )?(?P<word>[a-z]+)"
+    r"(?: (?:one|of (?:them|these|the two)|value|lesion))?"
+    r" ?(?:[:=]|is|measures|being|was) ?(?:about |approximately |~ ?)?$",
+    re.IGNORECASE,
+)
 
 
 def labelled(plain: str, token: Token, question: str) -> bool:
-    """Whether a line calls its number by the superlative that the question asks for ("largest: 41 mm")."""
-    label = _LABELLED.search(plain[max(0, token.start - 40) : token.start])
-    asked = {word.lower() for word in _SUPERLATIVE.findall(question)}
-    return label is not None and label["word"].lower() in asked
+    """Whether a clause calls its number by the superlative that the question asks for ("largest: 41 mm")."""
+    label = _LABELLED.search(plain[max(0, token.start - 60) : token.start])
+    asked = set(re.findall(r"[a-z]+", question.lower()))
+    return label is not None and any(label["word"].lower() in kind and kind & asked for kind in (_MOST, _LEAST))
+
+
+_STRUCTURE_BETWEEN = re.compile(r"[.;\n]|\b(?:than|but)\b", re.IGNORECASE)
+_COUNTED_AFTER = re.compile(
+    r"((?: [a-z-]+){1,3}?) (?:lesions?|masses|mass|cysts?|nodules?|tumou?rs?|metastas[ei]s)\b", re.IGNORECASE
+)
+
+
+def of_another(plain: str, token: Token, question: str) -> bool:
+    """Whether a number is said of a structure that the question does not name ("the liver is 15 cm long").
+
+    The structure is the last one named before the number in its sentence, or stands between it and what it counts.
+    """
+    asked = {_organ(word) for word in re.findall(r"[a-z]+", question.lower())} & _structures()
+    if not asked:
+        return False
+    counted = _COUNTED_AFTER.match(plain, token.end, token.end + 60)
+    before = plain[max(0, token.start - 80) : token.start].lower()
+    cut = max((match.end() for match in _STRUCTURE_BETWEEN.finditer(before)), default=0)
+    for words in (counted[1] if counted else "", before[cut:]):
+        named = [organ for word in re.findall(r"[a-z]+", words.lower()) if (organ := _organ(word)) in _structures()]
+        if named:
+            return named[-1] not in asked
+    return False
+
+
+def _organ(word: str) -> str:
+    return _adjectives().get(word, word.removesuffix("s") if word.endswith(("eys", "lungs")) else word)
+
+
+@lru_cache(maxsize=1)
+def _adjectives() -> dict[str, str]:
+    return {pair.split()[0]: pair.split()[1] for pair in language_file("en")["yes_no"]["adjectives"]}
+
+
+@lru_cache(maxsize=1)
+def _structures() -> frozenset[str]:
+    return frozenset(_organ(word) for word in language_file("en")["numbers"]["structures"])
 
 
 _TOTAL_BEFORE = re.compile(

@@ -58,7 +58,7 @@ _RANGE = re.compile(r" ?(?:-|–|—|~|to|through|until|up to|\.\.\.?|…) ?-?",
 _BETWEEN = re.compile(r"\bbetween (?:about |approximately |roughly |around |~ ?|≈ ?)?$", re.IGNORECASE)
 _TIMES = re.compile(r" ?(?:×|x|\*|by|·) ?", re.IGNORECASE)
 _BOUND = re.compile(
-    r"(?:[<>≤≥]=?|\b(?:less|more|greater|fewer|larger|smaller|bigger|longer|shorter|higher|lower) than"
+    r"(?:(?<![-=])[<>≤≥]=?|\b(?:less|more|greater|fewer|larger|smaller|bigger|longer|shorter|higher|lower) than"
     r"(?: or equal to)?|\bat least|\bat most|\bup to|\bexceed(?:s|ing)?|\bunder|\bover|\bbelow|\babove|\bminimum of|"
     r"\bmaximum of|\bwithin)(?: about| approximately| roughly)? ?$",
     re.IGNORECASE,

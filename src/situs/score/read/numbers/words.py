@@ -43,7 +43,8 @@ _THINGS = (
 _HEDGED = "other|additional|further|more|new|obvious|definite|large|small|single|significant|suspicious|enlarged"
 _NONE = re.compile(
     r"^(?:(?:there (?:is|are)|i (?:see|count|find|can see)|i'd say|the answer is) )?(?:none|nothing|nil)"
-    r"(?: (?:at all|seen|visible|present|found|detected|identified|are seen|is seen|are visible|is visible))?[ .!]*$"
+    r"(?: (?:at all|that i can see|i can see|whatsoever|"
+    r"seen|visible|present|found|detected|identified|are seen|is seen|are visible|is visible))?[ .!]*$"
     rf"|\bno (?:(?!{_HEDGED})[a-z-]+ ){{0,3}}?{_THINGS}\b"
     r"(?! (?:other|except|besides|apart|beyond|but|larger|bigger|smaller|greater|above|below|outside|elsewhere|on|"
     r"in the (?:left|right|upper|lower)|than))"
