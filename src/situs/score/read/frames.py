@@ -83,6 +83,8 @@ class _Listed:
     measured: bool = False
     """With a unit: no frames at all."""
     label: str = ""
+    last: int = 0
+    """The number that stands last."""
     open_ended: bool = False
     """Goes on to where no number stands ("slice 6 to the end")."""
 
@@ -217,24 +219,21 @@ def _grouped(plain: str) -> list[_Listed]:
             if _is_total(plain, match):
                 continue
             label = _label(between)
-            found.append(_Listed(match.start(), match.end(), {value}, label=label))
+            found.append(_Listed(match.start(), match.end(), {value}, label=label, last=value))
         else:
             group = found[-1]
             low, high = (
-                sorted((int(_WHOLE_END.findall(plain[group.start : group.end])[-1]), value))
+                sorted((group.last, value))
                 if joint == "range"
                 else (value, value)
             )
             group.numbers |= set(range(low, min(high, low + LONGEST_RANGE) + 1))
             group.ranged |= joint == "range"
-            group.end = match.end()
+            group.end, group.last = match.end(), value
         found[-1].open_ended = _OPEN_ENDED.match(plain, match.end()) is not None
         found[-1].measured |= _UNIT.match(plain, match.end()) is not None
         end = match.end()
     return found
-
-
-_WHOLE_END = re.compile(r"([0-9]{1,5})(?:st|nd|rd|th)?$")
 
 
 def _joint(between: str) -> str | None:

@@ -56,6 +56,8 @@ _NAMING = frozenset(
     {"would be a", "would", "is", "was", "be", "must", "a", "the", "simply", "clearly", "plainly", "'", '"'}
 )
 """What may stand between a yes or no and the word that judges it."""
+_NAMED_WITHIN = 6
+"""Tokens that may stand there."""
 
 
 class Sentence:
@@ -78,6 +80,8 @@ class Sentence:
         self.words = 0
         self.content = False
         """Whether there are words that matter beside the claims and the lexicon's."""
+        self.seeming = False
+        """Whether something only seems so, as far as the clause goes."""
         self.denied_list = False
         """Whether a "not" has come that a later "or" goes on with ("no X, Y or Z")."""
         self.contrasted = False
@@ -150,7 +154,9 @@ class Sentence:
         Not so if it only has a predicate of its own ("…, but C is near as well") or adds to what was said ("but
         also C").
         """
-        if not self.contrasted or self.scope.negated or self.scope.certainty is not Certainty.ASSERTED:
+        if not self.contrasted or not self.course.subjects:  # "yes, but no" says neither
+            return False
+        if self.scope.negated or self.scope.certainty is not Certainty.ASSERTED:
             return False
         self.contrasted = False
         before = {token.text for token in self.tokens[max(0, at - 3) : at]}
@@ -175,6 +181,7 @@ class Sentence:
     # words
 
     def _signal(self, token: Token, at: int) -> None:
+        self.seeming |= token.text in _SEEMING
         handler = getattr(self, f"_on_{token.kind}", None)
         if handler is not None:
             handler(token, at)
@@ -282,7 +289,10 @@ class Sentence:
         """Whether the predicate is said of a yes or no itself (""Yes" would be wrong")."""
         if self.course.subjects or not self.made:
             return False
-        between = [token for token in self.tokens[:at] if token.start >= self.made[-1].end]
+        near = self.tokens[max(0, at - _NAMED_WITHIN) : at]
+        between = [token for token in near if token.start >= self.made[-1].end]
+        if len(between) == _NAMED_WITHIN:
+            return False
         verbs = {token.text for token in between} & {"would", "would be a", "is", "was", "must"}
         return bool(verbs) and all(token.text in _NAMING for token in between)
 
@@ -374,12 +384,12 @@ class Sentence:
             self.scope.negated = True
 
     def _on_contrast(self, token: Token, at: int) -> None:
-        if any(token.text in _SEEMING for token in self.tokens[:at]):
+        if self.seeming:
             for claim in self.made[self.anew :]:
                 claim.role = Role.WEAK if claim.role < Role.STATED else claim.role
         self._end_clause()
         self.contrasted = True
-        self.denied_list = False
+        self.denied_list = self.seeming = False
         role = self.base if self.scope.role is Role.WEAK else self.scope.role
         self.scope = _Scope(role=role)
         self.anew = len(self.made)
