@@ -80,6 +80,8 @@ class Sentence:
         self.words = 0
         self.content = False
         """Whether there are words that matter beside the claims and the lexicon's."""
+        self.led_by_words, self.weighed = False, 0
+        """Whether words that matter stand before a mention, and how many tokens were looked at for that."""
         self.seeming = False
         """Whether something only seems so, as far as the clause goes."""
         self.denied_list = False
@@ -166,7 +168,11 @@ class Sentence:
 
     def _leads(self, at: int, after: int) -> bool:
         """Whether a mention heads its sentence and is followed by nothing, a mark or a reason."""
-        if any(token.kind == "word" and token.text not in self.course.lexicon.fillers for token in self.tokens[:at]):
+        while self.weighed < at and not self.led_by_words:
+            token = self.tokens[self.weighed]
+            self.led_by_words = token.kind == "word" and token.text not in self.course.lexicon.fillers
+            self.weighed += 1
+        if self.led_by_words:
             return False
         following = self.tokens[after] if after < len(self.tokens) else None
         beyond = self.tokens[after + 1] if after + 1 < len(self.tokens) else None
