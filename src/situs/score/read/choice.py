@@ -141,6 +141,8 @@ def _comparison(question: str) -> tuple[frozenset[str], frozenset[str]]:
         for asked, opposite in (sides, reversed(sides)):
             if words & asked and not words & opposite and "largest" not in words & asked:
                 return asked, opposite
+    if "largest" in words:
+        return frozenset({"largest", "biggest"}), frozenset({"smaller", "smallest"})
     return frozenset(), frozenset()
 
 

@@ -115,6 +115,7 @@ def _deciding(found: Sequence[Statement]) -> list[Claim]:
     return [claim for claim in claims if claim.turns == latest]
 
 
+_CLAUSE = re.compile(r"[^,;]+")
 _CONTENT = re.compile(r"[a-z]{5,}", re.IGNORECASE)
 _NOT_FOUND = re.compile(
     r"\b(?:no|not|without|normal|intact|unremarkable|absent|preserved|healthy|n't)\b|n't\b", re.IGNORECASE
@@ -133,12 +134,14 @@ def _half_named(plain: str, mentions: Sequence[Mention], found: Sequence[Stateme
         word for index in claimed if isinstance(index, int) and index < names.count for word in _words_of(names, index)
     }
     rest = {word for index in range(names.count) if index not in claimed for word in _words_of(names, index)} - known
+    taken = bytearray(len(plain))
+    for mention in mentions:
+        taken[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
     for statement in found:
-        text = plain[statement.start : statement.end]
-        if statement.claims and not _NOT_FOUND.search(text):
-            for match in _CONTENT.finditer(plain, statement.start, statement.end):
-                inside = any(mention.start <= match.start() < mention.end for mention in mentions)
-                if match[0].lower() in rest and not inside:
+        for clause in _CLAUSE.finditer(plain, statement.start, statement.end) if statement.claims else ():
+            if not _NOT_FOUND.search(plain, statement.start, clause.end()):
+                words = _CONTENT.finditer(plain, clause.start(), clause.end())
+                if any(match[0].lower() in rest and not taken[match.start()] for match in words):
                     return True
     return False
 

@@ -83,6 +83,8 @@ class _Listed:
     measured: bool = False
     """With a unit: no frames at all."""
     label: str = ""
+    before: str = ""
+    """The words that lead to it."""
     last: int = 0
     """The number that stands last."""
     open_ended: bool = False
@@ -149,7 +151,10 @@ def _beside_subject(found: Sequence[Statement], groups: Sequence[_Listed], plain
         claim
         for one in found
         for claim in one.claims
-        if claim.asserted and claim.role <= Role.CONCLUDED and len(groups[int(str(claim.values[0]))].numbers) > 1
+        if (claim.asserted or claim.certainty is Certainty.ASIDE)
+        and not claim.negated
+        and claim.role <= Role.CONCLUDED
+        and len(groups[int(str(claim.values[0]))].numbers) > 1
     ]
     hulls = {frozenset(groups[int(str(claim.values[0]))].numbers) for claim in claims}
     if not subject or len(hulls) < 2:
@@ -157,7 +162,7 @@ def _beside_subject(found: Sequence[Statement], groups: Sequence[_Listed], plain
     named = [claim for claim in claims if subject in _clause_before(plain, claim.start)]
     if named:
         for claim in claims:
-            claim.certainty = claim.certainty if claim in named else Certainty.ASIDE
+            claim.certainty = Certainty.ASSERTED if claim in named else Certainty.ASIDE
 
 
 def _clause_before(plain: str, start: int) -> str:
@@ -189,6 +194,8 @@ def _chosen(found: Sequence[Statement], groups: Sequence[_Listed], contiguous: b
     singles = {number for group in asserted for number in group.numbers}
     if len(singles) == 1 and any(group.label or group.open_ended for group in asserted):
         return Unparsed("one end of a range")
+    if len(singles) == 1 and any(_BEST.search(group.before) for group in asserted):
+        return Unparsed("where it is seen best, not from where to where")
     return _spelled(*singles) if len(singles) <= 2 else Unparsed("several frames, but no range")
 
 
@@ -218,15 +225,11 @@ def _grouped(plain: str) -> list[_Listed]:
         if joint is None:
             if _is_total(plain, match):
                 continue
-            label = _label(between)
-            found.append(_Listed(match.start(), match.end(), {value}, label=label, last=value))
+            label = _label(between) or _label_behind(plain, match.end())
+            found.append(_Listed(match.start(), match.end(), {value}, label=label, last=value, before=between[-60:]))
         else:
             group = found[-1]
-            low, high = (
-                sorted((group.last, value))
-                if joint == "range"
-                else (value, value)
-            )
+            low, high = sorted((group.last, value)) if joint == "range" else (value, value)
             group.numbers |= set(range(low, min(high, low + LONGEST_RANGE) + 1))
             group.ranged |= joint == "range"
             group.end, group.last = match.end(), value
@@ -254,6 +257,16 @@ def _label(between: str) -> str:
     first = max((match.start() for match in _FIRST.finditer(words)), default=-1)
     last = max((match.start() for match in _LAST.finditer(words)), default=-1)
     return "" if first == last else "first" if first > last else "last"
+
+
+_BEHIND = re.compile(r" ?(?:as|is|being|for|,) (?:the |its )?(?P<end>first|last)\b", re.IGNORECASE)
+_BEST = re.compile(r"\b(?:best|largest|clearest|most clearly)\b", re.IGNORECASE)
+
+
+def _label_behind(plain: str, end: int) -> str:
+    """Whether the words behind a number call it the first or the last ("21 as the first slice")."""
+    match = _BEHIND.match(plain, end)
+    return match["end"].lower() if match else ""
 
 
 def _is_total(plain: str, match: re.Match[str]) -> bool:

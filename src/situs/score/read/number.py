@@ -161,6 +161,8 @@ class _Reader:
         strongest = max(claim.role for claim in claims if index in claim.values)
         if not isinstance(result, Parsed) or strongest >= Role.STATED:
             return result
+        if strongest <= Role.PLAIN and refuses(self.plain[self.numbers[index].end :]):
+            return RefusedInWords()  # "… 33 mm yesterday; here I cannot tell"
         if result.flags and self.asked not in (COUNT, RATIO) and self._other_units():
             return _OTHER
         for claim in claims:

@@ -42,7 +42,12 @@ _NORMAL = re.compile(r"\b(?:no|not|normal|absent|free|without|unremarkable|intac
 """A question that speaks of absence itself: what "no" would mean is not clear."""
 
 _SENTENCE = re.compile(r"(?:[^.;!?\n]|\.(?=[0-9]))+(?P<end>[.;!?\n]|$)")
-_CLAUSE = re.compile(r",| - | – |—|:|\bbecause\b|\bsince\b|\bwhereas\b|\bwhile\b|\bso\b|\bas\b|\(|\)")
+_AGREED = re.compile(r"\bi(?: would|'d) (?:agree|say|argue|think|conclude|maintain) that\b|\bif only\b")
+"""What introduces a statement, or tones it down, without a condition."""
+_CLAUSE = re.compile(
+    r",| - | – |—|:|\b(?:even )?though\b|\balthough\b|\bdespite\b"
+    r"|\bbecause\b|\bsince\b|\bwhereas\b|\bwhile\b|\bso\b|\bas\b|\(|\)"
+)
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|[0-9]+(?:[.,][0-9]+)?|%")
 _SIZED = re.compile(r"\bmeasur(?:es|ing)\b(?!.*\b(?:away|apart|from|distance|gap|between)\b)")
 """The size of the subject ("the lesion measures 32 mm"), where its distance is asked for."""
@@ -65,7 +70,7 @@ def stated(plain: str, question: str) -> bool | None:
     asked = _asked(question)
     if asked is None or len(plain) > _LONGEST:
         return None
-    answers = {answer for clause in _clauses(plain) if (answer := _answer(clause, asked)) is not None}
+    answers = {answer for clause in _clauses(plain) for answer in _answers(clause, asked) if answer is not None}
     return answers.pop() if len(answers) == 1 else None
 
 
@@ -96,12 +101,20 @@ def _clauses(plain: str) -> Iterator[str]:
     """The clauses of sentences that state something without condition or doubt."""
     unsettled = frozenset(_words()["unsettled"])
     for sentence in _SENTENCE.finditer(plain):
-        text = sentence[0].lower().rstrip(".;!?\n")
+        text = _AGREED.sub(" ", sentence[0].lower().rstrip(".;!?\n"))
         words = _WORD.findall(text)
         # "Provided the scan is not flipped, …" sets a condition; "based on the images provided, …" does not.
         conditional = words[:1] in (["provided"], ["assuming"], ["were"], ["had"])
         if sentence["end"] != "?" and not conditional and not unsettled & set(words):
             yield from (clause for clause in _CLAUSE.split(text) if clause.strip())
+
+
+def _answers(clause: str, asked: _Asked) -> list[bool | None]:
+    """What a clause says, or else what its parts say ("it is enlarged and exceeds 300 mL")."""
+    whole = _answer(clause, asked)
+    if whole is not None or not asked.bound:
+        return [whole]
+    return [_answer(part, asked) for part in clause.split(" and ")]
 
 
 def _answer(clause: str, asked: _Asked) -> bool | None:

@@ -71,7 +71,11 @@ def _begins_anew(
     token = tokens[following]
     assert token.mention is not None
     kinds = {part.kind for part in between}
-    if token.mention.value == row.mentions[-1].value or kinds & {"and", "or", "slash"}:
+    if token.mention.value == row.mentions[-1].value:
+        return False
+    if {"comma", "and"} <= kinds and any(part.text in {"a", "an"} for part in between) and len(row.mentions) == 1:
+        return True  # "without a tear, and an effusion"
+    if kinds & {"and", "or", "slash"}:
         return False
     if kinds & {"colon", "dash"} and len(tokens[following - len(between) - 1].text) > 1:
         return True  # "not in front: to the left"

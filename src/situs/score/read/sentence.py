@@ -56,6 +56,8 @@ _NAMING = frozenset(
     {"would be a", "would", "is", "was", "be", "must", "a", "the", "simply", "clearly", "plainly", "'", '"'}
 )
 """What may stand between a yes or no and the word that judges it."""
+_THE_REST = frozenset({"others", "rest", "other", "remaining", "else"})
+"""What a "no" behind it denies is not what was said before ("B: yes; the others, no")."""
 _NAMED_WITHIN = 6
 """Tokens that may stand there."""
 
@@ -138,9 +140,9 @@ class Sentence:
             and len(values) > 1
             and not scope.whole_list
             and "comma" in row.joined
-            and not row.joined & {"or", "and"}
+            and "or" not in row.joined
         ):
-            claim.certainty = Certainty.DOUBTED  # "not A, B": is B the answer?
+            claim.certainty = Certainty.DOUBTED  # "not A, B", "without A, and B": is B the answer?
         self.made.append(claim)
         if self.course.subjects:
             self.clause.append(claim)
@@ -213,6 +215,8 @@ class Sentence:
         self._announce(Role.STATED)
 
     def _announce(self, role: Role) -> None:
+        if self.scope.until_comma and self.scope.certainty is Certainty.ASIDE:
+            self.scope.certainty, self.scope.until_comma = Certainty.ASSERTED, False  # "despite …, the answer is"
         self.course.explaining = False
         if self.announced is None or role > self.announced:
             self.announced = role
@@ -225,6 +229,8 @@ class Sentence:
         )
 
     def _on_conclude(self, token: Token, at: int) -> None:
+        if token.text in {"remains", "remaining"} and self.clause:
+            self._approve()  # "only A remains"
         self._end_clause()
         self.denied_list = False
         self.scope = _Scope(role=max(self.base, Role.CONCLUDED, self.announced or Role.WEAK))
@@ -336,7 +342,7 @@ class Sentence:
         elif at == 0 and self.asked is not None and self.asked.claims:
             for claim in self.asked.claims:
                 claim.certainty, claim.negated = Certainty.ASSERTED, True
-        elif ends:
+        elif ends and not any(before.text in _THE_REST for before in self.tokens[max(0, at - 4) : at]):
             if self.course.all_claims or self.made:
                 self._turn()
                 for claim in (*self.course.all_claims, *self.made):
@@ -351,7 +357,9 @@ class Sentence:
         if not self.clause or at == 0:
             return False
         before = self.tokens[at - 1].kind
-        return before in {"colon", "dash", "mention", "close", "stop", "quote", "open"}
+        return before in {"colon", "dash", "mention", "close", "stop", "quote", "open"} or (
+            before == "comma" and self._faces_verdict(at - 1)
+        )
 
     def _on_maybe(self, token: Token, at: int) -> None:
         if self._is_named(at):
@@ -470,12 +478,18 @@ class Sentence:
     # marks
 
     def _on_comma(self, token: Token, at: int) -> None:
-        self._end_clause()
+        self._end_clause(keep=self._faces_verdict(at))
         if not self.scope.whole_list:
             self.scope.negated = False
         if self.scope.until_comma:
             self.scope.certainty, self.scope.until_comma = Certainty.ASSERTED, False
             self.scope.role = self.base
+
+    def _faces_verdict(self, at: int) -> bool:
+        """Whether a yes or no judges the mention before the comma ("muscle strain, yes")."""
+        following = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
+        judges = following is not None and following.kind in {"yes", "no"} and at + 2 == len(self.tokens)
+        return judges and at > 0 and self.tokens[at - 1].kind == "mention" and len(self.made) == 1
 
     def _on_colon(self, token: Token, at: int) -> None:
         self.denied_list = False

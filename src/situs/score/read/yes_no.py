@@ -24,7 +24,8 @@ __all__ = ["bare_answers", "parse_yes_no"]
 _SENTENCE = re.compile(r"[^.;!?\n\ue000\ue001]+")
 _OPENING = re.compile(r"^[\s\"'(\[*>•–—-]*(?:\(?[0-9]{1,2}[.):] ?|\(?[a-z]\) )?[\s\"'(\[*]*", re.IGNORECASE)
 _HEDGED = re.compile(
-    r"(?:(?:i(?:'d| would)? (?:think|believe|say|guess)|in my (?:view|opinion)|well|hmm*|ok(?:ay)?|so|"
+    r"(?:(?:of course|certainly|clearly|definitely|indeed|"
+    r"i(?:'d| would)? (?:think|believe|say|guess)|in my (?:view|opinion)|well|hmm*|ok(?:ay)?|so|"
     r"therefore|thus|hence|"
     r"on this (?:scan|slice|image)|in this (?:case|scan|image)),? )?(?:that )?",
     re.IGNORECASE,

@@ -48,6 +48,11 @@ _AXIS = (
 _COMPONENT_AFTER = re.compile(
     rf" (?:in|along|on) (?:the )?{_AXIS}\b|[ ,]+(?:horizontally|vertically|cranio-?caudally)\b", re.IGNORECASE
 )
+_COMBINED = re.compile(r"\b(?:combined|summed|taken together)\b[^.;,\n0-9]{0,40}$", re.IGNORECASE)
+_OF_WHICH = re.compile(
+    r"\b(?:of (?:which|them|these|those)|including|among them)(?:,| only| just| about)? ?$", re.IGNORECASE
+)
+"""Before a part of what was measured or counted."""
 _EXAMPLE = re.compile(
     r"\b(?:for example|e\.g\.|for instance|such as|reference|assuming|assume[sd]?)(?: of| a| an| the)?"
     r"[ ,:(]*(?:about )?$",
@@ -83,7 +88,7 @@ _POINT = re.compile(r"\(\s*-?[0-9.]+\s*,\s*-?[0-9.]+\s*(?:,\s*-?[0-9.]+\s*)?\)")
 def _measure(question: str, before: str, after: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """How a question asks for a measure, and what names it before or behind a number."""
     # The noun may stand some words before its number, as long as no other number or clause comes between.
-    label = rf"\b(?:{before})\b(?:(?!\band\b)[^.;,:\n0-9]){{0,30}}[ :=≈~]*$"
+    label = rf"\b(?:{before})\b(?:(?!\b(?:and|i|we|it)\b)[^.;,:\n0-9]){{0,30}}[ :=≈~]*$"
     return (
         re.compile(question, re.IGNORECASE),
         re.compile(label, re.IGNORECASE),
@@ -144,6 +149,8 @@ def working(plain: str, token: Token, question: str) -> bool:
         and not re.search(r"\bspacing|\bthick|\bapart", question, re.IGNORECASE)
     ):
         return token.units != (None,) or _SPACING_BEFORE.search(before) is not None
+    if _OF_WHICH.search(before) or (_COMBINED.search(before) and not _COMBINED.search(question)):
+        return True
     if _SPREAD_BEFORE.search(before) or _EXAMPLE.search(before) or _other_side(before, question):
         return True
     if _COMPONENT_BEFORE.search(before):
@@ -262,7 +269,6 @@ _TOTAL_BEFORE = re.compile(
     r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?) (?:about |exactly )?$", re.IGNORECASE
 )
 _TOTAL_AFTER = re.compile(r"(?: [a-z]+)?,? (?:in total|altogether|overall)\b", re.IGNORECASE)
-_OF_WHICH = re.compile(r"\b(?:of (?:which|them|these|those)|including|among them)(?:,| only| just)? ?$", re.IGNORECASE)
 _PART_OF = re.compile(r" of (?:them|these|those|which)\b| (?:on|in) the (?:left|right)\b", re.IGNORECASE)
 _HEADS_LIST = re.compile(
     r"(?: [a-z-]+){0,4} ?[:(]|(?: [a-z-]+){0,4}, (?:one|two|three|the largest|[0-9]+ (?:in|on|at))\b", re.IGNORECASE

@@ -57,7 +57,7 @@ _NONE = re.compile(
 )
 _SINGLE = re.compile(
     rf"(?<!not )\b(?:an?|the|only|just|one|this|is|:|^) ?(?:single|solitary|lone) (?:[a-z-]+ ){{0,3}}?{_THINGS}\b"
-    r"|^(?:(?:there is|i see|i count) )?(?:just|only) (?:the )?one[ .!]*$"
+    r"|^(?:(?:there is|i see|i count) )?(?:just|only) (?:the )?one(?:[ .!]*$|, )"
     rf"|^(?:single|solitary|lone)(?: (?:[a-z-]+ ){{0,3}}?{_THINGS})?[ .!]*$",
     re.IGNORECASE | re.MULTILINE,
 )
