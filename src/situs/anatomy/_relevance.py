@@ -25,6 +25,8 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     top: str = ""
     bottom: str = ""
     """How an end is asked for by vertebral level, with `{}` for the structure; empty: it is not."""
+    bottom_levels: tuple[str, str] | None = None
+    """The highest and the lowest vertebra at which the lower end lies in adults."""
     thirds: bool = False
     use: str = ""
     sources: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from types import TracebackType
 
 import msgspec
 
+from situs import __version__
 from situs._files import digest, write_atomic
 from situs.anatomy import Term, term, without_number
 from situs.bench import (
@@ -183,6 +184,7 @@ class BenchWriter:
             notes=notes,
             suspects=tuple(self._suspects),
             trusted=self._trusted,
+            written_by=__version__,
         )
         write_locations(self._folder, self._places)
         write_atomic(self._folder / "bench.json", encode_info(info))

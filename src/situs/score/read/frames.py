@@ -92,13 +92,21 @@ class _Listed:
 
 
 def parse_frames(
-    text: str, first: int, count: int, *, contiguous: bool = True, question: str = "", language: str = "en"
+    text: str,
+    first: int,
+    count: int,
+    *,
+    contiguous: bool = True,
+    question: str = "",
+    language: str = "en",
+    open_end: bool = False,
 ) -> Result[tuple[int, ...]]:
     """Positions of the pictures that a reply names, in order.
 
-    `first` is the number of the first picture and `count` how many were shown. Where one range is asked for
-    (`contiguous`), its two ends are enough: "starts on frame 3 and ends on frame 7" and `[3, 7]` say 3 to 7. Where
-    several ranges are told, those beside the structure of the `question` count.
+    `first` is the number of the first picture and `count` how many were shown; with `open_end` there may be more, so
+    that none is left out of an answer as not there. Where one range is asked for (`contiguous`), its two ends are
+    enough: "starts on frame 3 and ends on frame 7" and `[3, 7]` say 3 to 7. Where several ranges are told, those
+    beside the structure of the `question` count.
     """
     plain = plain_reply(text, language)
     if isinstance(plain, Unparsed):
@@ -111,9 +119,10 @@ def parse_frames(
     flags: list[str] = []
     if named and first == 1 and 0 in named and max(named) < count:
         first, flags = 0, ["frame_base_inferred"]
-    elif named and first == 0 and count in named and 0 not in named and max(named) == count:
+    elif named and first == 0 and not open_end and 0 not in named and max(named) == count:
         first, flags = 1, ["frame_base_inferred"]
-    shown = tuple(number - first for number in sorted(named) if first <= number < first + count)
+    there = sorted(number for number in named if number >= first and (open_end or number < first + count))
+    shown = tuple(number - first for number in there)
     if len(shown) < len(named):
         if not shown:
             return Unparsed("no such frame")
