@@ -10,9 +10,11 @@ import pytest
 
 from situs.anatomy.banks import levels_in
 from situs.items import Option
+from situs.profiles import AnswerSpace
 from situs.score import (
     Offered,
     Parsed,
+    parse_boxes,
     parse_choice,
     parse_choices,
     parse_frames,
@@ -243,3 +245,20 @@ def test_a_perfect_but_chatty_reader_is_read(style):
     assert number.value == 42
     assert parse_frames(style.format("slices 3-7"), 1, 20) == Parsed((2, 3, 4, 5, 6))
     assert parse_choices(style.format("A, C"), options) == Parsed(("l", "s"))
+
+
+@pytest.mark.parametrize(
+    ("reply", "count"),
+    [
+        ("Not [10, 20, 30, 40] but [50, 60, 90, 95].", 1),
+        ("At first I thought [10, 20, 30, 40], but it is [50, 60, 90, 95].", 1),
+        ("[10, 20, 30, 40]? No. [50, 60, 90, 95].", 1),
+        ("The tear is not subtle: [10, 20, 30, 40], [50, 60, 90, 95]", 2),
+        ("There is no effusion, only tears at [10, 20, 30, 40] and [50, 60, 90, 95].", 2),
+    ],
+)
+def test_boxes_that_are_denied_or_left_again_do_not_count(reply, count):
+    result = parse_boxes(reply, AnswerSpace(), [(512.0, 512.0)], ["tear"])
+    assert isinstance(result, Parsed)
+    assert len(result.value) == count
+    assert (50.0, 60.0) in {(box.x0, box.y0) for box in result.value}
