@@ -142,6 +142,7 @@ def parse_part(item: Item, answer: Simple, response: str, shown: Viewing | None)
                 shown.space.frame_base,
                 len(shown.layout(item).frames),
                 contiguous=contiguous,
+                question=item.question,
                 language=language,
                 open_end=shown.has_open_end(item),
             )
