@@ -1,7 +1,7 @@
 """How often 95 % intervals over patients hold the truth: the simulation that the methods were chosen by.
 
-    python benchmarks/coverage.py            all cells, about two minutes; prints the tables of docs/statistics.md
-    python benchmarks/coverage.py --runs 500 quicker and rougher
+    python benchmarks/interval_coverage.py            all cells, two minutes; prints the tables of docs/statistics.md
+    python benchmarks/interval_coverage.py --runs 500 quicker and rougher
 
 Patients have 3, 8 or 40 items each, or a geometric number with that mean. A patient's ability is drawn from a beta
 distribution, in which two items of one patient correlate by 0 (all patients alike) to 1 (each all right or all wrong).
