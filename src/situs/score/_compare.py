@@ -295,7 +295,7 @@ def _detectable(interval: tuple[float, float] | None, patients: int) -> float | 
     if interval is None:
         return None
     half = (interval[1] - interval[0]) / 2
-    return half + _POWER_Z * half / t_quantile(patients - 1, LEVEL / 2)
+    return half + _POWER_Z * half / float(t_quantile(patients - 1, LEVEL / 2))
 
 
 def _standings(runs: Sequence[Contestant], items: Sequence[str], pairs: Sequence[Pair]) -> list[Standing]:
