@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.score._prediction_powered import prediction_powered
 from situs.score._statistics_limits import ShareLimits, SignedLimits
 from situs.score._statistics_sums import ClusterSums
 
@@ -127,6 +128,29 @@ def _at(quantile: FloatArray, mean: float, correlation: float) -> FloatArray:
     return np.interp(quantile, grid, beta.ppf(grid, mean * weight, (1 - mean) * weight))
 
 
+def judged_covered(
+    rng: np.random.Generator, runs: int, cell: tuple[bool, int, float, float, tuple[float, float]]
+) -> float:
+    """The share of prediction-powered intervals that hold the accuracy: 10 answers a patient, 3 of them labelled."""
+    _, patients, mean, correlation, (sensitivity, specificity) = cell
+    clusters = [str(number) for number in np.repeat(np.arange(patients), 10)]
+    held = 0
+    for ability in abilities(rng, runs, patients, mean, correlation):
+        truth = rng.random(10 * patients) < np.repeat(ability, 10)
+        agrees = rng.random(len(truth)) < np.where(truth, sensitivity, specificity)
+        judge = np.where(agrees, truth, ~truth).astype(float)
+        human = np.where(np.arange(len(truth)) % 10 < 3, truth.astype(float), np.nan)
+        low, high = prediction_powered(judge, human, clusters).ci95 or (0.0, 1.0)
+        held += low <= mean <= high
+    return held / runs
+
+
+def judge_cells() -> Iterator[tuple[bool, int, float, float, tuple[float, float]]]:
+    """Good, middling, harsh and lenient judges."""
+    judges = ((0.98, 0.98), (0.8, 0.8), (0.7, 0.95), (0.95, 0.6))
+    yield from itertools.product((False,), (12, 30, 100), (0.3, 0.6, 0.95), (0.0, 0.3, 0.8), judges)
+
+
 def mean_cells() -> Iterator[tuple[bool, int, float, float, int]]:
     """Every cell of a mean."""
     yield from itertools.product((False, True), PATIENTS, MEANS, CORRELATIONS, ITEMS)
@@ -160,6 +184,9 @@ def main() -> None:
     differences = {cell: difference_covered(rng, runs, cell) for cell in difference_cells()}
     _print("Paired differences", differences, {"accuracies": 2, "correlation": 3, "coupling": 4})
     _print_grid("Differences, every cell: least and greatest over couplings and item counts", differences, "of")
+    judged = {cell: judged_covered(rng, max(100, options.runs // 5), cell) for cell in judge_cells()}
+    _print("Judges, prediction-powered", judged, {"mean": 2, "correlation": 3, "sensitivity and specificity": 4})
+    _print_grid("Judges, every cell: least and greatest over judges", judged, "mean")
 
 
 def _print(title: str, covered: dict[tuple[object, ...], float], facets: dict[str, int]) -> None:

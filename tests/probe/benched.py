@@ -31,7 +31,7 @@ from situs.run._journal import AnswerRow, Journal
 
 BLIND = ("text", "silent")
 NO_PICTURES = (*BLIND, "blank", "noise", "marks-on-blank")
-PROBES = ("blank", "other-patient", "one-slice", "convention", "slice-order", "swap", "mirror", "sham")
+PROBES = ("blank", "other-patient", "one-slice", "convention", "slice-order", "mirror", "sham")
 
 
 def in_words(bench: Bench, item: Item, oracle: Any) -> str:

@@ -110,8 +110,8 @@ class ShareLimits:
     Student's t on the logit scale, with the degrees of freedom that the patients' residuals tell. What was never seen
     may exist all the same: at most a share u of independent tries came out beyond all that were seen, with
     (1 − u)^n = tail and n the effective number of tries (patients, if each has one outcome only), and at most as far
-    as 0 and 1. This is all there is to say if no item differs from another; of shares of 0 and 1 it is then Clopper and Pearson's limit.
-    It counts the less, the more patients differ from the rest.
+    as 0 and 1. This is all there is to say if no item differs from another; of shares of 0 and 1 it is then Clopper
+    and Pearson's limit. It counts the less, the more patients differ from the rest.
     """
 
     def __init__(

@@ -55,6 +55,12 @@ def _looks(reader: Reader) -> bool:
 
 
 def _is_unchanged(reader: Reader) -> bool:
+    """The same answers whatever is shown; who says the same to another patient's pictures does not look at them.
+
+    Who declines without pictures then gains by saying what is usual, and still sees nothing.
+    """
+    if reader.unchanged_by == "other-patient":
+        return not reader.all.own_picture.above(0.0)
     return not reader.hint_of_sight and bool(reader.unchanged_by)
 
 
@@ -117,8 +123,10 @@ def kind_findings(reader: Reader, kind: Kind) -> dict[str, Finding]:
     """Those of the kind itself: one of them is made, and the others are not."""
     words = _words_of_kind(reader, kind)
     sight = reader.all
-    measure = "sight gain with chance credit"
-    findings = {"looks_at_the_image": finding_of(kind.looks, words, measure, sight.gain)}
+    measure, effect = "sight gain with chance credit", sight.gain
+    if kind.name == "text only" and sight.gain.above(0.0):
+        measure, effect = "right minus right with its answers to other patients", sight.own_picture
+    findings = {"looks_at_the_image": finding_of(kind.looks, words, measure, effect)}
     undecided = kind.looks in ("not tested", "unclear")
     for name, finding in _FINDING_OF_KIND.items():
         if finding == "looks_at_the_image":
@@ -128,7 +136,7 @@ def kind_findings(reader: Reader, kind: Kind) -> dict[str, Finding]:
             verdict = kind.looks
         elif finding == "memorised" and not (reader.evidence.harmless or reader.evidence.followed):
             verdict = "not tested"
-        findings[finding] = finding_of(verdict, words if verdict == "yes" else _OTHERWISE[verdict], measure, sight.gain)
+        findings[finding] = finding_of(verdict, words if verdict == "yes" else _OTHERWISE[verdict], measure, effect)
     return findings
 
 

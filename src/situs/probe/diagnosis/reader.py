@@ -70,7 +70,8 @@ class Reader:
         """The probe under which answers stay the same; empty if none."""
         effects = {name: self.evidence.same[name] for name in UNSEEN if name in self.evidence.same}
         same = {name: effect.value or 0.0 for name, effect in effects.items() if effect.n >= FEWEST_ITEMS}
-        most = max(same, key=lambda name: same[name], default="")
+        # Another patient's pictures tell most: nothing else about the request is different.
+        most = max(same, key=lambda name: (same[name] >= SAME and name == "other-patient", same[name]), default="")
         return most if most and same[most] >= SAME else ""
 
     @property
