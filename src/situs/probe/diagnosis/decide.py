@@ -43,7 +43,7 @@ _SAYS = {
 def _summary(reader: Reader, kind: Kind, findings: Mapping[str, Finding]) -> str:
     sentences = [kind.summary]
     groups = reader.groups
-    if kind.name == "looks" and {group.verdict for group in groups.values()} - {"sees"}:
+    if kind.name == "looks" and {group.verdict for group in groups.values() if group.gain.decides} - {"sees"}:
         sentences += _by_group(groups)
     if kind.name in ("unclear", "guesses", "reacts") and reader.known:
         sentences.append(f"Gains above {reader.all.highest:+.2f} are excluded.")
@@ -64,11 +64,14 @@ def _summary(reader: Reader, kind: Kind, findings: Mapping[str, Finding]) -> str
 def _by_group(groups: Mapping[str, GroupSight]) -> list[str]:
     listed: dict[str, list[str]] = {}
     for name, group in sorted(groups.items()):
-        listed.setdefault(group.verdict, []).append(name)
+        # A handful of questions is no part of what a bench asks about.
+        told = group.verdict if group.gain.decides else "too few"
+        listed.setdefault(told, []).append(name)
     words = {
         "sees": "Sight is shown for",
         "misled": "The pictures mislead it for",
         "none shown": "No sight is shown for",
         "unclear": "Cannot be told for",
+        "too few": "Too few questions on",
     }
     return [f"{start} {', '.join(listed[verdict])}." for verdict, start in words.items() if verdict in listed]

@@ -189,7 +189,9 @@ def evidence_of(runs: ProbeRuns, selection: Selection, budget: Budget) -> Eviden
     asked = [one for one in counted if all(one.item.item_id in runs.blind[name].by_id for name in _BLIND)]
     silent = list(runs.blind["silent"].by_id.values())
     lesions = [one for one in asked if is_about_a_lesion(one.item)]
-    others = [one for one in asked if not is_about_a_lesion(one.item)]
+    # Like is compared with like: who reads numbers only is not blind to lesions, of which few are asked for.
+    forms = {one.item.form for one in lesions}
+    others = [one for one in asked if not is_about_a_lesion(one.item) and one.item.form in forms]
     harmless, declared = _stability(runs)
     return Evidence(
         items=Selection(ALL_STRATA, closed=False).words,

@@ -32,6 +32,8 @@ __all__ = ["KINDS", "Kind", "kind_findings", "listed"]
 _EXCLUDES_A_TENTH = 0.04
 """A reader who sees a tenth of questions with two options and guesses the others gains 0.05."""
 
+_LITTLE = 0.08
+"""A reader who sees a tenth of such questions gains 0.05, and its limits reach beyond this."""
 _MOSTLY = 0.8
 """Of the replies."""
 
@@ -73,8 +75,14 @@ def _has_no_room_for_sight(reader: Reader) -> bool:
     return narrow and sight.gain.below(_EXCLUDES_A_TENTH + 0.02)
 
 
+def _little_room_for_sight(reader: Reader) -> bool:
+    """Whether the limits exclude more than sight on about every sixth item: what is less cannot be called none."""
+    dealt = reader.all.own_picture
+    return not reader.hint_of_sight and (dealt if dealt.decides else reader.all.gain).below(_LITTLE)
+
+
 def _reacts(reader: Reader) -> bool:
-    return not reader.hint_of_sight and reader.evidence.reaction.above(NEGLIGIBLE)
+    return _little_room_for_sight(reader) and reader.evidence.reaction.above(NEGLIGIBLE)
 
 
 def _guesses(reader: Reader) -> bool:
@@ -84,7 +92,7 @@ def _guesses(reader: Reader) -> bool:
     opinionated = alike.above(0.25)
     prior = reader.evidence.prior.get(ALL_ITEMS)
     follows = prior is not None and prior.p < HABIT_LEVEL and prior.excess.above(HABIT_SIZE)
-    return at_chance and not (reader.hint_of_sight or opinionated or follows or reader.habit or reader.yes)
+    return at_chance and _little_room_for_sight(reader) and not (opinionated or follows or reader.habit or reader.yes)
 
 
 class Kind(NamedTuple):
