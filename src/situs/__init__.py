@@ -1,3 +1,83 @@
-"""Situs: spatial questions on CT and MRI whose answers can be proved."""
+"""Situs: spatial questions on CT and MRI whose answers can be proved, and whether a model looked or guessed.
+
+>>> import situs
+>>> bench = situs.build.phantoms(16, out="bench")
+>>> run = situs.run(bench, "prior", out="runs/prior")
+>>> situs.score(bench, run)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Bench",
+    "Client",
+    "Fact",
+    "Item",
+    "Reply",
+    "Request",
+    "SitusError",
+    "build",
+    "check",
+    "compare",
+    "debias",
+    "export",
+    "import_",
+    "measure",
+    "open_bench",
+    "probe",
+    "report",
+    "run",
+    "score",
+    "show",
+]
+
+if TYPE_CHECKING:
+    from situs.api import Bench as Bench
+    from situs.api import build as build
+    from situs.api import check as check
+    from situs.api import compare as compare
+    from situs.api import debias as debias
+    from situs.api import export as export
+    from situs.api import import_ as import_
+    from situs.api import measure as measure
+    from situs.api import open_bench as open_bench
+    from situs.api import probe as probe
+    from situs.api import report as report
+    from situs.api import run as run
+    from situs.api import score as score
+    from situs.api import show as show
+    from situs.clients import Client as Client
+    from situs.clients import Reply as Reply
+    from situs.clients import Request as Request
+    from situs.errors import SitusError as SitusError
+    from situs.facts import Fact as Fact
+    from situs.items import Item as Item
+
+_VERBS = ("build", "measure", "probe", "report", "run", "score")
+"""Packages that answer a call, see `situs._verbs`."""
+_RECORDS = {
+    "Client": "situs.clients",
+    "Fact": "situs.facts",
+    "Item": "situs.items",
+    "Reply": "situs.clients",
+    "Request": "situs.clients",
+    "SitusError": "situs.errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Names are loaded when they are first used: `import situs` itself loads nothing."""
+    if name in _VERBS:
+        return importlib.import_module(f"situs.{name}")
+    if name in __all__:
+        return getattr(importlib.import_module(_RECORDS.get(name, "situs.api")), name)
+    raise AttributeError(f"module 'situs' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -342,22 +342,63 @@ def test_a_visit_is_kept_and_a_date_is_not(time: str, kept: str) -> None:
     assert visit_of(time) == kept
 
 
-def test_masks_that_only_some_studies_have_are_warned_about(situs: Callable[..., Any], tmp_path: Path) -> None:
-    """Without a label map a folder's files are all that is known: nothing tells that a ligament could be there."""
+def block_knees(folder: Path, spacing_mm: tuple[float, float, float]) -> Path:
+    """A table of two left knees of blocks, the second without a ligament; bones are six voxels wide."""
     cube = np.zeros((8, 8, 20), dtype=np.uint8)
     parts = {"tibia": cube.copy(), "femur": cube.copy(), "acl": cube.copy()}
-    for part, place in zip(parts.values(), (slice(1, 7), slice(12, 19), slice(8, 11))):
-        part[1:7, 1:7, place] = 1
+    parts["tibia"][1:7, 1:7, 1:7] = 1
+    parts["femur"][1:7, 1:7, 12:19] = 1
+    parts["acl"][3:5, 3:5, 8:11] = 1
     rows = ["study,side,labels,question,sub_score,grade"]
     for study, grade in (("whole", 0), ("torn", 1)):
-        (tmp_path / study).mkdir()
+        (folder / study).mkdir()
         for name in ("femur", "tibia", "acl")[: 3 - grade]:
-            image = nibabel.Nifti1Image(parts[name], np.diag([2.0, 2.0, 2.0, 1.0]))
-            nibabel.save(image, tmp_path / study / f"{name}.nii.gz")
+            image = nibabel.Nifti1Image(parts[name], np.diag([*spacing_mm, 1.0]))
+            nibabel.save(image, folder / study / f"{name}.nii.gz")
         rows.append(f"{study},left,{study},60,complete_tear,{grade}")
-    (tmp_path / "grades.csv").write_text("\n".join(rows) + "\n")
+    (folder / "grades.csv").write_text("\n".join(rows) + "\n")
+    return folder / "grades.csv"
+
+
+def test_masks_that_only_some_studies_have_are_warned_about(situs: Callable[..., Any], tmp_path: Path) -> None:
+    """Without a label map a folder's files are all that is known: nothing tells that a ligament could be there."""
+    block_knees(tmp_path, (8.0, 8.0, 6.0))
     ran = situs("build", "grades", tmp_path / "grades.csv", "--out", tmp_path / "bench", "--json")
     assert ran.code == 0, ran.err
     (problem,) = ran.json["problems"]
     assert (problem["code"], problem["where"]) == ("form", "question 60")
     assert "with a box 1 times, without 1" in problem["problem"]
+
+
+@pytest.mark.parametrize(
+    ("spacing_mm", "doubt", "reason"),
+    [
+        ((0.8, 0.8, 0.6), "scale", "the scale is in doubt in this study"),
+        ((8.0, 8.0, -6.0), "up_down", "up and down are in doubt in this study"),
+    ],
+)
+def test_what_rests_on_masks_that_look_wrong_is_not_asked(
+    situs: Callable[..., Any], tmp_path: Path, spacing_mm: tuple[float, float, float], doubt: str, reason: str
+) -> None:
+    """The box around the ligament rests on the masks; the grade of the torn one stands in the table alone."""
+    table = block_knees(tmp_path, spacing_mm)
+    ran = situs("build", "grades", table, "--ids", "table", "--out", tmp_path / "bench", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.json["items"] == 1
+    assert ran.json["not_asked"][reason] == 1
+    assert {suspect["study_id"] for suspect in ran.json["suspects"] if suspect["doubt"] == doubt} == {"torn", "whole"}
+    assert any("--trust whole:" in problem["fix"] for problem in ran.json["problems"])
+    assert f"| whole | {doubt} |" in (tmp_path / "bench" / "README.md").read_text("utf-8")
+    assert situs("check", tmp_path / "bench").code == 0
+    trusted = situs(
+        "build", "grades", table, "--ids", "table", "--trust", "whole", "--out", tmp_path / "trusted", "--json"
+    )
+    assert trusted.json["items"] == 2
+    assert situs("check", tmp_path / "trusted").code == 0
+
+
+def test_a_name_that_no_study_has_cannot_be_trusted(situs: Callable[..., Any], tmp_path: Path) -> None:
+    table = block_knees(tmp_path, (8.0, 8.0, 6.0))
+    ran = situs("build", "grades", table, "--ids", "table", "--trust", "whoel", "--out", tmp_path / "bench")
+    assert ran.code == 2
+    assert "did you mean whole" in ran.err

@@ -18,20 +18,16 @@ from situs.run import AnswerRow, Viewing
 from situs.score import (
     PUBLISHED,
     Scored,
-    Table,
     breakdown_tables,
     breakdowns,
     cluster_mean,
-    csv_text,
     facet_matrix,
     judge,
-    latex_text,
-    markdown_text,
     over_sources,
     published_tables,
     source_of,
-    write_tables,
 )
+from situs.tables import Table, csv_text, latex_text, markdown_text, write_tables
 
 
 @pytest.fixture(scope="module")

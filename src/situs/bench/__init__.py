@@ -7,7 +7,7 @@ from situs.bench._check_anatomy import anatomy_problems, suspect_studies
 from situs.bench._evidence import beside_image, load_image, load_labels, load_ledger, restrict, terms_for
 from situs.bench._folder import FORMAT, Bench, BenchInfo, SuspectStudy, content_hash, encode_info, open_bench
 from situs.bench._grade_evidence import GradeEvidence
-from situs.bench._ids import IdRule, as_known, known_as, opaque_id, split_of, visit_of
+from situs.bench._ids import IdKind, IdRule, as_known, known_as, opaque_id, split_of, visit_of
 from situs.bench._integrity import item_problem
 from situs.bench._locations import Locations, write_locations
 from situs.bench._readings import KeyReading, KeyVerdict, read_readings, settle_keys, write_readings
@@ -21,6 +21,7 @@ __all__ = [
     "BoxEvidence",
     "CheckResult",
     "GradeEvidence",
+    "IdKind",
     "IdRule",
     "KeyReading",
     "KeyVerdict",

@@ -69,7 +69,7 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
     items, facts = _Stream(bench.items(checked=False)), _Stream(bench.facts())
     tally, arrangement = Tally(), Arrangement(bench.info.seed, bench.info.recipe.twins.fewest)
     boxes, reports = BoxEvidence(bench, locations), ReportEvidence(locations)
-    grades = GradeEvidence(locations)
+    grades = GradeEvidence(locations, bench.info.trusted)
     for study in bench.studies():
         of_study, known = list(items.take(study.study_id)), list(facts.take(study.study_id))
         tally.add(study, of_study, len(known))
@@ -244,6 +244,7 @@ def _check_grades(
         result.error("evidence", study.study_id, error.problem, error.fix or "restore the evidence")
         return
     result.recomputed += len(items)
+    result.problems.extend(anatomy_problems(study.study_id, ledger))
     for code, id_, text in grade_problems(study, ledger, items, facts):
         result.error(code, id_, text, f"the stored {code} does not follow from table and masks; rebuild")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from situs.anatomy import Doubt, Suspicion
 from situs.bench._folder import SuspectStudy
 from situs.errors import Problem, Severity
-from situs.facts import Ledger
+from situs.facts import Doubted
 
 __all__ = ["anatomy_problems", "suspect_studies"]
 
@@ -21,14 +21,14 @@ _WITHHELD = {
 _MOST_NAMED = 4
 
 
-def anatomy_problems(study_id: str, ledger: Ledger) -> Iterator[Problem]:
+def anatomy_problems(study_id: str, ledger: Doubted) -> Iterator[Problem]:
     """A warning for every suspicion: never proof that something is wrong."""
     for found in ledger.suspicions:
         where = ":".join(filter(None, (study_id, ",".join(found.structures[:_MOST_NAMED]))))
         yield Problem(Severity.WARNING, found.code.value, where, _problem(ledger, found), _fix(study_id, ledger, found))
 
 
-def suspect_studies(study_id: str, ledger: Ledger) -> list[SuspectStudy]:
+def suspect_studies(study_id: str, ledger: Doubted) -> list[SuspectStudy]:
     """The same for the bench's card."""
     return [
         SuspectStudy(study_id, found.doubt.value if found.doubt else "", found.problem, _is_trusted(ledger, found))
@@ -36,11 +36,11 @@ def suspect_studies(study_id: str, ledger: Ledger) -> list[SuspectStudy]:
     ]
 
 
-def _is_trusted(ledger: Ledger, found: Suspicion) -> bool:
+def _is_trusted(ledger: Doubted, found: Suspicion) -> bool:
     return found.doubt is not None and ledger.trusts(found)
 
 
-def _problem(ledger: Ledger, found: Suspicion) -> str:
+def _problem(ledger: Doubted, found: Suspicion) -> str:
     if found.doubt is None:
         return f"{found.problem}; nothing is withheld for it"
     if _is_trusted(ledger, found):
@@ -56,7 +56,7 @@ def _withheld(found: Suspicion) -> str:
     return f"anything about {names}" + (f" and {more} more" if more > 0 else "")
 
 
-def _fix(study_id: str, ledger: Ledger, found: Suspicion) -> str:
+def _fix(study_id: str, ledger: Doubted, found: Suspicion) -> str:
     if found.doubt is None or _is_trusted(ledger, found):
         return found.fix
     return f"{found.fix}; if it is right as it is, build with --trust {study_id}:{found.doubt.value}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from situs.anatomy.banks import Bank, load_bank, shipped_banks
 from situs.bench._evidence import load_labels
 from situs.bench._ids import known_as
@@ -17,8 +19,10 @@ __all__ = ["GradeEvidence"]
 class GradeEvidence:
     """The files that graded studies were built from, each opened once, when first asked for."""
 
-    def __init__(self, locations: Locations) -> None:
+    def __init__(self, locations: Locations, trusted: Mapping[str, tuple[str, ...]] | None = None) -> None:
+        """`trusted`: study → what its builder vouches for."""
         self._locations = locations
+        self._trusted = trusted or {}
         self._banks: dict[str, Bank] = {}
         self._tables: dict[tuple[str, str, str], tuple[GradeTable, dict[str, str]]] = {}
         self._boxes: dict[tuple[str, str], RegionBoxes] = {}
@@ -49,6 +53,7 @@ class GradeEvidence:
             labels_hash=series.labels_hash,
             boxes=boxes,
             boxes_hash=boxes_hash,
+            trusted=self._trusted.get(study.study_id, ()),
         )
 
     def _bank(self, own: str) -> Bank:

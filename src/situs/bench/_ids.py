@@ -17,7 +17,7 @@ import msgspec
 from situs._files import digest
 from situs.errors import SitusError
 
-__all__ = ["IdRule", "as_known", "known_as", "opaque_id", "split_of", "visit_of"]
+__all__ = ["IdKind", "IdRule", "as_known", "known_as", "opaque_id", "split_of", "visit_of"]
 
 _VISIT = re.compile(
     r"(?:v|visit|tp?|time ?point|day|week|month|year)?[ _-]?\d{1,3} ?(?:d|w|m|y|days?|weeks?|months?|years?)?"
@@ -54,11 +54,14 @@ def _key() -> bytes:
         ) from error
 
 
+IdKind = Literal["opaque", "table", "stem"]
+"""`opaque`: names that a public dataset gave; `table`: also those of a table or an imported file; `stem`: all."""
+
+
 class IdRule(msgspec.Struct, frozen=True):
     """Which names of studies and patients may stand in a bench as they are."""
 
-    kind: Literal["opaque", "table", "stem"] = "opaque"
-    """`opaque`: those a public dataset gave; `table`: also those of a table or an imported file; `stem`: all."""
+    kind: IdKind = "opaque"
 
     def study(self, name: str, *, of_table: bool = False, public: bool = False) -> str:
         """The id of a study that is called `name` in a table, or else by a file or folder."""

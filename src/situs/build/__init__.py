@@ -1,5 +1,7 @@
 """Pipelines: from a source of evidence to a bench."""
 
+import importlib
+
 from situs.agents import DIMENSIONS, dimensions_of
 from situs.build._adapter_check import Ability, AdapterReport, check_adapter
 from situs.build._boxes import build_boxes, parse_mix
@@ -50,3 +52,10 @@ __all__ = [
     "show",
     "with_sources",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """`situs.build.masks` and its like, which return benches: they stand in `situs.api`, above this package."""
+    if name in ("boxes", "grades", "masks", "phantoms", "reports"):
+        return getattr(importlib.import_module("situs.api.build"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,10 +14,19 @@ from situs._files import digest
 from situs._publish import new_folder, work_folder
 from situs.anatomy import load_vocabulary
 from situs.anatomy.banks import Bank, load_bank, shipped_banks
-from situs.bench import SeriesRecord, StudyRecord, split_of, visit_of
+from situs.bench import (
+    SeriesRecord,
+    StudyRecord,
+    SuspectStudy,
+    anatomy_problems,
+    split_of,
+    suspect_studies,
+    visit_of,
+)
 from situs.build._cohort import Progress
 from situs.build._spool import Spool, map_studies, resume_key
 from situs.build._study import with_sources
+from situs.build._trust import trusted_studies
 from situs.build._writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError, did_you_mean
 from situs.facts import Fact
@@ -54,6 +63,7 @@ class _Outcome(msgspec.Struct, frozen=True):
     places: dict[str, str]
     compared: tuple[int, int]
     """Sub-scores for which both reader and geometry speak, and of these those on which they agree."""
+    suspects: list[SuspectStudy] = []
 
 
 class _GradeJob(msgspec.Struct, frozen=True):
@@ -81,7 +91,7 @@ def build_grades(
 
 def _plan(options: BuildOptions) -> tuple[object, ...]:
     """What of the options decides a study's outcome."""
-    return options.recipe, options.seed, options.tasks, options.per_study, options.ids
+    return options.recipe, options.seed, options.tasks, options.per_study, options.ids, options.trust
 
 
 def write_graded(
@@ -94,6 +104,7 @@ def write_graded(
     forms: dict[str, Counter[str]] = defaultdict(Counter)
     with BenchWriter(scratch, kind, options, {}) as writer:
         jobs = [_GradeJob(study) for study in sorted(studies)]
+        writer.trust(_trusted(studies, options))
         spool = Spool(work_folder(scratch) / "studies", _Outcome)
         outcomes = map_studies(partial(_open_reader, source, options), jobs, options.jobs, spool, _files_of)
         for number, outcome in enumerate(outcomes):
@@ -105,11 +116,18 @@ def write_graded(
                 continue
             own = outcome
             writer.add(own.study, own.facts, own.items, own.not_asked, own.places)
+            writer.add_suspects(own.suspects)
             problems += own.problems
             told, agreed = told + own.compared[0], agreed + own.compared[1]
             for item in own.items:
                 forms[item.parameters["question"]][item.form] += 1
     return writer.finish([*problems, *_two_forms(forms)], _notes(source, told, agreed))
+
+
+def _trusted(studies: Sequence[str], options: BuildOptions) -> dict[str, tuple[str, ...]]:
+    """Study id → what the user vouches for; a study may be called by its id or by its name in the table."""
+    ids = {name: options.ids.study(name, of_table=True) for name in studies}
+    return trusted_studies(options.trust, ids | {study_id: study_id for study_id in ids.values()})
 
 
 def _two_forms(forms: dict[str, Counter[str]]) -> Iterator[Problem]:
@@ -151,6 +169,7 @@ class _Reader:
             raise SitusError("has boxes of no study of the table", where=source.boxes, fix=fix)
         self._families = _chosen(options.tasks, self._bank)
         self._fixed_places = self._shared_places()
+        self._trusted = _trusted(self._table.studies, options)
 
     @property
     def studies(self) -> list[str]:
@@ -194,6 +213,7 @@ class _Reader:
             boxes=boxes,
             boxes_hash=boxes_hash,
             boxed=self._boxes.regions if self._boxes is not None else (),
+            trusted=self._trusted.get(study_id, ()),
         )
         items, not_asked = self._items(ledger, record)
         wanted = [own for item in items for own in item.fact_ids]
@@ -202,7 +222,9 @@ class _Reader:
             text = "its header declares no orientation; medial and lateral rest on an assumed one"
             problems.append(Problem(Severity.WARNING, "side", name, text, "check the header"))
         facts = with_sources(ledger.known_facts(), wanted)
-        return _Outcome(record, facts, items, not_asked, problems, places, _compared(ledger))
+        problems += anatomy_problems(study_id, ledger)
+        suspects = suspect_studies(study_id, ledger)
+        return _Outcome(record, facts, items, not_asked, problems, places, _compared(ledger), suspects)
 
     def _items(self, ledger: GradeLedger, record: StudyRecord) -> tuple[list[Item], dict[str, int]]:
         not_asked: Counter[str] = Counter(ledger.graded.not_asked)

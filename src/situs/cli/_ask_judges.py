@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from situs.cli._ask_options import AskOptions
 from situs.cli._output import print_table, warn
 from situs.cli._progress import run_progress
 
 if TYPE_CHECKING:
+    from situs.clients import Asking
     from situs.judges import AskedByID
     from situs.score import SgmriRates
 
@@ -34,7 +34,7 @@ def ask_judges(
     specs: Sequence[str],
     taken: Sequence[str],
     protocol: str | None,
-    options: AskOptions,
+    asking: Asking,
 ) -> AskedJudges:
     """Have free-text answers judged, and for SGMRI-VQA's AR-Score rated by the first judge.
 
@@ -46,7 +46,7 @@ def ask_judges(
 
     from situs.errors import SitusError
     from situs.items import Text
-    from situs.judges import judge_answers, rate_reasoning
+    from situs.judges import asker_of, judge_answers, rate_reasoning
     from situs.score import SgmriRates, open_answers
 
     opened, items, rows, _ = open_answers(bench, answers)
@@ -54,31 +54,27 @@ def ask_judges(
     if not rated and not any(isinstance(item.answer, Text) for item in items()):
         raise SitusError("the bench has no free-text answers to judge", where=bench, fix="drop --judge")
     folder = answers / "verdicts" if answers.is_dir() else answers.with_suffix(".verdicts")
-    cache = options.cache(warn)
     restricted = opened.info.restricted
     names, files, asked, rates = [*taken], [], [], None
-    try:
+    with asking.cache(warn) as cache:
         askers = []
         for spec in specs:
-            askers.append(options.asker(spec, "--judge", cache, taken=names))
+            askers.append(asker_of(spec, "--judge", asking, cache, taken=names, say=warn))
             names.append(askers[-1].name)
         for number, asker in enumerate(askers):
             with run_progress(asker.name) as progress:
-                asking = msgspec.structs.replace(asker, progress=progress)
-                path, done = judge_answers(asking, items(), rows, folder, restricted=restricted)
+                judge = msgspec.structs.replace(asker, progress=progress)
+                path, done = judge_answers(judge, items(), rows, folder, restricted=restricted)
                 leave_if_stopped(done)
                 files.append((asker.name, path))
                 asked.append(done)
             if rated and number == 0:
                 with run_progress(asker.name) as progress:
-                    asking = msgspec.structs.replace(asker, progress=progress)
-                    parts, done = rate_reasoning(asking, items(), rows, folder, restricted=restricted)
+                    judge = msgspec.structs.replace(asker, progress=progress)
+                    parts, done = rate_reasoning(judge, items(), rows, folder, restricted=restricted)
                     leave_if_stopped(done)
                     rates = SgmriRates(asker.name, parts)
                     asked.append(done)
-    finally:
-        if cache is not None:
-            cache.close()
     models = tuple((asker.name, asker.spec.name) for asker in askers)
     return AskedJudges(tuple(files), rates, tuple(asked), models)
 

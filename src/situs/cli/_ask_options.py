@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from situs.clients import Client, Limits, Price, ResponseCache, Spec, Tally
-    from situs.judges import Asker
+    from situs.clients import Asking
 
-__all__ = ["AskOptions", "ask_options"]
+__all__ = ["ask_options", "asking_from"]
 
 _POSITIVE = click.FloatRange(0, min_open=True)
 
@@ -38,85 +37,15 @@ _OPTIONS = (
 )
 
 
-class AskOptions(NamedTuple):
-    """What was chosen."""
+def asking_from(given: dict[str, Any]) -> Asking:
+    """Takes the options out of what a command was given."""
+    from situs.clients import Asking
 
-    concurrency: int | None
-    requests_per_minute: float | None
-    tokens_per_minute: float | None
-    tries: int
-    timeout: float
-    stall_timeout: float
-    max_cost: float | None
-    max_tokens_total: int | None
-    prices: Path | None
-    no_cache: bool
-    cache_samples: bool
-    allow_remote: bool
-
-    def client(self, spec: Spec) -> Client:
-        """The client a spec names, with the timeouts chosen."""
-        from situs.clients import Timeouts, make_client
-
-        return make_client(spec, timeouts=Timeouts(self.timeout, self.stall_timeout, min(10.0, self.timeout)))
-
-    def limits(self, client: Client) -> Limits:
-        """Speed, patience and budget. A client that answers in batches is asked several at once."""
-        from situs.clients import Limits
-
-        batch: int = getattr(client, "batch", 0)
-        return Limits(
-            concurrency=self.concurrency or max(8, 4 * batch),
-            requests_per_minute=self.requests_per_minute,
-            tokens_per_minute=self.tokens_per_minute,
-            tries=self.tries,
-            max_cost=self.max_cost,
-            max_tokens=self.max_tokens_total,
-        )
-
-    def cache(self, say: Callable[[str], None]) -> ResponseCache | None:
-        """The response cache, unless it is not wanted."""
-        from situs._cache import cache_folder
-        from situs.clients import ResponseCache
-
-        return None if self.no_cache else ResponseCache(cache_folder(), samples=self.cache_samples, say=say)
-
-    def asker(
-        self,
-        text: str,
-        option: str,
-        cache: ResponseCache | None,
-        *,
-        taken: Iterable[str] = (),
-        progress: Callable[[Tally, int, int], None] = lambda tally, before, total: None,
-    ) -> Asker:
-        """A model in a role beside the one under test."""
-        import msgspec
-
-        from situs.cli._output import warn
-        from situs.judges import asker_of
-
-        made = asker_of(
-            text,
-            option,
-            make=self.client,
-            limits=self.limits,
-            price=self.price,
-            cache=cache,
-            allow_remote=self.allow_remote,
-            taken=taken,
-        )
-        return msgspec.structs.replace(made, say=warn, progress=progress)
-
-    def price(self, spec: Spec, client: Client) -> Price | None:
-        """What the model costs."""
-        from situs.clients import price_of
-
-        return price_of(spec, remote=client.remote, prices=self.prices)
+    return Asking(**{name: given.pop(name) for name in Asking.__struct_fields__})
 
 
 def ask_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options; the command receives them as keywords, for `AskOptions(**options)`."""
+    """Adds the options; the command receives them as keywords, for `asking_from`."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function

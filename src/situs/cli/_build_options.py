@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from situs.build import BuildOptions, BuildResult
     from situs.judges import AskedByID
 
-__all__ = ["build_options", "finish", "options_from", "source_options"]
+__all__ = ["finish", "options_from", "shared_options", "source_options"]
 
 ids_option = click.option(
     "--ids",
@@ -48,7 +48,7 @@ _SHARED = [
 ]
 
 
-def build_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the shared options to a build command."""
     return functools.reduce(lambda wrapped, option: option(wrapped), reversed(_SHARED), function)
 
@@ -63,26 +63,11 @@ def options_from(given: dict[str, Any], *, synthetic: bool = False) -> BuildOpti
 
     Nobody's data are `synthetic` ones; all others are restricted unless their licence is an open one.
     """
-    from situs.bench import IdRule
-    from situs.build import BuildOptions, is_open_licence
-    from situs.facts import load_recipe
+    from situs.api.settings import BuildSettings, build_options
 
-    licence = "synthetic" if synthetic else given["licence"]
-    is_open = synthetic or is_open_licence(licence)
-    return BuildOptions(
-        name=Path(given["out"]).name,
-        recipe=load_recipe(given.get("recipe")),
-        seed=given.get("seed", 0),
-        tasks=given.get("tasks"),
-        per_study=given.get("per_study"),
-        jobs=given.get("jobs", 1),
-        restricted=given.get("restricted", False) or not is_open,
-        licence=licence,
-        skip_bad=given.get("skip_bad", False),
-        overwrite=given["overwrite"],
-        ids=IdRule(given.get("ids", "opaque")),
-        trust=tuple(given.get("trust", ())),
-    )
+    names = BuildSettings.__annotations__
+    settings = {name: value for name, value in given.items() if name in names}
+    return build_options(given["out"], settings, synthetic=synthetic)  # type: ignore[arg-type]
 
 
 def finish(result: BuildResult, given: dict[str, Any], asked: Sequence[AskedByID] = ()) -> None:

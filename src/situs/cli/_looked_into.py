@@ -12,7 +12,8 @@ from situs.cli._output import print_table, warn
 if TYPE_CHECKING:
     from situs.probe import Budget, Faithfulness
     from situs.profiles import Profile
-    from situs.score import Breakdowns, Scores, Table
+    from situs.score import Breakdowns, Scores
+    from situs.tables import Table
 
 __all__ = ["Extras", "look_into", "named_paper", "print_any", "print_extras", "tables_of"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from situs.cli._ask_options import AskOptions, ask_options
-from situs.cli._build_options import build_options, finish, options_from, source_options
+from situs.cli._ask_options import ask_options, asking_from
+from situs.cli._build_options import finish, options_from, shared_options, source_options
 from situs.cli._output import progress_bar, warn
 from situs.cli._sources import Sources
 
@@ -27,7 +27,7 @@ def command() -> None:
     show_default=True,
     help="What is made: knees come with grades and are asked about as by `build grades`.",
 )
-@build_options
+@shared_options
 def _phantoms(studies: int, body: str, **given: Any) -> None:
     """Make synthetic patients (CT- and MR-like, with masks) and ask about them."""
     from situs.build import build_knees, build_phantoms
@@ -37,6 +37,15 @@ def _phantoms(studies: int, body: str, **given: Any) -> None:
         make = build_knees if body == "knee" else build_phantoms
         result = make(studies, given["out"], options, progress)
     finish(result, given)
+
+
+_trust_option = click.option(
+    "--trust",
+    multiple=True,
+    metavar="STUDY[:DOUBT]",
+    help="Ask about a study although its anatomy looks wrong; repeatable. DOUBT: left_right, front_back, up_down, "
+    "scale, levels, structure, or a structure's name; without it, everything.",
+)
 
 
 @command.command("masks")
@@ -54,15 +63,9 @@ def _phantoms(studies: int, body: str, **given: Any) -> None:
     show_default=True,
     help="How the masks were made: exact, manual, corrected or automatic; sets how far they may err.",
 )
-@click.option(
-    "--trust",
-    multiple=True,
-    metavar="STUDY[:DOUBT]",
-    help="Ask about a study although its anatomy looks wrong; repeatable. DOUBT: left_right, front_back, up_down, "
-    "scale, levels, structure, or a structure's name; without it, everything.",
-)
+@_trust_option
 @source_options
-@build_options
+@shared_options
 def _masks(roots: tuple[Path, ...], layout: str, names: str | None, annotation: str, **given: Any) -> None:
     """Ask about volumes with segmentation masks.
 
@@ -99,7 +102,7 @@ def _masks(roots: tuple[Path, ...], layout: str, names: str | None, annotation: 
 @click.option("--sides", type=click.Path(path_type=Path), help="CSV for knees: file, medial (left|right), midline_x.")
 @click.option("--mix", help="Questions a study by task and level, e.g. detection.slice=10,captioning=0.")
 @source_options
-@build_options
+@shared_options
 def _boxes(
     files: tuple[Path, ...],
     lists: tuple[Path, ...],
@@ -141,7 +144,7 @@ def _boxes(
 @click.option("--images", type=click.Path(path_type=Path), help="Folder of the volumes; found by the report's id.")
 @ask_options
 @source_options
-@build_options
+@shared_options
 def _reports(file: Path, writer: str, validator: str | None, images: Path | None, **given: Any) -> None:
     """Ask what radiology reports prove.
 
@@ -156,12 +159,11 @@ def _reports(file: Path, writer: str, validator: str | None, images: Path | None
     from situs.cli._ask_judges import leave_if_stopped
     from situs.cli._progress import run_progress
     from situs.errors import SitusError
+    from situs.judges import asker_of
 
-    asking = AskOptions(**{name: given.pop(name) for name in AskOptions._fields})
-    by_rule = writer == "rules"
-    if not by_rule and validator is None:
+    asking = asking_from(given)
+    if writer != "rules" and validator is None:
         raise SitusError("a model's questions need a validator", where="--validator", fix="name another model")
-    cache = asking.cache(warn) if not by_rule or validator is not None else None
     done: list[Any] = []
 
     def ended(asked: Any) -> None:
@@ -169,12 +171,19 @@ def _reports(file: Path, writer: str, validator: str | None, images: Path | None
         done.append(asked)
 
     with ExitStack() as stack:
-        if cache is not None:
-            stack.callback(cache.close)
+        chosen = {"writer": writer, "validator": validator}
+        by_model = {name: text for name, text in chosen.items() if text is not None and text != "rules"}
+        cache = stack.enter_context(asking.cache(warn)) if by_model else None
         roles = {
-            name: asking.asker(text, f"--{name}", cache, progress=stack.enter_context(run_progress(name)))
-            for name, text in (("writer", writer), ("validator", validator))
-            if text is not None and text != "rules"
+            name: asker_of(
+                text,
+                f"--{name}",
+                asking,
+                cache,
+                progress=stack.enter_context(run_progress(name)),
+                say=warn,
+            )
+            for name, text in by_model.items()
         }
         looked = stack.enter_context(progress_bar("volumes", shown=images is not None))
         result = build_reports(
@@ -220,8 +229,9 @@ def _reports(file: Path, writer: str, validator: str | None, images: Path | None
     show_default=True,
     help="How the masks were made: exact, manual, corrected or automatic.",
 )
+@_trust_option
 @source_options
-@build_options
+@shared_options
 def _grades(
     table: Path,
     bank: str,

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from situs.cli._ask_options import AskOptions, ask_options
+from situs.cli._ask_options import ask_options, asking_from
 from situs.cli._build_options import finish, options_from, source_options
 from situs.cli._output import json_option, out_option, progress_bar, warn
 from situs.cli._sources import Sources
@@ -72,8 +72,9 @@ def _ct_spatialvqa(path: Path, reports: Path | None, images: Path | None, catego
     from situs.build import import_ct_spatialvqa
     from situs.cli._ask_judges import leave_if_stopped
     from situs.cli._progress import run_progress
+    from situs.judges import asker_of
 
-    asking = AskOptions(**{name: given.pop(name) for name in AskOptions._fields})
+    asking = asking_from(given)
     options = options_from(given)
     by_model = categories is not None and categories != "rules" and not Path(categories).exists() and ":" in categories
     load = functools.partial(import_ct_spatialvqa, path, given["out"], options, reports=reports, images=images)
@@ -82,20 +83,15 @@ def _ct_spatialvqa(path: Path, reports: Path | None, images: Path | None, catego
             result = load(categories=categories, progress=looked)
         finish(result, given)
         return
-    cache = asking.cache(warn)
     done: list[Any] = []
 
     def ended(asked: Any) -> None:
         leave_if_stopped(asked)
         done.append(asked)
 
-    try:
-        with run_progress("labels") as progress:
-            labeller = asking.asker(str(categories), "--categories", cache, progress=progress)
-            result = load(labeller=labeller, ended=ended)
-    finally:
-        if cache is not None:
-            cache.close()
+    with asking.cache(warn) as cache, run_progress("labels") as progress:
+        labeller = asker_of(str(categories), "--categories", asking, cache, progress=progress, say=warn)
+        result = load(labeller=labeller, ended=ended)
     finish(result, given, done)
 
 

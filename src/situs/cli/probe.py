@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from situs.cli._ask_options import AskOptions, ask_options
+from situs.cli._ask_options import ask_options, asking_from
 from situs.cli._looked_into import print_any
 from situs.cli._numbers import STRATUM_HELP
-from situs.cli._output import echo, json_option, out_option, print_json, print_table, warn
+from situs.cli._output import echo, json_option, out_option, print_json, print_table, progress_bar, warn
 
 if TYPE_CHECKING:
     from situs.probe import Diagnosis, Effect, Gain, ProbeResult, ProbeRow, SightGain
@@ -58,20 +58,23 @@ def command(
     for all runs of one call together. Exit code 1: a run stopped early; 130: interrupted; the same command goes on.
     """
     from situs.bench import open_bench
-    from situs.cli._asker import Asker, BaselineAsker
-    from situs.clients import CLIENTS, parse_spec
-    from situs.errors import SitusError, did_you_mean
+    from situs.cli._progress import run_progress
+    from situs.errors import SitusError
     from situs.probe import Stopped, choose_probes, probe
     from situs.profiles import load_profile
-    from situs.run import BASELINES
+    from situs.run import respondent_of
 
-    spec, chosen, opened, names = parse_spec(model), load_profile(profile), open_bench(bench), choose_probes(probes)
-    if spec.kind not in {*BASELINES, *CLIENTS}:
-        known = did_you_mean(spec.kind, [*BASELINES, *CLIENTS])
-        raise SitusError(f"unknown model {spec.kind!r}", where="--model", fix=known)
+    asker = respondent_of(
+        model,
+        asking_from(options),
+        where="--model",
+        run_progress=run_progress,
+        item_progress=progress_bar,
+        say=warn,
+    )
+    chosen, opened, names = load_profile(profile), open_bench(bench), choose_probes(probes)
     if out.is_file() or (out / "run.json").is_file() or (out / "bench.json").is_file():
         raise SitusError("is a run, a bench or a file", where=out, fix="choose another --out")
-    asker = BaselineAsker(spec) if spec.kind in BASELINES else Asker(spec, AskOptions(**options))
     try:
         result = probe(
             opened, chosen, names, out, asker, split=split, limit=limit, data=data, seed=seed, stratum=stratum

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from situs.cli._ask_options import AskOptions, ask_options
+from situs.cli._ask_options import ask_options, asking_from
 from situs.cli._output import json_option, out_option, print_json, print_table, progress_bar, warn
 from situs.cli._progress import run_progress
 
 if TYPE_CHECKING:
-    from situs.bench import Bench
-    from situs.clients import Spec
-    from situs.profiles import Profile
     from situs.run import RunResult
 
 
@@ -53,66 +50,28 @@ def command(
     early (the server is down, or the budget is used up); 130: interrupted.
     """
     from situs.bench import open_bench
-    from situs.clients import CLIENTS, parse_spec
-    from situs.errors import SitusError, did_you_mean
-    from situs.profiles import load_profile
-    from situs.run import BASELINES, run_baseline
+    from situs.profiles import Presenter, SliceStore, load_profile
+    from situs.run import respondent_of
 
-    spec, chosen, opened = parse_spec(model), load_profile(profile), open_bench(bench)
-    if spec.kind not in {*BASELINES, *CLIENTS}:
-        known = did_you_mean(spec.kind, [*BASELINES, *CLIENTS])
-        raise SitusError(f"unknown model {spec.kind!r}", where="--model", fix=known)
-    if spec.kind in BASELINES:
-        with progress_bar(model) as progress:
-            result = run_baseline(opened, spec, chosen, out, split=split, limit=limit, progress=progress)
-    else:
-        result = _ask(spec, opened, chosen, out, split, limit, data, skip_hidden, AskOptions(**options))
+    respondent = respondent_of(
+        model,
+        asking_from(options),
+        where="--model",
+        run_progress=run_progress,
+        item_progress=progress_bar,
+        say=warn,
+    )
+    chosen, opened = load_profile(profile), open_bench(bench)
+    presenter = Presenter(opened, chosen, store=SliceStore(), data=data)
+    try:
+        result = respondent(opened, presenter, chosen, out, split=split, limit=limit, skip_hidden=skip_hidden)
+    finally:
+        respondent.close()
     if as_json:
         print_json(result)
     else:
         _print(out, result)
     _end(result)
-
-
-def _ask(
-    spec: Spec,
-    bench: Bench,
-    profile: Profile,
-    out: Path,
-    split: str | None,
-    limit: int | None,
-    data: Path | None,
-    skip_hidden: bool,
-    options: AskOptions,
-) -> RunResult:
-    from situs.profiles import Presenter, SliceStore
-    from situs.run import run_client
-
-    client = options.client(spec)
-    price = options.price(spec, client)
-    cache = options.cache(warn)
-    try:
-        with run_progress(spec.name) as progress:
-            return run_client(
-                bench,
-                client,
-                spec,
-                Presenter(bench, profile, store=SliceStore(), data=data),
-                profile,
-                out,
-                split=split,
-                limit=limit,
-                limits=options.limits(client),
-                cache=cache,
-                price=price,
-                allow_remote=options.allow_remote,
-                skip_hidden=skip_hidden,
-                progress=progress,
-                say=warn,
-            )
-    finally:
-        if cache is not None:
-            cache.close()
 
 
 def _print(out: Path, result: RunResult) -> None:

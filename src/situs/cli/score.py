@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from situs.cli._ask_judges import ask_judges, print_asked
-from situs.cli._ask_options import AskOptions, ask_options
+from situs.cli._ask_options import ask_options, asking_from
 from situs.cli._judged import print_judged
 from situs.cli._looked_into import look_into, named_paper, print_extras, tables_of
 from situs.cli._numbers import STRATUM_HELP, entry_of, interval_text, value_text
@@ -113,15 +113,8 @@ def command(
     from situs._files import write_atomic
     from situs.errors import SitusError
     from situs.profiles import load_profile
-    from situs.score import (
-        Verdicts,
-        check_tables_folder,
-        choose_metrics,
-        parse_verdicts_option,
-        score_run,
-        score_tables,
-        write_tables,
-    )
+    from situs.score import Verdicts, choose_metrics, parse_verdicts_option, score_run, score_tables
+    from situs.tables import check_tables_folder, write_tables
 
     check_tables_folder(tables)
     files = tuple(parse_verdicts_option(text) for text in verdicts)
@@ -130,7 +123,7 @@ def command(
     shown = None if profile is None else load_profile(profile)
     paper = named_paper(bench, published)
     chosen = choose_metrics(metrics)
-    asked = ask_judges(bench, answers, judges, [name for name, _ in files], protocol, AskOptions(**options))
+    asked = ask_judges(bench, answers, judges, [name for name, _ in files], protocol, asking_from(options))
     given = Verdicts((*files, *asked.files), protocol, human, models=dict(asked.models))
     scores = score_run(
         bench,

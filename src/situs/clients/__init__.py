@@ -1,9 +1,12 @@
 """Models behind a wire or in memory: messages, transport, cache and cost."""
 
 from situs.clients._ask import Record, ask
+from situs.clients._asking import Asking
 from situs.clients._budget import Spent
 from situs.clients._care import check_may_ask
 from situs.clients._limits import Limits
+from situs.clients._loop import run_to_end
+from situs.clients._plugin import ObjectClient
 from situs.clients._prices import Price, price_of
 from situs.clients._protocol import Client, Image, Message, Part, Reply, Request, Settings, ToolCall, VolumeInput
 from situs.clients._purge import CachePart, cache_parts, purge_caches
@@ -19,11 +22,13 @@ __all__ = [
     "CLIENTS",
     "GENERATION",
     "Asked",
+    "Asking",
     "CachePart",
     "Client",
     "Image",
     "Limits",
     "Message",
+    "ObjectClient",
     "Part",
     "Price",
     "Record",
@@ -44,6 +49,7 @@ __all__ = [
     "parse_spec",
     "price_of",
     "purge_caches",
+    "run_to_end",
     "settings_for",
     "settings_of",
 ]

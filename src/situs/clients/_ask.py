@@ -17,6 +17,7 @@ from situs.clients._budget import Budget, Spent
 from situs.clients._care import check_may_ask
 from situs.clients._feed import Feed
 from situs.clients._limits import Limits
+from situs.clients._loop import run_to_end
 from situs.clients._pace import Pace, backoff
 from situs.clients._prices import Price
 from situs.clients._protocol import Client, Reply, Request
@@ -57,15 +58,16 @@ def ask(
     """
     check_may_ask(client, restricted=restricted, allow_remote=allow_remote, limits=limits, price=price)
 
+    asking = _Asking(client, requests, record, limits, cache, Budget(limits, price, spent), progress, say)
+
     async def session() -> Asked:
-        asking = _Asking(client, requests, record, limits, cache, Budget(limits, price, spent), progress, say)
         try:
             return await asking.run()
         finally:
             await client.close()
 
     try:
-        return asyncio.run(session())
+        return run_to_end(session, asking.interrupt_from_outside)
     finally:
         if cache is not None:
             cache.flush()
@@ -101,6 +103,8 @@ class _Asking:
         self._shown = 0.0
         self._stopped = ""
         self._interrupted = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._workers: list[asyncio.Task[None]] = []
         self._broken: Exception | None = None
         self._notices: list[str] = []
         self._sight: asyncio.Task[None] | None = None
@@ -139,33 +143,38 @@ class _Asking:
     @contextmanager
     def _interruptions(self, workers: list[asyncio.Task[None]]) -> Iterator[None]:
         """The first Ctrl-C lets calls in flight end, the second does not."""
+        loop = self._loop = asyncio.get_running_loop()
+        self._workers = workers
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        loop = asyncio.get_running_loop()
-
-        def cancel() -> None:
-            for worker in workers:
-                worker.cancel()
-
-        def interrupt() -> None:
-            if self._interrupted:
-                cancel()
-                return
-            self._interrupted = True
-            self._stop_asking("interrupted")
-            self._say("stopping: waiting for the calls in flight; press Ctrl-C again to leave them")
-            loop.call_later(self._limits.grace, cancel)
-
         signals = (signal.SIGINT, signal.SIGTERM)
         with suppress(NotImplementedError):
             for number in signals:
-                loop.add_signal_handler(number, interrupt)
+                loop.add_signal_handler(number, self._interrupt)
         try:
             yield
         finally:
             for number in signals:
                 loop.remove_signal_handler(number)
+
+    def interrupt_from_outside(self) -> None:
+        """What Ctrl-C does, from another thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._interrupt)
+
+    def _interrupt(self) -> None:
+        if self._interrupted:
+            self._cancel()
+            return
+        self._interrupted = True
+        self._stop_asking("interrupted")
+        self._say("stopping: waiting for the calls in flight; press Ctrl-C again to leave them")
+        asyncio.get_running_loop().call_later(self._limits.grace, self._cancel)
+
+    def _cancel(self) -> None:
+        for worker in self._workers:
+            worker.cancel()
 
     def _stop_asking(self, reason: str) -> None:
         self._stopped = self._stopped or reason

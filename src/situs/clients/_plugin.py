@@ -17,14 +17,14 @@ from situs.clients._settings import GENERATION, settings_of
 from situs.clients._spec import Spec
 from situs.errors import SitusError, did_you_mean
 
-__all__ = ["ENTRY_POINTS", "PluginClient"]
+__all__ = ["ENTRY_POINTS", "ObjectClient", "PluginClient"]
 
 ENTRY_POINTS = "situs.clients"
 """The group under which an installed package offers clients by a short name."""
 
 
-class PluginClient:
-    """Wraps the user's object. What it raises becomes a failed call that bears its message.
+class ObjectClient:
+    """Wraps an object with `answer(request)`. What it raises becomes a failed call that bears its message.
 
     The object may declare `remote` (False: it sends nothing off this machine; undeclared counts as remote),
     `concurrency` (calls at once; one for a plain `answer`, as many as the run allows for an async one) and `version`
@@ -33,18 +33,21 @@ class PluginClient:
 
     takes_volume = True
 
-    def __init__(self, spec: Spec) -> None:
-        found = _find(spec)
-        own = {key: value for key, value in spec.settings.items() if key not in GENERATION}
-        self.settings: Settings = settings_of(spec, own=tuple(own))
-        self._object = _made(found, own, spec)
-        self.name = str(spec)
+    def __init__(self, model: Any, spec: Spec | None = None, settings: Settings | None = None) -> None:
+        if not callable(getattr(model, "answer", None)):
+            where = str(spec) if spec is not None else type(model).__name__
+            raise SitusError("has no answer(request)", where=where, fix="see docs/plugins.md")
+        self.spec = spec or Spec("object", f"{type(model).__module__}.{type(model).__qualname__}")
+        self.settings: Settings = settings or Settings()
+        self._object = model
+        self.name = str(self.spec)
         self.remote = bool(getattr(self._object, "remote", True))
         self.versions: dict[str, str] = {}
         version = getattr(self._object, "version", None)
         if version is not None:
-            self.versions = {spec.name: str(version)}
-            self.cache_key = f"plugin:{spec.name}@{version}?{sorted(own.items())}"
+            self.versions = {self.spec.name: str(version)}
+            own = {key: value for key, value in self.spec.settings.items() if key not in GENERATION}
+            self.cache_key = f"{self.spec.kind}:{self.spec.name}@{version}?{sorted(own.items())}"
         at_once = getattr(self._object, "concurrency", None)
         if at_once is not None and (not isinstance(at_once, int) or at_once < 1):
             raise SitusError(f"concurrency is {at_once!r}, not a whole number from 1", where=self.name)
@@ -82,6 +85,15 @@ class PluginClient:
             ended = close()
             if inspect.isawaitable(ended):
                 await ended
+
+
+class PluginClient(ObjectClient):
+    """The object that `plugin:module:object` names."""
+
+    def __init__(self, spec: Spec) -> None:
+        found = _find(spec)
+        own = {key: value for key, value in spec.settings.items() if key not in GENERATION}
+        super().__init__(_made(found, own, spec), spec, settings_of(spec, own=tuple(own)))
 
 
 def _find(spec: Spec) -> Any:
@@ -126,6 +138,4 @@ def _made(found: Any, settings: dict[str, str], spec: Spec) -> Any:
     elif settings:
         fix = "name a class or a function that makes it"
         raise SitusError(f"is made already and takes no {min(settings)!r}", where=str(spec), fix=fix)
-    if not callable(getattr(found, "answer", None)):
-        raise SitusError("has no answer(request)", where=str(spec), fix="see docs/plugins.md")
     return found

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import Doubt, Suspicion, Term, family_term, lesion_family, organs_in_parts, term, wholes
+from situs.anatomy import Suspicion, Term, family_term, lesion_family, organs_in_parts, term, wholes
 from situs.anatomy.plausible import judge
 from situs.errors import SitusError, did_you_mean
 from situs.facts._cut import Cut, Surroundings, cut_of
+from situs.facts._doubts import Doubted
 from situs.facts._instances import join_parts, split_lesions, together, without_islands
 from situs.facts._midlines import find_midline
 from situs.facts._pairs import split_pairs
@@ -26,10 +27,8 @@ from situs.volumes import LabelMap, padding_of
 if TYPE_CHECKING:
     from situs.facts._mark_sites import Mark, Sites
 
-__all__ = ["ALL", "WHOLE", "Kind", "Ledger", "kind"]
+__all__ = ["WHOLE", "Kind", "Ledger", "kind"]
 
-ALL = "all"
-"""Vouches for everything about a study."""
 
 WHOLE = "+lesions"
 """Ends the name of an organ that is measured together with the lesions its mask leaves out."""
@@ -48,7 +47,7 @@ def kind(name: str, version: int = 1) -> Callable[[Kind], Kind]:
     return register
 
 
-class Ledger:
+class Ledger(Doubted):
     """Facts of one series, computed from its label map under one recipe."""
 
     def __init__(
@@ -130,23 +129,10 @@ class Ledger:
 
         return find_spine(self)
 
-    @functools.cached_property
-    def suspicions(self) -> list[Suspicion]:
-        """What looks wrong about the study's anatomy, trusted or not."""
+    def _find_suspicions(self) -> list[Suspicion]:
         from situs.facts._scene import scene_of
 
         return judge(scene_of(self, self._ct))
-
-    @functools.cached_property
-    def doubts(self) -> list[Suspicion]:
-        """What cannot be relied on: suspicions that bear on questions and that nobody vouches for."""
-        return [found for found in self.suspicions if found.doubt is not None and not self.trusts(found)]
-
-    def trusts(self, found: Suspicion) -> bool:
-        """Whether the user vouches for what a suspicion doubts."""
-        whole_doubt = found.doubt is not None and found.doubt.value in self.trusted
-        structures = found.doubt is Doubt.STRUCTURE and self.trusted.issuperset(found.structures)
-        return ALL in self.trusted or whole_doubt or structures
 
     @functools.cached_property
     def same_marks(self) -> list[list[Mark]]:

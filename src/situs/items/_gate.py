@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from situs.anatomy import Doubt, Naming
-from situs.facts import WHOLE, Fact, Ledger, Measured
+from situs.facts import WHOLE, Cell, Fact, Ledger, Measured
 from situs.items._posed import NotAsked, Posed, Question, Task
 from situs.items._record import Boxes
 
-__all__ = ["IN_DOUBT", "pose"]
+if TYPE_CHECKING:
+    from situs.anatomy.banks import BankQuestion
+    from situs.facts.grades import GradeLedger
+
+__all__ = ["IN_DOUBT", "grades_in_doubt", "pose"]
 
 IN_DOUBT = {
     Doubt.LEFT_RIGHT: NotAsked("left and right are in doubt in this study"),
@@ -33,6 +39,7 @@ _NEEDS = {
     "scale": Doubt.SCALE,
     "anchor": Doubt.LEVELS,
 }
+_FRAME = frozenset({"femur", "tibia", "patella"})
 _NOTHING: frozenset[Doubt] = frozenset()
 _SIZE = frozenset({Doubt.SCALE})
 _KINDS: dict[str, frozenset[Doubt]] = {
@@ -68,6 +75,26 @@ def _withheld(ledger: Ledger, posed: Posed) -> NotAsked | None:
             return IN_DOUBT[Doubt.STRUCTURE]
         if found.doubt is not None and found.doubt in hangs_on:
             return IN_DOUBT[found.doubt]
+    return None
+
+
+def grades_in_doubt(ledger: GradeLedger, facts: Sequence[Fact], question: BankQuestion) -> NotAsked | None:
+    """Why a graded question is not asked, if what proves it was measured from masks that are in doubt.
+
+    A reader's grade stands in a table, and a box may come from a file: neither hangs on the masks.
+    """
+    if not ledger.doubts or all(isinstance(fact.derivation, Cell) for fact in facts):
+        return None
+    bone = ledger.bank.regions[question.region].structure
+    used = {question.region, bone, *(name for name in ledger.bank.regions if name.endswith(f"_{bone}"))}
+    for found in ledger.doubts:
+        if found.doubt is not None and found.doubt is not Doubt.STRUCTURE:
+            return IN_DOUBT[found.doubt]
+        # Bones give a joint its directions, so that a wrong one spoils every region.
+        if used.intersection(found.structures) or _FRAME.intersection(found.structures):
+            return IN_DOUBT[Doubt.STRUCTURE]
+        if any(name.endswith("_cartilage") for name in found.structures) and question.family == "cartilage":
+            return IN_DOUBT[Doubt.STRUCTURE]
     return None
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from situs.anatomy.banks import BankQuestion, Scale, SubScore
 from situs.facts import Fact
 from situs.facts.grades import GEOMETRY, READER, REGION_BOX, GradeLedger
+from situs.items._gate import grades_in_doubt
 from situs.items._posed import NotAsked, Question
 from situs.items._record import Answer, Boxes, Compound, Grades, Item, Measurement, Step, item_id
 
@@ -65,6 +66,9 @@ def pose_grades(ledger: GradeLedger, asked: Question, patient_id: str, split: st
     if place is not None:
         answer = Compound({"box": Boxes((place.box,)), "grades": grades})
     measured = _measured(ledger, question, facts) if kind == GEOMETRY else {}
+    in_doubt = grades_in_doubt(ledger, [*box_fact, *facts.values(), *measured.values()], question)
+    if in_doubt is not None:
+        return in_doubt
     shown = min((subs[key].shown_by.get(ledger.series, "unknown") for key in facts), key=_SHOWN.index)
     used = [*box_fact, *facts.values(), *measured.values()]
     return Item(

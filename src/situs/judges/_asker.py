@@ -7,7 +7,19 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from situs.clients import CLIENTS, Client, Limits, Price, ResponseCache, Settings, Spec, Tally, parse_spec, settings_for
+from situs.clients import (
+    CLIENTS,
+    Asking,
+    Client,
+    Limits,
+    Price,
+    ResponseCache,
+    Settings,
+    Spec,
+    Tally,
+    parse_spec,
+    settings_for,
+)
 from situs.errors import SitusError, did_you_mean
 
 __all__ = ["Asker", "asker_of", "role_spec"]
@@ -66,29 +78,30 @@ def _roomy(settings: Settings, spec: Spec) -> Settings:
 def asker_of(
     text: str,
     option: str,
-    *,
-    make: Callable[[Spec], Client],
-    limits: Callable[[Client], Limits],
-    price: Callable[[Spec, Client], Price | None],
+    asking: Asking,
     cache: ResponseCache | None,
-    allow_remote: bool,
+    *,
     taken: Iterable[str] = (),
+    progress: Callable[[Tally, int, int], None] = lambda tally, before, total: None,
+    say: Callable[[str], None] = lambda text: None,
 ) -> Asker:
     """The asker a spec names; `taken` are names that others have."""
     spec, name, batch = role_spec(text, option)
     if name in set(taken):
         raise SitusError(f"{name!r} is given twice", where=option, fix="give each a name of its own: ?name=second")
-    first = make(spec)
+    first = asking.client(spec)
     waiting = [first]
     return Asker(
         name,
-        lambda: waiting.pop() if waiting else make(spec),
+        lambda: waiting.pop() if waiting else asking.client(spec),
         spec,
         _roomy(settings_for(first, spec), spec),
         first.remote,
         batch,
-        limits(first),
+        asking.limits(first),
         cache,
-        price(spec, first),
-        allow_remote,
+        asking.price(spec, first),
+        asking.allow_remote,
+        progress,
+        say,
     )

@@ -5,6 +5,7 @@ order in which a file stores its axes cannot change a result. Labels are turned 
 value; all else comes from the runs. Kernels are compiled on first use and kept on disk.
 """
 
+from situs._verbs import make_callable
 from situs.measure._components import LabelComponents, label_components
 from situs.measure._diameters import AxialDiameter, Length, axial_diameter, length_3d
 from situs.measure._directions import Histogram, Precedence, histograms, precedence, tilted_axes
@@ -62,3 +63,5 @@ __all__ = [
     "turned",
     "vertebral_body",
 ]
+
+make_callable(__name__)

@@ -1,5 +1,6 @@
 """Planned changes of the input whose effect on the right answer is derived beforehand."""
 
+from situs._verbs import make_callable
 from situs.probe._answers import Answered, read_answers
 from situs.probe._catalogue import GROUPS, PROBES, Probe, choose_probes
 from situs.probe._causes import Cause, Suspicion
@@ -85,3 +86,5 @@ __all__ = [
     "stored_otherwise",
     "volumes_of",
 ]
+
+make_callable(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from situs.probe._faithfulness import ANSWERS, STEPS, Faithfulness
 from situs.probe._signatures import Budget
-from situs.score import Table
+from situs.tables import Table
 
 __all__ = ["budget_table", "faithfulness_tables"]
 

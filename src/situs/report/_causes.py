@@ -10,7 +10,7 @@ from situs.probe import Budget, budget_of
 from situs.profiles import Profile
 from situs.report._table import table_of
 from situs.run import AnswerRow
-from situs.score import Table
+from situs.tables import Table
 
 __all__ = ["budget_table", "causes_of", "find_causes"]
 

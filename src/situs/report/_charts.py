@@ -22,7 +22,8 @@ from situs.report._panels import (
 from situs.report._scored import ScoredRun
 from situs.report._svg import agreement_svg, bucket_svg, heat_svg, radar_svg, side_svg
 from situs.report._table import table_of
-from situs.score import Table, facets_of
+from situs.score import facets_of
+from situs.tables import Table
 
 __all__ = ["Chart", "charts_of"]
 

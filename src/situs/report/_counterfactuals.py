@@ -17,7 +17,7 @@ from situs.profiles import Presenter, Profile
 from situs.report._answer_words import answer_words
 from situs.report._scored import ScoredRun, mark_of
 from situs.run import open_run
-from situs.score import Cell, Table
+from situs.tables import Cell, Table
 
 __all__ = ["ChangedTwin", "Counterfactuals", "counterfactuals_of", "diagnosis_table"]
 

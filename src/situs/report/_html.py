@@ -9,7 +9,7 @@ from situs.report._charts import Chart
 from situs.report._payload import Payload
 from situs.report._table import csv_link
 from situs.report._tables import Board, Grid
-from situs.score import Table
+from situs.tables import Table
 
 __all__ = ["Page", "render_page"]
 

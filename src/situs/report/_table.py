@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from situs.score import Table, csv_text
+from situs.tables import Table, csv_text
 
 __all__ = ["csv_link", "table_of"]
 

@@ -10,7 +10,8 @@ from situs.report._scored import ScoredRun, entry_of
 from situs.report._standing import Gain, Standings, shortcut_gain
 from situs.report._table import table_of
 from situs.run import BLIND
-from situs.score import ALL_STRATA, HEADLINE, BaselineScores, Entry, Headline, Scores, Table, closed_or_all
+from situs.score import ALL_STRATA, HEADLINE, BaselineScores, Entry, Headline, Scores, closed_or_all
+from situs.tables import Table
 
 __all__ = ["Board", "BoardRow", "Cell", "Grid", "GridRow", "board_of", "grid_of"]
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from situs.report._scored import ScoredRun, entry_of
 from situs.report._table import table_of
-from situs.score import Entry, Table
+from situs.score import Entry
+from situs.tables import Table
 
 __all__ = ["wording_of"]
 

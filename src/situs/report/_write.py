@@ -28,7 +28,8 @@ from situs.report._standing import standings_of
 from situs.report._strips import StripStore
 from situs.report._tables import board_of, grid_of
 from situs.report._wording import wording_of
-from situs.score import HEADLINE, check_tables_folder, csv_text, key_errors, published_beside, write_tables
+from situs.score import HEADLINE, key_errors, published_beside
+from situs.tables import check_tables_folder, csv_text, write_tables
 
 __all__ = ["ReportResult", "write_report"]
 

@@ -1,5 +1,6 @@
 """Putting a bench's questions to a model or baseline: the runner, its journal, and the baselines."""
 
+from situs._verbs import make_callable
 from situs.clients import Spec, parse_spec
 from situs.run._append import AppendFile
 from situs.run._baselines import BASELINES, BLIND, LEARNERS, Baseline, Prior, is_baseline, make_baseline
@@ -11,6 +12,7 @@ from situs.run._plan import items_of, selected_items
 from situs.run._released_rows import Row, first_text, released_rows
 from situs.run._replay import ANSWER_FIELDS, REFERENCE_FIELDS, VOLUME_FIELDS, Joined, volume_stem
 from situs.run._requests import Presents, Shown, requests_for
+from situs.run._respondent import Respondent, respondent_of
 from situs.run._result import RunResult
 from situs.run._runner import run_baseline, run_client
 from situs.run._set_aside import set_aside
@@ -34,6 +36,7 @@ __all__ = [
     "Journal",
     "Presents",
     "Prior",
+    "Respondent",
     "Row",
     "RunInfo",
     "RunResult",
@@ -53,6 +56,7 @@ __all__ = [
     "read_journal",
     "released_rows",
     "requests_for",
+    "respondent_of",
     "run_baseline",
     "run_client",
     "selected_items",
@@ -62,3 +66,5 @@ __all__ = [
     "volume_hull",
     "volume_stem",
 ]
+
+make_callable(__name__)

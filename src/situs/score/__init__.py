@@ -1,5 +1,6 @@
 """Parsers, metrics and statistics over answers: pure functions, each with an id and version."""
 
+from situs._verbs import make_callable
 from situs.score._agreement import agreement, cohen_kappa, gwet_ac1, krippendorff_alpha, percent_agreement
 from situs.score._audit import (
     AuditPlan,
@@ -78,7 +79,6 @@ from situs.score._shortcut_gain import ShortcutGain, gain_over_best
 from situs.score._sources import OverSources, over_sources, source_of
 from situs.score._statistics import Estimate, cluster_bootstrap_of, cluster_mean, cluster_of, paired_difference
 from situs.score._statistics_exact import binomial_interval_999, chance_adjusted, clopper_pearson
-from situs.score._tables import Cell, Table, check_tables_folder, csv_text, latex_text, markdown_text, write_tables
 from situs.score._text_metrics import TEXT_METRICS
 from situs.score._verdicts import judged_text, parse_verdicts_option
 from situs.score.read import (
@@ -124,7 +124,6 @@ __all__ = [
     "BaselineScores",
     "Breakdowns",
     "Calibration",
-    "Cell",
     "Comparison",
     "Contestant",
     "Entry",
@@ -155,7 +154,6 @@ __all__ = [
     "SgmriTable",
     "ShortcutGain",
     "SightGain",
-    "Table",
     "Unparsed",
     "Verdicts",
     "agreement",
@@ -172,7 +170,6 @@ __all__ = [
     "breakdowns",
     "centre_f1",
     "chance_adjusted",
-    "check_tables_folder",
     "choose_metrics",
     "clopper_pearson",
     "closed_or_all",
@@ -182,7 +179,6 @@ __all__ = [
     "cohen_kappa",
     "compare",
     "compare_runs",
-    "csv_text",
     "draw_items",
     "ends_within_one",
     "entries",
@@ -204,10 +200,8 @@ __all__ = [
     "key_errors",
     "known_language",
     "krippendorff_alpha",
-    "latex_text",
     "loose_values",
     "macro_f1",
-    "markdown_text",
     "mean_iou",
     "median_abs_log_ratio",
     "mra_vsi_code",
@@ -254,5 +248,6 @@ __all__ = [
     "spearman_within_structure",
     "tube_iou",
     "within_interval",
-    "write_tables",
 ]
+
+make_callable(__name__)

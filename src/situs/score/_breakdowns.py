@@ -20,7 +20,7 @@ from situs.score._metrics_numbers import MEDIAN_ABS_LOG_RATIO
 from situs.score._outcomes import NOT_COUNTED, Scored
 from situs.score._sources import OverSources, over_sources, source_of
 from situs.score._statistics import cluster_mean
-from situs.score._tables import Cell, Table
+from situs.tables import Cell, Table
 
 __all__ = [
     "SAID_SIDES",

@@ -12,7 +12,7 @@ import msgspec
 from situs.errors import SitusError, did_you_mean
 from situs.score._metrics_number import MRA_VSI_CODE
 from situs.score._scores import Scores
-from situs.score._tables import Cell, Table
+from situs.tables import Cell, Table
 
 __all__ = ["PUBLISHED", "PublishedTable", "published_beside", "published_tables"]
 

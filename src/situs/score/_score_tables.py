@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from situs.score._entries import Entry, closed_or_all
 from situs.score._headline import Headline
 from situs.score._scores import Scores
-from situs.score._tables import Cell, Table
+from situs.tables import Cell, Table
 
 __all__ = ["score_tables"]
 

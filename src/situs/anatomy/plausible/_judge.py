@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from situs.anatomy._terms import Naming
 from situs.anatomy.plausible._masks import overlaps, scattered, tissues
+from situs.anatomy.plausible._names import misnamed
 from situs.anatomy.plausible._numbering import numbering
 from situs.anatomy.plausible._orientation import AXIS_OF, Vote, count_votes, misplaced, orientation, votes_of
 from situs.anatomy.plausible._scene import Doubt, Scene, Suspect, Suspicion
 from situs.anatomy.plausible._sides import FIXED, expected_side, suspects
-from situs.anatomy.plausible._sizes import scale, sizes
+from situs.anatomy.plausible._sizes import patient_size, scale, sizes
 from situs.space import Axis, Side
 
 __all__ = ["judge"]
@@ -43,7 +44,9 @@ def judge(scene: Scene) -> list[Suspicion]:
     if Doubt.LEFT_RIGHT in doubtful:
         whole = [found for found in whole if found.doubt is not None]
     settled = [axis for doubt, axis in AXIS_OF.items() if doubt not in doubtful]
-    found = [*whole, *numbering(scene), *single, *misplaced(votes, settled)]
+    mirrored = any(found.code is Suspect.SITUS_INVERSUS for found in whole)
+    names = misnamed(scene, [axis.world_index for axis in settled], patient_size(scene), mirrored=mirrored)
+    found = [*whole, *numbering(scene), *single, *misplaced(votes, settled), *names]
     return _unrepeated([*found, *_spread(scene, found)])
 
 
@@ -120,9 +123,18 @@ def _across(name: str) -> Suspicion:
 
 
 def _unrepeated(found: list[Suspicion]) -> list[Suspicion]:
-    """One suspicion for the same structures and doubt: the first tells enough."""
-    kept: dict[tuple[object, ...], Suspicion] = {}
+    """One suspicion for a doubt or for the same structures: what an earlier one leaves in doubt needs no other."""
+    kept: list[Suspicion] = []
+    doubted, seen = set[str](), set[object]()
     for one in found:
-        key = (one.doubt, tuple(sorted(one.structures)) if one.doubt is Doubt.STRUCTURE else "")
-        kept.setdefault(key if one.doubt is not None else (one.code, one.structures), one)
-    return list(kept.values())
+        if one.doubt is Doubt.STRUCTURE:
+            if doubted.issuperset(one.structures):
+                continue
+            doubted.update(one.structures)
+        else:
+            key = one.doubt or (one.code, one.structures)
+            if key in seen:
+                continue
+            seen.add(key)
+        kept.append(one)
+    return kept

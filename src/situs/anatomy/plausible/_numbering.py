@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from situs.anatomy._terms import Term
+from situs.anatomy.plausible._ranges import plausible_range
 from situs.anatomy.plausible._scene import Doubt, Scene, Suspect, Suspicion
 
 __all__ = ["VERTEBRAE", "numbering", "pitch_ratio", "vertebra_number"]
@@ -25,6 +26,8 @@ _PITCH_MM = np.interp(np.arange(len(VERTEBRAE)), [0, 2, 6, 7, 18, 19, 23, 24], [
 """Typical distance to the next vertebra of an adult (Busscher et al. 2010: bodies and discs of the human spine)."""
 _STEP_RATIO = (0.58, 1.65)
 """A step between neighbours beside the study's usual one: narrower by a fracture, wider by a block of two."""
+_MOSTLY_SEEN = 0.5
+"""Part of a typical volume from which on a cut vertebra counts."""
 _OFF_LEVELS = 0.6
 _BEND = np.cos(np.radians(100.0))
 _FIX = "check the numbers of the vertebrae against ribs, sacrum and skull; a transitional vertebra needs a reader"
@@ -36,10 +39,16 @@ def vertebra_number(entry: Term) -> int | None:
     return VERTEBRAE.index(match[1]) if match and match[1] in VERTEBRAE else None
 
 
-def _row(scene: Scene) -> list[tuple[int, str]]:
-    """The whole vertebrae, from the head down by their numbers."""
+def _row(scene: Scene, *, slivers: bool = False) -> list[tuple[int, str]]:
+    """The vertebrae from the head down by their numbers: those of which most is seen, or all."""
     numbered = ((vertebra_number(scene.terms[name]), name) for name in scene.sightings)
-    return sorted((n, name) for n, name in numbered if n is not None and not scene.sightings[name].cut)
+    return sorted((n, name) for n, name in numbered if n is not None and (slivers or _is_seen(scene, name)))
+
+
+def _is_seen(scene: Scene, name: str) -> bool:
+    """Whether the centre of what is seen of a vertebra is about its own."""
+    seen, known = scene.sightings[name], plausible_range(scene.terms[name])
+    return not seen.cut or (known is not None and seen.volume_ml >= _MOSTLY_SEEN * known.typical_ml)
 
 
 def _steps(scene: Scene) -> list[tuple[tuple[int, str], tuple[int, str], float]]:
@@ -52,7 +61,9 @@ def _steps(scene: Scene) -> list[tuple[tuple[int, str], tuple[int, str], float]]
 
 
 def pitch_ratio(scene: Scene) -> float | None:
-    """How far apart the vertebrae lie beside an adult's; None with fewer than three whole ones."""
+    """How far apart the vertebrae lie beside an adult's; None with fewer than three, or if they are out of order."""
+    if _out_of_order(scene):
+        return None
     steps = [ratio for (i, _), (j, _), ratio in _steps(scene) if j - i == 1]
     return float(np.median(steps)) if len(steps) >= 2 else None
 
@@ -85,7 +96,7 @@ def numbering(scene: Scene) -> Iterator[Suspicion]:
 
 def _out_of_order(scene: Scene) -> list[str]:
     """Vertebrae whose place along the spine is not that of their number."""
-    row = _row(scene)
+    row = _row(scene, slivers=True)
     if len(row) < 3:
         return []
     centres = np.array([scene.sightings[name].centre for _, name in row])

@@ -50,6 +50,8 @@ class Suspect(StrEnum):
     """The vertebrae are out of order, or their numbers do not fit ribs, sacrum or skull."""
     IMPLAUSIBLE_SIZE = "implausible_size"
     """One structure has a size that no patient's has."""
+    MISNAMED = "misnamed"
+    """Masks bear each other's names, or the name of something else."""
     MISPLACED = "misplaced"
     """One structure lies where it does not belong."""
     OVERLAP = "overlap"

@@ -8,25 +8,39 @@ import msgspec
 import numpy as np
 
 from situs.anatomy.plausible._numbering import pitch_ratio
+from situs.anatomy.plausible._places import axis_scales
 from situs.anatomy.plausible._ranges import Range, plausible_range, size_rules
 from situs.anatomy.plausible._scene import Doubt, Geometry, Scene, Sighting, Suspect, Suspicion
 
-__all__ = ["scale", "sizes"]
+__all__ = ["patient_size", "scale", "sizes"]
 
 _CONSTANT_KINDS = ("organ", "bone", "vertebra", "muscle", "region")
 _VARYING = ("stomach", "gallbladder", "urinary_bladder", "lung", "body")
 """Structures that fill and empty, or whose whole is rarely seen: their size says little of the patient's."""
-_LARGEST = 1.4
+_LARGEST = 1.2
 _SMALLEST = 0.2
 """Length of the patient beside a typical adult's, over all organs: no giant is larger, no newborn smaller."""
+_CLOSEST = 0.15
+"""The same for the steps between structures, where the scan cuts all of them."""
 _CHILD = 0.75
 _CONFIRMED = (0.85, 1.2)
-_PITCH = (0.22, 1.55)
+_PITCH = (0.22, 1.35)
 _PITCH_BESIDE_ORGANS = (0.66, 1.5)
 """Vertebrae of a newborn are small beside its organs (0.69 by ICRP 89), never as much as by halved slices."""
 _ADULT_PROPORTIONS = 1.0
 _KIDNEY_SHAPE = (1.0, 3.2)
-"""Length from top to bottom over the mean width; about 1.9 (Emamian et al. 1993: 11 × 5.8 cm)."""
+"""Length from top to bottom over the mean width that single kidneys may have; usually about 1.8."""
+_USUAL_KIDNEY_SHAPE = 1.8
+_SPREAD_OF_KIDNEY_SHAPE = 0.13
+_USUAL_PITCH_BESIDE_ORGANS = 1.05
+_SPREAD_OF_PITCH = 0.12
+_SPREAD_OF_STEPS = 0.13
+_SPREAD_OF_WIDTH = 0.16
+"""How much patients differ in these ratios (natural logarithm); by judgement, see `sources.md`."""
+_STRETCHED = 2.7
+"""Spreads of the clues together from which on one axis has another spacing: about 1 sound patient in 150."""
+_STRETCHED_BY_ONE = 3.3
+"""The same where a single clue tells."""
 _FIX = "check the voxel size in the header (cm for mm, slice thickness for spacing), or the file it came from"
 
 
@@ -62,9 +76,19 @@ def _body_scale(scene: Scene) -> tuple[float | None, int]:
     return (float(np.median(ratios)) if ratios else None), len(ratios)
 
 
+def patient_size(scene: Scene) -> float:
+    """Length of the patient beside an adult's, for places to be compared; 1 where too little is whole."""
+    steps = [ratio for ratio in axis_scales(scene) if ratio is not None]
+    if steps:
+        return max(float(np.median(steps)), 1e-6)
+    size, count = _body_scale(scene)
+    return size if size is not None and count >= 3 else 1.0
+
+
 def scale(scene: Scene) -> Suspicion | None:
     """Why millimetres cannot be relied on, if so."""
-    text = _too_large_or_small(scene) or _proportions(scene) or _kidney_shape(scene) or _unconfirmed(scene)
+    text = _too_large_or_small(scene) or _proportions(scene) or _kidney_shape(scene)
+    text = text or _stretched(scene) or _unconfirmed(scene)
     return Suspicion(Suspect.WRONG_SCALE, (), text, _FIX, Doubt.SCALE) if text else None
 
 
@@ -79,6 +103,9 @@ def _too_large_or_small(scene: Scene) -> str:
         return _example(large or whole, "large", size)
     if 2 * len(small) > len(whole) or (size is not None and count >= 3 and size < _SMALLEST):
         return _example(small or whole, "small", size)
+    steps = [ratio for ratio in axis_scales(scene, cut=True) if ratio is not None]
+    if len(steps) > 1 and max(steps) < _CLOSEST:
+        return f"its structures lie {max(steps):.2g} times as far apart as an adult's"
     if pitch is not None and not _PITCH[0] <= pitch <= _PITCH[1]:
         return f"its vertebrae lie {pitch:.2g} times as far apart as an adult's"
     return ""
@@ -105,17 +132,40 @@ def _proportions(scene: Scene) -> str:
     return ""
 
 
+def _kidney_shapes(scene: Scene) -> list[float]:
+    """Length from top to bottom over the mean width of every whole kidney."""
+    names = [scene.named(f"kidney_{side}") for side in ("left", "right")]
+    seen = [scene.sightings[name].extent_mm for name in names if name and not scene.sightings[name].cut]
+    return [2.0 * high / (across + deep) for across, deep, high in seen]
+
+
 def _kidney_shape(scene: Scene) -> str:
     """Kidneys are longer than wide; where none is, or all are too slender, the slices have another spacing."""
-    shapes = []
-    for side in ("left", "right"):
-        name = scene.named(f"kidney_{side}")
-        if name is not None and not scene.sightings[name].cut:
-            across, deep, high = scene.sightings[name].extent_mm
-            shapes.append(2.0 * high / (across + deep))
+    shapes = _kidney_shapes(scene)
     if not shapes or any(_KIDNEY_SHAPE[0] <= shape <= _KIDNEY_SHAPE[1] for shape in shapes):
         return ""
     return f"its kidneys are {shapes[0]:.2g} times as long as wide: is one spacing wrong?"
+
+
+def _stretched(scene: Scene) -> str:
+    """Height beside width and depth, and width beside depth, from all that tells; each clue is weak alone."""
+    size, count = _body_scale(scene)
+    pitch = pitch_ratio(scene)
+    wide, deep, high = axis_scales(scene)
+    shapes = _kidney_shapes(scene)
+    clues = []
+    if shapes:
+        clues.append(np.log(np.median(shapes) / _USUAL_KIDNEY_SHAPE) / _SPREAD_OF_KIDNEY_SHAPE)
+    if size is not None and pitch is not None and count >= 3:
+        clues.append(np.log(pitch / size / _USUAL_PITCH_BESIDE_ORGANS) / _SPREAD_OF_PITCH)
+    if wide and deep and high:
+        clues.append(np.log(high / np.sqrt(wide * deep)) / _SPREAD_OF_STEPS)
+    spreads = float(np.sum(clues) / np.sqrt(len(clues))) if clues else 0.0
+    if abs(spreads) > (_STRETCHED if len(clues) > 1 else _STRETCHED_BY_ONE):
+        return f"it looks {'stretched' if spreads > 0 else 'flattened'} from head to foot: is one spacing wrong?"
+    if wide and deep and abs(np.log(wide / deep)) > _STRETCHED_BY_ONE * _SPREAD_OF_WIDTH:
+        return f"it is {wide / deep:.2g} times as wide as its depth tells: is one spacing wrong?"
+    return ""
 
 
 def _body_scale_of_organs(scene: Scene) -> tuple[float | None, int]:

@@ -7,8 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
+from situs.anatomy import Suspicion
 from situs.anatomy.banks import Bank, BankQuestion, Region, Scale, SubScore
 from situs.errors import SitusError
+from situs.facts._doubts import Doubted
 from situs.facts._record import Cell, Fact, FactValue, Measured, fact_id
 from situs.facts.grades._box_file import RegionBox
 from situs.facts.grades._table import GradedStudy
@@ -22,6 +24,7 @@ from situs.facts.joint import (
     cartilage_loss,
     extrusion_mm,
     joint_frame,
+    joint_suspicions,
     lesion_count,
     lesion_share,
     patient_frame,
@@ -78,7 +81,7 @@ def _box_of(region: Region, masks: JointMasks, frame: JointFrame) -> WorldBox | 
     return part.box_mm(masks.grid) if part is not None else None
 
 
-class GradeLedger:
+class GradeLedger(Doubted):
     """Facts about one series, derived when first asked for; `KeyError` for those it cannot tell."""
 
     def __init__(
@@ -93,8 +96,11 @@ class GradeLedger:
         boxes: Mapping[str, RegionBox] | None = None,
         boxes_hash: str = "",
         boxed: Collection[str] = (),
+        trusted: Collection[str] = (),
     ) -> None:
-        """`boxed` are the regions of which the boxes file tells, in this study or in another."""
+        """`boxed` are the regions of which the boxes file tells, in this study or in another; `trusted`: what the
+        user vouches for, though it looks wrong."""
+        self.trusted = frozenset(trusted)
         self.graded = graded
         self.bank = bank
         self.study_id = study_id
@@ -129,6 +135,9 @@ class GradeLedger:
         if not is_knee:
             return patient_frame(self.graded.side)
         return joint_frame(self._masks.centres_mm(), self.graded.side)
+
+    def _find_suspicions(self) -> list[Suspicion]:
+        return [] if self._masks is None else joint_suspicions(self._masks, self.graded.side)
 
     def fact(self, kind: str, *subjects: str) -> Fact:
         """A fact by kind and subjects: (question, sub-score), or (region,) of a box."""

@@ -10,6 +10,7 @@ from situs.facts.joint._geometry import (
     lesion_share,
 )
 from situs.facts.joint._regions import JointMasks, Part, block_of, part_of, with_lesions
+from situs.facts.joint._scene import joint_suspicions
 
 __all__ = [
     "Cartilage",
@@ -21,6 +22,7 @@ __all__ = [
     "cartilage_loss",
     "extrusion_mm",
     "joint_frame",
+    "joint_suspicions",
     "lesion_count",
     "lesion_share",
     "part_of",

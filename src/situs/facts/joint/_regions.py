@@ -36,6 +36,11 @@ class JointMasks:
         self.voxel_mm3 = float(abs(np.linalg.det(grid.affine.linear)))
         self.half_voxel_mm = float(np.linalg.norm(step, axis=0).mean()) / 2.0
 
+    @property
+    def names(self) -> list[str]:
+        """Structures that have voxels, sorted."""
+        return sorted(name for name, voxels in self._voxels.items() if len(voxels))
+
     def __contains__(self, name: str) -> bool:
         return name in self._voxels
 

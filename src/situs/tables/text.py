@@ -1,4 +1,4 @@
-"""Small tables: what every number of a report is drawn from, and how they are written for a paper."""
+"""Tables as text for a paper or a spreadsheet: CSV, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -9,16 +9,12 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-import msgspec
-
 from situs._files import file_name, write_atomic
 from situs._text import markdown_safe
 from situs.errors import SitusError
+from situs.tables.table import Cell, Table
 
-__all__ = ["Cell", "Table", "check_tables_folder", "csv_text", "latex_text", "markdown_text", "write_tables"]
-
-Cell = str | int | float | None
-"""A word, a number, or nothing."""
+__all__ = ["check_tables_folder", "csv_text", "latex_text", "markdown_text", "write_tables"]
 
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -27,17 +23,6 @@ _LATEX = {
     ">": r"\textgreater{}", "→": r"$\to$",
 }  # fmt: skip
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-class Table(msgspec.Struct, frozen=True):
-    """Columns and rows, with what a reader must know in the caption."""
-
-    name: str
-    """Of the file it is written to."""
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    caption: str = ""
 
 
 def csv_text(table: Table) -> str:

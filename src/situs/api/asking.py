@@ -1,0 +1,191 @@
+"""Asking a model and telling what came of it: run, score, compare, probe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar, Unpack
+
+from situs.api.benches import opened
+from situs.api.results import PathLike, Result, bars, counted, maybe_path, path_of, paths_of, run_bars
+from situs.api.settings import AskSettings, asking_of
+from situs.errors import SitusError
+from situs.probe import ProbeResult, Stopped, choose_probes
+from situs.probe import probe as run_probes
+from situs.profiles import Presenter, Profile, SliceStore, load_profile
+from situs.run import Respondent, RunResult, respondent_of
+from situs.score import Comparison, Scores, Verdicts, choose_metrics, compare_runs, score_run, score_tables
+from situs.tables import Table
+
+__all__ = ["ask", "compare", "probe", "score"]
+
+_Made = TypeVar("_Made")
+
+
+def ask(
+    bench: PathLike,
+    model: str | object,
+    out: PathLike,
+    *,
+    profile: PathLike | Profile = "default",
+    split: str | None = None,
+    limit: int | None = None,
+    data: PathLike | None = None,
+    skip_hidden: bool = False,
+    progress: bool = False,
+    **settings: Unpack[AskSettings],
+) -> Result[RunResult]:
+    """Put the questions of a bench to a model or baseline; an unfinished run resumes.
+
+    `model` is a spec (`prior`, `openai:MODEL@URL`, …) or an object with `answer(request)` that returns text; an object
+    that sends nothing off this machine says so by `remote = False`. Failed calls are asked again by the same call.
+
+    >>> run = situs.run("bench", "prior", out="runs/prior")
+    """
+    target, shown = opened(bench), _profile(profile)
+    folder = path_of(out)
+    presenter = Presenter(target, shown, store=SliceStore(), data=maybe_path(data))
+
+    def once(respondent: Respondent) -> RunResult:
+        return respondent(target, presenter, shown, folder, split=split, limit=limit, skip_hidden=skip_hidden)
+
+    result = _with(model, settings, progress, once)
+    title = f"{folder.name}: {result.items:,} items"
+    if result.stopped:
+        title += f", stopped early ({result.stopped}); the same call resumes"
+    return Result(result, [counted("state", result.states, title)], folder)
+
+
+def score(
+    bench: PathLike,
+    answers: PathLike,
+    *,
+    metrics: str | Sequence[str] | None = None,
+    profile: PathLike | Profile | None = None,
+    verdicts: dict[str, PathLike] | None = None,
+    protocol: str | None = None,
+    human: PathLike | None = None,
+    reply_language: str | None = None,
+    stratum: str = "headline",
+    seed: int = 0,
+) -> Result[Scores]:
+    """Score a run, or a file of answers by another tool, beside what one gets without looking.
+
+    `verdicts` maps a judge's name to its file. The first table is the headline: the one number of the run.
+    """
+    chosen = metrics if metrics is None or isinstance(metrics, str) else ",".join(metrics)
+    files = tuple((name, path_of(path)) for name, path in (verdicts or {}).items())
+    scores = score_run(
+        path_of(bench),
+        path_of(answers),
+        profile=None if profile is None else _profile(profile),
+        metrics=choose_metrics(chosen),
+        seed=seed,
+        verdicts=Verdicts(files, protocol, maybe_path(human)),
+        reply_language=reply_language,
+        stratum=stratum,
+    )
+    return Result(scores, score_tables(scores))
+
+
+def compare(
+    *runs: PathLike,
+    bench: PathLike | None = None,
+    metric: str = "accuracy",
+    blind: Sequence[PathLike] = (),
+    stratum: str = "headline",
+) -> Result[Comparison]:
+    """Tell which of several runs of one bench is better, paired and by patient, and which cannot be told apart."""
+    result = compare_runs(paths_of(runs), maybe_path(bench), metric=metric, stratum=stratum, blind=paths_of(blind))
+    pairs = tuple(
+        (p.a, p.b, p.difference, *(p.ci_joint or (None, None)), p.p, p.p_holm, p.n, p.clusters) for p in result.pairs
+    )
+    columns = ("a", "b", "a − b", "low", "high", "p", "p (Holm)", "items", "patients")
+    ranks = tuple((s.rank, s.name, s.value) for s in result.standings)
+    tables = [
+        Table("pairs", f"{metric}: {result.items}", columns, pairs),
+        Table("ranks", "Ranks on the items all share", ("rank", "run", metric), ranks),
+    ]
+    return Result(result, tables)
+
+
+def probe(
+    bench: PathLike,
+    model: str | object,
+    out: PathLike,
+    *,
+    probes: str | Sequence[str] = "blind,swap",
+    profile: PathLike | Profile = "default",
+    split: str | None = None,
+    limit: int | None = None,
+    data: PathLike | None = None,
+    stratum: str = "headline",
+    seed: int = 0,
+    progress: bool = False,
+    **settings: Unpack[AskSettings],
+) -> Result[ProbeResult]:
+    """Tell whether a model looks: ask it again with the picture withheld, changed or exchanged.
+
+    Every run is an ordinary run folder under `out`. A run that stops early raises; the same call resumes.
+    """
+    names = choose_probes(probes if isinstance(probes, str) else ",".join(probes))
+    target, shown, folder = opened(bench), _profile(profile), path_of(out)
+
+    def suite(respondent: Respondent) -> ProbeResult:
+        return run_probes(
+            target,
+            shown,
+            names,
+            folder,
+            respondent,
+            split=split,
+            limit=limit,
+            data=maybe_path(data),
+            seed=seed,
+            stratum=stratum,
+        )
+
+    try:
+        result = _with(model, settings, progress, suite)
+    except Stopped as stop:
+        if stop.result.interrupted:
+            raise KeyboardInterrupt from stop
+        problem = f"stopped early: {stop.result.stopped}; {stop.result.unasked:,} items are left"
+        raise SitusError(problem, where=stop.name, fix="the same call resumes") from stop
+    return Result(result, _probe_tables(result), folder)
+
+
+def _probe_tables(result: ProbeResult) -> list[Table]:
+    rows = tuple(
+        (name, row.original, row.changed, row.same_answer, row.followed, row.n, row.patients)
+        for name, row in result.probes.items()
+    )
+    columns = ("probe", "original", "changed", "same answer", "followed", "items", "patients")
+    findings = tuple((name.replace("_", " "), f.verdict, f.words) for name, f in result.diagnosis.findings.items())
+    gain = result.sight_gain
+    low, high = gain.ci95 or (None, None)
+    return [
+        Table("probes", "Probes", columns, rows),
+        Table("diagnosis", result.diagnosis.summary, ("finding", "verdict", "in words"), findings),
+        Table("sight_gain", "Sight gain", ("gain", "low", "high", "items"), ((gain.value, low, high, gain.n),)),
+    ]
+
+
+def _with(model: str | object, settings: AskSettings, progress: bool, use: Callable[[Respondent], _Made]) -> _Made:
+    respondent = respondent_of(
+        model,
+        asking_of(settings),
+        where="model",
+        run_progress=run_bars(progress),
+        item_progress=bars(progress),
+    )
+    try:
+        return use(respondent)
+    finally:
+        respondent.close()
+
+
+def _profile(given: PathLike | Profile) -> Profile:
+    if isinstance(given, Profile):
+        return given
+    return load_profile(str(given) if isinstance(given, str | Path) else str(path_of(given)))

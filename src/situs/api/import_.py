@@ -1,0 +1,74 @@
+"""`situs.import_`: a bench of questions that another set published; their answers are given, not proved."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from situs.api.benches import Bench
+from situs.api.results import PathLike, Paths, bar, maybe_path, path_of, paths_of
+from situs.api.settings import BuildSettings, build_options
+from situs.build import import_3dreasonknee, import_ct_spatialvqa, import_items, import_sgmri
+
+__all__ = ["ct_spatialvqa", "items", "reasonknee", "sgmri_vqa"]
+
+
+def items(
+    paths: Paths,
+    out: PathLike,
+    *,
+    images: PathLike | None = None,
+    progress: bool = False,
+    **settings: Unpack[BuildSettings],
+) -> Bench:
+    """Questions from JSON Lines files: study, question, answer, and where they apply options, unit, patient, ….
+
+    A scan in the folder `images` whose name is the study's is what a model is shown.
+    """
+    options = build_options(out, settings)
+    with bar("volumes", shown=progress and images is not None) as shown:
+        built = import_items(paths_of(paths), path_of(out), options, images=maybe_path(images), progress=shown)
+    return Bench(out, built)
+
+
+def ct_spatialvqa(
+    path: PathLike,
+    out: PathLike,
+    *,
+    reports: PathLike | None = None,
+    images: PathLike | None = None,
+    categories: PathLike | None = None,
+    progress: bool = False,
+    **settings: Unpack[BuildSettings],
+) -> Bench:
+    """The released questions of CT-SpatialVQA; `categories` is a file that has them, or `rules`."""
+    with bar("volumes", shown=progress and images is not None) as shown:
+        built = import_ct_spatialvqa(
+            path_of(path),
+            path_of(out),
+            build_options(out, settings),
+            reports=maybe_path(reports),
+            images=maybe_path(images),
+            categories=None if categories is None else str(categories),
+            progress=shown,
+        )
+    return Bench(out, built)
+
+
+def sgmri_vqa(paths: Paths, out: PathLike, **settings: Unpack[BuildSettings]) -> Bench:
+    """SGMRI-VQA: its QA JSON, or result files of its inference script."""
+    return Bench(out, import_sgmri(paths_of(paths), path_of(out), build_options(out, settings)))
+
+
+def reasonknee(
+    table: PathLike,
+    answers: PathLike,
+    out: PathLike,
+    *,
+    images: PathLike | None = None,
+    fields: PathLike | None = None,
+    **settings: Unpack[BuildSettings],
+) -> Bench:
+    """3DReasonKnee: its split table and its released answers; `fields` is TOML that names the answers' fields."""
+    options = build_options(out, settings)
+    folders = {"images": maybe_path(images), "fields": maybe_path(fields)}
+    return Bench(out, import_3dreasonknee(path_of(table), path_of(answers), path_of(out), options, **folders))

@@ -1,0 +1,99 @@
+"""What functions return: the record of the command, the folder it wrote, and tables to look at."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from situs.tables import Displayed, Table
+
+__all__ = ["PathLike", "Paths", "Result", "bar", "bars", "counted", "maybe_path", "path_of", "paths_of", "run_bars"]
+
+PathLike = str | os.PathLike[str]
+"""A path as text, a `Path`, or a result that has a folder."""
+
+Paths = PathLike | Sequence[PathLike]
+"""One path or several."""
+
+Record = TypeVar("Record")
+
+
+class Result(Displayed, Generic[Record]):
+    """A result: `record` is what the command prints with --json; its fields are attributes here, too.
+
+    Shown as tables in a notebook; `to_pandas()`, `to_polars()` and `to_arrow()` give the first of them.
+    """
+
+    def __init__(self, record: Record, tables: Sequence[Table], folder: Path | None = None) -> None:
+        self.record = record
+        self.folder = folder
+        """What was written, if anything."""
+        self._tables = tuple(tables)
+
+    def tables(self) -> Sequence[Table]:
+        """What the result says, a table each."""
+        return self._tables
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.record, name)
+
+    def __fspath__(self) -> str:
+        if self.folder is None:
+            raise TypeError("this result was not written anywhere; give the folder")
+        return str(self.folder)
+
+
+def path_of(given: PathLike) -> Path:
+    """The path of a text, a `Path` or a result."""
+    return Path(os.fspath(given)).expanduser()
+
+
+def maybe_path(given: PathLike | None) -> Path | None:
+    """The same where a path may be left out."""
+    return None if given is None else path_of(given)
+
+
+def paths_of(given: Paths) -> list[Path]:
+    """The same for one or several."""
+    if isinstance(given, str | os.PathLike):
+        return [path_of(given)]
+    return [path_of(one) for one in given]
+
+
+def counted(name: str, counts: dict[str, int], title: str) -> Table:
+    """A table of counts."""
+    return Table(name, title, (name, "n"), tuple(counts.items()))
+
+
+@contextmanager
+def bar(name: str, *, shown: bool) -> Any:
+    """A progress bar in a notebook or on a terminal; called with (done, total)."""
+    if not shown:
+        yield lambda done, total: None
+        return
+    from rich.progress import Progress
+
+    with Progress(transient=True) as progress:
+        task = progress.add_task(name, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def bars(shown: bool) -> Callable[[str], AbstractContextManager[Callable[[int, int], None]]]:
+    """`bar` for runs of a baseline."""
+    return lambda name: bar(name, shown=shown)
+
+
+def run_bars(shown: bool) -> Callable[[str], AbstractContextManager[Callable[..., None]]]:
+    """`bar` for runs of a model: called with (tally, done before, total)."""
+
+    @contextmanager
+    def opened(name: str) -> Any:
+        with bar(name, shown=shown) as progress:
+            yield lambda tally, before, total: progress(before + tally.done, total)
+
+    return opened if shown else lambda name: nullcontext(lambda tally, before, total: None)

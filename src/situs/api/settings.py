@@ -1,0 +1,96 @@
+"""Settings that several functions share, with the names of the command line's options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TypedDict, get_args
+
+from situs.api.results import PathLike, path_of
+from situs.bench import IdKind, IdRule
+from situs.build import BuildOptions, is_open_licence
+from situs.clients import Asking
+from situs.errors import SitusError, did_you_mean
+from situs.facts import load_recipe
+
+__all__ = ["AskSettings", "BuildSettings", "asking_of", "build_options"]
+
+
+class BuildSettings(TypedDict, total=False):
+    """What every way of building takes."""
+
+    tasks: str | Iterable[str] | None
+    """Only these; all by default."""
+    per_study: int | None
+    """At most this many questions a study."""
+    seed: int
+    jobs: int
+    """Worker processes."""
+    recipe: PathLike | None
+    """Thresholds of your own (TOML)."""
+    restricted: bool
+    skip_bad: bool
+    """Leave out studies that cannot be read, instead of stopping."""
+    overwrite: bool
+    licence: str
+    """Of the data, e.g. CC-BY-4.0; without a known one the bench is restricted."""
+    ids: IdKind
+    """`opaque` (default), `table` or `stem`."""
+    trust: Iterable[str]
+    """Studies to ask about although their anatomy looks wrong: `STUDY` or `STUDY:DOUBT`."""
+
+
+class AskSettings(TypedDict, total=False):
+    """What everything that asks a model takes; see `situs.clients.Asking` for the meanings and defaults."""
+
+    concurrency: int | None
+    requests_per_minute: float | None
+    tokens_per_minute: float | None
+    tries: int
+    timeout: float
+    stall_timeout: float
+    max_cost: float | None
+    max_tokens_total: int | None
+    prices: Path | None
+    no_cache: bool
+    cache_samples: bool
+    allow_remote: bool
+
+
+def build_options(out: PathLike, given: BuildSettings, *, synthetic: bool = False) -> BuildOptions:
+    """The options record. Nobody's data are `synthetic`; others are restricted unless their licence is an open one."""
+    _refuse_unknown(given, BuildSettings.__annotations__)
+    ids = given.get("ids", "opaque")
+    if ids not in get_args(IdKind):
+        raise SitusError(f"unknown rule {ids!r}", where="ids", fix=did_you_mean(ids, get_args(IdKind)))
+    tasks = given.get("tasks")
+    recipe = given.get("recipe")
+    licence = "synthetic" if synthetic else given.get("licence", "")
+    is_open = synthetic or is_open_licence(licence)
+    return BuildOptions(
+        name=path_of(out).name,
+        recipe=load_recipe(None if recipe is None else path_of(recipe)),
+        seed=given.get("seed", 0),
+        tasks=tasks if tasks is None or isinstance(tasks, str) else ",".join(tasks),
+        per_study=given.get("per_study"),
+        jobs=given.get("jobs", 1),
+        restricted=given.get("restricted", False) or not is_open,
+        licence=licence,
+        skip_bad=given.get("skip_bad", False),
+        overwrite=given.get("overwrite", False),
+        ids=IdRule(ids),
+        trust=tuple(given.get("trust", ())),
+    )
+
+
+def asking_of(given: AskSettings) -> Asking:
+    """The record of how to ask."""
+    _refuse_unknown(given, Asking.__struct_fields__)
+    return Asking(**given)
+
+
+def _refuse_unknown(given: Any, known: Iterable[str]) -> None:
+    names = list(known)
+    for name in given:
+        if name not in names:
+            raise SitusError(f"unknown option {name!r}", fix=did_you_mean(name, names))

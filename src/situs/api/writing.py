@@ -1,0 +1,117 @@
+"""Measuring files, and writing reports and exports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from situs.api.results import PathLike, Result, counted, maybe_path, path_of, paths_of
+from situs.errors import SitusError
+from situs.facts import MeasuredFile, measure_file
+from situs.report import ReportResult, write_report
+from situs.tables import Table
+from situs.tune import Exported, export_bench, export_run
+
+__all__ = ["export", "measure", "report"]
+
+
+def measure(
+    labels: PathLike,
+    *,
+    names: PathLike | None = None,
+    pairs: str | None = None,
+    annotation: str = "automatic",
+    details: bool = False,
+) -> Result[MeasuredFile]:
+    """Measure every structure of a label file, a folder of masks or the folder of one study.
+
+    Volumes in mL with intervals, places in RAS+ millimetres. `pairs` is `all`, `touching` or two structures as `A,B`.
+
+    >>> situs.measure("labels.nii.gz", names="totalsegmentator").to_pandas()
+    """
+    vocabulary = None if names is None else str(names)
+    measured = measure_file(path_of(labels), names=vocabulary, pairs=pairs, annotation=annotation, details=details)
+    columns = ("structure", "label", "mL", "low", "high", "x mm", "y mm", "z mm", "parts", "cut")
+    rows = tuple(
+        (s.name, s.label, s.volume_ml, *s.volume_ml_interval, *s.centroid_mm, s.components, "cut" if s.cut else "")
+        for s in measured.structures
+    )
+    tables = [Table("structures", path_of(labels).name, columns, rows)]
+    if measured.pairs:
+        pair_columns = ("a", "b", "centres mm", "boundaries mm", "gap mm", "contact mm²")
+        pair_rows = tuple(
+            (p.a, p.b, p.centre_distance_mm, p.boundary_distance_mm, p.gap_mm, p.contact_mm2) for p in measured.pairs
+        )
+        tables.append(Table("pairs", "Pairs", pair_columns, pair_rows))
+    return Result(measured, tables)
+
+
+def report(
+    *runs: PathLike,
+    out: PathLike,
+    pictures: int = 12,
+    bench: PathLike | None = None,
+    data: PathLike | None = None,
+    allow_restricted: bool = False,
+    max_mb: float = 30,
+    tables: PathLike | None = None,
+    names: Sequence[str] = (),
+    published: str | None = None,
+    stratum: str = "headline",
+    seed: int = 0,
+) -> Result[ReportResult]:
+    """Write one self-contained HTML file about runs of one bench: leaderboard, tables and an item viewer."""
+    if not runs:
+        raise SitusError("no run to report on", where="runs", fix="give one or more run folders")
+    path = path_of(out)
+    result = write_report(
+        paths_of(runs),
+        path,
+        bench=maybe_path(bench),
+        data=maybe_path(data),
+        pictures=pictures,
+        allow_pixels=allow_restricted,
+        max_bytes=int(max_mb * 1_000_000),
+        tables=maybe_path(tables),
+        names=names,
+        published=published,
+        stratum=stratum,
+        seed=seed,
+    )
+    counts = {"runs": result.runs, "items": result.items, "with pictures": result.pictures_embedded}
+    return Result(result, [counted("report", counts, str(path))], path)
+
+
+def export(
+    source: PathLike,
+    to: str,
+    out: PathLike,
+    *,
+    profile: str = "default",
+    split: str | None = None,
+    limit: int | None = None,
+    data: PathLike | None = None,
+    allow_restricted: bool = False,
+    overwrite: bool = False,
+) -> Result[Exported]:
+    """Write a bench, with its pictures, or the answers of a run as files that another tool loads.
+
+    `to` is lmms-eval, vlmevalkit, inspect, hf or 3dreasonknee; the options besides `overwrite` are for benches.
+    """
+    folder, target = path_of(source), path_of(out)
+    if (folder / "run.json").is_file():
+        result = export_run(folder, to, target, overwrite=overwrite)
+    else:
+        result = export_bench(
+            folder,
+            to,
+            target,
+            profile=profile,
+            split=split,
+            limit=limit,
+            data=maybe_path(data),
+            allow_restricted=allow_restricted,
+            overwrite=overwrite,
+        )
+    counts = {"items": result.items, "pictures": result.pictures}
+    counts |= {f"left out: {reason}": count for reason, count in result.left_out.items()}
+    return Result(result, [counted("export", counts, f"{target}: load it with {result.load}")], target)

@@ -1,0 +1,123 @@
+"""Results in a notebook or a Python prompt: as tables, and as data frames of other libraries."""
+
+from __future__ import annotations
+
+import html
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+from situs._text import printable
+from situs.errors import SitusError
+from situs.tables.table import Cell, Table
+
+__all__ = ["Displayed", "as_arrow", "as_pandas", "as_polars"]
+
+_MOST_ROWS = 40
+"""Of a table in a notebook; data frames have them all."""
+
+
+class Displayed:
+    """A result that shows itself as tables. The first table is what data frames are made of."""
+
+    __slots__ = ()
+
+    def tables(self) -> Sequence[Table]:
+        """What the result says, a table each; the main one first."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return "\n\n".join(_as_text(table) for table in self.tables())
+
+    def _repr_html_(self) -> str:
+        return "\n".join(_as_html(table) for table in self.tables())
+
+    def to_arrow(self) -> Any:
+        """The main table as a `pyarrow.Table`."""
+        return as_arrow(self.tables()[0])
+
+    def to_pandas(self) -> Any:
+        """The main table as a `pandas.DataFrame`; pandas must be installed."""
+        return as_pandas(self.to_arrow())
+
+    def to_polars(self) -> Any:
+        """The main table as a `polars.DataFrame`; polars must be installed."""
+        return as_polars(self.to_arrow())
+
+
+def as_arrow(table: Table) -> Any:
+    """A table as a `pyarrow.Table`: whole numbers, numbers and words keep their types."""
+    import pyarrow as pa
+
+    columns = {
+        name or f"column {number + 1}": _column([row[number] for row in table.rows])
+        for number, name in enumerate(table.columns)
+    }
+    return pa.table(columns)
+
+
+def as_pandas(arrow: Any) -> Any:
+    """An Arrow table as a `pandas.DataFrame`."""
+    _library("pandas")
+    return arrow.to_pandas()
+
+
+def as_polars(arrow: Any) -> Any:
+    """An Arrow table as a `polars.DataFrame`."""
+    return _library("polars").from_arrow(arrow)
+
+
+def _library(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise SitusError(f"{name} is not installed", fix=f"pip install {name}, or use to_arrow()") from error
+
+
+def _column(cells: Sequence[Cell]) -> Any:
+    import pyarrow as pa
+
+    present = [cell for cell in cells if cell is not None]
+    if any(isinstance(cell, str) for cell in present):
+        return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
+    if present and all(isinstance(cell, int) for cell in present):
+        return pa.array(cells, pa.int64())
+    return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
+
+
+def _cell_text(cell: Cell) -> str:
+    if cell is None:
+        return "–"
+    if isinstance(cell, float):
+        return f"{cell:.3f}"
+    return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def _as_text(table: Table) -> str:
+    rows = [table.columns, *(tuple(map(_cell_text, row)) for row in table.rows[:_MOST_ROWS])]
+    widths = [max(len(row[number]) for row in rows) for number in range(len(table.columns))]
+    lines = [table.title]
+    for row in rows:
+        first, *others = row
+        cells = [first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(others, widths[1:], strict=True))]
+        lines.append("  ".join(cells).rstrip())
+    lines += _rest(table)
+    return printable("\n".join(lines), lines=True)
+
+
+def _as_html(table: Table) -> str:
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in table.columns)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(_cell_text(cell))}</td>" for cell in row) + "</tr>"
+        for row in table.rows[:_MOST_ROWS]
+    )
+    notes = "".join(f"<p><small>{html.escape(text)}</small></p>" for text in _rest(table))
+    caption = f"<caption>{html.escape(table.title)}</caption>"
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{notes}"
+
+
+def _rest(table: Table) -> list[str]:
+    """What stands below the rows."""
+    more = len(table.rows) - _MOST_ROWS
+    left_out = [f"… and {more:,} more rows"] if more > 0 else []
+    return [*left_out, *([table.caption] if table.caption else [])]
