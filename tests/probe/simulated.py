@@ -167,7 +167,7 @@ class Cohort:
             else:
                 rows[name] = compared(full, after, None, lambda i: i)
         runs = ProbeRuns(full, blind, rows, self.expected)
-        return evidence_of(runs, HEADLINE, self.slips(full))
+        return evidence_of(runs, HEADLINE, self.slips(full), self.slips(blind["silent"]))
 
     def slips(self, full: Answers) -> Budget:
         """The error budget of a run."""

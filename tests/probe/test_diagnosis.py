@@ -197,6 +197,18 @@ def test_a_guess_per_question_does_not_read_voxels_as_millimetres() -> None:
     )
 
 
+def test_an_opinion_that_is_held_without_pictures_is_no_slip_of_the_eye() -> None:
+    """Sees all but sides, on which it says the opposite of what is right, pictures or not."""
+
+    def read(shown: Shown, rng: np.random.Generator) -> str:
+        opposite = {"left": "right", "right": "left"}.get(shown.old)
+        return say(shown, opposite) if opposite else sees(0.9, guess)(shown, rng)
+
+    diagnosis = cohort().diagnosed(read, probes=())
+    assert diagnosis.kind == "looks"
+    assert diagnosis.findings["mirrored"].verdict == "no"
+
+
 def test_a_gain_alone_proves_sight_only_of_twins() -> None:
     """Who says what is usual, and declines without pictures, gains by it: of boxes and grades, too."""
     gain = Effect(0.3, (0.2, 0.4), 1e-6, 300, 40)

@@ -168,10 +168,13 @@ class _Suite:
                 self._blind_row(name, blind[name])
         viewing = Viewing(self._bench, self._profile)
         prior = Prior(self._bench, Spec("prior"), viewing)
-        budget = budget_from(self._full.by_id.values(), StudyFactsById(self._bench), viewing, prior)
+        budget, unseen = (
+            budget_from(run.by_id.values(), StudyFactsById(self._bench), viewing, prior)
+            for run in (self._full, blind["silent"])
+        )
         runs = ProbeRuns(self._full, blind, self._compared, prior.left_open, self._bench.info.terms)
         result = ProbeResult(
-            diagnosis=diagnose(evidence_of(runs, self._selected(), budget)),
+            diagnosis=diagnose(evidence_of(runs, self._selected(), budget, unseen)),
             probes=rows,
             sight_gain=gain,
             shortcuts=shortcut_table(self._bench, self._full, self._profile, shortcuts, self._selected()),

@@ -164,6 +164,11 @@ class Evidence(msgspec.Struct, frozen=True):
     budget: Budget
     volume: Effect | None = None
     """All slices minus one, with chance credit."""
+    slips: dict[str, Effect] = {}
+    """Cause → how much oftener it shows with pictures than in the silent run, where it shows in either.
+
+    An opinion on a question may look like a slip of the eye; it is held without pictures as well.
+    """
     headline: str = ""
     """The name under which the headline stands among `sight`."""
 
@@ -179,8 +184,10 @@ def is_about_a_lesion(item: Item) -> bool:
     return any("lesion" in name for name in named)
 
 
-def evidence_of(runs: ProbeRuns, selection: Selection, budget: Budget) -> Evidence:
+def evidence_of(runs: ProbeRuns, selection: Selection, budget: Budget, unseen: Budget | None = None) -> Evidence:
     """Measure every effect on all items; those of the selection (the headline) are tested for sight also apart.
+
+    `unseen` is the error budget of the silent run, `budget` that of the run with pictures.
 
     No balance of answers is needed for a proof of sight, since a reader's answers are also held against themselves
     (`own_picture`), so all strata and numbers may serve: the headline alone is often too small to tell.
@@ -197,6 +204,7 @@ def evidence_of(runs: ProbeRuns, selection: Selection, budget: Budget) -> Eviden
         items=Selection(ALL_STRATA, closed=False).words,
         sight=_family(asked, runs, selection),
         headline=selection.stratum,
+        slips={} if unseen is None else _slips(counted, budget, unseen),
         lesions=_sight(lesions, runs) if lesions else None,
         not_lesions=_sight(others, runs) if others else None,
         over_chance=_over_chance(counted),
@@ -354,6 +362,26 @@ def _agrees(rows: Sequence[tuple[Answered, str]]) -> PriorEvidence:
     share = float(np.mean([np.mean(hits) > 0.5 for hits in by_text.values()]))
     excess = effect_of(np.asarray(same, dtype=float) - np.asarray(chances), items)
     return PriorEvidence(excess, opinion_p(same, chances, texts), share)
+
+
+def _slips(counted: Sequence[Answered], budget: Budget, unseen: Budget) -> dict[str, Effect]:
+    items = {one.item.item_id: one.item for one in counted}
+    shown, without = _showing(budget), _showing(unseen)
+    effects = {}
+    for cause in sorted(shown):
+        either = sorted((shown[cause] | without.get(cause, set())) & items.keys())
+        gaps = [float(name in shown[cause]) - float(name in without.get(cause, set())) for name in either]
+        effects[cause] = effect_of(gaps, [items[name] for name in either])
+    return effects
+
+
+def _showing(budget: Budget) -> dict[str, set[str]]:
+    """Cause → items whose wrong answer it fits."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for answer in budget.answers:
+        for one in answer.causes:
+            found[one.cause.value].add(answer.item_id)
+    return found
 
 
 def _volume(runs: ProbeRuns) -> Effect | None:

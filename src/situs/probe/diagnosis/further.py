@@ -60,7 +60,7 @@ def further_findings(reader: Reader, kind: Kind) -> dict[str, Finding]:
         findings["yes_bias"] = msgspec.structs.replace(findings["yes_bias"], verdict="no", words=words)
     for cause, words in CAUSES.items():
         found = _of_cause(rows.get(cause), words)
-        may_be = (looks and not reader.goes_against) or cause not in _NEED_SIGHT
+        may_be = cause not in _NEED_SIGHT or (looks and not reader.goes_against and _needs_pictures(reader, cause))
         if found.verdict == "yes" and may_be:
             findings[cause.value] = found
     for probe, (name, words) in DECLARED.items():
@@ -91,10 +91,19 @@ def _not_shown(effect: Effect) -> Verdict:
     return "unclear" if effect.above(0.0) and (effect.value or 0.0) >= HABIT_SIZE else "no"
 
 
+def _needs_pictures(reader: Reader, cause: Cause) -> bool:
+    """Whether a slip shows oftener with pictures than without; what is not known is not held against it."""
+    effect = reader.evidence.slips.get(cause.value)
+    return effect is None or not effect.known or effect.above(0.0)
+
+
 def _mirrored(reader: Reader, row: BudgetRow | None, kind: Kind) -> Finding:
     finding = _of_cause(row, "left and right are exchanged")
     if finding.verdict == "yes" and reader.goes_against:
         words = f"it is misled in more than sides: {finding.words}"
+        return msgspec.structs.replace(finding, verdict="no", words=words)
+    if finding.verdict == "yes" and not _needs_pictures(reader, Cause.MIRRORED):
+        words = f"as often without pictures: {finding.words}"
         return msgspec.structs.replace(finding, verdict="no", words=words)
     if finding.verdict == "yes" and kind.name != "looks":
         words = f"without sight nothing can be mirrored; its opinions lead it to the other side: {finding.words}"
