@@ -96,7 +96,7 @@ class Sight(msgspec.Struct, frozen=True):
         pictures give has to be beaten. Unknown without either.
         """
         for proof in (self.own_picture, self.other_pictures):
-            if proof.decides:
+            if proof.known:
                 return weaker(self.gain, proof)
         return self.gain if self.balanced else Effect()
 
