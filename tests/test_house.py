@@ -89,3 +89,8 @@ def test_a_room_imports_only_the_rooms_above_it() -> None:
         pytest.skip("import-linter is not installed")
     done = subprocess.run([program, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+def test_the_map_of_contributing_lists_every_package() -> None:
+    listed = re.findall(r"^\| `(\w+)` \|", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), flags=re.M)
+    assert sorted(listed) == ROOMS

@@ -166,6 +166,28 @@ def test_an_mr_that_was_cut_ends_at_full_size() -> None:
     assert ledger_of(brain, image).is_cut("liver")
 
 
+@pytest.mark.parametrize(("top", "cut"), [(40, True), (60, False)])
+def test_labels_of_a_part_of_the_scan_cut_what_goes_on(top: int, cut: bool) -> None:
+    """A label file of the lower slices only, laid onto the image, as 3D Slicer saves it; the organ ends at 55."""
+    organ = WHOLE[:, :, :top].astype(np.uint8)
+    affine = Affine(np.diag([1.5, 1.5, 1.5, 1.0]))
+    part = LabelMap(Grid(organ.shape, affine), (np.asfortranarray(organ),), (Structure(1, "liver", 0, 1),))
+    whole = part.padded(Grid(SHAPE, affine), (0, 0, 0))
+    ledger = Ledger(
+        whole,
+        labels_hash="",
+        study_id="s",
+        series="ct",
+        recipe=load_recipe(),
+        annotation="manual",
+        side_basis="affine",
+        terms={"liver": term("liver")},
+        # The picture shows nothing of it beyond the labels, so that only the block can tell.
+        image=scan_of(whole.layers[0] > 0),
+    )
+    assert ledger.is_cut("liver") is cut
+
+
 PLANES = {
     "along an axis": (0.0, 0.0, 1.0),
     "tilted": (0.3, 0.1, 0.95),
@@ -185,6 +207,19 @@ def test_labels_that_stop_at_a_plane_are_cut_where_the_tissue_goes_on(normal) ->
     # The organ itself ends there: a flat one in fat, or one that lies against another.
     assert not ledger_of(mask, scan_of(mask)).is_cut("liver")
     assert not ledger_of(mask, scan_of(WHOLE), spleen=WHOLE & ~mask).is_cut("liver")
+
+
+@pytest.mark.parametrize("ragged", [False, True])
+@pytest.mark.parametrize("normal", PLANES.values(), ids=PLANES)
+def test_a_cut_near_the_tip_is_seen_in_the_image(normal, ragged: bool) -> None:
+    """Sections behind such a cut still grow, so that the shape alone does not tell; a ragged one hides it further."""
+    index = grid_of(SHAPE)
+    height = sum(n * (i - 31.5) for n, i in zip(normal, index)) / np.linalg.norm(normal)
+    noise = np.random.default_rng(3).uniform(-0.5, 0.5, SHAPE) if ragged else 0.0
+    tip = float(height[WHOLE].max())
+    mask = WHOLE & (height + noise < 0.5 * tip)
+    assert ledger_of(mask, scan_of(WHOLE)).is_cut("liver")
+    assert not ledger_of(mask, scan_of(mask)).is_cut("liver")
 
 
 def test_exact_masks_end_where_they_end() -> None:

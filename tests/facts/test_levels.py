@@ -15,8 +15,8 @@ HEIGHT = 12
 """Voxels, and mm, of a vertebra and the disc below it."""
 
 
-def _ledger(organ_z: slice, *, sacrum: bool = True) -> Ledger:
-    """T12 to L5 as cubes down a straight spine, and a kidney beside it."""
+def _ledger(organ_z: slice, *, sacrum: bool = True, organ: str = "kidney_left") -> Ledger:
+    """T12 to L5 as cubes down a straight spine, and an organ beside it."""
     names = ["vertebrae_T12", *(f"vertebrae_L{n}" for n in range(1, 6))]
     array = np.zeros((60, 40, HEIGHT * 8), np.uint8)
     structures = []
@@ -25,7 +25,7 @@ def _ledger(organ_z: slice, *, sacrum: bool = True) -> Ledger:
         array[25:35, 5:15, top - 10 : top] = number + 1
         structures.append(Structure(number + 1, name, 0, number + 1))
     array[5:15, 10:20, organ_z] = 20
-    structures.append(Structure(20, "kidney_left", 0, 20))
+    structures.append(Structure(20, organ, 0, 20))
     if sacrum:
         array[25:35, 5:15, 1:5] = 21
         structures.append(Structure(21, "sacrum", 0, 21))
@@ -65,3 +65,14 @@ def test_a_level_is_asked_only_with_an_anchor_and_away_from_the_line_between_two
     between = int(_centre("L3") + HEIGHT / 2)
     assert isinstance(TASKS["level"].pose(_ledger(slice(between, between + 20)), question), NotAsked)
     assert isinstance(TASKS["level"].pose(_ledger(slice(low, low + 20), sacrum=False), question), NotAsked)
+
+
+@pytest.mark.parametrize(("level", "asked"), [("L1", True), ("L2", True), ("L4", False), ("L5", False)])
+def test_a_mask_of_the_canal_is_not_asked_for_the_conus(level: str, asked: bool) -> None:
+    """In adults the cord ends between T12 and L3 (Saifuddin 1998); some models label the whole canal as cord."""
+    low = int(_centre(level))
+    question = Question("level", "choice", {"of": "spinal_cord", "at": "bottom"})
+    posed = TASKS["level"].pose(_ledger(slice(low, HEIGHT * 8 - 2), organ="spinal_cord"), question)
+    assert isinstance(posed, Posed) is asked
+    if asked:
+        assert posed.answer.value == level

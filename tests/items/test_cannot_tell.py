@@ -62,12 +62,12 @@ def test_the_text_does_not_tell_whether_one_is_cut():
     assert whole.needs == cut.needs
 
 
-def spine(low: int) -> Ledger:
-    """Vertebrae of 10 mm with the sacrum below, and a spleen from `low` to 45 mm beside them."""
+def spine(low: int, high: int = 45, front: int = 30) -> Ledger:
+    """Vertebrae of 10 mm with the sacrum below, and a spleen from `low` to `high` mm beside them."""
     levels = {f"vertebrae_{n}": ((56, 20, z), (65, 30, z + 8)) for n, z in (("T12", 48), ("L1", 38), ("L2", 28))}
     rest = {f"vertebrae_{n}": ((56, 20, z), (65, 30, z + 8)) for n, z in (("L3", 18), ("L4", 8))}
     return block_ledger(
-        SHAPE, **levels, **rest, sacrum=((56, 20, 1), (65, 30, 6)), spleen=((44, 20, low), (54, 30, 45))
+        SHAPE, **levels, **rest, sacrum=((56, 20, 1), (65, 30, 6)), spleen=((44, 20, low), (54, front, high))
     )
 
 
@@ -78,9 +78,26 @@ def test_the_level_of_an_end_beyond_the_scan(low, answer):
     assert found.text == "At which vertebral level does the lower pole of the spleen lie?"
 
 
-def test_an_end_that_is_shown_cannot_be_called_cut():
-    """It is the lower end that is cut; the upper one is shown, but a cut organ may be cut elsewhere too."""
-    assert pose(spine(0), "level", of="spleen", at="top", **{"or": "cut"}) == NotAsked("structure cut off by the scan")
+@pytest.mark.parametrize("beyond", [{}, {"or": "cut"}])
+def test_the_end_of_a_structure_that_is_cut_at_the_other(beyond):
+    """What is missing beyond the lowest slice lies below all that is seen: the upper end, 43 mm up, is the true one.
+
+    The body of L1 lies from 38 to 46 mm.
+    """
+    found = pose(spine(0, 43), "level", of="spleen", at="top", **beyond)
+    assert found.answer == Choice("L1")
+    assert "ends_cut" in {fact.kind for fact in found.facts}
+
+
+@pytest.mark.parametrize(("low", "high", "front"), [(0, 43, SHAPE[1]), (0, 60, 30)])
+def test_an_end_is_not_asked_of_a_structure_that_is_cut_elsewhere_too(low, high, front):
+    """At the front of the scan, or at both ends."""
+    assert pose(spine(low, high, front), "level", of="spleen", at="top") == NotAsked("structure cut off by the scan")
+
+
+def test_an_end_near_the_slice_that_cuts_may_be_missing_in_a_turned_patient():
+    """Over 120 mm of width a tilt of 10° makes 21 mm: what is cut off may hang as low as that."""
+    assert pose(spine(0, 20), "level", of="spleen", at="top") == NotAsked("structure cut off by the scan")
 
 
 def outlines(cut: int, a: int, b: int) -> list[Outline]:

@@ -1,4 +1,4 @@
-"""Intervals over patients hold the truth about as often as they say: the hardest cells of benchmarks/coverage.py.
+"""Intervals over patients hold the truth as often as they say: the hardest cells of benchmarks/interval_coverage.py.
 
 Fixed seeds; bounds are the 99.9 % region of the binomial distribution around 93 %, so that only a wrong method fails.
 A method that is too wide passes here: docs/statistics.md says in which cells it is.

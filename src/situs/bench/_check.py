@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from situs import __version__
 from situs.bench._box_evidence import BoxEvidence
 from situs.bench._check_anatomy import anatomy_problems
 from situs.bench._check_boxes import box_problems
@@ -66,7 +67,7 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
     if content_hash(folder) != bench.info.content_hash:
         result.error("content", "bench.json", "the tables are not the ones that were built", "rebuild the bench")
     locations = Locations.read(folder, data)
-    items, facts = _Stream(bench.items(checked=False)), _Stream(bench.facts())
+    items, facts = _Stream(bench.items(checked=False)), _Stream(bench.facts(checked=False))
     tally, arrangement = Tally(), Arrangement(bench.info.seed, bench.info.recipe.twins.fewest)
     boxes, reports = BoxEvidence(bench, locations), ReportEvidence(locations)
     grades = GradeEvidence(locations, bench.info.trusted)
@@ -99,7 +100,16 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
         result.error("study", item.item_id, f"study {item.study_id} is missing or out of order", "rebuild the bench")
     for fact in facts.rest():
         result.error("study", fact.fact_id, f"study {fact.study_id} is missing or out of order", "rebuild the bench")
+    if result.errors and bench.info.written_by != __version__:
+        result.problems.insert(0, _of_another_version(bench.info.written_by))
     return result
+
+
+def _of_another_version(written_by: str) -> Problem:
+    """Definitions are sharpened from version to version: what differs need not have been tampered with."""
+    problem = f"was built by Situs {written_by}; this is {__version__}, which measures and asks otherwise"
+    fix = "rebuild the bench, or check it with the version that built it; scoring and resuming runs work as they are"
+    return Problem(Severity.ERROR, "version", "bench.json", problem, fix)
 
 
 def _sound(items: list[Item], study: StudyRecord, result: CheckResult) -> list[Item]:

@@ -10,6 +10,7 @@ from types import TracebackType
 
 import msgspec
 
+from situs import __version__
 from situs._files import digest, write_atomic
 from situs.anatomy import Term, term, without_number
 from situs.bench import (
@@ -73,6 +74,8 @@ class BuildResult(msgspec.Struct, frozen=True):
     """What a reader of the card must know."""
     without_questions: int = 0
     """Studies in the bench of which nothing is asked."""
+    silent: tuple[str, ...] = ()
+    """Their ids."""
     coverage: Coverage | None = None
     """What became of the studies that were found, where they were looked for."""
     suspects: tuple[SuspectStudy, ...] = ()
@@ -101,7 +104,7 @@ class BenchWriter:
         self._suspects: list[SuspectStudy] = []
         self._trusted: dict[str, tuple[str, ...]] = {}
         self._closed = 0
-        self._silent = 0
+        self._silent: list[str] = []
 
     def __enter__(self) -> BenchWriter:
         return self
@@ -129,7 +132,8 @@ class BenchWriter:
         self._counts["class"].update(class_of(item) for item in items if item.stratum == "headline")
         self._closed += sum(isinstance(item.answer, _CLOSED) for item in items)
         self._counts["not_asked"].update(not_asked)
-        self._silent += not items
+        if not items:
+            self._silent.append(study.study_id)
         self._patients.add(study.patient_id)
         self._places.update((key, Path(path)) for key, path in places.items())
         for series in study.series:
@@ -183,6 +187,7 @@ class BenchWriter:
             notes=notes,
             suspects=tuple(self._suspects),
             trusted=self._trusted,
+            written_by=__version__,
         )
         write_locations(self._folder, self._places)
         write_atomic(self._folder / "bench.json", encode_info(info))
@@ -197,7 +202,8 @@ class BenchWriter:
             *by,
             problems,
             notes,
-            without_questions=self._silent,
+            without_questions=len(self._silent),
+            silent=tuple(self._silent),
             suspects=info.suspects,
         )
 

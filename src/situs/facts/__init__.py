@@ -8,7 +8,7 @@ from situs.facts._doubts import ALL, Doubted
 from situs.facts._findings import Tube, link, stable_count
 from situs.facts._kinds import is_cut, number, span
 from situs.facts._kinds_marks import mark_points, marked_structures
-from situs.facts._kinds_slices import axial_spacing_mm, has_axial_slices, spanned
+from situs.facts._kinds_slices import axial_spacing_mm, end_is_cut, has_axial_slices, spanned
 from situs.facts._kinds_spine import LEVELS, has_anchor, level_name
 from situs.facts._ledger import WHOLE, Ledger
 from situs.facts._recipe import AnnotationError, Recipe, Truth, TwinRules, load_recipe
@@ -43,6 +43,7 @@ __all__ = [
     "TwinRules",
     "axial_spacing_mm",
     "check_fits",
+    "end_is_cut",
     "fact_id",
     "has_anchor",
     "has_axial_slices",

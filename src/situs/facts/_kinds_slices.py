@@ -12,7 +12,7 @@ from situs.facts._record import Fact
 from situs.measure import Region, reach_mm, turned
 from situs.space import Axis, Grid
 
-__all__ = ["axial_axis", "axial_spacing_mm", "has_axial_slices", "spanned"]
+__all__ = ["axial_axis", "axial_spacing_mm", "end_is_cut", "has_axial_slices", "spanned"]
 
 _ALIKE = 1.2
 """A scan whose other spacings exceed that of its axial slices by more was not acquired in axial slices."""
@@ -110,6 +110,40 @@ def _ends_beyond(ledger: Ledger, name: str) -> Fact:
     top, bottom = (low, high) if downwards else (high, low)
     ends = [word for word, beyond in (("top", top), ("bottom", bottom)) if beyond]
     return ledger.record("ends_beyond", (name,), "+".join(ends))
+
+
+@kind("ends_cut")
+def _ends_cut(ledger: Ledger, name: str) -> Fact:
+    """Which ends of a structure may not be its true ones: `top`, `bottom`, `top+bottom`, or empty.
+
+    What is missing beyond the uppermost slice lies above all that is seen, so that a structure cut there and nowhere
+    else has its true lower end, however the patient lies; and the reverse."""
+    known = ledger.known_cut_ends(name)
+    ends = [] if known is None else [known]
+    if known is None and ledger.is_cut(name):
+        ends = [end for end in ("top", "bottom") if _may_lack(ledger, name, end)]
+    return ledger.record("ends_cut", (name,), "+".join(ends))
+
+
+def _may_lack(ledger: Ledger, name: str, end: str) -> bool:
+    """Whether this end of a structure that is cut may be missing."""
+    region, grid = ledger.main_region(name), ledger.regions.grid
+    axis, downwards = axial_axis(grid)
+    opposite = (end == "bottom") is not downwards  # whether the far face is the last slice
+    if ledger.cut_but_for(name, (axis, opposite)):
+        return True
+    # Of a patient who lies turned, what is beyond the far face may hang down by the width of the scan times the tilt.
+    first, after = region.slice_span(axis)
+    seen = (grid.shape[axis] - first if opposite else after) * grid.affine.spacing_mm[axis]
+    widest = max(n * mm for k, (n, mm) in enumerate(zip(grid.shape, grid.affine.spacing_mm)) if k != axis)
+    return bool(seen <= widest * np.tan(np.radians(ledger.recipe.truth.rotation_degrees)))
+
+
+def end_is_cut(ledger: Ledger, name: str, end: str) -> bool:
+    """Whether the `top` or the `bottom` of a structure, or its `centre`, cannot be relied on because it is cut."""
+    if end == "centre" or not ledger.is_cut(name):
+        return ledger.is_cut(name)
+    return end in str(ledger.fact("ends_cut", name).value).split("+")
 
 
 def spanned(fact: Fact) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from situs.anatomy.plausible import VERTEBRAE
 from situs.errors import SitusError
+from situs.facts._kinds_slices import end_is_cut
 from situs.facts._ledger import Ledger, kind
 from situs.facts._record import Fact
 from situs.measure import Region, Spine, vertebral_body
@@ -117,7 +118,7 @@ def _register(which: str) -> None:
         value = float(readings.on_slice[0])
         conditions = {
             "beyond": not readings.spine.holds(value),
-            "cut": ledger.is_cut(name),
+            "cut": end_is_cut(ledger, name, which),
             "disputed": not readings.agree(),
             "near_line": abs(value - round(value)) > 0.5 - ledger.recipe.truth.level_dead_band,
         }

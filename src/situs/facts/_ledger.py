@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from situs.anatomy import Suspicion, Term, family_term, lesion_family, organs_in_parts, term, wholes
 from situs.anatomy.plausible import judge
 from situs.errors import SitusError, did_you_mean
-from situs.facts._cut import Cut, Surroundings, cut_of
+from situs.facts._cut import Cut, Face, KnownCuts, Surroundings, cut_of
 from situs.facts._doubts import Doubted
 from situs.facts._instances import join_parts, split_lesions, together, without_islands
 from situs.facts._midlines import find_midline
@@ -63,7 +63,7 @@ class Ledger(Doubted):
         terms: Mapping[str, Term],
         image: NDArray[Any] | None = None,
         brain: NDArray[np.bool_] | None = None,
-        cuts: Mapping[str, Cut] | None = None,
+        cuts: KnownCuts | None = None,
         single_lesions: bool = True,
         ct: NDArray[Any] | None = None,
         trusted: Collection[str] = (),
@@ -101,7 +101,8 @@ class Ledger(Doubted):
         self._ct = ct
         self._image = image
         self._brain = brain
-        self._cut: dict[str, Cut] = dict(cuts or {})
+        self._cut: dict[str, Cut] = dict(cuts.structures) if cuts is not None else {}
+        self._known_ends = cuts.ends if cuts is not None else None
         self._left_out: dict[str, tuple[str, ...]] = {}
         self._together: set[str] = set()
         self._main: dict[str, Region] = {}
@@ -133,6 +134,11 @@ class Ledger(Doubted):
         from situs.facts._scene import scene_of
 
         return judge(scene_of(self, self._ct))
+
+    @functools.cached_property
+    def nested_pairs(self) -> dict[tuple[str, str], bool]:
+        """Which pairs of structures were found to be one part of the other: the same are asked about for every mark."""
+        return {}
 
     @functools.cached_property
     def same_marks(self) -> list[list[Mark]]:
@@ -201,6 +207,15 @@ class Ledger(Doubted):
                 self.regions[name], main, self.surroundings, self.recipe.cut, exact=self.exhaustive
             )
         return self._cut[name]
+
+    def cut_but_for(self, name: str, face: Face) -> bool:
+        """Whether the structure is cut elsewhere than at this face of the array."""
+        main, around = self.main_region(name), self.surroundings
+        return cut_of(self.regions[name], main, around, self.recipe.cut, exact=self.exhaustive, but=face) is not Cut.NOT
+
+    def known_cut_ends(self, name: str) -> str | None:
+        """Which ends are cut, where the image that told is not at hand; None if it is."""
+        return None if self._known_ends is None else self._known_ends.get(name, "top+bottom")
 
     def is_cut(self, name: str) -> bool:
         """Whether the structure goes on beyond what its mask shows, so that its size is a lower bound."""

@@ -55,6 +55,8 @@ class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     within_reach: float = 3.0
     contact_reach_mm: float = 30.0
     far_gap_mm: float = 100.0
+    gap_most_mm: float = 100.0
+    organ_share: float = 0.9
     far_centres_mm: float = 200.0
 
 
@@ -70,6 +72,12 @@ class CutRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     flat_most: int = 6
     neighbour_share: float = 0.5
     same_tissue_share: float = 0.6
+    flat_rise: float = 0.9
+    seen_share: float = 0.3
+    seen_rise: float = 0.7
+    seen_ragged_rise: float = 0.8
+    seen_same_share: float = 0.5
+    seen_edge: float = 1.0
 
 
 class AnnotationError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -51,7 +51,7 @@ _KINDS: dict[str, frozenset[Doubt]] = {
     **dict.fromkeys(("volume", "volume_ratio", "centre_distance", "boundary_distance", "surface_gap"), _SIZE),
     **dict.fromkeys(("main_gap", "touching", "contact_area", "length_3d", "surface_area"), _SIZE),
     **dict.fromkeys(("axial_diameter", "axial_perpendicular"), _SIZE | {Doubt.UP_DOWN}),
-    **dict.fromkeys(("slice_span", "slices_spanned", "ends_beyond"), _SIZE | {Doubt.UP_DOWN}),
+    **dict.fromkeys(("slice_span", "slices_spanned", "ends_beyond", "ends_cut"), _SIZE | {Doubt.UP_DOWN}),
     **dict.fromkeys(("right_share", "side", "holder_side"), frozenset({Doubt.LEFT_RIGHT})),
     "height_in": frozenset({Doubt.UP_DOWN}),
 }

@@ -10,7 +10,7 @@ from situs.measure._components import LabelComponents, label_components
 from situs.measure._diameters import AxialDiameter, Length, axial_diameter, length_3d
 from situs.measure._directions import Histogram, Precedence, histograms, precedence, tilted_axes
 from situs.measure._distances import Nearest, boundary_distance_mm, gap_mm, nearest_boundaries, nearest_faces
-from situs.measure._ends import FlatEnd, ends_bluntly, flat_ends
+from situs.measure._ends import EndShape, FlatEnd, ends_bluntly, flat_ends
 from situs.measure._midline import head_midline
 from situs.measure._poses import axial_diameter_ratios, reach_mm, turned
 from situs.measure._regions import Component, PrincipalAxes, Region, Regions
@@ -23,6 +23,7 @@ __all__ = [
     "AxialDiameter",
     "Component",
     "Contacts",
+    "EndShape",
     "FlatEnd",
     "Histogram",
     "LabelComponents",

@@ -12,23 +12,48 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.measure._poses import across, reach_mm
 from situs.measure._regions import Region
 from situs.space import IndexPoints
 
-__all__ = ["FlatEnd", "ends_bluntly", "flat_ends"]
+__all__ = ["EndShape", "FlatEnd", "ends_bluntly", "flat_ends"]
 
 _LAYERS_FLAT = 2
 """Masks that were resampled end in one layer of partial sections; the next one tells."""
 _LAYERS_BEHIND = 3
-_PLATEAU = 0.9
 _FEWEST_LAYERS = 6
 """A structure of fewer layers along a direction is a sheet there; its broad sides are no ends."""
 _FEWEST_VOXELS = 24
 """Ends of fewer voxels are too small to be called flat."""
-_ALIKE_COSINE = float(np.cos(np.radians(5.0)))
-_MOST_FACETS = 12
-_MOST_VOXELS = 1_000_000
+_ALIKE_COSINE = float(np.cos(np.radians(8.0)))
+_SAME_COSINE = float(np.cos(np.radians(4.0)))
+_REFINED_COSINE = float(np.cos(np.radians(15.0)))
+_MOST_FACETS = 24
+_MOST_VOXELS = 150_000
 """Larger structures are looked at on every second, third … voxel along each axis."""
+
+
+class EndShape(msgspec.Struct, frozen=True):
+    """How an end in a plane looks, layer by layer from its tip inwards. All are shares of a cross-section."""
+
+    share: float
+    """It has at least so much of the largest section near it."""
+    margin: float
+    """It exceeds the section of an ellipsoid by so much."""
+    rise: float
+    """Its first layer has so much of the largest of the three behind it: bone ends are blunt, but grow over several
+    layers; behind a plane all are alike."""
+    ragged_rise: float
+    """Or its second layer has: masks that were resampled, and ragged ones, end in a layer of partial sections."""
+
+    def fits(self, profile: NDArray[np.int64]) -> bool:
+        """Whether an end with these voxels in each layer is of this shape."""
+        if profile[:_LAYERS_FLAT].max() < max(_FEWEST_VOXELS, self.share * profile.max()):
+            return False
+        if _excess(profile)[:_LAYERS_FLAT].max() < self.margin:
+            return False
+        behind = [profile[k + 1 : k + 1 + _LAYERS_BEHIND].max(initial=1) for k in range(_LAYERS_FLAT)]
+        return any(profile[k] >= rise * behind[k] for k, rise in enumerate((self.rise, self.ragged_rise)))
 
 
 class FlatEnd(msgspec.Struct, frozen=True):
@@ -38,10 +63,8 @@ class FlatEnd(msgspec.Struct, frozen=True):
     """Unit vector that points out of the structure, RAS+."""
     offset_mm: float
     """Where the plane lies along the normal."""
-    step_mm: float
-    """Thickness of one layer of voxels along the normal."""
-    section: float
-    """Its area as a share of the largest section near it."""
+    profile: NDArray[np.int64]
+    """Voxels in each layer from the end inwards."""
     points_mm: NDArray[np.float64]
     """(n, 3) centres of the voxels of the end."""
 
@@ -56,11 +79,14 @@ def ends_bluntly(
     """
     from scipy import ndimage
 
-    slab = mask & (layer < near + 1 + depth)
-    parts, count = ndimage.label(slab, structure=np.ones((3, 3, 3)))
-    if count == 0:
-        return False, False
     width = near + 1 + depth
+    slab = mask & (layer < width)
+    window = _window_of(slab)
+    if window is None:
+        return False, False
+    # Most of a large structure lies far from the limit: only the slab is searched for its parts.
+    slab, layer = slab[window], layer[window]
+    parts, count = ndimage.label(slab, structure=np.ones((3, 3, 3)))
     codes = (parts[slab] - 1).astype(np.int64) * width + layer[slab]
     sections = np.bincount(codes, minlength=count * width).reshape(count, width)
     blunt, touching = False, False
@@ -72,6 +98,18 @@ def ends_bluntly(
         if excess.size and excess.max() >= margin:
             blunt, touching = True, touching or first == 0
     return blunt, touching
+
+
+def _window_of(mask: NDArray[np.bool_]) -> tuple[slice, slice, slice] | None:
+    """The smallest block of the array that holds all of a mask; None if it is empty."""
+    ends = []
+    for axis in range(3):
+        filled = np.flatnonzero(mask.any(axis=tuple(other for other in range(3) if other != axis)))
+        if not filled.size:
+            return None
+        ends.append(slice(int(filled[0]), int(filled[-1]) + 1))
+    i, j, k = ends
+    return i, j, k
 
 
 def _excess(profile: NDArray[np.int64], least_half: int = 0) -> NDArray[np.float64]:
@@ -88,8 +126,8 @@ def _excess(profile: NDArray[np.int64], least_half: int = 0) -> NDArray[np.float
     return excess
 
 
-def flat_ends(region: Region, *, depth_mm: float, share: float, margin: float) -> Iterator[FlatEnd]:
-    """Ends of a structure that lie in a plane, in any orientation.
+def flat_ends(region: Region, shape: EndShape, depth_mm: float) -> Iterator[FlatEnd]:
+    """Ends of a structure that lie in a plane, in any orientation, and have a shape, looked at to a depth.
 
     A plane that cuts a body leaves a facet on its convex hull: the normals of the largest facets are tried, and
     the axes of the array and of the structure itself.
@@ -103,34 +141,23 @@ def flat_ends(region: Region, *, depth_mm: float, share: float, margin: float) -
     steps = linear * stride
     points = index @ steps.T
     origin = np.asarray(region.grid.affine.to_world(IndexPoints(np.array([region.box_index.lo], dtype=np.float64))))[0]
-    for normal in _directions(region, points):
+    directions = np.array(_directions(region, points, steps))
+    # Of all voxels, also where only some are looked at: the plane lies at the farthest face of any.
+    offsets = reach_mm(region, directions)[:, 1]
+    for normal, offset in zip(directions, offsets):
         step = float(np.abs(normal @ steps).sum())
         along = points @ normal
         layer = ((along.max() - along) / step + 1e-6).astype(np.int64)
         depth = max(2 * _FEWEST_LAYERS, int(np.ceil(depth_mm / step)))
         profile = np.bincount(layer)
-        if len(profile) < _FEWEST_LAYERS or not _is_flat(profile[:depth], share, margin):
+        if len(profile) < _FEWEST_LAYERS or profile[:_LAYERS_FLAT].max() < _FEWEST_VOXELS:
             continue
         end = _largest_end(mask, index, layer, depth)
         profile = np.bincount(layer[end], minlength=_FEWEST_LAYERS)[:depth]
-        if not _is_flat(profile, share, margin):
-            continue
-        face = points[end & (layer < _LAYERS_FLAT)] + origin
-        x, y, z = (float(v) for v in normal)
-        offset = float(along.max() + origin @ normal) + step / 2.0
-        section = float(profile[:_LAYERS_FLAT].max() / profile.max())
-        yield FlatEnd((x, y, z), offset, step, section, face)
-
-
-def _is_flat(profile: NDArray[np.int64], share: float, margin: float) -> bool:
-    near = profile[:_LAYERS_FLAT]
-    if near.max() < max(_FEWEST_VOXELS, share * profile.max()):
-        return False
-    if _excess(profile)[:_LAYERS_FLAT].max() < margin:
-        return False
-    # Bone ends are blunt, but their sections grow over several layers; behind a plane they are all alike.
-    behind = [profile[k + 1 : k + 1 + _LAYERS_BEHIND].max(initial=1) for k in range(_LAYERS_FLAT)]
-    return any(profile[k] >= _PLATEAU * behind[k] for k in range(_LAYERS_FLAT))
+        if shape.fits(profile):
+            face = points[end & (layer < _LAYERS_FLAT)] + origin
+            x, y, z = (float(v) for v in normal)
+            yield FlatEnd((x, y, z), float(offset), profile, face)
 
 
 def _largest_end(
@@ -142,29 +169,61 @@ def _largest_end(
     slab = np.zeros_like(mask)
     inside = layer < depth
     slab[tuple(index[inside].T)] = True
-    parts, _ = ndimage.label(slab, structure=np.ones((3, 3, 3)))
-    part = parts[tuple(index.T)]
+    corner = index[inside].min(axis=0)
+    window = tuple(slice(lo, hi) for lo, hi in zip(corner, index[inside].max(axis=0) + 1))
+    parts, _ = ndimage.label(slab[window], structure=np.ones((3, 3, 3)))
+    part = np.zeros(len(index), dtype=parts.dtype)
+    part[inside] = parts[tuple((index[inside] - corner).T)]
     at_end = np.bincount(part[layer < _LAYERS_FLAT])
     chosen: NDArray[np.bool_] = part == at_end[1:].argmax() + 1
     return chosen
 
 
-def _directions(region: Region, points: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Unit vectors along which an end is looked for, none within 5° of another."""
+def _directions(region: Region, points: NDArray[np.float64], steps: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Unit vectors along which an end is looked for, none within 4° of another."""
     linear = region.grid.affine.linear
     across = np.linalg.inv(linear)  # rows are the normals of the slices across each stored axis
     axes = [*across, *(np.array(axis) for axis in region.principal_axes.directions)]
     wanted = [sign * axis for axis in axes for sign in (1.0, -1.0)]
     chosen: list[NDArray[np.float64]] = []
-    for vector in (*wanted, *_facets(points)):
-        unit = vector / np.linalg.norm(vector)
-        if not any(float(unit @ other) > _ALIKE_COSINE for other in chosen):
+    units = [vector / np.linalg.norm(vector) for vector in (*wanted, *_facets(points))]
+    refined = [_refined(points, unit, steps) for unit in units[len(wanted) :]]
+    for unit in (*units[: len(wanted)], *refined):
+        if not any(float(unit @ other) > _SAME_COSINE for other in chosen):
             chosen.append(unit)
     return chosen
 
 
+def _refined(
+    points: NDArray[np.float64], normal: NDArray[np.float64], steps: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The normal of the plane through the outermost voxels about a direction; the direction if there is no plane.
+
+    A facet of the hull is off by some degrees where a cut is ragged; that smears its section over several layers.
+    """
+    cell = float(np.linalg.norm(steps, axis=0).max())
+    refined = normal
+    for reach in (4.0, 2.0):
+        along = points @ refined
+        outermost = points[along > along.max() - reach * cell]
+        first, second = across(refined)
+        columns = np.floor(np.stack([outermost @ first, outermost @ second]) / cell).astype(np.int64)
+        columns -= columns.min(axis=1, keepdims=True)
+        column = columns[0] * (columns[1].max() + 1) + columns[1]
+        # The last of each column, in rising order, is its highest voxel.
+        order = np.argsort(outermost @ refined)
+        top = np.full(int(column.max()) + 1, -1)
+        top[column[order]] = order
+        surface = outermost[top[top >= 0]]
+        if len(surface) < _FEWEST_VOXELS:
+            return normal
+        _, _, axes = np.linalg.svd(surface - surface.mean(axis=0), full_matrices=False)
+        refined = axes[2] * np.sign(axes[2] @ normal)
+    return refined if float(refined @ normal) > _REFINED_COSINE else normal
+
+
 def _facets(points: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Normals of the largest facets of the convex hull; neighbours within 5° count as one."""
+    """Normals of the largest facets of the convex hull; neighbours within 8° count as one."""
     from scipy.spatial import ConvexHull, QhullError
 
     try:

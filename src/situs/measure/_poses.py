@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from situs.measure._regions import Region
 
-__all__ = ["axial_diameter_ratios", "reach_mm", "turned"]
+__all__ = ["across", "axial_diameter_ratios", "reach_mm", "turned"]
 
 _AROUND = 32
 """Directions on the rim of the cone; between two of them a width changes by less than a thousandth of the length."""
@@ -18,7 +18,7 @@ _ANGLES = 36
 def turned(direction: NDArray[np.float64], degrees: float) -> NDArray[np.float64]:
     """Unit vectors that a direction may become when the patient turns by up to so many degrees; itself first."""
     axis = np.asarray(direction, dtype=np.float64) / np.linalg.norm(direction)
-    first, second = _across(axis)
+    first, second = across(axis)
     around = np.linspace(0.0, 2.0 * np.pi, _AROUND, endpoint=False)
     rim = np.cos(around)[:, None] * first + np.sin(around)[:, None] * second
     vectors = [axis[None]]
@@ -30,7 +30,7 @@ def turned(direction: NDArray[np.float64], degrees: float) -> NDArray[np.float64
 
 def reach_mm(region: Region, directions: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n, 2) Least and greatest coordinate of the structure's voxel cubes along each direction."""
-    along = np.asarray(region.boundary_mm) @ directions.T
+    along = np.asarray(region.corners_mm) @ directions.T
     half = 0.5 * np.abs(directions @ region.grid.affine.linear).sum(axis=1)
     return np.stack([along.min(axis=0) - half, along.max(axis=0) + half], axis=1)
 
@@ -56,7 +56,7 @@ def axial_diameter_ratios(region: Region, axis: int, degrees: float) -> tuple[fl
 
 def _longest_section(points: NDArray[np.float64], normal: NDArray[np.float64], thickness: float, start: float) -> float:
     """Longest diameter of any layer; the first layer holds only a share `start` less of its thickness."""
-    first, second = _across(normal)
+    first, second = across(normal)
     height = points @ normal
     layer = np.floor((height - height.min()) / thickness + start + 1e-6).astype(np.int64)
     order = np.argsort(layer, kind="stable")
@@ -68,9 +68,11 @@ def _longest_section(points: NDArray[np.float64], normal: NDArray[np.float64], t
     return float(widths.max())
 
 
-def _across(normal: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def across(normal: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Two unit vectors at right angles to a third and to each other."""
-    aside = np.eye(3)[int(np.abs(normal).argmin())]
+    # Rounded, so that of two components that are equal but for their last bits the first is taken, in the mirrored
+    # patient as well: the directions that are tried are then mirror images of each other.
+    aside = np.eye(3)[int(np.abs(normal).round(9).argmin())]
     first = np.cross(normal, aside)
     first = first / np.linalg.norm(first)
     return first, np.cross(normal, first)

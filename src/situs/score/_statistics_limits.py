@@ -1,7 +1,7 @@
 """Confidence limits of means and differences over patients, made from sums by patient.
 
-The method was chosen by simulation (`benchmarks/coverage.py`; docs/statistics.md has the tables). A bootstrap of
-patients is too narrow near 0 and 1 and with patients of unequal size, because the few patients who differ from the
+The method was chosen by simulation (`benchmarks/interval_coverage.py`; docs/statistics.md has the tables). A bootstrap
+of patients is too narrow near 0 and 1 and with patients of unequal size, because the few patients who differ from the
 rest decide the spread, and a sample with few of them shows too little of it. Here the variance is the mean of two
 estimates that fail in different places: a robust one, from how far patients lie from the mean, and a modelled one,
 from how alike the answers within a patient are.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs._files import canonical_json
-from situs.space import Grid
+from situs.space import Grid, IndexBox
 from situs.volumes._volume import hash_voxels
 
 __all__ = ["LabelMap", "Structure"]
@@ -41,6 +41,8 @@ class LabelMap:
     warnings: tuple[str, ...] = ()
     grid_error_mm: float = 0.0
     """How far the grid of a file that was read may lie from `grid`; boundaries are known no better."""
+    block: IndexBox | None = None
+    """The part of the grid that the file covers, if it is not the whole: nothing is labelled outside it."""
 
     @cached_property
     def hash(self) -> str:
@@ -73,7 +75,9 @@ class LabelMap:
             whole = np.zeros(grid.shape, dtype=layer.dtype, order="F")
             whole[inside] = layer
             layers.append(whole)
-        return dataclasses.replace(self, grid=grid, layers=tuple(layers))
+        (i, j, k), (a, b, c) = start, self.grid.shape
+        block = IndexBox(start, (i + a, j + b, k + c))
+        return dataclasses.replace(self, grid=grid, layers=tuple(layers), block=block)
 
     def beside(self, image: Grid) -> LabelMap:
         """The same labels, known no better than the grid of their image agrees with their own."""

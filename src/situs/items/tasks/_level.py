@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 from situs.anatomy import measured
-from situs.facts import LEVELS, Fact, Ledger, has_anchor, level_name, number, span
+from situs.facts import LEVELS, Fact, Ledger, end_is_cut, has_anchor, level_name, number, span
 from situs.items._posed import NotAsked, Posed, Question
 from situs.items._record import Choice, Option, Step
 from situs.items._subjects import Subject, resolve
@@ -45,12 +45,12 @@ class Level:
         if hindrance is not None:
             return hindrance
         beyond = "or" in question.parameters
-        if ledger.is_cut(subject.structure):
+        if end_is_cut(ledger, subject.structure, place):
             return _pose_cut(ledger, subject, place) if beyond else CUT
         if place != "centre" and "islands" in ledger.fact("box", subject.structure).flags:
             return ISLANDS
         fact, beside = (ledger.fact(f"{kind}.{place}", subject.structure) for kind in ("level", "level_beside"))
-        unclear = _unclear(fact, beside)
+        unclear = _unclear(fact, beside) or _implausible(subject, place, fact)
         if unclear is not None:
             return unclear
         value, (low, high) = number(fact), _both(fact, beside)
@@ -60,7 +60,7 @@ class Level:
             [subject],
             text=_text(subject, place),
             answer=Choice(name),
-            facts=(fact, beside),
+            facts=(fact, beside, *_shown(ledger, subject)),
             steps=(
                 measure_step("Find the vertebral body on that slice.", fact),
                 measure_step("Follow the curve of the spine to the vertebra beside it.", beside),
@@ -71,6 +71,12 @@ class Level:
             difficulty=(0.5 - abs(value - round(value))) / max(1e-6, (high - low) / 2),
             pool=(*_vertebrae(ledger), _CUT) if beyond else _vertebrae(ledger),
         )
+
+
+def _shown(ledger: Ledger, subject: Subject) -> tuple[Fact, ...]:
+    """What proves that this end is the true one, of a structure that is cut at the other."""
+    cut = ledger.is_cut(subject.structure)
+    return (ledger.fact("ends_cut", subject.structure),) if cut else ()
 
 
 def _uncounted(ledger: Ledger) -> NotAsked | None:
@@ -92,6 +98,14 @@ def _unclear(fact: Fact, beside: Fact) -> NotAsked | None:
     if low < nearest - 0.5 or high > nearest + 0.5:
         return NotAsked("a tilt of the patient would change the vertebral level")
     return None
+
+
+def _implausible(subject: Subject, place: str, fact: Fact) -> NotAsked | None:
+    """Why a lower end that lies where it does in no adult is not asked for, if so."""
+    levels = measured(subject.term).bottom_levels if place == "bottom" else None
+    if levels is None or LEVELS.index(levels[0]) <= round(number(fact)) <= LEVELS.index(levels[1]):
+        return None
+    return NotAsked("ends at a level where it does in no adult: the mask may be of something else")
 
 
 def _both(fact: Fact, beside: Fact) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """How often 95 % intervals over patients hold the truth: the simulation that the methods were chosen by.
 
-    python benchmarks/coverage.py            all cells, two to three minutes; prints docs/coverage.md
-    python benchmarks/coverage.py --runs 500 quicker and rougher
+    python benchmarks/interval_coverage.py            all cells, some three minutes; prints docs/coverage.md
+    python benchmarks/interval_coverage.py --runs 500 quicker and rougher
 
 Patients have 3, 8 or 40 items each, or a geometric number with that mean. A patient's ability is drawn from a beta
 distribution, in which two items of one patient correlate by 0 (all patients alike) to 1 (each all right or all wrong).
@@ -230,7 +230,7 @@ def _print_grid(title: str, covered: dict[tuple[object, ...], float], column: st
 
 _BEGINNING = """# How often the intervals hold the truth
 
-Printed by `python benchmarks/coverage.py --runs {runs} --seed {seed}`. Goal: 93 to 97 % in every cell;
+Printed by `python benchmarks/interval_coverage.py --runs {runs} --seed {seed}`. Goal: 93 to 97 % in every cell;
 [statistics](statistics.md) says what is done and why. {runs} simulations a cell of means, {fewer} of differences:
 the standard error of a share of .95 is √(.95 · .05 / runs)."""
 
