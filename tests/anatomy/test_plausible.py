@@ -168,7 +168,7 @@ class TestWhatIsSuspected:
             )
         assert Doubt.SCALE in doubts(Scene(seen, scene.terms))
 
-    def test_exchanged_names(self) -> None:
+    def test_names_that_fit_better_exchanged(self) -> None:
         """Stomach and pancreas, of which neither is too large or too small for the other."""
         scene = study()
         pair = {"stomach": scene.sightings["pancreas"], "pancreas": scene.sightings["stomach"]}
