@@ -301,7 +301,9 @@ def _by_wording(name: str) -> Term:
         return Term(name=name, plain=" ".join(words), known=False)
     naming = Naming.MORPHOLOGICAL if _MORPHOLOGICAL_WORDS & set(lower) else Naming.POSITIONAL
     partner = swap_side(name) if naming is Naming.POSITIONAL else None
-    return Term(name=name, plain=" ".join(words), side=Side(sides[0]), partner=partner, naming=naming, known=False)
+    # "the right patella", wherever the name has its side.
+    plain = " ".join([sides[0], *(word for word in words if word.lower() != sides[0])])
+    return Term(name=name, plain=plain, side=Side(sides[0]), partner=partner, naming=naming, known=False)
 
 
 def term(name: str, own: Mapping[str, Term] | None = None) -> Term:
