@@ -1,4 +1,4 @@
-"""Attack Situs with bad files, kills, full disks, faulty servers, planted names and escape codes.
+"""Attack Situs: bad files, contradictory benches, odd numbers, kills, full disks, servers, planted names, escape codes.
 
     python -m attack [--cases 10000] [--seed N] [--family NAME] [--only NUMBER]
 
@@ -21,7 +21,7 @@ from pathlib import Path
 
 from attack import corpus
 from attack.files import check_good
-from attack.trial import FAMILIES, attempt
+from attack.trial import FAMILIES, attempt, prepare
 
 
 def main() -> None:
@@ -40,8 +40,6 @@ def main() -> None:
         corpus.make(root / "corpus")
         check_good(root / "corpus", root / "good")
         tried, complaints = _try_all(_plan(given), given.seed, root, given.jobs)
-    for complaint in complaints[:40]:
-        print(complaint)
     print(", ".join(f"{count} {family}" for family, count in sorted(tried.items())))
     print(f"{sum(tried.values()) - len(complaints)} passed, {len(complaints)} failed")
     sys.exit(1 if complaints else 0)
@@ -60,13 +58,14 @@ def _try_all(plan: list[tuple[str, int]], seed: int, root: Path, jobs: int) -> t
     tried: Counter[str] = Counter()
     complaints: list[str] = []
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context) as pool:
+    with ProcessPoolExecutor(jobs, context, initializer=prepare) as pool:
         outcomes = pool.map(partial(attempt, seed, root), plan, chunksize=4)
         for (family, number), wrong in zip(plan, outcomes):
             tried[family] += 1
             if wrong:
                 again = f"python -m attack --seed {seed} --family {family} --only {number}"
                 complaints.append(f"{'; '.join(wrong)[:600]} [{again}]")
+                print(complaints[-1], flush=True)
             if sum(tried.values()) % 500 == 0:
                 print(f"{sum(tried.values())} of {len(plan)}, {len(complaints)} failed", flush=True)
     return tried, complaints

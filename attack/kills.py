@@ -1,4 +1,4 @@
-"""The program killed at any moment: what was there is whole, and the same command ends well."""
+"""The program stopped at any moment: what was there is whole, nothing is left, and the same command ends well."""
 
 from __future__ import annotations
 
@@ -6,67 +6,161 @@ import random
 import shutil
 import signal
 import time
+from functools import cache
 from pathlib import Path
 
+from attack.apart import Apart, begin
+from attack.commands import spell
 from attack.program import spawn, tree
 
 __all__ = ["case"]
 
+Words = tuple[str, ...]
+Contents = dict[str, bytes]
+_ITEMS, _SCANS = "{corpus}/benches/items", "{corpus}/benches/scans"
+
+_FOLDERS: dict[str, Words] = {
+    "import": ("import", "items", "{corpus}/items.jsonl"),
+    "boxes": ("build", "boxes", "{corpus}/boxes.csv", "--per-study", "4"),
+    "masks": ("build", "masks", "{corpus}/scans.csv", "--names", "{corpus}/names.csv", "--trust", "s0"),
+    "jobs": ("build", "masks", "{corpus}/scans.csv", "--names", "{corpus}/names.csv", "--jobs", "2", "--trust", "s0"),
+    "reports": ("build", "reports", "{corpus}/reports.csv"),
+    "grades": ("build", "grades", "{corpus}/grades.csv", "--boxes", "{corpus}/regions.csv", "--jobs", "2"),
+    "debias": ("debias", "{corpus}/benches/frames"),
+    "export": ("export", _SCANS, "--to", "hf", "--limit", "2"),
+    "log": ("export", "{corpus}/runs/items", "--bench", _ITEMS, "--to", "inspect"),
+}
+"""Commands that make a folder, and with --overwrite replace one."""
+_OTHERS: dict[str, Words] = {
+    "run": ("run", _ITEMS, "--model", "random?delay=0.02", "--out", "{out}"),
+    "probe": ("probe", _ITEMS, "--model", "random", "--probes", "text", "--out", "{out}"),
+    "report": ("report", "{corpus}/runs/words", "--bench", "{corpus}/benches/words", "--out", "{out}"),
+    "quiz": ("quiz", _SCANS, "--items", "2", "--out", "{out}"),
+    "sheet": ("audit", "export", _ITEMS, "--items", "4", "--raters", "ann,bob", "--out", "{out}.csv"),
+    "show": ("show", _SCANS, "--profile", "one-slice", "--out", "{out}"),
+}
+"""Commands that go on where they were stopped, or write one file."""
+_SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+_ENDS = (0, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, 128 + signal.SIGINT, 128 + signal.SIGTERM)
+
 
 def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
-    """Kill a command that makes or replaces a folder, then give it again."""
-    command = rng.choice([_import, _run, _export, _build])
-    words, out = command(corpus, work, rng)
-    exists = rng.random() < 0.6 and words[0] != "run"
-    if exists:
-        spawn(*words).wait()
-        words = [*words, "--overwrite"]
-    before = _contents(out)
-    process = spawn(*words)
-    time.sleep(rng.random() * rng.choice([0.5, 1.0, 2.5]))
-    process.send_signal(rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
-    process.wait(60)
+    """Stop a command once or twice, then let it end."""
+    known = {**_FOLDERS, **_OTHERS}
+    name = rng.choice([*known, "jobs", "jobs", "import"])
+    words = known[name]
+    seconds, wanted = _unhindered(name, corpus)
+    place = work / "place"
+    place.mkdir()
+    out = place / "out"
+    before: Contents = {}
+    if name in _FOLDERS:
+        words = (*words, "--out", "{out}")
+        if rng.random() < 0.6:
+            words = (*words, "--overwrite")
+            before = _old(corpus, out)
+    command = spell(words, corpus=corpus, out=out)
     wrong = []
-    if exists and _contents(out) != before and not (out / _marker(words)).is_file():
-        wrong.append(f"{words[0]}: the old folder is gone and the new one is not there")
-    again = spawn(*words)
-    again.wait(100)
-    finished_before_the_kill = again.returncode == 2 and out.exists()
-    if again.returncode != 0 and not finished_before_the_kill:
-        assert again.stderr is not None
-        wrong.append(f"{' '.join(words[:2])} again: exit {again.returncode} {again.stderr.read()[:200]!r}")
-    left = sorted(name for name in tree(work) if ".part" in name)
-    if left and not finished_before_the_kill:
-        wrong.append(f"{' '.join(words[:2])}: leaves {left[:3]}")
+    for _ in range(rng.choice([1, 1, 2])):
+        stop, group = rng.choice(_SIGNALS), rng.random() < 0.5
+        if rng.random() < 0.2:
+            wrong += _stopped_at_start(rng, command, stop)
+        else:
+            wrong += _stopped(begin(*command, work=work), rng.random() * 1.15 * seconds, stop, group)
+        there = _contents(out)
+        if name in _FOLDERS and there not in (before, wanted):
+            wrong.append("what stands at --out is neither the old folder nor the new one")
+    wrong += _ends_well(name, begin(*command, work=work), place, wanted)
+    return [f"{name}{' --overwrite' if before else ''}: {text}" for text in wrong]
+
+
+def _stopped(call: Apart, after: float, number: int, group: bool) -> list[str]:
+    call.process.join(after)
+    call.signal(number, group=group)
+    code = call.end()
+    wrong = []
+    if code not in _ENDS and not (code == 2 and "is not empty" in call.error):
+        wrong.append(f"signal {number} after {after:.2f} s: exit {code} {call.error[-300:]!r}")
+    if "Traceback" in call.error or "ignored" in call.error:
+        wrong.append(f"signal {number} after {after:.2f} s: {call.error[-600:]!r}")
+    if left := call.survivors():
+        wrong.append(f"signal {number} after {after:.2f} s: processes {left} go on")
     return wrong
 
 
-def _contents(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+def _stopped_at_start(rng: random.Random, command: list[str], number: int) -> list[str]:
+    """In the first moments, while Python and the program are loaded."""
+    process = spawn(*command, start_new_session=True)
+    time.sleep(rng.random() * 1.5)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=100)
+    # Before our first line runs, Python answers Ctrl-C itself.
+    ours = b"Traceback" in err and b"situs" in err
+    return [f"signal {number} at the start: {err[-600:]!r}"] if ours else []
 
 
-def _marker(words: list[str]) -> str:
-    return {"export": "README.md", "run": "run.json"}.get(words[0], "bench.json")
+def _ends_well(name: str, call: Apart, place: Path, wanted: Contents) -> list[str]:
+    code = call.end()
+    out = place / "out"
+    complete = name in _FOLDERS and code == 2 and "is not empty" in call.error  # it had ended before the signal came
+    wrong = []
+    if code != 0 and not complete:
+        wrong.append(f"again: exit {code} {call.error[-300:]!r}")
+    elif "Traceback" in call.error:
+        wrong.append(f"again: {call.error[-300:]!r}")
+    elif name in ("run", "probe"):
+        if _answers(_contents(out)) != _answers(wanted):
+            wrong.append("again: other answers than without a stop")
+    elif _contents(out.with_suffix(".csv") if name == "sheet" else out) != wanted:
+        wrong.append("again: not what it makes without a stop")
+    names = {"out"} if name != "sheet" else {"out.csv"}
+    strangers = sorted(entry for entry in tree(place) if Path(entry).parts[0] not in names or ".part" in entry)
+    if strangers and not complete:
+        wrong.append(f"again: leaves {strangers[:4]}")
+    return wrong
 
 
-def _import(corpus: Path, work: Path, rng: random.Random) -> tuple[list[str], Path]:
-    return ["import", "items", str(corpus / "items.jsonl"), "--out", str(work / "bench")], work / "bench"
+def _contents(path: Path) -> Contents:
+    if path.is_file():
+        return {"": path.read_bytes()}
+    return {str(p.relative_to(path)): p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()}
 
 
-def _run(corpus: Path, work: Path, rng: random.Random) -> tuple[list[str], Path]:
-    model = f"random?delay={rng.choice(['0', '0.02', '0.1'])}"
-    return ["run", str(corpus / "bench"), "--model", model, "--out", str(work / "run")], work / "run"
+def _answers(contents: Contents) -> dict[str, set[tuple[str, ...]]]:
+    """Of each journal, what was answered; times and order are those of the day."""
+    import json
+
+    found = {}
+    for name, raw in contents.items():
+        if name.endswith("answers.jsonl"):
+            rows = [json.loads(line) for line in raw.splitlines()]
+            found[name] = {(row["item_id"], row["state"], row["response"]) for row in rows}
+    return found
 
 
-def _export(corpus: Path, work: Path, rng: random.Random) -> tuple[list[str], Path]:
-    to = rng.choice(["inspect", "lmms-eval"])
-    shutil.copytree(corpus / "run", work / "of")
-    run = ["export", str(work / "of"), "--bench", str(corpus / "bench"), "--to", to]
-    return [*run, "--out", str(work / "out")], work / "out"
+def _old(corpus: Path, out: Path) -> Contents:
+    """A folder that is ours to replace: its markers are those of a bench and of an export."""
+    _unhindered("import", corpus)
+    shutil.copytree(_shelf(corpus, "import") / "out", out)
+    for marker in ("export.json", "README.md"):
+        (out / marker).write_text("old")
+    return _contents(out)
 
 
-def _build(corpus: Path, work: Path, rng: random.Random) -> tuple[list[str], Path]:
-    rows = "".join(f"s{n},p{n},,{corpus / 'labels.nii.gz'}\n" for n in range(3))
-    (work / "table.csv").write_text("study,patient,image,labels\n" + rows)
-    words = ["build", "masks", str(work / "table.csv"), "--names", str(corpus / "names.csv"), "--annotation", "manual"]
-    return [*words, "--jobs", str(rng.choice([1, 2])), "--out", str(work / "bench")], work / "bench"
+@cache
+def _unhindered(name: str, corpus: Path) -> tuple[float, Contents]:
+    """How long the command takes and what it makes, if nobody stops it."""
+    folder = _shelf(corpus, name)
+    folder.mkdir(parents=True)
+    words = (*_FOLDERS[name], "--out", "{out}") if name in _FOLDERS else _OTHERS[name]
+    begun = time.monotonic()
+    call = begin(*spell(words, corpus=corpus, out=folder / "out"), work=folder)
+    assert call.end() == 0, call.error
+    seconds = time.monotonic() - begun
+    return seconds, _contents(folder / ("out.csv" if name == "sheet" else "out"))
+
+
+def _shelf(corpus: Path, name: str) -> Path:
+    import os
+
+    return corpus.parent / "unhindered" / f"{os.getpid()}-{name}"

@@ -2,48 +2,96 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import random
+import shutil
+import zipfile
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
+import h5py
 import nibabel
 import numpy as np
 import pyarrow.parquet as pq
+import pydicom
 
+from attack.commands import lay_out
 from attack.program import call, complaints, tree
+from attack.server import Answer, completion, serve
 
 __all__ = ["case"]
 
 _PRIVATE = "locations.json"
+"""Which file a study came from: a private file beside the bench, never shared."""
 
 
 def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
-    """A bench, its report and its cache, made of files that name somebody."""
+    """A bench of files that name somebody, and all that can be made of it: nothing but `locations.json` names them."""
     name = "".join(rng.choice("bdfgklmnprstvwz") + rng.choice("aeiou") for _ in range(5)).title()
     data = work / f"clinic of {name}"
     data.mkdir()
-    words = rng.choice([_items, _table, _reports])(rng, corpus, data, name)
+    words = rng.choice([_items, _table, _reports, _boxes, _grades, _folder, _dicom, _sgmri])(rng, corpus, data, name)
+    bench = work / "bench"
     before = tree(work)
-    ran = call(*words, "--out", work / "bench")
-    wrong = complaints(ran, work, before)
-    if ran.code != 0:
-        wrong.append(f"{words[1]}: no bench: {ran.err.strip()}")
-    else:
-        call("run", work / "bench", "--model", "random", "--out", work / "run")
-        call("report", work / "run", "--bench", work / "bench", "--out", work / "report.html")
-    for path in work.rglob("*"):
-        if not path.is_file() or path.name == _PRIVATE or data in path.parents:
+    with mock.patch.dict(os.environ, {"SITUS_CACHE": str(work / "cache")}):
+        ran = call(*words, "--licence", "CC0-1.0", "--out", bench)
+        wrong = complaints(ran, work, before)
+        if ran.code != 0:
+            return [*wrong, f"{words[1]}: no bench: {ran.err.strip()}"]
+        asked = _use(rng, work, bench)
+    for path in sorted(work.rglob("*")):
+        if path == data or data in path.parents or path.name == _PRIVATE or not path.is_file():
             continue
         if name.lower().encode() in (_plain(path) + str(path.relative_to(work)).encode()).lower():
             wrong.append(f"{words[1]}: the name stands in {path.relative_to(work)}")
+    if any(name.lower().encode() in request.lower() for request in asked):
+        wrong.append(f"{words[1]}: the name was sent to the model")
     return wrong
 
 
+def _use(rng: random.Random, work: Path, bench: Path) -> list[bytes]:
+    """Everything that is done with a bench; what a model was sent meanwhile."""
+    run = work / "run"
+    with serve(lambda _: Answer(completion("A"))) as server:
+        call("run", bench, "--model", f"openai:m@{server.url}", "--limit", "4", "--tries", "1", "--out", run)
+        asked = list(server.received)
+    later: list[tuple[Any, ...]] = [
+        ("score", bench, run, "--json", "--breakdowns", "--tables", work / "tables"),
+        ("report", run, "--bench", bench, "--out", work / "report.html", "--tables", work / "report-tables"),
+        ("show", bench, "--out", work / "shown"),
+        ("quiz", bench, "--items", "1", "--out", work / "quiz.html"),
+        ("audit", "export", bench, "--items", "1", "--raters", "ann,bob", "--out", work / "sheet.csv"),
+        ("debias", bench, "--out", work / "debiased"),
+        ("export", run, "--bench", bench, "--to", rng.choice(["inspect", "lmms-eval"]), "--out", work / "log"),
+        ("probe", bench, "--model", "random", "--probes", "mirror", "--limit", "2", "--out", work / "probed"),
+        ("check", bench, "--json"),
+        *(
+            ("export", bench, "--to", to, "--limit", "2", "--out", work / f"export-{to}")
+            for to in ("hf", "inspect", "vlmevalkit", "lmms-eval", "3dreasonknee")
+        ),
+    ]
+    for words in rng.sample(later, 5):
+        ran = call(*words)
+        # What a command prints about a study may be kept or piped, as its files are.
+        (work / f"said-{words[0]}-{rng.randrange(10**6)}").write_text(ran.out)
+    return asked
+
+
 def _plain(path: Path) -> bytes:
+    """What a file holds, without its packing."""
+    raw = path.read_bytes()
     if path.suffix == ".parquet":
         table = pq.read_table(path)
         return repr((table.schema.metadata, table.to_pylist())).encode()
-    return path.read_bytes()
+    if raw.startswith(b"\x1f\x8b"):
+        return gzip.decompress(raw)
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            return b"".join(archive.read(entry) + entry.encode() for entry in archive.namelist())
+    return raw
 
 
 def _items(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str]:
@@ -57,20 +105,84 @@ def _items(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str]
     return ["import", "items", str(file)]
 
 
-def _table(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str]:
-    image = nibabel.load(corpus / "labels.nii.gz")
+def _signed(source: Path, target: Path, name: str) -> None:
+    """A NIfTI file that names somebody in every field with room for it."""
+    image = nibabel.load(source)
     header = image.header.copy()
     for field in ("descrip", "aux_file", "intent_name", "db_name"):
         header[field] = name.encode()
-    nibabel.save(nibabel.Nifti1Image(np.asarray(image.dataobj), image.affine, header), data / f"{name}.nii.gz")
-    rows = f"{name} {rng.randrange(9)},{name},,{name}.nii.gz\n"
-    (data / "table.csv").write_text("study,patient,image,labels\n" + rows)
-    # A name map is the user's own word on what may be called by name; a person is not called there.
-    (data / "names.csv").write_text((corpus / "names.csv").read_text())
-    return ["build", "masks", str(data / "table.csv"), "--names", str(data / "names.csv"), "--annotation", "manual"]
+    made = nibabel.Nifti1Image(np.asarray(image.dataobj), image.affine, header)
+    made.header.extensions.append(nibabel.nifti1.Nifti1Extension(6, name.encode()))
+    nibabel.save(made, target)
+
+
+def _table(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str]:
+    _signed(corpus / "labels.nii.gz", data / f"{name}.nii.gz", name)
+    _signed(corpus / "ct.nii.gz", data / f"{name}_ct.nii.gz", name)
+    study = f"{name} {rng.randrange(9)}"
+    image = f"{name}_ct.nii.gz" if rng.random() < 0.7 else ""
+    (data / "table.csv").write_text(f"study,patient,image,labels\n{study},{name},{image},{name}.nii.gz\n")
+    # A name map is the user's own word; of what the file does not hold, nothing is kept.
+    (data / "names.csv").write_text((corpus / "names.csv").read_text() + f"77,{name}\n")
+    words = ["build", "masks", str(data / "table.csv"), "--names", str(data / "names.csv"), "--trust", study]
+    return [*words, "--annotation", "manual"]
+
+
+def _folder(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str]:
+    """Masks as files, one of which is called after the patient."""
+    study = data / name
+    (study / "segmentations").mkdir(parents=True)
+    for file in (corpus / "study" / "segmentations").iterdir():
+        _signed(file, study / "segmentations" / file.name, name)
+    _signed(corpus / "study" / "segmentations" / "liver.nii.gz", study / "segmentations" / f"{name}.nii.gz", name)
+    _signed(corpus / "ct.nii.gz", study / "ct.nii.gz", name)
+    return ["build", "masks", str(study), "--trust", name]
+
+
+def _dicom(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str]:
+    """Every text of every DICOM file is the name; the bench is one of words about the series."""
+    shutil.copytree(corpus / "dicom", data / "dicom")
+    for file in (data / "dicom").rglob("*.dcm"):
+        dataset = pydicom.dcmread(file)
+        for element in dataset:
+            if element.VR in ("PN", "LO", "SH", "LT", "ST", "UT") and element.keyword != "ROIName":
+                element.value = name
+        dataset.save_as(file)
+    (data / "dicom" / "series").rename(data / "dicom" / f"{name}-1")
+    row = {"study": f"{name}-1", "patient": name, "question": "Is it?", "answer": "yes"}
+    (data / "items.jsonl").write_text(json.dumps(row) + "\n")
+    return ["import", "items", str(data / "items.jsonl"), "--images", str(data / "dicom")]
 
 
 def _reports(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str]:
     text = (corpus / "reports.csv").read_text().replace("\nr", f"\n{name}-r")
     (data / "reports.csv").write_text(text)
     return ["build", "reports", str(data / "reports.csv")]
+
+
+def _boxes(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str]:
+    (data / f"{name}.csv").write_text((corpus / "boxes.csv").read_text().replace("file1000", f"{name}_"))
+    if rng.random() < 0.5:
+        return ["build", "boxes", str(data / f"{name}.csv"), "--per-study", "3"]
+    lay_out("stacks/file1000000.h5", corpus, data)
+    for path in sorted((data / "stacks").iterdir()):
+        path.rename(path.with_name(path.name.replace("file1000", f"{name}_")))
+    for path in (data / "stacks").glob("*.h5"):
+        with h5py.File(path, "a") as file:
+            file.attrs["patient_id"] = name
+            file["ismrmrd_header"] = f"<patient>{name}</patient>"
+    return ["build", "boxes", str(data / f"{name}.csv"), "--images", str(data / "stacks"), "--per-study", "3"]
+
+
+def _grades(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str]:
+    for file in ("grades.csv", "regions.csv"):
+        (data / file).write_text((corpus / file).read_text().replace("\nk", f"\n{name}k").replace(",p", f",{name}p"))
+    regions = (data / "regions.csv").read_text().replace(f"{name}patella", "patella")
+    (data / "regions.csv").write_text(regions)
+    return ["build", "grades", str(data / "grades.csv"), "--boxes", str(data / "regions.csv")]
+
+
+def _sgmri(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str]:
+    text = (corpus / "sgmri.json").read_text()
+    (data / "qa.json").write_text(text.replace("file1000001", f"{name}_1").replace("6002425", name))
+    return ["import", "sgmri-vqa", str(data / "qa.json")]

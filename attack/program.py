@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -53,23 +54,36 @@ def tree(folder: Path) -> set[str]:
 
 def complaints(ran: Ran, work: Path, before: set[str]) -> list[str]:
     """What a call must never do, whatever it was given."""
+    called = " ".join(word for word in ran.words[:6] if "/" not in word)
     wrong = []
-    said = " ".join(ran.words[:3])
     if ran.code not in (0, 1, 2):
-        wrong.append(f"{said}: exit code {ran.code}")
+        wrong.append(f"exit code {ran.code}")
     if "Traceback" in ran.err:
-        wrong.append(f"{said}: traceback")
-    if "No such option" in ran.err:
-        wrong.append(f"{said}: the attack itself is wrong: {ran.err.strip()}")
+        wrong.append("traceback")
+    if "No such option" in ran.err or "Missing option" in ran.err:
+        wrong.append(f"the attack itself is wrong: {ran.err.strip()}")
     for stream in (ran.out, ran.err):
         odd = next((c for c in stream if not c.isprintable() and c != "\n"), None)
         if odd is not None:
-            wrong.append(f"{said}: prints {odd!r}")
+            wrong.append(f"prints {odd!r}")
     if ran.code == 2:
         if len([line for line in ran.err.splitlines() if line.startswith("situs: ")]) != 1:
-            wrong.append(f"{said}: not one line of error: {ran.err[:200]!r}")
+            wrong.append(f"not one line of error: {ran.err[:200]!r}")
         if left := sorted(tree(work) - before):
-            wrong.append(f"{said}: leaves {left[:3]}")
+            wrong.append(f"leaves {left[:3]}")
+    elif "--json" in ran.words and ran.out and not _is_json(ran.out):
+        wrong.append(f"not one JSON value: {ran.out[:80]!r}")
     if hidden := sorted(name for name in tree(work) - before if ".part" in name):
-        wrong.append(f"{said}: leaves {hidden[:3]}")
-    return wrong
+        wrong.append(f"leaves {hidden[:3]}")
+    return [f"{called}: {text}" for text in wrong]
+
+
+def _is_json(text: str) -> bool:
+    def refuse(constant: str) -> None:
+        raise ValueError(constant)
+
+    try:
+        json.loads(text, parse_constant=refuse)
+    except ValueError:
+        return False
+    return True

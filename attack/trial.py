@@ -5,55 +5,80 @@ It stands apart from `__main__`, which a worker that is started afresh does not 
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import random
+import resource
 import signal
 import tempfile
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from attack import disk, kills, names, texts, wire
+from attack import benches, disk, egress, kills, names, numbers, readers, texts, wire
 from attack import files as bad_files
 
-__all__ = ["FAMILIES", "attempt"]
+__all__ = ["FAMILIES", "attempt", "prepare"]
 
 Case = Callable[[random.Random, Path, Path], list[str]]
 """Given chance, the corpus and an empty folder to work in: what is wrong, if anything."""
 
 FAMILIES: dict[str, tuple[Case, float]] = {
-    "files": (bad_files.case, 0.60),
-    "texts": (texts.case, 0.14),
-    "names": (names.case, 0.10),
+    "files": (bad_files.case, 0.34),
+    "benches": (benches.case, 0.20),
+    "numbers": (numbers.case, 0.14),
     "kills": (kills.case, 0.08),
-    "disk": (disk.case, 0.04),
+    "texts": (texts.case, 0.05),
+    "names": (names.case, 0.04),
     "wire": (wire.case, 0.04),
+    "egress": (egress.case, 0.04),
+    "readers": (readers.case, 0.04),
+    "disk": (disk.case, 0.03),
 }
 """Family → its cases, and their share of all."""
 
-_HANG_SECONDS = 120
+_HANG_SECONDS = 150
+_MOST_KILOBYTES = 1 << 20
+"""More memory than one case may take: inputs are some kilobytes."""
 
 
 class _Hang(BaseException):
     """A case took too long."""
 
 
+def prepare() -> None:
+    """Before the first case of a process."""
+    egress.watch()
+
+
 def attempt(seed: int, root: Path, which: tuple[str, int]) -> list[str]:
+    """What is wrong with the case, if anything."""
     family, number = which
 
     def hang(*_: object) -> None:
         raise _Hang
 
     here = Path.cwd()
+    took_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with tempfile.TemporaryDirectory(dir=root, prefix=f"{family}-{number}-") as work:
         os.chdir(work)
         signal.signal(signal.SIGALRM, hang)
         signal.alarm(_HANG_SECONDS)
+        # Machine code does not hear the alarm: then the whole process goes, and says where it was.
+        faulthandler.dump_traceback_later(2 * _HANG_SECONDS, exit=True)
         try:
-            return FAMILIES[family][0](random.Random(f"{seed}/{family}/{number}"), root / "corpus", Path(work))
+            wrong = FAMILIES[family][0](random.Random(f"{seed}/{family}/{number}"), root / "corpus", Path(work))
         except _Hang:
-            return [f"no end after {_HANG_SECONDS} s"]
+            wrong = [f"no end after {_HANG_SECONDS} s"]
         except BaseException as error:
-            return [f"{type(error).__name__}: {error}"]
+            frames = traceback.extract_tb(error.__traceback__)[-3:]
+            at = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(frames))
+            wrong = [f"{type(error).__name__}: {str(error)[:300]} at {at}"]
         finally:
             signal.alarm(0)
+            faulthandler.cancel_dump_traceback_later()
             os.chdir(here)
+    took = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - took_before
+    if took > _MOST_KILOBYTES:
+        wrong = [*wrong, f"took {took >> 10} MB"]
+    return wrong

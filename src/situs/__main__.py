@@ -1,11 +1,33 @@
-"""`python -m situs`."""
+"""`situs` and `python -m situs`: the program from its first moment to its last."""
 
+import signal
 import sys
 
+# Until the program is loaded there is nothing to clear up: a Ctrl-C ends it at once, without a word. Python's own
+# answer, an exception in the middle of an import, would be a traceback.
+_IN_MAIN_THREAD = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+if _IN_MAIN_THREAD:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 # `-m` puts the current folder first on the path; code that lies beside data must not run.
-if not sys.flags.safe_path:
+if __name__ == "__main__" and not sys.flags.safe_path:
     del sys.path[0]
 
-from situs.cli import main
 
-main()
+def main() -> None:
+    """Load the program and run it."""
+    from situs.cli import main as run
+
+    try:
+        if _IN_MAIN_THREAD:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        run()
+    except KeyboardInterrupt:  # before the program listens, or after it has said its last word
+        sys.exit(128 + signal.SIGINT)
+    finally:
+        if _IN_MAIN_THREAD:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+if __name__ == "__main__":
+    main()

@@ -75,3 +75,18 @@ def test_an_unknown_vocabulary_is_guessed():
 
 def test_no_vocabulary_names_nothing():
     assert load_vocabulary(None).labels == {}
+
+
+@pytest.mark.parametrize("key", ["9" * 5_000, "--5", "-1", "1" + "0" * 12])
+def test_a_key_that_is_no_voxel_value_is_told(tmp_path, key):
+    """Python refuses to read thousands of digits with an error of its own."""
+    path = written(tmp_path, "names.json", f'{{"{key}": "liver", "2": "spleen"}}')
+    if key == "--5":  # no number: a pattern for the names of files
+        assert load_vocabulary(path).labels == {2: "spleen"}
+        return
+    with pytest.raises(SitusError, match="is not a whole number"):
+        load_vocabulary(path)
+
+
+def test_a_label_may_be_written_with_zeros_before_it(tmp_path):
+    assert load_vocabulary(written(tmp_path, "names.json", '{"007": "liver"}')).labels == {7: "liver"}

@@ -260,3 +260,22 @@ def test_registries_are_listed(what, situs):
     assert entries
     shown = situs("list", what).out
     assert all(name in shown for name in entries)
+
+
+def test_names_of_what_is_not_there_are_not_kept(situs, tmp_path: Path) -> None:
+    """A clinic's map may name people; a bench keeps the names of the structures that it has."""
+    labels = np.zeros(SHAPE, np.uint8)
+    for number, mask in enumerate(masks().values(), start=1):
+        labels[mask] = number
+    file = save(tmp_path / "labels.nii.gz", labels)
+    rows = [f"{number},{name.replace('GTV-1', 'lung_tumour').replace('gtv-2', 'cyst')}"
+            for number, name in enumerate(masks(), start=1)]  # fmt: skip
+    (tmp_path / "names.csv").write_text("\n".join(["label,name", *rows, "77,Quixote Alonso", "78,pancreas"]) + "\n")
+    ran = situs("build", "masks", file, "--names", tmp_path / "names.csv", "--trust", "labels", "--out", tmp_path / "b")
+    assert ran.code == 0, ran.err
+    import pyarrow.parquet as pq
+
+    held = "".join(str(pq.read_table(path).to_pylist()) for path in (tmp_path / "b").glob("*.parquet"))
+    assert "liver" in held
+    assert "Quixote" not in held + (tmp_path / "b" / "bench.json").read_text()
+    assert situs("check", tmp_path / "b").code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -106,3 +107,21 @@ def test_a_closed_standard_output_is_told(hostile_bench) -> None:
     assert ran.returncode == 0
     assert b"standard output is closed" in ran.stderr
     assert b"Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_while_it_loads(tmp_path: Path, stop: signal.Signals) -> None:
+    """Nothing has been begun: the program ends as any other, without a traceback out of an import."""
+    # A module that the first command needs waits in the middle of its import until it is stopped.
+    (tmp_path / "click").mkdir()
+    waiting = "import sys, time\nprint('loading', flush=True)\ntime.sleep(60)\n"
+    (tmp_path / "click" / "__init__.py").write_text(waiting)
+    environment = os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONSAFEPATH": "1"}
+    command = [sys.executable, "-m", "situs", "doctor"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"loading\n"
+        process.send_signal(stop)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == -stop
+    assert err == b""

@@ -127,3 +127,51 @@ def test_nifti_of_an_odd_origin_is_refused_too(situs, tmp_path) -> None:
     affine[2, 3] = 3e38
     nibabel.save(nibabel.Nifti1Image(np.ones((4, 4, 4), np.uint8), affine), tmp_path / "labels.nii.gz")
     refusal(situs("measure", tmp_path / "labels.nii.gz"))
+
+
+def refilled(made: Path, table: str, change: Any) -> Path:
+    """The bench with a table's rows changed, and a hash that says so."""
+    held = pq.read_table(made / f"{table}.parquet")
+    rows = held.to_pylist()
+    change(rows)
+    pq.write_table(pa.Table.from_pylist(rows, schema=held.schema), made / f"{table}.parquet")
+    info = json.loads((made / "bench.json").read_bytes())
+    (made / "bench.json").write_text(json.dumps(info | {"content_hash": content_hash(made)}))
+    return made
+
+
+def to_nobody(rows: list[dict[str, Any]]) -> None:
+    next(row for row in rows if row["kind"] == "volume")["study_id"] = "nobody"
+
+
+def about_nothing(rows: list[dict[str, Any]]) -> None:
+    next(row for row in rows if row["kind"] == "volume")["subjects"] = "[]"
+
+
+@pytest.mark.parametrize("change", [to_nobody, about_nothing])
+def test_facts_that_contradict_the_bench(situs, bench, tmp_path, change) -> None:
+    made = refilled(Path(shutil.copytree(bench, tmp_path / "bench")), "facts", change)
+    for words in (
+        ("run", made, "--model", "prior", "--out", tmp_path / "out"),
+        ("probe", made, "--model", "random", "--probes", "rotations", "--limit", 2, "--out", tmp_path / "out"),
+    ):
+        assert "fact f" in refusal(situs(*words))
+        assert not (tmp_path / "out").exists(), "what cannot end is not begun"
+
+
+def test_an_item_without_what_its_task_needs(situs, bench, tmp_path) -> None:
+    def strip(rows: list[dict[str, Any]]) -> None:
+        for row in rows:
+            row["parameters"] = json.dumps({"x": "y"})
+
+    made = refilled(Path(shutil.copytree(bench, tmp_path / "bench")), "items", strip)
+    error = refusal(situs("run", made, "--model", "prior", "--out", tmp_path / "out"))
+    assert "lacks the parameter" in error
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
+def test_an_option_that_is_no_number(situs, bench, tmp_path, value) -> None:
+    out = tmp_path / "out"
+    assert refusal(situs("run", bench, "--model", "random", "--timeout", value, "--out", out))
+    assert refusal(situs("report", bench, "--max-mb", value, "--out", out))
+    assert not out.exists()

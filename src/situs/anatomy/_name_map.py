@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -118,6 +119,9 @@ def _families(terms: dict[str, Term]) -> dict[str, Term]:
     return result
 
 
+_LABEL = re.compile(r"\s*(-?[0-9]+)\s*")
+"""A key that is a voxel's value rather than a pattern."""
+
 _JsonEntry = str | dict[str, str | bool | list[str]]
 
 
@@ -131,8 +135,8 @@ def _json_rows(text: str, path: Path) -> list[Row]:
     labels = []
     for key, entry in table.items():
         cells = _cells({"name": entry} if isinstance(entry, str) else entry, path)
-        is_label = key.strip().lstrip("-").isdigit()
-        cells["label" if is_label else "pattern"] = str(int(key)) if is_label else key
+        number = _LABEL.fullmatch(key)
+        cells["label" if number else "pattern"] = (number[1].lstrip("0") or "0") if number else key
         rows.append(parse_row(cells, str(path), term))
         labels.append(cells.get("label"))
     names = [row.term.name for row, label in zip(rows, labels) if label]

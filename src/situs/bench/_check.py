@@ -67,7 +67,7 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
     if content_hash(folder) != bench.info.content_hash:
         result.error("content", "bench.json", "the tables are not the ones that were built", "rebuild the bench")
     locations = Locations.read(folder, data)
-    items, facts = _Stream(bench.items(checked=False)), _Stream(bench.facts())
+    items, facts = _Stream(bench.items(checked=False)), _Stream(bench.facts(checked=False))
     tally, arrangement = Tally(), Arrangement(bench.info.seed, bench.info.recipe.twins.fewest)
     boxes, reports = BoxEvidence(bench, locations), ReportEvidence(locations)
     grades = GradeEvidence(locations, bench.info.trusted)

@@ -10,7 +10,7 @@ import msgspec
 
 from situs._files import canonical_json, digest, read_json
 from situs.anatomy import Term
-from situs.bench._integrity import item_problem
+from situs.bench._integrity import Parameters, fact_problem, item_problem
 from situs.bench._study import StudyRecord
 from situs.bench._tables import read_table
 from situs.errors import SitusError
@@ -78,9 +78,14 @@ class Bench:
         """Every study."""
         return read_table(self.folder / "studies.parquet", StudyRecord)
 
-    def facts(self, **where: str | Collection[str]) -> Iterator[Fact]:
-        """Facts, optionally those with given column values (`study_id=…`, `kind=(…)`)."""
-        return read_table(self.folder / "facts.parquet", Fact, where=where)
+    def facts(self, *, checked: bool = True, **where: str | Collection[str]) -> Iterator[Fact]:
+        """Facts, optionally those with given column values (`study_id=…`, `kind=(…)`); `checked` as of items."""
+        studies = self.study_ids if checked else frozenset()
+        for fact in read_table(self.folder / "facts.parquet", Fact, where=where):
+            problem = fact_problem(fact, studies) if checked else None
+            if problem is not None:
+                raise self._contradiction(f"fact {fact.fact_id}", problem)
+            yield fact
 
     @cached_property
     def study_ids(self) -> frozenset[str]:
@@ -102,9 +107,18 @@ class Bench:
             seen.add(item.item_id)
             problem = item_problem(item, studies) if checked else None
             if problem is not None:
-                fix = "`situs check` lists all that is wrong; rebuild the bench"
-                raise SitusError(f"item {item.item_id}: {problem}", where=self.folder, fix=fix)
-            yield item
+                raise self._contradiction(f"item {item.item_id}", problem)
+            yield msgspec.structs.replace(item, parameters=Parameters(item.parameters))
+
+    def verify(self) -> None:
+        """Read every table once: what contradicts is refused now, before work that would be lost is begun."""
+        for table in (self.studies(), self.facts(), self.items(steps=False)):
+            for _ in table:
+                pass
+
+    def _contradiction(self, what: str, problem: str) -> SitusError:
+        fix = "`situs check` lists all that is wrong; rebuild the bench"
+        return SitusError(f"{what}: {problem}", where=self.folder, fix=fix)
 
 
 def content_hash(folder: Path) -> str:

@@ -9,9 +9,34 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from situs._numbers import number_problems
+from situs.errors import SitusError
+from situs.facts import Fact
 from situs.items import Answer, Boxes, Choice, Choices, Compound, Item, Number, Text
 
-__all__ = ["item_problem"]
+__all__ = ["Parameters", "fact_problem", "item_problem"]
+
+_SUBJECTS = {
+    **dict.fromkeys(("volume", "centroid", "box", "extent", "level", "right_share", "largest", "second_largest"), 1),
+    **dict.fromkeys(("gap", "main_gap", "height_in"), 2),
+}
+"""Kinds of facts that blind rows, tables and pictures are made from: how many structures each speaks of."""
+
+
+class Parameters(dict[str, str]):
+    """An item's parameters. Which of them a task reads is the task's affair: one that is missing is a user's error."""
+
+    def __missing__(self, key: str) -> str:
+        fix = "`situs check` lists all that is wrong; rebuild the bench"
+        raise SitusError(f"an item lacks the parameter {key!r} of its task", fix=fix)
+
+
+def fact_problem(fact: Fact, studies: Collection[str]) -> str | None:
+    """What contradicts the rest of the bench, or cannot be measured; None if nothing does."""
+    if fact.study_id not in studies:
+        return f"study {fact.study_id} is not in studies.parquet"
+    if len(fact.subjects) < _SUBJECTS.get(fact.kind.partition(".")[0], 0):
+        return "does not say what it speaks of"
+    return next(number_problems((fact.value, fact.interval), "$"), None)
 
 
 def item_problem(item: Item, studies: Collection[str]) -> str | None:

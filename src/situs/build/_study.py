@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from situs.anatomy import NameRules, is_head
+from situs.anatomy import NameRules, canonical_name, is_head
 from situs.bench import (
     SeriesRecord,
     StudyRecord,
@@ -96,7 +96,8 @@ def process(job: StudyJob) -> StudyOutcome:
     known = {s.name: s.label for s in labels.structures if terms[s.name].known}
     problems = [_warning("file", job, text) for text in (*labels.warnings, *(image.warnings if image else ()))]
     if unknown := sorted(set(names) - set(known)):
-        text = f"{len(unknown)} structures have names no vocabulary knows, e.g. {unknown[0]!r}; not asked about"
+        verb = "structure has a name" if len(unknown) == 1 else "structures have names"
+        text = f"{len(unknown)} {verb} that no vocabulary knows, e.g. {unknown[0]!r}; not asked about"
         problems.append(_warning("names", job, text))
     values, image_hash = image.array_and_hash() if image is not None else (None, "")
     modality = modality_of(values) if values is not None else "labels"
@@ -159,8 +160,15 @@ def _named_by_file(labels: LabelMap, names: Mapping[int, str]) -> dict[int, str]
 
 
 def _labels_by_name(names: dict[int, str], present: set[int]) -> dict[str, int]:
-    """The label of each name; of two labels with one name, the one that the file holds."""
-    return {name: label for label, name in sorted(names.items(), key=lambda entry: entry[0] in present)}
+    """The label of each name; of two labels with one name, the one that the file holds.
+
+    The user's own words for what the file does not hold are not kept. Their numbers are: masks without a label are
+    numbered after the largest.
+    """
+    return {
+        name if label in present or canonical_name(name) is not None else f"label_{label}": label
+        for label, name in sorted(names.items(), key=lambda entry: entry[0] in present)
+    }
 
 
 def _warning(code: str, job: StudyJob, text: str) -> Problem:

@@ -8,6 +8,8 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 import click
@@ -57,7 +59,8 @@ class _Commands(click.Group):
         """Load a command, or say which one may be meant."""
         if cmd_name not in _COMMANDS:
             raise SitusError(f"unknown command {cmd_name!r}", fix=did_you_mean(cmd_name, _COMMANDS))
-        command: click.Command = importlib.import_module(f"situs.cli.{_MODULES.get(cmd_name, cmd_name)}").command
+        with _stoppable_at_once():
+            command: click.Command = importlib.import_module(f"situs.cli.{_MODULES.get(cmd_name, cmd_name)}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -120,6 +123,23 @@ def main() -> None:
     finally:
         if before is not None:
             signal.signal(signal.SIGTERM, before)  # this process may go on, as in a notebook
+
+
+@contextmanager
+def _stoppable_at_once() -> Iterator[None]:
+    """While modules load, Ctrl-C and SIGTERM end the program as they end any other: nothing has been begun.
+
+    An exception instead would come out of the middle of an import, where libraries in C turn it into one of theirs.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _prepare_streams() -> None:

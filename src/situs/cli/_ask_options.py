@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from situs.cli._numbers import FiniteRange
+
 if TYPE_CHECKING:
     from situs.clients import Asking
 
 __all__ = ["ask_options", "asking_from"]
 
-_POSITIVE = click.FloatRange(0, min_open=True)
+_POSITIVE = FiniteRange(0, min_open=True)
 
 _OPTIONS = (
     click.option("--concurrency", type=click.IntRange(1, 4096), help="Calls in flight at once. [default: 8]"),

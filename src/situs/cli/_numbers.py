@@ -1,17 +1,31 @@
-"""How scores read in a terminal."""
+"""Numbers on the command line, and how scores read in a terminal."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import click
 
 if TYPE_CHECKING:
     from situs.score import Entry, Headline
 
-__all__ = ["STRATUM_HELP", "entry_of", "interval_text", "value_text"]
+__all__ = ["STRATUM_HELP", "FiniteRange", "entry_of", "interval_text", "value_text"]
 
 STRATUM_HELP = "What the headline is about: headline (questions that need sight), textbook, untwinned or all."
 """Of `--stratum`, wherever a headline is shown."""
+
+
+class FiniteRange(click.FloatRange):
+    """A number between two limits, and a number: `nan` is below no limit and above none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number, or click's refusal."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
 
 
 def entry_of(entries: Sequence[Entry] | None, metric: str) -> Entry | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from situs.cli._numbers import STRATUM_HELP
+from situs.cli._numbers import STRATUM_HELP, FiniteRange
 from situs.cli._output import echo, json_option, print_json
 
 
@@ -23,7 +23,7 @@ from situs.cli._output import echo, json_option, print_json
     is_flag=True,
     help="Embed pictures and report quotes of restricted data too, under a banner.",
 )
-@click.option("--max-mb", type=click.FloatRange(1), default=30, show_default=True, help="Of the file, at most.")
+@click.option("--max-mb", type=FiniteRange(1), default=30, show_default=True, help="Of the file, at most.")
 @click.option("--tables", type=click.Path(path_type=Path), help="A folder for all tables as Markdown, LaTeX and CSV.")
 @click.option("--names", help="What the runs are called, comma-separated, in their order; else each by its client.")
 @click.option(

@@ -55,6 +55,8 @@ class Truth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     within_reach: float = 3.0
     contact_reach_mm: float = 30.0
     far_gap_mm: float = 100.0
+    gap_most_mm: float = 100.0
+    organ_share: float = 0.9
     far_centres_mm: float = 200.0
 
 

@@ -139,6 +139,7 @@ class _Suite:
         self._compared: dict[str, list[Compared]] = {}
 
     def run(self, names: list[str]) -> ProbeResult:
+        self._bench.verify()
         self._asked(ORIGINAL, self._bench, self._presenter(self._profile), self._profile)
         self._full = read_answers(self._out / ORIGINAL, self._bench.folder)
         blind = {name: self._blind(name, self._profile) for name in _ALWAYS}

@@ -1,0 +1,113 @@
+"""The program in a process of its own that is loaded already: forked from a clean one, and free to be killed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+__all__ = ["Apart", "begin", "processes_of"]
+
+_ENDING_SECONDS = 10.0
+"""Workers notice that the program is gone and end; on a loaded machine that takes a moment."""
+
+
+@dataclass(frozen=True)
+class Apart:
+    """A call under way."""
+
+    process: BaseProcess
+    err: Path
+
+    def end(self, seconds: float = 100.0) -> int:
+        """Wait for it; the exit code, negative for the signal that ended it."""
+        self.process.join(seconds)
+        if self.process.exitcode is None:
+            raise TimeoutError(f"no end after {seconds:.0f} s")
+        return self.process.exitcode
+
+    def signal(self, number: int, *, group: bool) -> None:
+        """Send a signal to the program, or as a terminal does to its workers too."""
+        pid = self.process.pid
+        assert pid is not None
+        try:
+            (os.killpg if group else os.kill)(pid, number)
+        except ProcessLookupError:  # it has ended, or has no group of its own yet
+            if self.process.is_alive():
+                os.kill(pid, number)
+
+    @property
+    def error(self) -> str:
+        return self.err.read_text(errors="replace") if self.err.exists() else ""
+
+    def survivors(self) -> list[int]:
+        """Processes that outlive the program."""
+        assert self.process.pid is not None
+        deadline = time.monotonic() + _ENDING_SECONDS
+        while (left := processes_of(self.process.pid)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return left
+
+
+def begin(*words: object, work: Path, most_bytes: int | None = None, stdout: str = os.devnull) -> Apart:
+    """`situs WORDS…`, forked from a process that has loaded everything and done nothing."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["attack.loaded"])
+    err = work / "stderr"
+    process = context.Process(target=_enter, args=([str(w) for w in words], str(err), stdout, most_bytes, str(work)))
+    process.start()
+    return Apart(process, err)
+
+
+def _enter(words: list[str], err: str, stdout: str, most_bytes: int | None, folder: str) -> None:
+    os.setsid()
+    os.chdir(folder)
+    for path, number in ((stdout, 1), (err, 2)):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    if most_bytes is not None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.argv = ["situs", *words]
+    code = 0
+    try:
+        from situs.__main__ import main
+
+        main()
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else 0
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+        code = 99
+    # As Python ends: what is still buffered goes out, and a failure of that is the program's.
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            code = code or 98
+    os._exit(code)
+
+
+def processes_of(session: int) -> list[int]:
+    """Living processes of a session, by Linux' table of them."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session and fields[0] != "Z":
+            found.append(int(entry.name))
+    return found

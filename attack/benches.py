@@ -1,0 +1,138 @@
+"""Benches and runs of others whose parts are each well formed, and contradict each other."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from attack.commands import OF_BENCH, lay_out, spell
+from attack.corpus import BENCHES
+from attack.program import call, complaints, tree
+
+__all__ = ["case"]
+
+Rows = list[dict[str, Any]]
+_TABLES = ("items", "studies", "facts")
+_ODD: tuple[Any, ...] = (
+    None, "", " ", "nobody", "../../x", "/etc/passwd", -1, 0, 1, 2**70, -(2**40), 1.5, 1e308, -1e308, 1e-320, True,
+    [], {}, [None], [[]], {"": ""}, "\x1b[2J", "<script>", "x" * 3000, "1", "nan", [1, 2], [1e308] * 3, "left", "yes",
+)  # fmt: skip
+
+
+def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
+    """A bench or run with one to three contradictions, through any command that opens it."""
+    kind = rng.choice(BENCHES)
+    lay_out(f"benches/{kind}/bench.json", corpus, work)
+    lay_out(f"runs/{kind}/run.json", corpus, work)
+    bench, run = work / "benches" / kind, work / "runs" / kind
+    for _ in range(rng.randint(1, 3)):
+        if rng.random() < 0.8:
+            _change_table(rng, bench / f"{rng.choice(_TABLES)}.parquet")
+        else:
+            _change_json(rng, rng.choice([bench / "bench.json", run / "run.json", run / "answers.jsonl"]))
+    if rng.random() < 0.8:
+        _agree(bench, run)
+    words = rng.choice(OF_BENCH)
+    before = tree(work)
+    ran = call(*spell(words, bench=bench, run=run, out=work / "out"))
+    return [f"{kind} {text}" for text in complaints(ran, work, before)]
+
+
+def _change_table(rng: random.Random, path: Path) -> None:
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    schema = table.schema
+    if rows:
+        schema = rng.choice([_cell, _cell, _cell, _cell, _rows, _column])(rng, rows, schema)
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)
+
+
+def _cell(rng: random.Random, rows: Rows, schema: pa.Schema) -> pa.Schema:
+    """Another value in one cell, or deep inside one that holds JSON."""
+    row, field = rng.choice(rows), rng.choice(list(schema))
+    if not pa.types.is_string(field.type):
+        row[field.name] = rng.choice([None, 1e308, float("nan"), float("inf"), -1.0])
+        return schema
+    try:
+        inside = json.loads(row[field.name] or "")
+    except ValueError:
+        inside = None
+    if isinstance(inside, dict | list):
+        row[field.name] = json.dumps(_changed(rng, inside))
+    else:
+        others = [str(other[field.name]) for other in rows]
+        row[field.name] = rng.choice([rng.choice(others), str(rng.choice(_ODD))])
+    return schema
+
+
+def _rows(rng: random.Random, rows: Rows, schema: pa.Schema) -> pa.Schema:
+    """A row too few, twice, or as the only one."""
+    row = rng.choice(rows)
+    match rng.randrange(4):
+        case 0:
+            rows.remove(row)
+        case 1:
+            rows.append(dict(row))
+        case 2:
+            rows[:] = [row]
+        case _:
+            rows.clear()
+    return schema
+
+
+def _column(rng: random.Random, rows: Rows, schema: pa.Schema) -> pa.Schema:
+    """A column too few, of another type, or with the same in every row."""
+    place = rng.randrange(len(schema))
+    field = schema.field(place)
+    match rng.randrange(3):
+        case 0:
+            return schema.remove(place)
+        case 1 if pa.types.is_string(field.type):
+            for row in rows:
+                row[field.name] = 7
+            return schema.set(place, pa.field(field.name, pa.int64()))
+        case _:
+            for row in rows:
+                row[field.name] = rows[0][field.name]
+            return schema
+
+
+def _change_json(rng: random.Random, path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines() if path.suffix == ".jsonl" else [path.read_text("utf-8")]
+    place = rng.randrange(len(lines))
+    lines[place] = json.dumps(_changed(rng, json.loads(lines[place])))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _changed(rng: random.Random, value: Any) -> Any:
+    """The value with one thing inside it changed, at any depth."""
+    if isinstance(value, dict) and value and rng.random() < 0.9:
+        key = rng.choice(list(value))
+        if rng.random() < 0.15:
+            return {name: entry for name, entry in value.items() if name != key}
+        return value | {key: _changed(rng, value[key])}
+    if isinstance(value, list) and value and rng.random() < 0.9:
+        place = rng.randrange(len(value))
+        changes: list[Callable[[], list[Any]]] = [
+            lambda: [*value[:place], _changed(rng, value[place]), *value[place + 1 :]],
+            lambda: value[:place],
+            lambda: [*value, value[place]],
+        ]
+        return rng.choice(changes)()
+    return rng.choice(_ODD)
+
+
+def _agree(bench: Path, run: Path) -> None:
+    """What is held to be the bench's hash says nothing: who writes a bench writes that too."""
+    from situs.bench import content_hash
+
+    for path, key in ((bench / "bench.json", "content_hash"), (run / "run.json", "bench_hash")):
+        told = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(told, dict) and key in told:
+            path.write_text(json.dumps(told | {key: content_hash(bench)}), encoding="utf-8")

@@ -1,0 +1,133 @@
+"""Which command reads which file: every kind of file, and every command that opens a bench or a run.
+
+Words may hold `{file}` (the spoilt file), `{folder}` (where it lies), `{corpus}` (good files) and `{out}`.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+__all__ = ["FILES", "OF_BENCH", "lay_out", "spell"]
+
+Words = tuple[str, ...]
+_OUT = ("--out", "{out}")
+_ITEMS = "{corpus}/benches/items"
+_RUN = "{corpus}/runs/items"
+_KNEE = ("{corpus}/split.csv", "{corpus}/knee.json")
+_MASKS = ("--names", "{corpus}/names.csv", "--annotation", "manual", *_OUT)
+
+FILES: tuple[tuple[str, Words], ...] = (
+    ("labels.nii.gz", ("measure", "{file}", "--json")),
+    ("labels.nii", ("measure", "{file}", "--pairs", "all", "--json", "--details")),
+    ("labels.nii", ("build", "masks", "{file}", *_MASKS)),
+    ("second.nii", ("measure", "{file}")),
+    ("labels.nrrd", ("measure", "{file}", "--details", "--json")),
+    ("labels.seg.nrrd", ("measure", "{file}", "--pairs", "all")),
+    ("labels.seg.nrrd", ("build", "masks", "{file}", *_OUT)),
+    ("labels.mha", ("measure", "{file}")),
+    ("ct.nii.gz", ("show", "{file}", *_OUT)),
+    ("ct.nii.gz", ("show", "{file}", "--profile", "three-views", "--out", "{out}.png")),
+    ("study/ct.nii.gz", ("measure", "{folder}/study", "--json")),
+    ("study/segmentations/liver.nii.gz", ("measure", "{folder}/study")),
+    ("study/segmentations/liver.nii.gz", ("build", "masks", "{folder}/study", *_OUT)),
+    ("dicom/series/1_002.dcm", ("show", "{folder}/dicom/series", *_OUT)),
+    ("dicom/contours.dcm", ("measure", "{folder}/dicom", "--json")),
+    ("dicom/contours.dcm", ("measure", "{file}")),
+    ("segments/segments.dcm", ("measure", "{file}", "--json")),
+    ("segments/segments.dcm", ("measure", "{file}", "--names", "{corpus}/names.csv", "--details", "--json")),
+    ("names.csv", ("measure", "{corpus}/labels.nii.gz", "--names", "{file}")),
+    ("names.csv", ("build", "masks", "{corpus}/table.csv", "--names", "{file}", *_OUT)),
+    ("names.json", ("measure", "{corpus}/labels.nii.gz", "--names", "{file}")),
+    ("names.json", ("build", "masks", "{corpus}/table.csv", "--names", "{file}", *_OUT)),
+    ("table.csv", ("build", "masks", "{file}", *_MASKS)),
+    ("table.csv", ("build", "masks", "{file}", "--skip-bad", *_MASKS)),
+    ("recipe.toml", ("build", "masks", "{corpus}/table.csv", "--recipe", "{file}", *_MASKS)),
+    ("recipe.toml", ("build", "boxes", "{corpus}/boxes.csv", "--recipe", "{file}", *_OUT)),
+    ("recipe.toml", ("build", "reports", "{corpus}/reports.csv", "--recipe", "{file}", *_OUT)),
+    ("boxes.csv", ("build", "boxes", "{file}", "--per-study", "4", *_OUT)),
+    ("boxes.csv", ("build", "boxes", "{file}", "--images", "{corpus}/stacks", "--per-study", "4", *_OUT)),
+    ("boxes.csv", ("build", "boxes", "{file}", "--skip-bad", "--per-study", "4", *_OUT)),
+    ("coco.json", ("build", "boxes", "{file}", *_OUT)),
+    ("reviewed.csv", ("build", "boxes", "{corpus}/boxes.csv", "--lists", "{file}", "--per-study", "4", *_OUT)),
+    ("sides.csv", ("build", "boxes", "{corpus}/boxes.csv", "--sides", "{file}", "--per-study", "4", *_OUT)),
+    ("stacks/file1000000.h5", ("build", "boxes", "{corpus}/boxes.csv", "--images", "{folder}/stacks", *_OUT)),
+    ("stacks/file1000001/003.png", ("build", "boxes", "{corpus}/boxes.csv", "--images", "{folder}/stacks", *_OUT)),
+    ("reports.csv", ("build", "reports", "{file}", *_OUT)),
+    ("reports.jsonl", ("build", "reports", "{file}", "--json", *_OUT)),
+    ("grades.csv", ("build", "grades", "{file}", *_OUT)),
+    ("grades.csv", ("build", "grades", "{file}", "--boxes", "{corpus}/regions.csv", "--skip-bad", *_OUT)),
+    ("regions.csv", ("build", "grades", "{corpus}/grades.csv", "--boxes", "{file}", *_OUT)),
+    ("bank.toml", ("build", "grades", "{corpus}/grades.csv", "--bank", "{file}", *_OUT)),
+    ("columns.toml", ("build", "grades", "{corpus}/grades.csv", "--columns", "{file}", *_OUT)),
+    ("items.jsonl", ("import", "items", "{file}", *_OUT)),
+    ("items.jsonl", ("import", "items", "{file}", "--skip-bad", "--json", *_OUT)),
+    ("qa.json", ("import", "ct-spatialvqa", "{file}", *_OUT)),
+    ("reports.json", ("import", "ct-spatialvqa", "{corpus}/qa.json", "--reports", "{file}", *_OUT)),
+    ("sgmri.json", ("import", "sgmri-vqa", "{file}", *_OUT)),
+    ("results.json", ("import", "sgmri-vqa", "{file}", "--skip-bad", *_OUT)),
+    ("split.csv", ("import", "3dreasonknee", "{file}", "{corpus}/knee.json", "--images", "{corpus}", *_OUT)),
+    ("knee.json", ("import", "3dreasonknee", "{corpus}/split.csv", "{file}", "--images", "{corpus}", *_OUT)),
+    ("fields.toml", ("import", "3dreasonknee", *_KNEE, "--fields", "{file}", *_OUT)),
+    ("answers.jsonl", ("run", _ITEMS, "--model", "replay:{file}", *_OUT)),
+    ("verdicts.jsonl", ("score", _ITEMS, _RUN, "--verdicts", "v={file}")),
+    ("verdicts.jsonl", ("score", _ITEMS, _RUN, "--verdicts", "v={corpus}/verdicts.jsonl", "--human", "{file}")),
+    ("default.toml", ("run", _ITEMS, "--model", "random", "--profile", "{file}", *_OUT)),
+    ("default.toml", ("show", "{corpus}/ct.nii.gz", "--profile", "{file}", *_OUT)),
+    ("default.toml", ("export", "{corpus}/benches/scans", "--to", "hf", "--profile", "{file}", *_OUT)),
+    ("prices.toml", ("run", _ITEMS, "--model", "random", "--prices", "{file}", *_OUT)),
+    ("sheet.csv", ("audit", "import", _ITEMS, "{file}")),
+    ("sheet.csv", ("audit", "import", _ITEMS, "{file}", "--validator", "bob", "--json")),
+    ("quiz.json", ("quiz", _ITEMS, "--import", "{file}", *_OUT)),
+)  # fmt: skip
+"""A file of the corpus, and a command that reads it."""
+
+OF_BENCH: tuple[Words, ...] = (
+    ("check", "{bench}", "--json"),
+    ("show", "{bench}", *_OUT),
+    ("show", "{bench}", "--profile", "one-slice", "--json", *_OUT),
+    ("debias", "{bench}", *_OUT),
+    ("run", "{bench}", "--model", "oracle", *_OUT),
+    ("run", "{bench}", "--model", "random", *_OUT),
+    ("run", "{bench}", "--model", "majority", *_OUT),
+    ("run", "{bench}", "--model", "prior", "--json", *_OUT),
+    ("run", "{bench}", "--model", "nearest", *_OUT),
+    ("score", "{bench}", "{run}", "--json"),
+    ("score", "{bench}", "{run}", "--breakdowns", "--signatures"),
+    ("score", "{bench}", "{run}/answers.jsonl", "--stratum", "all"),
+    ("compare", "{run}", "{run}", "--bench", "{bench}", "--json"),
+    ("report", "{run}", "--bench", "{bench}", "--out", "{out}.html"),
+    ("quiz", "{bench}", "--items", "2", "--out", "{out}.html"),
+    ("quiz", "{bench}", "--items", "2", "--verify", "--out", "{out}.html"),
+    ("audit", "export", "{bench}", "--items", "2", "--raters", "ann,bob", "--out", "{out}.csv"),
+    ("audit", "plan", "--bench", "{bench}", "--json"),
+    ("export", "{bench}", "--to", "hf", *_OUT),
+    ("export", "{bench}", "--to", "inspect", *_OUT),
+    ("export", "{bench}", "--to", "vlmevalkit", *_OUT),
+    ("export", "{bench}", "--to", "lmms-eval", *_OUT),
+    ("export", "{bench}", "--to", "3dreasonknee", *_OUT),
+    ("export", "{run}", "--bench", "{bench}", "--to", "inspect", *_OUT),
+    ("export", "{run}", "--bench", "{bench}", "--to", "lmms-eval", *_OUT),
+    ("probe", "{bench}", "--model", "random", "--probes", "text", *_OUT),
+    ("probe", "{bench}", "--model", "oracle", "--probes", "mirror", "--limit", "3", *_OUT),
+    ("probe", "{bench}", "--model", "random", "--probes", "rotations,swap", "--json", *_OUT),
+)  # fmt: skip
+"""Every command that opens a bench, or a run with it."""
+
+
+def lay_out(name: str, corpus: Path, folder: Path) -> Path:
+    """A copy of a file of the corpus, with its neighbours where it has any, under `folder`."""
+    top = Path(name).parts[0]
+    if (corpus / top).is_dir():
+        shutil.copytree(corpus / top, folder / top, dirs_exist_ok=True)
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(corpus / name, folder / name)
+    if name == "table.csv":
+        shutil.copy(corpus / "labels.nii.gz", folder)
+    return folder / name
+
+
+def spell(words: Words, **known: Path) -> list[str]:
+    """The words with every place filled in."""
+    return [word.format(**known) for word in words]

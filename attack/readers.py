@@ -1,0 +1,98 @@
+"""Replies that are written to be slow to read: twice the text must not be four times the work."""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+__all__ = ["case"]
+
+_PIECES = (
+    "[", '{"a":', "<think>", "</think>", "<bbx>[", "Frame 1 ", "frames 1-2, ", "1 mm ", "A: no\n", "not A ",
+    "no. ", '"', "wait A ", "one hundred and ", "between 1 and ", "3 = ", "size: 1, ", "| A ", "A or ",
+    "yes, but no ", "(", "1,", "- ", "the left kidney ", "not the left ", "\n", " ", "1-", "**", "```json\n",
+    "to ", "slice ", "x=1 y=2 ", "therefore ", "if ", "1.5e", "½", "A)", "answer: ", "&", "/", "°", "é", "左",
+    "'", "–", "grade 2 ", "size ", "not ", "or ", ";", ":",
+)  # fmt: skip
+_SMALL, _LARGE = 600, 2_400
+_MOST_STEPS, _FIXED = 6.5, 4_000
+"""Four times the text may cost this many times the steps, and some that every reply costs."""
+_LONG = 20_000
+_SECONDS = 20.0
+"""For 20 kB, on a machine that others load too; a cost of the square takes minutes."""
+
+
+def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
+    """A reply of one to four pieces over and over, to a few readers."""
+    unit = "".join(rng.choice(_PIECES) for _ in range(rng.choice([1, 1, 2, 2, 3, 4])))
+    lead = "".join(rng.choice(_PIECES) for _ in range(rng.choice([0, 0, 1])))
+    wrong = []
+    readers = _readers()
+    for name in rng.sample(list(readers), 3):
+        read = readers[name]
+        read(_of_length(lead, unit, _LARGE))  # patterns are compiled once
+        small, large = (_steps(read, _of_length(lead, unit, size)) for size in (_SMALL, _LARGE))
+        if large > _MOST_STEPS * small + _FIXED:
+            wrong.append(f"{name}: {lead!r} + n × {unit!r}: {small} steps, then {large}")
+    name, read = rng.choice(list(readers.items()))
+    begun = time.process_time()
+    read(_of_length(lead, unit, _LONG))
+    if time.process_time() - begun > _SECONDS:
+        wrong.append(f"{name}: {time.process_time() - begun:.0f} s for {_LONG} characters of {unit!r}")
+    return wrong
+
+
+def _of_length(lead: str, unit: str, size: int) -> str:
+    return lead + unit * (size // len(unit))
+
+
+def _readers() -> dict[str, Callable[[str], Any]]:
+    from situs.items import Option
+    from situs.profiles import AnswerSpace
+    from situs.score import (
+        loose_values,
+        parse_boxes,
+        parse_choice,
+        parse_choices,
+        parse_frames,
+        parse_grades,
+        parse_number,
+        parse_yes_no,
+        sgmri,
+    )
+
+    options = (Option("a", "the left kidney"), Option("b", "the right kidney"))
+    return {
+        "yes_no": parse_yes_no,
+        "choice": lambda text: parse_choice(text, options),
+        "choices": lambda text: parse_choices(text, options),
+        "number": lambda text: parse_number(text, "mm"),
+        "frames": lambda text: parse_frames(text, 1, 40),
+        "boxes": lambda text: parse_boxes(text, AnswerSpace(), [(512.0, 512.0)], ["tear"]),
+        "grades": lambda text: parse_grades(text, ["size"], {}),
+        "json": lambda text: list(loose_values(text)),
+        "sgmri": sgmri.parse_boxes,
+    }
+
+
+def _steps(read: Callable[[str], Any], text: str) -> int:
+    """Lines of Python that run, which no other load changes; patterns that run in C show in the seconds."""
+    count = 0
+
+    def step(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal count
+        count += 1
+        return step
+
+    before = sys.gettrace()
+    sys.settrace(step)
+    try:
+        read(text)
+    finally:
+        sys.settrace(before)
+    return count
