@@ -159,7 +159,7 @@ def real_abdomen() -> LabelMap:
 
 
 @pytest.mark.real
-@pytest.mark.sweep
+@pytest.mark.sweep(one_in=20)
 @pytest.mark.parametrize("name", [name for name in MUST_DOUBT if name != "tiny_kidney"])
 def test_a_real_abdomen_made_wrong(situs: Any, tmp_path: Path, real_abdomen: LabelMap, name: str) -> None:
     attack(situs, tmp_path, real_abdomen, name)
