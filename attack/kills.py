@@ -47,7 +47,7 @@ _ENDS = (0, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, 128 + signal.SIGIN
 def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     """Stop a command once or twice, then let it end."""
     known = {**_FOLDERS, **_OTHERS}
-    name = rng.choice([*known, "jobs", "jobs", "import"])
+    name = rng.choice([*known, "import", "import", "log", "reports"])
     words = known[name]
     seconds, wanted = _unhindered(name, corpus)
     place = work / "place"
@@ -63,7 +63,7 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     wrong = []
     for _ in range(rng.choice([1, 1, 2])):
         stop, group = rng.choice(_SIGNALS), rng.random() < 0.5
-        if rng.random() < 0.2:
+        if rng.random() < 0.1:
             wrong += _stopped_at_start(rng, command, stop)
         else:
             wrong += _stopped(begin(*command, work=work), rng.random() * 1.15 * seconds, stop, group)
