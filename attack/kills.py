@@ -19,11 +19,12 @@ Words = tuple[str, ...]
 Contents = dict[str, bytes]
 _ITEMS, _SCANS = "{corpus}/benches/items", "{corpus}/benches/scans"
 
+_TRUST = tuple(word for n in range(3) for word in ("--trust", f"s{n}"))
 _FOLDERS: dict[str, Words] = {
     "import": ("import", "items", "{corpus}/items.jsonl"),
     "boxes": ("build", "boxes", "{corpus}/boxes.csv", "--per-study", "4"),
-    "masks": ("build", "masks", "{corpus}/scans.csv", "--names", "{corpus}/names.csv", "--trust", "s0"),
-    "jobs": ("build", "masks", "{corpus}/scans.csv", "--names", "{corpus}/names.csv", "--jobs", "2", "--trust", "s0"),
+    "masks": ("build", "masks", "{corpus}/scans.csv", "--names", "{corpus}/names.csv", *_TRUST),
+    "jobs": ("build", "masks", "{corpus}/scans.csv", "--names", "{corpus}/names.csv", "--jobs", "2", *_TRUST),
     "reports": ("build", "reports", "{corpus}/reports.csv"),
     "grades": ("build", "grades", "{corpus}/grades.csv", "--boxes", "{corpus}/regions.csv", "--jobs", "2"),
     "debias": ("debias", "{corpus}/benches/frames"),
@@ -79,7 +80,8 @@ def _stopped(call: Apart, after: float, number: int, group: bool) -> list[str]:
     call.signal(number, group=group)
     code = call.end()
     wrong = []
-    if code not in _ENDS and not (code == 2 and "is not empty" in call.error):
+    begun = call.err.exists()  # before, Python itself answers Ctrl-C
+    if begun and code not in _ENDS and not (code == 2 and "is not empty" in call.error):
         wrong.append(f"signal {number} after {after:.2f} s: exit {code} {call.error[-300:]!r}")
     if "Traceback" in call.error or "ignored" in call.error:
         wrong.append(f"signal {number} after {after:.2f} s: {call.error[-600:]!r}")
