@@ -6,7 +6,7 @@ export SITUS_REAL_DATA ?= $(abspath ../shared/data)
 
 MODELS := .venv-models
 
-.PHONY: demo test test-browser test-models lint bench sweep attack clean
+.PHONY: demo test test-browser test-models lint bench sweep attack mutants clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -60,11 +60,15 @@ bench: $(VENV)/bench  ## Speed and memory beside referees, each in one run.
 	@test ! -d "$(SITUS_REAL_DATA)/ct-spatialvqa" || $(BIN)/python benchmarks/text.py
 
 sweep: $(VENV)/dev  ## The laws over their full range; minutes to hours.
-	$(BIN)/python -m pytest -n 2 -q -m sweep
+	$(BIN)/python -m pytest -n 2 -q -m "sweep or sampled"
 
 CASES ?= 10000
 attack: $(VENV)/dev  ## Bad files, kills, full disks, faulty servers, planted names; SEED=N repeats one.
 	$(BIN)/python -m attack --cases $(CASES) $(if $(SEED),--seed $(SEED))
+
+MUTANTS ?= 300
+mutants: $(VENV)/dev  ## Seeded changes to formulas: which does no test notice? Hours; SEED=N draws others.
+	$(BIN)/python benchmarks/mutants.py --count $(MUTANTS) --seed $(or $(SEED),1)
 
 clean:
 	rm -rf $(VENV) $(MODELS) demo

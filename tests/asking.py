@@ -16,7 +16,10 @@ QUICK = Limits(
     longest_pause=5,
     grace=1,
 )
-TIMEOUTS = Timeouts(total=0.6, stall=0.3, connect=0.5)
+TIMEOUTS = Timeouts(total=120, stall=60, connect=60)
+"""So long that no good reply is given up on a busy machine."""
+SHORT = Timeouts(total=1.5, stall=0.8, connect=60)
+"""For servers that say nothing."""
 
 
 def picture(number: int, size: int = 64) -> Image:

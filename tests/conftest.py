@@ -7,14 +7,14 @@ import fcntl
 import io
 import json
 import os
+import random
 import re
 import sys
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -190,23 +190,92 @@ def large_cohort(once: Once) -> Path:
 
 ON_REQUEST = {"sweep": "make sweep", "models": "make test-models"}
 """Markers of what takes long or needs much, and what runs it."""
+LEFT_OUT = pytest.StashKey[dict[str, int]]()
+_DRAWN = 4
+"""Of cases marked `sampled`, one in so many runs."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--sample-seed N` repeats the draw of a session."""
+    parser.addoption("--sample-seed", type=int, default=None, help="which like cases are drawn; SAMPLE_SEED as well")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The session draws its seed once; workers are given it, so that all collect the same tests."""
+    if config.option.sample_seed is None:
+        config.option.sample_seed = int(os.environ.get("SAMPLE_SEED") or random.SystemRandom().randrange(10**6))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """A worker is started with the session's seed."""
+    node.workerinput["sample_seed"] = node.config.option.sample_seed
+
+
+def seed_of(config: pytest.Config) -> int:
+    """The session's seed, in a worker as well."""
+    given: int = getattr(config, "workerinput", {}).get("sample_seed", config.option.sample_seed)
+    return given
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Which draw this is."""
+    return f"like cases drawn with --sample-seed={seed_of(config)}"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes long or needs much runs on request only: `pytest -m sweep`, `pytest -m models`."""
-    for item in items:
-        if item.get_closest_marker("sampled") and zlib.crc32(item.nodeid.encode()) % 4:
-            item.add_marker(pytest.mark.sweep)
+    """Draws the like cases that run; the others run on request: `pytest -m sweep`, `pytest -m models`."""
     left_out: dict[str, list[pytest.Item]] = {}
-    for marker in ON_REQUEST:
-        if marker not in config.option.markexpr:
-            left_out[marker] = [item for item in items if item.get_closest_marker(marker)]
+    if "sweep" not in config.option.markexpr:
+        left_out["sweep"] = not_drawn(items, seed_of(config))
+    if "models" not in config.option.markexpr:
+        left_out["models"] = [item for item in items if item.get_closest_marker("models")]
     gone = {id(item) for found in left_out.values() for item in found}
     items[:] = [item for item in items if id(item) not in gone]
     config.stash[LEFT_OUT] = {marker: len(found) for marker, found in left_out.items() if found}
 
 
-LEFT_OUT = pytest.StashKey[dict[str, int]]()
+def not_drawn(items: Iterable[pytest.Item], seed: int) -> list[pytest.Item]:
+    """The cases that this draw leaves out.
+
+    Single tests always run. Of like cases (`sampled`) a quarter is drawn. A function whose cases are all of the sweep
+    runs with one of them, drawn; if it is marked `sweep(one_in=N)` for its length, in one session of N. Each function
+    draws by its own name, so that a new test does not change what is drawn of the others.
+    """
+    functions: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    result = []
+    for name, cases in functions.items():
+        rng = random.Random(f"{seed} {name}")
+        swept = [case for case in cases if case.get_closest_marker("sweep")]
+        like = [case for case in cases if case.get_closest_marker("sampled") and case not in swept]
+        drawn = rng.sample(like, -(-len(like) // _DRAWN))
+        if len(swept) == len(cases) and not rng.randrange(_one_in(swept[0])):
+            drawn.append(rng.choice(swept))
+        result += [case for case in (*swept, *like) if case not in drawn]
+    return result
+
+
+def _one_in(item: pytest.Item) -> int:
+    marker = item.get_closest_marker("sweep")
+    return 1 if marker is None else int(marker.kwargs.get("one_in", 1))
+
+
+Case = TypeVar("Case")
+
+
+@pytest.fixture
+def little_of(request: pytest.FixtureRequest) -> Callable[[Sequence[Case], int], list[Case]]:
+    """`little_of(range(200), 3)`: all of a range in the sweep; else so many of it, drawn with the session's seed."""
+    config = request.config
+
+    def some(whole: Sequence[Case], count: int) -> list[Case]:
+        if "sweep" in config.option.markexpr:
+            return list(whole)
+        return random.Random(f"{seed_of(config)} {request.node.nodeid}").sample(list(whole), count)
+
+    return some
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -223,6 +292,7 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Says what did not run, and what runs it."""
+    """Says which draw this was, what did not run, and what runs it."""
+    terminalreporter.write_line(pytest_report_header(terminalreporter.config) + " (give it to repeat the draw)")
     for marker, count in terminalreporter.config.stash.get(LEFT_OUT, {}).items():
         terminalreporter.write_line(f"left out: {count:,} tests marked {marker} (run them with {ON_REQUEST[marker]})")

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from situs.anatomy import Naming, is_head, is_spine, lesion_family, load_vocabulary, shipped_vocabularies, term
+from situs.anatomy import (
+    Naming,
+    canonical_name,
+    is_head,
+    is_spine,
+    lesion_family,
+    load_vocabulary,
+    shipped_vocabularies,
+    term,
+)
 from situs.space import Side
 
 TOTALSEGMENTATOR = load_vocabulary("totalsegmentator")
@@ -151,3 +160,13 @@ def test_the_spine_marks_the_midline(name, spine):
 )
 def test_what_lies_in_the_head(name, head):
     assert is_head(name) is head
+
+
+@pytest.mark.parametrize("name", ["widget_right", "Right widget", "right_widget", "widget (right)"])
+def test_an_unknown_sided_name_reads_with_its_side_first(name):
+    assert term(name).plain == "right widget"
+
+
+@pytest.mark.parametrize("name", ["liver_mask", "Liver seg", "liver-segmentation"])
+def test_words_for_files_are_no_part_of_a_name(name):
+    assert canonical_name(name) == "liver"

@@ -142,7 +142,9 @@ def _flipped(world: int) -> Attack:
 
     def attack(study: Study) -> Study:
         axis, _ = axis_toward(study.labels, world)
-        return study.relabelled(reordered(study.labels, lambda a: np.flip(a, axis)))
+        flipped = reordered(study.labels, lambda a: np.flip(a, axis))
+        # Without an image the masks are all there is: flipped, they are the whole array.
+        return Study(flipped) if study.image is None else study.relabelled(flipped)
 
     return attack
 

@@ -78,7 +78,7 @@ def test_held_out_patients_are_at_chance_and_not_below(cohort: Path) -> None:
     assert_held_out_at_chance(open_bench(cohort))
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(one_in=20)
 @pytest.mark.parametrize("seed", [21, 31, 41, 51, 61, 71])
 def test_so_they_are_in_other_cohorts(
     seed: int, tmp_path: Path, situs: Callable[..., Any], label_phantoms: Callable[..., None]

@@ -262,12 +262,12 @@ def test_what_was_lost_is_told_with_its_cure(situs, tmp_path):
     expected = {"found": 2, "used": 2, "without_image": 1, "with_unknown_names": 1, "passed_over": 1}
     assert {key: ran.json["coverage"][key] for key in expected} == expected
     told = {problem["code"]: problem for problem in ran.json["problems"] if problem["where"] == "studies"}
-    assert "1 of 2 studies have no image" in told["image"]["problem"]
+    assert "1 of 2 studies has no image: no model can be shown them (p1)" in told["image"]["problem"]
     assert "--names" in told["names"]["fix"]
     assert "leftover" in told["layout"]["problem"]
     shown = situs("build", "masks", root, *options, "--overwrite")
     assert "without image" in shown.out
-    assert "1 of 2 studies have no image" in shown.err
+    assert "1 of 2 studies has no image" in shown.err
     for file in (tmp_path / "bench").iterdir():
         assert b"Dr Grey" not in file.read_bytes()
 

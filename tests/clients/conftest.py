@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from asking import QUICK, TIMEOUTS, Book
-from situs.clients import Asked, Client, Limits, Request, ask, make_client, parse_spec
+from situs.clients import Asked, Client, Limits, Request, Timeouts, ask, make_client, parse_spec
 
 
 @pytest.fixture(autouse=True)
@@ -21,9 +21,15 @@ def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def asked() -> Callable[..., tuple[Asked, Book]]:
     """Asks a model by its spec, quickly."""
 
-    def run(spec: str | Client, requests: Iterable[Request], limits: Limits = QUICK, **more: Any) -> tuple[Asked, Book]:
+    def run(
+        spec: str | Client,
+        requests: Iterable[Request],
+        limits: Limits = QUICK,
+        timeouts: Timeouts = TIMEOUTS,
+        **more: Any,
+    ) -> tuple[Asked, Book]:
         book = Book()
-        client = make_client(parse_spec(spec), timeouts=TIMEOUTS) if isinstance(spec, str) else spec
+        client = make_client(parse_spec(spec), timeouts=timeouts) if isinstance(spec, str) else spec
         return ask(client, requests, book.record, **({"restricted": True, "limits": limits} | more)), book
 
     return run

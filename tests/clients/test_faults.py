@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 import wire
-from asking import QUICK, question
+from asking import QUICK, SHORT, TIMEOUTS, question
+from situs.clients import Timeouts
 
 FAULTS = {
     "429": wire.status(429),
@@ -22,8 +23,8 @@ FAULTS = {
     "503": wire.status(503),
     "reset": wire.reset,
     "truncated": wire.truncated,
-    "stalled": wire.stalled(2.0),
-    "silent": wire.silent(2.0),
+    "stalled": wire.stalled(30.0),
+    "silent": wire.silent(30.0),
     "invalid JSON": wire.raw(b'{"choices": [{"message": {"content": "half'),
     "not UTF-8": wire.raw(b'{"choices": [{"message": {"content": "\xff\xfe"}}]}'),
     "not a completion": wire.raw(b'{"answer": "B"}'),
@@ -38,10 +39,15 @@ FAULTS = {
 }
 
 
+def timeouts_for(fault: str) -> Timeouts:
+    """Short ones where a server says nothing; else none that a busy machine could reach."""
+    return SHORT if fault in ("stalled", "silent") else TIMEOUTS
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_that_passes_is_tried_again(asked, fault) -> None:
     with wire.Server(lambda number, body: FAULTS[fault] if number == 0 else wire.good) as server:
-        result, book = asked(server.spec, [question(7)])
+        result, book = asked(server.spec, [question(7)], timeouts=timeouts_for(fault))
     assert (result.stopped, result.tally.requests, len(server.seen)) == ("", 2, 2)
     assert book["key7"].state == "answered"
     assert book["key7"].text == "you said question 7"
@@ -51,7 +57,7 @@ def test_a_fault_that_passes_is_tried_again(asked, fault) -> None:
 def test_a_fault_that_stays_is_plainly_failed(asked, fault) -> None:
     limits = msgspec.structs.replace(QUICK, tries=2)
     with wire.Server(lambda number, body: FAULTS[fault]) as server:
-        result, book = asked(server.spec, [question(7)], limits)
+        result, book = asked(server.spec, [question(7)], limits, timeouts_for(fault))
         assert len(server.seen) == 2
     assert dict(result.tally.states) == {"failed": 1}
     assert (book["key7"].text, book["key7"].state) == ("", "failed")
@@ -67,14 +73,16 @@ def test_a_completion_under_a_wrong_content_type_is_read(asked, kind) -> None:
 
 def test_a_slow_body_that_keeps_coming_is_waited_for(asked) -> None:
     """Each gap is shorter than the stall limit, all of them together are longer."""
-    with wire.Server(lambda number, body: wire.trickling(0.07)) as server:
-        result, book = asked(server.spec, [question(3)])
+    # Over a second of room in each gap, for machines that are busy.
+    patient = msgspec.structs.replace(TIMEOUTS, stall=1.5)
+    with wire.Server(lambda number, body: wire.trickling(0.35)) as server:
+        result, book = asked(server.spec, [question(3)], timeouts=patient)
     assert (result.tally.requests, book["key3"].text) == (1, "you said question 3")
 
 
 def test_answers_that_come_out_of_order_stay_with_their_questions(asked) -> None:
     def late_first(number: int, body: dict[str, Any]) -> wire.Behaviour:
-        return wire.silent(0.3 - 0.05 * wire.number_in(wire.words_of(body)))
+        return wire.silent(1.0 - 0.3 * wire.number_in(wire.words_of(body)))
 
     with wire.Server(late_first) as server:
         _, book = asked(server.spec, [question(n) for n in range(4)])
@@ -164,11 +172,14 @@ def test_a_long_pause_is_not_sat_through(asked) -> None:
     assert not book
 
 
-@pytest.mark.parametrize("header", ["1", wire.http_date(2.0)], ids=["seconds", "date"])
+@pytest.mark.parametrize("header", [lambda: "1", lambda: wire.http_date(2.0)], ids=["seconds", "date"])
 def test_retry_after_is_honoured_by_all(asked, header) -> None:
     """After the first refusal nobody calls before the server is ready; a date has whole seconds."""
-    header = "1" if header == "1" else wire.http_date(2.0)
-    with wire.Server(lambda number, body: wire.status(429, Retry_After=header) if number == 0 else wire.good) as server:
+
+    def refuses_once(number: int, body: dict[str, Any]) -> wire.Behaviour:
+        return wire.status(429, Retry_After=header()) if number == 0 else wire.good
+
+    with wire.Server(refuses_once) as server:
         limits = msgspec.structs.replace(QUICK, concurrency=1)
         _, book = asked(server.spec, [question(n) for n in range(3)], limits)
     assert [book[f"key{n}"].state for n in range(3)] == ["answered"] * 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import msgspec
 import pytest
 
@@ -47,18 +49,20 @@ def test_requests_are_made_only_as_they_are_needed(asked) -> None:
 
 def test_requests_per_minute_are_kept(asked) -> None:
     with wire.Server() as server:
+        begun = time.monotonic()
         asked(server.spec, [question(n) for n in range(6)], limits(requests_per_minute=60 / 0.1))
-    gaps = [later - sooner for sooner, later in zip(server.times, server.times[1:])]
-    assert server.times[-1] - server.times[0] >= 5 * 0.1 * 0.9
-    assert min(gaps) > 0.03
+    # From the beginning, not from call to call: on a busy machine one may arrive late and the next in time.
+    for place, arrival in enumerate(server.times):
+        assert arrival - begun >= place * 0.1 * 0.9
 
 
 def test_tokens_per_minute_are_kept(asked) -> None:
     with wire.Server(lambda number, body: wire.raw(msgspec.json.encode(wire.completion("B", 1000)))) as server:
         chosen = limits(tokens_per_minute=60 * 20_060, concurrency=1)
+        begun = time.monotonic()
         asked(server.spec, [question(n) for n in range(130)], chosen)
     # 130 calls of 1,003 tokens are 130,390; six seconds of burst are 120,360; the rest takes half a second.
-    assert server.times[-1] - server.times[0] >= 0.4
+    assert server.times[-1] - begun >= 0.4
 
 
 PRICE = Price(1.0, 10.0)

@@ -24,7 +24,14 @@ def block_labels(shape, spacing_mm: float = 1.0, **blocks: Corners) -> LabelMap:
     return LabelMap(Grid(shape, affine), tuple(layers), tuple(structures))
 
 
-def block_ledger(shape, spacing_mm: float = 1.0, annotation: str = "exact", basis: str = "affine", **blocks) -> Ledger:
+def block_ledger(
+    shape,
+    spacing_mm: float = 1.0,
+    annotation: str = "exact",
+    basis: str = "affine",
+    trusted: tuple[str, ...] = (),
+    **blocks,
+) -> Ledger:
     return Ledger(
         block_labels(shape, spacing_mm, **blocks),
         labels_hash="hash",
@@ -34,4 +41,5 @@ def block_ledger(shape, spacing_mm: float = 1.0, annotation: str = "exact", basi
         annotation=annotation,
         side_basis=basis,
         terms={name: term(name) for name in blocks},
+        trusted=trusted,
     )

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from frame_make import FRAMES, HEIGHT, WIDTH, make_cohort
-from situs.anatomy import finding_name, finding_of
+from situs.anatomy import finding_name, finding_of, known_findings
 from situs.errors import SitusError
 from situs.facts import BoxLedger, load_recipe
 from situs.items import Boxes, Choice, Choices, Frames, Item, NotAsked, Option, Question, Step, Twins, YesNo, marks_of
@@ -221,3 +221,26 @@ def test_the_place_of_a_slice_is_worth_nothing_where_both_answers_lie_alike_and_
     assert count == 40
     assert abs(share - 0.5) < 0.25
     assert right_by_position([]) == (0.0, 0)
+
+
+def test_no_option_is_a_kind_of_another() -> None:
+    """A resection cavity is post-treatment change, a displaced flap a meniscus tear: both names would be right."""
+    by_name = {entry.name: entry for entry in known_findings()}
+    assert {name for entry in by_name.values() for name in entry.includes} <= set(by_name)
+    assert by_name["resection_cavity"].overlaps(by_name["posttreatment_change"])
+    posed = 0
+    for organ, marked in (("brain", "craniotomy"), ("brain", "resection_cavity"), ("knee", "meniscus_tear")):
+        own = FrameAnnotation("v", organ, (FrameBox(3, 10, 10, 40, 40, marked),), (), True)
+        kinds = tuple(entry.name for entry in known_findings(organ) if entry.plural)
+        given = {"series": "mr", "recipe": RECIPE, "grid": PixelGrid(FRAMES, WIDTH, HEIGHT)}
+        ledger = BoxLedger(own, study_id="v", kinds=kinds, **given)  # type: ignore[arg-type]
+        for question in questions_of(ledger, choose_finding_tasks("classification,diagnosis"), RULES.mix, 0)[0]:
+            item = pose_finding(ledger, question, "p", 0)
+            names = {option.value for option in item.options} if isinstance(item, Item) else set()
+            posed += bool(names)
+            offered = [by_name[name] for name in names]
+            assert not any(entry.overlaps(by_name[marked]) for entry in offered), question
+            assert all(entry.asked for entry in offered)
+            if question.task == "diagnosis":
+                assert not any(a.overlaps(b) for a in offered for b in offered)
+    assert posed >= 6

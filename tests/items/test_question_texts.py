@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import statistics
 from collections import defaultdict
 
 import numpy as np
@@ -90,7 +91,8 @@ def everything() -> Ledger:
         lo = (4 + column * step, 4 + row * step, 4 + (number * 7) % 20)
         blocks[name] = (lo, tuple(v + size + number % 4 for v in lo))
     rows = -(-len(names) // columns)
-    return block_ledger((8 + columns * step, 8 + rows * step, 60), 2.0, **blocks)
+    # Nobody is built of cubes in rows; the anatomy is vouched for, since here only the words matter.
+    return block_ledger((8 + columns * step, 8 + rows * step, 60), 2.0, trusted=("all",), **blocks)
 
 
 def test_every_question_of_phantoms_reads_well(cohort):
@@ -207,14 +209,14 @@ def test_lesions_are_held_against_what_lies_around_their_organ(questions):
     [
         (25, "distance", {"ask": "within", "mm": "10"}, True),
         (35, "distance", {"ask": "within", "mm": "10"}, False),
-        (80, "distance", {"ask": "gap"}, True),
-        (110, "distance", {"ask": "gap"}, False),
+        (45, "distance", {"ask": "gap"}, True),
+        (55, "distance", {"ask": "gap"}, False),
         (25, "contact", {}, True),
         (40, "contact", {}, False),
     ],
 )
 def test_nobody_asks_about_what_is_far_away(gap, task, parameters, is_asked):
-    """Within 10 mm: up to three times that; touching: up to 30 mm; a distance: up to 100 mm."""
+    """Within 10 mm: up to three times that; touching: up to 30 mm; a distance: up to 50 mm."""
     blocks = {"liver_lesion": ((5, 5, 5), (25, 25, 25)), "spleen": ((25 + gap, 5, 5), (45 + gap, 25, 25))}
     ledger = block_ledger((200, 40, 40), **blocks)
     form = "number" if parameters.get("ask") == "gap" else "yes_no"
@@ -244,8 +246,36 @@ def test_what_the_whole_organ_shows_is_not_asked_of_its_lesion():
         parameters = {"a": "largest:liver_lesion", "b": "stomach", "claim": claim}
         return TASKS["direction"].pose(ledger, Question("direction", "yes_no", parameters))
 
-    assert asked("right") == NotAsked("the whole organ of the lesion lies so")
+    assert asked("right") == NotAsked("nearly the whole organ of the lesion lies so")
     assert asked("superior").answer == YesNo(True)
+
+
+def test_an_odd_lesion_is_not_asked_about_either():
+    """Nine tenths of the liver lie before the vena cava: a lesion behind it is the exception."""
+    blocks = {
+        "liver": ((5, 5, 5), (65, 205, 35)),
+        "liver_lesion": ((50, 6, 15), (60, 12, 25)),
+        "inferior_vena_cava": ((70, 29, 5), (80, 31, 35)),
+    }
+    ledger = block_ledger((90, 210, 40), **blocks)
+    parameters = {"a": "largest:liver_lesion", "b": "inferior_vena_cava", "claim": "posterior"}
+    found = TASKS["direction"].pose(ledger, Question("direction", "yes_no", parameters))
+    assert found == NotAsked("nearly the whole organ of the lesion lies so")
+
+
+def test_limits_that_nearly_all_adults_lie_beyond_are_not_asked():
+    """Kidneys of 161 ± 35 mL: as a log-normal spread, 6 in 100 are under 110 mL and 1 in 100 over 250 mL."""
+    kidney = load_relevance().measured["kidney"]
+    assert kidney.adults_ml == (161, 35)
+    assert kidney.limits_ml == (110, 150, 200, 250)
+    assert kidney.open_limits_ml == (150, 200)
+    for name, entry in load_relevance().measured.items():
+        assert entry.open_limits_ml or not entry.limits_ml, name
+        for limit in set(entry.limits_ml) - set(entry.open_limits_ml):
+            mean, deviation = entry.adults_ml
+            # At such a limit a plain normal spread says about the same.
+            share = statistics.NormalDist(mean, deviation).cdf(limit)
+            assert min(share, 1 - share) < 0.15, (name, limit)
 
 
 def test_the_side_of_a_lesion_is_asked_only_of_paired_organs():
@@ -268,7 +298,8 @@ def test_the_table_of_relevance_is_sound():
         assert all("{}" in phrase for phrase in (entry.top, entry.bottom) if phrase), name
         assert entry.left_right in ((), ("larger",), ("longer",)), f"{name}: of both, one answer would tell the other"
         if entry.left_right:
-            assert term(f"{name}_left").partner == f"{name}_right", name
+            whole = re.sub("_left$", "", name)
+            assert term(f"{whole}_left").partner == f"{whole}_right", name
     for pair in table.compared:
         assert set(pair.ask) <= {"larger", "longer", "ratio"}
         assert not {"larger", "longer"} <= set(pair.ask), "one answer would tell the other"

@@ -26,7 +26,7 @@ def slow(reply: Callable[[dict[str, Any]], dict[str, Any]]) -> Server:
 
     def behave(number: int, body: dict[str, Any]) -> Behaviour:
         async def answer(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
-            await asyncio.sleep(0.15)
+            await asyncio.sleep(0.5)
             told = [{"id": entry["id"]} | reply(entry) for entry in json.loads(words_of(body))]
             return web.json_response(completion(json.dumps({"entries": told}), 100))
 
@@ -38,7 +38,7 @@ def slow(reply: Callable[[dict[str, Any]], dict[str, Any]]) -> Server:
 def kill_after(journal: Path, rows: int, *args: object) -> None:
     """Start the program and kill it once its journal holds so many rows."""
     process = subprocess.Popen([sys.executable, "-m", "situs", *map(str, args)], stderr=subprocess.DEVNULL)
-    for _ in range(1200):
+    for _ in range(15_000):
         if journal.is_file() and journal.read_bytes().count(b"\n") >= rows:
             break
         assert process.poll() is None, "it ended before it was killed"

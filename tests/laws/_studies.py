@@ -10,7 +10,6 @@ import itertools
 import math
 
 import numpy as np
-import pytest
 
 from situs.anatomy import term
 from situs.facts import Ledger, load_recipe
@@ -26,12 +25,6 @@ ORDERS: tuple[Order, ...] = tuple(
 """The 48 ways to permute and flip three axes: transpose by the first, then flip the new axes by the second."""
 
 STUDY = "study"
-
-
-def skip_unless_asked(request: pytest.FixtureRequest) -> None:
-    """A full sweep runs only under `pytest -m sweep`."""
-    if "sweep" not in (request.config.getoption("-m") or ""):
-        pytest.skip("the full sweep runs on request: pytest -m sweep")
 
 
 @functools.cache

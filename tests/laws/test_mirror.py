@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 import pytest
-from _studies import close, ledger_of, mirrored, phantom_labels, skip_unless_asked
+from _studies import close, ledger_of, mirrored, phantom_labels
 
 from situs.anatomy import lesion_family, term
 from situs.facts import Ledger
@@ -167,8 +167,7 @@ def test_mirroring_moves_the_side_of_lesions():
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("index", range(12))
-def test_sweep_of_mirrored_patients(index, request):
-    skip_unless_asked(request)
+def test_sweep_of_mirrored_patients(index):
     labels = phantom_labels(17, index, (4.5, 5.0, 5.0))
     check_facts(labels, about_mm=0.0, noise=0.0)
     check_facts(labels, about_mm=None, noise=BIN_NOISE)

@@ -14,7 +14,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from _studies import ledger_of, phantom_labels, phantom_plan, skip_unless_asked
+from _studies import ledger_of, phantom_labels, phantom_plan
+from scipy.stats import binom
 
 from situs.facts import Ledger
 from situs.measure import Region, Regions, boundary_distance_mm, gap_mm
@@ -170,10 +171,12 @@ class Coverage:
                     self.note(kind, ledger.fact(kind, pair.a, pair.b).interval, (pair.surface_distance_mm,))
         check_sides(ledger, whole, truth.pose)
 
-    def check(self) -> None:
+    def check(self, *, by_chance: bool = False) -> None:
+        """`by_chance`: of few studies, no fewer than chance leaves in one case of a thousand."""
         assert {"volume", "centroid", "box", "extent", "centre_distance", "surface_gap"} <= self.asked.keys()
         for kind, asked in self.asked.items():
-            assert self.held[kind] >= 0.99 * asked, (kind, self.held[kind], asked)
+            least = binom.ppf(0.001, asked, 0.99) if by_chance else 0.99 * asked
+            assert self.held[kind] >= least, (kind, self.held[kind], asked)
 
 
 def check_sides(ledger: Ledger, whole: dict, pose) -> None:
@@ -204,9 +207,8 @@ def test_intervals_hold_the_truth():
 
 
 @pytest.mark.sweep
-def test_sweep_of_intervals(request):
-    skip_unless_asked(request)
+def test_sweep_of_intervals(little_of):
     coverage = Coverage()
-    for index in range(200):
+    for index in little_of(range(200), 2):
         coverage.study(59, index, None)
-    coverage.check()
+    coverage.check(by_chance=True)

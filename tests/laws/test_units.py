@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from _studies import close, ledger_of, phantom_labels, scaled, skip_unless_asked
+from _studies import close, ledger_of, phantom_labels, scaled
 
 from situs.facts import Fact
 from situs.space import AXES
@@ -76,7 +76,6 @@ def test_lengths_areas_and_volumes_scale(index, factor):
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("index", range(20))
-def test_sweep_of_scaled_patients(index, request):
-    skip_unless_asked(request)
-    for factor in (0.01, 0.3, 0.9, 2.5, 10.0):
+def test_sweep_of_scaled_patients(index, little_of):
+    for factor in little_of((0.01, 0.3, 0.9, 2.5, 10.0), 2):
         check_scale(phantom_labels(19, index), factor)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from readers import (
@@ -18,6 +21,7 @@ from readers import (
     sees,
     yes_sayer,
 )
+from scipy.stats import binom
 from simulated import Cohort, Reader, Shown, cohort
 
 from situs.probe.diagnosis import KINDS, Diagnosis
@@ -120,15 +124,18 @@ def test_blind_readers_are_not_said_to_look() -> None:
 
 @pytest.mark.sweep
 @pytest.mark.parametrize(("patients", "texts"), [(12, 8), (40, 12)])
-def test_five_hundred_blind_readers_are_not_said_to_look(patients: int, texts: int) -> None:
-    verdicts = blind_verdicts(range(1000, 1039), patients, texts)
-    assert len(verdicts) >= 500
-    assert verdicts.count("yes") <= 0.05 * len(verdicts)
+def test_five_hundred_blind_readers_are_not_said_to_look(
+    patients: int, texts: int, little_of: Callable[..., Any]
+) -> None:
+    seeds = little_of(range(1000, 1039), 1)
+    verdicts = blind_verdicts(seeds, patients, texts)
+    assert len(verdicts) >= 12 * len(seeds)
+    assert verdicts.count("yes") <= binom.ppf(0.999, len(verdicts), 0.05)
 
 
 @pytest.mark.sweep
-def test_sight_on_a_tenth_of_the_items_is_never_text_only() -> None:
-    for seed in range(30):
+def test_sight_on_a_tenth_of_the_items_is_never_text_only(little_of: Callable[..., Any]) -> None:
+    for seed in little_of(range(30), 1):
         of = Cohort(seed, 25, 16, numbers=0)
         for blind in (prior(of), opinion, guess):
             assert of.diagnosed(sees(0.1, blind), seed, probes=()).kind != "text only"

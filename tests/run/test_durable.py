@@ -27,7 +27,7 @@ def start(*args: object, **more: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
 
 
-def wait_until(what: Callable[[], bool], seconds: float = 30.0) -> None:
+def wait_until(what: Callable[[], bool], seconds: float = 300.0) -> None:
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, "it never happened"
@@ -41,7 +41,8 @@ def rows_of(run: Path) -> list[dict[str, Any]]:
 def test_killed_three_times_every_item_has_one_answer(words, tmp_path) -> None:
     items, rng = 600, random.Random(4)
     args = ("run", words(items), "--out", tmp_path / "run", "--concurrency", IN_FLIGHT, "--json", "--no-cache")
-    with wire.Server(lambda number, body: wire.silent(0.01)) as server:
+    # Slow enough that it is not done before it is killed, however busy the machine is.
+    with wire.Server(lambda number, body: wire.silent(0.05)) as server:
         for kill in range(3):
             process = start(*args, "--model", server.spec)
             enough = len(server.seen) + rng.randint(20, 120)
@@ -49,7 +50,7 @@ def test_killed_three_times_every_item_has_one_answer(words, tmp_path) -> None:
             process.send_signal(signal.SIGKILL)
             process.communicate()
             assert process.returncode == -signal.SIGKILL, kill
-        out, err = start(*args, "--model", server.spec).communicate(timeout=60)
+        out, err = start(*args, "--model", server.spec).communicate(timeout=300)
         asked = Counter(server.keys)
     assert json.loads(out)["states"] == {"answered": items}, err
     answered = [row["item_id"] for row in rows_of(tmp_path / "run") if row["state"] != "failed"]
@@ -61,12 +62,13 @@ def test_killed_three_times_every_item_has_one_answer(words, tmp_path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_lets_calls_in_flight_end_and_says_how_to_go_on(words, tmp_path, number) -> None:
-    args = ("run", words(300), "--out", tmp_path / "run", "--concurrency", IN_FLIGHT, "--json", "--model")
-    with wire.Server(lambda number, body: wire.silent(0.05)) as server:
+    items = 120
+    args = ("run", words(items), "--out", tmp_path / "run", "--concurrency", IN_FLIGHT, "--json", "--model")
+    with wire.Server(lambda number, body: wire.silent(0.25)) as server:
         process = start(*args, server.spec)
-        wait_until(lambda: len(server.seen) >= 40)
+        wait_until(lambda: len(server.seen) >= 20)
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=300)
         assert process.returncode == 130, err
         assert "the same command goes on" in err
         assert "Traceback" not in err
@@ -74,12 +76,12 @@ def test_an_interruption_lets_calls_in_flight_end_and_says_how_to_go_on(words, t
         assert result["interrupted"]
         # What was asked was also written down: nothing in flight was thrown away.
         assert result["states"]["answered"] == len(server.seen) == len(rows_of(tmp_path / "run"))
-        assert result["unasked"] == 300 - len(server.seen)
+        assert result["unasked"] == items - len(server.seen)
         done = start(*args, server.spec)
-        out, _ = done.communicate(timeout=60)
+        out, _ = done.communicate(timeout=300)
         assert done.returncode == 0
-        assert len(server.seen) == 300
-    assert json.loads(out)["states"] == {"answered": 300}
+        assert len(server.seen) == items
+    assert json.loads(out)["states"] == {"answered": items}
 
 
 def test_a_second_interruption_does_not_wait(words, tmp_path) -> None:
@@ -90,7 +92,7 @@ def test_a_second_interruption_does_not_wait(words, tmp_path) -> None:
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=10)
+        _, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "Traceback" not in err
 
@@ -104,7 +106,7 @@ def test_a_full_disk_is_one_line_and_the_run_goes_on_later(words, tmp_path) -> N
 
     with wire.Server() as server:
         process = start(*args, server.spec, preexec_fn=small_files)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
         assert process.returncode == 2, err
         assert out == ""
         assert "answers.jsonl" in err
@@ -112,7 +114,7 @@ def test_a_full_disk_is_one_line_and_the_run_goes_on_later(words, tmp_path) -> N
         assert len(err.strip().splitlines()) == 1
         lost = len(server.seen) - (tmp_path / "run/answers.jsonl").read_text().count("\n")
         assert lost <= 2 * IN_FLIGHT
-        out, err = start(*args, server.spec).communicate(timeout=60)
+        out, err = start(*args, server.spec).communicate(timeout=300)
         assert json.loads(out)["states"] == {"answered": 200}, err
         assert len(server.seen) == 200 + lost
     answered = [row["item_id"] for row in rows_of(tmp_path / "run")]

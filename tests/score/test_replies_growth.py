@@ -37,6 +37,7 @@ READERS = {
 }
 SEEDS = [
     "[", '{"a":', "<think>", "<bbx>[", "Frame 1 ", "1 mm ", "A: no\n", "not A ", "no. ", '"', "wait A ",
+    "B, but C, ", "1 to ", "A is ", "(A", "is not A or ",
     "one hundred and ", "between 1 and ", "3 = ", "size: 1, ", "| A ", "A or ", "yes, but no ", "(",
 ]  # fmt: skip
 

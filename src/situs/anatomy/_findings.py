@@ -33,6 +33,11 @@ class Finding(msgspec.Struct, frozen=True):
     counted: bool = True
     """Whether anyone counts it: tears and lesions, but not the effusion of a joint or the sprain of a ligament."""
 
+    asked: bool = True
+    """Whether it is asked for by name: nobody looks for `a normal variant` or `a possible artifact`."""
+    includes: tuple[str, ...] = ()
+    """Findings that are kinds of it, so that both names are right: a resection cavity is post-treatment change."""
+
     @property
     def bare(self) -> str:
         """The phrase without its article, as it stands in an option or beside a box."""
@@ -42,6 +47,10 @@ class Finding(msgspec.Struct, frozen=True):
     def is_plural(self) -> bool:
         """Whether a sentence says `are` of it: `enlarged ventricles`."""
         return self.bare == self.phrase and re.search(r"[^siu]s$", self.phrase) is not None
+
+    def overlaps(self, other: Finding) -> bool:
+        """Whether one is a kind of the other, so that who sees one may rightly name both."""
+        return other.name in self.includes or self.name in other.includes
 
     def confusable_with(self, other: Finding) -> bool:
         """Whether the two share a family, or are the same."""
@@ -59,9 +68,15 @@ def _table() -> tuple[dict[str, Finding], dict[str, tuple[str, str]]]:
     by_name: dict[str, Finding] = {}
     by_label: dict[str, tuple[str, str]] = {}
     for row in csv.DictReader(io.StringIO(text)):
-        families = tuple(row["families"].split(";"))
         by_name[row["name"]] = Finding(
-            row["name"], row["organ"], row["phrase"], row["plural"], families, row["counted"] == "yes"
+            row["name"],
+            row["organ"],
+            row["phrase"],
+            row["plural"],
+            tuple(row["families"].split(";")),
+            counted=row["counted"] == "yes",
+            asked=row["asked"] == "yes",
+            includes=tuple(name for name in row["includes"].split(";") if name),
         )
         by_label[_spelling(row["raw"])] = (row["name"], row["raw"])
     return by_name, by_label

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
+import statistics
 import tomllib
 from importlib.resources import files
 
@@ -19,6 +21,8 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     limits_ml: tuple[float, ...] = ()
     """Volumes that someone decides by, in rising order; none: the volume is not asked for."""
+    adults_ml: tuple[float, float] | None = None
+    """Mean and standard deviation of its volume in adults."""
     length: bool = False
     left_right: tuple[str, ...] = ()
     """`larger` by volume, `longer` from top to bottom."""
@@ -30,6 +34,19 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     thirds: bool = False
     use: str = ""
     sources: tuple[str, ...] = ()
+
+    @property
+    def open_limits_ml(self) -> tuple[float, ...]:
+        """The limits that are not known beforehand: neither answer holds for more than nine in ten adults.
+
+        Volumes of organs are skewed, so that they are taken as log-normal with the given mean and deviation.
+        """
+        if self.adults_ml is None:
+            return self.limits_ml
+        mean, deviation = self.adults_ml
+        spread = math.sqrt(math.log1p((deviation / mean) ** 2))
+        adults = statistics.NormalDist(math.log(mean) - spread**2 / 2, spread)
+        return tuple(limit for limit in self.limits_ml if _RARE <= adults.cdf(math.log(limit)) <= 1 - _RARE)
 
 
 class Compared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,6 +75,8 @@ class Relevance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sources: dict[str, str]
 
 
+_RARE = 0.1
+"""An answer that fewer adults than this give is as good as known not to be theirs."""
 _NOTHING = Measured()
 _OWN = Measured(length=True, left_right=("larger",), thirds=True)
 """Of a structure that only the user knows: its length, and the left against the right; its volume has no limits."""

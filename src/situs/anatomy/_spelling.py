@@ -12,7 +12,8 @@ Key = tuple[str, str]
 _SIDES = {"left": "left", "lt": "left", "l": "left", "right": "right", "rt": "right", "r": "right"}
 _OTHER_SIDE = {"left": "right", "right": "left", "lt": "rt", "rt": "lt", "l": "r", "r": "l"}
 _SPELLINGS = {"tumor": "tumour", "tumors": "tumour", "tumours": "tumour", "oesophagus": "esophagus", "oedema": "edema"}
-_SKIPPED = {"of", "the"}
+_SKIPPED = {"of", "the", "mask", "seg", "segmentation"}
+"""Words that say nothing of the structure; the last three say what kind of file it is (`liver_mask`)."""
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 

@@ -166,13 +166,19 @@ def parse_terms(text: str, *, where: object, meaning: Callable[[str], Term] | No
     return result
 
 
+_SHOWN = 20
+"""Characters of a bad cell that an error repeats."""
+
+
 def parse_row(row: Mapping[str, str | None], where: str, meaning: Callable[[str], Term]) -> Row:
     """One structure from the cells of its row."""
     cell = {column: (row.get(column) or "").strip() for column in COLUMNS}
     if not re.fullmatch(r"[\w][\w .()+-]{0,80}", cell["name"]):
         raise SitusError(f"bad row (name {cell['name']!r})", where=where, fix="one label and one name a row")
     if cell["label"] and not re.fullmatch(r"\d{1,9}", cell["label"]):
-        raise SitusError(f"label {cell['label']!r} is not a whole number", where=where, fix="give the voxel value")
+        shown = cell["label"] if len(cell["label"]) <= _SHOWN else f"{cell['label'][:_SHOWN]}…"
+        problem = f"label {shown!r} is not a whole number of up to nine digits"
+        raise SitusError(problem, where=where, fix="give the voxel value")
     base = meaning(cell["name"])
     given: dict[str, Any] = {"known": True}
     try:
@@ -295,7 +301,9 @@ def _by_wording(name: str) -> Term:
         return Term(name=name, plain=" ".join(words), known=False)
     naming = Naming.MORPHOLOGICAL if _MORPHOLOGICAL_WORDS & set(lower) else Naming.POSITIONAL
     partner = swap_side(name) if naming is Naming.POSITIONAL else None
-    return Term(name=name, plain=" ".join(words), side=Side(sides[0]), partner=partner, naming=naming, known=False)
+    # "the right patella", wherever the name has its side.
+    plain = " ".join([sides[0], *(word for word in words if word.lower() != sides[0])])
+    return Term(name=name, plain=plain, side=Side(sides[0]), partner=partner, naming=naming, known=False)
 
 
 def term(name: str, own: Mapping[str, Term] | None = None) -> Term:

@@ -59,7 +59,7 @@ class Bench(Displayed):
 
     def facts(self, **where: str | Sequence[str]) -> Iterator[Fact]:
         """Measured facts, optionally those with given column values: `facts(study_id=…, kind="volume")`."""
-        return self._bench.facts(**where)
+        return self._bench.facts(checked=True, **where)
 
     def studies(self) -> Iterator[StudyRecord]:
         """Every study."""

@@ -14,7 +14,7 @@ from situs.volumes import StudySource
 __all__ = ["Coverage", "coverage_of", "coverage_problems", "nothing_asked"]
 
 _REASONS_SHOWN = 3
-_FOLDERS_SHOWN = 3
+_NAMES_SHOWN = 3
 _FIXES = {"masks": "give studies with more structures, or --annotation manual if readers drew the masks"}
 """Source of a bench → what to do where nothing can be asked."""
 
@@ -28,6 +28,8 @@ class Coverage(msgspec.Struct, frozen=True):
     unreadable: int = 0
     without_image: int = 0
     """In the bench, but no model can be shown them."""
+    off_grid: int = 0
+    """Of those, the ones beside whose labels an image lies, but on another grid."""
     with_unknown_names: int = 0
     """In the bench, with structures that no vocabulary or name map knows."""
     without_questions: int = 0
@@ -46,47 +48,68 @@ def coverage_of(
         used=len(sources) - unreadable,
         unreadable=unreadable,
         without_image=sum(source.image is None for source in sources),
+        off_grid=sum(bool(source.misfit) for source in sources),
         with_unknown_names=sum(problem.code == "names" for problem in problems),
         without_questions=without_questions,
         passed_over=len(passed_over),
     )
 
 
-def coverage_problems(counts: Coverage, passed_over: Sequence[Path]) -> list[Problem]:
-    """What was lost, why, and the cure; one line each."""
+def coverage_problems(
+    counts: Coverage, sources: Sequence[StudySource], passed_over: Sequence[Path], silent: Sequence[str]
+) -> list[Problem]:
+    """What was lost, why, and the cure; one line each.
+
+    File and folder names are for the terminal of the user whose files they are; no bench holds them.
+    """
+    misfits = [source.misfit for source in sources if source.misfit]
+    alone = [source.stem for source in sources if source.image is None and not source.misfit]
     rows = [
         (
-            counts.without_image,
+            "grid",
+            len(misfits),
+            f"{_of(len(misfits), counts.found)} no image on the grid of the labels ({_shown(misfits, most=1)})",
+            "resample one onto the other",
+        ),
+        (
             "image",
-            f"{counts.without_image} of {counts.found} studies have no image: no model can be shown them",
+            len(alone),
+            f"{_of(len(alone), counts.found)} no image: no model can be shown them ({_shown(alone)})",
             "put each image beside its labels, or list image and labels in a .csv table",
         ),
         (
-            counts.with_unknown_names,
             "names",
-            f"{counts.with_unknown_names} of {counts.found} studies hold structures with unknown names",
+            counts.with_unknown_names,
+            f"{_of(counts.with_unknown_names, counts.found)} structures with unknown names",
             "name them with --names MAP.csv; `situs list names` shows what is known",
         ),
         (
-            counts.without_questions,
             "questions",
-            f"{counts.without_questions} of {counts.used} studies give no question",
+            len(silent),
+            f"{_of(len(silent), counts.used)} no question ({_shown(silent)})",
             "the table of what was not asked says why",
         ),
         (
-            counts.passed_over,
             "layout",
-            f"{counts.passed_over} folders with volumes fit no layout and were passed over ({_shown(passed_over)})",
+            len(passed_over),
+            f"{_counted(len(passed_over), 'folder')} with volumes passed over: no layout fits "
+            f"({_shown([folder.name for folder in passed_over])})",
             "see `situs list layouts`, or list image and labels in a .csv table",
         ),
     ]
-    return [Problem(Severity.WARNING, code, "studies", text, fix) for count, code, text, fix in rows if count]
+    return [Problem(Severity.WARNING, code, "studies", text, fix) for code, count, text, fix in rows if count]
 
 
-def _shown(folders: Sequence[Path]) -> str:
-    """Folder names are for the terminal of the user whose folders they are; no bench holds them."""
-    names = [folder.name for folder in folders[:_FOLDERS_SHOWN]]
-    return ", ".join(names) + (", …" if len(folders) > _FOLDERS_SHOWN else "")
+def _of(count: int, total: int) -> str:
+    return f"{count} of {total} studies {'has' if count == 1 else 'have'}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _shown(names: Sequence[str], most: int = _NAMES_SHOWN) -> str:
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
 def nothing_asked(

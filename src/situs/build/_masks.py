@@ -69,7 +69,7 @@ def build_masks(
         )
     result = build_bench(out, "masks", lambda _: jobs, options, terms, progress)
     counts = coverage_of(studies, passed_over, result.problems, result.without_questions)
-    problems = [*coverage_problems(counts, passed_over), *result.problems]
+    problems = [*coverage_problems(counts, studies, passed_over, result.silent), *result.problems]
     return msgspec.structs.replace(result, coverage=counts, problems=problems)
 
 

@@ -96,7 +96,8 @@ def process(job: StudyJob) -> StudyOutcome:
     known = {s.name: s.label for s in labels.structures if terms[s.name].known}
     problems = [_warning("file", job, text) for text in (*labels.warnings, *(image.warnings if image else ()))]
     if unknown := sorted(set(names) - set(known)):
-        text = f"{len(unknown)} structures have names no vocabulary knows, e.g. {unknown[0]!r}; not asked about"
+        verb = "structure has a name" if len(unknown) == 1 else "structures have names"
+        text = f"{len(unknown)} {verb} that no vocabulary knows, e.g. {unknown[0]!r}; not asked about"
         problems.append(_warning("names", job, text))
     values, image_hash = image.array_and_hash() if image is not None else (None, "")
     modality = modality_of(values) if values is not None else "labels"

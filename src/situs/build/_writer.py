@@ -74,6 +74,8 @@ class BuildResult(msgspec.Struct, frozen=True):
     """What a reader of the card must know."""
     without_questions: int = 0
     """Studies in the bench of which nothing is asked."""
+    silent: tuple[str, ...] = ()
+    """Their ids."""
     coverage: Coverage | None = None
     """What became of the studies that were found, where they were looked for."""
     suspects: tuple[SuspectStudy, ...] = ()
@@ -102,7 +104,7 @@ class BenchWriter:
         self._suspects: list[SuspectStudy] = []
         self._trusted: dict[str, tuple[str, ...]] = {}
         self._closed = 0
-        self._silent = 0
+        self._silent: list[str] = []
 
     def __enter__(self) -> BenchWriter:
         return self
@@ -130,7 +132,8 @@ class BenchWriter:
         self._counts["class"].update(class_of(item) for item in items if item.stratum == "headline")
         self._closed += sum(isinstance(item.answer, _CLOSED) for item in items)
         self._counts["not_asked"].update(not_asked)
-        self._silent += not items
+        if not items:
+            self._silent.append(study.study_id)
         self._patients.add(study.patient_id)
         self._places.update((key, Path(path)) for key, path in places.items())
         for series in study.series:
@@ -199,7 +202,8 @@ class BenchWriter:
             *by,
             problems,
             notes,
-            without_questions=self._silent,
+            without_questions=len(self._silent),
+            silent=tuple(self._silent),
             suspects=info.suspects,
         )
 

@@ -159,8 +159,9 @@ def _beside_each_other(ledger: Ledger, organ: str, order: list[str], *, akin: bo
     for name in order:
         if name != organ and not any(clash(ledger, name, other) for other in (organ, *others)):
             others.append(name)
-    nearer = others[:MARKS]
-    if len(nearer) == MARKS and order.index(organ) > order.index(nearer[-1]):
+        if len(others) == MARKS:
+            break
+    if len(others) == MARKS and order.index(organ) > order.index(others[-1]):
         return []
     near = {organ, *others[: MARKS - 1]}
     return [name for name in order if name in near]

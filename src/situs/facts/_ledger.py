@@ -136,6 +136,11 @@ class Ledger(Doubted):
         return judge(scene_of(self, self._ct))
 
     @functools.cached_property
+    def nested_pairs(self) -> dict[tuple[str, str], bool]:
+        """Which pairs of structures were found to be one part of the other: the same are asked about for every mark."""
+        return {}
+
+    @functools.cached_property
     def same_marks(self) -> list[list[Mark]]:
         """Sets of marks of which two lie in one structure; empty if there is no room for them."""
         from situs.facts._mark_pairs import same_marks

@@ -17,6 +17,13 @@ __all__ = ["kin", "kin_table", "nested"]
 
 def nested(ledger: Ledger, a: str, b: str) -> bool:
     """Whether one is part of the other, by its name or because their masks overlap."""
+    pair = (a, b) if a < b else (b, a)
+    if pair not in ledger.nested_pairs:
+        ledger.nested_pairs[pair] = _nested(ledger, a, b)
+    return ledger.nested_pairs[pair]
+
+
+def _nested(ledger: Ledger, a: str, b: str) -> bool:
     shared = ledger.contacts.shared_voxels(a, b)
     smaller = min(ledger.regions[a].voxels, ledger.regions[b].voxels)
     overlap = shared > ledger.recipe.truth.mark_overlap_share * smaller

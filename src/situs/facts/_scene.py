@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import Naming
+from situs.anatomy import Naming, plausible_range
 from situs.anatomy.plausible import BITTEN, VERTEBRAE, Anchor, Geometry, Scene, Sighting, vertebra_number
+from situs.facts._edges import edge_contrast
 from situs.measure import gap_mm, right_shares
 
 if TYPE_CHECKING:
@@ -35,9 +36,10 @@ _FAR = 0.6
 def scene_of(ledger: Ledger, image: NDArray[Any] | None) -> Scene:
     """The study in numbers; `image` is a CT on the labels' grid, if there is one."""
     tissues = _tissues(ledger, image) if image is not None else {}
+    edges = dict(_edges(ledger, image)) if image is not None else {}
     names = [name for name in ledger.structures if ledger.terms[name].kind not in ("lesion", "lesion_part")]
     return Scene(
-        {name: _sighting(ledger, name, *tissues.get(name, (None, None))) for name in names},
+        {name: _sighting(ledger, name, tissues.get(name, (None, None)), edges.get(name)) for name in names},
         dict(ledger.terms),
         overlaps=_overlaps(ledger),
         bitten=_bitten(ledger),
@@ -53,14 +55,25 @@ def _geometry(ledger: Ledger) -> Geometry:
     return Geometry.BLANK if blank else Geometry.STATED
 
 
-def _sighting(ledger: Ledger, name: str, mean: float | None, fat: float | None) -> Sighting:
+def _sighting(ledger: Ledger, name: str, tissue: tuple[float | None, float | None], edge: float | None) -> Sighting:
+    """`tissue` is the mean CT number under the mask, and the share of fat and air."""
+    mean, fat = tissue
     region, share = ledger.regions[name], None
     if ledger.midline is not None and ledger.side_basis != "undeclared":
         share = right_shares(region, ledger.midline, 0.0)[0] if _has_side(ledger, name) else None
     x, y, z = (float(v) for v in region.centroid_mm)
     a, b, c = (float(v) for v in ledger.main_region(name).box_mm.extent_mm)
     largest_part = region.component_voxels[0] / region.voxels
-    return Sighting(region.volume_ml, (x, y, z), (a, b, c), ledger.is_cut(name), share, largest_part, mean, fat)
+    return Sighting(region.volume_ml, (x, y, z), (a, b, c), ledger.is_cut(name), share, largest_part, mean, fat, edge)
+
+
+def _edges(ledger: Ledger, image: NDArray[Any]) -> Iterator[tuple[str, float | None]]:
+    """The contrast of the edges of structures that have a clear one."""
+    bodies = [s.label for s in ledger.regions.labels.structures if ledger.terms[s.name].canonical == "body"]
+    for name in ledger.structures:
+        known = plausible_range(ledger.terms[name])
+        if known is not None and known.edge:
+            yield name, edge_contrast(ledger.regions[name], ledger.regions.labels, image, bodies)
 
 
 def _has_side(ledger: Ledger, name: str) -> bool:

@@ -114,7 +114,7 @@ def _words(ledger: GradeLedger, asked: Question, question: BankQuestion, keys: l
     if ledger.graded.side:
         lines.append(f"This is a {ledger.graded.side} {bank.body_part}.")
     if asked.task.startswith(_MEASURED):
-        lines.append("The grades are those of the measured values, not a reader's.")
+        lines.append("Grade by measurement, not by impression.")
     lines.append(bank.words_of(question, guided=asked.parameters["words"] == "guided", keys=keys))
     if boxed:
         lines.append(f"box: the box around the {bank.regions[question.region].text}.")

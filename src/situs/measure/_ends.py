@@ -79,11 +79,14 @@ def ends_bluntly(
     """
     from scipy import ndimage
 
-    slab = mask & (layer < near + 1 + depth)
-    parts, count = ndimage.label(slab, structure=np.ones((3, 3, 3)))
-    if count == 0:
-        return False, False
     width = near + 1 + depth
+    slab = mask & (layer < width)
+    window = _window_of(slab)
+    if window is None:
+        return False, False
+    # Most of a large structure lies far from the limit: only the slab is searched for its parts.
+    slab, layer = slab[window], layer[window]
+    parts, count = ndimage.label(slab, structure=np.ones((3, 3, 3)))
     codes = (parts[slab] - 1).astype(np.int64) * width + layer[slab]
     sections = np.bincount(codes, minlength=count * width).reshape(count, width)
     blunt, touching = False, False
@@ -95,6 +98,18 @@ def ends_bluntly(
         if excess.size and excess.max() >= margin:
             blunt, touching = True, touching or first == 0
     return blunt, touching
+
+
+def _window_of(mask: NDArray[np.bool_]) -> tuple[slice, slice, slice] | None:
+    """The smallest block of the array that holds all of a mask; None if it is empty."""
+    ends = []
+    for axis in range(3):
+        filled = np.flatnonzero(mask.any(axis=tuple(other for other in range(3) if other != axis)))
+        if not filled.size:
+            return None
+        ends.append(slice(int(filled[0]), int(filled[-1]) + 1))
+    i, j, k = ends
+    return i, j, k
 
 
 def _excess(profile: NDArray[np.int64], least_half: int = 0) -> NDArray[np.float64]:
@@ -154,8 +169,11 @@ def _largest_end(
     slab = np.zeros_like(mask)
     inside = layer < depth
     slab[tuple(index[inside].T)] = True
-    parts, _ = ndimage.label(slab, structure=np.ones((3, 3, 3)))
-    part = parts[tuple(index.T)]
+    corner = index[inside].min(axis=0)
+    window = tuple(slice(lo, hi) for lo, hi in zip(corner, index[inside].max(axis=0) + 1))
+    parts, _ = ndimage.label(slab[window], structure=np.ones((3, 3, 3)))
+    part = np.zeros(len(index), dtype=parts.dtype)
+    part[inside] = parts[tuple((index[inside] - corner).T)]
     at_end = np.bincount(part[layer < _LAYERS_FLAT])
     chosen: NDArray[np.bool_] = part == at_end[1:].argmax() + 1
     return chosen

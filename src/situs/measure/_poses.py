@@ -30,7 +30,7 @@ def turned(direction: NDArray[np.float64], degrees: float) -> NDArray[np.float64
 
 def reach_mm(region: Region, directions: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n, 2) Least and greatest coordinate of the structure's voxel cubes along each direction."""
-    along = np.asarray(region.boundary_mm) @ directions.T
+    along = np.asarray(region.corners_mm) @ directions.T
     half = 0.5 * np.abs(directions @ region.grid.affine.linear).sum(axis=1)
     return np.stack([along.min(axis=0) - half, along.max(axis=0) + half], axis=1)
 
@@ -70,7 +70,9 @@ def _longest_section(points: NDArray[np.float64], normal: NDArray[np.float64], t
 
 def across(normal: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Two unit vectors at right angles to a third and to each other."""
-    aside = np.eye(3)[int(np.abs(normal).argmin())]
+    # Rounded, so that of two components that are equal but for their last bits the first is taken, in the mirrored
+    # patient as well: the directions that are tried are then mirror images of each other.
+    aside = np.eye(3)[int(np.abs(normal).round(9).argmin())]
     first = np.cross(normal, aside)
     first = first / np.linalg.norm(first)
     return first, np.cross(normal, first)

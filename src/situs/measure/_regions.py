@@ -188,6 +188,24 @@ class Region:
         """The boundary voxels' centres in mm."""
         return self.grid.affine.to_world(self.boundary_points())
 
+    @functools.cached_property
+    def corners_mm(self) -> WorldPoints:
+        """The boundary voxels that can be extreme along a direction, in mm; all others lie between two of these.
+
+        A coordinate is linear along a line of voxels, so only the ends of a line, along each stored axis, count.
+        """
+        points = np.asarray(self.boundary_points())
+        for axis in (2, 1, 0):
+            rows, columns = (other for other in (0, 1, 2) if other != axis)
+            # The points are in order of i, j, k as they come: along k nothing needs to be sorted.
+            if axis != 2:
+                points = points[np.lexsort((points[:, axis], points[:, columns], points[:, rows]))]
+            line = points[:, [rows, columns]]
+            changes = (line[1:] != line[:-1]).any(axis=1)
+            first, last = np.append(True, changes), np.append(changes, True)
+            points = points[first | last]
+        return self.grid.affine.to_world(IndexPoints(points))
+
     @property
     def boundary_voxels(self) -> int:
         """Number of boundary voxels."""

@@ -7,6 +7,7 @@ undoing would put right as well.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from situs.items import Boxes, Frames, Item
@@ -109,7 +110,7 @@ def box_tests(
         own, _ = same_labels(prior, prior)
 
         def like_prior(boxes: list[FrameBox]) -> bool:
-            return tube_iou(own, same_labels(own, boxes)[1]) >= _LIKE_PRIOR
+            return _may_be_like(own, boxes) and tube_iou(own, same_labels(own, boxes)[1]) >= _LIKE_PRIOR
 
         result[Cause.PRIOR] = like_prior(told), _share(map(like_prior, moved))
     return result
@@ -149,6 +150,21 @@ def _may_meet(true: list[FrameBox], told: list[FrameBox]) -> bool:
         and max(b.y1 for b in told) > min(b.y0 for b in true)
         and bool({b.frame for b in told} & {b.frame for b in true})
     )
+
+
+def _may_be_like(prior: list[FrameBox], told: list[FrameBox]) -> bool:
+    """Whether the two could overlap enough at all; most moved boxes are dismissed here.
+
+    What both mark is at most the sum, over frames, of the lesser sum of areas there, and what either marks at least the
+    largest single box of each frame. A millionth is left for rounding.
+    """
+    areas: dict[int, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+    for number, boxes in enumerate((prior, told)):
+        for box in boxes:
+            areas[box.frame][number].append(box.area)
+    both = sum(min(sum(one), sum(other)) for one, other in areas.values())
+    either = sum(max((*one, *other)) for one, other in areas.values())
+    return both >= _LIKE_PRIOR * either * (1.0 - 1e-6)
 
 
 def _size(box: FrameBox, sizes: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -84,7 +84,9 @@ class Presenter:
     ) -> None:
         self.profile = profile
         self._volumes = volumes or FileVolumes(bench, data=data)
-        self._series = {(study.study_id, s.series): s for study in bench.studies() for s in study.series}
+        studies = list(bench.studies())
+        self._series = {(study.study_id, s.series): s for study in studies for s in study.series}
+        self._studies = {study.study_id for study in studies}
         self._own_terms = bench.info.terms
         self._store = store
         self._lock = threading.RLock()
@@ -93,6 +95,9 @@ class Presenter:
     def series(self, item: Item) -> SeriesRecord:
         """The series an item is about."""
         found = self._series.get((item.study_id, item.series))
+        if found is None and item.study_id in self._studies and not item.series:
+            fix = "build or import it with --images FOLDER"
+            raise SitusError("its study has no image to show", where=item.item_id, fix=fix)
         if found is None:
             raise SitusError("its study is not in the bench", where=item.item_id, fix="rebuild the bench")
         return found

@@ -33,6 +33,7 @@ class Viewing:
         self.profile = profile or NATIVE
         self._bench = bench
         self._grids: dict[tuple[str, str], Grid | PixelGrid] | None = None
+        self._open_ended: frozenset[tuple[str, str]] = frozenset()
         self._last: tuple[object, Layout] | None = None
         self._last_sizes: tuple[Layout, list[tuple[float, float]]] | None = None
         self._last_boxes: tuple[Layout, tuple[Box, ...], list[FrameBox]] | None = None
@@ -89,10 +90,15 @@ class Viewing:
         """Positions of the pictures that show these frames."""
         return self.layout(item).shown_frames(frames)
 
+    def has_open_end(self, item: Item) -> bool:
+        """Whether more frames may exist than are known of: there is no image, and the last one named is the last."""
+        self.grid(item)
+        return not item.frames and (item.study_id, item.series) in self._open_ended
+
     def grid(self, item: Item) -> Grid | PixelGrid:
         """The lattice of the item's series."""
         if self._grids is None:
-            self._grids = _grids_of(self._bench)
+            self._grids, self._open_ended = _grids_of(self._bench)
         try:
             return self._grids[item.study_id, item.series]
         except KeyError as error:
@@ -100,8 +106,11 @@ class Viewing:
             raise SitusError(problem, where=item.item_id, fix="rebuild the bench") from error
 
 
-def _grids_of(bench: Bench) -> dict[tuple[str, str], Grid | PixelGrid]:
-    """The grid of every series; frames whose number is not known go as far as the study's items name them."""
+def _grids_of(bench: Bench) -> tuple[dict[tuple[str, str], Grid | PixelGrid], frozenset[tuple[str, str]]]:
+    """The grid of every series, and the series whose number of frames is not known.
+
+    Those go as far as the study's items name them.
+    """
     grids: dict[tuple[str, str], Grid | PixelGrid] = {}
     sides: dict[tuple[str, str], tuple[int, int]] = {}
     reach: dict[str, int] = {}
@@ -122,7 +131,7 @@ def _grids_of(bench: Bench) -> dict[tuple[str, str], Grid | PixelGrid]:
             sides.setdefault((item.study_id, item.series), (0, 0))
     for key, (height, width) in sides.items():
         grids[key] = PixelGrid(reach[key[0]], width or None, height or None)
-    return grids
+    return grids, frozenset(sides)
 
 
 def _frames_in(answer: Answer) -> Iterator[int]:

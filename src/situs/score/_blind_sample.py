@@ -17,7 +17,10 @@ class BlindSample:
     """About 1,000 of the questions for boxes, drawn by id so that every row has the same ones; all others are in it."""
 
     def __init__(self, items: Iterable[Item]) -> None:
-        self.boxed = sum(boxes_of(item) is not None for item in items)
+        self.items = self.boxed = 0
+        for item in items:
+            self.items += 1
+            self.boxed += boxes_of(item) is not None
         self._share = MOST_BLIND_BOXES / max(self.boxed, MOST_BLIND_BOXES)
 
     def __contains__(self, item: Item) -> bool:

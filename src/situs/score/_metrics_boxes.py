@@ -6,6 +6,7 @@ boxes scores 1 and any other 0.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -139,6 +140,9 @@ def tube_iou(truth: Boxes, said: Boxes) -> float:
             both += shared
             either += true[0].area + told[0].area - shared
             continue
+        if not true or not told:
+            either += _area(true or told)
+            continue
         one, other, union = _area(true), _area(told), _area([*true, *told])
         both += max(0.0, one + other - union)
         either += union
@@ -155,7 +159,13 @@ def _area(boxes: Boxes) -> float:
     """Area of the union of boxes on one picture."""
     if len(boxes) <= 1:
         return sum(box.area for box in boxes)
-    edges = np.array([(box.x0, box.x1, box.y0, box.y1) for box in boxes])
+    return _union_area(tuple((box.x0, box.x1, box.y0, box.y1) for box in boxes))
+
+
+@functools.lru_cache(maxsize=4096)
+def _union_area(rectangles: tuple[tuple[float, float, float, float], ...]) -> float:
+    """Area of the union of rectangles (x0, x1, y0, y1); one set is compared with many others, so it is kept."""
+    edges = np.array(rectangles)
     xs, ys = np.unique(edges[:, :2]), np.unique(edges[:, 2:])
     covered = np.zeros((len(xs) - 1, len(ys) - 1), dtype=bool)
     places = np.column_stack([np.searchsorted(xs, edges[:, :2]), np.searchsorted(ys, edges[:, 2:])])

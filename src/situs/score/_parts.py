@@ -137,8 +137,15 @@ def parse_part(item: Item, answer: Simple, response: str, shown: Viewing | None)
         case Grades(grades):
             return parse_grades(response, sorted(grades), _offered(item))
         case Frames(contiguous=contiguous) if shown is not None:
-            count = len(shown.layout(item).frames)
-            return parse_frames(response, shown.space.frame_base, count, contiguous=contiguous, language=language)
+            return parse_frames(
+                response,
+                shown.space.frame_base,
+                len(shown.layout(item).frames),
+                contiguous=contiguous,
+                question=item.question,
+                language=language,
+                open_end=shown.has_open_end(item),
+            )
         case Boxes(boxes) if shown is not None:
             labels = sorted({box.label for box in boxes})
             return parse_boxes(response, shown.space, shown.sizes(item), labels)

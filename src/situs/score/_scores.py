@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 import msgspec
 
@@ -12,6 +13,7 @@ from situs.errors import SitusError, did_you_mean
 from situs.items import Item
 from situs.profiles import Profile
 from situs.run import BLIND, AnswerRow, Spec, Viewing, make_baseline
+from situs.score._blind_memory import Memory, asked_key
 from situs.score._blind_sample import BlindSample
 from situs.score._entries import METRICS, Entry, entries
 from situs.score._headline import HEADLINE, Headline, Selection, headline_of, select
@@ -232,30 +234,59 @@ def _blind(
     """The table of every blind baseline, and what it gets right of the items that count."""
     # A leave-one-out mean falls as the left-out truth rises, so its rank correlation is an artefact near -1.
     names = [metric for metric in metrics if metric != SPEARMAN_WITHIN_STRUCTURE]
-    shown, sample = Viewing(bench, profile), BlindSample(items())
+    sample = BlindSample(items())
+
+    def asked() -> Iterator[Item]:
+        return (item for item in items() if item in sample)
+
+    key = asked_key(bench, asked(), gives, profile, away) if sample.items <= _MOST_REMEMBERED else ""
     result, hits = {}, {}
     for name in (*BLIND, _BLIND_BOXES) if sample.boxed else BLIND:
-        baseline = make_baseline(bench, Spec(name), profile)
-        scored = []
-        for item in items():
-            if item not in sample:
-                continue
-            row = AnswerRow(item.item_id, response=baseline.answer(item) or "")
-            own = judge(item, row, gives, shown=shown, hidden=away.get(item.item_id, ()))
-            # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not counted as wrong here.
-            if own.outcome.state != "unjudged":
-                scored.append(own)
+        answer = partial(_blind_answers, bench, asked, name, gives, profile, away)
+        scored = _ANSWERS.get((key, name), sample.items, answer)
+        tabulate = partial(_blind_tables, scored, name, names, seed)
+        tables = _TABLES.get((key, name, *names, seed), sample.items, tabulate)
         hits[name] = {row.outcome.item_id: row.outcome.right for row in scored if row.outcome.right is not None}
-        result[name] = BaselineScores(
-            entries(scored, names, seed),
-            _tables(scored, lambda row: (row.task,), names, seed),
-            _tables(scored, lambda row: (row.stratum,), names, seed),
-            _subscores(scored, names, seed),
-            _by_tag([row for row in scored if row.grades], names, seed) if name == "majority" else {},
-            # A grid of boxes says nothing about questions with options.
-            None if selection is None or name == _BLIND_BOXES else headline_of(scored, selection),
-        )
+        # A grid of boxes says nothing about questions with options.
+        headline = None if selection is None or name == _BLIND_BOXES else headline_of(scored, selection)
+        result[name] = msgspec.structs.replace(tables, headline=headline)
     return result, hits
+
+
+_MOST_REMEMBERED = 50_000
+"""Answers of blind rows that are kept at a time, about 1 kB each; a larger bench is scored in a stream, as ever."""
+_ANSWERS: Memory[list[Scored]] = Memory(_MOST_REMEMBERED)
+_TABLES: Memory[BaselineScores] = Memory(_MOST_REMEMBERED)
+
+
+def _blind_answers(
+    bench: Bench,
+    asked: Callable[[], Iterable[Item]],
+    name: str,
+    gives: tuple[str, ...] | None,
+    profile: Profile | None,
+    away: Mapping[str, tuple[str, ...]],
+) -> list[Scored]:
+    """The answers of one blind row, scored."""
+    baseline, shown = make_baseline(bench, Spec(name), profile), Viewing(bench, profile)
+    scored = []
+    for item in asked():
+        row = AnswerRow(item.item_id, response=baseline.answer(item) or "")
+        own = judge(item, row, gives, shown=shown, hidden=away.get(item.item_id, ()))
+        # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not counted as wrong here.
+        if own.outcome.state != "unjudged":
+            scored.append(own)
+    return scored
+
+
+def _blind_tables(scored: list[Scored], name: str, names: list[str], seed: int) -> BaselineScores:
+    return BaselineScores(
+        entries(scored, names, seed),
+        _tables(scored, lambda row: (row.task,), names, seed),
+        _tables(scored, lambda row: (row.stratum,), names, seed),
+        _subscores(scored, names, seed),
+        _by_tag([row for row in scored if row.grades], names, seed) if name == "majority" else {},
+    )
 
 
 def _by_tag(scored: list[Scored], names: Sequence[str], seed: int) -> dict[str, list[Entry]]:

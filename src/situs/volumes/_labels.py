@@ -85,7 +85,8 @@ def open_labels(
         return open_dicom_labels(path, dict(names or {}), image)
     if path.is_dir():
         known = dict(ids) if ids is not None else {name: label for label, name in (names or {}).items()}
-        return _open_folder(path, known)
+        beside = reference.path if isinstance(reference, Volume) else reference
+        return _open_folder(path, known, None if beside is None else Path(beside))
     return _open_file(path, dict(names or {}), reference)
 
 
@@ -101,11 +102,24 @@ def _open_file(path: Path, names: dict[int, str], reference: Volume | str | Path
         start = own.block_in(image.grid)
     grid = own if image is None or start is None else image.grid
 
+    partial = _block_warning(path, own, grid)
+
     def load() -> LabelMap:
         labels = load_label_file(stored, own, names)
-        return labels if start is None else labels.padded(grid, start)
+        if start is None:
+            return labels
+        whole = labels.padded(grid, start)
+        return dataclasses.replace(whole, warnings=(*whole.warnings, *partial))
 
-    return Labels(path, grid, stored.orientation_basis, stored.warnings, load)
+    return Labels(path, grid, stored.orientation_basis, (*stored.warnings, *partial), load)
+
+
+def _block_warning(path: Path, own: Grid, whole: Grid) -> tuple[str, ...]:
+    """Said of labels that cover a part of their image, except where 3D Slicer saved just the box of what was drawn."""
+    if own.voxels == whole.voxels or path.name.lower().endswith(".seg.nrrd"):
+        return ()
+    sizes = (" × ".join(map(str, grid.shape)) for grid in (own, whole))
+    return ("labels cover only a part of their image ({} of {} voxels): the rest counts as unlabelled".format(*sizes),)
 
 
 def _is_dicom_labels(path: Path) -> bool:
@@ -119,9 +133,9 @@ def _is_dicom_labels(path: Path) -> bool:
     return holds_dicom(path)
 
 
-def _open_folder(path: Path, ids: Mapping[str, int]) -> Labels:
+def _open_folder(path: Path, ids: Mapping[str, int], image: Path | None) -> Labels:
     folder = path / "segmentations" if (path / "segmentations").is_dir() else path
-    masks = {name: read_header(file) for name, file in mask_files(folder).items()}
+    masks = {name: read_header(file) for name, file in mask_files(folder, image).items()}
     first, *others = masks.values()
     if any(len(stored.shape) != 3 for stored in masks.values()):
         raise SitusError("holds a mask of several layers", where=folder, fix="open a .seg.nrrd as a file")

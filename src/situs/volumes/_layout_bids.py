@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from situs._files import read_csv
+from situs.anatomy import term
 from situs.errors import SitusError
 from situs.volumes._beside import image_of
 from situs.volumes._stored import clean_name
@@ -18,6 +19,8 @@ __all__ = ["find_bids"]
 
 _SUBJECT = re.compile(r"sub-[A-Za-z0-9]+")
 _LABELS = re.compile(r"(?P<start>sub-[A-Za-z0-9]+.*)_(?P<suffix>dseg|mask|roi|msk)")
+_VERSE = re.compile(r"^sub-(verse|gl)[0-9]+.*_seg-vert_msk$")
+"""How VerSe names its vertebrae."""
 _NOT_IMAGES = ("dseg", "mask", "roi", "msk", "probseg", "defacemask", "xfm", "bold", "dwi", "events")
 _PREFERRED = ("T1w", "T2w", "FLAIR", "ct", "T2starw", "PDw")
 """Suffixes of images, the one to show first."""
@@ -26,7 +29,8 @@ _MOST_FOLDERS = 100_000
 
 def find_bids(root: Path) -> list[StudySource]:
     """The labelled sessions of a BIDS dataset, raw with its derivatives, or of one derivative dataset."""
-    if not any(_SUBJECT.fullmatch(child.name) and child.is_dir() for child in _children(root)):
+    # VerSe and others keep the raw images in `rawdata`, beside `derivatives`.
+    if not any(_holds_subjects(folder) for folder in (root, root / "rawdata")):
         return []
     files = list(_files(root))
     labels = [file for file in files if _LABELS.fullmatch(stem_of(file))]
@@ -46,14 +50,15 @@ def find_bids(root: Path) -> list[StudySource]:
                     file,
                     names=names,
                     layout="bids",
+                    vocabulary="verse" if _VERSE.search(stem_of(file)) else None,
                     patient_key=f"{root.name}/{session.partition('_')[0]}",
                 )
             )
     return found
 
 
-def _children(root: Path) -> list[Path]:
-    return sorted(child for child in root.iterdir() if not child.name.startswith("."))
+def _holds_subjects(folder: Path) -> bool:
+    return folder.is_dir() and any(_SUBJECT.fullmatch(child.name) and child.is_dir() for child in folder.iterdir())
 
 
 def _files(root: Path) -> Iterator[Path]:
@@ -104,7 +109,9 @@ def _names(file: Path, root: Path) -> dict[int, str] | None:
         return _read_table(table)
     if stem_of(file).endswith("_dseg"):
         return None
-    name = _entity(file, "label") or _entity(file, "desc")
+    given = [name for name in (_entity(file, "label"), _entity(file, "desc")) if name]
+    # ATLAS writes `label-L_desc-T1lesion`: there the label is a side, and the description what was drawn.
+    name = next((name for name in given if term(name).known), next(iter(given), None))
     return {1: name} if name else None
 
 

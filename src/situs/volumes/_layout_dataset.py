@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from situs._files import read_json
+from situs.anatomy import load_vocabulary
 from situs.errors import SitusError
 from situs.volumes._channels import channel_shown, channels_told
 from situs.volumes._stored import clean_name
@@ -54,8 +55,10 @@ def find_dataset(root: Path, layout: str | None = None) -> list[StudySource]:
     pairs = [pair for folder in folders if folder.is_dir() for pair in _pairs(folder)]
     stems = [stem_of(labels) for _, labels in pairs]
     kind = layout or _layout(told, stems, [image for image, _ in pairs])
-    vocabulary = _vocabulary(told, root, stems, kind)
     names = _names(told, path)
+    vocabulary = _vocabulary(told, root, stems, kind)
+    if vocabulary is not None and not set(names or ()) <= set(load_vocabulary(vocabulary).labels):
+        vocabulary = None  # a dataset of that name, but with classes of its own
     return [
         StudySource(
             stem,

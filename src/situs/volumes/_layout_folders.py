@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from situs.volumes._beside import plain_files, subfolders, volume_files
-from situs.volumes._masks import IMAGE_STEMS
+from situs.volumes._case_names import IMAGE_STEMS, is_label_folder
 from situs.volumes._study_source import StudySource, public_id
 from situs.volumes._volume import kind_of, stem_of
 
@@ -21,10 +21,14 @@ _TOTALSEGMENTATOR_IMAGES = {
 }
 _KITS_LABELS = ("segmentation.nii.gz", "aggregated_MAJ_seg.nii.gz", "segmentation.nii")
 _KITS_CASE = re.compile(r"case_[0-9]{5}")
-_BRATS_LABELS = re.compile(r"(?P<case>.+)(?P<mark>[-_])seg\.(nii|nii\.gz|mha)", re.IGNORECASE)
+_BRATS_LABELS = re.compile(r"(?P<case>.+)(?P<mark>[-_])segm?\.(nii|nii\.gz|mha)", re.IGNORECASE)
+"""`Segm` is one case of 2020 (355) whose labels were published as `W39_1998.09.19_Segm.nii`."""
 _BRATS_IMAGES = ("t1ce", "t1c", "t1gd", "flair", "t2f", "t2", "t2w", "t1", "t1n")
 """Contrast-enhanced T1 first: it shows the core and the rim that the labels tell apart."""
 _BRATS_PATIENT = re.compile(r"(BraTS-[A-Z-]+-[0-9]{4,5})-[0-9]{1,3}")
+_BRATS_BY_MARK = {"-": "brats2023", "_": "brats2020"}
+_BRATS_OTHERWISE = re.compile(r"BraTS-(PED|MEN-RT)-", re.IGNORECASE)
+"""Their label values changed from year to year, or mean something else: the user has to name them."""
 _BRATS_2015_LABELS = re.compile(r"VSD\.Brain.*\.OT\..*\.mha", re.IGNORECASE)
 _BRATS_2015_IMAGES = ("MR_T1c", "MR_Flair", "MR_T2", "MR_T1")
 _BRATS_2015_PATIENT = re.compile(r"(brats_(?:tcia|2013)_pat[0-9]{3,4})_[0-9]{1,4}", re.IGNORECASE)
@@ -58,11 +62,15 @@ def find_masks(root: Path) -> list[StudySource]:
         return []
     image = next((volumes[stem] for stem in IMAGE_STEMS if stem in volumes), None)
     vocabulary = None
-    if image is None and root.resolve().name == "segmentations":
-        beside = [root.resolve().parent / name for name in _TOTALSEGMENTATOR_IMAGES]
-        image = next((file for file in beside if file.is_file()), None)
-        vocabulary = _TOTALSEGMENTATOR_IMAGES[image.name] if image is not None else None
-    return [StudySource(_name(root), image, root, layout="masks", vocabulary=vocabulary)]
+    folder = root.resolve()
+    if image is None and is_label_folder(folder.name):
+        beside = volume_files(folder.parent)
+        named = [file for file in beside if stem_of(file).lower() in IMAGE_STEMS]
+        image = next(iter(named), beside[0] if len(beside) == 1 else None)
+        if image is not None and folder.name == "segmentations":
+            vocabulary = _TOTALSEGMENTATOR_IMAGES.get(image.name)
+    stem = _name(folder.parent) if is_label_folder(folder.name) else _name(root)
+    return [StudySource(stem, image, root, layout="masks", vocabulary=vocabulary)]
 
 
 def find_kits(root: Path) -> list[StudySource]:
@@ -102,10 +110,12 @@ def _brats(folder: Path) -> StudySource | None:
         if match is None:
             continue
         case = match["case"]
+        if _brats_image(folder, case) is None and _brats_image(folder, _name(folder)) is not None:
+            case = _name(folder)
         image = _brats_image(folder, case)
         if image is None and "brats" not in case.lower():
             continue
-        vocabulary = "brats2023" if match["mark"] == "-" else "brats2020"
+        vocabulary = None if _BRATS_OTHERWISE.match(case) else _BRATS_BY_MARK[match["mark"]]
         patient = _BRATS_PATIENT.fullmatch(case)
         return StudySource(
             case,

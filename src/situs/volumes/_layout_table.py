@@ -14,6 +14,13 @@ from situs.volumes._volume import stem_of
 __all__ = ["find_in_table"]
 
 _COLUMNS = ("study", "patient", "image", "labels")
+_OTHER_WORDS = {
+    "labels": ("segmentation", "segmentations", "seg", "mask", "masks"),
+    "image": ("scan", "volume", "img"),
+    "study": ("study_id", "case", "id"),
+    "patient": ("patient_id", "subject", "subject_id"),
+}
+"""Column → what else tables call it."""
 _SHOWN = 5
 
 
@@ -24,7 +31,7 @@ def find_in_table(path: Path) -> list[StudySource]:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text), strict=True))
     except csv.Error as error:
         raise SitusError("is not valid CSV", where=path, fix="save it again as CSV in UTF-8") from error
-    columns = [name.strip() for name in rows[0]] if rows else []
+    columns = [_column(name) for name in rows[0]] if rows else []
     _check_columns(columns, path)
     found, seen = [], dict[str, int]()
     missing: list[str] = []
@@ -39,8 +46,8 @@ def find_in_table(path: Path) -> list[StudySource]:
         first = seen.setdefault(cells["study"], number)
         if first != number:
             raise SitusError(f"rows {first} and {number} have the same study", where=path, fix="give each its own id")
-        labels = path.parent / cells["labels"]
-        image = path.parent / cells["image"] if cells.get("image") else None
+        labels = _file(path.parent, cells["labels"])
+        image = _file(path.parent, cells["image"]) if cells.get("image") else None
         missing += [f"row {number}: {file}" for file in (image, labels) if file is not None and not file.exists()]
         stem = stem_of(labels)
         patient = cells.get("patient") or cells["study"]
@@ -51,6 +58,17 @@ def find_in_table(path: Path) -> list[StudySource]:
             f"{len(missing)} missing files ({shown})", where=path, fix="paths are relative to the table; correct them"
         )
     return sorted(found, key=lambda source: source.study or "")
+
+
+def _column(name: str) -> str:
+    word = name.strip().lower()
+    return next((column for column, words in _OTHER_WORDS.items() if word in words), word)
+
+
+def _file(folder: Path, cell: str) -> Path:
+    """A path as the table writes it; one written on Windows has backslashes."""
+    path = folder / cell
+    return path if path.exists() or "\\" not in cell else folder / cell.replace("\\", "/")
 
 
 def _check_columns(columns: list[str], path: Path) -> None:

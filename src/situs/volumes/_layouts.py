@@ -12,12 +12,14 @@ from typing import NamedTuple
 from situs.anatomy import term
 from situs.errors import SitusError, did_you_mean
 from situs.volumes._beside import subfolders, volume_files
+from situs.volumes._case_names import IMAGE_STEMS, is_image_folder
+from situs.volumes._content import content_of
 from situs.volumes._layout_bids import find_bids
 from situs.volumes._layout_dataset import find_dataset
 from situs.volumes._layout_folders import find_brats, find_kits, find_masks, find_totalsegmentator
-from situs.volumes._layout_pairs import find_pairs, find_slicer, find_split
+from situs.volumes._layout_pairs import find_by_content, find_pairs, find_slicer, find_split
 from situs.volumes._layout_table import find_in_table
-from situs.volumes._masks import IMAGE_STEMS
+from situs.volumes._masks import mask_files
 from situs.volumes._study_source import LAYOUTS, StudySource
 from situs.volumes._volume import SUFFIXES, holds_dicom, kind_of, stem_of
 
@@ -45,6 +47,7 @@ _IN_FOLDER = (
     find_split,
     find_slicer,
     find_pairs,
+    find_by_content,
 )
 """What a folder is looked at as, one after the other; then as a folder of masks."""
 _DEPTH = 4
@@ -77,16 +80,49 @@ def survey(root: str | Path, layout: str = "auto") -> Survey:
         if not root.exists():
             raise SitusError("no such file or folder", where=root, fix="check the path")
         studies = _find_in_folder(root, layout) if root.is_dir() else _find_in_file(root, layout)
+        if layout == "auto" and studies and root.is_dir():
+            studies = [*studies, *_elsewhere(root, studies)]
         passed_over = _passed_over(root, studies) if root.is_dir() else []
     except (OSError, ValueError) as error:
         raise SitusError("cannot be read", where=root, fix="check the path and its permissions") from error
     if not studies:
         if layout != "auto":
             raise SitusError(f"no study found in layout {layout}", where=root, fix=f"it is: {LAYOUTS[layout]}")
-        known = ", ".join(name for name in LAYOUTS if name != "file")
-        fix = f"known layouts: {known}, or one label file ({', '.join(SUFFIXES)}); `situs list layouts` describes them"
-        raise SitusError("no study found", where=root, fix=fix)
+        raise _nothing_found(root)
     return Survey(_told_apart(studies, root), passed_over)
+
+
+def _nothing_found(root: Path) -> SitusError:
+    """Says what lies there instead of studies."""
+    volumes, unread = _files_below(root) if root.is_dir() else ([], [])
+    if volumes:
+        problem = f"no study found: of {len(volumes)} volumes none is called labels, e.g. {volumes[0].name}"
+        fix = "name label files like case_seg.nii.gz, or list image and labels in a .csv table"
+        return SitusError(problem, where=root, fix=f"{fix}; `situs list layouts` shows what is known")
+    if unread:
+        problem = f"no study found: {unread[0].suffix} files are not read, e.g. {unread[0].name}"
+        return SitusError(problem, where=root, fix=f"convert them to one of {', '.join(SUFFIXES)}")
+    known = ", ".join(name for name in LAYOUTS if name != "file")
+    fix = f"known layouts: {known}, or one label file ({', '.join(SUFFIXES)}); `situs list layouts` describes them"
+    return SitusError("no study found", where=root, fix=fix)
+
+
+_UNREAD = (".mgz", ".mgh", ".img", ".hdr", ".npy", ".npz", ".mat", ".h5", ".tif", ".tiff")
+"""Volumes of kinds that label maps are not read from."""
+
+
+def _files_below(root: Path) -> tuple[list[Path], list[Path]]:
+    """Volumes, and volumes of kinds that are not read; of a large tree the first only."""
+    volumes: list[Path] = []
+    unread: list[Path] = []
+    for number, (folder, names, files) in enumerate(os.walk(root)):
+        names[:] = sorted(name for name in names if not name.startswith("."))
+        paths = [Path(folder) / name for name in sorted(files) if not name.startswith(".")]
+        volumes += [path for path in paths if kind_of(path) is not None]
+        unread += [path for path in paths if path.suffix.lower() in _UNREAD]
+        if number > _MOST_LOOKED_INTO:
+            break
+    return volumes, unread
 
 
 def _told_apart(studies: list[StudySource], root: Path) -> list[StudySource]:
@@ -108,6 +144,20 @@ def _passed_over(root: Path, studies: list[StudySource]) -> list[Path]:
         folder
         for folder in subfolders(root)
         if folder not in used_folders and folder.name not in _IMAGES_ONLY and _holds_volumes(folder)
+    ]
+
+
+def _elsewhere(root: Path, studies: list[StudySource]) -> list[StudySource]:
+    """Studies of other layouts in the folders that the first one left over: the parent of several datasets.
+
+    Labels without an image are too little to tell a dataset from a leftover; their folder is reported instead.
+    """
+    return [
+        study
+        for folder in _passed_over(root, studies)
+        if not is_image_folder(folder.name)
+        for study in _below(folder, _auto_or_masks, _DEPTH - 1)
+        if study.image is not None
     ]
 
 
@@ -146,7 +196,7 @@ def _find_in_folder(root: Path, layout: str) -> list[StudySource]:
     if layout == "dicom":
         return _find_dicom(root)
     if layout == "auto":
-        return _auto(root) or find_masks(root) or _below(root, _auto_or_masks, _DEPTH) or _find_dicom(root)
+        return _auto(root) or _masks_given(root) or _below(root, _auto_or_masks, _DEPTH) or _find_dicom(root)
     return []
 
 
@@ -154,14 +204,25 @@ def _auto(folder: Path) -> list[StudySource]:
     return next((studies for find in _IN_FOLDER if (studies := find(folder))), [])
 
 
+def _masks_given(folder: Path) -> list[StudySource]:
+    """The folder that a user gave, as one of masks, unless its first volume is plainly an image or a label map."""
+    studies = find_masks(folder)
+    if not studies or _names_masks(folder):
+        return studies
+    first = next(file for file in volume_files(folder) if stem_of(file).lower() not in IMAGE_STEMS)
+    return studies if content_of(first) in ("mask", None) else []
+
+
 def _auto_or_masks(folder: Path) -> list[StudySource]:
     """As `_auto`; a folder below the one given is one of masks only if a name in it says so."""
-    studies = _auto(folder)
-    if studies:
-        return studies
+    return _auto(folder) or (find_masks(folder) if _names_masks(folder) else [])
+
+
+def _names_masks(folder: Path) -> bool:
     stems = [stem_of(file) for file in volume_files(folder)]
-    is_of_masks = any(stem.lower() in IMAGE_STEMS or term(stem).known for stem in stems)
-    return find_masks(folder) if is_of_masks else []
+    if any(stem.lower() in IMAGE_STEMS for stem in stems):
+        return True
+    return bool(stems) and any(term(name).known for name in mask_files(folder))
 
 
 def _below(root: Path, find: _Find, depth: int) -> list[StudySource]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.anatomy import term
 from situs.errors import SitusError
 from situs.space import Grid
+from situs.volumes._case_names import IMAGE_STEMS
 from situs.volumes._label_map import LabelMap, Structure
 from situs.volumes._label_values import smallest_unsigned
 from situs.volumes._reorder import Reorder
 from situs.volumes._stored import Stored, read_voxels, voxel_pieces
 from situs.volumes._volume import kind_of, stem_of
 
-__all__ = ["IMAGE_STEMS", "load_masks", "mask_files", "mask_labels"]
+__all__ = ["load_masks", "mask_files", "mask_labels"]
 
-IMAGE_STEMS = ("ct", "mr", "mri", "image", "imaging")
-"""What the image beside masks is called."""
 _CHUNK = 1 << 18
 _WHOLE = 1e-5
 
@@ -28,7 +29,7 @@ _Pieces = list[tuple[int, NDArray[np.bool_]]]
 """Where a mask is not empty: start of a stretch of voxels, and which of them are inside."""
 
 
-def mask_files(folder: Path) -> dict[str, Path]:
+def mask_files(folder: Path, image: Path | None = None) -> dict[str, Path]:
     """Structure name → mask file, sorted by name. Hidden files, the image and other kinds are passed over."""
     found: dict[str, Path] = {}
     try:
@@ -36,7 +37,8 @@ def mask_files(folder: Path) -> dict[str, Path]:
     except OSError as error:
         raise SitusError(f"cannot be read ({error.strerror})", where=folder, fix="check its permissions") from error
     for file in files:
-        if kind_of(file) in (".nii.gz", ".nii", ".nrrd", ".mha") and stem_of(file).lower() not in IMAGE_STEMS:
+        is_image = stem_of(file).lower() in IMAGE_STEMS or file == image
+        if kind_of(file) in (".nii.gz", ".nii", ".nrrd", ".mha") and not is_image:
             other = found.setdefault(stem_of(file), file)
             if other != file:
                 raise SitusError(
@@ -46,7 +48,20 @@ def mask_files(folder: Path) -> dict[str, Path]:
         raise SitusError(
             "holds no masks", where=folder, fix="a folder of masks has one .nii.gz, .nii, .nrrd or .mha per structure"
         )
-    return dict(sorted(found.items()))
+    return dict(sorted(_without_case(found).items()))
+
+
+def _without_case(files: Mapping[str, Path]) -> dict[str, Path]:
+    """`liver` for `p1_liver`, where all files of a folder begin with their case and their names are unknown with it."""
+    if len(files) < 2 or any(term(name).known for name in files):
+        return dict(files)
+    shared = os.path.commonprefix(list(files))  # noqa: RUF071 (letters are meant: these are names, not paths)
+    # The shortest prefix first: `p1_kidney_left` and `p1_kidney_right` share more than their case.
+    for end in (at + 1 for at, letter in enumerate(shared) if letter in "-_. "):
+        short = {name[end:]: file for name, file in files.items()}
+        if any(term(name).known for name in short):
+            return short
+    return dict(files)
 
 
 def mask_labels(names: list[str], ids: Mapping[str, int], *, where: object) -> list[int]:

@@ -68,6 +68,8 @@ class StudySource:
     """The study's id, if a table gives one."""
     public_id: str | None = None
     """The id under which a public dataset published the study (`s0009`, `case_00012`)."""
+    misfit: str = field(default="", compare=False)
+    """Why the image that lies beside the labels is not theirs: it lies on another grid. Names files: private."""
     names: dict[int, str] | None = field(default=None, compare=False)
     """Names of label values that the layout itself tells (`dataset.json`)."""
     layout: str = field(default="", compare=False)

@@ -55,10 +55,12 @@ def scattered(scene: Scene) -> Iterator[Suspicion]:
 def tissues(scene: Scene) -> Iterator[Suspicion]:
     """Masks under which a CT shows another tissue; of too many, all are in doubt, lesions too."""
     fatty = dict(_fatty(scene))
-    tested = {**fatty, **{name: text for name, text in _means(scene) if not fatty.get(name)}}
+    edged = dict(_edged(scene))
+    tested = {**edged, **{name: text for name, text in (*fatty.items(), *_means(scene)) if not edged.get(name)}}
+    tested |= {name: text for name, text in fatty.items() if text}
     wrong = {name: text for name, text in tested.items() if text}
     fix = "check that masks and image belong to the same patient and series"
-    if _mostly_wrong(fatty) or _mostly_wrong(tested):
+    if _mostly_wrong(edged) or _mostly_wrong(fatty) or _mostly_wrong(tested):
         text = f"the masks do not fit the image: {next(iter(wrong.values()))}, and {len(wrong) - 1} more"
         yield Suspicion(Suspect.WRONG_TISSUE, tuple(scene.terms), text, fix, Doubt.STRUCTURE)
         return
@@ -77,6 +79,16 @@ def _fatty(scene: Scene) -> Iterator[tuple[str, str]]:
         if scene.terms[name].canonical in _WITHOUT_FAT and seen.fat_share is not None:
             wrong = seen.fat_share > _FAT
             yield name, f"{seen.fat_share:.0%} of the mask of {name} lies on fat or air" if wrong else ""
+
+
+def _edged(scene: Scene) -> Iterator[tuple[str, str]]:
+    """Structures with a clear edge, and what is wrong with each: nothing, or that its mask ends elsewhere."""
+    for name, seen in scene.sightings.items():
+        known = plausible_range(scene.terms[name])
+        if seen.edge_contrast is None or known is None or not known.edge:
+            continue
+        wrong = seen.edge_contrast < known.edge
+        yield name, f"the edge of {name} in the image is not where its mask ends" if wrong else ""
 
 
 def _means(scene: Scene) -> Iterator[tuple[str, str]]:

@@ -12,8 +12,8 @@ from situs.anatomy.plausible._scene import Doubt, Scene, Suspect, Suspicion
 
 __all__ = ["misnamed"]
 
-_GAIN = 7.0
-"""Cost by which exchanged names must fit better: odds of e^3.5 for usual spreads; sound scans stay below 5."""
+_GAIN = 8.0
+"""Cost by which exchanged names must fit better: odds of e^4 for usual spreads; sound scans stay below 6."""
 _GAIN_OF_ABSENT = 9.0
 """The same for the name of something that the study does not show: there are many such names to try."""
 _NEARER = 5.0

@@ -23,7 +23,7 @@ VERTEBRAE: tuple[str, ...] = (
 """From the head down."""
 
 _PITCH_MM = np.interp(np.arange(len(VERTEBRAE)), [0, 2, 6, 7, 18, 19, 23, 24], [16, 16, 17, 19, 28, 31, 35, 33])
-"""Typical distance to the next vertebra of an adult (Busscher et al. 2010: bodies and discs of the human spine)."""
+"""Typical distance to the next vertebra of an adult, body and disc together; by judgement, see `sources.md`."""
 _STEP_RATIO = (0.58, 1.65)
 """A step between neighbours beside the study's usual one: narrower by a fracture, wider by a block of two."""
 _MOSTLY_SEEN = 0.5

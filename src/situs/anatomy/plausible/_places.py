@@ -26,8 +26,12 @@ _STRETCH = 0.1
 """Share of a step by which patients differ: a step over 300 mm is known to 30 mm."""
 _SEEN_OF_CUT = 0.35
 """Share of what is seen of a cut structure by which its centre may lie elsewhere than the whole's."""
-_SLIVER = 0.05
-"""Part of a typical volume under which what is seen of a cut structure may lie anywhere in it."""
+_UNSEEN_OF_CUT = 0.35
+"""The same for the part of it that is not seen."""
+_LENGTH = 1.6
+"""Length of a structure beside the cube root of its volume: a little more than a ball's."""
+_LENGTH_OF_BONES = 0.5
+"""The same beside the highest plausible length."""
 _CAP = 16.0
 """Highest cost (4 spreads squared) of one axis or of the volume: disease may change one of them at will."""
 _OUTLIER = 3.0
@@ -89,6 +93,8 @@ class _Table(msgspec.Struct, frozen=True):
     spread: FloatArray
     ln_ml: FloatArray
     spread_ln_ml: FloatArray
+    length: FloatArray
+    """About how long the structures are, in mm."""
 
 
 def fit_of(scene: Scene, axes: Sequence[int], size: float = 1.0, *, mirrored: bool = False) -> Fit | None:
@@ -105,7 +111,7 @@ def fit_of(scene: Scene, axes: Sequence[int], size: float = 1.0, *, mirrored: bo
     cut = np.array([one.cut for one in seen])
     masks = _Masks(
         np.array([one.centroid_mm for one in seen]),
-        np.where(cut[:, None], _SEEN_OF_CUT * np.array([one.extent_mm for one in seen]), 0.0),
+        np.array([one.extent_mm for one in seen]),
         np.log([one.volume_ml for one in seen]),
         cut,
     )
@@ -162,9 +168,7 @@ def _weighted_median(values: FloatArray, weights: FloatArray) -> float | None:
 
 def _tells(entry: Term, seen: Sighting) -> bool:
     known = plausible_range(entry)
-    if entry.canonical not in _places() or known is None or seen.volume_ml <= 0.0:
-        return False
-    return not seen.cut or seen.volume_ml >= _SLIVER * known.typical_ml
+    return entry.canonical in _places() and known is not None and seen.volume_ml > 0.0
 
 
 def _unused(scene: Scene, used: set[str]) -> list[Term]:
@@ -184,15 +188,30 @@ def _table(entries: Sequence[Term], size: float, *, mirrored: bool) -> _Table:
         size * np.array([row.spread for row in rows], dtype=np.float64).reshape(-1, 3),
         np.log([known.typical_ml if known is not None else 1.0 for known in ranges]),
         np.array([row.spread_ln_ml for row in rows]),
+        size * np.array([_length_mm(entry) for entry in entries]),
     )
+
+
+def _length_mm(entry: Term) -> float:
+    known = plausible_range(entry)
+    if known is None:
+        return 0.0
+    # Ribs and limb bones are far longer than their volume tells.
+    if entry.kind == "bone":
+        return _LENGTH_OF_BONES * known.high_mm
+    return _LENGTH * 10.0 * float(np.cbrt(known.typical_ml))
 
 
 class _Masks(msgspec.Struct, frozen=True):
     centre: FloatArray
-    slack: FloatArray
-    """How much further a centre may lie off, because the scan cuts the structure."""
+    extent: FloatArray
     ln_ml: FloatArray
     cut: NDArray[np.bool_]
+
+    def slack(self, names: _Table) -> FloatArray:
+        """How much further the centre of a mask (second axis) may lie off under a name (first), if it is cut."""
+        unseen = np.maximum(names.length[:, None, None] - self.extent[None], 0.0)
+        return np.where(self.cut[None, :, None], _SEEN_OF_CUT * self.extent[None] + _UNSEEN_OF_CUT * unseen, 0.0)
 
 
 class _Told:
@@ -201,14 +220,15 @@ class _Told:
     def __init__(self, own: _Table, masks: _Masks) -> None:
         self.own, self.masks = own, masks
         self.offset = masks.centre - own.centre
+        count = np.arange(len(masks.cut))
+        self.slack = masks.slack(own)[count, count]
         self.trust = np.ones(len(masks.cut))
         # Once more with less weight for those that the others contradict.
         weight = self._weights(own)
-        count = np.arange(len(masks.cut))
         weight[count, count] = 0.0
         total = weight.sum(axis=1)
         left = self.offset - np.einsum("ija,ja->ia", weight, self.offset) / total
-        spreads = np.abs(left) / np.sqrt(own.spread**2 + masks.slack**2 + 1.0 / total)
+        spreads = np.abs(left) / np.sqrt(own.spread**2 + self.slack**2 + 1.0 / total)
         self.trust = 1.0 / (1.0 + (spreads.max(axis=1) / _OUTLIER) ** 2)
         difference = (masks.ln_ml - own.ln_ml)[~masks.cut]
         self.ln_size = float(np.median(difference)) if len(difference) >= _FEWEST else 0.0
@@ -216,7 +236,7 @@ class _Told:
     def _weights(self, names: _Table) -> FloatArray:
         """Of each mask (second axis) for each name (first), along x, y, z: inverse variances of the step."""
         step = names.centre[:, None] - self.own.centre[None]
-        variance = (self.own.spread**2 + self.masks.slack**2)[None] + (_STRETCH * step) ** 2
+        variance = (self.own.spread**2 + self.slack**2)[None] + (_STRETCH * step) ** 2
         return np.asarray(self.trust[None, :, None] / variance)
 
     def costs(self, names: _Table, axes: list[int], numbers: NDArray[np.intp] | None) -> tuple[FloatArray, FloatArray]:
@@ -235,7 +255,7 @@ class _Told:
             total_left[numbers, numbers] += bearer
             moment_left[numbers, numbers] += bearer * bearer_offset
         expected = names.centre[:, None] + moment_left / total_left
-        variance = names.spread[:, None] ** 2 + self.masks.slack[None] ** 2 + 1.0 / total_left
+        variance = names.spread[:, None] ** 2 + self.masks.slack(names) ** 2 + 1.0 / total_left
         place = np.minimum((self.masks.centre[None] - expected) ** 2 / variance, _CAP)[:, :, axes].sum(axis=2)
         ratio = (self.masks.ln_ml[None] - names.ln_ml[:, None] - self.ln_size) / names.spread_ln_ml[:, None]
         # Of a cut structure more may be there than is seen, never less.

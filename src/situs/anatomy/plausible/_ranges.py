@@ -33,6 +33,8 @@ class Range(msgspec.Struct, frozen=True):
     child_low_mm: float
     tissue: str = ""
     """`bone`, `soft` or `brain`, where CT numbers tell whether the mask lies on it."""
+    edge: float = 0.0
+    """Least contrast of the mask's edge on a CT (`Sighting.edge_contrast`); 0 where it tells nothing."""
     sources: str = ""
 
 

@@ -98,6 +98,8 @@ class Sighting(msgspec.Struct, frozen=True):
     """Mean of a CT under its mask."""
     fat_share: float | None = None
     """Share of its mask on which a CT shows fat or air."""
+    edge_contrast: float | None = None
+    """How far the inner side of its edge looks more like it than the outer side, on a CT: 1 fully, 0 no more."""
 
     @property
     def centre(self) -> NDArray[np.float64]:

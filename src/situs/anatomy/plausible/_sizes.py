@@ -26,7 +26,7 @@ _CHILD = 0.75
 _CONFIRMED = (0.85, 1.2)
 _PITCH = (0.22, 1.35)
 _PITCH_BESIDE_ORGANS = (0.66, 1.5)
-"""Vertebrae of a newborn are small beside its organs (0.69 by ICRP 89), never as much as by halved slices."""
+"""Vertebrae of a newborn are small beside its organs, never as much as by halved slices."""
 _ADULT_PROPORTIONS = 1.0
 _KIDNEY_SHAPE = (1.0, 3.2)
 """Length from top to bottom over the mean width that single kidneys may have; usually about 1.8."""

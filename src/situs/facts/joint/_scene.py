@@ -52,7 +52,8 @@ def _overlaps(masks: JointMasks, names: list[str]) -> Iterator[tuple[tuple[str, 
 def _sides(scene: Scene, side: str) -> Suspicion | None:
     """Lateral structures that do not lie away from the body's middle, as the side of the limb says."""
     pairs = [_BESIDE, *((name, name.replace("lateral_", "medial_", 1)) for name in scene.sightings)]
-    wrong, right = [], []
+    wrong: list[tuple[str, str]] = []
+    right: list[tuple[str, str]] = []
     for lateral, medial in pairs:
         if lateral == medial or not {lateral, medial} <= scene.sightings.keys():
             continue

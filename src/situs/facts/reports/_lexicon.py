@@ -40,6 +40,8 @@ class Finding(msgspec.Struct, frozen=True):
     many: str = ""
     wide: bool = False
     """A word that may mean a finding of its families, or something else."""
+    on_both_sides: bool = False
+    """Nearly always on both sides, so that its side is no question: emphysema."""
     sites: tuple[str, ...] = ()
 
 

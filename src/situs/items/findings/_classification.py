@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from situs.facts import BoxLedger, Fact
 from situs.items._posed import NotAsked, Question
 from situs.items._record import Choice, Choices, Item, Option, Step, item_id
-from situs.items.findings._compose import compose, finding, frame_of, place_step, said
+from situs.items.findings._compose import asked_of, compose, finding, frame_of, place_step, said
 from situs.items.findings._words import listed, opening, worded
 
 __all__ = ["Classification", "distractors"]
@@ -17,14 +17,14 @@ def distractors(ledger: BoxLedger, frame: int | None) -> tuple[str, ...]:
     """Findings that may stand beside the annotated ones as wrong options: nothing like them is near."""
     there = set(ledger.labels if frame is None else ledger.labels_on(frame))
     result = []
-    for entry in (finding(name) for name in ledger.kinds if name not in there):
+    for entry in (finding(name) for name in ledger.kinds if name not in there and finding(name).asked):
         if frame is None:
             near = any(entry.confusable_with(finding(name)) for name in there)
             near = near or ledger.may_be_study_label(entry.name) or ledger.is_uncertain(entry.name)
         else:
             distance = ledger.distance(entry.name, frame)
             near = distance is not None and distance < ledger.rules.clear_frames
-        if not near:
+        if not near and not any(entry.overlaps(finding(name)) for name in there):
             result.append(entry.name)
     return tuple(result)
 
@@ -39,18 +39,20 @@ class Classification:
         frames = sorted({box.frame for box in ledger.boxes})
         for frame in (*frames, None) if frames else ():
             place = {} if frame is None else {"frame": str(frame)}
-            for name in ledger.labels if frame is None else ledger.labels_on(frame):
+            for name in asked_of(ledger.labels if frame is None else ledger.labels_on(frame)):
                 yield Question(self.name, "choice", {"ask": "one", "finding": name, **place})
             yield Question(self.name, "choices", {"ask": "several", **place})
 
     def pose(self, ledger: BoxLedger, question: Question, patient_id: str, seed: int) -> Item | NotAsked:
         """Put one question; its pool are all options it could have, the right ones first."""
         frame, ask = frame_of(question), question.parameters["ask"]
-        there = ledger.labels if frame is None else ledger.labels_on(frame)
+        there = asked_of(ledger.labels if frame is None else ledger.labels_on(frame))
         wrong = distractors(ledger, frame)
         rules = ledger.rules
         right: tuple[str, ...] = (question.parameters["finding"],) if ask == "one" else there
-        if not right or not set(right) <= set(there):
+        if not right:
+            return NotAsked("nothing on it is asked for by name")
+        if not set(right) <= set(there):
             raise KeyError(question.parameters.get("finding", "no finding"))
         offered = rules.options if ask == "one" else rules.several_options
         if ask == "several" and not 1 <= offered - len(right) <= len(wrong):

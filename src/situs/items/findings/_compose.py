@@ -10,7 +10,7 @@ from situs.items._posed import NotAsked, Question
 from situs.items._record import Answer, Item, Option, Step, item_id
 from situs.space import FrameBox
 
-__all__ = ["ANY_FINDING", "UNCERTAIN", "compose", "finding", "frame_of", "place_step", "said"]
+__all__ = ["ANY_FINDING", "UNCERTAIN", "asked_of", "compose", "finding", "frame_of", "place_step", "said"]
 
 UNCERTAIN = NotAsked("an annotation of it or its like cannot be used, so that what is annotated is not known")
 ANY_FINDING = Finding(ANY, "", "any finding", "findings", (ANY,))
@@ -19,6 +19,11 @@ ANY_FINDING = Finding(ANY, "", "any finding", "findings", (ANY,))
 def finding(name: str) -> Finding:
     """The finding a parameter names; `any` is any of them."""
     return ANY_FINDING if name == ANY else finding_of(name)
+
+
+def asked_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Those of the findings that are asked for by name."""
+    return tuple(name for name in names if finding(name).asked)
 
 
 def frame_of(question: Question) -> int | None:

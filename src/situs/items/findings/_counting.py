@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from situs.facts import BoxLedger
 from situs.items._posed import NotAsked, Question
 from situs.items._record import Item, Number, item_id
-from situs.items.findings._compose import UNCERTAIN, compose, finding, place_step, said
+from situs.items.findings._compose import UNCERTAIN, asked_of, compose, finding, place_step, said
 from situs.items.findings._words import counted, worded
 
 __all__ = ["Counting"]
@@ -20,7 +20,7 @@ class Counting:
 
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
         """One for every kind that is annotated and that anyone counts."""
-        for name in ledger.labels:
+        for name in asked_of(ledger.labels):
             if finding(name).counted:
                 yield Question(self.name, "number", {"finding": name})
 

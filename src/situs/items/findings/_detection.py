@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from situs.facts import ANY, BoxLedger, Fact
 from situs.items._posed import NotAsked, Question
 from situs.items._record import Item, Step, YesNo, item_id
-from situs.items.findings._compose import compose, finding, frame_of, place_step, said
+from situs.items.findings._compose import asked_of, compose, finding, frame_of, place_step, said
 from situs.items.findings._words import counted, worded
 
 __all__ = ["Detection"]
@@ -21,7 +21,7 @@ class Detection:
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
         """Every slice with a box and every slice that may stand for one without; the same for the volume."""
         normal = ledger.annotation.read_as_normal
-        labels = [ANY, *(ledger.kinds if normal else ledger.labels)]
+        labels = [ANY, *asked_of(ledger.kinds if normal else ledger.labels)]
         for name in labels:
             annotated = set(ledger.frames_of(name))
             for frame in range(ledger.known_frames):

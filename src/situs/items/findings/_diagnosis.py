@@ -8,7 +8,7 @@ from situs.anatomy import NORMAL, known_findings
 from situs.facts import BoxLedger, Fact
 from situs.items._posed import NotAsked, Question
 from situs.items._record import Choice, Item, Option, YesNo, item_id, mark_label
-from situs.items.findings._compose import compose, finding, frame_of, place_step, said
+from situs.items.findings._compose import asked_of, compose, finding, frame_of, place_step, said
 from situs.items.findings._words import worded
 from situs.space import FrameBox
 
@@ -24,7 +24,7 @@ class Diagnosis:
 
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
         """A marked box on every annotated slice, the kind in the volume, and the study's own labels."""
-        for name in ledger.labels:
+        for name in asked_of(ledger.labels):
             for family in finding(name).families:
                 yield Question(self.name, "choice", {"ask": "kind", "family": family})
                 for frame in ledger.frames_of(name):
@@ -32,12 +32,12 @@ class Diagnosis:
                     yield Question(self.name, "choice", {"ask": "mark", "family": family, **place})
         if ledger.annotation.study_labels:
             yield Question(self.name, "choice", {"ask": "study"})
-            for name in ledger.annotation.study_labels:
+            for name in asked_of(ledger.annotation.study_labels):
                 if name != NORMAL:
                     yield Question(self.name, "yes_no", {"ask": "study_yes_no", "finding": name})
         if ledger.annotation.read_as_normal and ledger.organ:
             for entry in known_findings(ledger.organ):
-                if not entry.plural and entry.name != NORMAL:
+                if entry.asked and not entry.plural and entry.name != NORMAL:
                     yield Question(self.name, "yes_no", {"ask": "study_yes_no", "finding": entry.name})
 
     def pose(self, ledger: BoxLedger, question: Question, patient_id: str, seed: int) -> Item | NotAsked:
@@ -65,7 +65,7 @@ class Diagnosis:
         if any(b.x0 <= x <= b.x1 and b.y0 <= y <= b.y1 for b in others):
             return NotAsked("the mark would lie on two findings")
         pool = _family(ledger, family)
-        if len(pool) < 2:
+        if len(pool) < 2 or name not in {option.value for option in pool}:
             return NotAsked("nothing that it is taken for")
         mark = FrameBox(frame, x, y, x, y, mark_label(_MARK))
         fact = ledger.fact("boxes", name, str(frame))
@@ -89,6 +89,8 @@ class Diagnosis:
         pool = _family(ledger, family)
         if not own:
             raise KeyError(family)
+        if own[0] not in {option.value for option in pool}:
+            return NotAsked("nothing that it is taken for")
         if len(own) > 1 or len(pool) < 2 or ledger.may_be_study_label(own[0]) or ledger.is_uncertain(own[0]):
             return NotAsked("several kindred findings, or none to tell it from")
         fact = ledger.fact("boxes", own[0])
@@ -112,7 +114,11 @@ class Diagnosis:
             if len(labels) != 1:
                 return NotAsked("several labels of the whole study, or none")
             own = finding(labels[0])
-            rest = [entry for entry in known_findings(ledger.organ) if not entry.plural] if ledger.organ else []
+            rest = (
+                [entry for entry in known_findings(ledger.organ) if entry.asked and not entry.plural]
+                if ledger.organ
+                else []
+            )
             if own not in rest:
                 return NotAsked("no other study label to tell it from")
             fact = ledger.fact("study_label", own.name)
@@ -147,6 +153,7 @@ class Diagnosis:
 
 
 def _family(ledger: BoxLedger, family: str) -> tuple[Option, ...]:
-    """Kindred findings that are drawn as boxes."""
-    kin = (finding(name) for name in ledger.kinds)
-    return tuple(Option(entry.name, entry.bare) for entry in kin if family in entry.families)
+    """Kindred findings that are drawn as boxes, none of which is a kind of another: one answer only is right."""
+    kin = [finding(name) for name in asked_of(ledger.kinds) if family in finding(name).families]
+    names = {entry.name for entry in kin}
+    return tuple(Option(entry.name, entry.bare) for entry in kin if names.isdisjoint(entry.includes))

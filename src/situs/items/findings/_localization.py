@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from situs.facts import BoxLedger, Fact
 from situs.items._posed import NotAsked, Question
 from situs.items._record import Boxes, Choice, Frames, Item, Option, Step, item_id
-from situs.items.findings._compose import UNCERTAIN, compose, finding, frame_of, place_step, said
+from situs.items.findings._compose import UNCERTAIN, asked_of, compose, finding, frame_of, place_step, said
 from situs.items.findings._words import counted, opening, worded
 
 __all__ = ["Localization"]
@@ -31,7 +31,7 @@ class Localization:
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
         """What can be asked of every annotated finding, slice by slice and over the volume."""
         sided = ledger.organ in _SIDED_ORGANS
-        for name in ledger.labels:
+        for name in asked_of(ledger.labels):
             halved = ledger.side is not None and ledger.organ == "knee" and name not in _COLLATERAL
             for ask, form in (("boxes", "boxes"), ("frames", "frames"), ("range", "frames"), ("largest", "frames")):
                 yield Question(self.name, form, {"ask": ask, "finding": name})

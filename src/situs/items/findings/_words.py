@@ -40,9 +40,9 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "Give the first and the last frame that show {phrase}.",
     ),
     "localization.largest": (
-        "On which frame {is_} {phrase} largest, by the area of the boxes around it?",
-        "Which frame shows {phrase} at its largest, by the area of the boxes around it?",
-        "On which frame do the boxes around {phrase} cover the largest area?",
+        "On which frame {is_} {phrase} largest, measured by a box drawn around it?",
+        "Which frame shows {phrase} at its largest, measured by a box drawn around it?",
+        "On which frame would a box around {phrase} be largest?",
     ),
     "localization.side.slice": (
         "On which side of the image {is_} {phrase} seen on this slice?",
@@ -97,7 +97,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "diagnosis.kind": (
         "Which of these, easily taken for one another, did the reader mark in this volume?",
         "The reader marked only one of these look-alikes in this volume. Which?",
-        "Which of these alternatives did the reader settle on in this volume?",
+        "Which one of these does this volume show, according to the reader?",
     ),
     "diagnosis.study": (
         "How was this study read as a whole?",

@@ -66,7 +66,8 @@ def report_questions(ledger: Proves) -> Iterator[Question]:
         given = {"finding": finding, "organ": organ}
         # One thing is not on both sides, whatever a sentence says.
         single = _is_countable(finding) and not ledger.is_plural(finding, organ)
-        if organ in _ORGANS and "side" in place and not (single and place["side"] == "both"):
+        has_side = "side" in place and not (single and place["side"] == "both")
+        if organ in _ORGANS and has_side and not _is_on_both_sides(finding):
             yield Question("report_side", "choice", given)
         if organ == "lung" and "lobe" in place and finding not in _PLEURAL:
             yield Question("report_lobe", "choice", given)
@@ -143,6 +144,10 @@ def _side(finding: str, organ: str, what: str, verb: str, *, single: bool) -> tu
     if single:
         return f"In which {name} {verb} the {what}?", tuple(options)
     return f"Which {name} has the {what}?", (*options, Option("both", f"both {name}s"))
+
+
+def _is_on_both_sides(finding: str) -> bool:
+    return any(own.on_both_sides for own, _ in findings() if own.name == _SIZE.sub("", finding))
 
 
 def _is_countable(finding: str) -> bool:

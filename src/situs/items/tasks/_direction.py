@@ -32,7 +32,7 @@ _OPTION = {
     Direction.SUPERIOR: "above",
     Direction.INFERIOR: "below",
 }
-KNOWN = NotAsked("the whole organ of the lesion lies so")
+KNOWN = NotAsked("nearly the whole organ of the lesion lies so")
 _FORMS = 9
 """Of so many pairs, three are asked for the main direction in a plane, the others along each axis."""
 _KINDS = ("organ", "vessel", "lesion")
@@ -89,7 +89,7 @@ class DirectionTask:
             return NotAsked("direction too close to call")
         if _named_apart(a, b, claim.axis):
             return NotAsked("the names give the side away")
-        if _follows_from_organ(ledger, a, b, found):
+        if _follows_from_organ(ledger, a, b, found.axis):
             return KNOWN
         right = found is claim
         view = ", from the patient's point of view" if claim.axis is Axis.LEFT_RIGHT else ""
@@ -112,7 +112,7 @@ class DirectionTask:
                 continue
             if _named_apart(a, b, axis):
                 return NotAsked("the names give the side away")
-            if _follows_from_organ(ledger, a, b, found):
+            if _follows_from_organ(ledger, a, b, found.axis):
                 return KNOWN
             return _posed(
                 ledger,
@@ -149,12 +149,16 @@ def _axes(ledger: Ledger, a: Subject, b: Subject) -> Iterator[Axis]:
             yield axis
 
 
-def _follows_from_organ(ledger: Ledger, a: Subject, b: Subject, found: Direction) -> bool:
-    """Whether the whole organ of a lesion lies so: then nobody needs to look for the lesion."""
+def _follows_from_organ(ledger: Ledger, a: Subject, b: Subject, axis: Axis) -> bool:
+    """Whether nearly all of a lesion's organ lies on one side of the other structure: nobody needs to look then.
+
+    Whichever side that is, and wherever the lesion lies: were the odd lesions asked about, their answer would be known.
+    """
     holder = ledger.fact("organ_of", a.structure).value if a.is_lesion else None
     if holder is None or holder == b.structure:
         return False
-    return _proved_for(ledger, str(holder), b.structure, found.axis) is found
+    share = number(ledger.fact(f"precedence.{axis}", str(holder), b.structure))
+    return max(share, 1.0 - share) >= ledger.recipe.truth.organ_share
 
 
 def _coin(pair: str, axis: Axis) -> bool:

@@ -86,7 +86,7 @@ class Distance:
     def _pose_gap(self, ledger: Ledger, a: Subject, b: Subject) -> Posed | NotAsked:
         fact = ledger.fact("main_gap", a.structure, b.structure)
         value, (low, high) = number(fact), span(fact)
-        if value > ledger.recipe.truth.far_gap_mm:
+        if value > ledger.recipe.truth.gap_most_mm:
             return FAR
         if value <= 0 or (high - low) / 2 > ledger.recipe.truth.distance_half_width * value:
             return NotAsked("distance not known well enough")

@@ -46,7 +46,7 @@ class VolumeEstimate:
             yield Question(self.name, "number", {"of": subject.key}, family=family)
             yield Question(self.name, "choice", {"ask": "range", "of": subject.key}, family=family)
             if subject.is_lesion or subject.term.canonical:
-                for limit in limits:
+                for limit in limits if subject.is_lesion else measured(subject.term).open_limits_ml:
                     parameters = {"ask": "more_than", "of": subject.key, "ml": f"{limit:g}"}
                     yield Question(self.name, "yes_no", parameters, family=family)
 

@@ -9,9 +9,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from situs.score.read.claims import Certainty, Claim, Role
 from situs.score.read.folding import fold
+from situs.score.read.grammar import statements
+from situs.score.read.lexicon import english
 from situs.score.read.loose_json import Loose, loose_values
 from situs.score.read.tables import without_tables
+from situs.score.read.tokens import Mention as TextMention
 from situs.score.read.whole_numbers import listed_numbers
 
 __all__ = ["Mention", "mentions"]
@@ -33,6 +37,8 @@ class Mention:
     """What the form itself says; None where it does not (a bare list)."""
     thousand: bool = False
     """The form itself means thousandths (Qwen's box tokens)."""
+    span: tuple[int, int] = (0, 0)
+    """Where it stands in prose."""
 
 
 _N = r"\s*(-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?)\s*(?:px)?\s*"
@@ -143,7 +149,29 @@ def mentions(text: str, labels: Sequence[str], *, volume: bool) -> tuple[list[Me
             empty = True
     if found:
         return list(_with_outer_context(text, found, labels)), False
-    return list(_in_prose(without_tables(text), labels, volume=volume)), empty
+    prose = without_tables(text)
+    return meant_boxes(prose, list(_in_prose(prose, labels, volume=volume))), empty
+
+
+_MOST_JUDGED = 60
+"""Boxes of a reply whose sentences are read; longer lists are no prose."""
+
+
+def meant_boxes(prose: str, found: list[Mention]) -> list[Mention]:
+    """The boxes without those that the reply denies, asks about or leaves again ("not [..] but [..]", "at first [..]").
+
+    If none would be left, all stay: what is then meant is not for the grammar to say.
+    """
+    if not 1 < len(found) <= _MOST_JUDGED:
+        return found
+    named = [TextMention(*box.span, index) for index, box in enumerate(found)]
+    claims = [claim for one in statements(prose, named, english(), apart=True) for claim in one.claims]
+    left = {int(str(claim.values[0])) for claim in claims if _is_left(claim)}
+    return [box for index, box in enumerate(found) if index not in left] if len(left) < len(found) else found
+
+
+def _is_left(claim: Claim) -> bool:
+    return claim.denied or claim.retracted or claim.role is Role.WEAK or claim.certainty is Certainty.ASKED
 
 
 def _says_none(value: Loose) -> bool:
@@ -186,7 +214,7 @@ def _in_prose(text: str, labels: Sequence[str], *, volume: bool) -> Iterator[Men
     label = ""
     start = 0
     for stop in [*(match.span() for match in _BREAK.finditer(text)), (len(text), len(text))]:
-        line = text[start : stop[0]]
+        line, offset = text[start : stop[0]], start
         start = stop[1]
         taken = bytearray(len(line))
         boxes = sorted(_listed(line, taken, volume=volume), key=lambda pair: pair[0])
@@ -202,7 +230,7 @@ def _in_prose(text: str, labels: Sequence[str], *, volume: bool) -> Iterator[Men
                 frames, ordinal = _told(own)
             ref = next((name for at, name in reversed(refs) if at <= begin), "")
             label = ref or _label_before(line[previous:begin], labels) or label
-            yield replace(_on(box, frames, ordinal), label=label)
+            yield replace(_on(box, frames, ordinal), label=label, span=(offset + begin, offset + end))
             previous = end
         if marks and not trailing:
             frames, ordinal = _told(marks[-1])

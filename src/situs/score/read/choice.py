@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from situs.items._record import Option
-from situs.score.read.grammar import Certainty, Claim, Role, Statement, statements
+from situs.score.read.claims import Certainty, Claim, Role, Statement
+from situs.score.read.grammar import statements
 from situs.score.read.lexicon import english, language_file
 from situs.score.read.options import ALPHABET, OptionNames
+from situs.score.read.ranking import ranked_option
 from situs.score.read.refusal import cannot_tell, declines, refuses
 from situs.score.read.reply import plain_reply
 from situs.score.read.resolve import SEVERAL, decide
@@ -25,7 +27,18 @@ _OF_PICTURE = Unparsed("a side of the picture, not of the patient")
 _NOTHING = Unparsed("no option named")
 _OTHER_SIDE = re.compile(r"\b(?:the )?(?:opposite|other) side\b|\bcontralateral\b", re.IGNORECASE)
 _WITH_ANOTHER = re.compile(r"\b(?:and|&) (?:mark |point )?X\b|\bX (?:and|&)\b")
+_PAIRED = re.compile(
+    r"(?:\bX and (?:mark |point )?[A-Z]|\b[A-Z] and (?:mark |point )?X) (?:are|both|lie|share|sit|belong|fall)\b"
+)
 _COMPARED = re.compile(r"(?<!rather )(?<!other )\bthan\b", re.IGNORECASE)
+_LABELS = re.compile(
+    r"[^.;,!?\n]+(?:\bis|\bbeing|\bwas|:|=)(?: (?:the|on|in|to|clearly|option|mark))*[ \"'(]*$", re.IGNORECASE
+)
+_LONGEST_LABEL = 80
+_RATHER = re.compile(r"\b(?:more|mostly|mainly|rather)(?: to| on| in| the)* $", re.IGNORECASE)
+_LIKELY = re.compile(
+    r"\b(?:more|most|less|least) (?:likely|plausible|probable|convincing|consistent|certain|often|than)\b"
+)
 _CLAUSE_MARK = re.compile(r"[,;.(:]")
 _CLAUSE_END = re.compile(r"[.;!?\n]|, |\b(?:because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE)
 
@@ -46,7 +59,11 @@ def parse_choice(text: str, options: Sequence[Option], question: str = "", *, la
         return Parsed(options[exact[0]].value)
     found = statements(plain, [*names.mentions(plain), *_yes_no(plain, names)], english())
     compare(found, plain, question)
+    _paired(found, plain)
     result = decide(found)
+    ranked = ranked_option(plain, names.cores) if result is None else None
+    if ranked is not None:
+        return Parsed(options[ranked].value)
     if isinstance(result, Parsed):
         return _option(result.value, found, plain, names)
     return _unless_unsure(result, found, plain, names)
@@ -63,14 +80,27 @@ def compare(found: Sequence[Statement], plain: str, question: str) -> None:
                 if _is_compared(plain, claim, statement) and not _CLAUSE_MARK.search(plain[claim.end : claim.end + 3]):
                     claim.certainty = Certainty.DOUBTED
                 continue
-            words = _predicate(plain, claim, statement)
+            words = _predicate(plain, claim, statement) | _label(plain, claim, statement)
             if words & opposite:
                 claim.negated = claim.verdict = True
                 _turn_round(plain, claim, statement)
             elif words & asked and claim.role in {Role.PLAIN, Role.LEAD}:
                 claim.role = Role.CONCLUDED
             elif claim.role is Role.PLAIN and _is_compared(plain, claim, statement):
-                claim.certainty = Certainty.DOUBTED
+                if _RATHER.search(plain[max(0, claim.start - 30) : claim.start]):
+                    claim.role = Role.CONCLUDED  # "more to the left than in front"
+                else:
+                    claim.certainty = Certainty.DOUBTED
+
+
+def _paired(found: Sequence[Statement], plain: str) -> None:
+    """ "X and D are in the liver" names the mark that shares a structure with mark X."""
+    for statement in found:
+        for claim in statement.claims:
+            pair = _PAIRED.search(plain, max(0, claim.start - 20), claim.end + 30)
+            plain_claim = claim.role <= Role.LEAD and claim.asserted and len(claim.values) == 1
+            if plain_claim and pair and pair.start() <= claim.start and pair.end() >= claim.end:
+                claim.role = Role.CONCLUDED
 
 
 def _turn_round(plain: str, claim: Claim, statement: Statement) -> None:
@@ -83,8 +113,17 @@ def _turn_round(plain: str, claim: Claim, statement: Statement) -> None:
 def _predicate(plain: str, claim: Claim, statement: Statement) -> set[str]:
     """The words that the sentence says of a claim, up to the next mention or clause."""
     following = min((other.start for other in statement.claims if other.start > claim.start), default=statement.end)
-    stop = _CLAUSE_END.search(plain, claim.end, following)
-    return set(re.findall(r"[a-z]+", plain[claim.end : stop.start() if stop else following].lower()))
+    said = re.sub(r"\([^()]*\)", " ", plain[claim.end : following].lower())
+    stop = _CLAUSE_END.search(said)
+    said = said[: stop.start()] if stop else said
+    return set(re.findall(r"[a-z]+", _LIKELY.sub(" ", said)))
+
+
+def _label(plain: str, claim: Claim, statement: Statement) -> set[str]:
+    """The words that a clause says before naming a claim as what they mean ("the smaller one is …", "Larger: …")."""
+    before = max((other.end for other in statement.claims if other.end <= claim.start), default=statement.start)
+    label = _LABELS.search(plain[max(before, claim.start - _LONGEST_LABEL) : claim.start])
+    return set(re.findall(r"[a-z]+", label[0].lower())) if label else set()
 
 
 def _is_compared(plain: str, claim: Claim, statement: Statement) -> bool:
@@ -102,6 +141,8 @@ def _comparison(question: str) -> tuple[frozenset[str], frozenset[str]]:
         for asked, opposite in (sides, reversed(sides)):
             if words & asked and not words & opposite and "largest" not in words & asked:
                 return asked, opposite
+    if "largest" in words:
+        return frozenset({"largest", "biggest"}), frozenset({"smaller", "smallest"})
     return frozenset(), frozenset()
 
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from situs.items import Option
+from situs.score.read.claims import Certainty, Claim, Role, Statement
 from situs.score.read.clean import visible
-from situs.score.read.grammar import Certainty, Claim, Role, Statement, statements
+from situs.score.read.grammar import statements
 from situs.score.read.lexicon import english, language_file
 from situs.score.read.loose_json import loose_values
 from situs.score.read.options import ALPHABET, OptionNames
@@ -32,6 +33,12 @@ _KEYS = {
     "findings",
     "selection",
 }
+_JUDGED = re.compile(
+    r"(all|none)(?: of (?:them|these|the (?:above|options|findings)))?"
+    r"(?: (?:two|three|four|five|six|findings|options))?"
+    r" (?:are|is|were|was|have been) (?:[a-z]+ly )?(?:annotated|present|marked|seen|visible|there|shown)"
+    r"(?: (?:on|in) this (?:slice|volume|scan|image))?"
+)
 _UNSURE = Unparsed("not said for sure")
 
 
@@ -58,6 +65,8 @@ def parse_choices(text: str, options: Sequence[Option], *, language: str = "en")
         return RefusedInWords() if refuses(plain) else chosen
     if any(index >= names.count for index in chosen):
         return Unparsed("no such option")
+    if chosen and _half_named(plain, mentions, found, names):
+        return Unparsed("an option is named in part")
     if chosen:
         return Parsed(tuple(option.value for index, option in enumerate(options) if index in chosen))
     return _whole(plain, options, found, names)
@@ -106,6 +115,41 @@ def _deciding(found: Sequence[Statement]) -> list[Claim]:
     return [claim for claim in claims if claim.turns == latest]
 
 
+_CLAUSE = re.compile(r"[^,;]+")
+_CONTENT = re.compile(r"[a-z]{5,}", re.IGNORECASE)
+_NOT_FOUND = re.compile(
+    r"\b(?:no|not|without|normal|intact|unremarkable|absent|preserved|healthy|n't)\b|n't\b", re.IGNORECASE
+)
+
+
+def _half_named(plain: str, mentions: Sequence[Mention], found: Sequence[Statement], names: OptionNames) -> bool:
+    """Whether a word of an option that is not claimed stands in a sentence with claims, as if it were meant.
+
+    "A joint effusion with a torn meniscus" leaves open whether the option "meniscus tear" is chosen as well.
+    """
+    if any(claim.role >= Role.STATED for statement in found for claim in statement.claims):
+        return False
+    claimed = {value for statement in found for claim in statement.claims for value in claim.values}
+    known = {
+        word for index in claimed if isinstance(index, int) and index < names.count for word in _words_of(names, index)
+    }
+    rest = {word for index in range(names.count) if index not in claimed for word in _words_of(names, index)} - known
+    taken = bytearray(len(plain))
+    for mention in mentions:
+        taken[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
+    for statement in found:
+        for clause in _CLAUSE.finditer(plain, statement.start, statement.end) if statement.claims else ():
+            if not _NOT_FOUND.search(plain, statement.start, clause.end()):
+                words = _CONTENT.finditer(plain, clause.start(), clause.end())
+                if any(match[0].lower() in rest and not taken[match.start()] for match in words):
+                    return True
+    return False
+
+
+def _words_of(names: OptionNames, index: int) -> list[str]:
+    return [word.lower() for word in _CONTENT.findall(names.cores[index])]
+
+
 def _glued(plain: str, names: OptionNames) -> list[Mention]:
     """The letters of "AC", where they are all of the answer and each an option."""
     found: list[Mention] = []
@@ -137,6 +181,9 @@ def _whole(
     words = language_file("en")["options"]
     bare = re.sub(r"^(?:final answer|answer|the answer is|answers)\W*", "", plain.lower()).strip(" .!*\"'\ue000\ue001")
     claimed = any(statement.claims for statement in found)
+    judged = _JUDGED.fullmatch(bare)
+    if judged:
+        bare = judged[1]
     if bare in words["all"] and not any("all of the above" in core for core in names.cores):
         return Parsed(tuple(option.value for option in options))
     if bare in words["none"] and not claimed:

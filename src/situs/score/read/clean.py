@@ -12,7 +12,16 @@ from situs.score.read.json_answers import mark_json
 from situs.score.read.language import glossed
 from situs.score.read.tables import rows_as_lines
 
-__all__ = ["FINAL_CLOSE", "FINAL_OPEN", "LONGEST_REPLY", "MOST_CHARACTERS", "clean", "visible", "without_spans"]
+__all__ = [
+    "FINAL_CLOSE",
+    "FINAL_OPEN",
+    "LATEX_TEXT",
+    "LONGEST_REPLY",
+    "MOST_CHARACTERS",
+    "clean",
+    "visible",
+    "without_spans",
+]
 
 MOST_CHARACTERS = 2_000_000
 """A reply that is longer is not read at all."""
@@ -40,7 +49,7 @@ _THINK_OPEN = re.compile(rf"[<◁\[]{_THINK_NAMES}[>▷\]]", re.IGNORECASE)
 _THINK_CLOSE = re.compile(rf"[<◁\[]/{_THINK_NAMES}[>▷\]]", re.IGNORECASE)
 _CHANNEL_FINAL = "<|channel|>final<|message|>"
 
-_LATEX_TEXT = re.compile(r"\\(?:text|textbf|textit|textrm|texttt|mathrm|mathbf|mathit|operatorname)\s?\{([^{}]*)\}")
+LATEX_TEXT = re.compile(r"\\(?:text|textbf|textit|textrm|texttt|mathrm|mathbf|mathit|operatorname)\s?\{([^{}]*)\}")
 _LATEX_WORDS = {r"\times": "×", r"\cdot": "·", r"\approx": "≈", r"\sim": "~", r"\pm": "±", r"\%": "%", r"\$": " "}
 _LATEX_WORD = re.compile(r"\\(?:times|cdot|approx|sim|pm)(?![A-Za-z])|\\[%$]")
 _BOX = re.compile(r"\\(?:boxed|fbox)\s?\{([^{}]*)\}|<\|begin_of_box\|>([^<]*)<\|end_of_box\|>", re.IGNORECASE)
@@ -57,6 +66,8 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\*\*|__|`", ""),
         (r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?!\w)", r"\1"),
         (r"(?<!\w)_(?=\S)([^_\n]+)(?<=\S)_(?!\w)", r"\1"),
+        # A quotation below a colon ("Here is my estimate:\n> 58 mm"); elsewhere "> 58 mm" is a bound.
+        (r"(?<=:)( ?\n\s*)> (?=[0-9])", r"\1"),
         (r"^ ?(?:#{1,6} |>(?! ?[0-9]) |[*•] |[-–—] (?![0-9]))", ""),
     ]
 )
@@ -130,9 +141,10 @@ def _plain_latex(text: str) -> str:
     if "\\" not in text and "$" not in text and "{" not in text:
         return text
     text = re.sub(r"\^\{(-?[0-9]{1,2})\}", r"^\1", text).replace("{,}", ",")
+    text = re.sub(r"\\d?frac\s?\{([^{}]*)\}\s?\{([^{}]*)\}", r"\1 / \2", text)
     text = _LATEX_WORD.sub(lambda match: _LATEX_WORDS[match[0]], text)
     for _ in range(2):
-        text = _LATEX_TEXT.sub(r"\1", text)
+        text = LATEX_TEXT.sub(r"\1", text)
     text = re.sub(r"\\[,;:! ]", "\u2009", text)
     return re.sub(r"\\[()\[\]]|\$", " ", text).replace(" ^", "^")
 

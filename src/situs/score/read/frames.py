@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from situs.score.read.claims import Certainty, Claim, Role, Statement
 from situs.score.read.clean import visible
-from situs.score.read.grammar import Certainty, Claim, Role, Statement, statements
+from situs.score.read.grammar import statements
 from situs.score.read.lexicon import english
 from situs.score.read.loose_json import Loose, loose_values
 from situs.score.read.numbers.literals import WORD, word_value
@@ -32,6 +33,9 @@ _RANGE = re.compile(
     r"[\s)\]\"']*,?\s*(?:(?:and |, )?(?:up |down )?(?:-|–|—|~|→|->|to|through|thru|until|till|\.\.+|…|:)|"
     r"(?:,? ?(?:and )?ending (?:on|at|with|in)))[\s]*(?:the\s+)?",
     re.IGNORECASE,
+)
+_OPEN_ENDED = re.compile(
+    r" ?(?:to|until|through|up to|-|–) (?:the )?(?:end|last|top|bottom)\b| on(?:wards?)?\W*$", re.IGNORECASE
 )
 _LIST = re.compile(r"[\s)\]\"']*(?:,\s*and|and|,|;|&|\+)\s*(?:the\s+)?", re.IGNORECASE)
 _FIRST = re.compile(r"\b(?:first|start(?:s|ing)?|begin(?:s|ning)?|appears?|lowest|from)\b", re.IGNORECASE)
@@ -79,30 +83,46 @@ class _Listed:
     measured: bool = False
     """With a unit: no frames at all."""
     label: str = ""
+    before: str = ""
+    """The words that lead to it."""
+    last: int = 0
+    """The number that stands last."""
+    open_ended: bool = False
+    """Goes on to where no number stands ("slice 6 to the end")."""
 
 
 def parse_frames(
-    text: str, first: int, count: int, *, contiguous: bool = True, language: str = "en"
+    text: str,
+    first: int,
+    count: int,
+    *,
+    contiguous: bool = True,
+    question: str = "",
+    language: str = "en",
+    open_end: bool = False,
 ) -> Result[tuple[int, ...]]:
     """Positions of the pictures that a reply names, in order.
 
-    `first` is the number of the first picture and `count` how many were shown. Where one range is asked for
-    (`contiguous`), its two ends are enough: "starts on frame 3 and ends on frame 7" and `[3, 7]` say 3 to 7.
+    `first` is the number of the first picture and `count` how many were shown; with `open_end` there may be more, so
+    that none is left out of an answer as not there. Where one range is asked for (`contiguous`), its two ends are
+    enough: "starts on frame 3 and ends on frame 7" and `[3, 7]` say 3 to 7. Where several ranges are told, those
+    beside the structure of the `question` count.
     """
     plain = plain_reply(text, language)
     if isinstance(plain, Unparsed):
         return plain
     named: set[int] | Unparsed | None = _from_json(visible(text), contiguous)
     if named is None:
-        named = _from_prose(plain, first, count, contiguous)
+        named = _from_prose(plain, first, count, contiguous, question)
     if isinstance(named, Unparsed) or named is None:
         return RefusedInWords() if refuses(plain) else named or Unparsed("no frame named")
     flags: list[str] = []
     if named and first == 1 and 0 in named and max(named) < count:
         first, flags = 0, ["frame_base_inferred"]
-    elif named and first == 0 and count in named and 0 not in named and max(named) == count:
+    elif named and first == 0 and not open_end and 0 not in named and max(named) == count:
         first, flags = 1, ["frame_base_inferred"]
-    shown = tuple(number - first for number in sorted(named) if first <= number < first + count)
+    there = sorted(number for number in named if number >= first and (open_end or number < first + count))
+    shown = tuple(number - first for number in there)
     if len(shown) < len(named):
         if not shown:
             return Unparsed("no such frame")
@@ -110,7 +130,7 @@ def parse_frames(
     return Parsed(shown, tuple(flags))
 
 
-def _from_prose(plain: str, first: int, count: int, contiguous: bool) -> set[int] | Unparsed | None:
+def _from_prose(plain: str, first: int, count: int, contiguous: bool, question: str) -> set[int] | Unparsed | None:
     if _NONE.fullmatch(plain):
         return set()
     plain = _digits(plain)
@@ -118,10 +138,46 @@ def _from_prose(plain: str, first: int, count: int, contiguous: bool) -> set[int
     found = statements(
         plain, [Mention(group.start, group.end, index) for index, group in enumerate(groups)], english(), apart=True
     )
+    if contiguous:
+        _beside_subject(found, groups, plain, question)
     chosen = _chosen(found, groups, contiguous)
     if chosen is None and _ALL.search(plain):
         return set(range(first, first + count))
     return chosen
+
+
+_SUBJECT = re.compile(
+    r"\b(?:is|are) (?:the )?(?P<subject>[a-z][a-z -]+?) seen\b|\bshow (?:the )?(?P<shown>[a-z][a-z -]+)"
+)
+_OTHERS = re.compile(r"[.;,\n]|\b(?:while|whereas|and the|but)\b", re.IGNORECASE)
+
+
+def _beside_subject(found: Sequence[Statement], groups: Sequence[_Listed], plain: str, question: str) -> None:
+    """Ranges in clauses that name the structure asked about outweigh those in clauses that do not."""
+    match = _SUBJECT.search(question.lower())
+    subject = (match["subject"] or match["shown"]).strip() if match else ""
+    claims = [
+        claim
+        for one in found
+        for claim in one.claims
+        if (claim.asserted or claim.certainty is Certainty.ASIDE)
+        and not claim.negated
+        and claim.role <= Role.CONCLUDED
+        and len(groups[int(str(claim.values[0]))].numbers) > 1
+    ]
+    hulls = {frozenset(groups[int(str(claim.values[0]))].numbers) for claim in claims}
+    if not subject or len(hulls) < 2:
+        return
+    named = [claim for claim in claims if subject in _clause_before(plain, claim.start)]
+    if named:
+        for claim in claims:
+            claim.certainty = Certainty.ASSERTED if claim in named else Certainty.ASIDE
+
+
+def _clause_before(plain: str, start: int) -> str:
+    before = plain[max(0, start - 80) : start].lower()
+    marks = list(_OTHERS.finditer(before))
+    return before[marks[-1].end() - (4 if marks[-1][0] == "and the" else 0) :] if marks else before
 
 
 def _digits(plain: str) -> str:
@@ -145,6 +201,10 @@ def _chosen(found: Sequence[Statement], groups: Sequence[_Listed], contiguous: b
     if len(ends["first"]) == len(ends["last"]) == 1:
         return _spelled(*ends["first"], *ends["last"])
     singles = {number for group in asserted for number in group.numbers}
+    if len(singles) == 1 and any(group.label or group.open_ended for group in asserted):
+        return Unparsed("one end of a range")
+    if len(singles) == 1 and any(_BEST.search(group.before) for group in asserted):
+        return Unparsed("where it is seen best, not from where to where")
     return _spelled(*singles) if len(singles) <= 2 else Unparsed("several frames, but no range")
 
 
@@ -154,7 +214,8 @@ def _deciding(found: Sequence[Statement]) -> list[Claim]:
     for role in (Role.FINAL, Role.STATED):
         marked = [one for one in found if any(claim in claims and claim.role is role for claim in one.claims)]
         if marked:
-            return [claim for claim in marked[-1].claims if claim in claims]
+            stated = [claim for claim in marked[-1].claims if claim in claims and claim.role is not Role.WEAK]
+            return [claim for claim in stated if claim.turns == stated[-1].turns]
     claims = [claim for claim in claims if claim.role is not Role.WEAK]
     latest = claims[-1].turns if claims else 0
     return [claim for claim in claims if claim.turns == latest and claim.certainty is Certainty.ASSERTED]
@@ -173,24 +234,18 @@ def _grouped(plain: str) -> list[_Listed]:
         if joint is None:
             if _is_total(plain, match):
                 continue
-            label = _label(between)
-            found.append(_Listed(match.start(), match.end(), {value}, label=label))
+            label = _label(between) or _label_behind(plain, match.end())
+            found.append(_Listed(match.start(), match.end(), {value}, label=label, last=value, before=between[-60:]))
         else:
             group = found[-1]
-            low, high = (
-                sorted((int(_WHOLE_END.findall(plain[group.start : group.end])[-1]), value))
-                if joint == "range"
-                else (value, value)
-            )
+            low, high = sorted((group.last, value)) if joint == "range" else (value, value)
             group.numbers |= set(range(low, min(high, low + LONGEST_RANGE) + 1))
             group.ranged |= joint == "range"
-            group.end = match.end()
+            group.end, group.last = match.end(), value
+        found[-1].open_ended = _OPEN_ENDED.match(plain, match.end()) is not None
         found[-1].measured |= _UNIT.match(plain, match.end()) is not None
         end = match.end()
     return found
-
-
-_WHOLE_END = re.compile(r"([0-9]{1,5})(?:st|nd|rd|th)?$")
 
 
 def _joint(between: str) -> str | None:
@@ -211,6 +266,16 @@ def _label(between: str) -> str:
     first = max((match.start() for match in _FIRST.finditer(words)), default=-1)
     last = max((match.start() for match in _LAST.finditer(words)), default=-1)
     return "" if first == last else "first" if first > last else "last"
+
+
+_BEHIND = re.compile(r" ?(?:as|is|being|for|,) (?:the |its )?(?P<end>first|last)\b", re.IGNORECASE)
+_BEST = re.compile(r"\b(?:best|largest|clearest|most clearly)\b", re.IGNORECASE)
+
+
+def _label_behind(plain: str, end: int) -> str:
+    """Whether the words behind a number call it the first or the last ("21 as the first slice")."""
+    match = _BEHIND.match(plain, end)
+    return match["end"].lower() if match else ""
 
 
 def _is_total(plain: str, match: re.Match[str]) -> bool:

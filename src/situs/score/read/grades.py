@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from situs.score.read.clean import visible
+from situs.score.read.clean import LATEX_TEXT, visible
 from situs.score.read.graded_prose import passages, stated_grade
 from situs.score.read.loose_json import Loose, loose_values
 from situs.score.read.refusal import refuses
@@ -111,7 +111,9 @@ def parse_grades(text: str, names: Sequence[str], scales: Mapping[str, Offered])
     name without a scale any number up to 10 is a grade, and words of absence are 0.
     """
     words = frozenset(word for scale in scales.values() for word in _level_words(scale))
-    plain = _ROMAN_GRADE.sub(lambda m: f"{m[1]}{_ROMAN.index(m[2]) + 1}", _MARKUP.sub("", visible(text)))
+    plain = _ROMAN_GRADE.sub(
+        lambda m: f"{m[1]}{_ROMAN.index(m[2]) + 1}", _MARKUP.sub("", LATEX_TEXT.sub(r"\1", visible(text)))
+    )
     if not plain.strip():
         return Unparsed("empty")
     leaves = _leaves_of(plain, words)

@@ -93,6 +93,9 @@ def _answer(record: dict[str, object], *, whole: bool) -> str | None:
     if any(key in keys for key in _UNIT_KEYS) and "value" in keys:
         return _with_unit(_words(keys["value"]), keys)
     told = {key: value for key, value in keys.items() if not _ASIDE_KEY.search(key) and key not in _UNIT_KEYS}
+    measured = [key for key in told if _UNIT_SUFFIX.search(key)]
+    if len(told) > 1 and len(measured) == 1:
+        told = {measured[0]: told[measured[0]]}  # {"diameter_mm": 16.4, "slice": 28}
     if whole and len(told) == 1:
         ((key, value),) = told.items()
         suffix = _UNIT_SUFFIX.search(key)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from itertools import product
 
 __all__ = ["LANGUAGES", "Lexicon", "english", "language_file"]
 
@@ -18,16 +19,19 @@ LANGUAGES = ("en", "de", "fr", "es", "zh")
 class Lexicon:
     """Phrases by what they do, and words that may stand beside a bare answer."""
 
-    signals: dict[str, list[tuple[tuple[str, ...], str]]]
-    """First word → (all words of the phrase, class), longest first."""
+    signals: dict[tuple[str, ...], str]
+    """The words of a phrase → its class."""
+    lengths: dict[str, tuple[int, ...]]
+    """First word → how many words its phrases have, longest first."""
     fillers: frozenset[str]
     verbs: frozenset[str]
 
     def longest(self, words: list[str], at: int) -> tuple[str, int] | None:
         """The class and length, in words, of the longest phrase that begins at a word."""
-        for phrase, signal in self.signals.get(words[at], ()):
-            if words[at : at + len(phrase)] == list(phrase):
-                return signal, len(phrase)
+        for length in self.lengths.get(words[at], ()):
+            phrase = tuple(words[at : at + length])  # shorter than asked for at the end of the text
+            if phrase in self.signals:
+                return self.signals[phrase], len(phrase)
         return None
 
 
@@ -35,14 +39,14 @@ class Lexicon:
 def english() -> Lexicon:
     """The words of English."""
     record = language_file("en")
-    signals: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for signal, phrase in _phrases(record["signals"]):
-        words = tuple(phrase.split())
-        signals.setdefault(words[0], []).append((words, signal))
-    for phrases in signals.values():
-        phrases.sort(key=lambda pair: -len(pair[0]))
+    phrases = [*_reported(record["reported"]), *_phrases(record["signals"])]
+    signals = {tuple(phrase.split()): signal for signal, phrase in phrases}
+    lengths: dict[str, set[int]] = {}
+    for words in signals:
+        lengths.setdefault(words[0], set()).add(len(words))
+    longest = {first: tuple(sorted(found, reverse=True)) for first, found in lengths.items()}
     fillers = record["fillers"]
-    return Lexicon(signals, frozenset(fillers["words"]), frozenset(fillers["verbs"]))
+    return Lexicon(signals, longest, frozenset(fillers["words"]), frozenset(fillers["verbs"]))
 
 
 @lru_cache(maxsize=8)
@@ -50,6 +54,13 @@ def language_file(language: str) -> dict[str, dict[str, list[str]]]:
     """The data file of a language as it stands."""
     text = files("situs.score.read").joinpath("words", f"{language}.toml").read_text("utf-8")
     return tomllib.loads(text)
+
+
+def _reported(words: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
+    """What others say, as what is only said first."""
+    others = [" ".join(pair) for pair in product(words["quantifiers"], words["people"])]
+    for parts in product([*words["subjects"], *others], words["modals"], words["verbs"]):
+        yield "first", " ".join(part for part in parts if part)
 
 
 def _phrases(signals: dict[str, list[str]]) -> Iterator[tuple[str, str]]:

@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import Literal
 
 from situs.errors import SitusError
-from situs.score.read.grammar import Certainty, Claim, Role, Statement, statements
+from situs.score.read.claims import Certainty, Claim, Role, Statement
+from situs.score.read.grammar import statements
 from situs.score.read.lexicon import english
-from situs.score.read.numbers.roles import concluded, measures_else, total, working
+from situs.score.read.numbers.roles import concluded, labelled, measures_else, of_another, total, working
 from situs.score.read.numbers.tokens import Kind, Token, tokens
 from situs.score.read.numbers.units import COUNT, RATIO, Unit, known_unit
 from situs.score.read.numbers.words import count_in_words, difference, digits_for_words, times_as_numbers
@@ -81,6 +82,7 @@ class _Reader:
             total(found, self.plain, self.numbers, self.question)
         self._promote(found)
         self._demote(found)
+        self._bracketed(found)
         self._head_no_list(found)
         result = decide(found, self._same, ranked=True)
         if isinstance(result, Parsed):
@@ -89,15 +91,17 @@ class _Reader:
 
     def _mention(self, index: int) -> Mention:
         token = self.numbers[index]
-        idle = working(self.plain, token, self.question) or measures_else(self.plain, token, self.question)
+        idle = any(aside(self.plain, token, self.question) for aside in (working, measures_else, of_another))
         return Mention(token.start, token.end, index, idle=idle)
 
     def _promote(self, found: Sequence[Statement]) -> None:
-        """What stands behind the equals sign of a calculation is its result."""
+        """The result of a calculation stands out, and so does what the superlative of the question labels."""
         for statement in found:
             for claim in statement.claims:
                 token = self.numbers[int(str(claim.values[0]))]
-                if claim.role in {Role.PLAIN, Role.LEAD} and concluded(self.plain, token, statement.start):
+                if claim.role not in {Role.PLAIN, Role.LEAD}:
+                    continue
+                if concluded(self.plain, token, statement.start) or labelled(self.plain, token, self.question):
                     claim.role = Role.CONCLUDED
 
     def _demote(self, found: Sequence[Statement]) -> None:
@@ -120,6 +124,15 @@ class _Reader:
             for claim in asserted:
                 if claim.role is Role.LEAD and any(not self._same(claim.values[0], other.values[0]) for other in plain):
                     claim.role = Role.PLAIN
+
+    def _bracketed(self, found: Sequence[Statement]) -> None:
+        """A number in brackets is said beside one before or behind them."""
+        for statement in found:
+            asserted = [claim for claim in statement.claims if claim.asserted and self._fits(claim)]
+            inside = [claim for claim in asserted if claim.role < Role.FINAL and self._in_brackets(claim)]
+            if len(inside) < len(asserted):
+                for claim in inside:
+                    claim.certainty = Certainty.ASIDE
 
     def _in_brackets(self, claim: Claim) -> bool:
         opened = self.plain.rfind("(", max(0, claim.start - 80), claim.start)
@@ -148,6 +161,8 @@ class _Reader:
         strongest = max(claim.role for claim in claims if index in claim.values)
         if not isinstance(result, Parsed) or strongest >= Role.STATED:
             return result
+        if strongest <= Role.PLAIN and refuses(self.plain[self.numbers[index].end :]):
+            return RefusedInWords()  # "… 33 mm yesterday; here I cannot tell"
         if result.flags and self.asked not in (COUNT, RATIO) and self._other_units():
             return _OTHER
         for claim in claims:
@@ -192,6 +207,8 @@ class _Reader:
         """A range or dimensions beside the only number: fine if they hold it or measure something else."""
         if token.kind in {Kind.VALUE, Kind.BOUND, Kind.LABEL, Kind.SPREAD}:
             return None
+        if token.kind is Kind.RATIO and self.asked.dimension != "share":
+            return None  # a window of 400/40
         if token.kind is Kind.UNCLEAR:
             return Unparsed(token.kind.value)
         parts = [self._converted(token, index) for index in range(len(token.parts))]

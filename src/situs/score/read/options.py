@@ -126,8 +126,10 @@ class OptionNames:
                     continue
                 if match[0][0].isdigit() and _BOUND.search(plain[max(0, match.start() - 30) : match.start()]):
                     continue  # "more than 5 cm" does not say 5 cm
-                idle = _of_picture(plain, phrase, match.start(), match.end()) or _idiom(
-                    plain, phrase, match.start(), match.end()
+                idle = (
+                    _of_picture(plain, phrase, match.start(), match.end())
+                    or _seen_from(plain, match.start())
+                    or _idiom(plain, phrase, match.start(), match.end())
                 )
                 if idle and _idiom(plain, phrase, match.start(), match.end()):
                     continue
@@ -320,19 +322,43 @@ def _alike(words: str) -> Sequence[str]:
     return _words()["alike"] if re.search(r"\bdiffer(?:s)? by (?:less|no more) than\b", words) else ()
 
 
+_GENERIC = frozenset(
+    {
+        "side",
+        "third",
+        "one",
+        "part",
+        "half",
+        "lobe",
+        "level",
+        "mark",
+        "point",
+        "loss",
+        "order",
+        "size",
+        "mm",
+        "cm",
+        "ml",
+        "cut",
+        "off",
+        "%",
+    }
+)
+"""Last words that name nothing by themselves."""
+
+
 def _distinct(index: int, cores: tuple[str, ...]) -> Iterator[str]:
-    """What is left of an option without the last word that several share ("upper" of "upper third")."""
+    """What names an option by a part of its words that no other has: "upper" of "upper third", its last words."""
     words = cores[index].split()
     if len(words) < 2 or any("," in other and other.split()[-1] == words[-1] for other in cores if other):
         return
     sharing = [other.split() for other in cores if other.split()[-1:] == words[-1:]]
-    if (
-        len(sharing) >= 2
-        and all(len(other) == len(words) for other in sharing)
-        and len(words[0]) > 1
-        and len(words) == 2
-    ):
+    if len(sharing) >= 2 and all(len(other) == len(words) == 2 for other in sharing) and len(words[0]) > 1:
         yield words[0]
+    for start in range(1, len(words)):
+        last = " ".join(words[start:])
+        if words[-1] not in _GENERIC and "," not in cores[index] and len(last) > 3 and last.replace(" ", "").isalpha():
+            yield last
 
 
 def _holds(words: str, phrase: str) -> bool:
@@ -344,6 +370,8 @@ def _pattern(phrase: str) -> re.Pattern[str]:
     before = r"(?<![\w])(?<![0-9][.,])" + (r"(?<!-)" if phrase[0].isdigit() else "")
     words = [_spelling(re.escape(word)) for word in phrase.split(" ")]
     joined = r"[ -]".join(words)
+    # An order may be written with other signs: "liver > stomach > spleen", "liver, then stomach and spleen".
+    joined = re.sub(r",\[ -\]", r"(?:,? ?(?:>|≥|→)|,? (?:then|followed by|and(?: then)?)|,|;) ?(?:the )?", joined)
     joined = re.sub(r"(?<=[0-9])\[ -\](?=%|mm|cm|ml|l|m)", " ?", joined)
     joined = re.sub(r"(?<=[0-9])\[ -\](?=\\%)", " ?", joined)
     plural = "s?" if phrase[-1].isalpha() and len(phrase) > 4 and phrase[-1] not in "s" else ""
@@ -364,6 +392,18 @@ def _of_picture(plain: str, phrase: str, start: int, end: int) -> bool:
     if _OF_PICTURE.match(plain, end, end + 60) or _PICTURE_BEFORE.search(before[-60:]):
         return True
     return bool(_PICTURE_LED.search(before) and _SIDE_ALONE.match(plain, end))
+
+
+_SEEN_FROM = re.compile(
+    r"\b(?:below|above|under|beneath|underneath|beyond|behind|in front of|anterior to|posterior to|superior to|"
+    r"inferior to|lateral to|medial to|(?:left|right) of) (?:the )?$",
+    re.IGNORECASE,
+)
+
+
+def _seen_from(plain: str, start: int) -> bool:
+    """Whether what is named only tells where something else lies ("below L2, at L3")."""
+    return _SEEN_FROM.search(plain[max(0, start - 24) : start]) is not None
 
 
 def _idiom(plain: str, phrase: str, start: int, end: int) -> bool:
@@ -407,7 +447,9 @@ def _is_article(letter: str, after: str, before: str) -> bool:
         return False
     if letter == "I":
         return not re.match(r"[).:\]]|\s*(?:$|\ue001)", after)
-    following = re.match(r" ([A-Za-z][A-Za-z'-]*)", after)
+    following = re.match(r" ([A-Za-z][A-Za-z'-]*)(?P<ends> ?(?:[;.,)\n]|$))?", after)
+    if following is not None and following[1].endswith("ly") and following["ends"] is not None:
+        return False  # "A definitely; C probably"
     return following is not None and following[1].lower() not in _words()["behind_a"]
 
 

@@ -7,12 +7,13 @@ import re
 __all__ = ["after_refusal", "cannot_tell", "declines", "refuses"]
 
 _NOT_ABLE = (
-    r"(?:can(?:not| not|'t)|could(?: not|n't)|(?:un|not )able to|not possible to|impossible to|"
+    r"(?:can(?:not| not|'t)|could(?: not|n't)|(?:un|not )able to|not been able to|not possible to|impossible to|"
     r"do(?: not|n't) have the (?:ability|capability) to|won't|will not)"
 )
 _CANNOT_TELL = re.compile(
     rf"\b{_NOT_ABLE} (?:[a-z]+ ){{0,2}}?(?:be )?(?:[a-z]+ly )?(?:determine|tell|told|say|said|know|assess|answer|"
-    r"evaluat|identif|ascertain|judge|measure|estimate|conclude|decide|establish|infer|discern|confirm)"
+    r"evaluat|identif|ascertain|judge|measure|estimate|conclude|decide|establish|infer|discern|confirm|"
+    r"make out|delineate|give a number|put a number)"
     r"|\b(?:not enough|insufficient|inadequate|lack of|no) (?:[a-z]+ )?(?:information|data|detail|context|evidence to)"
     r"|\b(?:indeterminate|undeterminable|indeterminable|inconclusive|not determinable|unanswerable)\b"
     r"|\bi (?:do not|don't) know\b|\bno way (?:to|of) (?:tell|know|determin|say)|^unknown\W*$",

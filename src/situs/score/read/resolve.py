@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
-from situs.score.read.grammar import Certainty, Claim, Role, Statement
+from situs.score.read.claims import Certainty, Claim, Role, Statement
 from situs.score.read.result import CONTRADICTION, Parsed, Result, Unparsed
 
 __all__ = ["SEVERAL", "TAKEN_BACK", "decide"]

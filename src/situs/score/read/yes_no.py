@@ -8,13 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from situs.score.read.grammar import Certainty, Role, Statement, statements
+from situs.score.read.claims import Certainty, Role, Statement
+from situs.score.read.grammar import statements
 from situs.score.read.lexicon import english, language_file
 from situs.score.read.refusal import refuses
+from situs.score.read.relations import stated
 from situs.score.read.reply import plain_reply
 from situs.score.read.resolve import decide
-from situs.score.read.restated import denies, restates, same_question
-from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
+from situs.score.read.restated import denies, same_question
+from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
 from situs.score.read.tokens import Mention
 
 __all__ = ["bare_answers", "parse_yes_no"]
@@ -22,7 +24,8 @@ __all__ = ["bare_answers", "parse_yes_no"]
 _SENTENCE = re.compile(r"[^.;!?\n\ue000\ue001]+")
 _OPENING = re.compile(r"^[\s\"'(\[*>•–—-]*(?:\(?[0-9]{1,2}[.):] ?|\(?[a-z]\) )?[\s\"'(\[*]*", re.IGNORECASE)
 _HEDGED = re.compile(
-    r"(?:(?:i(?:'d| would)? (?:think|believe|say|guess)|in my (?:view|opinion)|well|hmm*|ok(?:ay)?|so|"
+    r"(?:(?:of course|certainly|clearly|definitely|indeed|"
+    r"i(?:'d| would)? (?:think|believe|say|guess)|in my (?:view|opinion)|well|hmm*|ok(?:ay)?|so|"
     r"therefore|thus|hence|"
     r"on this (?:scan|slice|image)|in this (?:case|scan|image)),? )?(?:that )?",
     re.IGNORECASE,
@@ -38,6 +41,17 @@ _NOT_ECHOED = re.compile(
     r"believe) (?:that )?"
     r"(?:it|they|there|this|that) (?:is|does|are|do|has)|it(?:'s| is) (?:very |"
     r"highly )?unlikely that it (?:is|does)(?: (?!not\b|n't)[a-z]+){0,6}",
+    re.IGNORECASE,
+)
+# "That statement is accurate", "This is certainly not the case": a verdict on the question as a whole.
+_VERDICT = re.compile(
+    r"(?:(?:that|this)|(?:that|this|the|your) "
+    r"(?:statement|claim|proposition|description|assertion|assessment|suggestion|premise))"
+    r"(?:'s| is| was| would be| seems| appears| looks)(?P<not> not|n't)?(?: to be)?(?: [a-z]+ly| quite| indeed)?"
+    r" (?:(?P<true>correct|right|true|accurate|valid|the case|so)"
+    r"|(?P<false>incorrect|wrong|untrue|false|inaccurate|invalid))"
+    r"|(?:that|this|the) (?:statement|claim|proposition|description|assertion)"
+    r"(?: (?P<no>does not|doesn't))? holds?(?: true)?",
     re.IGNORECASE,
 )
 _ANNOUNCED = re.compile(
@@ -68,20 +82,33 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
                 claim.negated = False
     result = decide(found)
     if isinstance(result, Parsed):
-        return _unless_refused(bool(result.value), plain, found)
+        value = bool(result.value)
+        return CONTRADICTION if _both(value, found) else _unless_refused(value, plain, found)
     if refuses(plain) and not isinstance(result, Unparsed):
         return RefusedInWords()
     if result is None:
-        if denies(plain, question):
-            return Parsed(False)
-        restated = restates(plain, question)
-        return Parsed(restated) if restated is not None else Unparsed("neither yes nor no")
+        conditional = any(claim.certainty is Certainty.CONDITIONAL for one in found for claim in one.claims)
+        answer = None if conditional else stated(plain, question)
+        if answer is None and denies(plain, question):
+            answer = False
+        return Parsed(answer) if answer is not None else Unparsed("neither yes nor no")
     return result if isinstance(result, Unparsed) else Unparsed("neither yes nor no")
 
 
 def bare_answers(plain: str) -> list[Mention]:
     """Every yes and no of a text that stands as an answer."""
     return list(_mentions(plain))
+
+
+def _both(value: bool, found: Sequence[Statement]) -> bool:
+    """Whether one sentence says yes and no of different things ("yes in the upper slices, no in the lower ones")."""
+    for statement in found:
+        claims = [claim for claim in statement.claims if claim.asserted and claim.role is not Role.WEAK]
+        latest = [claim for claim in claims if claim.turns == claims[-1].turns and claim.role < Role.CONCLUDED]
+        told = {bool(claim.values[0]) for claim in latest}
+        if len(told) == 2 and not any(claim.role >= Role.CONCLUDED for claim in claims):
+            return not any(claim.role >= Role.CONCLUDED for other in found for claim in other.claims if claim.asserted)
+    return False
 
 
 def _unless_refused(value: bool, plain: str, found: Sequence[Statement]) -> Result[bool]:
@@ -168,6 +195,9 @@ def _standing_alone(sentence: str) -> tuple[int, int, bool] | None:
 
 
 def _echo(words: str) -> bool | None:
+    verdict = _VERDICT.fullmatch(words)
+    if verdict:
+        return (verdict["false"] is None) is (verdict["not"] is None and verdict["no"] is None)
     if _NOT_ECHOED.fullmatch(words):
         return False
     match = _ECHOED.fullmatch(words)

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
-from situs.score.read.grammar import Certainty, Role, Statement
+from situs.score.read.claims import Certainty, Role, Statement
+from situs.score.read.lexicon import language_file
 from situs.score.read.numbers.tokens import Kind, Token
 
-__all__ = ["concluded", "measures_else", "total", "working"]
+__all__ = ["concluded", "labelled", "measures_else", "of_another", "total", "working"]
 
 _OPERATOR_BEFORE = re.compile(r"(?:[×*·÷+(√^]|(?<=[\d)a-z] )[x/-]|(?<=[\d)])/|\bsqrt\()\s*$", re.IGNORECASE)
 _OPERATOR_AFTER = re.compile(r"[ )²³]*(?:\^ ?[0-9]|[×x*·/+÷](?= ?[\d(.√π])|- ?[\d(])")
@@ -23,7 +25,7 @@ _CALCULATED = re.compile(
     re.IGNORECASE,
 )
 _SPACING_AFTER = re.compile(
-    r"[ -]?(?:\([^)]{0,12}\) ?)?(?:slice |pixel |voxel |slab )?(?:spacing|thickness|apart|per (?:pixel|"
+    r"[ -]?(?:\([^)]{0,12}\) ?)?(?:slice |pixel |voxel |slab )?(?:spacing|thickness|per (?:pixel|"
     r"slice|voxel)|/ ?(?:pixel|px|slice|voxel)|each|"
     r"intervals?|thick|slices|sections|resolution|increments?|gap between slices)\b",
     re.IGNORECASE,
@@ -39,12 +41,30 @@ _COMPONENT_BEFORE = re.compile(
     r"(?:\b(?:d|delta[ _]?)|Δ ?)?(?<![a-zA-Z])d?[xyz]\)?(?:[- ](?:axis|direction|component))?\s*(?:[:=≈]|\bis\b) ?$",
     re.IGNORECASE,
 )
-_COMPONENT_AFTER = re.compile(r" (?:in|along|on) (?:the )?[xyz]\b|[ ,]+(?:horizontally|vertically)\b", re.IGNORECASE)
+_AXIS = (
+    r"(?:[xyz]|(?:cranio-?caudal|antero-?posterior|ap|transverse|vertical|horizontal|left[- ]right|lateral|up[- ]down|"
+    r"cc|si|lr|z-?axis) ?(?:direction|axis|plane|component|offset)?)"
+)
+_COMPONENT_AFTER = re.compile(
+    rf" (?:in|along|on) (?:the )?{_AXIS}\b|[ ,]+(?:horizontally|vertically|cranio-?caudally)\b", re.IGNORECASE
+)
+_COMBINED = re.compile(r"\b(?:combined|summed|taken together)\b[^.;,\n0-9]{0,40}$", re.IGNORECASE)
+_OF_WHICH = re.compile(
+    r"\b(?:of (?:which|them|these|those)|including|among them)(?:,| only| just| about)? ?$", re.IGNORECASE
+)
+"""Before a part of what was measured or counted."""
+_EXAMPLE = re.compile(
+    r"\b(?:for example|e\.g\.|for instance|such as|reference|assuming|assume[sd]?)(?: of| a| an| the)?"
+    r"[ ,:(]*(?:about )?$",
+    re.IGNORECASE,
+)
+"""What a number is only taken for ("a spacing of, say, 0.8 mm"), or what serves as a ruler."""
+
 _NORMAL = re.compile(
     r"\b(?:normal(?:ly)?|typical(?:ly)?|reference|average|usual(?:ly)?|upper limit|cut-?off|threshold)\b[^.;\n]{0,40}$",
     re.IGNORECASE,
 )
-_HERE = re.compile(r"\b(?:here|this|but|measured|is about)\b[^.;\n]{0,20}$", re.IGNORECASE)
+_HERE = re.compile(r"\b(?:here|in this|but|measured|is about)\b[^.;\n]{0,20}$", re.IGNORECASE)
 _SPREAD_BEFORE = re.compile(
     r"\b(?:give or take|plus or minus|plus/minus|accurate to(?: within)?|(?:error|uncertainty|margin) of)"
     r"(?: (?:about|a|some))? ?$",
@@ -67,7 +87,8 @@ _POINT = re.compile(r"\(\s*-?[0-9.]+\s*,\s*-?[0-9.]+\s*(?:,\s*-?[0-9.]+\s*)?\)")
 
 def _measure(question: str, before: str, after: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """How a question asks for a measure, and what names it before or behind a number."""
-    label = rf"\b(?:{before})\b(?: (?:of|is|was|at|about|approximately|roughly|around|\([^)]{{0,20}}\)))*[ :=≈~]*$"
+    # The noun may stand some words before its number, as long as no other number or clause comes between.
+    label = rf"\b(?:{before})\b(?:(?!\b(?:and|i|we|it)\b)[^.;,:\n0-9]){{0,30}}[ :=≈~]*$"
     return (
         re.compile(question, re.IGNORECASE),
         re.compile(label, re.IGNORECASE),
@@ -78,20 +99,29 @@ def _measure(question: str, before: str, after: str) -> tuple[re.Pattern[str], r
 _MEASURES = {
     "length": _measure(
         r"\bhow long|\blength|top to bottom",
-        "length|long|height|craniocaudal|cc|superior-inferior|top to bottom",
+        "length|long|height|craniocaudal|cc|superior-inferior|top to bottom|tall",
         "long|in length|tall|in height|from top",
     ),
     "width": _measure(r"\bhow wide|\bwidth|left to right", "width|transverse", "wide|across|in width"),
     "depth": _measure(
-        r"\bhow deep|\bdepth|\bthick|front to back", "depth|thickness|anteroposterior", "deep|thick|in depth"
+        r"\bhow deep|\bdepth|\bthick|front to back",
+        "depth|thickness|anteroposterior|front to back",
+        "deep|thick|in depth",
     ),
     "diameter": _measure(
-        r"\bdiameter", "diameter|diameters|lesion size", "in diameter|diameter|lesion|mass|nodule|cyst|tumou?r"
+        r"\bdiameter",
+        "diameters?|(?:lesion|mass|nodule|cyst|tumou?r)(?: size|'s size| itself)?(?: is)? "
+        "(?:measures|measuring|size|about|of)|calib(?:re|er)",
+        "in diameter|diameter|lesion|mass|nodule|cyst|tumou?r|long|in length|in (?:its|the) longest",
     ),
     "distance": _measure(
         r"\bdistance|\bhow far|\bgap\b|\bapart", "distance|separation|gap", "apart|away|distance|from the"
     ),
     "volume": _measure(r"\bvolume", "volume", "in volume"),
+    "radius": _measure(r"\bradius", "radius", "in radius"),
+    "confidence": _measure(
+        r"\bconfiden", "confidence|certainty|probability|sure", "sure|confiden(?:t|ce)|certain(?:ty)?"
+    ),
 }
 _LONGEST = re.compile(r"\b(?:longest|maximum|maximal)\b", re.IGNORECASE)
 _SHORT_LABEL = re.compile(
@@ -106,16 +136,10 @@ _LONG_LABEL = re.compile(
 def working(plain: str, token: Token, question: str) -> bool:
     """Whether a number only serves to work the answer out."""
     before, after = plain[max(0, token.start - 60) : token.start], plain[token.end : token.end + 40]
+    if _is_coordinate(plain, token, before):
+        return True
     if _OPERATOR_AFTER.match(after) or _OPERATOR_BEFORE.search(before[-12:]):
         return token.kind in {Kind.VALUE, Kind.DIMENSIONS, Kind.UNCLEAR} and not _opens_aside(before, after)
-    if (
-        _COORDINATE.search(before)
-        and _POINT.search(plain, max(0, token.start - 40), token.end + 40)
-        and token.units == (None,)
-    ):
-        inside = _POINT.search(plain, plain.rfind("(", 0, token.start))
-        if inside and inside.start() < token.start < inside.end():
-            return True
     if token.kind not in {Kind.VALUE, Kind.BOUND} and re.match(r" ?[=≈]", after):
         return True
     spaced = _SPACING_AFTER.match(after) or _SPACING_BEFORE.search(before)
@@ -125,11 +149,23 @@ def working(plain: str, token: Token, question: str) -> bool:
         and not re.search(r"\bspacing|\bthick|\bapart", question, re.IGNORECASE)
     ):
         return token.units != (None,) or _SPACING_BEFORE.search(before) is not None
-    if _SPREAD_BEFORE.search(before) or _other_side(before, question):
+    if _OF_WHICH.search(before) or (_COMBINED.search(before) and not _COMBINED.search(question)):
         return True
-    if _COMPONENT_BEFORE.search(before) or _COMPONENT_AFTER.match(after):
+    if _SPREAD_BEFORE.search(before) or _EXAMPLE.search(before) or _other_side(before, question):
+        return True
+    if _COMPONENT_BEFORE.search(before):
+        return True
+    if _COMPONENT_AFTER.match(after) and not _MEASURES["length"][0].search(question):
         return True
     return bool(_NORMAL.search(before) and not _HERE.search(before))
+
+
+def _is_coordinate(plain: str, token: Token, before: str) -> bool:
+    """Whether a number is one of a point's two or three coordinates."""
+    if token.units != (None,) or not _COORDINATE.search(before):
+        return False
+    point = _POINT.search(plain, plain.rfind("(", 0, token.start), token.end + 40)
+    return point is not None and point.start() < token.start < point.end()
 
 
 def _other_side(before: str, question: str) -> bool:
@@ -174,6 +210,61 @@ def concluded(plain: str, token: Token, start: int) -> bool:
     return _EQUALS.search(before[-30:]) is not None and _CALCULATED.search(before) is not None
 
 
+_MOST = frozenset({"largest", "larger", "longest", "longer", "biggest", "maximum", "maximal", "max", "greatest"})
+_LEAST = frozenset({"shortest", "shorter", "smallest", "smaller", "minimum", "minimal", "min", "closest"})
+_LABELLED = re.compile(
+    r"(?:^|[.;,\n])\W*(?:(?:so|thus|hence) )?(?:the )?(?P<word>[a-z]+)"
+    r"(?: (?:one|of (?:them|these|the two)|value|lesion))?"
+    r" ?(?:[:=]|is|measures|being|was) ?(?:about |approximately |~ ?)?$",
+    re.IGNORECASE,
+)
+
+
+def labelled(plain: str, token: Token, question: str) -> bool:
+    """Whether a clause calls its number by the superlative that the question asks for ("largest: 41 mm")."""
+    label = _LABELLED.search(plain[max(0, token.start - 60) : token.start])
+    asked = set(re.findall(r"[a-z]+", question.lower()))
+    return label is not None and any(label["word"].lower() in kind and kind & asked for kind in (_MOST, _LEAST))
+
+
+_STRUCTURE_BETWEEN = re.compile(r"[.;\n]|\b(?:than|but)\b", re.IGNORECASE)
+_COUNTED_AFTER = re.compile(
+    r"((?: [a-z-]+){1,3}?) (?:lesions?|masses|mass|cysts?|nodules?|tumou?rs?|metastas[ei]s)\b", re.IGNORECASE
+)
+
+
+def of_another(plain: str, token: Token, question: str) -> bool:
+    """Whether a number is said of a structure that the question does not name ("the liver is 15 cm long").
+
+    The structure is the last one named before the number in its sentence, or stands between it and what it counts.
+    """
+    asked = {_organ(word) for word in re.findall(r"[a-z]+", question.lower())} & _structures()
+    if not asked:
+        return False
+    counted = _COUNTED_AFTER.match(plain, token.end, token.end + 60)
+    before = plain[max(0, token.start - 80) : token.start].lower()
+    cut = max((match.end() for match in _STRUCTURE_BETWEEN.finditer(before)), default=0)
+    for words in (counted[1] if counted else "", before[cut:]):
+        named = [organ for word in re.findall(r"[a-z]+", words.lower()) if (organ := _organ(word)) in _structures()]
+        if named:
+            return named[-1] not in asked
+    return False
+
+
+def _organ(word: str) -> str:
+    return _adjectives().get(word, word.removesuffix("s") if word.endswith(("eys", "lungs")) else word)
+
+
+@lru_cache(maxsize=1)
+def _adjectives() -> dict[str, str]:
+    return {pair.split()[0]: pair.split()[1] for pair in language_file("en")["yes_no"]["adjectives"]}
+
+
+@lru_cache(maxsize=1)
+def _structures() -> frozenset[str]:
+    return frozenset(_organ(word) for word in language_file("en")["numbers"]["structures"])
+
+
 _TOTAL_BEFORE = re.compile(
     r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?) (?:about |exactly )?$", re.IGNORECASE
 )
@@ -206,7 +297,11 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
                 heading = claim
             elif heading is not None and claim.role < Role.CONCLUDED:
                 claim.certainty = Certainty.ASIDE
-        parts = [claim for claim in statement.claims if _PART_OF.match(plain, claim.end)]
+        parts = [
+            claim
+            for claim in statement.claims
+            if _PART_OF.match(plain, claim.end) or _OF_WHICH.search(plain[max(0, claim.start - 20) : claim.start])
+        ]
         if any(claim.asserted for claim in statement.claims if claim not in parts):
             for claim in parts:
                 claim.certainty = Certainty.ASIDE

@@ -58,8 +58,9 @@ _RANGE = re.compile(r" ?(?:-|–|—|~|to|through|until|up to|\.\.\.?|…) ?-?",
 _BETWEEN = re.compile(r"\bbetween (?:about |approximately |roughly |around |~ ?|≈ ?)?$", re.IGNORECASE)
 _TIMES = re.compile(r" ?(?:×|x|\*|by|·) ?", re.IGNORECASE)
 _BOUND = re.compile(
-    r"(?:[<>≤≥]=?|\b(?:less|more|greater|fewer|larger|smaller|bigger|longer|shorter|higher|lower) than"
-    r"(?: or equal to)?|\bat least|\bat most|\bup to|\bexceed(?:s|ing)?|\bunder|\bover|\bbelow|\babove|\bminimum of|"
+    r"(?:(?<![-=])[<>≤≥]=?|\b(?:less|more|greater|fewer|larger|smaller|bigger|longer|shorter|higher|lower) than"
+    r"(?: or equal to)?|\bat least|\bat most|\bup to|\bexceed(?:s|ing)?|\bunder|"
+    r"(?<!extends )(?<!extending )(?<!stretches )\bover|\bbelow|\babove|\bminimum of|"
     r"\bmaximum of|\bwithin)(?: about| approximately| roughly)? ?$",
     re.IGNORECASE,
 )
@@ -75,6 +76,10 @@ _EXPONENT = re.compile(r"\^ ?\(?[-+]? ?$")
 _ONE_BEFORE = re.compile(
     r"(?:^|\n|[:=(≈~\"'] ?|\b(?:is|are|was|only|just|exactly|about|approximately|answer|total of|see|has|have|with) )$",
     re.IGNORECASE,
+)
+_DEFINITE = re.compile(r"\b(?:the|these|those) $", re.IGNORECASE)
+_NOUN = re.compile(
+    r" (?:volumes|centres|centers|structures|organs|kidneys|measurements|values|numbers|points)\b", re.IGNORECASE
 )
 _ONE_AFTER = re.compile(r" (?:of|can|could|may|might|must|would|should|side|another|or the|by)\b", re.IGNORECASE)
 
@@ -124,6 +129,8 @@ def _single(text: str, match: re.Match[str], *, digits: bool, marked: bool) -> T
     if _EXPONENT.search(before):
         return None
     value = numeral(match[0]) if digits else word_value(match[0])
+    if not digits and _DEFINITE.search(before) and _NOUN.match(text, end):
+        return Token(Kind.LABEL, (None,), (None,), start, end)  # "the two volumes" counts nothing that is asked for
     if not digits and match[0].lower() == "one" and not _counts_one(text, start, end):
         return None
     if (

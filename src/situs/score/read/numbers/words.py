@@ -43,7 +43,8 @@ _THINGS = (
 _HEDGED = "other|additional|further|more|new|obvious|definite|large|small|single|significant|suspicious|enlarged"
 _NONE = re.compile(
     r"^(?:(?:there (?:is|are)|i (?:see|count|find|can see)|i'd say|the answer is) )?(?:none|nothing|nil)"
-    r"(?: (?:at all|seen|visible|present|found|detected|identified|are seen|is seen|are visible|is visible))?[ .!]*$"
+    r"(?: (?:at all|that i can see|i can see|whatsoever|"
+    r"seen|visible|present|found|detected|identified|are seen|is seen|are visible|is visible))?[ .!]*$"
     rf"|\bno (?:(?!{_HEDGED})[a-z-]+ ){{0,3}}?{_THINGS}\b"
     r"(?! (?:other|except|besides|apart|beyond|but|larger|bigger|smaller|greater|above|below|outside|elsewhere|on|"
     r"in the (?:left|right|upper|lower)|than))"
@@ -56,6 +57,7 @@ _NONE = re.compile(
 )
 _SINGLE = re.compile(
     rf"(?<!not )\b(?:an?|the|only|just|one|this|is|:|^) ?(?:single|solitary|lone) (?:[a-z-]+ ){{0,3}}?{_THINGS}\b"
+    r"|^(?:(?:there is|i see|i count) )?(?:just|only) (?:the )?one(?:[ .!]*$|, )"
     rf"|^(?:single|solitary|lone)(?: (?:[a-z-]+ ){{0,3}}?{_THINGS})?[ .!]*$",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -122,11 +124,22 @@ _DOZEN = re.compile(r"\b(?:(half a)|an?|one) dozen\b(?! or)|\b(two|three|four) d
 _SPACED = re.compile(r"(?<![\w.,])([0-9]{1,3})((?: [0-9]{3})+)(?= ?(?:[mc]m|m?l|cc)\b)", re.IGNORECASE)
 
 
+_DIGIT = r"(?:zero|one|two|three|four|five|six|seven|eight|nine)"
+_POINT = re.compile(rf"\b({_PART}(?:-{_PART})?) point ({_DIGIT}(?: {_DIGIT}){{0,3}})\b", re.IGNORECASE)
+
+
+def _decimal(match: re.Match[str]) -> str:
+    """Two point three five: 2.35."""
+    whole = sum(_SMALL.get(part, 0) for part in re.split(r"[- ]", match[1].lower()))
+    return f"{whole}." + "".join(str(_SMALL[digit]) for digit in match[2].lower().split())
+
+
 def digits_for_words(text: str) -> str:
     """The text with numbers of several words ("one hundred and twenty", "five and a half", "a dozen") in digits.
 
     Single words stay: "one" is mostly a pronoun, and the tokeniser knows the others.
     """
+    text = _POINT.sub(_decimal, text)
     text = _SPELLED.sub(lambda match: _spelled(match[0]), text)
     text = _HALF.sub(lambda match: f"{match[1]}.5" if match[1] else "0.5 ", text)
     text = _DOZEN.sub(lambda match: "6" if match[1] else str(12 * _SMALL[match[2].lower()]) if match[2] else "12", text)
