@@ -34,7 +34,7 @@ def put(path: Path, content: bytes | None) -> None:
 NAMES: dict[str, tuple[str, bytes | None]] = {
     "JSON cut": ("n.json", b'{"1": "liv'),
     "JSON list": ("n.json", b'["liver"]'),
-    "JSON nested": ("n.json", b'{"1": {"name": "liver"}}'),
+    "JSON nested": ("n.json", b'{"1": {"name": {"liver": "right"}}}'),
     "JSON deep": ("n.json", DEEP_JSON),
     "JSON not text": ("n.json", NOT_TEXT),
     "JSON empty": ("n.json", b""),
