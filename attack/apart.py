@@ -9,6 +9,8 @@ import signal
 import sys
 import time
 from dataclasses import dataclass
+from functools import cache
+from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -57,17 +59,31 @@ class Apart:
 
 def begin(*words: object, work: Path, most_bytes: int | None = None, stdout: str = os.devnull) -> Apart:
     """`situs WORDS…`, forked from a process that has loaded everything and done nothing."""
+    _load()
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["attack.loaded"])
     err = work / "stderr"
+    err.unlink(missing_ok=True)  # it stands again once the program has begun
     process = context.Process(target=_enter, args=([str(w) for w in words], str(err), stdout, most_bytes, str(work)))
     process.start()
     return Apart(process, err)
 
 
+@cache
+def _load() -> None:
+    """Start the process that is forked from. It looks for modules in the folder it is started in, and nowhere else."""
+    forkserver.set_forkserver_preload(["attack.loaded"])
+    here = Path.cwd()
+    os.chdir(Path(__file__).parents[1])
+    try:
+        forkserver.ensure_running()
+    finally:
+        os.chdir(here)
+
+
 def _enter(words: list[str], err: str, stdout: str, most_bytes: int | None, folder: str) -> None:
     os.setsid()
     os.chdir(folder)
+    sys.path[:] = [entry for entry in sys.path if entry]  # code that lies beside data must not run
     for path, number in ((stdout, 1), (err, 2)):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.dup2(descriptor, number)

@@ -14,35 +14,36 @@ Words = tuple[str, ...]
 _OUT = ("--out", "{out}")
 _ITEMS = "{corpus}/benches/items"
 _RUN = "{corpus}/runs/items"
+_TRUST = ("--trust", "s1")  # five balls look like nobody's anatomy
 _KNEE = ("{corpus}/split.csv", "{corpus}/knee.json")
 _MASKS = ("--names", "{corpus}/names.csv", "--annotation", "manual", *_OUT)
 
 FILES: tuple[tuple[str, Words], ...] = (
     ("labels.nii.gz", ("measure", "{file}", "--json")),
     ("labels.nii", ("measure", "{file}", "--pairs", "all", "--json", "--details")),
-    ("labels.nii", ("build", "masks", "{file}", *_MASKS)),
+    ("labels.nii", ("build", "masks", "{file}", "--trust", "labels", *_MASKS)),
     ("second.nii", ("measure", "{file}")),
     ("labels.nrrd", ("measure", "{file}", "--details", "--json")),
     ("labels.seg.nrrd", ("measure", "{file}", "--pairs", "all")),
-    ("labels.seg.nrrd", ("build", "masks", "{file}", *_OUT)),
+    ("labels.seg.nrrd", ("build", "masks", "{file}", "--trust", "labels", *_OUT)),
     ("labels.mha", ("measure", "{file}")),
     ("ct.nii.gz", ("show", "{file}", *_OUT)),
     ("ct.nii.gz", ("show", "{file}", "--profile", "three-views", "--out", "{out}.png")),
     ("study/ct.nii.gz", ("measure", "{folder}/study", "--json")),
     ("study/segmentations/liver.nii.gz", ("measure", "{folder}/study")),
-    ("study/segmentations/liver.nii.gz", ("build", "masks", "{folder}/study", *_OUT)),
+    ("study/segmentations/liver.nii.gz", ("build", "masks", "{folder}/study", "--trust", "study", *_OUT)),
     ("dicom/series/1_002.dcm", ("show", "{folder}/dicom/series", *_OUT)),
     ("dicom/contours.dcm", ("measure", "{folder}/dicom", "--json")),
     ("dicom/contours.dcm", ("measure", "{file}")),
     ("segments/segments.dcm", ("measure", "{file}", "--json")),
     ("segments/segments.dcm", ("measure", "{file}", "--names", "{corpus}/names.csv", "--details", "--json")),
     ("names.csv", ("measure", "{corpus}/labels.nii.gz", "--names", "{file}")),
-    ("names.csv", ("build", "masks", "{corpus}/table.csv", "--names", "{file}", *_OUT)),
+    ("names.csv", ("build", "masks", "{corpus}/table.csv", "--names", "{file}", *_TRUST, *_OUT)),
     ("names.json", ("measure", "{corpus}/labels.nii.gz", "--names", "{file}")),
-    ("names.json", ("build", "masks", "{corpus}/table.csv", "--names", "{file}", *_OUT)),
-    ("table.csv", ("build", "masks", "{file}", *_MASKS)),
-    ("table.csv", ("build", "masks", "{file}", "--skip-bad", *_MASKS)),
-    ("recipe.toml", ("build", "masks", "{corpus}/table.csv", "--recipe", "{file}", *_MASKS)),
+    ("names.json", ("build", "masks", "{corpus}/table.csv", "--names", "{file}", *_TRUST, *_OUT)),
+    ("table.csv", ("build", "masks", "{file}", *_TRUST, *_MASKS)),
+    ("table.csv", ("build", "masks", "{file}", "--skip-bad", *_TRUST, *_MASKS)),
+    ("recipe.toml", ("build", "masks", "{corpus}/table.csv", "--recipe", "{file}", *_TRUST, *_MASKS)),
     ("recipe.toml", ("build", "boxes", "{corpus}/boxes.csv", "--recipe", "{file}", *_OUT)),
     ("recipe.toml", ("build", "reports", "{corpus}/reports.csv", "--recipe", "{file}", *_OUT)),
     ("boxes.csv", ("build", "boxes", "{file}", "--per-study", "4", *_OUT)),

@@ -37,7 +37,8 @@ FAMILIES: dict[str, tuple[Case, float]] = {
 }
 """Family → its cases, and their share of all."""
 
-_HANG_SECONDS = 150
+_HANG_CPU_SECONDS, _HANG_SECONDS = 60, 600
+"""Of work, which no load on the machine changes; and in all, for what waits for ever."""
 _MOST_KILOBYTES = 1 << 20
 """More memory than one case may take: inputs are some kilobytes."""
 
@@ -62,20 +63,23 @@ def attempt(seed: int, root: Path, which: tuple[str, int]) -> list[str]:
     took_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with tempfile.TemporaryDirectory(dir=root, prefix=f"{family}-{number}-") as work:
         os.chdir(work)
-        signal.signal(signal.SIGALRM, hang)
+        for number_of_signal in (signal.SIGALRM, signal.SIGPROF):
+            signal.signal(number_of_signal, hang)
         signal.alarm(_HANG_SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, _HANG_CPU_SECONDS)
         # Machine code does not hear the alarm: then the whole process goes, and says where it was.
         faulthandler.dump_traceback_later(2 * _HANG_SECONDS, exit=True)
         try:
             wrong = FAMILIES[family][0](random.Random(f"{seed}/{family}/{number}"), root / "corpus", Path(work))
         except _Hang:
-            wrong = [f"no end after {_HANG_SECONDS} s"]
+            wrong = [f"no end after {_HANG_CPU_SECONDS} s of work, or {_HANG_SECONDS} s in all"]
         except BaseException as error:
             frames = traceback.extract_tb(error.__traceback__)[-3:]
             at = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(frames))
             wrong = [f"{type(error).__name__}: {str(error)[:300]} at {at}"]
         finally:
             signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             faulthandler.cancel_dump_traceback_later()
             os.chdir(here)
     took = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - took_before

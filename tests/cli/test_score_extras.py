@@ -134,3 +134,16 @@ def test_told_and_silent_runs_are_no_seeds_of_each_other(folder: Path, situs: Si
     assert both["blind"] == alone[1]["blind"] == "random?seed=1 without pictures, not told"
     assert both["gain"]["ci95"] is None or both["gain"]["ci95"][0] == min(one["gain"]["ci95"][0] for one in alone)
     assert gain(silent, told) == both
+
+
+def test_of_two_blind_runs_the_better_one_counts(folder: Path, situs: Situs) -> None:
+    """One gets what the model gets, so that it gains nothing; the other gets nothing right."""
+    same, worse = (shutil.copytree(folder / "r1", folder / name, dirs_exist_ok=True) for name in ("silent", "text"))
+    rows = [json.loads(line) for line in (worse / "answers.jsonl").read_text().splitlines()]
+    empty = "".join(json.dumps(row | {"response": "Something else."}) + "\n" for row in rows)
+    (worse / "answers.jsonl").write_text(empty)
+    for order in ((same, worse), (worse, same)):
+        blind = [word for path in order for word in ("--blind", path)]
+        (gain,) = situs("compare", folder / "r1", *blind, "--json").json["sight"]
+        assert gain["gain"]["difference"] == 0.0
+        assert gain["gain"]["ci95"] is None or gain["gain"]["ci95"][0] <= 0.0

@@ -175,3 +175,19 @@ def test_an_option_that_is_no_number(situs, bench, tmp_path, value) -> None:
     assert refusal(situs("run", bench, "--model", "random", "--timeout", value, "--out", out))
     assert refusal(situs("report", bench, "--max-mb", value, "--out", out))
     assert not out.exists()
+
+
+@pytest.mark.parametrize("half_width", ["0", "1e-320", "1e-9", "nan", "0.5"])
+def test_a_plan_that_nobody_can_carry_out(situs, half_width) -> None:
+    assert "cannot plan" in refusal(situs("audit", "plan", "--half-width", half_width))
+
+
+def test_a_plan_counts_the_items_that_are_there(situs, bench, tmp_path) -> None:
+    """What `bench.json` says of them may be wrong, or missing."""
+    made = Path(shutil.copytree(bench, tmp_path / "bench"))
+    info = json.loads((made / "bench.json").read_bytes())
+    (made / "bench.json").write_text(json.dumps(info | {"counts": {}}))
+    planned = situs("audit", "plan", "--bench", made, "--json").json
+    assert planned["population"] == len(pq.read_table(made / "items.parquet"))
+    refilled(made, "items", list.clear)
+    assert "no items" in refusal(situs("audit", "plan", "--bench", made))

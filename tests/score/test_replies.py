@@ -122,7 +122,7 @@ def test_lists_of_replies(name):
     ("name", "least_read"), [("chatty.json", LEAST_READ), ("terse.json", LEAST_READ), ("intricate.json", 0.95)]
 )
 def test_lists_by_other_authors(name, least_read):
-    """Written by people who had not seen the reader; the intricate ones are not all read yet, but none is misread."""
+    """Written by authors who had not seen the reader; the intricate ones are not all read yet, but none is misread."""
     share, misread, wrong = rates(recorded(HERE / name))
     assert share >= least_read, wrong
     assert misread <= MOST_MISREAD, wrong

@@ -28,7 +28,7 @@ def _plan(expected: float, half_width: float, bench: Path | None, as_json: bool)
     from situs.bench import open_bench
     from situs.score import audit_plan
 
-    size = None if bench is None else open_bench(bench).info.counts["items"]
+    size = None if bench is None else sum(1 for _ in open_bench(bench).items(steps=False))
     plan = audit_plan(expected, half_width, size)
     if as_json:
         print_json(plan)

@@ -68,7 +68,7 @@ class CutRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     near_mm: float = 5.0
     near_voxels: int = 4
     depth_mm: float = 20.0
-    blunt_margin: float = 0.2
+    blunt_margin: float = 0.15
     flat_share: float = 0.5
     flat_margin: float = 0.25
     flat_most: int = 6

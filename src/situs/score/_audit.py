@@ -328,14 +328,20 @@ def _agreements(
     return result
 
 
+_NARROWEST = 0.001
+"""Half a million readings and more for a narrower interval: nobody plans that."""
+
+
 def audit_plan(expected: float, half_width: float, population: int | None = None) -> AuditPlan:
     """The fewest items whose exact interval is no wider than wished, if the expected share is found.
 
     With a `population` (the size of the bench) the finite-population correction n / (1 + (n − 1) / N) is applied.
     """
-    if not 0 <= expected <= 1 or not 0 < half_width < 0.5:
-        fix = "--expected is between 0 and 1, --half-width between 0 and 0.5"
+    if not 0 <= expected <= 1 or not _NARROWEST <= half_width < 0.5:
+        fix = f"--expected is between 0 and 1, --half-width between {_NARROWEST} and 0.5"
         raise SitusError(f"cannot plan for {expected} ± {half_width}", where="audit plan", fix=fix)
+    if population == 0:
+        raise SitusError("the bench has no items", where="audit plan", fix="give another --bench")
 
     def wide(n: int) -> bool:
         low, high = clopper_pearson(round(expected * n), n)

@@ -22,6 +22,7 @@ __all__ = [
     "SightGain",
     "Standing",
     "Suspect",
+    "against_better",
     "average_seeds",
     "compare",
     "holm",
@@ -318,7 +319,7 @@ def _detectable(interval: tuple[float, float] | None, patients: int) -> float | 
     if interval is None:
         return None
     half = (interval[1] - interval[0]) / 2
-    return half + _POWER_Z * half / t_quantile(patients - 1, LEVEL / 2)
+    return half + _POWER_Z * half / float(t_quantile(patients - 1, LEVEL / 2))
 
 
 def _standings(runs: Sequence[Contestant], items: Sequence[str], pairs: Sequence[Pair]) -> list[Standing]:

@@ -1,0 +1,145 @@
+"""What docs/care.md promises, one test a promise, by the command line and public names alone.
+
+They need nothing that was made to keep the promises, so that they can be put to any version.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from situs.score import loose_values
+
+NAME = "Quixote"
+KEY = "sk-guarded-0123456789abcdefghij"
+
+
+def imported(situs: Any, folder: Path, **more: object) -> Path:
+    """A bench of one question."""
+    row = {"study": f"{NAME} 1", "patient": NAME, "question": "Is it?", "answer": "yes"} | more
+    (folder / "items.jsonl").write_text(json.dumps(row) + "\n")
+    ran = situs("import", "items", folder / "items.jsonl", "--out", folder / "bench")
+    assert ran.code == 0, ran.err
+    assert (ran.out + ran.err).replace("\n", "").isprintable()
+    return folder / "bench"
+
+
+def test_names_stay_in(situs, tmp_path) -> None:
+    bench = imported(situs, tmp_path)
+    tables = "".join(str(pq.read_table(path).to_pylist()) for path in bench.glob("*.parquet"))
+    assert "Is it?" in tables
+    assert NAME not in tables
+
+
+def test_paths_stay_inside(situs, bench, tmp_path) -> None:
+    made = Path(shutil.copytree(bench, tmp_path / "bench"))
+    table = pq.read_table(made / "items.parquet")
+    rows = [row | {"split": "../../outside"} for row in table.to_pylist()]
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), made / "items.parquet")
+    inside = tmp_path / "a" / "b"
+    inside.mkdir(parents=True)
+    situs("export", made, "--to", "hf", "--limit", 1, "--allow-restricted", "--out", inside / "hf")
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "bench"}
+    assert {path.name for path in (tmp_path / "a").iterdir()} == {"b"}
+
+
+def test_code_beside_the_data_does_not_run(tmp_path) -> None:
+    (tmp_path / "click.py").write_text("print('owned')\nraise SystemExit(7)\n")
+    command = [sys.executable, "-m", "situs", "--version"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ran.returncode, "owned" in ran.stdout) == (0, False)
+
+
+def test_a_terminated_build_leaves_no_process(tmp_path) -> None:
+    """SIGTERM ends the workers too, and what is hidden beside --out is the next call's to resume."""
+    words = ["build", "phantoms", "--studies", "4", "--jobs", "2", "--out", str(tmp_path / "bench")]
+    process = subprocess.Popen([sys.executable, "-m", "situs", *words], stderr=subprocess.PIPE, start_new_session=True)
+    while process.poll() is None and len(members(process.pid)) < 3:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    deadline = time.monotonic() + 20
+    while members(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    left = members(process.pid)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert left == []
+    assert b"Traceback" not in err
+    assert not (tmp_path / "bench").exists()
+
+
+def members(session: int) -> list[int]:
+    """Living processes of a session."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split() if entry.name.isdigit() else []
+        except OSError:
+            continue
+        if fields and int(fields[3]) == session and fields[0] != "Z":
+            found.append(int(entry.name))
+    return found
+
+
+def test_nothing_hangs() -> None:
+    """Sixteen times the text would be 256 times the work if it were the square."""
+
+    def steps(text: str) -> int:
+        count = 0
+
+        def step(*_: object) -> Any:
+            nonlocal count
+            count += 1
+            return step
+
+        sys.settrace(step)
+        try:
+            list(loose_values(text))
+        finally:
+            sys.settrace(None)
+        return count
+
+    assert steps("[" * 960) < 40 * steps("[" * 60) + 1_000
+
+
+@pytest.mark.parametrize("value", ["nan", "-1", "1e308"])
+def test_mistakes_are_one_line(situs, tmp_path, value) -> None:
+    recipe = files("situs.facts").joinpath("data", "recipe.toml").read_text("utf-8")
+    odd = re.sub(r"(?m)^direction_margin_mm = .*$", f"direction_margin_mm = {value}", recipe)
+    assert odd != recipe
+    (tmp_path / "recipe.toml").write_text(odd)
+    words = ("build", "phantoms", "--studies", 1, "--recipe", tmp_path / "recipe.toml", "--out", tmp_path / "bench")
+    ran = situs(*words)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert not (tmp_path / "bench").exists()
+
+
+def test_text_is_text(situs, tmp_path) -> None:
+    bench = imported(situs, tmp_path, task="\x1b]0;owned\x07")
+    for words in (("check", bench), ("run", bench, "--model", "random", "--out", tmp_path / "run")):
+        ran = situs(*words)
+        assert (ran.out + ran.err).replace("\n", "").isprintable()
+    scored = situs("score", bench, tmp_path / "run")
+    assert (scored.out + scored.err).replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("spec", ["openai:m@http://127.0.0.1:9/{}/v1", "openai:m@http://127.0.0.1:9/v1?secret={}"])
+def test_keys_stay_out_of_files(situs, tmp_path, spec) -> None:
+    bench = imported(situs, tmp_path)
+    situs("run", bench, "--model", spec.format(KEY), "--tries", 1, "--out", tmp_path / "run")
+    held = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert KEY.encode() not in held
