@@ -7,10 +7,11 @@ import io
 import re
 from importlib.resources import files
 
+import msgspec
 import numpy as np
 import pytest
 
-from situs.anatomy import Doubt, Suspect, load_vocabulary, plausible_range, shipped_vocabularies, term
+from situs.anatomy import Doubt, Naming, Suspect, load_vocabulary, plausible_range, shipped_vocabularies, term
 from situs.anatomy.plausible import Anchor, Geometry, Scene, Sighting, judge
 
 DATA = files("situs.anatomy").joinpath("data", "expectations")
@@ -85,6 +86,20 @@ class TestTables:
             for name in (*row["first"].split("|"), *row["second"].split("|")):
                 assert name in special or "*" in name or term(name).known, name
 
+    def test_every_place_is_of_a_known_structure_with_a_range(self) -> None:
+        for row in table("places"):
+            entry = term(row["structure"])
+            assert entry.known, row["structure"]
+            assert plausible_range(entry) is not None, row["structure"]
+            assert all(float(row[column]) > 0 for column in row if column.startswith("spread")), row["structure"]
+
+    def test_places_of_pairs_mirror_each_other(self) -> None:
+        places = {row["structure"]: row for row in table("places")}
+        for name, row in places.items():
+            if term(name).naming is Naming.POSITIONAL and term(name).kind != "region":
+                partner = places[str(term(name).partner)]
+                assert float(row["x"]) == pytest.approx(-float(partner["x"]), abs=5), name
+
 
 class TestPatientsThatPass:
     def test_an_adult(self) -> None:
@@ -137,6 +152,28 @@ class TestWhatIsSuspected:
     @pytest.mark.parametrize("scale", [0.001, 0.1, 2.0, 2.54, 10.0, 1000.0])
     def test_another_unit(self, scale: float) -> None:
         assert doubts(study(scale)) == {Doubt.SCALE}
+
+    @pytest.mark.parametrize("factor", [0.5, 0.6, 1.6, 2.0])
+    def test_one_axis_in_another_spacing(self, factor: float) -> None:
+        """From head to foot: vertebrae, kidneys and steps between organs all follow it."""
+        scene = study()
+        seen = {}
+        for name, one in scene.sightings.items():
+            (x, y, z), (a, b, c) = one.centroid_mm, one.extent_mm
+            seen[name] = msgspec.structs.replace(
+                one,
+                volume_ml=one.volume_ml * factor,
+                centroid_mm=(x, y, z * factor),
+                extent_mm=(a, b, c * factor),
+            )
+        assert Doubt.SCALE in doubts(Scene(seen, scene.terms))
+
+    def test_names_that_fit_better_exchanged(self) -> None:
+        """Stomach and pancreas, of which neither is too large or too small for the other."""
+        scene = study()
+        pair = {"stomach": scene.sightings["pancreas"], "pancreas": scene.sightings["stomach"]}
+        found = [one for one in judge(with_sighting(scene, **pair)) if one.code is Suspect.MISNAMED]
+        assert [one.structures for one in found] == [("pancreas", "stomach")]
 
     @pytest.mark.parametrize("mute", [Geometry.BLANK, Geometry.UNDECLARED])
     def test_a_mute_header_is_believed_only_where_anatomy_confirms_it(self, mute: Geometry) -> None:

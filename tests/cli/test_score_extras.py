@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -100,3 +101,16 @@ def test_sight_gain_of_a_model_over_its_blind_run(folder: Path, situs: Situs) ->
     ran = situs("compare", folder / "prior", "--blind", blind)
     assert ran.code == 2
     assert "no run to set" in ran.err
+
+
+def test_of_two_blind_runs_the_better_one_counts(folder: Path, situs: Situs) -> None:
+    """One gets what the model gets, so that it gains nothing; the other gets nothing right."""
+    same, worse = (shutil.copytree(folder / "r1", folder / name, dirs_exist_ok=True) for name in ("silent", "text"))
+    rows = [json.loads(line) for line in (worse / "answers.jsonl").read_text().splitlines()]
+    empty = "".join(json.dumps(row | {"response": "Something else."}) + "\n" for row in rows)
+    (worse / "answers.jsonl").write_text(empty)
+    for order in ((same, worse), (worse, same)):
+        blind = [word for path in order for word in ("--blind", path)]
+        (gain,) = situs("compare", folder / "r1", *blind, "--json").json["sight"]
+        assert gain["gain"]["difference"] == 0.0
+        assert gain["gain"]["ci95"] is None or gain["gain"]["ci95"][0] <= 0.0

@@ -26,6 +26,8 @@ class Case(NamedTuple):
     kind: str
     findings: frozenset[str] = frozenset()
     """Findings that are made beside the kind's own."""
+    may: frozenset[str] = frozenset()
+    """Others that are true, too."""
 
 
 def chosen(shown: Shown, *salt: object) -> str:
@@ -213,3 +215,255 @@ READERS: dict[str, Case] = {
     "does not heed the order of slices": Case(lambda c: order_blind, "looks", frozenset({"ignores_slice_order"})),
     "half sight, half opinions": Case(lambda c: sees(0.5, opinion), "looks"),
 }  # fmt: skip
+
+
+# ---- More of them: combinations, slips on some tasks, sight of a few, and what only looks like sight.
+
+
+def by_item(share: float, inside: Reader, outside: Reader) -> Reader:
+    """Always the same share of the items."""
+
+    def read(shown: Shown, rng: np.random.Generator) -> str:
+        name = (shown.item.twin_of or shown.item.item_id).encode()
+        return (inside if zlib.crc32(name) % 1000 < 1000 * share else outside)(shown, rng)
+
+    return read
+
+
+def by_patient(share: float, inside: Reader, outside: Reader) -> Reader:
+    """All items of a share of the patients."""
+
+    def read(shown: Shown, rng: np.random.Generator) -> str:
+        own = zlib.crc32(shown.item.patient_id.encode()) % 1000 < 1000 * share
+        return (inside if own else outside)(shown, rng)
+
+    return read
+
+
+def of_form(form: type, inside: Reader, outside: Reader) -> Reader:
+    return lambda shown, rng: (inside if isinstance(shown.item.answer, form) else outside)(shown, rng)
+
+
+def on_lesions(inside: Reader, outside: Reader) -> Reader:
+    return lambda shown, rng: (inside if "lesion" in shown.item.question else outside)(shown, rng)
+
+
+def differently_with_pictures(with_them: Reader, without: Reader) -> Reader:
+    return lambda shown, rng: (with_them if shown.pictures else without)(shown, rng)
+
+
+def wrong(shown: Shown, rng: np.random.Generator) -> str:
+    """Sees what is right, and says something else."""
+    others = [value for value in offered(shown.item) if value != shown.truth]
+    return say(shown, str(rng.choice(others))) if shown.truth and others else opinion(shown, rng)
+
+
+def copier(of: Cohort) -> Reader:
+    """Says what is right for the most similar other patient, not for the one it is shown."""
+    known: dict[str, list[str]] = {}
+    for item in of.items:
+        key = item.item_id, "original"
+        truth = of.truth[key] if key in of.truth else of.truth[item.item_id]  # type: ignore[index]
+        known.setdefault(item.question, []).append(truth)
+
+    def read(shown: Shown, rng: np.random.Generator) -> str:
+        if not shown.patient:
+            return opinion(shown, rng)
+        values = known[shown.item.question]
+        return say(shown, values[zlib.crc32((shown.patient + shown.item.question).encode()) % len(values)])
+
+    return read
+
+
+_ENDS = {
+    "sides": {"left": "right", "right": "left"},
+    "head": {"superior": "inferior", "inferior": "superior", "upper": "lower", "lower": "upper"},
+    "front": {"anterior": "posterior", "posterior": "anterior"},
+}
+
+
+def turned(axis: str, otherwise: Reader) -> Reader:
+    """Exchanges the ends of an axis in all it sees."""
+    swap = _ENDS[axis]
+    words = re.compile("|".join(swap))
+
+    def read(shown: Shown, rng: np.random.Generator) -> str:
+        if not shown.truth:
+            return otherwise(shown, rng)
+        if isinstance(shown.item.answer, YesNo):
+            claim = shown.item.parameters.get("claim", "")
+            return {"yes": "no", "no": "yes"}[shown.truth] if claim in swap else shown.truth
+        value = words.sub(lambda match: swap[match[0]], shown.truth)
+        return say(shown, value if value in offered(shown.item) else shown.truth)
+
+    return read
+
+
+def times(factor: float, share: float = 1.0, units: tuple[str, ...] = ("mm", "cm", "mL")) -> Reader:
+    """Numbers in some units are off by a factor, the rest is right."""
+
+    def read(shown: Shown, rng: np.random.Generator) -> str:
+        if not shown.truth:
+            return opinion(shown, rng)
+        answer = shown.item.answer
+        if isinstance(answer, Number) and answer.unit in units and rng.random() < share:
+            return f"{float(shown.truth.split()[0]) * factor:.6g} {answer.unit}"
+        return say(shown, shown.truth)
+
+    return read
+
+
+def slices_off(by: int) -> Reader:
+    def read(shown: Shown, rng: np.random.Generator) -> str:
+        ends = re.fullmatch(r"(\d+)-(\d+)", shown.truth)
+        if ends:
+            return f"{int(ends[1]) + by}-{int(ends[2]) + by}"
+        return say(shown, shown.truth) if shown.truth else opinion(shown, rng)
+
+    return read
+
+
+def one_slice(shown: Shown, rng: np.random.Generator) -> str:
+    """Needs one slice only, and finds all there."""
+    seen = shown.old if shown.probe == "one-slice" else shown.truth
+    return say(shown, seen) if seen else opinion(shown, rng)
+
+
+def memorised_prior(of: Cohort) -> Reader:
+    usual = prior(of)
+    return lambda shown, rng: say(shown, shown.truth) if shown.pictures == shown.patient != "" else usual(shown, rng)
+
+
+def shaken_by_brushes(shown: Shown, rng: np.random.Generator) -> str:
+    return opinion(shown, rng) if shown.probe == "sham" else sees(0.9, opinion)(shown, rng)
+
+
+def one_letter_a_patient(shown: Shown, rng: np.random.Generator) -> str:
+    values = offered(shown.item)
+    return say(shown, values[zlib.crc32(shown.patient.encode()) % len(values)])
+
+
+def refuses_always(shown: Shown, rng: np.random.Generator) -> str:
+    return VERBOSE_REFUSAL
+
+
+def babbles(shown: Shown, rng: np.random.Generator) -> str:
+    return "The study shows grey and white areas of several kinds."
+
+
+def hedges(share: float, otherwise: Reader) -> Reader:
+    def read(shown: Shown, rng: np.random.Generator) -> str:
+        if shown.item.options and rng.random() < share:
+            return "It is either A or B."
+        return otherwise(shown, rng)
+
+    return read
+
+
+SEES, BLIND_KINDS = "looks", "text only or unclear or guesses"
+UNIT, MIRRORED, UP_DOWN, FRONT_BACK = "mm_as_cm", "mirrored", "up_down", "front_back"
+LESIONS = "ignores_lesions"
+
+
+def _any(*names: str) -> frozenset[str]:
+    return frozenset(names)
+
+
+MORE: dict[str, Case] = {
+    "sight for numbers, prior else": Case(
+        lambda c: of_form(Number, sees(0.9, prior(c)), prior(c)), SEES, _any(), _any(PRIOR, YES, HABIT)
+    ),
+    "sight for marks and levels, coin else": Case(
+        lambda c: by_task(("marks", "level"), sees(0.95, guess), guess), SEES, _any(), _any(LESIONS)
+    ),
+    "a tenth of sight over opinions": Case(
+        lambda c: by_item(0.1, sees(1.0, opinion), opinion), "looks or unclear", _any(), _any(LESIONS)
+    ),
+    "a tenth of sight over a coin": Case(
+        lambda c: by_item(0.1, sees(1.0, guess), guess), "looks or unclear", _any(), _any(LESIONS)
+    ),
+    "a quarter of sight over a coin": Case(lambda c: sees(0.25, guess), "looks or unclear"),
+    "memorised, else the prior": Case(memorised_prior, "memorised", _any(), _any(PRIOR, YES, HABIT)),
+    "memorised four patients in ten": Case(lambda c: by_patient(0.4, memorised, opinion), "memorised"),
+    "copies the nearest patient": Case(copier, "reacts", _any(), _any(PRIOR)),
+    "front for back": Case(lambda c: turned("front", opinion), SEES, _any(), _any(FRONT_BACK)),
+    "head for feet": Case(lambda c: turned("head", opinion), SEES, _any(), _any(UP_DOWN)),
+    "left for right, and cm for mm": Case(
+        lambda c: lambda s, r: (times(10.0) if isinstance(s.item.answer, Number) else turned("sides", opinion))(s, r),
+        SEES,
+        _any(UNIT),
+        _any(MIRRORED),
+    ),
+    "one slice further": Case(lambda c: slices_off(1), SEES, _any(), _any("off_by_one")),
+    "two slices further": Case(lambda c: slices_off(2), SEES, _any(), _any("off_by_two")),
+    "cm for mm in lengths only": Case(lambda c: times(10.0, 1.0, ("mm", "cm")), SEES, _any(UNIT)),
+    "cm for mm six times in ten": Case(lambda c: times(0.1, 0.6, ("mm", "cm")), SEES, _any(UNIT)),
+    "inches": Case(lambda c: times(1 / 2.54), SEES),
+    "half again too large": Case(lambda c: times(1.5), SEES),
+    "prior, refuses 40 %": Case(
+        lambda c: refusing(0.4, prior(c)), BLIND_KINDS, _any(DECLINES), _any(PRIOR, YES, HABIT)
+    ),
+    "sees lesions only": Case(lambda c: on_lesions(sees(0.95, opinion), opinion), "looks or unclear"),
+    "one slice is enough": Case(lambda c: one_slice, SEES, _any("one_slice_only")),
+    "sees, but half of it is noise": Case(
+        lambda c: (
+            lambda s, r: (sees(1.0, guess) if zlib.crc32((s.pictures + s.item.item_id).encode()) % 2 else pixels)(s, r)
+        ),
+        SEES,
+    ),
+    "first picture only": Case(
+        lambda c: by_item(0.25, sees(1.0, opinion), opinion), "looks or unclear", _any(), _any(LESIONS)
+    ),
+    "always wrong": Case(
+        lambda c: wrong, "looks", _any(), _any(MIRRORED, UP_DOWN, FRONT_BACK, PRIOR, "neighbour", YES, HABIT, UNIT)
+    ),
+    "against the prior": Case(
+        lambda c: lambda s, r: say(s, next((v for v in offered(s.item) if v != c.prior[s.item.question]), "1")),
+        "text only",
+        _any(),
+        _any(YES, HABIT),
+    ),
+    "opinions, refuses without pictures": Case(lambda c: only_with_pictures(opinion), BLIND_KINDS),
+    "prior, refuses without pictures": Case(
+        lambda c: only_with_pictures(prior(c)), BLIND_KINDS, _any(), _any(PRIOR, YES, HABIT)
+    ),
+    "prior with pictures, coin without": Case(
+        lambda c: differently_with_pictures(prior(c), guess), BLIND_KINDS, _any(), _any(PRIOR, YES, HABIT)
+    ),
+    "other opinions with pictures": Case(
+        lambda c: differently_with_pictures(lambda s, r: say(s, chosen(s, "with")), opinion), BLIND_KINDS
+    ),
+    "sees, prior without pictures": Case(lambda c: sees(0.8, prior(c)), SEES, _any(), _any(PRIOR)),
+    "sees, says yes too often": Case(
+        lambda c: of_form(YesNo, yes_sayer(0.9, guess), sees(0.9, guess)),
+        SEES,
+        _any(YES),
+        _any(HABIT, MIRRORED, LESIONS, PRIOR),
+    ),
+    "yes with pictures, no without": Case(
+        lambda c: differently_with_pictures(yes_sayer(1.0, opinion), yes_sayer(0.0, opinion)),
+        BLIND_KINDS,
+        _any(),
+        _any(YES, PRIOR),
+    ),
+    "prior for numbers, sight for options": Case(
+        lambda c: of_form(Number, prior(c), sees(0.9, prior(c))), SEES, _any(), _any(PRIOR)
+    ),
+    "opinions in many words": Case(lambda c: wordy(opinion), "text only"),
+    "shaken by a brush": Case(lambda c: shaken_by_brushes, "memorised"),
+    "sees half, refuses half": Case(lambda c: refusing(0.5, sees(0.95, guess)), SEES, _any(DECLINES)),
+    "babbles": Case(lambda c: babbles, "no answers"),
+    "refuses always": Case(lambda c: refuses_always, "no answers", _any(DECLINES)),
+    "sees half of the patients": Case(lambda c: by_patient(0.5, sees(0.95, opinion), opinion), SEES),
+    "one letter a patient": Case(
+        lambda c: one_letter_a_patient, "reacts or guesses or unclear", _any(), _any(HABIT, YES)
+    ),
+    "hedges three times in ten": Case(lambda c: hedges(0.3, sees(0.95, guess)), SEES),
+    "sees and loves A": Case(lambda c: letter(0, 0.6, sees(0.95, guess)), SEES, _any(HABIT), _any(PRIOR)),
+    "weak sight, loves the last option": Case(lambda c: letter(5, 0.5, sees(0.5, guess)), SEES, _any(), _any(HABIT)),
+    "sees numbers, mirrors sides, guesses marks": Case(
+        lambda c: by_task(("marks",), guess, turned("sides", guess)), SEES, _any(), _any(MIRRORED)
+    ),
+    "sees, knows nothing of lesions": Case(lambda c: on_lesions(guess, sees(0.95, guess)), SEES, _any(LESIONS)),
+}
+"""Made up beside those above; `may` lists what is true as well, or what so few items cannot tell."""

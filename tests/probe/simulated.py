@@ -167,7 +167,7 @@ class Cohort:
             else:
                 rows[name] = compared(full, after, None, lambda i: i)
         runs = ProbeRuns(full, blind, rows, self.expected)
-        return evidence_of(runs, HEADLINE, self.slips(full))
+        return evidence_of(runs, HEADLINE, self.slips(full), self.slips(blind["silent"]))
 
     def slips(self, full: Answers) -> Budget:
         """The error budget of a run."""
@@ -229,8 +229,11 @@ def offered(item: Item) -> list[str]:
     if isinstance(item.answer, YesNo):
         return ["yes", "no"]
     if isinstance(item.answer, Number):
-        return [f"{n} mm" for n in (20, 40, 80, 160)]
-    return [option.value for option in item.options]
+        return [f"{n} {item.answer.unit}".strip() for n in _PLAUSIBLE.get(item.answer.unit, (1, 2, 3, 4))]
+    return [option.value for option in item.options] or ["3-6", "10-14", "20-30"]
+
+
+_PLAUSIBLE = {"mm": (20, 40, 80, 160), "cm": (4, 8, 12, 20), "mL": (50, 150, 500, 1500)}
 
 
 def spoken(item: Item, value: str) -> str:

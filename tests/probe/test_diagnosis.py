@@ -24,8 +24,13 @@ from readers import (
 from scipy.stats import binom
 from simulated import Cohort, Reader, Shown, cohort
 
-from situs.probe.diagnosis import KINDS, Diagnosis
+from situs.items import Item, Number
+from situs.probe._answers import Answered
+from situs.probe.diagnosis import KINDS, Diagnosis, Effect
+from situs.probe.diagnosis.evidence import Sight
 from situs.probe.diagnosis.own_picture import own_picture_gain
+from situs.run import AnswerRow
+from situs.score import judge
 
 OF_KINDS = {"looks_at_the_image", "text_only", "memorised", "guesses", "reacts_without_gain"}
 QUICK = (
@@ -47,7 +52,7 @@ def findings(diagnosis: Diagnosis) -> set[str]:
 
 def assert_named(case: Case, diagnosis: Diagnosis) -> None:
     assert diagnosis.kind in case.kind.split(" or "), diagnosis.summary
-    assert findings(diagnosis) == case.findings, diagnosis.summary
+    assert case.findings <= findings(diagnosis) <= case.findings | case.may, diagnosis.summary
     assert_words_agree(diagnosis)
 
 
@@ -194,3 +199,42 @@ def test_a_guess_per_question_does_not_read_voxels_as_millimetres() -> None:
     assert sum(bool(row.beyond_chance) for row in voxels) <= 2, (
         "at a level of 5 %, more than 2 of 12 have a chance of 0.02"
     )
+
+
+def test_an_opinion_that_is_held_without_pictures_is_no_slip_of_the_eye() -> None:
+    """Sees all but sides, on which it says the opposite of what is right, pictures or not."""
+
+    def read(shown: Shown, rng: np.random.Generator) -> str:
+        opposite = {"left": "right", "right": "left"}.get(shown.old)
+        return say(shown, opposite) if opposite else sees(0.9, guess)(shown, rng)
+
+    diagnosis = cohort().diagnosed(read, probes=())
+    assert diagnosis.kind == "looks"
+    assert diagnosis.findings["mirrored"].verdict == "no"
+
+
+def test_a_gain_alone_proves_sight_only_of_twins() -> None:
+    """Who says what is usual, and declines without pictures, gains by it: of boxes and grades, too."""
+    gain = Effect(0.3, (0.2, 0.4), 1e-6, 300, 40)
+    assert Sight(gain, "text", Effect()).weaker.p is None
+    assert Sight(gain, "text", Effect(), balanced=True).weaker == gain
+    as_good = Effect(0.0, (-0.1, 0.1), 1.0, 300, 40)
+    assert Sight(gain, "text", Effect(), as_good, balanced=True).weaker == as_good
+    assert Sight(gain, "text", as_good, gain).weaker == as_good
+
+
+def test_numbers_are_dealt_out_among_patients() -> None:
+    """Ten patients, each with an interval of its own: who sees loses all but what lies in others' intervals, 0 here."""
+    lengths = [Number(10.0 * n, "mm", (10.0 * n - 2.0, 10.0 * n + 2.0)) for n in range(1, 11)]
+    items = [
+        Item(f"i{n}", f"p{n}", "ct", f"p{n}", "extent", "number", "How long?", length)
+        for n, length in enumerate(lengths)
+    ]
+
+    def run(say: Callable[[Item], str]) -> list[Answered]:
+        rows = [(item, AnswerRow(item.item_id, response=say(item))) for item in items]
+        return [Answered(item, row, judge(item, row, None)) for item, row in rows]
+
+    assert own_picture_gain(run(lambda item: f"{item.answer.value} mm")).value == pytest.approx(1.0)  # type: ignore[union-attr]
+    assert own_picture_gain(run(lambda item: "50 mm")).value == pytest.approx(0.0)
+    assert own_picture_gain(run(lambda item: "I cannot tell.")).value == pytest.approx(0.0)

@@ -8,6 +8,7 @@ from situs.bench._evidence import beside_image, load_image, load_labels, load_le
 from situs.bench._folder import FORMAT, Bench, BenchInfo, SuspectStudy, content_hash, encode_info, open_bench
 from situs.bench._grade_evidence import GradeEvidence
 from situs.bench._ids import IdKind, IdRule, as_known, known_as, opaque_id, split_of, visit_of
+from situs.bench._integrity import item_problem
 from situs.bench._locations import Locations, write_locations
 from situs.bench._readings import KeyReading, KeyVerdict, read_readings, settle_keys, write_readings
 from situs.bench._study import SeriesRecord, StudyRecord
@@ -37,6 +38,7 @@ __all__ = [
     "encode_info",
     "file_digest",
     "find_middle",
+    "item_problem",
     "known_as",
     "load_image",
     "load_labels",

@@ -187,7 +187,7 @@ class _Reader:
         """The facts and questions of one study."""
         name = job.study_id
         graded = self._table.read(name)
-        series, masks, places = self._series(graded)
+        series, masks, places, warnings = self._series(graded)
         grid = series.grid
         assert isinstance(grid, Grid)
         evidence = {"grades": graded.hash, "bank": self._bank.hash}
@@ -218,6 +218,7 @@ class _Reader:
         items, not_asked = self._items(ledger, record)
         wanted = [own for item in items for own in item.fact_ids]
         problems = [Problem(Severity.WARNING, "grade", name, text, "check the table") for text in graded.problems]
+        problems += [Problem(Severity.WARNING, "file", name, text, "") for text in warnings]
         if masks is not None and series.side_basis != "affine":
             text = "its header declares no orientation; medial and lateral rest on an assumed one"
             problems.append(Problem(Severity.WARNING, "side", name, text, "check the header"))
@@ -246,19 +247,25 @@ class _Reader:
             items = [item for item in items if item.item_id in kept]
         return items, dict(not_asked)
 
-    def _series(self, graded: GradedStudy) -> tuple[SeriesRecord, JointMasks | None, dict[str, str]]:
-        """The series' record, its masks if there are any, and where the files lie."""
+    def _series(self, graded: GradedStudy) -> tuple[SeriesRecord, JointMasks | None, dict[str, str], tuple[str, ...]]:
+        """The series' record, its masks if there are any, where the files lie, and what to say of them."""
         base = self._source.table.parent
         places: dict[str, str] = {}
         image = open_volume(base / graded.image) if graded.image else None
         masks, labels_hash, names, structures = None, "", {}, {}
+        warnings: tuple[str, ...] = ()
+        grid_error_mm = 0.0
         basis = image.orientation_basis if image is not None else "affine"
         grid = image.grid if image is not None else _stated(graded)
         if graded.labels:
             path = base / graded.labels
             source = open_labels(path, self._names, reference=image)
             labels = source.load()
-            image = image.onto(labels.grid) if image is not None else None
+            if image is not None:
+                image = image.onto(labels.grid)
+                labels = labels.beside(image.grid)
+            warnings = (*labels.warnings, *(image.warnings if image is not None else ()))
+            grid_error_mm = labels.grid_error_mm
             names = {name: label for label, name in self._names.items()}
             masks = masks_for(self._bank, labels, names)
             labels_hash, grid, basis = labels.hash, labels.grid, source.orientation_basis
@@ -281,8 +288,9 @@ class _Reader:
             annotation=self._source.annotation,
             structures=structures,
             names=names,
+            grid_error_mm=grid_error_mm,
         )
-        return record, masks, places
+        return record, masks, places, warnings
 
 
 def _stated(graded: GradedStudy) -> Grid | None:

@@ -136,7 +136,7 @@ def _print_gains(gain: SightGain) -> None:
     best, credited, volume = gain.over_best_shortcut, gain.with_chance_credit, gain.volume_gain
     rows = [
         [f"sight gain (minus its run without pictures, {gain.against})", *_gain_cells(gain)],
-        ["… refusals and unread replies as guesses; this decides", *_gain_cells(credited)],
+        ["… refusals and unread replies as guesses", *_gain_cells(credited)],
         [f"gain over the best shortcut ({best.best})", *_gain_cells(best)],
     ]
     if volume is not None:

@@ -39,7 +39,7 @@ def scene_of(ledger: Ledger, image: NDArray[Any] | None) -> Scene:
     edges = dict(_edges(ledger, image)) if image is not None else {}
     names = [name for name in ledger.structures if ledger.terms[name].kind not in ("lesion", "lesion_part")]
     return Scene(
-        {name: _sighting(ledger, name, tissues.get(name, (None, None)), edges.get(name)) for name in names},
+        {name: _sighting(ledger, name, tissues.get(name), edges.get(name)) for name in names},
         dict(ledger.terms),
         overlaps=_overlaps(ledger),
         bitten=_bitten(ledger),
@@ -55,10 +55,10 @@ def _geometry(ledger: Ledger) -> Geometry:
     return Geometry.BLANK if blank else Geometry.STATED
 
 
-def _sighting(ledger: Ledger, name: str, tissue: tuple[float | None, float | None], edge: float | None) -> Sighting:
-    """`tissue` is the mean CT number under the mask, and the share of fat and air."""
-    mean, fat = tissue
+def _sighting(ledger: Ledger, name: str, tissue: tuple[float, float] | None, edge: float | None) -> Sighting:
+    """`tissue`: mean CT number and share of fat and air under the mask; `edge`: contrast at its edge."""
     region, share = ledger.regions[name], None
+    mean, fat = tissue if tissue is not None else (None, None)
     if ledger.midline is not None and ledger.side_basis != "undeclared":
         share = right_shares(region, ledger.midline, 0.0)[0] if _has_side(ledger, name) else None
     x, y, z = (float(v) for v in region.centroid_mm)

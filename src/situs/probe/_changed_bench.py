@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from situs._files import canonical_json, digest, read_json, write_atomic
 from situs._publish import new_folder
-from situs.bench import Bench, Locations, SeriesRecord, StudyRecord, open_bench
+from situs.bench import Bench, Locations, SeriesRecord, StudyRecord, item_problem, open_bench
 from situs.build import BenchWriter, BuildOptions, with_sources
+from situs.errors import SitusError
 from situs.facts import Fact
 from situs.items import Item
 from situs.probe._changes import WHY_NOT, changed, changed_hash, undefined_by_change
@@ -108,6 +109,7 @@ def _written(
     with new_folder(out, marker="bench.json", overwrite=True) as scratch:
         with BenchWriter(scratch, info.source, options, info.terms) as writer:
             for study, facts, own in studies:
+                _refuse_contradictions(own, study)
                 writer.add(study, facts, own, {}, {})
         note = f"made by situs probe ({made.probe}) from another bench"
         writer.finish([], (*info.notes, note), may_be_empty=True)
@@ -116,6 +118,14 @@ def _written(
     counts = Counter(row.outcome for row in made.rows)
     some = counts.total() > counts["undefined"] or not made.rows
     return ChangedBench(open_bench(out) if some else None, made.rows)
+
+
+def _refuse_contradictions(items: Iterable[Item], study: StudyRecord) -> None:
+    """Nothing is written that could not be opened: a bench whose tables disagree makes twins that do, too."""
+    for item in items:
+        problem = item_problem(item, {study.study_id})
+        if problem is not None:
+            raise SitusError(problem, where=item.item_id, fix="the bench contradicts itself: see situs check")
 
 
 def outcomes_of(folder: Path) -> Outcomes | None:

@@ -11,9 +11,10 @@ often than chance explains:
 - Frames and boxes: the same answer at other places.
 
 The p value is the larger of two: the exact upper tail for independent answers, and the test over patients, which
-holds where a patient's answers share a fate. Numbers need more: who says one number per question whatever is shown
-has as many opinions as there are questions, not patients. There the cause must also show over questions, or in the
-patient's own windows more often than in those of others who were asked the same. Corrected after Holm over the causes.
+holds where a patient's answers share a fate. Options and numbers need more: who says one thing per question whatever
+is shown has as many opinions as there are questions, not patients. There the cause must also show over questions, or
+in the patient's own answer more often than it would in those of others who were asked the same. Corrected after Holm
+over the causes.
 """
 
 from __future__ import annotations
@@ -114,6 +115,17 @@ class _NumberCase(NamedTuple):
     stated: float
 
 
+class _ClosedCase(NamedTuple):
+    """An answer to a question with options, and which wrong answers would show a cause."""
+
+    cluster: str
+    text: str
+    said: str
+    shows: frozenset[str]
+    expected: float | None
+    """How likely chance shows it; None where the answer is right and chance would have been another wrong one."""
+
+
 @dataclass(slots=True)
 class _Found:
     """What is gathered while going through the answers."""
@@ -121,6 +133,7 @@ class _Found:
     suspicions: dict[str, dict[Cause, float | None]] = field(default_factory=lambda: defaultdict(dict))
     exposures: list[Exposure] = field(default_factory=list)
     numbers: dict[Cause, list[_NumberCase]] = field(default_factory=lambda: defaultdict(list))
+    closed: dict[Cause, list[_ClosedCase]] = field(default_factory=lambda: defaultdict(list))
 
 
 def signatures(bench: Path | None, run: Path) -> Budget:
@@ -188,6 +201,7 @@ def budget_from(answered: Iterable[Answered], facts: FactsOfItems, shown: Viewin
         for reading in readings(item, row, shown):
             _look(item, reading, facts.of(item), shown, prior, found)
     _number_chances(found)
+    _closed_exposures(found)
     return Budget(counted, wrong, _rows(found), _answers(found), _warnings(found))
 
 
@@ -237,14 +251,13 @@ def _look_closed(item: Item, reading: Reading, facts: Mapping[str, Fact], prior:
     cluster = cluster_of(item)
     right = reading.part.right
     for cause, test in closed_tests(item, reading.truth, facts, prior.left_open(item)).items():
-        share = sum(map(test, others)) / len(others) if others else 0.0
-        seen = not right and test(said)
-        if seen:
+        shows = frozenset(filter(test, others))
+        share = len(shows) / len(others) if others else 0.0
+        if said in shows:
             found.suspicions[item.item_id][cause] = share
-        if share and len(others) == 1:
-            found.exposures.append(Exposure(cause, cluster, seen, 0.5))
-        elif share and not right:
-            found.exposures.append(Exposure(cause, cluster, seen, share))
+        expected = 0.5 if len(others) == 1 else None if right else share
+        if shows:
+            found.closed[cause].append(_ClosedCase(cluster, item.question, said, shows, expected))
 
 
 def _look_number(item: Item, reading: Reading, shown: Viewing, prior: ExpectsAnswers, found: _Found) -> None:
@@ -310,6 +323,21 @@ def _elsewhere(case: _NumberCase, alike: Sequence[_NumberCase]) -> float | None:
     return sum(hits) / len(hits) if hits else None
 
 
+def _closed_exposures(found: _Found) -> None:
+    """What each answer shows, beside how often it would show it in other patients who were asked the same."""
+    for cause, cases in found.closed.items():
+        by_text: dict[str, list[_ClosedCase]] = defaultdict(list)
+        for case in cases:
+            by_text[case.text].append(case)
+        for case in cases:
+            if case.expected is None:
+                continue
+            hits = [case.said in other.shows for other in by_text[case.text] if other.cluster != case.cluster]
+            elsewhere = sum(hits) / len(hits) if hits else None
+            seen = case.said in case.shows
+            found.exposures.append(Exposure(cause, case.cluster, seen, case.expected, case.text, elsewhere))
+
+
 def _answers(found: _Found) -> list[WrongAnswer]:
     order = {cause: place for place, cause in enumerate(Cause)}
 
@@ -368,7 +396,7 @@ def _row(cause: Cause, first: int, fits: int, exposed: Sequence[Exposure]) -> Bu
 
 
 def _beyond_opinions(exposed: Sequence[Exposure]) -> float:
-    """p of the better of two proofs that numbers are more than one opinion per question (Bonferroni).
+    """p of the better of two proofs that answers are more than one opinion per question (Bonferroni).
 
     Over questions, each one try; or over patients, against the windows of others who were asked the same.
     """
@@ -379,6 +407,7 @@ def _beyond_opinions(exposed: Sequence[Exposure]) -> float:
     shown = sum(np.mean([one.seen for one in group]) > 0.5 for group in by_text.values())
     over_texts = upper_tail(chances, int(shown))
     pairs = [(float(one.seen), one.elsewhere, one.cluster) for one in exposed if one.elsewhere is not None]
+    # Without others who were asked the same there is no such proof, and an empty difference has no p.
     own = paired_difference([seen for seen, _, _ in pairs], [other for _, other, _ in pairs], [c for *_, c in pairs])
     ahead = own.p is not None and own.value is not None and own.value > 0
     over_patients = own.p if ahead and own.p is not None else 1.0

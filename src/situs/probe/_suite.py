@@ -25,7 +25,7 @@ from situs.probe._signatures import Budget, StudyFactsById, budget_from
 from situs.probe._swap import swap_row
 from situs.probe._table import Compared, ProbeRow, compared, group_row, row_of
 from situs.probe._wordings import Wordings, wordings_of
-from situs.probe.diagnosis import FEWEST_ITEMS, FEWEST_PATIENTS, Diagnosis, ProbeRuns, diagnose, evidence_of
+from situs.probe.diagnosis import Diagnosis, ProbeRuns, diagnose, evidence_of
 from situs.profiles import FileVolumes, Presenter, Profile, SliceStore
 from situs.run import Presents, Prior, RunResult, Spec, Viewing, selected_items
 from situs.score import ALL_STRATA, HEADLINE, Selection, gain_over_best, select
@@ -169,10 +169,13 @@ class _Suite:
                 self._blind_row(name, blind[name])
         viewing = Viewing(self._bench, self._profile)
         prior = Prior(self._bench, Spec("prior"), viewing)
-        budget = budget_from(self._full.by_id.values(), StudyFactsById(self._bench), viewing, prior)
+        budget, unseen = (
+            budget_from(run.by_id.values(), StudyFactsById(self._bench), viewing, prior)
+            for run in (self._full, blind["silent"])
+        )
         runs = ProbeRuns(self._full, blind, self._compared, prior.left_open, self._bench.info.terms)
         result = ProbeResult(
-            diagnosis=diagnose(evidence_of(runs, self._decisive(), budget)),
+            diagnosis=diagnose(evidence_of(runs, self._selected(), budget, unseen)),
             probes=rows,
             sight_gain=gain,
             shortcuts=shortcut_table(self._bench, self._full, self._profile, shortcuts, self._selected()),
@@ -324,15 +327,6 @@ class _Suite:
     def _selected(self, stratum: str | None = None) -> Selection:
         rows = (one.scored for one in self._full.by_id.values())
         return select(rows, stratum or self._stratum, self._bench.info.by_stratum)
-
-    def _decisive(self) -> Selection:
-        """The items sight is decided on: those of the stratum, if they are enough, else all."""
-        selection = self._selected()
-        chosen = [one for one in self._full.by_id.values() if one.counts and one.scored in selection]
-        patients = {one.item.patient_id for one in chosen}
-        if len(chosen) >= FEWEST_ITEMS and len(patients) >= FEWEST_PATIENTS:
-            return selection
-        return self._selected(ALL_STRATA)
 
     def _warnings(self, rows: dict[str, ProbeRow]) -> tuple[str, ...]:
         result = [f"{name}: {row.note}" for name, row in rows.items() if not row.n]

@@ -136,13 +136,17 @@ def diagnosis_table(folders: Sequence[Path], runs: Sequence[ScoredRun]) -> Table
         told = {} if found is None else found.findings
         if found is not None:
             rows.append((run.name, "diagnosis", found.kind, found.summary, "", *[None] * 5))
-            rows += [_group_row(run.name, name, group) for name, group in found.groups.items()]
         order = [*FINDINGS, *sorted(told.keys() - set(FINDINGS))]
-        for name, one in ((name, told[name]) for name in order if name in told):
+        # What was found comes first, then what was not, then sight by group of tasks, the larger groups first.
+        named = sorted((name for name in order if name in told), key=lambda name: told[name].verdict != "yes")
+        for name, one in ((name, told[name]) for name in named):
             numbers = [None if v is None else round(v, 3) for v in (one.value, *(one.ci95 or (None, None)))]
             verdict = "cannot be told" if one.verdict == "unclear" else one.verdict
             rests_on = one.n or None, one.patients or None
             rows.append((run.name, name.replace("_", " "), verdict, one.words, one.measure, *numbers, *rests_on))
+        groups = {} if found is None else found.groups
+        largest_first = sorted(groups.items(), key=lambda pair: -pair[1].gain.n)
+        rows += [_group_row(run.name, name, group) for name, group in largest_first]
     columns = ("run", "finding", "verdict", "because", "measure", "value", "low", "high", "items", "patients")
     caption = "From situs probe: a pattern in the answers, not what goes on inside the model. Intervals are 95 %."
     return Table("diagnosis", "Did it look?", columns, tuple(rows), caption) if rows else None

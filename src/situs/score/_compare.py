@@ -25,6 +25,7 @@ __all__ = [
     "average_seeds",
     "compare",
     "holm",
+    "over_better",
     "sight_gain",
     "tied_groups",
 ]
@@ -199,6 +200,37 @@ def sight_gain(
     return SightGain(model.name, blind.name, gain, credited)
 
 
+def over_better(gains: Sequence[SightGain]) -> list[SightGain]:
+    """Of the gains of one model the least: that over the better of its runs without pictures.
+
+    Which one is better is not known for sure: the lower limit is the least, and p the largest, of those against each.
+    """
+    by_model: dict[str, list[SightGain]] = {}
+    for one in gains:
+        by_model.setdefault(one.name, []).append(one)
+    result = []
+    for own in by_model.values():
+        least = min(own, key=lambda one: one.gain.difference or 0.0)
+        credited = [one.credited or one.gain for one in own] if any(one.credited for one in own) else []
+        result.append(
+            msgspec.structs.replace(
+                least, gain=_least([one.gain for one in own]), credited=_least(credited) if credited else None
+            )
+        )
+    return result
+
+
+def _least(pairs: Sequence[Pair]) -> Pair:
+    """The smallest difference, with limits that hold against each."""
+    least = min(pairs, key=lambda pair: pair.difference or 0.0)
+    limits = [pair.ci95 for pair in pairs if pair.ci95 is not None]
+    if least.ci95 is None or len(limits) < len(pairs):
+        return least
+    p_values = [pair.p for pair in pairs if pair.p is not None]
+    widened = min(low for low, _ in limits), least.ci95[1]
+    return msgspec.structs.replace(least, ci95=widened, p=max(p_values, default=None))
+
+
 def _over_sources(
     runs: Sequence[Contestant],
     items: Sequence[str],
@@ -295,7 +327,7 @@ def _detectable(interval: tuple[float, float] | None, patients: int) -> float | 
     if interval is None:
         return None
     half = (interval[1] - interval[0]) / 2
-    return half + _POWER_Z * half / t_quantile(patients - 1, LEVEL / 2)
+    return half + _POWER_Z * half / float(t_quantile(patients - 1, LEVEL / 2))
 
 
 def _standings(runs: Sequence[Contestant], items: Sequence[str], pairs: Sequence[Pair]) -> list[Standing]:

@@ -10,7 +10,16 @@ import msgspec
 from situs.clients import parse_spec
 from situs.errors import SitusError, did_you_mean
 from situs.run import RunInfo, is_baseline
-from situs.score._compare import CHANCE_ADJUSTED, Comparison, Contestant, SightGain, average_seeds, compare, sight_gain
+from situs.score._compare import (
+    CHANCE_ADJUSTED,
+    Comparison,
+    Contestant,
+    SightGain,
+    average_seeds,
+    compare,
+    over_better,
+    sight_gain,
+)
 from situs.score._entries import BOX_METRICS
 from situs.score._headline import HEADLINE, Selection, select
 from situs.score._judged_run import JudgedRun, judged_run
@@ -56,7 +65,8 @@ def compare_runs(
     """Every pair of runs of one bench, on the items that both were asked and could answer.
 
     Runs that differ in their seed only are averaged item by item and count as one. `blind` are runs without pictures:
-    each is set against the run of the same model, and has no rank beside others. `stratum` is what the comparison is
+    each is set against the run of the same model, and has no rank beside others; of two (told that there is no picture,
+    and not told) the better one counts. `stratum` is what the comparison is
     about; accuracy is that of the headline.
     """
     if metric not in PER_ITEM:
@@ -85,7 +95,7 @@ def compare_runs(
     if len(runs) == 1:
         runs += [msgspec.structs.replace(run, name=f"{run.name} without pictures") for run in without.runs()]
     result = compare(runs, clusters, metric=metric, sources=sources)
-    sight = [_sight(models, own, without, clusters, metric) for own in without.members]
+    sight = over_better([_sight(models, own, without, clusters, metric) for own in without.members])
     warnings = result.warnings + models.warnings()
     words = selection.words if metric == "accuracy" else msgspec.structs.replace(selection, closed=False).words
     return msgspec.structs.replace(result, warnings=warnings, sight=sight, items=words)
@@ -129,6 +139,10 @@ class _Groups:
         return result
 
 
+_IDENTITY = 5
+"""Parts of what a run is, apart from its seed."""
+
+
 def _identity(info: RunInfo) -> tuple[object, ...]:
     settings = tuple(sorted((name, value) for name, value in info.settings.items() if name != "seed"))
     sampling = None if info.sampling is None else msgspec.structs.replace(info.sampling, seed=None)
@@ -148,7 +162,9 @@ def _sight(
 ) -> SightGain:
     """The gain of the model whose own blind run this is."""
     name = without.members[key][0][0]
-    if key not in models.members:
+    # A second run without pictures (told so, or not) stands alone: behind what it is comes its folder.
+    model = key[:_IDENTITY]
+    if model not in models.members:
         fix = "give the run of the same model, settings and profile with its pictures, too"
         raise SitusError(f"no run to set {name} without pictures against", where="--blind", fix=fix)
     blind = without.merged(key)
@@ -160,7 +176,7 @@ def _sight(
     }
     own = msgspec.structs.replace(blind, name=f"{blind.name} without pictures")
     chosen = chances if metric in ("accuracy", "accuracy.closed") else None
-    return sight_gain(models.merged(key), own, clusters, chances=chosen, metric=metric)
+    return sight_gain(models.merged(model), own, clusters, chances=chosen, metric=metric)
 
 
 def _contestant(name: str, client: str, scored: Sequence[Scored], metric: str, selection: Selection) -> Contestant:

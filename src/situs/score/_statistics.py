@@ -16,6 +16,7 @@ from situs.score._statistics_limits import (
     ShareLimits,
     SignedLimits,
     concentration,
+    degrees_of_freedom,
     mean_variance,
     signed_parts,
 )
@@ -242,7 +243,7 @@ def _unbounded(value: float, n: int, sums: ClusterSums) -> Estimate:
     variance = float(mean_variance(sums, concentration([sums]).alike))
     if variance <= _NO_WIDTH**2:
         return _alike(value, n, sums.clusters, None)
-    half = t_quantile(sums.clusters - 1, _TAIL) * math.sqrt(variance)
+    half = float(t_quantile(degrees_of_freedom(sums.residuals), _TAIL)) * math.sqrt(variance)
     return Estimate(value, n, sums.clusters, (value - half, value + half), "cluster-t", _few(sums.clusters))
 
 
@@ -254,7 +255,7 @@ def _jackknife(value: float, n: int, left_out: NDArray[np.float64], bounds: Boun
     variance = (count - 1) / count * float(((left_out - left_out.mean()) ** 2).sum())
     if variance <= _NO_WIDTH**2:
         return _alike(value, n, count, bounds)
-    half = t_quantile(count - 1, _TAIL) * math.sqrt(variance)
+    half = float(t_quantile(count - 1, _TAIL)) * math.sqrt(variance)
     if bounds == (0.0, 1.0) and 0.0 < value < 1.0:
         interval = _on_logit_scale(value, half)
     else:

@@ -22,6 +22,7 @@ __all__ = [
     "ShareLimits",
     "SignedLimits",
     "concentration",
+    "degrees_of_freedom",
     "joined_limits",
     "mean_variance",
     "signed_parts",
@@ -32,8 +33,11 @@ Limits = tuple[FloatArray, FloatArray]
 
 _NOTHING = 1e-12
 """Relative size under which a difference of sums is rounding."""
-_PRIOR = 3.0
+_PRIOR = 1.0
 """Weight of the belief that patients are all right or all wrong, against the square of how many tell otherwise."""
+_NORMAL_KURTOSIS = 3.0
+_LEAST_DEGREES = 3.0
+"""A t with fewer has limits that say nothing; two or three patients who differ are then also seen by `doubt`."""
 _LEAST_TAIL = 1e-12
 _HALVINGS = 45
 """Of the search for p: to the last digit of what is stored."""
@@ -55,7 +59,7 @@ def concentration(parts: Sequence[ClusterSums]) -> Concentration:
     (that of two items of different patients), summed over the parts of an outcome, and kept within 0 and 1.
 
     Where nearly all patients have one and the same outcome throughout, the few others, k of them, say little about
-    it, and it is drawn towards 1, the case that needs the widest interval: by 3 / (3 + k²).
+    it, and it is drawn towards 1, the case that needs the widest interval: by 1 / (1 + k²).
     """
     within = between = np.zeros(())
     constant = np.ones((), dtype=bool)
@@ -88,24 +92,38 @@ def mean_variance(sums: ClusterSums, alike: FloatArray) -> FloatArray:
     return np.asarray(0.5 * (robust + modelled) / sums.total**2)
 
 
+def degrees_of_freedom(residuals: FloatArray) -> FloatArray:
+    """How many degrees of freedom a variance made of these residuals has: as many as a χ² of the same relative spread.
+
+    The variance of n squares e² is estimated with a relative variance of (κ − 1) / n, κ their kurtosis, that of a χ²
+    being 2 / degrees. So n normal residuals (κ = 3) have n degrees; where k patients of n decide the spread, κ is
+    about n / k, and there are about 3 k instead (Σe²)² / Σe⁴ · 3. One is spent on the mean.
+    """
+    telling = _ratio((residuals**2).sum(axis=-1) ** 2, (residuals**4).sum(axis=-1), tiny=0.0)
+    most = residuals.shape[-1] - 1
+    return np.asarray(np.clip(_NORMAL_KURTOSIS * telling - 1.0, min(_LEAST_DEGREES, most), most))
+
+
 class ShareLimits:
     """Limits of a mean of values from 0 to 1, at any level.
 
-    Student's t on the logit scale, with a degree of freedom less than there are patients. What was never seen may
-    exist all the same: at most a share u of independent tries came out beyond all that were seen, with (1 − u)^n = tail
-    and n the effective number of tries (patients, if each has one outcome only), and at most as far as 0 and 1. This is
-    all there is to say if no item differs from another; of shares of 0 and 1 it is then Clopper and Pearson's limit.
-    It counts the less, the more patients differ from the rest.
+    Student's t on the logit scale, with the degrees of freedom that the patients' residuals tell. What was never seen
+    may exist all the same: at most a share u of independent tries came out beyond all that were seen, with
+    (1 − u)^n = tail and n the effective number of tries (patients, if each has one outcome only), and at most as far
+    as 0 and 1. This is all there is to say if no item differs from another; of shares of 0 and 1 it is then Clopper
+    and Pearson's limit. It counts the less, the more patients differ from the rest.
     """
 
-    def __init__(self, sums: ClusterSums, known: Concentration | None = None) -> None:
+    def __init__(
+        self, sums: ClusterSums, known: Concentration | None = None, degrees: FloatArray | None = None
+    ) -> None:
         alike, doubt = known or concentration([sums])
         variance = mean_variance(sums, alike)
         items = sums.total**2 / sums.weight_squares.sum(axis=-1)
         inside = np.clip(sums.mean, 1e-15, 1.0 - 1e-15)
         self.mean = sums.mean
         self._none = variance <= _NOTHING**2
-        self._degrees = sums.clusters - 1
+        self._degrees = degrees_of_freedom(sums.residuals) if degrees is None else degrees
         self._centre = np.log(inside) - np.log1p(-inside)
         self._step = np.sqrt(variance) / (inside * (1.0 - inside))
         self._tries = items / (1.0 + (items / sums.clusters - 1.0) * alike)
@@ -135,7 +153,8 @@ class SignedLimits:
 
     def __init__(self, above: ClusterSums, below: ClusterSums) -> None:
         known = concentration([above, below])
-        self._above, self._below = ShareLimits(above, known), ShareLimits(below, known)
+        degrees = degrees_of_freedom(above.residuals - below.residuals)
+        self._above, self._below = ShareLimits(above, known, degrees), ShareLimits(below, known, degrees)
         self._together = _correlation(above.residuals, below.residuals)
 
     def at(self, tail: float) -> Limits:
@@ -218,9 +237,9 @@ def _joined(a: FloatArray, b: FloatArray, correlation: FloatArray) -> FloatArray
     return np.asarray(np.sqrt(np.maximum(a * a + b * b - 2.0 * correlation * a * b, 0.0)))
 
 
-def _ratio(above: FloatArray, under: FloatArray) -> FloatArray:
+def _ratio(above: FloatArray, under: FloatArray, tiny: float = _NOTHING) -> FloatArray:
     """above / under, and 0 where there is nothing to divide by."""
-    there = np.abs(under) > _NOTHING
+    there = np.abs(under) > tiny
     return np.asarray(np.where(there, above / np.where(there, under, 1.0), 0.0))
 
 

@@ -93,8 +93,8 @@ def percentile_95(draws: FloatArray) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def t_quantile(degrees: int, tail: float) -> float:
+def t_quantile(degrees: ArrayLike, tail: float) -> FloatArray:
     """What Student's t exceeds with probability `tail`."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(degrees, 1.0 - tail))
+    return np.asarray(stdtrit(degrees, 1.0 - tail))

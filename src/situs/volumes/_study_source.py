@@ -18,9 +18,10 @@ LAYOUTS = {
     "VSD.Brain… folders of 2015",
     "bids": "sub-01/[ses-1/]anat/ with derivatives/*/sub-01/…_dseg.nii.gz or …_mask.nii.gz, and .tsv label tables",
     "slicer": "a volume beside its .seg.nrrd",
-    "pairs": "a label file beside its image: case.nii.gz and case_seg.nii.gz, ct.nii.gz and segmentation.nii.gz",
-    "split": "images/ and labels/ with files of the same name",
-    "masks": "a folder with one mask file for each structure, and maybe ct.nii.gz, mri.nii.gz or image.nii.gz",
+    "pairs": "a label file beside its image: case.nii.gz and case_seg.nii.gz, volume-0.nii and segmentation-0.nii, "
+    "or an image and a label map of any name in a folder of their own",
+    "split": "images/ and labels/ (img/ and label/, imagesVal/ and labelsVal/) with cases of the same name",
+    "masks": "a folder with one mask file for each structure, the image among them or beside the folder",
     "dicom": "image series with DICOM-SEG or RTSTRUCT files",
     "table": "a .csv or .tsv with the columns study, patient, image, labels",
     "file": "one label file",

@@ -53,14 +53,16 @@ def _sides(scene: Scene, side: str) -> Suspicion | None:
     """Lateral structures that do not lie away from the body's middle, as the side of the limb says."""
     pairs = [_BESIDE, *((name, name.replace("lateral_", "medial_", 1)) for name in scene.sightings)]
     wrong: list[tuple[str, str]] = []
-    right: list[tuple[str, str]] = []
+    agreeing = 0
     for lateral, medial in pairs:
         if lateral == medial or not {lateral, medial} <= scene.sightings.keys():
             continue
         step = scene.sightings[lateral].centre - scene.sightings[medial].centre
         along = float(step[0] / np.linalg.norm(step)) * (1.0 if side == "right" else -1.0)
-        (right if along >= _ALONG else wrong if along <= -_ALONG else []).append((lateral, medial))
-    if not side or not wrong or len(right) > len(wrong):
+        agreeing += along >= _ALONG
+        if along <= -_ALONG:
+            wrong.append((lateral, medial))
+    if not side or not wrong or agreeing > len(wrong):
         return None
     lateral, medial = wrong[0]
     text = f"{lateral} does not lie lateral of {medial} in a {side} knee"

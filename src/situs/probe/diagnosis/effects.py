@@ -61,7 +61,12 @@ class Effect(msgspec.Struct, frozen=True):
         bounds = "no interval"
         if self.ci95 is not None:
             bounds = f"95 % {self.ci95[0]:{signed}.3f} to {self.ci95[1]:{signed}.3f}"
-        return f"{self.value:{signed}.3f} ({bounds}; {self.n:,} items, {self.patients:,} patients)"
+        rests_on = f"{_counted(self.n, 'item')}, {_counted(self.patients, 'patient')}"
+        return f"{self.value:{signed}.3f} ({bounds}; {rests_on})"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def effect_of(values: ArrayLike, items: Sequence[Item], *, signed: bool = True) -> Effect:

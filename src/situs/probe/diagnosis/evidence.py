@@ -14,10 +14,10 @@ from situs.probe._answers import Answered, Answers, said_by
 from situs.probe._bodies import TORSO, mirror_group
 from situs.probe._signatures import Budget
 from situs.probe._table import Compared
-from situs.probe.diagnosis.effects import Effect, effect_of, opinion_p, weaker
+from situs.probe.diagnosis.effects import FEWEST_ITEMS, Effect, effect_of, opinion_p, weaker
 from situs.probe.diagnosis.habits import Habit, option_habits, yes_habit
 from situs.probe.diagnosis.own_picture import agreement, own_picture_gain
-from situs.score import Selection, holm
+from situs.score import ALL_STRATA, Selection, holm
 
 __all__ = [
     "ALL_ITEMS",
@@ -45,6 +45,8 @@ _GROUP_OF = {task: group for group, tasks in _GROUPS.items() for task in tasks}
 
 _BLIND = ("text", "silent")
 """The two runs without pictures that a gain is measured against."""
+_OTHER_PICTURES = ("blank", "noise", "other-patient")
+"""Runs with pictures that are not the patient's."""
 UNSEEN = ("silent", "text", "blank", "noise", "other-patient")
 """Probes that take the pictures away or exchange them."""
 _HARMLESS = {"sham": "", "axis-order": "", "slice-order": "slice_order", "convention": "side_convention"}
@@ -78,13 +80,25 @@ class Sight(msgspec.Struct, frozen=True):
     """That run."""
     own_picture: Effect
     """Right minus right if its answers were dealt out among the patients asked the same question."""
+    other_pictures: Effect = Effect()
+    """With its pictures minus with black ones, noise or another patient's, whichever it is best with."""
+    balanced: bool = False
+    """Whether only twins count, of which the words tell nothing."""
     p: float | None = None
-    """Of both together, after Holm over all items and the groups; None if it cannot be tested."""
+    """Of both proofs together, after Holm over all items and the groups; None if it cannot be tested."""
 
     @property
     def weaker(self) -> Effect:
-        """The effect that proves less; the gain alone where too few questions are asked of several patients."""
-        return weaker(self.gain, self.own_picture) if self.own_picture.decides else self.gain
+        """The effect that proves less, of the gain and of what shows that it is due to the patient's own pictures.
+
+        Whoever says what is usual, but only where there are pictures, gains by them, too. So a gain alone proves sight
+        only where answers are balanced; elsewhere, if too few questions are asked of several patients, what other
+        pictures give has to be beaten. Unknown without either.
+        """
+        for proof in (self.own_picture, self.other_pictures):
+            if proof.known:
+                return weaker(self.gain, proof)
+        return self.gain if self.balanced else Effect()
 
     @property
     def highest(self) -> float:
@@ -120,7 +134,7 @@ class Evidence(msgspec.Struct, frozen=True):
     items: str
     """Which items sight is decided on, in words."""
     sight: dict[str, Sight]
-    """`all`, and each group of tasks."""
+    """`all`, the headline where that is less than all, and each group of tasks."""
     lesions: Sight | None
     not_lesions: Sight | None
     over_chance: Effect
@@ -150,6 +164,13 @@ class Evidence(msgspec.Struct, frozen=True):
     budget: Budget
     volume: Effect | None = None
     """All slices minus one, with chance credit."""
+    slips: dict[str, Effect] = {}
+    """Cause → how much oftener it shows with pictures than in the silent run, where it shows in either.
+
+    An opinion on a question may look like a slip of the eye; it is held without pictures as well.
+    """
+    headline: str = ""
+    """The name under which the headline stands among `sight`."""
 
 
 def task_group(item: Item) -> str:
@@ -163,21 +184,30 @@ def is_about_a_lesion(item: Item) -> bool:
     return any("lesion" in name for name in named)
 
 
-def evidence_of(runs: ProbeRuns, selection: Selection, budget: Budget) -> Evidence:
-    """Measure every effect; `selection` are the items that sight is decided on."""
+def evidence_of(runs: ProbeRuns, selection: Selection, budget: Budget, unseen: Budget | None = None) -> Evidence:
+    """Measure every effect on all items; those of the selection (the headline) are tested for sight also apart.
+
+    `unseen` is the error budget of the silent run, `budget` that of the run with pictures.
+
+    No balance of answers is needed for a proof of sight, since a reader's answers are also held against themselves
+    (`own_picture`), so all strata and numbers may serve: the headline alone is often too small to tell.
+    """
     counted = [one for _, one in sorted(runs.full.by_id.items()) if one.counts]
-    selected = [one for one in counted if one.scored in selection]
-    asked = [one for one in selected if all(one.item.item_id in runs.blind[name].by_id for name in _BLIND)]
+    asked = [one for one in counted if all(one.item.item_id in runs.blind[name].by_id for name in _BLIND)]
     silent = list(runs.blind["silent"].by_id.values())
     lesions = [one for one in asked if is_about_a_lesion(one.item)]
-    others = [one for one in asked if not is_about_a_lesion(one.item)]
+    # Like is compared with like: who reads numbers only is not blind to lesions, of which few are asked for.
+    forms = {one.item.form for one in lesions}
+    others = [one for one in asked if not is_about_a_lesion(one.item) and one.item.form in forms]
     harmless, declared = _stability(runs)
     return Evidence(
-        items=selection.words,
-        sight=_family(asked, runs),
+        items=Selection(ALL_STRATA, closed=False).words,
+        sight=_family(asked, runs, selection),
+        headline=selection.stratum,
+        slips={} if unseen is None else _slips(counted, budget, unseen),
         lesions=_sight(lesions, runs) if lesions else None,
         not_lesions=_sight(others, runs) if others else None,
-        over_chance=_over_chance(selected),
+        over_chance=_over_chance(counted),
         same={name: _same(runs.compared[name]) for name in (*UNSEEN, "one-slice") if runs.compared.get(name)},
         alike_without=_alike(silent),
         reaction=_reaction(counted, silent),
@@ -190,18 +220,22 @@ def evidence_of(runs: ProbeRuns, selection: Selection, budget: Budget) -> Eviden
         unread=_in_state(counted, "unparsed"),
         prior=prior_evidence(counted, runs.expected),
         budget=budget,
-        volume=_volume(runs, selection),
+        volume=_volume(runs),
     )
 
 
-def _family(asked: Sequence[Answered], runs: ProbeRuns) -> dict[str, Sight]:
-    """All items and each group; the tests are one family."""
-    groups: dict[str, list[Answered]] = {ALL_ITEMS: list(asked)}
+def _family(asked: Sequence[Answered], runs: ProbeRuns, selection: Selection) -> dict[str, Sight]:
+    """All items, the headline and each group; the tests are one family."""
+    groups: dict[str, list[Answered]] = defaultdict(list)
     for one in asked:
-        groups.setdefault(task_group(one.item), []).append(one)
-    if len(groups) == 2:
-        groups = {ALL_ITEMS: list(asked)}
-    sights = {name: _sight(own, runs) for name, own in groups.items()}
+        groups[task_group(one.item)].append(one)
+    tested = {ALL_ITEMS: list(asked)}
+    headline = [one for one in asked if one.scored in selection]
+    if FEWEST_ITEMS <= len(headline) < len(asked):
+        tested[selection.stratum] = headline
+    if len(groups) > 1:
+        tested |= groups
+    sights = {name: _sight(own, runs) for name, own in tested.items()}
     p_values = holm([sight.weaker.p if sight.gain.decides else None for sight in sights.values()])
     return {name: msgspec.structs.replace(sight, p=p) for (name, sight), p in zip(sights.items(), p_values)}
 
@@ -210,16 +244,21 @@ def _sight(asked: Sequence[Answered], runs: ProbeRuns) -> Sight:
     """The gain against both runs without pictures; the better one makes it smaller, and both have to be beaten."""
     if not asked:
         return Sight(Effect(), "", Effect())
-    gains = {}
-    for name in _BLIND:
-        without = runs.blind[name].by_id
-        gaps = [one.credit - without[one.item.item_id].credit for one in asked]
-        gains[name] = effect_of(gaps, [one.item for one in asked])
+    gains = {name: _over(asked, runs.blind[name]) for name in _BLIND}
     against = min(_BLIND, key=lambda name: gains[name].value or 0.0)
     smaller, larger = gains[against], gains[next(name for name in _BLIND if name != against)]
     proved = weaker(smaller, larger)
     gain = msgspec.structs.replace(smaller, p=proved.p, ci95=_joined(smaller, larger))
-    return Sight(gain, against, own_picture_gain(asked))
+    others = [_over(asked, runs.blind[name]) for name in _OTHER_PICTURES if name in runs.blind]
+    # The least gain, so that all of them have to be beaten.
+    least = min(others, key=lambda effect: effect.value or 0.0, default=Effect())
+    balanced = all(one.item.twin_group for one in asked)
+    return Sight(gain, against, own_picture_gain(asked), least, balanced)
+
+
+def _over(asked: Sequence[Answered], run: Answers) -> Effect:
+    pairs = [(one, run.by_id[one.item.item_id]) for one in asked if one.item.item_id in run.by_id]
+    return effect_of([one.credit - other.credit for one, other in pairs], [one.item for one, _ in pairs])
 
 
 def _joined(smaller: Effect, larger: Effect) -> tuple[float, float] | None:
@@ -325,13 +364,33 @@ def _agrees(rows: Sequence[tuple[Answered, str]]) -> PriorEvidence:
     return PriorEvidence(excess, opinion_p(same, chances, texts), share)
 
 
-def _volume(runs: ProbeRuns, selection: Selection) -> Effect | None:
+def _slips(counted: Sequence[Answered], budget: Budget, unseen: Budget) -> dict[str, Effect]:
+    items = {one.item.item_id: one.item for one in counted}
+    shown, without = _showing(budget), _showing(unseen)
+    effects = {}
+    for cause in sorted(shown):
+        either = sorted((shown[cause] | without.get(cause, set())) & items.keys())
+        gaps = [float(name in shown[cause]) - float(name in without.get(cause, set())) for name in either]
+        effects[cause] = effect_of(gaps, [items[name] for name in either])
+    return effects
+
+
+def _showing(budget: Budget) -> dict[str, set[str]]:
+    """Cause → items whose wrong answer it fits."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for answer in budget.answers:
+        for one in answer.causes:
+            found[one.cause.value].add(answer.item_id)
+    return found
+
+
+def _volume(runs: ProbeRuns) -> Effect | None:
     single = runs.blind.get("one-slice")
     if single is None:
         return None
     pairs = [
         (one, single.by_id[item_id])
         for item_id, one in sorted(runs.full.by_id.items())
-        if one.counts and one.scored in selection and item_id in single.by_id and single.by_id[item_id].counts
+        if one.counts and item_id in single.by_id and single.by_id[item_id].counts
     ]
     return effect_of([one.credit - other.credit for one, other in pairs], [one.item for one, _ in pairs])

@@ -1,9 +1,9 @@
 """Whether answers go with the patient's own pictures: the run's own answers, dealt out among the patients.
 
-To one and the same question patients have different right answers. If a reader's answers to it were dealt out at
-random among its patients, whoever does not look would be right as often as before. What a reader loses by this is due
-to what differs between patients: the pictures. No call is needed, and a fixed opinion on a question, however lucky,
-gives exactly 0.
+To one and the same question patients have different right answers (options, or intervals of a number). If a reader's
+answers to it were dealt out at random among its patients, whoever does not look would be right as often as before.
+What a reader loses by this is due to what differs between patients: the pictures. No call is needed, and a fixed
+opinion on a question, however lucky, gives exactly 0.
 
 For each item, r − p(right | another patient's answer) − p(own answer right for another patient) + p(any answer right
 for any other patient), all within one question: the projection of the U-statistic of that loss (Hoeffding 1948), whose
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.items import Choice, Item, YesNo
+from situs.items import Choice, Item, Number, YesNo
 from situs.probe._answers import Answered, said_by
 from situs.probe.diagnosis.effects import Effect, effect_of
 
@@ -49,7 +49,7 @@ def own_picture_values(answers: Sequence[Answered]) -> tuple[list[Item], list[fl
     items: list[Item] = []
     values: list[float] = []
     for group in _same_question(answers):
-        if len({right_values(one.item) for one in group}) < 2:
+        if len({_truth(one.item) for one in group}) < 2:
             continue
         others = _others(group)
         if not others.any(axis=1).all():
@@ -80,10 +80,21 @@ def agreement(answers: Sequence[Answered]) -> tuple[list[Item], list[float], lis
     return items, same, guess
 
 
+Truth = frozenset[str] | tuple[float, float]
+"""The answers that are right, or the interval that a number has to lie in."""
+
+
+def _truth(item: Item) -> Truth:
+    """What an answer is held against; empty for answers that are neither options nor numbers."""
+    if isinstance(item.answer, Number):
+        return item.answer.interval or (item.answer.value, item.answer.value)
+    return right_values(item)
+
+
 def _same_question(answers: Sequence[Answered], *, in_order: bool = False) -> list[list[Answered]]:
     groups: dict[tuple[str, ...], list[Answered]] = defaultdict(list)
     for one in answers:
-        if right_values(one.item):
+        if _truth(one.item):
             offered = [option.value for option in one.item.options]
             groups[one.item.question, *(offered if in_order else sorted(offered))].append(one)
     return [group for group in groups.values() if len(group) > 1]
@@ -99,17 +110,25 @@ def _others(group: Sequence[Answered]) -> Matrix:
 def _hits(group: Sequence[Answered]) -> Matrix:
     """Row i, column j: whether the answer given for patient j is right for patient i; a guess if none was read."""
     hits = np.empty((len(group), len(group)))
-    right = [right_values(one.item) for one in group]
-    by_answer: dict[str | None, Matrix] = {}
+    by_answer: dict[str | float | None, Matrix] = {}
     for column, one in enumerate(group):
-        said = said_by(one)
+        said = _said(one)
         if said not in by_answer:
-            by_answer[said] = np.array([_hit(said, values, other) for values, other in zip(right, group)])
+            by_answer[said] = np.array([_hit(said, other) for other in group])
         hits[:, column] = by_answer[said]
     return hits
 
 
-def _hit(said: str | None, right: frozenset[str], other: Answered) -> float:
+def _said(one: Answered) -> str | float | None:
+    if isinstance(one.item.answer, Number):
+        return None if one.scored.prediction is None else float(one.scored.prediction)
+    return said_by(one)
+
+
+def _hit(said: str | float | None, other: Answered) -> float:
     if said is None:
         return other.scored.chance or 0.0
-    return float(said in right)
+    truth = _truth(other.item)
+    if isinstance(said, float):
+        return float(isinstance(truth, tuple) and truth[0] <= said <= truth[1])
+    return float(said in truth)

@@ -1,0 +1,47 @@
+"""How planted readers are named by `situs probe` on a bench with masks and images.
+
+    python benchmarks/planted_readers.py BENCH WORK    all readers of tests/probe/readers.py; one line each
+
+A reader is right if its kind and every finding it must have are named and none that is not true; silent if something
+is missing or cannot be told; WRONG otherwise. WORK keeps the changed benches, which take some minutes to make.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "probe"))
+
+from benched import BenchCohort
+from readers import MORE, READERS, Case
+
+from situs.probe import Diagnosis
+
+OF_KINDS = {"looks_at_the_image", "text_only", "memorised", "guesses", "reacts_without_gain"}
+
+
+def verdict_on(case: Case, diagnosis: Diagnosis) -> str:
+    """How a reader was named."""
+    made = {name for name, one in diagnosis.findings.items() if one.verdict == "yes"} - OF_KINDS
+    named = diagnosis.kind in case.kind.split(" or ")
+    if made - case.findings - case.may or not (named or diagnosis.kind in ("unclear", "too few")):
+        return "WRONG"
+    return "right" if named and case.findings <= made else "silent"
+
+
+def main() -> None:
+    """Print a line for each reader, and the counts."""
+    cohort = BenchCohort(Path(sys.argv[1]), Path(sys.argv[2]))
+    counts: Counter[str] = Counter()
+    for name, case in {**READERS, **MORE}.items():
+        diagnosis = cohort.probed(case.make(cohort)).diagnosis  # type: ignore[arg-type]
+        verdict = verdict_on(case, diagnosis)
+        counts[verdict] += 1
+        print(f"{verdict:7}{name}: {diagnosis.summary}", flush=True)
+    print(dict(counts))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""A probe's own bench is written whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from situs.bench import open_bench
+from situs.errors import SitusError
+from situs.items import Choice
+from situs.probe._changed_bench import OutcomeRow, write_items
+from situs.profiles import load_profile
+
+
+def test_a_contradictory_item_leaves_nothing_behind(tiny: Path, tmp_path: Path) -> None:
+    bench = open_bench(tiny / "bench")
+    item = next(item for item in bench.items() if item.options)
+    spoilt = msgspec.structs.replace(item, item_id=f"{item.item_id}~mirror", answer=Choice("nowhere"))
+    rows = [OutcomeRow(item.item_id, "changed")]
+    with pytest.raises(SitusError, match="none of its options"):
+        write_items(bench, [spoilt], rows, "key", "mirror", load_profile("default"), tmp_path / "out" / "bench-mirror")
+    assert list(tmp_path.iterdir()) == []
