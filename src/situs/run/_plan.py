@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
 
@@ -52,7 +53,7 @@ class Plan(msgspec.Struct, frozen=True):
 def plan_run(bench: Bench, split: str | None, limit: int | None) -> Plan:
     """Read the ids only: a run with nothing left to ask starts at once."""
     where = {"split": split} if split is not None else None
-    keys = list(islice(read_table(bench.folder / "items.parquet", _Key, where=where), limit))
+    keys = list(islice(read_table(bench.folder / "items.parquet", _Key, where=where), _count(limit)))
     if not keys:
         raise SitusError("no item to ask", where=f"--split {split}", fix="leave --split out, or name one the bench has")
     volumes = [(key.study_id, key.series) for key in keys]
@@ -63,7 +64,7 @@ def plan_run(bench: Bench, split: str | None, limit: int | None) -> Plan:
 
 def selected_items(bench: Bench, split: str | None, limit: int | None) -> Iterator[Item]:
     """The items a run covers."""
-    return islice(bench.items(split), limit)
+    return islice(bench.items(split), _count(limit))
 
 
 def items_of(bench: Bench, info: RunInfo) -> Iterator[Item]:
@@ -73,3 +74,8 @@ def items_of(bench: Bench, info: RunInfo) -> Iterator[Item]:
         return found
     wanted = set(info.sample)
     return (item for item in found if item.item_id in wanted)
+
+
+def _count(limit: int | None) -> int | None:
+    """A limit beyond what Python can count is none."""
+    return None if limit is None or limit > sys.maxsize else limit
