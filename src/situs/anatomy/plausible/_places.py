@@ -8,7 +8,8 @@ and of the volume, is the cost of a name; names that are exchanged cost less the
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -37,6 +38,8 @@ _CAP = 16.0
 _OUTLIER = 3.0
 """Spreads from which on a structure tells less about the others."""
 _LONG = 2.0
+_TURNS_DEGREES = (-10.0, -5.0, 5.0, 10.0)
+"""How a patient may lie turned about one axis; all places are judged in the one of these poses that fits best."""
 _FEWEST = 4
 """Structures that must tell before any name is tested."""
 
@@ -115,8 +118,7 @@ def fit_of(scene: Scene, axes: Sequence[int], size: float = 1.0, *, mirrored: bo
         np.log([one.volume_ml for one in seen]),
         cut,
     )
-    told = _Told(own, masks)
-    place, volume = told.costs(own, list(axes), np.arange(len(names)))
+    told, place, volume = _best_pose(own, masks, list(axes))
     unused = _unused(scene, used)
     others = _table(unused, size, mirrored=mirrored)
     other_place, other_volume = told.costs(others, list(axes), None)
@@ -129,6 +131,31 @@ def fit_of(scene: Scene, axes: Sequence[int], size: float = 1.0, *, mirrored: bo
         other_place + other_volume,
         other_place,
     )
+
+
+def _best_pose(own: _Table, masks: _Masks, axes: list[int]) -> tuple[_Told, FloatArray, FloatArray]:
+    """The masks with the turn of the patient undone, and their costs under the names of the study.
+
+    Turned by 10°, the end of a spine lies 50 mm off what its other end tells, though nothing is misplaced.
+    """
+    numbers = np.arange(len(masks.cut))
+
+    def judged(pose: _Masks) -> tuple[_Told, FloatArray, FloatArray]:
+        told = _Told(own, pose)
+        return told, *told.costs(own, axes, numbers)
+
+    return min((judged(pose) for pose in _poses(masks, axes)), key=lambda found: float(np.trace(found[1])))
+
+
+def _poses(masks: _Masks, axes: list[int]) -> Iterator[_Masks]:
+    """Upright, and turned in each plane of which neither axis is in doubt."""
+    middle = masks.centre.mean(axis=0)
+    yield masks
+    for plane, degrees in itertools.product(itertools.combinations(axes, 2), _TURNS_DEGREES):
+        cosine, sine = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+        turn = np.eye(3)
+        turn[np.ix_(plane, plane)] = [[cosine, -sine], [sine, cosine]]
+        yield msgspec.structs.replace(masks, centre=(masks.centre - middle) @ turn.T + middle)
 
 
 def axis_scales(scene: Scene, *, cut: bool = False) -> tuple[float | None, float | None, float | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from situs.anatomy import compared, measured
 from situs.facts import Fact, Ledger, axial_spacing_mm, is_cut, number, span
@@ -97,17 +98,19 @@ class Extent:
         fact = self._length(ledger, subject)
         if isinstance(fact, NotAsked):
             return fact
-        text = f"Is {subject.phrase} longer than {limit_cm:g} cm from top to bottom?"
-        step = measure_step(f"From top to bottom it measures {quantity(number(fact), 'mm')}.", fact)
-        return _above(ledger, subject, fact, step, text, 10.0 * limit_cm, needs=("scale", "slice_order"))
+        limit = _Limit(10.0 * limit_cm, f"{limit_cm:g} cm")
+        text = f"Is {subject.phrase} longer than {limit.words} from top to bottom?"
+        words = f"From top to bottom it measures {quantity(number(fact), 'mm')}."
+        return _above(ledger, subject, fact, limit, text, words, needs=("scale", "slice_order"))
 
     def _pose_wider_than(self, ledger: Ledger, subject: Subject, limit_mm: float) -> Posed | NotAsked:
         fact = self._diameter(ledger, subject)
         if isinstance(fact, NotAsked):
             return fact
-        text = f"Is the longest diameter of {subject.phrase} on any axial slice more than {limit_mm:g} mm?"
-        step = measure_step(f"On its largest slice it measures {quantity(number(fact), 'mm')}.", fact)
-        return _above(ledger, subject, fact, step, text, limit_mm, needs=("scale",))
+        limit = _Limit(limit_mm, f"{limit_mm:g} mm")
+        text = f"Is the longest diameter of {subject.phrase} on any axial slice more than {limit.words}?"
+        words = f"On its largest slice it measures {quantity(number(fact), 'mm')}."
+        return _above(ledger, subject, fact, limit, text, words, needs=("scale",))
 
     def _pose_number(self, ledger: Ledger, subject: Subject) -> Posed | NotAsked:
         fact = self._length(ledger, subject)
@@ -191,26 +194,33 @@ class Extent:
         )
 
 
+class _Limit(NamedTuple):
+    """A length that a structure is held against, as it is measured and as the question says it."""
+
+    mm: float
+    words: str
+
+
 def _above(
-    ledger: Ledger, subject: Subject, fact: Fact, step: Step, text: str, limit_mm: float, needs: tuple[str, ...]
+    ledger: Ledger, subject: Subject, fact: Fact, limit: _Limit, text: str, words: str, needs: tuple[str, ...]
 ) -> Posed | NotAsked:
     """Yes or no, if the whole interval lies on one side of the limit and not far from it."""
     value, (low, high) = number(fact), span(fact)
-    if low <= limit_mm <= high:
+    if low <= limit.mm <= high:
         return NotAsked("length too close to the limit")
     # A structure half or twice as long is told by anyone who knows what it is.
-    if not limit_mm / 2 <= value <= limit_mm * 2:
+    if not limit.mm / 2 <= value <= limit.mm * 2:
         return NotAsked("length nowhere near the limit")
     return compose(
         ledger,
         [subject],
         text=text,
-        answer=YesNo(low > limit_mm),
+        answer=YesNo(low > limit.mm),
         facts=(fact,),
-        steps=(step,),
-        conclusion=f"That is {'more' if low > limit_mm else 'less'} than {quantity(limit_mm, 'mm')}.",
+        steps=(measure_step(words, fact, limit.mm),),
+        conclusion=f"That is {'more' if low > limit.mm else 'less'} than {limit.words}.",
         needs=needs,
-        difficulty=abs(value - limit_mm) / max(1e-6, (high - low) / 2),
+        difficulty=abs(value - limit.mm) / max(1e-6, (high - low) / 2),
     )
 
 
