@@ -48,7 +48,7 @@ def _poisson(rate: float, most: int) -> NDArray[np.float64]:
     counts = np.arange(most + 1)
     factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, most + 1)))])
     if rate == 0:
-        return np.eye(1, most + 1, dtype=np.float64)[0]
+        return (counts == 0).astype(np.float64)
     chances: NDArray[np.float64] = np.exp(counts * math.log(rate) - rate - factorials)
     return chances
 
