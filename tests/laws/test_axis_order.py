@@ -24,8 +24,9 @@ from _studies import (
 from situs.anatomy import is_spine, lesion_family, load_vocabulary
 from situs.facts import Fact, Ledger, measure_file
 from situs.items import TASKS, Boxes, Frames, Item, Number, candidates
+from situs.measure import EndShape, Regions, flat_ends
 from situs.space import AXES, Affine, Grid
-from situs.volumes import LabelMap
+from situs.volumes import LabelMap, Structure
 
 COARSE = (7.0, 8.0, 9.0)
 VERY_COARSE = (8.5, 9.0, 9.5)
@@ -135,6 +136,32 @@ def test_items_and_facts_in_every_order(patient, order):
 def test_facts_of_all_pairs_of_an_oblique_scan(oblique_patient, number):
     """Distances, contacts and directions between all structures."""
     oblique_patient.check(ORDERS[number])
+
+
+@pytest.mark.parametrize(
+    ("spacing", "normal"),
+    [
+        ((1.0, 1.0, 2.0), (0.0, 0.0, 1.0)),
+        ((1.5, 1.5, 1.5), (-0.6, 0.0, 0.8)),
+        ((0.7, 2.1, 0.7), (0.3, -0.8, 0.5)),
+    ],
+)
+def test_planes_in_which_a_structure_ends_in_every_order(spacing, normal):
+    """An ellipsoid that a plane cuts off: on a regular grid many voxels of its end are equally far out."""
+    shape = (31, 34, 20)
+    from_centre = np.moveaxis(np.indices(shape), 0, -1) - (15.3, 16.6, 9.4)
+    mask = (((from_centre / (12.4, 13.1, 8.2)) ** 2).sum(axis=-1) <= 1.0) & (from_centre @ np.array(normal) < 4.0)
+    grid = Grid(shape, Affine(np.diag([*spacing, 1.0])))
+    labels = LabelMap(grid, (np.asfortranarray(mask.astype(np.uint8)),), (Structure(1, "liver", 0, 1),))
+
+    def ends(stored: LabelMap) -> list:
+        found = flat_ends(Regions(stored)["liver"], EndShape(0.3, -1.0, 0.3, 0.3), 60.0)
+        return sorted([*np.round(end.normal, 6), round(end.offset_mm, 6), *end.profile] for end in found)
+
+    expected = ends(labels)
+    assert expected
+    for order in ORDERS[5::14]:
+        assert close(ends(reordered(labels, order)), expected, 2e-6, 2e-6)
 
 
 @pytest.mark.sweep

@@ -147,7 +147,7 @@ def test_no_learner_of_other_patients_beats_chance_on_phantoms(cohort: Path) -> 
     check_attackers(asked)
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(one_in=20)
 def test_no_attacker_beats_chance_before_or_after_debias(large_cohort: Path, tmp_path: Path) -> None:
     """The whole battery on 120 phantoms."""
     check_attackers(asked_of(open_bench(large_cohort).items()), learners=True)
@@ -158,7 +158,7 @@ def test_no_attacker_beats_chance_before_or_after_debias(large_cohort: Path, tmp
 FASTMRI = Path(os.environ.get("SITUS_REAL_DATA") or "/nonexistent") / "fastmri-plus"
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(one_in=20)
 @pytest.mark.real
 @pytest.mark.skipif(not FASTMRI.is_dir(), reason="SITUS_REAL_DATA is not set")
 def test_no_attacker_beats_chance_on_fastmri_plus_alone_or_mixed(cohort: Path, tmp_path: Path, situs) -> None:

@@ -42,16 +42,19 @@ class Planted:
 
 
 class Honest(Planted):
-    """Right in four of five where it sees every picture; else it guesses."""
+    """Right in four of five where it sees every picture; else it guesses, for each patient anew."""
 
     def answer(self, request) -> str:
-        truth = self.by_all.get(self.seen(request))
+        return self.told(self.seen(request), request.text())
+
+    def told(self, seen: str, text: str) -> str:
+        """The answer by the key of what is seen."""
+        truth = self.by_all.get(seen)
         if truth is None:
-            return self.guess(request.text())
-        if zlib.crc32(self.seen(request).encode()) % 5:
+            return self.guess(text, seen)
+        if zlib.crc32(seen.encode()) % 5:
             return truth
-        offered = self.offered[request.text()]
-        return next((o for o in offered if o != truth), truth)
+        return next((o for o in self.offered[text] if o != truth), truth)
 
 
 class TextOnly(Planted):

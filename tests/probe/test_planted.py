@@ -12,19 +12,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from planted import key_of
+from planted import Honest, key_of
 
 from situs.bench import open_bench
 from situs.items import Boxes, Frames, Item, Number, YesNo, letter_of
 from situs.probe import ChangedVolumes, changed_bench
+from situs.probe._changed_bench import outcomes_of
 from situs.probe._profiles import one_slice
 from situs.profiles import Presenter, Profile, load_profile
+from situs.run import read_hidden
 from situs.score import binomial_interval_999
 
+# Every slice: most answers that a mirror changes are about lesions so small that fewer slices hide them.
 PROFILE = """
 name = "small"
 [view]
-slices = 24
+slices = 60
 size_px = 96
 [window.ct]
 low = -160.0
@@ -60,13 +63,15 @@ def tables(bench_path: Path, profile: Profile, folder: Path) -> dict[str, Any]:
     mirror = changed_bench(bench, bench.items(), "mirror", profile, folder / "bench-mirror")
     assert mirror.bench is not None
     twins = {item.twin_of: item for item in mirror.bench.items()}
-    known: dict[str, Any] = {"by_all": {}, "by_any": defaultdict(dict), "mirrored": {}, "offered": {}, "usual": {}}
+    names = ("by_all", "mirrored", "offered", "usual", "shown")
+    known: dict[str, Any] = {name: {} for name in names} | {"by_any": defaultdict(dict)}
     usual: dict[str, Counter[str]] = defaultdict(Counter)
     shown, single = Presenter(bench, profile), Presenter(bench, one_slice(profile))
     for item in items:
         own, truth = shown.present(item), in_words(item)
         key = key_of([image.digest for image in own.images], own.prompt)
         known["by_all"][key] = truth
+        known["shown"][item.item_id] = key, own.prompt
         known["offered"][own.prompt] = offered(item)
         for image in (*own.images, *single.present(item).images):
             known["by_any"][image.digest][item.question] = truth
@@ -80,6 +85,7 @@ def tables(bench_path: Path, profile: Profile, folder: Path) -> dict[str, Any]:
             own = changed.present(twin)
             key = key_of([image.digest for image in own.images], own.prompt)
             known["by_all"][key] = in_words(twin)
+            known["shown"][twin.item_id] = key, own.prompt
             known["offered"][own.prompt] = offered(twin)
             known["mirrored"][key] = in_words(twin, originals[twin.twin_of].answer)
     known["usual"] = {question: counts.most_common(1)[0][0] for question, counts in usual.items()}
@@ -142,20 +148,44 @@ def assert_diagnosed(result: Any, *found: str) -> None:
         assert result["diagnosis"]["findings"][name]["ci95"] is not None
 
 
-def test_an_honest_reader_sees(probed: Callable[..., Any], tmp_path: Path, situs, tiny: Path) -> None:
+def assert_right_in_four_of_five(gain: Any) -> None:
+    """As often as planted, and surely oftener than without what was withheld."""
+    low, high = binomial_interval_999(gain["n"], 0.8)
+    assert low <= gain["model"] * gain["n"] <= high
+    assert gain["ci95"][0] > 0.0
+
+
+def honest_after_a_mirror(table: Path, run: Path) -> tuple[int, int, int]:
+    """Changed answers that were right before the mirror; how many of them are right after it; how many are the old."""
+    reader, shown = Honest(str(table)), json.loads(table.read_text())["shown"]
+    hidden = read_hidden(run / "original" / "hidden.jsonl") | read_hidden(run / "mirror" / "hidden.jsonl")
+    made = outcomes_of(run / "bench-mirror")
+    assert made is not None
+    pairs = [(row.item_id, f"{row.item_id}~mirror") for row in made.rows if row.outcome == "changed"]
+    seen = [(shown[old], shown[new]) for old, new in pairs if old in shown and not {old, new} & hidden.keys()]
+    moved = [new for old, new in seen if reader.told(*old) == reader.by_all[old[0]]]
+    followed = sum(reader.told(*new) == reader.by_all[new[0]] for new in moved)
+    kept = sum(reader.told(*new) == reader.mirrored[new[0]] != reader.by_all[new[0]] for new in moved)
+    return len(moved), followed, kept
+
+
+def test_an_honest_reader_sees(probed: Callable[..., Any], known: Path, tmp_path: Path, situs, tiny: Path) -> None:
     result = probed("Honest", "text,one-slice,swap,mirror")
     gain = result["sight_gain"]
     assert_diagnosed(result, "looks_at_the_image")
     assert verdicts(result)["one_slice_only"] == "no"
-    assert gain["ci95"][0] > 0.1
-    assert gain["volume_gain"]["ci95"][0] > 0.1
+    volume, chance = gain["volume_gain"], result["shortcuts"]["chance"]
+    assert_right_in_four_of_five(gain)
+    assert_right_in_four_of_five(volume)
+    low, high = binomial_interval_999(volume["n"], chance["value"])
+    assert low <= volume["blind"] * volume["n"] <= high, "with one slice it guesses"
     assert gain["over_best_shortcut"]["best"] in ("majority", "prior", "nearest", "text-classifier")
     mirror = result["probes"]["mirror"]
     assert result["probes"]["one-slice"]["kept_old"] is None, "no right answer changes"
-    low, high = binomial_interval_999(mirror["n_followed"], 0.8)
-    assert mirror["n_followed"] > 5
-    assert low <= mirror["followed"] * mirror["n_followed"] <= high
-    assert mirror["followed"] > mirror["kept_old"]
+    moved, followed, kept = honest_after_a_mirror(known / "table.json", tmp_path / "Honest")
+    assert mirror["n_followed"] == moved > 0
+    assert mirror["followed"] == pytest.approx(followed / moved)
+    assert mirror["kept_old"] == pytest.approx(kept / moved)
     assert mirror["changed"] > 0.6
     assert sum(group["n"] for group in mirror["groups"].values()) == mirror["n"]
     assert mirror["outcomes"]["changed"] > 0

@@ -70,7 +70,7 @@ def test_a_sample_of_replies_from_templates(form, answers):
     assert misread <= MOST_MISREAD, wrong
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(one_in=20)
 @pytest.mark.parametrize(("form", "answers"), ANSWERS, ids=lambda value: str(value)[:40])
 def test_all_replies_from_templates(form, answers):
     generator = random.Random(0)

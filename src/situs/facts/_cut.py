@@ -20,6 +20,9 @@ __all__ = ["Cut", "Face", "KnownCuts", "Surroundings", "cut_of", "cut_through", 
 
 _FREE_LAYERS = 3
 """Layers of voxels on either side of an end that are compared."""
+_MID_LAYER = 0.5 - 1e-4
+"""Where a layer is sampled. With slices twice as thick as voxels are wide its middle lies between two voxels: the one
+nearer the end is taken, whichever way the file counts."""
 _FEWEST_SAMPLES = 12
 _BACKGROUND = 0.5
 _HOLDS = 0.5
@@ -234,7 +237,7 @@ def _stops_early(region: Region, around: Surroundings, rules: CutRules) -> bool:
 def _beside_end(region: Region, end: FlatEnd, sign: float) -> NDArray[np.int64]:
     """The voxels of the first layers inside (-1) or outside (+1) an end."""
     normal = np.array(end.normal)
-    heights = sign * (np.arange(_FREE_LAYERS) + 0.5) * max(region.grid.affine.spacing_mm)
+    heights = sign * (np.arange(_FREE_LAYERS) + _MID_LAYER) * max(region.grid.affine.spacing_mm)
     face = end.points_mm - np.outer(end.points_mm @ normal - end.offset_mm, normal)
     return _indices(region, face[:, None] + heights[None, :, None] * normal)
 

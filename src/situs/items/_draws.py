@@ -47,9 +47,9 @@ def _poisson(rate: float, most: int) -> NDArray[np.float64]:
     """The chances of 0 to `most` events; in logarithms, since k! overflows."""
     counts = np.arange(most + 1)
     factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, most + 1)))])
-    if rate == 0:
-        return np.eye(1, most + 1, dtype=np.float64)[0]
-    chances: NDArray[np.float64] = np.exp(counts * math.log(rate) - rate - factorials)
+    chances: NDArray[np.float64] = (counts == 0).astype(np.float64)
+    if rate > 0:
+        chances = np.exp(counts * math.log(rate) - rate - factorials)
     return chances
 
 

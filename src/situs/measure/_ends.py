@@ -132,15 +132,17 @@ def flat_ends(region: Region, shape: EndShape, depth_mm: float) -> Iterator[Flat
     A plane that cuts a body leaves a facet on its convex hull: the normals of the largest facets are tried, and
     the axes of the array and of the structure itself.
     """
-    linear = region.grid.affine.linear
     stride = max(1, int(np.ceil((region.voxels / _MOST_VOXELS) ** (1.0 / 3.0))))
-    mask = region.crop()[::stride, ::stride, ::stride]
+    whole, linear = _towards_right_front_head(region)
+    mask = whole[::stride, ::stride, ::stride]
     index = np.argwhere(mask)
     if len(index) < _FEWEST_LAYERS * _FEWEST_VOXELS:
         return
     steps = linear * stride
-    points = index @ steps.T
-    origin = np.asarray(region.grid.affine.to_world(IndexPoints(np.array([region.box_index.lo], dtype=np.float64))))[0]
+    # From the centre of the box, so that the columns of `_refined` fall alike in a mirrored structure.
+    points = index @ steps.T - (np.array(whole.shape) - 1) / 2.0 @ linear.T
+    middle = (np.add(region.box_index.lo, region.box_index.hi) - 1.0) / 2.0
+    origin = np.asarray(region.grid.affine.to_world(IndexPoints(middle[None])))[0]
     directions = np.array(_directions(region, points, steps))
     # Of all voxels, also where only some are looked at: the plane lies at the farthest face of any.
     offsets = reach_mm(region, directions)[:, 1]
@@ -158,6 +160,19 @@ def flat_ends(region: Region, shape: EndShape, depth_mm: float) -> Iterator[Flat
             face = points[end & (layer < _LAYERS_FLAT)] + origin
             x, y, z = (float(v) for v in normal)
             yield FlatEnd((x, y, z), float(offset), profile, face)
+
+
+def _towards_right_front_head(region: Region) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """The structure's box with its axes in the order of the patient's, each rising as RAS+ does, and their steps.
+
+    Which voxels a stride leaves out, how a hull is triangulated and which of two equal parts comes first depend on
+    the order of the voxels: it must not be the file's.
+    """
+    affine = region.grid.affine
+    order = np.argsort([direction.axis.world_index for direction in affine.directions])
+    signs = np.array([affine.directions[axis].sign for axis in order])
+    i, j, k = (slice(None, None, int(sign)) for sign in signs)
+    return region.crop().transpose(order)[i, j, k], affine.linear[:, order] * signs
 
 
 def _largest_end(
@@ -207,14 +222,14 @@ def _refined(
         along = points @ refined
         outermost = points[along > along.max() - reach * cell]
         first, second = across(refined)
-        columns = np.floor(np.stack([outermost @ first, outermost @ second]) / cell).astype(np.int64)
+        # Rounded before they are compared: on a regular grid many lie half a column aside, or equally high.
+        columns = np.rint((np.stack([outermost @ first, outermost @ second]) / cell).round(6)).astype(np.int64)
         columns -= columns.min(axis=1, keepdims=True)
         column = columns[0] * (columns[1].max() + 1) + columns[1]
-        # The last of each column, in rising order, is its highest voxel.
-        order = np.argsort(outermost @ refined)
-        top = np.full(int(column.max()) + 1, -1)
-        top[column[order]] = order
-        surface = outermost[top[top >= 0]]
+        height = (outermost @ refined / cell).round(6)
+        top = np.full(int(column.max()) + 1, -np.inf)
+        np.maximum.at(top, column, height)
+        surface = outermost[height == top[column]]
         if len(surface) < _FEWEST_VOXELS:
             return normal
         _, _, axes = np.linalg.svd(surface - surface.mean(axis=0), full_matrices=False)
