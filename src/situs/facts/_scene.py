@@ -137,8 +137,9 @@ def _anchors(ledger: Ledger) -> Iterator[Anchor]:
     pitch = float(np.median(np.linalg.norm(np.diff(centres, axis=0), axis=1) / np.diff(levels)))
     # Ribs may join a vertebra at the border: what is seen of it goes on the row at the end.
     yield from _rib_anchors(ledger, *_curve(ledger, vertebrae), pitch)
-    yield from _end_anchor(ledger, row, pitch, ("sacrum",), below="L5")
-    yield from _end_anchor(ledger, row, pitch, ("skull",), below="C1")
+    # One that counts as cut may join the sacrum or the skull as well as any other.
+    yield from _end_anchor(ledger, vertebrae, pitch, ("sacrum",), below="L5")
+    yield from _end_anchor(ledger, vertebrae, pitch, ("skull",), below="C1")
 
 
 def _curve(ledger: Ledger, row: list[tuple[int, str]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -182,5 +183,5 @@ def _end_anchor(
     nearest = min(gaps, key=lambda number: (gaps[number], abs(number - own)))
     if gaps[nearest] <= _JOINED:
         yield Anchor(end, float(nearest - own))
-    elif nearest == own and gaps[nearest] > _FAR and below == "L5":
+    elif nearest == own and gaps[nearest] > _FAR and below == "L5" and not ledger.is_cut(dict(near)[own]):
         yield Anchor(end, float(own - nearest) + 1.0)
