@@ -113,3 +113,24 @@ def test_a_mark_avoids_what_hides_in_its_structure():
     index = np.rint(ledger.regions.grid.affine.to_index(np.concatenate(points))).astype(int)
     assert len(index)
     assert not inside[tuple(index.T)].any()
+
+
+def test_metres_for_millimetres_cost_no_more_than_millimetres(monkeypatch):
+    """Depths are worked out for no more layers than the structure has, and one around it."""
+    from scipy import ndimage
+
+    seen = []
+    whole = ndimage.distance_transform_edt
+
+    def recorded(layers, **options):
+        seen.append(layers.shape)
+        return whole(layers, **options)
+
+    monkeypatch.setattr(ndimage, "distance_transform_edt", recorded)
+    liver = {"liver": ((4, 4, 4), (26, 26, 26))}
+    tiny = block_ledger((30, 30, 30), 0.001, **liver)
+    assert not any(tiny.mark_sites.values())
+    assert not seen
+    usual = block_ledger((30, 30, 30), 2.0, **liver)
+    assert any("liver" in found for found in usual.mark_sites.values())
+    assert max(max(shape) for shape in seen) <= 24

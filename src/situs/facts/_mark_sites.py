@@ -112,19 +112,24 @@ def _sections(
     spacing = np.array(grid.affine.spacing_mm)
     reach = int(np.ceil((need + spacing.min()) / spacing[axis])) + 1
     lo, hi = region.box_index.lo, region.box_index.hi
+    # No voxel lies deeper than the structure's thinnest extent allows. Where that is too little, as in a file whose
+    # metres pass for millimetres, the depths of thousands of layers need not be worked out.
+    deepest = ((np.subtract(hi, lo) + 1) * spacing).min() / 2.0
     crop = None
     for frame in frames:
         at = grid.shape[axis] - 1 - frame if downwards else frame
         if not lo[axis] <= at < hi[axis]:
             continue
         crop = region.crop() if crop is None else crop
-        first, end = max(lo[axis], at - reach), min(hi[axis], at + reach + 1)
-        slab = np.take(crop, range(first - lo[axis], end - lo[axis]), axis=axis)
-        room = [(1, 1)] * 3
-        room[axis] = (max(0, lo[axis] - (at - reach)), max(0, at + reach + 1 - hi[axis]))
-        depth = ndimage.distance_transform_edt(np.pad(slab, room), sampling=spacing)
-        middle = np.take(depth, reach, axis=axis)[1:-1, 1:-1]
-        deep = np.argwhere(middle - spacing.min() / 2.0 >= need)
+        deep = np.empty((0, 2), dtype=np.int64)
+        if deepest - spacing.min() / 2.0 >= need:
+            first, end = max(lo[axis], at - reach), min(hi[axis], at + reach + 1)
+            slab = np.take(crop, range(first - lo[axis], end - lo[axis]), axis=axis)
+            room = [(1, 1)] * 3
+            room[axis] = (max(0, lo[axis] - (at - reach)), max(0, at + reach + 1 - hi[axis]))
+            depth = ndimage.distance_transform_edt(np.pad(slab, room), sampling=spacing)
+            middle = np.take(depth, reach, axis=axis)[1:-1, 1:-1]
+            deep = np.argwhere(middle - spacing.min() / 2.0 >= need)
         section = np.zeros([n for k, n in enumerate(grid.shape) if k != axis], dtype=np.bool_)
         plane = [k for k in range(3) if k != axis]
         section[tuple(slice(lo[k], hi[k]) for k in plane)] = np.take(crop, at - lo[axis], axis=axis)
