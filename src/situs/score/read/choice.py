@@ -17,6 +17,7 @@ from situs.score.read.reply import plain_reply
 from situs.score.read.resolve import SEVERAL, decide
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 from situs.score.read.tokens import Mention
+from situs.score.read.topic import set_aside_other_topics
 from situs.score.read.yes_no import bare_answers
 
 __all__ = ["parse_choice"]
@@ -26,6 +27,7 @@ _OUT_OF_RANGE = Unparsed("no such option")
 _OF_PICTURE = Unparsed("a side of the picture, not of the patient")
 _NOTHING = Unparsed("no option named")
 _OTHER_SIDE = re.compile(r"\b(?:the )?(?:opposite|other) side\b|\bcontralateral\b", re.IGNORECASE)
+_SIDED = re.compile(r"\b(?:left|right)\b")
 _WITH_ANOTHER = re.compile(r"\b(?:and|&) (?:mark |point )?X\b|\bX (?:and|&)\b")
 _PAIRED = re.compile(
     r"(?:\bX and (?:mark |point )?[A-Z]|\b[A-Z] and (?:mark |point )?X) (?:are|both|lie|share|sit|belong|fall)\b"
@@ -53,13 +55,14 @@ def parse_choice(text: str, options: Sequence[Option], question: str = "", *, la
     plain = plain_reply(text, language)
     if isinstance(plain, Unparsed):
         return plain
-    names = OptionNames(options)
+    names = OptionNames(options, question)
     exact = names.exact(plain)
     if len(exact) == 1 and not _is_letter(plain, names):
         return Parsed(options[exact[0]].value)
     found = statements(plain, [*names.mentions(plain), *_yes_no(plain, names)], english())
     compare(found, plain, question)
     _paired(found, plain)
+    set_aside_other_topics(found, plain, question, answers=names.words)
     result = decide(found)
     ranked = ranked_option(plain, names.cores) if result is None else None
     if ranked is not None:
@@ -167,7 +170,8 @@ def _option(value: object, found: Sequence[Statement], plain: str, names: Option
     alone = [statement for statement in found if statement.claims]
     if len(alone) == 1 and alone[0].alone and _WITH_ANOTHER.search(plain):
         return SEVERAL  # "A and X": which of the two, or both
-    if _OTHER_SIDE.search(plain) and not any(claim.role >= Role.LEAD for one in found for claim in one.claims):
+    sided = _SIDED.search(names.cores[value]) and _OTHER_SIDE.search(plain)
+    if sided and not any(claim.role >= Role.LEAD for one in found for claim in one.claims):
         return Unparsed("the other side of what is named")
     letter = ALPHABET[value].lower()
     if letter in names.cores and names.cores[value] != letter and not _by_words(value, found, plain, names):

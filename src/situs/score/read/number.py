@@ -20,6 +20,7 @@ from situs.score.read.reply import plain_reply
 from situs.score.read.resolve import SEVERAL, decide
 from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
 from situs.score.read.tokens import Mention
+from situs.score.read.topic import set_aside_other_topics
 
 __all__ = ["UNIT_MISSING", "parse_number"]
 
@@ -84,6 +85,7 @@ class _Reader:
         self._demote(found)
         self._bracketed(found)
         self._head_no_list(found)
+        set_aside_other_topics(found, self.plain, self.question, self._same)
         result = decide(found, self._same, ranked=True)
         if isinstance(result, Parsed):
             return self._checked(int(str(result.value)), found)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from situs.items._record import Option
+from situs.score.read.content import content_words
 from situs.score.read.folding import fold
+from situs.score.read.intervals import named_ranges
 from situs.score.read.lexicon import language_file
 from situs.score.read.refusal import cannot_tell
 from situs.score.read.tokens import Mention
@@ -84,13 +86,15 @@ _MOST_TEXT = 400
 class OptionNames:
     """Finds the mentions of a given set of options; values are indices of options, `count` or more for none of them."""
 
-    def __init__(self, options: Sequence[Option]) -> None:
+    def __init__(self, options: Sequence[Option], question: str = "") -> None:
         self.options = options
+        self.question = question
         self.count = min(len(options), len(ALPHABET))
         self.cores = tuple(core(option.text) for option in options)
         self.phrases = _phrases(self.cores)
         self.unsure = [index for index, words in enumerate(self.cores) if cannot_tell(words)]
         self.has_digits = any(re.search(r"[0-9]", words) for words in self.cores)
+        self.words = frozenset(word for words in self.cores for word in content_words(words))
         self.letters: set[int] = set()
         """Where mentions by letter begin, in the text of the last call."""
 
@@ -105,7 +109,9 @@ class OptionNames:
         found: list[Mention] = []
         self.letters = set()
         echoed = self.echo(plain)
-        for mention in (*self._by_words(plain), *self._by_rank(plain), *self._by_letter(plain)):
+        ranges = named_ranges(plain, self.cores, self.question)
+        named = (*self._by_words(plain), *ranges, *self._by_rank(plain), *self._by_letter(plain))
+        for mention in named:
             inside = any(start <= mention.start < end for start, end in echoed)
             if not inside and taken.find(1, mention.start, mention.end) < 0:
                 taken[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
@@ -123,6 +129,8 @@ class OptionNames:
                     and not _ANNOUNCED.search(plain[max(0, match.start() - 30) : match.start()])
                     and plain.strip(" .*") != match[0]
                 ):
+                    continue
+                if _names_another(plain, match.end(), phrase, self.cores[index]):
                     continue
                 if match[0][0].isdigit() and _BOUND.search(plain[max(0, match.start() - 30) : match.start()]):
                     continue  # "more than 5 cm" does not say 5 cm
@@ -322,6 +330,8 @@ def _alike(words: str) -> Sequence[str]:
     return _words()["alike"] if re.search(r"\bdiffer(?:s)? by (?:less|no more) than\b", words) else ()
 
 
+_MOST_ATTRIBUTES = 3
+"""Attributes of an option that may name it without their noun ("left frontal" of "left frontal lobe")."""
 _GENERIC = frozenset(
     {
         "side",
@@ -352,9 +362,11 @@ def _distinct(index: int, cores: tuple[str, ...]) -> Iterator[str]:
     words = cores[index].split()
     if len(words) < 2 or any("," in other and other.split()[-1] == words[-1] for other in cores if other):
         return
-    sharing = [other.split() for other in cores if other.split()[-1:] == words[-1:]]
-    if len(sharing) >= 2 and all(len(other) == len(words) == 2 for other in sharing) and len(words[0]) > 1:
-        yield words[0]
+    sharing = [other for other in cores if other.split()[-1:] == words[-1:]]
+    if len(sharing) >= 2 and len(words) <= _MOST_ATTRIBUTES + 1 and cores[index].replace(" ", "").isalpha():
+        for start, end in combinations(range(len(words)), 2):
+            if end - start > 1 or len(words[start]) > 2:
+                yield " ".join(words[start:end])
     for start in range(1, len(words)):
         last = " ".join(words[start:])
         if words[-1] not in _GENERIC and "," not in cores[index] and len(last) > 3 and last.replace(" ", "").isalpha():
@@ -392,6 +404,27 @@ def _of_picture(plain: str, phrase: str, start: int, end: int) -> bool:
     if _OF_PICTURE.match(plain, end, end + 60) or _PICTURE_BEFORE.search(before[-60:]):
         return True
     return bool(_PICTURE_LED.search(before) and _SIDE_ALONE.match(plain, end))
+
+
+_NEXT_WORD = re.compile(r"[ -]([a-z]+)", re.IGNORECASE)
+
+
+def _names_another(plain: str, end: int, phrase: str, words: str) -> bool:
+    """Whether attributes of an option stand before another noun ("right adrenal" for "right kidney")."""
+    if not words.startswith(f"{phrase} ") and f" {phrase} " not in words:
+        return False
+    following = _NEXT_WORD.match(plain, end, end + 30)
+    return following is not None and following[1].lower() not in _behind_attributes() | set(words.split())
+
+
+@lru_cache(maxsize=1)
+def _behind_attributes() -> frozenset[str]:
+    """Words that may follow an attribute without being the noun that it belongs to."""
+    vocabulary = language_file("en")
+    fillers = vocabulary["fillers"]
+    return frozenset(
+        [*fillers["words"], *fillers["verbs"], *vocabulary["topic"]["idle"], *_words()["behind_a"], *_GENERIC]
+    ) | {"region", "area", "aspect", "because", "where", "however"}
 
 
 _SEEN_FROM = re.compile(
