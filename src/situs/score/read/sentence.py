@@ -58,6 +58,8 @@ _NAMING = frozenset(
 """What may stand between a yes or no and the word that judges it."""
 _THE_REST = frozenset({"others", "rest", "other", "remaining", "else"})
 """What a "no" behind it denies is not what was said before ("B: yes; the others, no")."""
+_LONGEST_LIST = 60
+"""Tokens of a list of subjects that is looked through for a verb."""
 _NAMED_WITHIN = 6
 """Tokens that may stand there."""
 
@@ -90,6 +92,8 @@ class Sentence:
         """Whether a "not" has come that a later "or" goes on with ("no X, Y or Z")."""
         self.contrasted = False
         """Whether a "but" has come whose answer has not."""
+        self.noes = 0
+        """How often "no" has stood before a noun."""
         self.anew = 0
         """Where the claims since the last "but" begin."""
 
@@ -113,6 +117,12 @@ class Sentence:
         if self._answers_contrast(at, after):
             self.course.turns += 1
         scope = self.scope
+        if scope.negated and scope.whole_list and self.noes and self._each_denied(row):
+            first, rest = row.parted()
+            self._claim(first, at, at + 1)
+            scope.negated = scope.whole_list = self.denied_list = False
+            self._claim(rest, at, after)
+            return
         if self.denied_list and "or" in row.joined and self.course.subjects:
             scope.negated = True
         live = [mention for mention in row.mentions if not mention.idle]
@@ -151,6 +161,11 @@ class Sentence:
             scope.negated = False
         if scope.next_only:
             scope.certainty, scope.next_only = Certainty.ASSERTED, False
+
+    def _each_denied(self, row: MentionRow) -> bool:
+        """Whether "no" stands before each that is denied ("A, no B, no C, D"), so that it ends with the comma."""
+        single = len(row.mentions) > 1 and "comma" in row.joined and not row.joined & {"or", "slash"}
+        return single and self.noes > 1 and any(claim.asserted for claim in self.made)
 
     def _answers_contrast(self, at: int, after: int) -> bool:
         """Whether a mention behind "but" is what the reply turns to ("B is close, but it has to be C").
@@ -294,8 +309,18 @@ class Sentence:
         self.scope.whole_list = self._followed_by(at, {"colon", "mention"})
 
     def _on_healthy(self, token: Token, at: int) -> None:
-        if not self.course.apart:
-            self._on_deny(token, at)
+        if self.course.apart:
+            return
+        if self.made and not self._has_verb(at):
+            self.clause = list(self.made)  # "the liver, the spleen and both kidneys are unremarkable"
+        self._on_deny(token, at)
+
+    def _has_verb(self, at: int) -> bool:
+        """Whether a verb stands before the one that leads to this predicate."""
+        return any(
+            token.kind == "word" and token.text in self.course.lexicon.verbs
+            for token in self.tokens[: max(at - 2, 0)][-_LONGEST_LIST:]
+        )
 
     def _is_named(self, at: int) -> bool:
         """Whether the predicate is said of a yes or no itself (""Yes" would be wrong")."""
@@ -351,6 +376,7 @@ class Sentence:
         elif self.course.subjects:
             self.denied_list = True
             self.scope.negated = self.scope.whole_list = True
+            self.noes += 1
 
     def _is_verdict(self, at: int) -> bool:
         """Whether a yes or no judges the mention before it: nothing but marks stands between."""
@@ -493,6 +519,8 @@ class Sentence:
 
     def _on_colon(self, token: Token, at: int) -> None:
         self.denied_list = False
+        if self.scope.next_only:
+            self.scope.certainty, self.scope.next_only = Certainty.ASSERTED, False
         if self.denying:
             self._end_clause(keep=True)
         if not self.scope.whole_list or self.made:

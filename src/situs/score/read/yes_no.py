@@ -15,7 +15,7 @@ from situs.score.read.refusal import refuses
 from situs.score.read.relations import stated
 from situs.score.read.reply import plain_reply
 from situs.score.read.resolve import decide
-from situs.score.read.restated import denies, same_question
+from situs.score.read.restated import denies, restates, same_question
 from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
 from situs.score.read.tokens import Mention
 
@@ -89,8 +89,8 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     if result is None:
         conditional = any(claim.certainty is Certainty.CONDITIONAL for one in found for claim in one.claims)
         answer = None if conditional else stated(plain, question)
-        if answer is None and denies(plain, question):
-            answer = False
+        if answer is None and not conditional:
+            answer = False if denies(plain, question) else restates(plain, question)
         return Parsed(answer) if answer is not None else Unparsed("neither yes nor no")
     return result if isinstance(result, Unparsed) else Unparsed("neither yes nor no")
 
