@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -29,14 +30,16 @@ _NOTHING = Unparsed("no option named")
 _OTHER_SIDE = re.compile(r"\b(?:the )?(?:opposite|other) side\b|\bcontralateral\b", re.IGNORECASE)
 _SIDED = re.compile(r"\b(?:left|right)\b")
 _WITH_ANOTHER = re.compile(r"\b(?:and|&) (?:mark |point )?X\b|\bX (?:and|&)\b")
-_PAIRED = re.compile(
-    r"(?:\bX and (?:mark |point )?[A-Z]|\b[A-Z] and (?:mark |point )?X) (?:are|both|lie|share|sit|belong|fall)\b"
-)
+_PAIRED = re.compile(r"(?:\bX and (?:mark |point )?[A-Z]|\b[A-Z] and (?:mark |point )?X),? [a-z]+\b")
+_PARTED = re.compile(r"\b(?:not|different|separate|distinct|apart|neither|whereas|while|but)\b|n't", re.IGNORECASE)
 _COMPARED = re.compile(r"(?<!rather )(?<!other )\bthan\b", re.IGNORECASE)
 _LABELS = re.compile(
     r"[^.;,!?\n]+(?:\bis|\bbeing|\bwas|:|=)(?: (?:the|on|in|to|clearly|option|mark))*[ \"'(]*$", re.IGNORECASE
 )
 _LONGEST_LABEL = 80
+_GREATER = frozenset(
+    {"larger", "largest", "longer", "higher", "wider", "more", "most", "farther", "farthest", "highest", "longest"}
+)
 _RATHER = re.compile(r"\b(?:more|mostly|mainly|rather)(?: to| on| in| the)* $", re.IGNORECASE)
 _LIKELY = re.compile(
     r"\b(?:more|most|less|least) (?:likely|plausible|probable|convincing|consistent|certain|often|than)\b"
@@ -76,6 +79,7 @@ def compare(found: Sequence[Statement], plain: str, question: str) -> None:
     """Judge claims by comparison ("is larger", "is farther away") against what the question asks for."""
     asked, opposite = _comparison(question)
     for statement in found:
+        _by_sign(statement, plain, asked)
         for claim in statement.claims:
             if claim.certainty is not Certainty.ASSERTED or claim.negated or claim.role is Role.FINAL:
                 continue
@@ -96,13 +100,24 @@ def compare(found: Sequence[Statement], plain: str, question: str) -> None:
                     claim.certainty = Certainty.DOUBTED
 
 
+def _by_sign(statement: Statement, plain: str, asked: frozenset[str]) -> None:
+    """ "Spleen > left kidney" answers which is larger, and which is smaller."""
+    for one, other in itertools.pairwise(statement.claims):
+        sign = plain[one.end : other.start].strip()
+        if sign in {">", "<"} and asked and one.asserted and other.asserted and len(statement.claims) == 2:
+            first = (sign == ">") is bool(asked & _GREATER)
+            chosen, left = (one, other) if first else (other, one)
+            chosen.role, left.certainty = max(chosen.role, Role.CONCLUDED), Certainty.ASIDE
+
+
 def _paired(found: Sequence[Statement], plain: str) -> None:
     """ "X and D are in the liver" names the mark that shares a structure with mark X."""
     for statement in found:
         for claim in statement.claims:
             pair = _PAIRED.search(plain, max(0, claim.start - 20), claim.end + 30)
             plain_claim = claim.role <= Role.LEAD and claim.asserted and len(claim.values) == 1
-            if plain_claim and pair and pair.start() <= claim.start and pair.end() >= claim.end:
+            parted = _PARTED.search(plain, statement.start, statement.end)
+            if plain_claim and not parted and pair and pair.start() <= claim.start and pair.end() >= claim.end:
                 claim.role = Role.CONCLUDED
 
 

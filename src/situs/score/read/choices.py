@@ -20,6 +20,7 @@ from situs.score.read.tokens import Mention
 __all__ = ["parse_choices"]
 
 _LOWER_RUN = re.compile(r"[\s(]*[a-z](?:\)?[\s,;/&+.(]+(?:and )?[a-z])*[\s).]*")
+_SPACED = re.compile(r"\W*[A-Z](?:[\s,;/&+.]+[A-Z])+\W*")
 _GLUED = re.compile(r"(?:^|(?<=[\s\ue000:]))([A-Z]{2,10})(?=[.\s\ue001]|$)")
 _KEYS = {
     "answer",
@@ -58,7 +59,8 @@ def parse_choices(text: str, options: Sequence[Option], *, language: str = "en")
         plain = plain.upper()
     names = OptionNames(options)
     names.several = True
-    mentions = [*names.mentions(plain), *_glued(plain, names)]
+    glued = _glued(plain, names)
+    mentions = glued or names.mentions(plain)
     found = statements(plain, mentions, english())
     chosen = _chosen(found)
     if isinstance(chosen, Unparsed):
@@ -152,6 +154,9 @@ def _words_of(names: OptionNames, index: int) -> list[str]:
 
 def _glued(plain: str, names: OptionNames) -> list[Mention]:
     """The letters of "AC", where they are all of the answer and each an option."""
+    if _SPACED.fullmatch(plain):
+        marks = re.finditer("[A-Z]", plain)
+        return [Mention(mark.start(), mark.end(), ALPHABET.index(mark[0])) for mark in marks]
     found: list[Mention] = []
     for match in _GLUED.finditer(plain):
         letters = match[1]

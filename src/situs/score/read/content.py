@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from situs.score.read.lexicon import language_file
 
-__all__ = ["content_words", "noun", "opposites", "synonyms", "words_of"]
+__all__ = ["content_words", "noun", "opposites", "other_forms", "synonyms", "words_of"]
 
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
 
@@ -35,6 +35,13 @@ def noun(word: str) -> str:
     if word.endswith(("ss", "us", "is")) or len(word) < 4:
         return word
     return word.removesuffix("s")
+
+
+def other_forms(word: str) -> list[str]:
+    """The noun of an adjective and the adjectives of a noun ("spleen", "splenic")."""
+    return [
+        other for pair in _adjectives().items() for one, other in (pair, pair[::-1]) if one == word
+    ]
 
 
 @lru_cache(maxsize=1)

@@ -18,6 +18,7 @@ from situs.score.read.reply import plain_reply
 from situs.score.read.resolve import decide
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 from situs.score.read.tokens import Mention
+from situs.score.read.topic import set_aside_other_topics
 from situs.score.read.whole_numbers import LONGEST_RANGE
 
 __all__ = ["parse_frames"]
@@ -140,6 +141,7 @@ def _from_prose(plain: str, first: int, count: int, contiguous: bool, question: 
     )
     if contiguous:
         _beside_subject(found, groups, plain, question)
+        set_aside_other_topics(found, plain, question)
     chosen = _chosen(found, groups, contiguous)
     if chosen is None and _ALL.search(plain):
         return set(range(first, first + count))

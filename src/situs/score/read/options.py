@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import combinations, pairwise
 
 from situs.items._record import Option
-from situs.score.read.content import content_words
+from situs.score.read.content import content_words, opposites, other_forms
 from situs.score.read.folding import fold
 from situs.score.read.intervals import named_ranges
 from situs.score.read.lexicon import language_file
@@ -35,6 +35,7 @@ _ANNOUNCED = re.compile(r"(?:\b(?:answer|ans|is|it's|case|choose|pick|select)\b|
 _NUMBERED = re.compile(
     r"\b(?:option|choice) (?:number |no\.? ?|#)?([0-9]{1,2}|one|two|three|four|five|six)\b(?![.,][0-9])", re.IGNORECASE
 )
+_BESIDE_X = re.compile(r"\bX and (?:mark |point )?$")
 _COUNTED = ("one", "two", "three", "four", "five", "six")
 _BOUND = re.compile(
     r"(?:\b(?:\w+er|more|less) than|\bat least|\bat most|\bup to|\bover|\bunder|[<>≤≥]) ?$", re.IGNORECASE
@@ -132,6 +133,8 @@ class OptionNames:
                     continue
                 if _names_another(plain, match.end(), phrase, self.cores[index]):
                     continue
+                if _contradicted(plain, match.start(), phrase, self.cores[index]):
+                    continue
                 if match[0][0].isdigit() and _BOUND.search(plain[max(0, match.start() - 30) : match.start()]):
                     continue  # "more than 5 cm" does not say 5 cm
                 idle = (
@@ -196,6 +199,8 @@ class OptionNames:
             )
         if letter.islower():
             return self._is_lower_option(plain, match, enclosed=enclosed, named=named, alone=alone)
+        if _BESIDE_X.search(before):
+            return True
         if enclosed or (named and not _is_article(letter, after, before)) or alone or self._owns(index, after):
             return True
         if after[:2] == ". " and after[2:3].islower():
@@ -367,6 +372,8 @@ def _distinct(index: int, cores: tuple[str, ...]) -> Iterator[str]:
         for start, end in combinations(range(len(words)), 2):
             if end - start > 1 or len(words[start]) > 2:
                 yield " ".join(words[start:end])
+            if end - start == 1 and start == 0:
+                yield from other_forms(words[0])
     for start in range(1, len(words)):
         last = " ".join(words[start:])
         if words[-1] not in _GENERIC and "," not in cores[index] and len(last) > 3 and last.replace(" ", "").isalpha():
@@ -415,6 +422,18 @@ def _names_another(plain: str, end: int, phrase: str, words: str) -> bool:
         return False
     following = _NEXT_WORD.match(plain, end, end + 30)
     return following is not None and following[1].lower() not in _behind_attributes() | set(words.split())
+
+
+def _contradicted(plain: str, start: int, phrase: str, words: str) -> bool:
+    """Whether the word before a part of an option is against the rest of it ("right parietal" for "left parietal")."""
+    if len(phrase) >= len(words):
+        return False
+    before = _LAST_WORD.search(plain, max(0, start - 20), start)
+    against = opposites().get(before[1].lower(), frozenset()) if before else frozenset()
+    return any(word in against for word in words.split() if word not in phrase.split())
+
+
+_LAST_WORD = re.compile(r"([a-z]+)[ -]$", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)

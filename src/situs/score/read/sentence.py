@@ -46,6 +46,8 @@ class _Scope:
     excepted: bool = False
     asked: bool = False
     """What follows repeats the question, up to a colon."""
+    minor: bool = False
+    """The next mention holds a little only."""
     of_several: bool = False
     """The certainty holds only for several mentions at once ("between A and B")."""
 
@@ -111,7 +113,16 @@ class Sentence:
             self._signal(token, at)
             at += 1
         self._end_clause()
+        self._weigh_minor()
         return self.made
+
+    def _weigh_minor(self) -> None:
+        """ "Slightly above and mainly to the left" says left."""
+        asserted = [claim for claim in self.made if claim.asserted]
+        minor = [claim for claim in asserted if claim.minor]
+        if len(minor) < len(asserted):
+            for claim in minor:
+                claim.certainty = Certainty.ASIDE
 
     def _claim(self, row: MentionRow, at: int, after: int) -> None:
         if self._answers_contrast(at, after):
@@ -143,8 +154,10 @@ class Sentence:
             negated=scope.negated,
             alternatives=len(values) > 1 and "or" in row.joined and not scope.negated,
             turns=self.course.turns,
+            minor=scope.minor,
             excepted=scope.excepted,
         )
+        scope.minor = False
         if (
             scope.negated
             and len(values) > 1
@@ -211,10 +224,17 @@ class Sentence:
 
     def _on_word(self, token: Token, at: int) -> None:
         self.words += 1
+        if token.text == "it" and self._closes_with_it(at):
+            self._approve()  # "D it is."
         if token.text in {"just", "only", "simply", "rather"} and at and self.tokens[at - 1].kind in {"comma", "dash"}:
             self.scope.negated = self.scope.whole_list = False  # "neither A nor B, just C"
         if token.text not in self.course.lexicon.fillers and not token.text.isdigit() and len(token.text) > 1:
             self.content = True
+
+    def _closes_with_it(self, at: int) -> bool:
+        following = [token.text for token in self.tokens[at + 1 : at + 3]]
+        heads = at > 0 and self.tokens[at - 1].kind in {"mention", "close", "quote", "unboxed"}
+        return heads and following in (["is"], ["is", ","])
 
     def _on_final(self, token: Token, at: int) -> None:
         self._announce(Role.FINAL)
@@ -311,7 +331,7 @@ class Sentence:
     def _on_healthy(self, token: Token, at: int) -> None:
         if self.course.apart:
             return
-        if self.made and not self._has_verb(at):
+        if self.course.subjects and self.made and not self._has_verb(at):
             self.clause = list(self.made)  # "the liver, the spleen and both kidneys are unremarkable"
         self._on_deny(token, at)
 
@@ -482,6 +502,12 @@ class Sentence:
         if self._followed_by(at, {"mention"}) or token.text in {"between", "out of"}:
             self.scope.certainty, self.scope.next_only = Certainty.ASIDE, True
             self.scope.of_several = token.text in {"between", "out of"}
+
+    def _on_minor(self, token: Token, at: int) -> None:
+        if self.course.apart:
+            self._on_odd(token, at)  # "a little over 8 cm" is no number yet
+        else:
+            self.scope.minor = True
 
     def _on_asked(self, token: Token, at: int) -> None:
         self.scope.certainty, self.scope.asked = Certainty.ASIDE, True

@@ -59,6 +59,12 @@ _ANNOUNCED = re.compile(
     r"[^:]{0,40}:) ?[\"'(\[*]*",
     re.IGNORECASE,
 )
+# "…, so the answer is affirmative": behind an announcement, words that otherwise must stand alone are answers.
+_ANSWER_IS = re.compile(
+    r"\b(?:answer|verdict|conclusion|response|reply)(?: here| then| therefore)?(?:,? therefore,?)?"
+    r" ?(?:is|would be|must be|has to be|should be|remains|:)(?: an?| the)?(?: clear(?:ly)?| definite(?:ly)?)? ",
+    re.IGNORECASE,
+)
 _NUMBERED = re.compile(r"\.? ?[0-9]")
 
 
@@ -178,7 +184,8 @@ def _standing_alone(sentence: str) -> tuple[int, int, bool] | None:
     start = opening.end() if opening else 0
     hedge = _HEDGED.match(sentence, start)
     announced = _ANNOUNCED.match(sentence)
-    heads = {start, hedge.end() if hedge else start, announced.end() if announced else start}
+    announcing = list(_ANSWER_IS.finditer(sentence))[-1:]
+    heads = {start, *(match.end() for match in announcing), hedge.end() if hedge else start, announced.end() if announced else start}
     stops = [len(sentence.rstrip(" \"')]*"))]
     comma = re.compile(r"[,:–—(]").search(sentence, start)
     if comma:

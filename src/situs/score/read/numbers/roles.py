@@ -13,7 +13,7 @@ from situs.score.read.numbers.tokens import Kind, Token
 
 __all__ = ["concluded", "labelled", "measures_else", "of_another", "total", "working"]
 
-_OPERATOR_BEFORE = re.compile(r"(?:[×*·÷+(√^]|(?<=[\d)a-z] )[x/-]|(?<=[\d)])/|\bsqrt\()\s*$", re.IGNORECASE)
+_OPERATOR_BEFORE = re.compile(r"(?:[×*·÷+(√^]|(?<=[\d)²³] )[x/-]|(?<=\b[a-z] )[x/-]|(?<=\b[cm]m )[x/-]|(?<=\bml )[x/-]|(?<=[\d)])/|\bsqrt\()\s*$", re.IGNORECASE)
 _OPERATOR_AFTER = re.compile(r"[ )²³]*(?:\^ ?[0-9]|[×x*·/+÷](?= ?[\d(.√π])|- ?[\d(])")
 _EQUALS = re.compile(
     r"(?:[=≈≃≅→]|=>|\bis|\bgives|\bi\.e\.,?|\bequals) ?(?:about |approximately |roughly |around |~ ?|≈ ?)?$",
@@ -48,6 +48,11 @@ _AXIS = (
 _COMPONENT_AFTER = re.compile(
     rf" (?:in|along|on) (?:the )?{_AXIS}\b|[ ,]+(?:horizontally|vertically|cranio-?caudally)\b", re.IGNORECASE
 )
+_ALONG_AXIS = re.compile(
+    r"\bhow (?:far|much) (?:below|above|higher|lower|under|over|behind|in front)\b|\b(?:vertical|craniocaudal)",
+    re.IGNORECASE,
+)
+"""A question for the distance along one axis, of which a component is the answer."""
 _COMBINED = re.compile(r"\b(?:combined|summed|taken together)\b[^.;,\n0-9]{0,40}$", re.IGNORECASE)
 _OF_WHICH = re.compile(
     r"\b(?:of (?:which|them|these|those)|including|among them)(?:,| only| just| about)? ?$", re.IGNORECASE
@@ -104,7 +109,7 @@ _MEASURES = {
     ),
     "width": _measure(r"\bhow wide|\bwidth|left to right", "width|transverse", "wide|across|in width"),
     "depth": _measure(
-        r"\bhow deep|\bdepth|\bthick|front to back",
+        r"\bhow deep|\bdepth|\bthick|front to back|how far (?:below|beneath|under|behind)",
         "depth|thickness|anteroposterior|front to back",
         "deep|thick|in depth",
     ),
@@ -118,6 +123,7 @@ _MEASURES = {
         r"\bdistance|\bhow far|\bgap\b|\bapart", "distance|separation|gap", "apart|away|distance|from the"
     ),
     "volume": _measure(r"\bvolume", "volume", "in volume"),
+    "ratio": _measure(r"\bratio|\btimes|\bshare|\bfraction|\bindex", "ratio|index|fraction", "ratio"),
     "radius": _measure(r"\bradius", "radius", "in radius"),
     "confidence": _measure(
         r"\bconfiden", "confidence|certainty|probability|sure", "sure|confiden(?:t|ce)|certain(?:ty)?"
@@ -153,7 +159,7 @@ def working(plain: str, token: Token, question: str) -> bool:
         return True
     if _SPREAD_BEFORE.search(before) or _EXAMPLE.search(before) or _other_side(before, question):
         return True
-    if _COMPONENT_BEFORE.search(before):
+    if _COMPONENT_BEFORE.search(before) and not _ALONG_AXIS.search(question):
         return True
     if _COMPONENT_AFTER.match(after) and not _MEASURES["length"][0].search(question):
         return True
