@@ -37,6 +37,8 @@ _LABELS = re.compile(
     r"[^.;,!?\n]+(?:\bis|\bbeing|\bwas|:|=)(?: (?:the|on|in|to|clearly|option|mark))*[ \"'(]*$", re.IGNORECASE
 )
 _LONGEST_LABEL = 80
+_COMPARATIVES = frozenset({"nearest", "nearer", "closest", "closer", "farthest", "farther", "furthest", "further"})
+_MATCHES = frozenset({"match", "fit", "answer", "option", "choice", "candidate", "description"})
 _GREATER = frozenset(
     {"larger", "largest", "longer", "higher", "wider", "more", "most", "farther", "farthest", "highest", "longest"}
 )
@@ -88,6 +90,9 @@ def compare(found: Sequence[Statement], plain: str, question: str) -> None:
                     claim.certainty = Certainty.DOUBTED
                 continue
             words = _predicate(plain, claim, statement) | _label(plain, claim, statement)
+            if not asked and words & _COMPARATIVES and not words & _MATCHES and claim.role is not Role.CONCLUDED:
+                claim.certainty = Certainty.DOUBTED  # "B is nearest to X" does not say that it lies in the same organ
+                continue
             if words & opposite:
                 claim.negated = claim.verdict = True
                 _turn_round(plain, claim, statement)

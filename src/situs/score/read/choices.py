@@ -21,6 +21,8 @@ __all__ = ["parse_choices"]
 
 _LOWER_RUN = re.compile(r"[\s(]*[a-z](?:\)?[\s,;/&+.(]+(?:and )?[a-z])*[\s).]*")
 _SPACED = re.compile(r"\W*[A-Z](?:[\s,;/&+.]+[A-Z])+\W*")
+# "Options: A, B" as the whole reply names those chosen, not those offered.
+_OPTIONS_HEAD = re.compile(r"(?:options?|findings?|letters?|answers?) ?(?::|are) ?(?=\S)", re.IGNORECASE)
 _GLUED = re.compile(r"(?:^|(?<=[\s\ue000:]))([A-Z]{2,10})(?=[.\s\ue001]|$)")
 _KEYS = {
     "answer",
@@ -55,6 +57,9 @@ def parse_choices(text: str, options: Sequence[Option], *, language: str = "en")
     given = _given(visible(text))
     if given:
         plain = f"Final answer: {given}"
+    head = _OPTIONS_HEAD.match(plain)
+    if head and not re.search(r"[.\n] ?\S", plain[head.end() :]):
+        plain = plain[head.end() :]
     if _LOWER_RUN.fullmatch(plain):
         plain = plain.upper()
     names = OptionNames(options)

@@ -32,6 +32,8 @@ def noun(word: str) -> str:
         return _adjectives()[word]
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "xes", "sses")):
+        return word[:-2]
     if word.endswith(("ss", "us", "is")) or len(word) < 4:
         return word
     return word.removesuffix("s")

@@ -73,6 +73,8 @@ def _announced(words: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
     people = [" ".join(filter(None, pair)) for pair in product(words["subjects"], words["modals"])]
     for pair in product([*people, *words["contracted"]], words["verbs"]):
         yield "answer", " ".join(pair)
+    for pair in product(words["preparing"], words["verbs"]):
+        yield "neutral", " ".join(pair)
     for adjective, noun in product(words["adjectives"], words["nouns"]):
         yield "final" if adjective == "final" else "answer", f"{adjective} {noun}"
 

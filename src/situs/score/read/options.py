@@ -321,6 +321,8 @@ def _phrases(cores: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
 def _variants(words: str) -> Iterator[str]:
     """Other words for an option that is nothing but a direction."""
     content = [word for word in words.split() if word not in _words()["direction_fillers"]]
+    if len(content) >= 3 and words.replace(" ", "").isalpha():
+        yield "".join(word[0] for word in content)  # "ivc" for "inferior vena cava"
     if len(content) != 1:
         return
     yield content[0]

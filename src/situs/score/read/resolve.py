@@ -92,7 +92,7 @@ def _agreed(strong: list[Claim], claims: list[Claim], found: Sequence[Statement]
 
 def _turns_from(claim: Claim, last: Claim, same: Same) -> bool:
     """Whether the reply turned and then names another answer, in passing as it may be."""
-    later = claim.asserted and claim.turns > last.turns and claim.role is Role.PLAIN
+    later = claim.asserted and claim.turns > last.turns and claim.role is Role.PLAIN and not claim.subject
     return later and not any(same(value, last.values[0]) for value in claim.values)
 
 

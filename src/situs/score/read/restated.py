@@ -12,22 +12,25 @@ from situs.score.read.lexicon import language_file
 __all__ = ["denies", "restates", "same_question"]
 
 _ASKS = re.compile(r"\s*(?:is|are|was|were|does|do|did|has|have|can)\s+(?P<rest>[^?\n]{3,300})\?", re.IGNORECASE)
-# Where the question leaves its subject: a verb, a comparison or a place begins.
-_PREDICATE = re.compile(
-    r"\b(?:(?:more|less|as) )?(?:[a-z]{2,}er than|[a-z]+ than|same|above|below|behind|in front|to the (?:left|right)|"
-    r"anterior|posterior|superior|inferior|medial|lateral|within|inside|outside|beyond|beside|near|next to|"
-    r"adjacent|touch|reach|extend|cross|involve|abut|contain|compress|displace|invade|surround|"
-    r"intact|torn|enlarged|dilated|displaced|fractured|midline|in|on|at|over|under|against|along|through|between)\b"
+# Where the question leaves its subject: at its last comparison or verb, or else at its first preposition,
+# since a preposition may belong to the subject ("the lesion in the left lobe in front of the sulcus").
+_RELATION = re.compile(
+    r"\b(?:(?:more|less|as) )?(?:[a-z]{2,}er than|[a-z]+ than|above|below|behind|in front|to the (?:left|right) of|"
+    r"anterior to|posterior to|superior to|inferior to|medial to|lateral to|within|inside|outside|beyond|beside|next to|"
+    r"adjacent|touch|reach|extend|cross|involve|abut|contain|compress|displace|invade|surround|contact|"
+    r"intact|torn|ruptured|enlarged|dilated|displaced|fractured|thickened|narrowed|collapsed|midline)\b"
 )
+_PREPOSITION = re.compile(r"\b(?:in|on|at|over|under|against|along|through|between|near|same)\b")
 _SENTENCE = re.compile(r"(?:[^.;!?\n]|\.(?=[0-9]))+(?P<end>[.;!?\n]|$)")
 _CLAUSE = re.compile(
     r"[,:()–—]| - |\b(?:but|however|so|therefore|thus|hence|because|since|while|whereas|although|though|as)\b",
     re.IGNORECASE,
 )
-# A condition or a doubt holds for the whole sentence, whatever its clauses say.
+# A condition holds for the whole sentence, a doubt for its clause.
+_IF = re.compile(r"\b(?:if|whether|unless|provided that|assuming|suppos\w+|depend\w*|otherwise)\b", re.IGNORECASE)
 _CONDITION = re.compile(
-    r"\b(?:if|whether|could|might|may|maybe|perhaps|possibly|unclear|unsure|not sure|doubt(?:ful)?|would|should|"
-    r"unless|question|unlikely|excluded?|ruled|provided that|assuming|suppos\w+|depend\w*|otherwise)\b",
+    r"\b(?:could|might|may|maybe|perhaps|possibly|unclear|unsure|not sure|doubt(?:ful)?|would|should|"
+    r"question|unlikely|excluded?|ruled)\b",
     re.IGNORECASE,
 )
 _PRESENCE = frozenset({"annotated", "present", "visible", "marked", "seen", "shown"})
@@ -99,7 +102,7 @@ def restates(plain: str, question: str) -> bool | None:
         return None
     answers: set[bool] = set()
     for sentence in _SENTENCE.finditer(plain):
-        if sentence["end"] == "?" or _CONDITION.search(sentence[0]):
+        if sentence["end"] == "?" or _IF.search(sentence[0]):
             continue
         for clause in _CLAUSE.split(sentence[0]):
             answer = _restated(clause, asked)
@@ -129,7 +132,7 @@ def _question(question: str) -> _Question | None:
         return None
     rest = match["rest"].lower()
     exists = rest.startswith("there ")
-    cut = _PREDICATE.search(rest, 1)
+    cut = max(_RELATION.finditer(rest, 1), key=re.Match.start, default=None) or _PREPOSITION.search(rest, 1)
     subject = len(_content(rest[: cut.start()])) if cut and not exists else 0
     # "… of the left kidney" at the end only repeats whose part it is.
     ending = rest.rfind(" of ") if " of " in rest else len(rest)
@@ -142,7 +145,11 @@ def _question(question: str) -> _Question | None:
 
 def _restated(clause: str, asked: _Question) -> bool | None:
     """What one clause says: True, False or nothing."""
-    clause = _LEAD_IN.sub("", clause.strip().lower(), count=1)
+    clause, turned = _without_frame(_LEAD_IN.sub("", " ".join(clause.lower().split()), count=1))
+    if _CONDITION.search(clause):
+        return None
+    if turned:
+        return False if _restated(clause, asked) else None
     words = words_of(clause)
     if not words or any(word in _unsettled() for word in words):
         return None
@@ -155,6 +162,16 @@ def _restated(clause: str, asked: _Question) -> bool | None:
     if not _in_order(stated, asked.words):
         return _swapped(stated, asked, negations)
     return negations == 0
+
+
+def _without_frame(clause: str) -> tuple[str, bool]:
+    """A statement without what leads to it ("I don't think that …"), and whether that turns it."""
+    frames = language_file("en")["yes_no"]
+    for turned, phrases in ((True, frames["denying"]), (False, frames["affirming"])):
+        for phrase in sorted(phrases, key=len, reverse=True):
+            if clause.startswith(f"{phrase} "):
+                return clause[len(phrase) + 1 :], turned
+    return clause, False
 
 
 def _opposite(stated: list[str], asked: _Question, negations: int) -> bool | None:

@@ -94,6 +94,8 @@ class Sentence:
         """Whether a "not" has come that a later "or" goes on with ("no X, Y or Z")."""
         self.contrasted = False
         """Whether a "but" has come whose answer has not."""
+        self.typical = False
+        """Whether the sentence speaks of others, as far as it has come."""
         self.noes = 0
         """How often "no" has stood before a noun."""
         self.anew = 0
@@ -154,6 +156,7 @@ class Sentence:
             negated=scope.negated,
             alternatives=len(values) > 1 and "or" in row.joined and not scope.negated,
             turns=self.course.turns,
+            subject=self._is_subject(after),
             minor=scope.minor,
             excepted=scope.excepted,
         )
@@ -179,6 +182,10 @@ class Sentence:
         """Whether "no" stands before each that is denied ("A, no B, no C, D"), so that it ends with the comma."""
         single = len(row.mentions) > 1 and "comma" in row.joined and not row.joined & {"or", "slash"}
         return single and self.noes > 1 and any(claim.asserted for claim in self.made)
+
+    def _is_subject(self, after: int) -> bool:
+        following = self.tokens[after] if after < len(self.tokens) else None
+        return following is not None and following.text in self.course.lexicon.verbs
 
     def _answers_contrast(self, at: int, after: int) -> bool:
         """Whether a mention behind "but" is what the reply turns to ("B is close, but it has to be C").
@@ -224,6 +231,8 @@ class Sentence:
 
     def _on_word(self, token: Token, at: int) -> None:
         self.words += 1
+        if self.typical and token.text in {"here", "this"}:
+            self.scope.role, self.typical = self.base, False
         if token.text == "it" and self._closes_with_it(at):
             self._approve()  # "D it is."
         if token.text in {"just", "only", "simply", "rather"} and at and self.tokens[at - 1].kind in {"comma", "dash"}:
@@ -275,6 +284,17 @@ class Sentence:
         beside = self.scope.certainty is Certainty.ASIDE
         for claim in self.clause if beside else self.made[self.anew :]:
             claim.role = Role.WEAK
+
+    def _on_typical(self, token: Token, at: int) -> None:
+        """What is so in others is not said of this patient, until "here" or "this" comes."""
+        for claim in self.clause:
+            claim.role = Role.WEAK
+        if not self.clause:
+            self.scope.role, self.typical = Role.WEAK, True
+
+    def _on_near(self, token: Token, at: int) -> None:
+        if not self.course.apart and token.text != "close to":
+            self._on_first(token, at)
 
     def _on_turn(self, token: Token, at: int) -> None:
         self._turn()
@@ -504,8 +524,10 @@ class Sentence:
             self.scope.of_several = token.text in {"between", "out of"}
 
     def _on_minor(self, token: Token, at: int) -> None:
+        following = self.tokens[at + 1].text if at + 1 < len(self.tokens) else ""
         if self.course.apart:
-            self._on_odd(token, at)  # "a little over 8 cm" is no number yet
+            if following in {"over", "under", "above", "below", "more", "less"}:
+                self._on_odd(token, at)  # "a little over 8 cm" is no number yet
         else:
             self.scope.minor = True
 

@@ -104,7 +104,7 @@ def _measure(question: str, before: str, after: str) -> tuple[re.Pattern[str], r
 _MEASURES = {
     "length": _measure(
         r"\bhow long|\blength|top to bottom",
-        "length|long|height|craniocaudal|cc|superior-inferior|top to bottom|tall",
+        "length|long(?![- ]axis)|height|craniocaudal|cc|superior-inferior|top to bottom|tall",
         "long|in length|tall|in height|from top",
     ),
     "width": _measure(r"\bhow wide|\bwidth|left to right", "width|transverse", "wide|across|in width"),
@@ -115,7 +115,7 @@ _MEASURES = {
     ),
     "diameter": _measure(
         r"\bdiameter",
-        "diameters?|(?:lesion|mass|nodule|cyst|tumou?r)(?: size|'s size| itself)?(?: is)? "
+        "diameters?|long[- ]axis|major axis|(?:lesion|mass|nodule|cyst|tumou?r)(?: size|'s size| itself)?(?: is)? "
         "(?:measures|measuring|size|about|of)|calib(?:re|er)",
         "in diameter|diameter|lesion|mass|nodule|cyst|tumou?r|long|in length|in (?:its|the) longest",
     ),
