@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from situs.anatomy import load_vocabulary
 from situs.bench import terms_for
 from situs.facts import Ledger, load_recipe
-from situs.facts._cut import Surroundings
+from situs.facts.masks.cut import Surroundings
 from situs.space import Affine, Grid, IndexPoints
 from situs.volumes import LabelMap, Structure, open_labels, open_volume, padding_of
 
@@ -249,7 +249,7 @@ def trial(
 
 def _ends_at_limit(ledger: Ledger, name: str) -> bool:
     """Whether the structure comes so near to the scan's limit that it may be cut in truth."""
-    from situs.facts._cut import _faces, _padded, _touches
+    from situs.facts.masks.cut import _faces, _padded, _touches
 
     region, around = ledger.main_region(name), ledger.surroundings
     if ledger.regions[name].touches_border:

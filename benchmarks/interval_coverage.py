@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.score._prediction_powered import prediction_powered
-from situs.score._statistics_limits import ShareLimits, SignedLimits
-from situs.score._statistics_sums import ClusterSums
+from situs.score.stats.limits import ShareLimits, SignedLimits
+from situs.score.stats.prediction_powered import prediction_powered
+from situs.score.stats.sums import ClusterSums
 
 FloatArray = NDArray[np.float64]
 

@@ -254,7 +254,7 @@ def resume(items: int) -> dict[str, float]:
     from situs.clients import make_client, parse_spec, settings_for
     from situs.profiles import load_profile
     from situs.run import AnswerRow, Journal
-    from situs.run._folder import start_run
+    from situs.run.folder import start_run
 
     spec = parse_spec("openai:bench@http://127.0.0.1:9/v1")
     with tempfile.TemporaryDirectory() as scratch:

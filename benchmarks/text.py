@@ -17,13 +17,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from situs._files import digest
+from situs.base.files import digest
 from situs.errors import SitusError
-from situs.score._text_bleu import bleu_statistics, corpus_bleu, sentence_bleu
-from situs.score._text_meteor import meteor
-from situs.score._text_rouge import ROUGES, rouge
-from situs.score._text_wordnet import WordNet, find_wordnet
-from situs.score._text_words import exact_match, prepared, token_f1
+from situs.score.text.bleu import bleu_statistics, corpus_bleu, sentence_bleu
+from situs.score.text.meteor import meteor
+from situs.score.text.rouge import ROUGES, rouge
+from situs.score.text.wordnet import WordNet, find_wordnet
+from situs.score.text.words import exact_match, prepared, token_f1
 
 PARTS = 5
 LEXNAMES = "".join(f"{n:02d}\tname.{n}\t1\n" for n in range(45))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
-from situs._files import digest
+from situs.base.files import digest
 from situs.items import Item, answer_key
 
 LIMIT = 3.29

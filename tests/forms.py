@@ -8,21 +8,9 @@ from pathlib import Path
 import msgspec
 
 from situs.bench import Bench, SeriesRecord, StudyRecord, open_bench
-from situs.build._writer import BenchWriter, BuildOptions
+from situs.build.writer import BenchWriter, BuildOptions
 from situs.facts import load_recipe
-from situs.items import (
-    Boxes,
-    Choice,
-    Choices,
-    Compound,
-    Frames,
-    Grades,
-    Item,
-    Number,
-    Option,
-    Text,
-    YesNo,
-)
+from situs.items import Boxes, Choice, Choices, Compound, Frames, Grades, Item, Number, Option, Text, YesNo
 from situs.space import FrameBox, WorldBox
 
 FRAMES, SIDE = 20, 320

@@ -10,11 +10,11 @@ import numpy as np
 from situs.anatomy.banks import load_bank
 from situs.bench import Bench, SeriesRecord, StudyRecord, open_bench
 from situs.build import knee_grades
-from situs.build._grades import BASES
-from situs.build._writer import BenchWriter, BuildOptions
+from situs.build.sources.grades import BASES
+from situs.build.writer import BenchWriter, BuildOptions
 from situs.facts import load_recipe
 from situs.facts.grades import GradedStudy, GradeLedger
-from situs.facts.joint import JointMasks
+from situs.facts.grades.joint import JointMasks
 from situs.items import NotAsked, graded_questions, pose_grades
 from situs.space import Affine, Grid
 from situs.volumes.phantoms import KNEE_MASKS, PhantomKnee, make_knee

@@ -28,7 +28,7 @@ from situs.anatomy import (
     suspects,
     term,
 )
-from situs.anatomy._spelling import keys_of
+from situs.anatomy.spelling import keys_of
 from situs.errors import SitusError
 from situs.space import Side
 

@@ -12,9 +12,9 @@ from attacks._study import Study, mask_of
 from situs.anatomy import term
 from situs.facts import Ledger, load_recipe
 from situs.items import TASKS, NotAsked, Number, Question
-from situs.items._gate import pose
-from situs.items._posed import Posed
-from situs.items._subjects import subjects
+from situs.items.gate import pose
+from situs.items.posed import Posed
+from situs.items.subjects import subjects
 
 
 class Outcome(msgspec.Struct, frozen=True):

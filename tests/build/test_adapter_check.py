@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from situs.build._adapter_check import _ability
+from situs.probe.adapter_check import _ability
 
 DOCS = Path(__file__).parents[2] / "docs" / "plugins.md"
 SMALL = """

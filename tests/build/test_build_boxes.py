@@ -240,7 +240,7 @@ def test_an_unusable_row_makes_no_negative_and_check_finds_a_bench_that_says_so(
         read.annotations = [msgspec.structs.replace(own, unusable=()) for own in read.annotations]
         return read
 
-    monkeypatch.setattr("situs.build._boxes.read_annotations", careless)
+    monkeypatch.setattr("situs.build.sources.boxes.read_annotations", careless)
     assert situs(*command, tmp_path / "wrong").code == 0
     assert "file1000008" in {item.study_id for item in open_bench(tmp_path / "wrong").items()}
     monkeypatch.undo()

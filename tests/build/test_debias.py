@@ -11,7 +11,7 @@ import pytest
 
 from situs.bench import Bench, StudyRecord, check_bench, open_bench
 from situs.build import debias
-from situs.build._debias import Predictable, predictable_templates
+from situs.build.debiasing import Predictable, predictable_templates
 from situs.facts import Fact
 from situs.items import Item
 from situs.run import AnswerRow, Spec, make_baseline

@@ -15,8 +15,8 @@ from laws._studies import ledger_of, phantom_labels
 from situs.anatomy.plausible import Scene, judge
 from situs.bench import open_bench
 from situs.facts import Ledger
-from situs.facts._edges import edge_contrast
-from situs.facts._scene import scene_of
+from situs.facts.masks.edges import edge_contrast
+from situs.facts.masks.scene import scene_of
 from situs.items import TASKS, Item, NotAsked, Number, Question
 from situs.measure import Regions
 from situs.space import Affine, Grid

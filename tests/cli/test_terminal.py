@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from situs._text import json_safe, markdown_safe, printable
+from situs.base.text import json_safe, markdown_safe, printable
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\x9b2J\x7f\u202egnp.exe\u2028"
 

@@ -11,7 +11,7 @@ import pytest
 import wire
 from asking import QUICK, question
 from situs.clients import CACHE_FILE, Message, Reply, Request, ResponseCache, Settings, ToolCall
-from situs.clients._response_cache import request_key
+from situs.clients.response_cache import request_key
 
 SAMPLED = Settings(temperature=0.7)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from situs.clients import parse_spec
-from situs.clients._hf import make_hf
+from situs.clients.hf.client import make_hf
 from situs.errors import SitusError
 
 
@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_module_loads_no_torch() -> None:
-    code = "import sys, situs.clients._hf; print(*{'torch', 'transformers', 'PIL'} & set(sys.modules))"
+    code = "import sys, situs.clients.hf.client; print(*{'torch', 'transformers', 'PIL'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
 

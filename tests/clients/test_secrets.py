@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from situs.clients import parse_spec
-from situs.clients._protocol import Reply, ToolCall
-from situs.clients._secrets import without_secret
-from situs.clients._settings import settings_of
+from situs.clients.protocol import Reply, ToolCall
+from situs.clients.secrets import without_secret
+from situs.clients.settings import settings_of
 from situs.errors import SitusError
 
 # Made up, in the shapes of well-known services.

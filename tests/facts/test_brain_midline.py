@@ -10,7 +10,7 @@ import pytest
 from situs.anatomy import term
 from situs.facts import Ledger, load_recipe
 from situs.items import TASKS
-from situs.items._subjects import subjects
+from situs.items.subjects import subjects
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure, brain_of, may_show_face, modality_of
 

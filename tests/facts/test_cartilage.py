@@ -11,8 +11,8 @@ import pytest
 from knees import BANK
 from situs.anatomy.banks import Region
 from situs.facts.grades import GEOMETRY, GradedStudy, GradeLedger, masks_for
-from situs.facts.joint import Cartilage, JointMasks, cartilage_loss, joint_frame, part_of, patient_frame
-from situs.facts.joint._surface import BoneSurface, measure_surface
+from situs.facts.grades.joint import Cartilage, JointMasks, cartilage_loss, joint_frame, part_of, patient_frame
+from situs.facts.grades.joint.surface import BoneSurface, measure_surface
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
 

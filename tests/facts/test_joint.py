@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from knees import BANK, SPACING, as_bench, graded, knee, ledger, masks_of
-from situs.build._knees import true_value
+from situs.build.sources.knees import true_value
 from situs.errors import SitusError
 from situs.facts.grades import GEOMETRY, REGION_BOX, GradedStudy, GradeLedger, masks_for
-from situs.facts.joint import JointMasks, joint_frame, lesion_share, part_of, with_lesions
+from situs.facts.grades.joint import JointMasks, joint_frame, lesion_share, part_of, with_lesions
 from situs.items import Grades, Item, NotAsked, graded_questions, pose_grades
 from situs.profiles import load_profile
 from situs.run import AnswerRow, Viewing, make_baseline, parse_spec

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from situs.facts import link, stable_count
-from situs.facts._findings import overlap
+from situs.facts.boxes.tubes import overlap
 from situs.space import FrameBox
 
 

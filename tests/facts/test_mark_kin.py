@@ -10,7 +10,7 @@ from _blocks import block_ledger
 
 from situs.anatomy import are_akin, is_part, load_vocabulary, shipped_vocabularies, term, wholes
 from situs.facts import Ledger, marked_structures
-from situs.facts._mark_kin import kin, nested
+from situs.facts.masks.marks.kin import kin, nested
 
 KNOWN = sorted({name for v in shipped_vocabularies() for name in load_vocabulary(v).labels.values()})
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from situs._files import file_name
+from situs.base.files import file_name
 from situs.bench import TableWriter, content_hash, open_bench
 from situs.items import Item
 

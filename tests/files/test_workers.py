@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from situs._workers import Lost, map_jobs
+from situs.base.workers import Lost, map_jobs
 
 
 def _open_square() -> Callable[[int], int]:
@@ -81,7 +81,7 @@ def _script(tmp_path: Path, body: str) -> Path:
 _SLOW = """
     import sys, time
     from pathlib import Path
-    from situs._workers import map_jobs
+    from situs.base.workers import map_jobs
 
     def open_slow():
         return slow
@@ -129,7 +129,7 @@ def test_code_beside_the_data_does_not_run(tmp_path: Path, name: str) -> None:
     (data / f"{name}.py").write_text("from pathlib import Path\nPath('ran').touch()\n")
     code = """
         import sys
-        from situs._workers import map_jobs
+        from situs.base.workers import map_jobs
 
         def open_nothing():
             import numpy, signal

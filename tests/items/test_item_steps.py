@@ -9,7 +9,7 @@ from _studies import ledger_of, phantom_labels
 
 from situs.facts import Ledger
 from situs.items import TASKS, Candidate, Item, Number, answer_key, candidates, item_id, letter_of, outline
-from situs.items._posed import quantity
+from situs.items.posed import quantity
 
 PATIENTS = range(4)
 

@@ -10,21 +10,9 @@ import pytest
 from _studies import ledger_of, phantom_labels
 
 from situs.facts import Ledger, marked_structures
-from situs.items import (
-    TASKS,
-    Choice,
-    Item,
-    NotAsked,
-    Placement,
-    Posed,
-    Question,
-    lettered,
-    mark_label,
-    marks_of,
-    place,
-)
-from situs.items._marked import drawn_letter
-from situs.items._subjects import subjects
+from situs.items import TASKS, Choice, Item, NotAsked, Placement, Posed, Question, lettered, mark_label, marks_of, place
+from situs.items.arrangement.marks import drawn_letter
+from situs.items.subjects import subjects
 
 PATIENTS = range(5)
 TASK = TASKS["marks"]

@@ -8,7 +8,7 @@ import pytest
 
 from situs.facts import load_recipe
 from situs.items import Outline, arrange
-from situs.items._mix import shares_kept
+from situs.items.arrangement.mix import shares_kept
 
 TARGET = {"lesion": 0.35, "comparison": 0.25, "marks": 0.2, "quantity": 0.2}
 

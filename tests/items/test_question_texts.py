@@ -13,13 +13,13 @@ from _blocks import block_ledger
 from _studies import ledger_of, phantom_labels
 
 from situs.anatomy import known_findings, lesion_family, term
-from situs.anatomy._relevance import load_relevance
+from situs.anatomy.relevance import load_relevance
 from situs.facts import LEVELS, Ledger
 from situs.items import TASKS, Candidate, Item, NotAsked, Question, YesNo, arrange, candidates, outline, place
-from situs.items._offers import is_complete, is_ordered, offers, random_offer
-from situs.items._subjects import subjects
-from situs.items.findings._compose import ANY_FINDING
-from situs.items.findings._words import WORDINGS, worded
+from situs.items.arrangement.offers import is_complete, is_ordered, offers, random_offer
+from situs.items.findings.composed import ANY_FINDING
+from situs.items.findings.words import WORDINGS, worded
+from situs.items.subjects import subjects
 
 PATIENTS = 6
 

@@ -17,7 +17,7 @@ from _studies import close, ledger_of, mirrored, phantom_labels
 from situs.anatomy import lesion_family, term
 from situs.facts import Ledger
 from situs.items import TASKS, Boxes, Choice, Frames, NotAsked, Posed, Question
-from situs.items._subjects import subjects
+from situs.items.subjects import subjects
 from situs.space import AXES, Axis, Side
 from situs.volumes import LabelMap, open_labels
 

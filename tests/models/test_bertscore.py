@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from situs.errors import SitusError
-from situs.score._text_bertscore import BertScore, find_roberta
+from situs.score.text.bertscore import BertScore, find_roberta
 
 pytestmark = pytest.mark.models
 

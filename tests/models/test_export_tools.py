@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from situs.bench import open_bench
+from situs.export import export_bench, export_run
 from situs.score import score_run
-from situs.tune import export_bench, export_run
 
 pytestmark = [pytest.mark.models, pytest.mark.filterwarnings("ignore")]
 

@@ -22,7 +22,7 @@ Ask = Callable[..., Request]
 
 
 def make(folder: Path, settings: str = "") -> Any:
-    from situs.clients._hf import make_hf
+    from situs.clients.hf.client import make_hf
 
     return make_hf(parse_spec(f"hf:{folder}{settings}"))
 
@@ -62,9 +62,9 @@ def test_usage_counts_what_the_pictures_cost(tiny: Path, ask: Ask) -> None:
 def test_another_picture_gives_other_logits(tiny: Path, ask: Ask) -> None:
     import torch
 
-    from situs.clients._hf_batch import _tokenize
-    from situs.clients._hf_model import load_model, read_options
-    from situs.clients._hf_prompt import chat_of
+    from situs.clients.hf.batch import _tokenize
+    from situs.clients.hf.model import load_model, read_options
+    from situs.clients.hf.prompt import chat_of
 
     loaded = load_model(read_options(parse_spec(f"hf:{tiny}")))
     logits = []
@@ -172,7 +172,7 @@ def test_a_device_too_small_for_one_request_fails_in_words(tiny: Path, ask: Ask)
 
 
 def test_a_name_tells_weights_apart_and_no_path(tiny: Path, tmp_path: Path) -> None:
-    from situs.clients._hf_model import fingerprint
+    from situs.clients.hf.model import fingerprint
 
     other = tmp_path / tiny.name
     shutil.copytree(tiny, other)
@@ -215,7 +215,7 @@ def test_a_short_dtype_on_a_cpu_works_or_is_refused_but_never_kills_the_process(
     code = (
         "import asyncio, sys\n"
         "from situs.clients import Message, Request, Settings, parse_spec\n"
-        "from situs.clients._hf import make_hf\n"
+        "from situs.clients.hf.client import make_hf\n"
         "from situs.errors import SitusError\n"
         "try:\n"
         "    client = make_hf(parse_spec(sys.argv[1]))\n"

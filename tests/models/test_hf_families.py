@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.models, pytest.mark.filterwarnings("default")]
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_family_sees_its_pictures_in_batches(family: str, ask: Callable[..., Request], tmp_path: Path) -> None:
-    from situs.clients._hf import make_hf
+    from situs.clients.hf.client import make_hf
 
     write, per_picture = FAMILIES[family]
     folder = tmp_path / family

@@ -22,12 +22,13 @@ from simulated import Reader, Shown
 from situs.bench import Bench, open_bench
 from situs.clients import Spec
 from situs.items import Choice, Frames, Item, Number, YesNo
-from situs.probe import ProbeResult, _answers, _suite, probe
-from situs.probe._blind import _others
+from situs.probe import ProbeResult, probe, suite
+from situs.probe.blind import _others
 from situs.profiles import Profile, load_profile
 from situs.run import RunResult, make_baseline, selected_items
-from situs.run._folder import start_run
-from situs.run._journal import AnswerRow, Journal
+from situs.run.folder import start_run
+from situs.run.journal import AnswerRow, Journal
+from situs.score.explain import answers
 
 BLIND = ("text", "silent")
 NO_PICTURES = (*BLIND, "blank", "noise", "marks-on-blank")
@@ -69,11 +70,11 @@ def _remembered() -> Iterator[None]:
 
         patch.setattr(module, name, call)
 
-    once(_suite, "shortcut_answers", lambda bench, full, profile, names: (bench.folder, tuple(names)))
-    once(_suite, "shortcut_table", lambda bench, *more: bench.folder)
-    once(_answers, "judge", lambda item, row, *more, **how: (item.item_id, str(item.answer), row and row.response))
-    listed = _answers.selected_items
-    patch.setattr(_answers, "selected_items", lambda bench, *more: _items_of(bench, listed, more))
+    once(suite, "shortcut_answers", lambda bench, full, profile, names: (bench.folder, tuple(names)))
+    once(suite, "shortcut_table", lambda bench, *more: bench.folder)
+    once(answers, "judge", lambda item, row, *more, **how: (item.item_id, str(item.answer), row and row.response))
+    listed = answers.selected_items
+    patch.setattr(answers, "selected_items", lambda bench, *more: _items_of(bench, listed, more))
     try:
         yield
     finally:

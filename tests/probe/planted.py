@@ -9,7 +9,7 @@ import json
 import zlib
 from pathlib import Path
 
-from situs._files import digest
+from situs.base.files import digest
 
 
 def key_of(digests: list[str], text: str) -> str:

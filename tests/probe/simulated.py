@@ -15,14 +15,12 @@ import msgspec
 import numpy as np
 
 from situs.items import Choice, Item, Number, Option, YesNo
-from situs.probe import Budget
-from situs.probe._answers import Answered, Answers
-from situs.probe._changed_bench import OutcomeRow
-from situs.probe._signatures import budget_from
-from situs.probe._table import compared
+from situs.probe.changes.bench import OutcomeRow
 from situs.probe.diagnosis import Diagnosis, Evidence, ProbeRuns, diagnose, evidence_of
+from situs.probe.table import compared
 from situs.run import NATIVE, AnswerRow
 from situs.score import Scored, Selection, judge
+from situs.score.explain import Answered, Answers, Budget, budget_from
 
 HEADLINE = Selection("headline", closed=True)
 SIDES, LEVELS = ("left", "right"), ("T12", "L1", "L2", "L3")

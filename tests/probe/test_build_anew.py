@@ -14,7 +14,7 @@ import pytest
 from situs.bench import Locations, open_bench
 from situs.items import Boxes, Choice, Frames, Item, Number, YesNo, marks_of
 from situs.probe import Patient, changed, changed_bench, derive, load_patient
-from situs.probe._changes import CHANGES
+from situs.probe.changes.patients import CHANGES
 from situs.profiles import load_profile
 from situs.space import Grid
 

@@ -10,7 +10,7 @@ import pytest
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.items import Choice
-from situs.probe._changed_bench import OutcomeRow, write_items
+from situs.probe.changes.bench import OutcomeRow, write_items
 from situs.profiles import load_profile
 
 

@@ -25,12 +25,12 @@ from scipy.stats import binom
 from simulated import Cohort, Reader, Shown, cohort
 
 from situs.items import Item, Number
-from situs.probe._answers import Answered
 from situs.probe.diagnosis import KINDS, Diagnosis, Effect
 from situs.probe.diagnosis.evidence import Sight
 from situs.probe.diagnosis.own_picture import own_picture_gain
 from situs.run import AnswerRow
 from situs.score import judge
+from situs.score.explain import Answered
 
 OF_KINDS = {"looks_at_the_image", "text_only", "memorised", "guesses", "reacts_without_gain"}
 QUICK = (

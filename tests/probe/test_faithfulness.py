@@ -11,9 +11,9 @@ import pytest
 from situs.bench import Bench, open_bench
 from situs.facts import Fact, Measured
 from situs.items import Item, Number
-from situs.probe import Faithfulness, StudyFacts, faithfulness_of, statements
 from situs.run import NATIVE, AnswerRow, Spec, Viewing, make_baseline
 from situs.score import JudgedRun, judge
+from situs.score.explain import Faithfulness, StudyFacts, faithfulness_of, statements
 from situs.space import FrameBox
 
 

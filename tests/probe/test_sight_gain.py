@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from situs.items import Item, YesNo
-from situs.probe._answers import Answered, Answers
-from situs.probe._sight_gain import gain_between
+from situs.probe.sight_gain import gain_between
 from situs.run import AnswerRow
 from situs.score import Selection, binomial_interval_999, gain_over_best, judge
+from situs.score.explain import Answered, Answers
 
 PATIENTS, EACH = 36, 8
 SEEN, BLIND = 0.8, 0.5

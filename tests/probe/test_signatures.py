@@ -14,15 +14,13 @@ from scipy.stats import binom
 from forms import FRAMES, write_bench
 from situs.bench import Bench, open_bench
 from situs.items import Choice, Frames, Item, Number, YesNo, letter_of
-from situs.probe import Budget, Cause, budget_of
-from situs.probe._answers import Answered
-from situs.probe._signatures import upper_tail
-from situs.probe._signatures_closed import exchanged
-from situs.probe._signatures_numbers import chance_in, holds, windows_of
 from situs.probe.diagnosis.evidence import ALL_ITEMS, prior_evidence
 from situs.profiles import Profile
 from situs.run import NATIVE, AnswerRow, Prior, Spec, Viewing, make_baseline
 from situs.score import judge
+from situs.score.explain import Answered, Budget, Cause, budget_of, upper_tail
+from situs.score.explain.closed import exchanged
+from situs.score.explain.numbers import chance_in, holds, windows_of
 from situs.space import Axis, FrameBox
 
 Say = Callable[[Item], str | None]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from situs.items import Item, YesNo
-from situs.probe._answers import Answered, Answers
-from situs.probe._swap import swap_row
+from situs.probe.swap import swap_row
 from situs.run import AnswerRow
 from situs.score import judge
+from situs.score.explain import Answered, Answers
 
 
 def answered(text: str, patient: int, truth: bool, reply: str) -> Answered:

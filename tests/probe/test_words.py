@@ -8,14 +8,14 @@ import pytest
 from situs.errors import SitusError
 from situs.items import Choice, Item, Option, YesNo
 from situs.probe import PROBES, choose_probes, looks_flipped
-from situs.probe._answers import Answered, Answers
-from situs.probe._bodies import PAIRED, TORSO, mirror_group
-from situs.probe._profiles import WORDINGS, one_slice, reconvened, reordered, resized, worded
-from situs.probe._rotations import rotated, rotations_of, yes_bias
-from situs.probe._table import compared
+from situs.probe.bodies import PAIRED, TORSO, mirror_group
+from situs.probe.profiles import WORDINGS, one_slice, reconvened, reordered, resized, worded
+from situs.probe.rotations import rotated, rotations_of, yes_bias
+from situs.probe.table import compared
 from situs.profiles import load_profile, shipped_profiles
 from situs.run import AnswerRow
 from situs.score import judge
+from situs.score.explain import Answered, Answers
 
 
 def test_probes_are_chosen_by_name_and_group() -> None:

@@ -8,7 +8,7 @@ from _made import profile
 
 from situs.items import Item, YesNo, mark_label
 from situs.profiles import Renderer, layout_of
-from situs.profiles._marks import marks_on
+from situs.profiles.geometry.marks import marks_on
 from situs.space import Affine, Grid, WorldBox
 
 SHAPE = (100, 90, 6)

@@ -7,9 +7,9 @@ import pytest
 from _made import oblique_grid, pictures, profile
 
 from situs.profiles import Renderer, layout_of
-from situs.profiles._schema import WindowRule
-from situs.profiles._volume_array import volume_array
-from situs.profiles._window import window_of
+from situs.profiles.pixels.volume_array import volume_array
+from situs.profiles.pixels.window import window_of
+from situs.profiles.schema import WindowRule
 from situs.space import Affine, Grid
 
 VALUES = np.random.default_rng(0).normal(200.0, 300.0, (9, 8, 7)).astype(np.float32)

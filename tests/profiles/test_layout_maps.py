@@ -9,7 +9,7 @@ import pytest
 from _made import ORDERS, oblique_grid, pictures, profile, reordered
 
 from situs.profiles import Renderer, layout_of, load_profile, shipped_profiles
-from situs.profiles._volume_array import volume_array
+from situs.profiles.pixels.volume_array import volume_array
 from situs.space import Affine, Grid, WorldPoints
 
 pytestmark = pytest.mark.sampled

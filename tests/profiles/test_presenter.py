@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-import situs.profiles._presenter as presenter_module
+import situs.profiles.presenter as presenter_module
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.items import Item, mark_label

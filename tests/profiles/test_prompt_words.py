@@ -8,7 +8,7 @@ from _made import profile
 
 from situs.items import Boxes, Choices, Compound, Frames, Grades, Item, Number, Option, Text, YesNo
 from situs.profiles import layout_of, load_profile, prompt_text, shipped_profiles
-from situs.profiles._prompt import intro_text
+from situs.profiles.prompt import intro_text
 from situs.space import Affine, FrameBox, Grid, PixelGrid
 
 pytestmark = pytest.mark.sampled

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from situs._files import digest
+from situs.base.files import digest
 from situs.errors import SitusError
 from situs.profiles import SliceStore
 

@@ -10,9 +10,9 @@ from _made import oblique_grid, profile
 from situs.bench import SeriesRecord
 from situs.items import Boxes, Frames, Item, YesNo, mark_label
 from situs.profiles import Renderer, layout_of, load_profile
-from situs.profiles._hidden import judge_item
-from situs.profiles._sight import Sight
-from situs.profiles._visible import contrast, load_thresholds, width_px
+from situs.profiles.sight.hidden import judge_item
+from situs.profiles.sight.structures import Sight
+from situs.profiles.sight.visibility import contrast, load_thresholds, width_px
 from situs.space import Affine, FrameBox, Grid, IndexBox, WorldBox
 from situs.volumes import LabelMap, Structure
 

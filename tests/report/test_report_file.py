@@ -233,7 +233,7 @@ def test_a_small_budget_shortens_the_stacks_and_says_so(
 def test_derivations_that_do_not_fit_are_counted(
     cohort: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_payload: Callable[[str], Any]
 ) -> None:
-    monkeypatch.setattr("situs.report._payload._TEXT_BYTES", 20_000)
+    monkeypatch.setattr("situs.report.viewer.payload._TEXT_BYTES", 20_000)
     out = tmp_path / "r.html"
     result = write_report([cohort.random], out, pictures=0)
     payload = read_payload(out.read_text("utf-8"))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from situs.profiles import PLANES, PatientVolume, Plane, Window
-from situs.report._pictures import plane_frames
+from situs.report.pictures.embedded import plane_frames
 from situs.space import Affine, Grid, IndexPoints
 
 ORIENTATIONS = [

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from situs.items import Item, YesNo
-from situs.report._choose import in_picture_order
-from situs.report._names import public_name, unique_names
-from situs.report._slices import opening_slice, shown_slices, spoken_ranges
+from situs.report.names import public_name, unique_names
+from situs.report.pictures.choice import in_picture_order
+from situs.report.pictures.slices import opening_slice, shown_slices, spoken_ranges
 
 
 @pytest.mark.parametrize(

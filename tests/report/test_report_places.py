@@ -20,7 +20,7 @@ from situs.facts import load_recipe
 from situs.items import Boxes
 from situs.profiles import Presenter, load_profile
 from situs.report import write_report
-from situs.report._strips import fewer_frames
+from situs.report.pictures.strips import fewer_frames
 from situs.run import parse_spec, run_baseline
 
 

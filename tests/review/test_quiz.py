@@ -19,7 +19,7 @@ from situs.facts import load_recipe
 from situs.items import Boxes, Choice, Choices, Frames, Item, Text, YesNo, letter_of
 from situs.profiles import Presenter, load_profile
 from situs.review import import_answers, write_quiz
-from situs.review._quiz import _quiz_item
+from situs.review.quiz import _quiz_item
 from situs.run import Viewing
 from situs.score import clopper_pearson, score_run
 

@@ -12,8 +12,8 @@ from scipy.stats import binom
 
 from situs.clients import Spec
 from situs.items import Choice, Item, Option, Text, YesNo, letter_of
-from situs.run._majority_text import MajorityText
-from situs.run._nearest import Nearest, tfidf
+from situs.run.baselines.majority_text import MajorityText
+from situs.run.baselines.nearest import Nearest, tfidf
 
 
 class Items:

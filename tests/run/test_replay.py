@@ -9,7 +9,7 @@ import pytest
 
 from situs.items import Item, Text
 from situs.run import released_rows, volume_stem
-from situs.run._replay import _join
+from situs.run.replay import _join
 
 ITEMS = [
     Item("i1", "file1000", "mr", "p", "detect", "text", "Is there  a tear?", Text(("yes",)), "sgmri_7"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from situs.items import Choice, Item, Option, YesNo
-from situs.run._text_classifier import CrossFitted
+from situs.run.baselines.text_classifier import CrossFitted
 from situs.score import binomial_interval_999
 
 OPTIONS = tuple(Option(value, value) for value in ("left", "right", "neither"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from situs.score._agreement import (
+from situs.score.stats.agreement import (
     agreement,
     cohen_kappa,
     gwet_ac1,
@@ -13,7 +13,7 @@ from situs.score._agreement import (
     percent_agreement,
     spearman,
 )
-from situs.score._calibration import calibrate
+from situs.score.stats.calibration import calibrate
 
 NAN = np.nan
 
@@ -100,7 +100,7 @@ def test_full_agreement_has_an_exact_interval() -> None:
 @pytest.mark.parametrize("name", ["percent", "kappa", "ac1", "alpha"])
 def test_counting_equal_rows_changes_nothing(name: str) -> None:
     """The estimate over weighted patterns equals the statistic of the rows; NaN is a missing rating in both."""
-    from situs.score._agreement import STATISTICS
+    from situs.score.stats.agreement import STATISTICS
 
     rng = np.random.default_rng(3)
     ratings = rng.integers(0, 3, (60, 2)).astype(np.float64)

@@ -13,7 +13,8 @@ import pytest
 
 from situs.errors import SitusError
 from situs.items import Item, Text
-from situs.score import AuditRow, audit_agreement, audit_plan, audit_sheet, clopper_pearson, draw_items, read_audit
+from situs.review import AuditRow, audit_agreement, audit_plan, audit_sheet, draw_items, read_audit
+from situs.score import clopper_pearson
 
 ITEMS = [Item(f"i{n}", "s", "ct", f"p{n}", "t", "text", f"=Q{n}?", Text(("a",)), f"v{n}::0") for n in range(40)]
 

@@ -10,16 +10,8 @@ import numpy as np
 import pytest
 
 from situs.errors import SitusError
-from situs.score import (
-    Contestant,
-    Pair,
-    average_seeds,
-    binomial_interval_999,
-    compare,
-    holm,
-    sight_gain,
-)
-from situs.score._compare import tied_groups
+from situs.score import Contestant, Pair, average_seeds, binomial_interval_999, compare, holm, sight_gain
+from situs.score.stats.paired import tied_groups
 
 
 def _run(name: str, values: np.ndarray, **more: object) -> Contestant:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from situs.score import binomial_interval_999, cluster_mean, paired_difference, prediction_powered
-from situs.score._statistics_limits import ShareLimits, SignedLimits
-from situs.score._statistics_sums import ClusterSums
+from situs.score.stats.limits import ShareLimits, SignedLimits
+from situs.score.stats.sums import ClusterSums
 
 RUNS = 600
 LEAST = binomial_interval_999(RUNS, 0.93)[0]

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from situs.bench import SeriesRecord, StudyRecord, open_bench
-from situs.build._writer import BenchWriter, BuildOptions
+from situs.build.writer import BenchWriter, BuildOptions
 from situs.facts import load_recipe
 from situs.items import Answer, Boxes, Compound, Frames, Grades, Item, Number, YesNo
-from situs.score._entries import METRICS
+from situs.score.table_entries import METRICS
 from situs.space import FrameBox, WorldBox
 
 ORGANS = ("liver", "spleen", "kidney", "lung")

@@ -15,7 +15,7 @@ from situs.items import Compound, Item
 from situs.profiles import load_profile
 from situs.run import AnswerRow
 from situs.score import score_rows
-from situs.score._parts import read_part
+from situs.score.parts import read_part
 
 AFFINE = "0.7 0 0 -56 0 0.36 0 -70 0 0 0.36 -70 0 0 0 1"
 ASKED = {"44": ["grade"], "48": ["morphology"], "54": ["presence", "tear_location"], "42": ["grade"]}

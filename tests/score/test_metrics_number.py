@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from situs.errors import SitusError
-from situs.score import _metrics_number as one
-from situs.score import _metrics_numbers as many
+from situs.score.metrics import number as one
+from situs.score.metrics import numbers as many
 
 PER_ANSWER = [one.mra_vsi_code, one.mra_vsi_paper, one.relative_accuracy]
 POSITIVE = st.fractions(min_value=Fraction(1, 100), max_value=1000, max_denominator=100)

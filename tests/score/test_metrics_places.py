@@ -27,7 +27,7 @@ from situs.score import (
     set_iou,
     tube_iou,
 )
-from situs.score._metrics_grades import GradeTables
+from situs.score.metrics.grades import GradeTables
 from situs.space import FrameBox
 
 SIDE = 24

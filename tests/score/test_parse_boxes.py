@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from situs.profiles import AnswerSpace
-from situs.run._speak import say_boxes
+from situs.run.baselines.speech import say_boxes
 from situs.score import INFERRED, Parsed, RefusedInWords, Unparsed, parse_boxes
 from situs.space import FrameBox
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from situs.items._record import Option
+from situs.items.record import Option
 from situs.score.read.choice import parse_choice
 from situs.score.read.result import Parsed, RefusedInWords, Unparsed
 

@@ -9,8 +9,8 @@ import pytest
 from scipy import special, stats
 
 from situs.errors import SitusError
-from situs.items._record import Item, YesNo
-from situs.score._statistics import (
+from situs.items.record import Item, YesNo
+from situs.score.stats.estimates import (
     Difference,
     cluster_bootstrap_of,
     cluster_function,
@@ -18,9 +18,9 @@ from situs.score._statistics import (
     cluster_of,
     paired_difference,
 )
-from situs.score._statistics_exact import binomial_interval_999, chance_adjusted, clopper_pearson
-from situs.score._statistics_limits import ShareLimits, degrees_of_freedom
-from situs.score._statistics_sums import ClusterSums
+from situs.score.stats.exact import binomial_interval_999, chance_adjusted, clopper_pearson
+from situs.score.stats.limits import ShareLimits, degrees_of_freedom
+from situs.score.stats.sums import ClusterSums
 
 
 def clustered(generator, patients, *, spread=1.0, mean=0.5):

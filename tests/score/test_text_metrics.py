@@ -16,13 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from situs.errors import SitusError
-from situs.score._text_bleu import bleu_statistics, corpus_bleu, sentence_bleu, tokens_13a
-from situs.score._text_meteor import meteor
-from situs.score._text_metrics import text_table
-from situs.score._text_porter import stem
-from situs.score._text_rouge import ROUGES, rouge
-from situs.score._text_wordnet import WordNet, find_wordnet
-from situs.score._text_words import exact_match, prepared, token_f1
+from situs.score.text.bleu import bleu_statistics, corpus_bleu, sentence_bleu, tokens_13a
+from situs.score.text.meteor import meteor
+from situs.score.text.metrics import text_table
+from situs.score.text.porter import stem
+from situs.score.text.rouge import ROUGES, rouge
+from situs.score.text.wordnet import WordNet, find_wordnet
+from situs.score.text.words import exact_match, prepared, token_f1
 
 WORDS = (
     "the", "a", "lung", "lungs", "nodule", "nodules", "lump", "belly", "abdomen", "right", "correct", "correctly",
@@ -135,7 +135,7 @@ def test_synonyms_are_those_of_nltk(tiny: Path, reader: Any) -> None:
 
 def test_another_wordnet_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WNSEARCHDIR", str(write_tiny_wordnet(tmp_path / "new", "3.1")))
-    monkeypatch.setattr("situs.score._text_wordnet._places", lambda: [Path(os.environ["WNSEARCHDIR"])])
+    monkeypatch.setattr("situs.score.text.wordnet._places", lambda: [Path(os.environ["WNSEARCHDIR"])])
     with pytest.raises(SitusError, match=r"version 3\.1.*apt install wordnet-base"):
         find_wordnet()
 
@@ -150,8 +150,8 @@ def test_a_zipped_wordnet_is_read(tiny: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_not_installed_is_said_and_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("situs.score._text_wordnet._places", list)
-    monkeypatch.setattr("situs.score._text_minilm._places", list)
+    monkeypatch.setattr("situs.score.text.wordnet._places", list)
+    monkeypatch.setattr("situs.score.text.minilm._places", list)
     table = text_table(["a"], [["a"]], ["?"], ["meteor", "sbert", "exact"])
     assert set(table.missing) == {"meteor", "sbert"}
     assert set(table.values) == {"exact"}

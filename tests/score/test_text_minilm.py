@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from situs.errors import SitusError
-from situs.score._text_minilm import MiniLM, find_minilm
-from situs.score._text_wordpiece import WordPieces
+from situs.score.text.minilm import MiniLM, find_minilm
+from situs.score.text.wordpiece import WordPieces
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "left", "lung", "##s", "nod", "##ule", ".", "##.", "cafe", "肺"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from situs.score._unread import UnreadReplies, UnreadSample
+from situs.score.unread import UnreadReplies, UnreadSample
 
 SAMPLES = [UnreadSample("i1", "choice", "I would rather discuss the anatomy first.", "no option named")]
 

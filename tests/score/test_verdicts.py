@@ -12,9 +12,9 @@ import pytest
 from situs.errors import SitusError
 from situs.items import Item, Text
 from situs.run import AnswerRow
-from situs.score._jury import majority, same_family
-from situs.score._protocol_ct_spatialvqa import published_scores
-from situs.score._verdicts import VerdictFile, VerdictRow, join_verdicts, parse_verdicts_option, read_verdicts
+from situs.score.published.ct_spatialvqa import published_scores
+from situs.score.text.jury import majority, same_family
+from situs.score.text.verdicts import VerdictFile, VerdictRow, join_verdicts, parse_verdicts_option, read_verdicts
 
 
 def item(name: str, question: str, gold: str, *tags: str) -> Item:

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from situs.bench import open_bench
+from situs.export import FORMATS, export_bench, export_run
+from situs.export.about import public_name
+from situs.export.example import example_of
 from situs.items import Choice, Item, Number, Option, Text, YesNo, letter_of
 from situs.profiles import Presenter, load_profile
-from situs.tune import FORMATS, export_bench, export_run
-from situs.tune._about import public_name
-from situs.tune._example import example_of
 
 LIMIT = 64
 
@@ -171,7 +171,7 @@ def test_a_run_is_counted_by_other_tools_as_by_situs(
 
 def test_the_rules_that_go_along_read_what_is_written(run: Path, tmp_path: Path) -> None:
     """The reader in task.py and utils.py agrees with Situs on every answer of an exported run."""
-    from situs.tune._written import template
+    from situs.export.written import template
 
     code = template("reader.py.txt")
     rules: dict[str, Any] = {}
@@ -295,7 +295,7 @@ def item(answer: Any, options: tuple[str, ...] = ()) -> Item:
 
 def test_an_option_that_pandas_reads_as_nothing_stays_an_option(tmp_path: Path) -> None:
     """VLMEvalKit reads its tables with pandas, for which a cell `None` is empty."""
-    from situs.tune._vlmevalkit import _choice_cells
+    from situs.export.vlmevalkit import _choice_cells
 
     example = example_of(item(Choice("q"), ("NA", "None", "both")))
     assert example is not None

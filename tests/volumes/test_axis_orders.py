@@ -13,7 +13,7 @@ from test_dicom_labels import IMAGE, SQUARE, at, blobs, contour, write_contours,
 from situs.errors import SitusError
 from situs.space import Affine, Grid
 from situs.volumes import open_labels, open_volume
-from situs.volumes._reorder import reorder_onto
+from situs.volumes.reorder import reorder_onto
 
 ORDERS = [
     (order, flips) for order in itertools.permutations(range(3)) for flips in itertools.product((False, True), repeat=3)

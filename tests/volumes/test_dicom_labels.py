@@ -22,7 +22,7 @@ from pydicom.uid import JPEG2000Lossless, RLELossless
 
 from situs.errors import SitusError
 from situs.volumes import open_labels, open_volume
-from situs.volumes._polygons import fill_even_odd
+from situs.volumes.masks.polygons import fill_even_odd
 
 RNG = np.random.default_rng(3)
 IMAGE = RNG.integers(-1000, 1000, (6, 9, 7)).astype(np.int16)

@@ -291,7 +291,7 @@ def test_the_cap_on_voxels_holds(tmp_path, monkeypatch):
 
 
 def test_opening_reads_no_pixels(tmp_path, monkeypatch):
-    import situs.volumes._dicom_series as series
+    import situs.volumes.dicom.series as series
 
     write_series(tmp_path, SIGNED)
     monkeypatch.setattr(series, "FrameReader", None)

@@ -15,7 +15,7 @@ from pydicom.uid import UID
 
 from situs.errors import SitusError
 from situs.volumes import open_volume
-from situs.volumes._jpeg import decode_jpeg
+from situs.volumes.dicom.jpeg import decode_jpeg
 
 LOSSLESS = "1.2.840.10008.1.2.4.57"
 SIZES = 17

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from situs.errors import SitusError
 from situs.space import Axis
 from situs.volumes.phantoms import Capsule, Ellipsoid, PatientPlan, plan_patient
-from situs.volumes.phantoms._acquisition import ORIENTATIONS, draw_protocol
+from situs.volumes.phantoms.acquisition import ORIENTATIONS, draw_protocol
 
 SEED, COUNT = 20, 200
 RANGES_ML = {

@@ -10,16 +10,7 @@ from scipy.spatial.transform import Rotation as Turn
 
 from situs.errors import SitusError
 from situs.space import Affine, Grid
-from situs.volumes.phantoms import (
-    Capsule,
-    Cuboid,
-    Cylinder,
-    Ellipsoid,
-    Shape,
-    Sphere,
-    rasterize,
-    surface_distance_mm,
-)
+from situs.volumes.phantoms import Capsule, Cuboid, Cylinder, Ellipsoid, Shape, Sphere, rasterize, surface_distance_mm
 
 SHAPES = {
     "ellipsoid": (Ellipsoid((0.0, 0.0, 0.0), (22.0, 13.0, 9.0)), 4 / 3 * math.pi * 22 * 13 * 9),

@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 
 from situs.api.results import PathLike, maybe_path, path_of
-from situs.build import Shown
-from situs.build import show as write_pictures
+from situs.show import Shown
+from situs.show import show as write_pictures
 
 __all__ = ["Pictures", "show"]
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from situs.api.results import PathLike, Result, counted, maybe_path, path_of, paths_of
 from situs.errors import SitusError
+from situs.export import Exported, export_bench, export_run
 from situs.facts import MeasuredFile, measure_file
 from situs.report import ReportResult, write_report
 from situs.tables import Table
-from situs.tune import Exported, export_bench, export_run
 
 __all__ = ["export", "measure", "report"]
 

@@ -15,8 +15,8 @@ from typing import NoReturn
 import click
 
 from situs import __version__
-from situs._text import printable
-from situs.cli._output import to_standard_output
+from situs.base.text import printable
+from situs.cli.output.printing import to_standard_output
 from situs.errors import SitusError, did_you_mean
 
 __all__ = ["main"]

@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from situs.cli._output import json_option, print_json, print_table, warn
-from situs.cli._progress import run_progress
+from situs.cli.output.printing import json_option, print_json, print_table, warn
+from situs.cli.output.progress import run_progress
 
 
 @click.command("adapter-check")
@@ -31,8 +31,8 @@ def command(spec: str, profile: str, trials: int, seed: int, concurrency: int, a
     something between scan and model is mirrored. Exit code 1 if any ability that the profile gives is missing or
     reversed.
     """
-    from situs.build import check_adapter
     from situs.clients import Limits, make_client, parse_spec
+    from situs.probe import check_adapter
     from situs.profiles import load_profile
 
     parsed, chosen = parse_spec(spec), load_profile(profile)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from situs.cli._output import json_option, out_option, print_json, print_table, warn
+from situs.cli.output.printing import json_option, out_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
-    from situs.score import AuditResult
+    from situs.review import AuditResult
 
 
 @click.group("audit")
@@ -26,7 +26,7 @@ def command() -> None:
 def _plan(expected: float, half_width: float, bench: Path | None, as_json: bool) -> None:
     """How many items to read."""
     from situs.bench import open_bench
-    from situs.score import audit_plan
+    from situs.review import audit_plan
 
     size = None if bench is None else sum(1 for _ in open_bench(bench).items(steps=False))
     plan = audit_plan(expected, half_width, size)
@@ -52,11 +52,11 @@ def _export(bench: Path, count: int, raters: str, overlap: int, seed: int, out: 
 
     Where answers rest on a report, the sentence that proves each stands beside it.
     """
-    from situs._files import write_atomic
+    from situs.base.files import write_atomic
     from situs.bench import open_bench
     from situs.errors import SitusError
     from situs.facts import Quoted
-    from situs.score import audit_sheet, draw_items
+    from situs.review import audit_sheet, draw_items
 
     form = out.suffix.lower().removeprefix(".")
     if form not in ("csv", "json"):
@@ -86,7 +86,7 @@ def _export(bench: Path, count: int, raters: str, overlap: int, seed: int, out: 
 def _import(bench: Path, sheets: tuple[Path, ...], validator: str | None, seed: int, as_json: bool) -> None:
     """Read filled sheets (also a validator's, which is told by its column `role`) and tell shares and agreement."""
     from situs.bench import open_bench
-    from situs.score import audit_agreement, read_audit
+    from situs.review import audit_agreement, read_audit
 
     rows = [row for sheet in sheets for row in read_audit(sheet)]
     result = audit_agreement(rows, list(open_bench(bench).items()), validator=validator, seed=seed)

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from situs.cli._ask_options import ask_options, asking_from
-from situs.cli._build_options import finish, options_from, shared_options, source_options
-from situs.cli._output import progress_bar, warn
-from situs.cli._sources import Sources
+from situs.cli.options.asking import ask_options, asking_from
+from situs.cli.options.building import finish, options_from, shared_options, source_options
+from situs.cli.options.sources import Sources
+from situs.cli.output.printing import progress_bar, warn
 
 
 @click.group("build", cls=Sources)
@@ -156,8 +156,8 @@ def _reports(file: Path, writer: str, validator: str | None, images: Path | None
     from contextlib import ExitStack
 
     from situs.build import build_reports
-    from situs.cli._ask_judges import leave_if_stopped
-    from situs.cli._progress import run_progress
+    from situs.cli.options.judges import leave_if_stopped
+    from situs.cli.output.progress import run_progress
     from situs.errors import SitusError
     from situs.judges import asker_of
 
@@ -267,7 +267,7 @@ def _grades(
 
 def _is_list(path: Path) -> bool:
     """Whether a file holds names only, one a line: no table and no JSON."""
-    from situs._files import check_regular
+    from situs.base.files import check_regular
     from situs.errors import SitusError
 
     try:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from situs.cli._numbers import STRATUM_HELP
-from situs.cli._output import echo, json_option, print_json, print_table, warn
+from situs.cli.output.numbers import STRATUM_HELP
+from situs.cli.output.printing import echo, json_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
     from situs.score import Comparison, OverSources, SightGain

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from situs.cli._build_options import finish
-from situs.cli._output import json_option, out_option
+from situs.cli.options.building import finish
+from situs.cli.output.printing import json_option, out_option
 
 
 @click.command("debias")

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from situs.cli._numbers import entry_of, interval_text, value_text
-from situs.cli._output import echo, json_option, print_json, print_table, progress_bar
+from situs.cli.output.numbers import entry_of, interval_text, value_text
+from situs.cli.output.printing import echo, json_option, print_json, print_table, progress_bar
 
 _STUDIES = 16
 _BASELINES = ("oracle", "random", "majority", "minority", "prior")
@@ -24,7 +24,7 @@ def command(out: Path, seed: int, as_json: bool) -> None:
 
     Under a minute on two cores. Nothing is downloaded.
     """
-    from situs._publish import new_folder
+    from situs.base.publish import new_folder
     from situs.bench import check_bench, open_bench
     from situs.build import BuildOptions, build_phantoms
     from situs.errors import SitusError

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from situs import __version__
-from situs.cli._output import json_option, print_json, print_table
+from situs.cli.output.printing import json_option, print_json, print_table
 
 _NEEDED = (
     "numpy",

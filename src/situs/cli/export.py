@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from situs.cli._output import json_option, out_option, print_json, print_table, progress_bar, warn
+from situs.cli.output.printing import json_option, out_option, print_json, print_table, progress_bar, warn
 
 _A_PATH = click.Path(path_type=Path)
 
@@ -38,7 +38,7 @@ def command(
 ) -> None:
     """Write a BENCH, with its pictures, or the answers of a RUN, without any, as files that another tool loads."""
     from situs.errors import SitusError
-    from situs.tune import export_bench, export_run
+    from situs.export import export_bench, export_run
 
     is_run = (source / "run.json").is_file()
     odd = {"--profile": profile, "--split": split, "--limit": limit, "--data": data} if is_run else {"--bench": bench}

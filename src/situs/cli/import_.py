@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from situs.cli._ask_options import ask_options, asking_from
-from situs.cli._build_options import finish, options_from, source_options
-from situs.cli._output import json_option, out_option, progress_bar, warn
-from situs.cli._sources import Sources
+from situs.cli.options.asking import ask_options, asking_from
+from situs.cli.options.building import finish, options_from, source_options
+from situs.cli.options.sources import Sources
+from situs.cli.output.printing import json_option, out_option, progress_bar, warn
 
 
 @click.group("import", cls=Sources)
@@ -70,8 +70,8 @@ def _ct_spatialvqa(path: Path, reports: Path | None, images: Path | None, catego
     `situs run --model replay:FILE`, verdicts by `situs score --verdicts NAME=FILE`.
     """
     from situs.build import import_ct_spatialvqa
-    from situs.cli._ask_judges import leave_if_stopped
-    from situs.cli._progress import run_progress
+    from situs.cli.options.judges import leave_if_stopped
+    from situs.cli.output.progress import run_progress
     from situs.judges import asker_of
 
     asking = asking_from(given)

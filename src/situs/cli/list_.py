@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from situs.cli._output import json_option, print_json, print_table
-from situs.cli._sources import Sources
+from situs.cli.options.sources import Sources
+from situs.cli.output.printing import json_option, print_json, print_table
 
 
 @click.group("list", cls=Sources)
@@ -91,7 +91,7 @@ def _metrics(as_json: bool) -> None:
 @json_option
 def _formats(as_json: bool) -> None:
     """List the formats that `situs export --to` writes."""
-    from situs.tune import FORMATS
+    from situs.export import FORMATS
 
     _show("formats", {name: (write.__doc__ or "").partition("\n")[0] for name, write in FORMATS.items()}, as_json)
 

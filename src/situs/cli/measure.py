@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from situs.cli._output import json_option, print_json, print_table, warn
+from situs.cli.output.printing import json_option, print_json, print_table, warn
 
 
 @click.command("measure")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from situs.cli._ask_options import ask_options, asking_from
-from situs.cli._looked_into import print_any
-from situs.cli._numbers import STRATUM_HELP
-from situs.cli._output import echo, json_option, out_option, print_json, print_table, progress_bar, warn
+from situs.cli.options.asking import ask_options, asking_from
+from situs.cli.output.numbers import STRATUM_HELP
+from situs.cli.output.on_request import print_any
+from situs.cli.output.printing import echo, json_option, out_option, print_json, print_table, progress_bar, warn
 
 if TYPE_CHECKING:
     from situs.probe import Diagnosis, Effect, Gain, ProbeResult, ProbeRow, SightGain
@@ -58,7 +58,7 @@ def command(
     for all runs of one call together. Exit code 1: a run stopped early; 130: interrupted; the same command goes on.
     """
     from situs.bench import open_bench
-    from situs.cli._progress import run_progress
+    from situs.cli.output.progress import run_progress
     from situs.errors import SitusError
     from situs.probe import Stopped, choose_probes, probe
     from situs.profiles import load_profile
@@ -102,7 +102,7 @@ _TITLES = {
 
 
 def _print(result: ProbeResult) -> None:
-    from situs.probe import budget_table
+    from situs.score.explain import budget_table
 
     for kind, title in _TITLES.items():
         rows = {name: row for name, row in result.probes.items() if row.kind == kind}

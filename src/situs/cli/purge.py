@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from situs.cli._output import echo, json_option, print_json, print_table, warn
+from situs.cli.output.printing import echo, json_option, print_json, print_table, warn
 
 
 @click.command("purge")
@@ -17,7 +17,7 @@ def command(yes: bool, as_json: bool) -> None:
 
     What there is and how large it is comes first; nothing is removed until you say so.
     """
-    from situs._cache import cache_folder
+    from situs.base.cache import cache_folder
     from situs.clients import cache_parts, purge_caches
 
     folder, parts = cache_folder(create=False), cache_parts()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from situs.cli._output import echo, json_option, print_json, print_table
+from situs.cli.output.printing import echo, json_option, print_json, print_table
 
 
 @click.command("quiz")

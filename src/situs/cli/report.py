@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from situs.cli._numbers import STRATUM_HELP, FiniteRange
-from situs.cli._output import echo, json_option, print_json
+from situs.cli.output.numbers import STRATUM_HELP, FiniteRange
+from situs.cli.output.printing import echo, json_option, print_json
 
 
 @click.command("report")

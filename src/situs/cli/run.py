@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from situs.cli._ask_options import ask_options, asking_from
-from situs.cli._output import json_option, out_option, print_json, print_table, progress_bar, warn
-from situs.cli._progress import run_progress
+from situs.cli.options.asking import ask_options, asking_from
+from situs.cli.output.printing import json_option, out_option, print_json, print_table, progress_bar, warn
+from situs.cli.output.progress import run_progress
 
 if TYPE_CHECKING:
     from situs.run import RunResult

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from situs.cli._ask_judges import ask_judges, print_asked
-from situs.cli._ask_options import ask_options, asking_from
-from situs.cli._judged import print_judged
-from situs.cli._looked_into import look_into, named_paper, print_extras, tables_of
-from situs.cli._numbers import STRATUM_HELP, entry_of, interval_text, value_text
-from situs.cli._output import echo, json_option, print_json, print_table, warn
-from situs.cli._places import print_places, print_sgmri
+from situs.cli.options.asking import ask_options, asking_from
+from situs.cli.options.judges import ask_judges, print_asked
+from situs.cli.output.judged import print_judged
+from situs.cli.output.numbers import STRATUM_HELP, entry_of, interval_text, value_text
+from situs.cli.output.on_request import look_into, named_paper, print_extras, tables_of
+from situs.cli.output.places import print_places, print_sgmri
+from situs.cli.output.printing import echo, json_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
     from situs.score import Scores
@@ -110,7 +110,7 @@ def command(
     """
     import msgspec
 
-    from situs._files import write_atomic
+    from situs.base.files import write_atomic
     from situs.errors import SitusError
     from situs.profiles import load_profile
     from situs.score import Verdicts, choose_metrics, parse_verdicts_option, score_run, score_tables

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from situs.cli._output import echo, json_option, print_json
+from situs.cli.output.printing import echo, json_option, print_json
 
 
 @click.command("show")
@@ -47,7 +47,7 @@ def command(
         return
     if source is None or out is None:
         raise click.UsageError("give STUDY|BENCH and --out, or --list.")
-    from situs.build import show
+    from situs.show import show
 
     shown = show(source, profile, out, item_id=item_id, data=data)
     if as_json:

@@ -13,10 +13,10 @@ from typing import Any
 
 import msgspec
 
-from situs.score._sgmri_answers import count, letters, without_thinking, yes_no
-from situs.score._sgmri_boxes import FoundBox, Size, published_boxes, true_boxes
-from situs.score._sgmri_text import bleu_smoothing_1, without_boxes
-from situs.score._text_rouge import rouge
+from situs.score.published.sgmri_answers import count, letters, without_thinking, yes_no
+from situs.score.published.sgmri_boxes import FoundBox, Size, published_boxes, true_boxes
+from situs.score.published.sgmri_text import bleu_smoothing_1, without_boxes
+from situs.score.text.rouge import rouge
 
 __all__ = [
     "V_THRESHOLDS",

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
-from situs._text import printable
+from situs.base.text import printable
 from situs.errors import SitusError
 from situs.tables.table import Cell, Table
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from situs._files import file_name, write_atomic
-from situs._text import markdown_safe
+from situs.base.files import file_name, write_atomic
+from situs.base.text import markdown_safe
 from situs.errors import SitusError
 from situs.tables.table import Cell, Table
 

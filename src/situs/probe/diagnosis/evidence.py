@@ -10,14 +10,13 @@ import numpy as np
 
 from situs.anatomy import Term
 from situs.items import Item
-from situs.probe._answers import Answered, Answers, said_by
-from situs.probe._bodies import TORSO, mirror_group
-from situs.probe._signatures import Budget
-from situs.probe._table import Compared
+from situs.probe.bodies import TORSO, mirror_group
 from situs.probe.diagnosis.effects import FEWEST_ITEMS, Effect, effect_of, opinion_p, weaker
 from situs.probe.diagnosis.habits import Habit, option_habits, yes_habit
 from situs.probe.diagnosis.own_picture import agreement, own_picture_gain
+from situs.probe.table import Compared
 from situs.score import ALL_STRATA, Selection, holm
+from situs.score.explain import Answered, Answers, Budget, said_by
 
 __all__ = [
     "ALL_ITEMS",

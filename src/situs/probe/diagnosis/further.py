@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from situs.probe._causes import Cause
-from situs.probe._signatures import BudgetRow
 from situs.probe.diagnosis.effects import Effect
 from situs.probe.diagnosis.evidence import ALL_ITEMS
 from situs.probe.diagnosis.habits import Habit
 from situs.probe.diagnosis.kinds import Kind, listed
 from situs.probe.diagnosis.reader import Reader, lost_gains
-from situs.probe.diagnosis.records import (
-    HABIT_LEVEL,
-    HABIT_SIZE,
-    NEGLIGIBLE,
-    SAME,
-    Finding,
-    Verdict,
-    finding_of,
-)
+from situs.probe.diagnosis.records import HABIT_LEVEL, HABIT_SIZE, NEGLIGIBLE, SAME, Finding, Verdict, finding_of
+from situs.score.explain import BudgetRow, Cause
 
 __all__ = ["CAUSES", "DECLARED", "further_findings"]
 

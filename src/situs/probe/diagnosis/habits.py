@@ -13,10 +13,10 @@ import msgspec
 import numpy as np
 
 from situs.items import Choice, Item, YesNo
-from situs.probe._answers import Answered, said_by
 from situs.probe.diagnosis.effects import Effect, effect_of, opinion_p
 from situs.probe.diagnosis.own_picture import right_values
 from situs.score import TRICKS, holm
+from situs.score.explain import Answered, said_by
 
 __all__ = ["Habit", "option_habits", "yes_habit"]
 

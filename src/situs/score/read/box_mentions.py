@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from situs.score.read.claims import Certainty, Claim, Role
-from situs.score.read.folding import fold
-from situs.score.read.grammar import statements
-from situs.score.read.lexicon import english
-from situs.score.read.loose_json import Loose, loose_values
-from situs.score.read.tables import without_tables
-from situs.score.read.tokens import Mention as TextMention
-from situs.score.read.whole_numbers import listed_numbers
+from situs.score.read.prose.claims import Certainty, Claim, Role
+from situs.score.read.prose.folding import fold
+from situs.score.read.prose.grammar import statements
+from situs.score.read.prose.lexicon import english
+from situs.score.read.prose.loose_json import Loose, loose_values
+from situs.score.read.prose.tables import without_tables
+from situs.score.read.prose.tokens import Mention as TextMention
+from situs.score.read.prose.whole_numbers import listed_numbers
 
 __all__ = ["Mention", "mentions"]
 

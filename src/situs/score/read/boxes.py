@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from situs.profiles import AnswerSpace
 from situs.score.read.box_mentions import Mention, mentions
-from situs.score.read.clean import visible
-from situs.score.read.refusal import refuses
+from situs.score.read.prose.clean import visible
+from situs.score.read.prose.refusal import refuses
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 from situs.space import FrameBox
 

@@ -6,17 +6,17 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from situs.items._record import Option
-from situs.score.read.claims import Certainty, Claim, Role, Statement
-from situs.score.read.grammar import statements
-from situs.score.read.lexicon import english, language_file
+from situs.items.record import Option
 from situs.score.read.options import ALPHABET, OptionNames
+from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
+from situs.score.read.prose.grammar import statements
+from situs.score.read.prose.lexicon import english, language_file
+from situs.score.read.prose.refusal import cannot_tell, declines, refuses
+from situs.score.read.prose.resolve import SEVERAL, decide
+from situs.score.read.prose.tokens import Mention
 from situs.score.read.ranking import ranked_option
-from situs.score.read.refusal import cannot_tell, declines, refuses
 from situs.score.read.reply import plain_reply
-from situs.score.read.resolve import SEVERAL, decide
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
-from situs.score.read.tokens import Mention
 from situs.score.read.yes_no import bare_answers
 
 __all__ = ["parse_choice"]

@@ -6,16 +6,16 @@ import re
 from collections.abc import Sequence
 
 from situs.items import Option
-from situs.score.read.claims import Certainty, Claim, Role, Statement
-from situs.score.read.clean import visible
-from situs.score.read.grammar import statements
-from situs.score.read.lexicon import english, language_file
-from situs.score.read.loose_json import loose_values
 from situs.score.read.options import ALPHABET, OptionNames
-from situs.score.read.refusal import refuses
+from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
+from situs.score.read.prose.clean import visible
+from situs.score.read.prose.grammar import statements
+from situs.score.read.prose.lexicon import english, language_file
+from situs.score.read.prose.loose_json import loose_values
+from situs.score.read.prose.refusal import refuses
+from situs.score.read.prose.tokens import Mention
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
-from situs.score.read.tokens import Mention
 
 __all__ = ["parse_choices"]
 

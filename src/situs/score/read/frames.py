@@ -6,19 +6,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from situs.score.read.claims import Certainty, Claim, Role, Statement
-from situs.score.read.clean import visible
-from situs.score.read.grammar import statements
-from situs.score.read.lexicon import english
-from situs.score.read.loose_json import Loose, loose_values
 from situs.score.read.numbers.literals import WORD, word_value
 from situs.score.read.numbers.words import digits_for_words
-from situs.score.read.refusal import refuses
+from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
+from situs.score.read.prose.clean import visible
+from situs.score.read.prose.grammar import statements
+from situs.score.read.prose.lexicon import english
+from situs.score.read.prose.loose_json import Loose, loose_values
+from situs.score.read.prose.refusal import refuses
+from situs.score.read.prose.resolve import decide
+from situs.score.read.prose.tokens import Mention
+from situs.score.read.prose.whole_numbers import LONGEST_RANGE
 from situs.score.read.reply import plain_reply
-from situs.score.read.resolve import decide
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
-from situs.score.read.tokens import Mention
-from situs.score.read.whole_numbers import LONGEST_RANGE
 
 __all__ = ["parse_frames"]
 

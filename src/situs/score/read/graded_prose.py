@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from situs.score.read.grammar import statements
-from situs.score.read.lexicon import english
-from situs.score.read.resolve import decide
+from situs.score.read.prose.grammar import statements
+from situs.score.read.prose.lexicon import english
+from situs.score.read.prose.resolve import decide
+from situs.score.read.prose.tokens import Mention
 from situs.score.read.result import Parsed
-from situs.score.read.tokens import Mention
 
 __all__ = ["Passage", "passages", "stated_grade"]
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from situs.score.read.clean import LATEX_TEXT, visible
 from situs.score.read.graded_prose import passages, stated_grade
-from situs.score.read.loose_json import Loose, loose_values
-from situs.score.read.refusal import refuses
+from situs.score.read.prose.clean import LATEX_TEXT, visible
+from situs.score.read.prose.loose_json import Loose, loose_values
+from situs.score.read.prose.refusal import refuses
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 
 __all__ = ["Offered", "parse_grades"]

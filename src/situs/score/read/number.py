@@ -8,18 +8,18 @@ from fractions import Fraction
 from typing import Literal
 
 from situs.errors import SitusError
-from situs.score.read.claims import Certainty, Claim, Role, Statement
-from situs.score.read.grammar import statements
-from situs.score.read.lexicon import english
 from situs.score.read.numbers.roles import concluded, labelled, measures_else, of_another, total, working
 from situs.score.read.numbers.tokens import Kind, Token, tokens
 from situs.score.read.numbers.units import COUNT, RATIO, Unit, known_unit
 from situs.score.read.numbers.words import count_in_words, difference, digits_for_words, times_as_numbers
-from situs.score.read.refusal import refuses
+from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
+from situs.score.read.prose.grammar import statements
+from situs.score.read.prose.lexicon import english
+from situs.score.read.prose.refusal import refuses
+from situs.score.read.prose.resolve import SEVERAL, decide
+from situs.score.read.prose.tokens import Mention
 from situs.score.read.reply import plain_reply
-from situs.score.read.resolve import SEVERAL, decide
 from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
-from situs.score.read.tokens import Mention
 
 __all__ = ["UNIT_MISSING", "parse_number"]
 

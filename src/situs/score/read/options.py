@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from situs.items._record import Option
-from situs.score.read.folding import fold
-from situs.score.read.lexicon import language_file
-from situs.score.read.refusal import cannot_tell
-from situs.score.read.tokens import Mention
+from situs.items.record import Option
+from situs.score.read.prose.folding import fold
+from situs.score.read.prose.lexicon import language_file
+from situs.score.read.prose.refusal import cannot_tell
+from situs.score.read.prose.tokens import Mention
 
 __all__ = ["ALPHABET", "OptionNames"]
 

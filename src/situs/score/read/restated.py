@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from situs.score.read.lexicon import language_file
+from situs.score.read.prose.lexicon import language_file
 
 __all__ = ["denies", "restates", "same_question"]
 

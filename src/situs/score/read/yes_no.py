@@ -8,16 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from situs.score.read.claims import Certainty, Role, Statement
-from situs.score.read.grammar import statements
-from situs.score.read.lexicon import english, language_file
-from situs.score.read.refusal import refuses
+from situs.score.read.prose.claims import Certainty, Role, Statement
+from situs.score.read.prose.grammar import statements
+from situs.score.read.prose.lexicon import english, language_file
+from situs.score.read.prose.refusal import refuses
+from situs.score.read.prose.resolve import decide
+from situs.score.read.prose.tokens import Mention
 from situs.score.read.relations import stated
 from situs.score.read.reply import plain_reply
-from situs.score.read.resolve import decide
 from situs.score.read.restated import denies, same_question
 from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
-from situs.score.read.tokens import Mention
 
 __all__ = ["bare_answers", "parse_yes_no"]
 

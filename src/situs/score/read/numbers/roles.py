@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from situs.score.read.claims import Certainty, Role, Statement
-from situs.score.read.lexicon import language_file
 from situs.score.read.numbers.tokens import Kind, Token
+from situs.score.read.prose.claims import Certainty, Role, Statement
+from situs.score.read.prose.lexicon import language_file
 
 __all__ = ["concluded", "labelled", "measures_else", "of_another", "total", "working"]
 
