@@ -43,7 +43,7 @@ $(MODELS)/ready: pyproject.toml constraints-models.txt
 test-models: $(MODELS)/ready  ## Real models: a tiny one in this process and served, a language model, other tools' own code.
 	HF_HUB_OFFLINE=1 $(MODELS)/bin/python -m pytest -q -m models tests/models
 
-lint: $(VENV)/dev  ## Style, types, and which room may import which.
+lint: $(VENV)/dev  ## Style, types, and which package may import which.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

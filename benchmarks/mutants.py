@@ -24,7 +24,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 STAGES = {
-    "measure": (["tests/measure"], ["tests/facts", "tests/laws/test_phantom.py", "tests/laws/test_pose.py"]),
+    "measure": (
+        ["tests/measure"],
+        ["tests/facts", "tests/laws/test_phantom.py", "tests/laws/test_pose.py"],
+    ),
     "facts": (["tests/facts"], ["tests/items", "tests/laws", "tests/build/test_gate.py"]),
     "score": (
         ["tests/score/test_golden.py"],
@@ -73,7 +76,11 @@ def changeable(tree: ast.Module) -> Iterator[ast.AST]:
             arithmetic = isinstance(node, ast.BinOp) and type(node.op) in OPERATORS
             order = isinstance(node, ast.Compare) and type(node.ops[0]) in OPERATORS
             sign = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
-            number = isinstance(node, ast.Constant) and type(node.value) is float and node.value not in (0.0, 1.0)
+            number = (
+                isinstance(node, ast.Constant)
+                and type(node.value) is float
+                and node.value not in (0.0, 1.0)
+            )
             if arithmetic or order or sign or number:
                 yield node
 
@@ -114,12 +121,30 @@ def outcome(mutant: Mutant) -> str:
         change(list(changeable(tree))[mutant.place])
         copied.write_text(ast.unparse(tree), encoding="utf-8")
         for number, tests in enumerate(STAGES[mutant.package]):
-            command = [sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", *tests]
+            command = [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-x",
+                "-q",
+                "-n0",
+                "-p",
+                "no:cacheprovider",
+                *tests,
+            ]
             command += ["--sample-seed=1", f"--basetemp={folder}/t{number}"]
-            environment = os.environ | {"PYTHONPATH": str(source), "NUMBA_CACHE_DIR": f"{folder}/numba"}
+            environment = os.environ | {
+                "PYTHONPATH": str(source),
+                "NUMBA_CACHE_DIR": f"{folder}/numba",
+            }
             try:
                 done = subprocess.run(
-                    command, cwd=ROOT, env=environment, capture_output=True, timeout=LONGEST_S, check=False
+                    command,
+                    cwd=ROOT,
+                    env=environment,
+                    capture_output=True,
+                    timeout=LONGEST_S,
+                    check=False,
                 )
             except subprocess.TimeoutExpired:
                 return "killed"

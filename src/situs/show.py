@@ -67,14 +67,26 @@ class Shown(msgspec.Struct, frozen=True):
     layout: list[ShownSlice]
 
 
-def show(source: Path, profile_spec: str, out: Path, *, item_id: str | None = None, data: Path | None = None) -> Shown:
+def show(
+    source: Path,
+    profile_spec: str,
+    out: Path,
+    *,
+    item_id: str | None = None,
+    data: Path | None = None,
+) -> Shown:
     """Render a study, or the study of a bench's item, to a folder of pictures or one contact sheet."""
     profile = load_profile(profile_spec)
     if (source / "bench.json").is_file():
         bench = open_bench(source)
         presenter, item = Presenter(bench, profile, data=data), _item_of(bench, item_id)
         seen = presenter.present(item)
-        images, prompt, layout, verdict = seen.images, seen.prompt, seen.layout, presenter.verdict(item)
+        images, prompt, layout, verdict = (
+            seen.images,
+            seen.prompt,
+            seen.layout,
+            presenter.verdict(item),
+        )
     elif item_id is not None:
         raise SitusError("--item needs a bench", where=source, fix="give a bench folder")
     else:
@@ -96,7 +108,9 @@ def show(source: Path, profile_spec: str, out: Path, *, item_id: str | None = No
         hidden=verdict.hidden,
         unknown=verdict.unknown,
         array=_array_form(profile, layout),
-        layout=[shown for number, frame in enumerate(layout.frames) for shown in _slices(number, frame)],
+        layout=[
+            shown for number, frame in enumerate(layout.frames) for shown in _slices(number, frame)
+        ],
     )
 
 
@@ -113,7 +127,11 @@ def _of_study(volume: Volume, profile: Profile) -> tuple[tuple[Image, ...], str,
 def _array_form(profile: Profile, layout: Layout) -> dict[str, object]:
     affine = layout.array_affine(profile.array.axes)
     shape = layout.array_shape(profile.array.axes)
-    return {"shape": shape, "dtype": profile.array.dtype, "affine": None if affine is None else affine.tolist()}
+    return {
+        "shape": shape,
+        "dtype": profile.array.dtype,
+        "affine": None if affine is None else affine.tolist(),
+    }
 
 
 def _slices(number: int, frame: Frame) -> list[ShownSlice]:
@@ -142,15 +160,21 @@ def _volume_of(source: Path) -> Volume:
         except SitusError:
             raise no_study from None
     if image is None:
-        raise SitusError("holds no image, only labels", where=source, fix="give a study with an image")
+        raise SitusError(
+            "holds no image, only labels", where=source, fix="give a study with an image"
+        )
     return open_volume(image)
 
 
 def _item_of(bench: Bench, item_id: str | None) -> Item:
     if item_id is None:
         # Any item will do: best one that has pictures.
-        pictured = {study.study_id for study in bench.studies() if any(s.image_hash for s in study.series)}
-        item = next((i for i in bench.items() if i.study_id in pictured), None) or next(bench.items(), None)
+        pictured = {
+            study.study_id for study in bench.studies() if any(s.image_hash for s in study.series)
+        }
+        item = next((i for i in bench.items() if i.study_id in pictured), None) or next(
+            bench.items(), None
+        )
     else:
         item = next((i for i in bench.items() if item_id in (i.item_id, i.source_id)), None)
     if item is None:

@@ -20,7 +20,9 @@ def _stop_after_one(done: int, _: int) -> None:
         raise KeyboardInterrupt
 
 
-def test_finished_studies_are_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finished_studies_are_not_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     build_phantoms(2, tmp_path / "straight" / "bench", _options())
     out = tmp_path / "bench"
     with pytest.raises(KeyboardInterrupt):

@@ -22,7 +22,9 @@ def test_a_small_table_with_huge_cells_is_refused(bench: Path, tmp_path: Path) -
     table = pq.read_table(made / "items.parquet")
     huge = pa.array(["x" * (5 << 20)] * table.num_rows)
     position = table.schema.get_field_index("question")
-    pq.write_table(table.set_column(position, "question", huge), made / "items.parquet", compression="zstd")
+    pq.write_table(
+        table.set_column(position, "question", huge), made / "items.parquet", compression="zstd"
+    )
     assert (made / "items.parquet").stat().st_size < 1 << 20
     pa.default_memory_pool().release_unused()
     before = pa.total_allocated_bytes()
@@ -32,7 +34,9 @@ def test_a_small_table_with_huge_cells_is_refused(bench: Path, tmp_path: Path) -
     assert content_hash(made)
 
 
-def test_pictures_that_would_not_fit_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_that_would_not_fit_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(4):
         Image.new("L", (512, 512)).save(tmp_path / f"{number}.png")
     assert open_stack(tmp_path).array().shape == (4, 512, 512)

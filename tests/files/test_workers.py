@@ -139,7 +139,9 @@ def test_code_beside_the_data_does_not_run(tmp_path: Path, name: str) -> None:
             print(list(map_jobs(open_nothing, [1, -2, 3], 2)))
     """
     script = _script(tmp_path, code)
-    done = subprocess.run([sys.executable, "-P", script], cwd=data, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-P", script], cwd=data, capture_output=True, text=True, check=False
+    )
     assert done.stdout.strip() == "[1, 2, 3]", done.stderr
     assert not (data / "ran").exists()
 

@@ -15,7 +15,9 @@ pytestmark = [pytest.mark.models, pytest.mark.filterwarnings("default")]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_family_sees_its_pictures_in_batches(family: str, ask: Callable[..., Request], tmp_path: Path) -> None:
+def test_a_family_sees_its_pictures_in_batches(
+    family: str, ask: Callable[..., Request], tmp_path: Path
+) -> None:
     from situs.clients.hf.client import make_hf
 
     write, per_picture = FAMILIES[family]
@@ -33,5 +35,7 @@ def test_a_family_sees_its_pictures_in_batches(family: str, ask: Callable[..., R
 
     alone = asyncio.run(answers(1))
     assert [(reply.state, reply.error) for reply in alone] == [("answered", "")] * len(counts)
-    assert [reply.usage["image_tokens"] for reply in alone] == [count * per_picture for count in counts]
+    assert [reply.usage["image_tokens"] for reply in alone] == [
+        count * per_picture for count in counts
+    ]
     assert asyncio.run(answers(4)) == alone

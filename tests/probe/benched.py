@@ -70,9 +70,15 @@ def _remembered() -> Iterator[None]:
 
         patch.setattr(module, name, call)
 
-    once(suite, "shortcut_answers", lambda bench, full, profile, names: (bench.folder, tuple(names)))
+    once(
+        suite, "shortcut_answers", lambda bench, full, profile, names: (bench.folder, tuple(names))
+    )
     once(suite, "shortcut_table", lambda bench, *more: bench.folder)
-    once(answers, "judge", lambda item, row, *more, **how: (item.item_id, str(item.answer), row and row.response))
+    once(
+        answers,
+        "judge",
+        lambda item, row, *more, **how: (item.item_id, str(item.answer), row and row.response),
+    )
     listed = answers.selected_items
     patch.setattr(answers, "selected_items", lambda bench, *more: _items_of(bench, listed, more))
     try:
@@ -91,7 +97,9 @@ def _items_of(bench: Bench, listed: Callable[..., Any], more: tuple[Any, ...]) -
 class BenchCohort:
     """A bench with all benches of its probes made once."""
 
-    def __init__(self, folder: Path, work: Path, probes: tuple[str, ...] = PROBES, profile: str = "default") -> None:
+    def __init__(
+        self, folder: Path, work: Path, probes: tuple[str, ...] = PROBES, profile: str = "default"
+    ) -> None:
         self.bench, self.work, self.probes = open_bench(folder), work, probes
         self.profile: Profile = load_profile(profile)
         self.items = list(self.bench.items())
@@ -118,7 +126,9 @@ class BenchCohort:
             other = self.others.get((item.study_id, item.series), item.study_id)
             known = self.by_text.get((other, item.question))
             values = self.said[item.question]
-            drawn = values[np.random.default_rng([*(other + item.question).encode()]).integers(len(values))]
+            drawn = values[
+                np.random.default_rng([*(other + item.question).encode()]).integers(len(values))
+            ]
             return Shown(item, known or drawn, other, other, name, old)
         if name == "one-slice" and zlib.crc32(item.item_id.encode()) % 4:
             return Shown(item, "", f"{item.study_id}/slice", item.study_id, name, old)
@@ -138,7 +148,15 @@ class BenchCohort:
             shutil.copytree(made, folder / made.name)
 
         def ask(bench: Bench, presenter: Any, profile: Profile, out: Path, **how: Any) -> RunResult:
-            start_run(out, bench, Spec("planted"), profile, how["split"], how["limit"], withheld=how["withhold"])
+            start_run(
+                out,
+                bench,
+                Spec("planted"),
+                profile,
+                how["split"],
+                how["limit"],
+                withheld=how["withhold"],
+            )
             rng = np.random.default_rng([seed, *out.name.encode()])
             count = 0
             with Journal(out / "answers.jsonl") as journal:

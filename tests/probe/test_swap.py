@@ -13,7 +13,9 @@ from situs.score.explain import Answered, Answers
 
 def answered(text: str, patient: int, truth: bool, reply: str) -> Answered:
     name = f"{text}-{patient}"
-    item = Item(name, f"s{patient}", "ct", f"p{patient}", "t", "yes_no", text, YesNo(truth), twin_group=text)
+    item = Item(
+        name, f"s{patient}", "ct", f"p{patient}", "t", "yes_no", text, YesNo(truth), twin_group=text
+    )
     row = AnswerRow(name, response=reply)
     return Answered(item, row, judge(item, row, None))
 

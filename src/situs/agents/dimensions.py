@@ -66,5 +66,7 @@ def dimensions_of(question: str, answer: str) -> tuple[str, ...]:
     """
     text = f"{question} {answer}".lower()
     return tuple(
-        name for name in DIMENSIONS if _HAS[name].search(text) and not (name in _LACKS and _LACKS[name].search(text))
+        name
+        for name in DIMENSIONS
+        if _HAS[name].search(text) and not (name in _LACKS and _LACKS[name].search(text))
     )

@@ -39,6 +39,9 @@ def label_dimensions(
     asker: Asker, questions: Sequence[tuple[str, str, str]], journal: Path, *, restricted: bool
 ) -> tuple[dict[str, tuple[str, ...]], AskedByID]:
     """Id → dimensions, for questions given as id, question and answer; one that is not there was not told."""
-    subjects = [Subject(id_, {"question": question, "answer": answer}) for id_, question, answer in questions]
+    subjects = [
+        Subject(id_, {"question": question, "answer": answer})
+        for id_, question, answer in questions
+    ]
     entries, asked = ask_by_id(asker, LABELLER, subjects, journal, restricted=restricted)
     return {id_: tuple(entry["dimensions"]) for id_, entry in entries.items()}, asked

@@ -64,8 +64,12 @@ def validate_items(
     asker: Asker, items: Sequence[tuple[str, str, str, str]], folder: Path, *, restricted: bool
 ) -> tuple[dict[str, Vetted], AskedByID]:
     """Item id → verdict, for items given as id, report text, question and answer; what is not there was not told."""
-    subjects = [Subject(id_, {"report": text, "question": q, "answer": a}) for id_, text, q, a in items]
-    entries, asked = ask_by_id(asker, VALIDATOR, subjects, folder / "validator.jsonl", restricted=restricted)
+    subjects = [
+        Subject(id_, {"report": text, "question": q, "answer": a}) for id_, text, q, a in items
+    ]
+    entries, asked = ask_by_id(
+        asker, VALIDATOR, subjects, folder / "validator.jsonl", restricted=restricted
+    )
     return {id_: msgspec.convert(entry, Vetted) for id_, entry in entries.items()}, asked
 
 

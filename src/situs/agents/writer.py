@@ -51,9 +51,15 @@ def _read(entry: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     kept = []
     for given in raw[:_MOST]:
-        texts = [given.get(name) for name in ("question", "answer", "quote")] if isinstance(given, dict) else []
+        texts = (
+            [given.get(name) for name in ("question", "answer", "quote")]
+            if isinstance(given, dict)
+            else []
+        )
         if texts and all(isinstance(text, str) and 0 < len(text.strip()) < 2000 for text in texts):
-            proposal = {name: " ".join(given[name].split()) for name in ("question", "answer", "quote")}
+            proposal = {
+                name: " ".join(given[name].split()) for name in ("question", "answer", "quote")
+            }
             dimension = given.get("dimension")
             kept.append(proposal | {"dimension": dimension if dimension in DIMENSIONS else ""})
     return {"questions": kept}
@@ -73,8 +79,15 @@ def propose_questions(
     asker: Asker, reports: Sequence[tuple[str, Report]], folder: Path, *, restricted: bool
 ) -> tuple[dict[str, list[Proposal]], AskedByID]:
     """Study id → proposals. Reports are asked one by one; a report that got no readable reply has none."""
-    shown = {id_: {"findings": report.findings, "impression": report.impression} for id_, report in reports}
+    shown = {
+        id_: {"findings": report.findings, "impression": report.impression}
+        for id_, report in reports
+    }
     subjects = [Subject(id_, fields) for id_, fields in shown.items()]
     alone = msgspec.structs.replace(asker, batch=1)
-    entries, asked = ask_by_id(alone, WRITER, subjects, folder / "writer.jsonl", restricted=restricted)
-    return {id_: msgspec.convert(entry["questions"], list[Proposal]) for id_, entry in entries.items()}, asked
+    entries, asked = ask_by_id(
+        alone, WRITER, subjects, folder / "writer.jsonl", restricted=restricted
+    )
+    return {
+        id_: msgspec.convert(entry["questions"], list[Proposal]) for id_, entry in entries.items()
+    }, asked

@@ -12,7 +12,15 @@ from situs.anatomy.findings import (
 from situs.anatomy.listing import KnownName, list_names
 from situs.anatomy.part_whole import are_akin, is_head, is_part, is_spine, organs_in_parts, wholes
 from situs.anatomy.patterns import NamePattern, NameRules
-from situs.anatomy.plausible import Doubt, Suspect, Suspicion, expected_side, neighbours, plausible_range, suspects
+from situs.anatomy.plausible import (
+    Doubt,
+    Suspect,
+    Suspicion,
+    expected_side,
+    neighbours,
+    plausible_range,
+    suspects,
+)
 from situs.anatomy.relevance import compared, is_sided_lesion, measured, near_lesion, ranked
 from situs.anatomy.terms import (
     COLUMNS,

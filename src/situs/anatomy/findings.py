@@ -10,12 +10,23 @@ from importlib.resources import files
 
 import msgspec
 
-__all__ = ["NORMAL", "Finding", "finding_name", "finding_of", "known_findings", "organ_of_volume", "protocol_of_volume"]
+__all__ = [
+    "NORMAL",
+    "Finding",
+    "finding_name",
+    "finding_of",
+    "known_findings",
+    "organ_of_volume",
+    "protocol_of_volume",
+]
 
 NORMAL = "normal_for_age"
 """The study label that says a volume was read as normal."""
 
-_VOLUMES = (("brain", re.compile(r"file_brain_AX[A-Z0-9]+_\d{3}_\d+")), ("knee", re.compile(r"file1\d{6}")))
+_VOLUMES = (
+    ("brain", re.compile(r"file_brain_AX[A-Z0-9]+_\d{3}_\d+")),
+    ("knee", re.compile(r"file1\d{6}")),
+)
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -64,7 +75,9 @@ def _spelling(raw: str) -> str:
 @functools.cache
 def _table() -> tuple[dict[str, Finding], dict[str, tuple[str, str]]]:
     """Findings by name; and by a label's letters and digits, the name it stands for and how the table spells it."""
-    text = files("situs.anatomy").joinpath("data", "findings", "fastmri_plus.csv").read_text("utf-8")
+    text = (
+        files("situs.anatomy").joinpath("data", "findings", "fastmri_plus.csv").read_text("utf-8")
+    )
     by_name: dict[str, Finding] = {}
     by_label: dict[str, tuple[str, str]] = {}
     for row in csv.DictReader(io.StringIO(text)):

@@ -30,7 +30,9 @@ class KnownName(msgspec.Struct, frozen=True):
     """Vocabulary → the label value it has there."""
 
 
-def list_names(words: Sequence[str] = (), *, kind: str | None = None, vocabulary: str | None = None) -> list[KnownName]:
+def list_names(
+    words: Sequence[str] = (), *, kind: str | None = None, vocabulary: str | None = None
+) -> list[KnownName]:
     """The names that hold every word, in the order of the table; of one kind or vocabulary if given."""
     if kind is not None and kind not in KINDS:
         raise SitusError(f"unknown kind {kind!r}", where="--kind", fix=did_you_mean(kind, KINDS))
@@ -49,10 +51,20 @@ def list_names(words: Sequence[str] = (), *, kind: str | None = None, vocabulary
 
 
 def _mentions(entry: Term, word: str) -> bool:
-    texts = (entry.name, entry.plain, entry.formal, *entry.synonyms, entry.kind, entry.part_of or "", entry.system)
+    texts = (
+        entry.name,
+        entry.plain,
+        entry.formal,
+        *entry.synonyms,
+        entry.kind,
+        entry.part_of or "",
+        entry.system,
+    )
     # The key of a spelling makes `tumor` find `tumour`.
     wanted = {" ".join(key).strip() for key in keys_of(word)} | {word.lower()}
-    found = " ".join(" ".join((text.lower(), *(" ".join(key) for key in keys_of(text)))) for text in texts)
+    found = " ".join(
+        " ".join((text.lower(), *(" ".join(key) for key in keys_of(text)))) for text in texts
+    )
     return any(part in found for part in wanted)
 
 
@@ -66,5 +78,9 @@ def _known(entry: Term, ids: dict[str, dict[str, int]]) -> KnownName:
         entry.part_of,
         entry.system,
         entry.synonyms,
-        {vocabulary: labels[entry.name] for vocabulary, labels in ids.items() if entry.name in labels},
+        {
+            vocabulary: labels[entry.name]
+            for vocabulary, labels in ids.items()
+            if entry.name in labels
+        },
     )

@@ -45,14 +45,18 @@ def read_name_map(path: Path) -> NameMap:
     text, is_json = read_text(path), path.suffix.lower() == ".json"
     rows = _json_rows(text, path) if is_json else parse_terms(text, where=path, meaning=term)
     if not rows:
-        raise SitusError("holds no rows", where=path, fix="one row per structure: label,name or pattern,name")
+        raise SitusError(
+            "holds no rows", where=path, fix="one row per structure: label,name or pattern,name"
+        )
     labels: dict[int, str] = {}
     said: dict[str, tuple[frozenset[str], Term]] = {}
     patterns: list[NamePattern] = []
     for number, row in enumerate(rows, start=2):
         name, where = row.term.name, str(path) if is_json else f"{path}:{number}"
         if row.label is not None and row.label in labels:
-            raise SitusError(f"label {row.label} occurs twice", where=where, fix="one row per label")
+            raise SitusError(
+                f"label {row.label} occurs twice", where=where, fix="one row per label"
+            )
         _check_again(row, said.get(name), where)
         said.setdefault(name, (row.given, row.term))
         if row.label is not None:
@@ -70,16 +74,24 @@ def _check_again(row: Row, before: tuple[frozenset[str], Term] | None, where: st
     means = row.given - {"label", "pattern", "name"}
     if not row.pattern or (means and row.term != before[1]):
         problem = f"name {row.term.name!r} occurs twice"
-        raise SitusError(problem, where=where, fix="one row per name; more rows only to give more patterns")
+        raise SitusError(
+            problem, where=where, fix="one row per name; more rows only to give more patterns"
+        )
 
 
-def _completed(entry: Term, given: frozenset[str], said: dict[str, tuple[frozenset[str], Term]]) -> Term:
+def _completed(
+    entry: Term, given: frozenset[str], said: dict[str, tuple[frozenset[str], Term]]
+) -> Term:
     """The term with what follows from what the user says: an unknown name without a kind is an organ."""
     more: dict[str, Any] = {}
     is_own = not entry.canonical
     kind = "organ" if is_own and "kind" not in given else entry.kind
     if "part_of" in given and entry.part_of is not None:
-        more["part_of"] = entry.part_of if entry.part_of in said else canonical_name(entry.part_of) or entry.part_of
+        more["part_of"] = (
+            entry.part_of
+            if entry.part_of in said
+            else canonical_name(entry.part_of) or entry.part_of
+        )
         if kind == "lesion" and _is_lesion(more["part_of"], said):
             kind = "lesion_part"
     if is_own and kind in _SIZED and "ask_size" not in given:

@@ -33,7 +33,9 @@ class NamePattern(msgspec.Struct, frozen=True):
             _compiled(text)
         except re.error as error:
             problem = f"the pattern {text!r} is not a regular expression ({error})"
-            raise SitusError(problem, where=where, fix="mend it, or write a glob such as GTV-*") from error
+            raise SitusError(
+                problem, where=where, fix="mend it, or write a glob such as GTV-*"
+            ) from error
         return cls(text, name)
 
     def matches(self, name: str) -> bool:

@@ -13,7 +13,15 @@ import msgspec
 
 from situs.anatomy.terms import Term, canonical_name, term
 
-__all__ = ["Compared", "Measured", "compared", "is_sided_lesion", "measured", "near_lesion", "ranked"]
+__all__ = [
+    "Compared",
+    "Measured",
+    "compared",
+    "is_sided_lesion",
+    "measured",
+    "near_lesion",
+    "ranked",
+]
 
 
 class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,7 +56,9 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         mean, deviation = self.adults_ml
         spread = math.sqrt(math.log1p((deviation / mean) ** 2))
         adults = statistics.NormalDist(math.log(mean) - spread**2 / 2, spread)
-        return tuple(limit for limit in self.limits_ml if _RARE <= adults.cdf(math.log(limit)) <= 1 - _RARE)
+        return tuple(
+            limit for limit in self.limits_ml if _RARE <= adults.cdf(math.log(limit)) <= 1 - _RARE
+        )
 
 
 class Compared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -11,7 +11,13 @@ Key = tuple[str, str]
 
 _SIDES = {"left": "left", "lt": "left", "l": "left", "right": "right", "rt": "right", "r": "right"}
 _OTHER_SIDE = {"left": "right", "right": "left", "lt": "rt", "rt": "lt", "l": "r", "r": "l"}
-_SPELLINGS = {"tumor": "tumour", "tumors": "tumour", "tumours": "tumour", "oesophagus": "esophagus", "oedema": "edema"}
+_SPELLINGS = {
+    "tumor": "tumour",
+    "tumors": "tumour",
+    "tumours": "tumour",
+    "oesophagus": "esophagus",
+    "oedema": "edema",
+}
 _SKIPPED = {"of", "the", "mask", "seg", "segmentation"}
 """Words that say nothing of the structure; the last three say what kind of file it is (`liver_mask`)."""
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -35,7 +41,9 @@ def _is_side(word: str, at_an_end: bool) -> bool:
 
 _WORD = re.compile(r"(?<![^\W_])(left|right|lt|rt)(?![^\W_])", re.IGNORECASE)
 _LETTER = re.compile(r"^[lr](?![^\W_])|(?<![^\W_])[lr]$", re.IGNORECASE)
-_IN_CAMEL_CASE = re.compile(r"(?<![^\W_])(left|right|Left|Right)(?=[A-Z])|(?<=[a-z])(Left|Right)(?![a-z])")
+_IN_CAMEL_CASE = re.compile(
+    r"(?<![^\W_])(left|right|Left|Right)(?=[A-Z])|(?<=[a-z])(Left|Right)(?![a-z])"
+)
 
 
 def swap_side(name: str) -> str | None:
@@ -44,7 +52,11 @@ def swap_side(name: str) -> str | None:
         found = list(pattern.finditer(name))
         if len(found) == 1:
             match = found[0]
-            return name[: match.start()] + _like(match[0], _OTHER_SIDE[match[0].lower()]) + name[match.end() :]
+            return (
+                name[: match.start()]
+                + _like(match[0], _OTHER_SIDE[match[0].lower()])
+                + name[match.end() :]
+            )
         if found:
             return None
     return None

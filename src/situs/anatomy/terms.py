@@ -140,7 +140,9 @@ class Row(NamedTuple):
     """Columns whose cell is not blank."""
 
 
-def parse_terms(text: str, *, where: object, meaning: Callable[[str], Term] | None = None) -> list[Row]:
+def parse_terms(
+    text: str, *, where: object, meaning: Callable[[str], Term] | None = None
+) -> list[Row]:
     """Rows of a vocabulary CSV (`name` at least).
 
     A blank or missing cell takes what `meaning` knows of the name: by default, what its words tell.
@@ -149,20 +151,28 @@ def parse_terms(text: str, *, where: object, meaning: Callable[[str], Term] | No
     try:
         columns = tuple(table.fieldnames or ())
     except csv.Error as error:
-        raise SitusError(f"is not a CSV table ({error})", where=where, fix="save it as a plain CSV") from error
+        raise SitusError(
+            f"is not a CSV table ({error})", where=where, fix="save it as a plain CSV"
+        ) from error
     unknown = [column for column in columns if column not in COLUMNS]
     if "name" not in columns or unknown or len(set(columns)) < len(columns):
         raise SitusError(
-            f"columns are {', '.join(map(repr, columns)) or 'missing'}", where=where, fix=f"use {', '.join(COLUMNS)}"
+            f"columns are {', '.join(map(repr, columns)) or 'missing'}",
+            where=where,
+            fix=f"use {', '.join(COLUMNS)}",
         )
     result: list[Row] = []
     try:
         for number, row in enumerate(table, start=2):
             if None in row:
-                raise SitusError("bad row (too many cells)", where=f"{where}:{number}", fix="one cell a column")
+                raise SitusError(
+                    "bad row (too many cells)", where=f"{where}:{number}", fix="one cell a column"
+                )
             result.append(parse_row(row, f"{where}:{number}", meaning or _by_wording))
     except csv.Error as error:
-        raise SitusError(f"is not a CSV table ({error})", where=where, fix="save it as a plain CSV") from error
+        raise SitusError(
+            f"is not a CSV table ({error})", where=where, fix="save it as a plain CSV"
+        ) from error
     return result
 
 
@@ -174,7 +184,9 @@ def parse_row(row: Mapping[str, str | None], where: str, meaning: Callable[[str]
     """One structure from the cells of its row."""
     cell = {column: (row.get(column) or "").strip() for column in COLUMNS}
     if not re.fullmatch(r"[\w][\w .()+-]{0,80}", cell["name"]):
-        raise SitusError(f"bad row (name {cell['name']!r})", where=where, fix="one label and one name a row")
+        raise SitusError(
+            f"bad row (name {cell['name']!r})", where=where, fix="one label and one name a row"
+        )
     if cell["label"] and not re.fullmatch(r"\d{1,9}", cell["label"]):
         shown = cell["label"] if len(cell["label"]) <= _SHOWN else f"{cell['label'][:_SHOWN]}…"
         problem = f"label {shown!r} is not a whole number of up to nine digits"
@@ -303,7 +315,9 @@ def _by_wording(name: str) -> Term:
     partner = swap_side(name) if naming is Naming.POSITIONAL else None
     # "the right patella", wherever the name has its side.
     plain = " ".join([sides[0], *(word for word in words if word.lower() != sides[0])])
-    return Term(name=name, plain=plain, side=Side(sides[0]), partner=partner, naming=naming, known=False)
+    return Term(
+        name=name, plain=plain, side=Side(sides[0]), partner=partner, naming=naming, known=False
+    )
 
 
 def term(name: str, own: Mapping[str, Term] | None = None) -> Term:
@@ -332,5 +346,7 @@ def _numbered(family: Term, name: str, number: str) -> Term:
 def _spelt(name: str, shipped: Term) -> Term:
     """A shipped meaning under another spelling; its partner is spelt likewise, or left out if it cannot be."""
     swapped = swap_side(name) if shipped.partner is not None else None
-    partner = swapped if swapped is not None and canonical_name(swapped) == shipped.partner else None
+    partner = (
+        swapped if swapped is not None and canonical_name(swapped) == shipped.partner else None
+    )
     return msgspec.structs.replace(shipped, name=name, partner=partner)

@@ -66,7 +66,9 @@ class Vocabulary:
 @functools.cache
 def _shipped_tables() -> tuple[str, ...]:
     folder = files("situs.anatomy").joinpath("data")
-    return tuple(sorted(e.name for e in folder.iterdir() if e.name.endswith(".csv") and e.name != _MASTER))
+    return tuple(
+        sorted(e.name for e in folder.iterdir() if e.name.endswith(".csv") and e.name != _MASTER)
+    )
 
 
 def shipped_vocabularies() -> list[str]:
@@ -100,7 +102,9 @@ def _shipped(name: str) -> Vocabulary:
         return Vocabulary(name, labels | first.labels, first.own_terms, first.aliases)
     text = _shipped_table(name)
     rows = parse_terms(text, where=name, meaning=shipped_term)
-    aliases = {row["alias"]: row["name"] for row in csv.DictReader(io.StringIO(text)) if row.get("alias")}
+    aliases = {
+        row["alias"]: row["name"] for row in csv.DictReader(io.StringIO(text)) if row.get("alias")
+    }
     labels = {row.label: row.term.name for row in rows if row.label is not None}
     better = {row.term.name: row.term for row in rows if row.term != shipped_term(row.term.name)}
     return Vocabulary(name, labels, better, aliases)

@@ -129,7 +129,9 @@ def check_regular(path: Path) -> None:
     if stat.S_ISDIR(mode):
         raise SitusError("is a folder, not a file", where=path, fix="give a file")
     if not stat.S_ISREG(mode):
-        raise SitusError("is a pipe or device, not a file", where=path, fix="save it as a file first")
+        raise SitusError(
+            "is a pipe or device, not a file", where=path, fix="save it as a file first"
+        )
 
 
 def read_text(path: Path, *, limit_bytes: int = 64 << 20) -> str:
@@ -137,7 +139,9 @@ def read_text(path: Path, *, limit_bytes: int = 64 << 20) -> str:
     try:
         check_regular(path)
         if path.stat().st_size > limit_bytes:
-            raise SitusError(f"is larger than {limit_bytes >> 20} MiB", where=path, fix="is it the right file?")
+            raise SitusError(
+                f"is larger than {limit_bytes >> 20} MiB", where=path, fix="is it the right file?"
+            )
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise SitusError("is not UTF-8 text", where=path, fix="save it as UTF-8") from error
@@ -145,7 +149,9 @@ def read_text(path: Path, *, limit_bytes: int = 64 << 20) -> str:
         raise SitusError("no such file", where=path, fix="check the path") from error
     except OSError as error:
         raise SitusError(
-            f"cannot be read ({error.strerror})", where=path, fix="check the path and its permissions"
+            f"cannot be read ({error.strerror})",
+            where=path,
+            fix="check the path and its permissions",
         ) from error
 
 
@@ -158,7 +164,9 @@ def delimiter_of(text: str) -> str:
     return max((",", ";", "\t"), key=header.count)
 
 
-def read_csv(path: Path, *, limit_bytes: int = 64 << 20) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+def read_csv(
+    path: Path, *, limit_bytes: int = 64 << 20
+) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     """The header, and every row by column with the line it begins on; commas, semicolons or tabs part the cells.
 
     Refused where quotes are not balanced or a row has more cells than the header: such a row may hold another's text.
@@ -176,12 +184,18 @@ def read_csv(path: Path, *, limit_bytes: int = 64 << 20) -> tuple[list[str], lis
                 return header, rows
             if any(cell.strip() for cell in cells[len(header) :]):
                 problem = f"has {len(cells)} cells, the header {len(header)}"
-                raise SitusError(problem, where=f"{path}:{line}", fix="put cells with commas or quotes into quotes")
+                raise SitusError(
+                    problem,
+                    where=f"{path}:{line}",
+                    fix="put cells with commas or quotes into quotes",
+                )
             if cells:
                 rows.append((line, dict(zip(header, cells))))
     except csv.Error as error:
         fix = "close the quote, and double quotes inside a cell"
-        raise SitusError(f"is not valid CSV from here on ({error})", where=f"{path}:{line}", fix=fix) from error
+        raise SitusError(
+            f"is not valid CSV from here on ({error})", where=f"{path}:{line}", fix=fix
+        ) from error
 
 
 def read_json(path: Path, kind: type[T]) -> T:
@@ -189,6 +203,10 @@ def read_json(path: Path, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(read_text(path), type=kind)
     except msgspec.ValidationError as error:
-        raise SitusError(str(error), where=path, fix="the file does not have the expected form") from error
+        raise SitusError(
+            str(error), where=path, fix="the file does not have the expected form"
+        ) from error
     except (msgspec.DecodeError, RecursionError) as error:
-        raise SitusError(f"is not valid JSON ({error})", where=path, fix="restore or rewrite the file") from error
+        raise SitusError(
+            f"is not valid JSON ({error})", where=path, fix="restore or rewrite the file"
+        ) from error

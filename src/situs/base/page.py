@@ -26,10 +26,19 @@ def render_page_file(
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    code = _text("situs.base", "page.js") + "".join(_text(package, "templates", name) for name in scripts)
-    script, look = "(function(){\n'use strict';\n" + code + "})();\n", _text(package, "templates", style)
+    code = _text("situs.base", "page.js") + "".join(
+        _text(package, "templates", name) for name in scripts
+    )
+    script, look = (
+        "(function(){\n'use strict';\n" + code + "})();\n",
+        _text(package, "templates", style),
+    )
     environment = Environment(
-        loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     return environment.get_template(template).render(
         style=Markup(look),

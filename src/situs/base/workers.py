@@ -111,7 +111,11 @@ class _Crew(Generic[Job, Result]):
 
     def _collect(self, waiting: deque[int]) -> None:
         """Take what has come; give a dead worker's job back, or give it up."""
-        busy = {worker.wire: place for place, worker in enumerate(self.workers) if worker.number is not None}
+        busy = {
+            worker.wire: place
+            for place, worker in enumerate(self.workers)
+            if worker.number is not None
+        }
         for wire in connection.wait(list(busy)):
             position = busy[wire]  # type: ignore[index]
             worker = self.workers[position]
@@ -167,7 +171,9 @@ class _safe_path:  # noqa: N801 - reads as a block
 
 def _serve(wire: Connection, open_worker: Callable[[], Callable[[Any], Any]]) -> None:
     """What a worker process does: jobs, one after the other, until the program ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program itself hears Ctrl-C and ends its workers
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # the program itself hears Ctrl-C and ends its workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
     do: Callable[[Any], Any] | None = None
     while True:

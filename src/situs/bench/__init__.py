@@ -3,14 +3,38 @@
 from situs.bench.card import write_card
 from situs.bench.checks.anatomy import anatomy_problems, suspect_studies
 from situs.bench.checks.ledger_law import CheckResult, check_bench
-from situs.bench.folder import FORMAT, Bench, BenchInfo, SuspectStudy, content_hash, encode_info, open_bench
-from situs.bench.ids import IdKind, IdRule, as_known, known_as, opaque_id, split_of, split_patients, visit_of
+from situs.bench.folder import (
+    FORMAT,
+    Bench,
+    BenchInfo,
+    SuspectStudy,
+    content_hash,
+    encode_info,
+    open_bench,
+)
+from situs.bench.ids import (
+    IdKind,
+    IdRule,
+    as_known,
+    known_as,
+    opaque_id,
+    split_of,
+    split_patients,
+    visit_of,
+)
 from situs.bench.integrity import item_problem
 from situs.bench.locations import Locations, write_locations
 from situs.bench.readings import KeyReading, KeyVerdict, read_readings, settle_keys, write_readings
 from situs.bench.sources.boxes import BoxEvidence, file_digest, find_middle
 from situs.bench.sources.grades import GradeEvidence
-from situs.bench.sources.masks import beside_image, load_image, load_labels, load_ledger, restrict, terms_for
+from situs.bench.sources.masks import (
+    beside_image,
+    load_image,
+    load_labels,
+    load_ledger,
+    restrict,
+    terms_for,
+)
 from situs.bench.study import SeriesRecord, StudyRecord
 from situs.bench.tables import TableWriter, read_table
 

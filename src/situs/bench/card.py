@@ -52,14 +52,31 @@ def write_card(
         "",
     ]
     if baselines:
-        lines += ["## How far one gets without looking", "", f"Yes/no and option questions. {_BLIND}", ""]
+        lines += [
+            "## How far one gets without looking",
+            "",
+            f"Yes/no and option questions. {_BLIND}",
+            "",
+        ]
         lines += _grid(baselines)
     if tricks:
         lines += ["Option questions, by looking at the options alone:", "", *_grid(tricks)]
-        lines += ["The most frequent answer is counted on these very questions, which flatters it.", ""]
+        lines += [
+            "The most frequent answer is counted on these very questions, which flatters it.",
+            "",
+        ]
     licence = markdown_safe(info.licence) or "not stated"
-    care = "restricted: it goes to no host but this machine unless allowed" if info.restricted else "not restricted"
-    lines += ["## Data", "", f"Licence: {licence}; {care}. The bench holds hashes and opaque ids, no path.", ""]
+    care = (
+        "restricted: it goes to no host but this machine unless allowed"
+        if info.restricted
+        else "not restricted"
+    )
+    lines += [
+        "## Data",
+        "",
+        f"Licence: {licence}; {care}. The bench holds hashes and opaque ids, no path.",
+        "",
+    ]
     return "\n".join(lines)
 
 
@@ -99,7 +116,14 @@ def _mix(info: BenchInfo) -> list[str]:
         f"| {name} | {target.get(name, 0.0):.0%} | {found.get(name, 0) / total:.0%} | {found.get(name, 0):,} |"
         for name in names
     ]
-    lines = ["## Mix of the headline", "", "| class | target | reached | n |", "|---|---:|---:|---:|", *rows, ""]
+    lines = [
+        "## Mix of the headline",
+        "",
+        "| class | target | reached | n |",
+        "|---|---:|---:|---:|",
+        *rows,
+        "",
+    ]
     return [*lines, "What a cohort cannot give of one class, the others give.", ""]
 
 
@@ -133,13 +157,18 @@ def _held_of_masks(info: BenchInfo) -> list[str]:
         "",
         "| annotation | surface error (mm) | volume error (%) |",
         "|---|---|---|",
-        *(f"| {name} | {e.surface_mm:g} | {e.volume_percent:g} |" for name, e in info.recipe.annotation.items()),
+        *(
+            f"| {name} | {e.surface_mm:g} | {e.volume_percent:g} |"
+            for name, e in info.recipe.annotation.items()
+        ),
     ]
 
 
 def _held_of_boxes(info: BenchInfo) -> list[str]:
     rules = info.recipe.boxes
-    ious, gaps = (" and ".join(f"{v:g}" for v in values) for values in (rules.link_iou, rules.link_gaps))
+    ious, gaps = (
+        " and ".join(f"{v:g}" for v in values) for values in (rules.link_iou, rules.link_gaps)
+    )
     return [
         "- Answers say what a reader annotated, not what is present in the patient: one reader, not exhaustive.",
         f"- A negative: a volume read as normal, or a slice at least {rules.clear_frames} away from the finding, "

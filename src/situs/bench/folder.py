@@ -92,7 +92,9 @@ class Bench:
         """The id of every study."""
         return frozenset(study.study_id for study in self.studies())
 
-    def items(self, split: str | None = None, *, steps: bool = True, checked: bool = True) -> Iterator[Item]:
+    def items(
+        self, split: str | None = None, *, steps: bool = True, checked: bool = True
+    ) -> Iterator[Item]:
         """Items in bench order; twice as fast without their reasoning (`steps`).
 
         One that contradicts itself or the other tables is refused, and so is a repeated id; `situs check`, which
@@ -101,9 +103,13 @@ class Bench:
         seen: set[str] = set()
         studies = self.study_ids if checked else frozenset()
         where = {"split": split} if split is not None else None
-        for item in read_table(self.folder / "items.parquet", Item, where=where, without=() if steps else ("steps",)):
+        for item in read_table(
+            self.folder / "items.parquet", Item, where=where, without=() if steps else ("steps",)
+        ):
             if item.item_id in seen:
-                raise SitusError(f"item {item.item_id} occurs twice", where=self.folder, fix="rebuild the bench")
+                raise SitusError(
+                    f"item {item.item_id} occurs twice", where=self.folder, fix="rebuild the bench"
+                )
             seen.add(item.item_id)
             problem = item_problem(item, studies) if checked else None
             if problem is not None:
@@ -129,14 +135,22 @@ def content_hash(folder: Path) -> str:
 def open_bench(folder: Path) -> Bench:
     """Open a bench folder; its tables are read when asked for."""
     if not folder.is_dir():
-        raise SitusError("no such bench folder", where=folder, fix="give the --out folder of situs build")
+        raise SitusError(
+            "no such bench folder", where=folder, fix="give the --out folder of situs build"
+        )
     for name in ("bench.json", *_TABLES):
         if not (folder / name).is_file():
-            raise SitusError(f"is not a bench: {name} is missing", where=folder, fix="give the folder situs build made")
+            raise SitusError(
+                f"is not a bench: {name} is missing",
+                where=folder,
+                fix="give the folder situs build made",
+            )
     info = read_json(folder / "bench.json", BenchInfo)
     if info.format != FORMAT:
         raise SitusError(
-            f"has format {info.format}, this version reads {FORMAT}", where=folder, fix="rebuild the bench"
+            f"has format {info.format}, this version reads {FORMAT}",
+            where=folder,
+            fix="rebuild the bench",
         )
     return Bench(folder, info)
 

@@ -18,7 +18,16 @@ from situs.base.files import digest
 from situs.errors import SitusError
 from situs.facts import Recipe
 
-__all__ = ["IdKind", "IdRule", "as_known", "known_as", "opaque_id", "split_of", "split_patients", "visit_of"]
+__all__ = [
+    "IdKind",
+    "IdRule",
+    "as_known",
+    "known_as",
+    "opaque_id",
+    "split_of",
+    "split_patients",
+    "visit_of",
+]
 
 _VISIT = re.compile(
     r"(?:v|visit|tp?|time ?point|day|week|month|year)?[ _-]?\d{1,3} ?(?:d|w|m|y|days?|weeks?|months?|years?)?"
@@ -47,11 +56,17 @@ def _key() -> bytes:
                 stream.write(secrets.token_hex(32))
         key = path.read_bytes()
         if len(key) < _SHORTEST_KEY:
-            raise SitusError("the key for opaque ids is too short", where=path, fix="delete it, or set SITUS_ID_KEY")
+            raise SitusError(
+                "the key for opaque ids is too short",
+                where=path,
+                fix="delete it, or set SITUS_ID_KEY",
+            )
         return key
     except OSError as error:
         raise SitusError(
-            f"the key for opaque ids cannot be read or made ({error.strerror})", where=path, fix="set SITUS_ID_KEY"
+            f"the key for opaque ids cannot be read or made ({error.strerror})",
+            where=path,
+            fix="set SITUS_ID_KEY",
         ) from error
 
 

@@ -16,7 +16,19 @@ from situs.items import Answer, Boxes, Choice, Choices, Compound, Item, Number, 
 __all__ = ["Parameters", "fact_problem", "item_problem"]
 
 _SUBJECTS = {
-    **dict.fromkeys(("volume", "centroid", "box", "extent", "level", "right_share", "largest", "second_largest"), 1),
+    **dict.fromkeys(
+        (
+            "volume",
+            "centroid",
+            "box",
+            "extent",
+            "level",
+            "right_share",
+            "largest",
+            "second_largest",
+        ),
+        1,
+    ),
     **dict.fromkeys(("gap", "main_gap", "height_in"), 2),
 }
 """Kinds of facts that blind rows, tables and pictures are made from: how many structures each speaks of."""

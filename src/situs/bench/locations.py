@@ -35,12 +35,18 @@ class Locations:
         known = Path(self._table[content_hash])
         if self._data is not None:
             for start in range(len(known.parts)):
-                moved = self._data.joinpath(*[part for part in known.parts[start:] if part not in ("/", "\\")])
+                moved = self._data.joinpath(
+                    *[part for part in known.parts[start:] if part not in ("/", "\\")]
+                )
                 if moved != self._data and moved.exists():
                     return moved
         here = known if known.is_absolute() else self._bench / known
         if not here.exists():
-            raise SitusError("evidence is not there any more", where=here, fix="give --data ROOT, the folder it is in")
+            raise SitusError(
+                "evidence is not there any more",
+                where=here,
+                fix="give --data ROOT, the folder it is in",
+            )
         return here
 
 

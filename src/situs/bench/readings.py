@@ -48,7 +48,11 @@ def settle_keys(readings: list[KeyReading]) -> dict[str, KeyVerdict]:
         if counts["agree"] != counts["disagree"]:
             result[item] = "agree" if counts["agree"] > counts["disagree"] else "disagree"
         else:
-            result[item] = "unsure" if counts["agree"] or counts["unsure"] >= counts["not_visible"] else "not_visible"
+            result[item] = (
+                "unsure"
+                if counts["agree"] or counts["unsure"] >= counts["not_visible"]
+                else "not_visible"
+            )
     return result
 
 
@@ -59,6 +63,8 @@ def write_readings(bench: Path, readings: list[KeyReading], sentence: str) -> No
     text = card.read_text("utf-8") if card.is_file() else ""
     line = f"**Reader-verified**: {sentence}"
     written = (
-        _LINE.sub(lambda _: line, text, count=1) if _LINE.search(text) else f"{text.rstrip()}\n\n{line}\n".lstrip()
+        _LINE.sub(lambda _: line, text, count=1)
+        if _LINE.search(text)
+        else f"{text.rstrip()}\n\n{line}\n".lstrip()
     )
     write_atomic(card, written)

@@ -49,7 +49,9 @@ class TableWriter(Generic[R]):
     def __init__(self, path: Path, record: type[R]) -> None:
         import pyarrow.parquet as pq
 
-        self._fields = [(f.name, f.encode_name, _plain(f.type)) for f in msgspec.structs.fields(record)]
+        self._fields = [
+            (f.name, f.encode_name, _plain(f.type)) for f in msgspec.structs.fields(record)
+        ]
         self._schema = _schema(record)
         self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
         self._rows: list[dict[str, Any]] = []
@@ -79,7 +81,10 @@ class TableWriter(Generic[R]):
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         try:
             if error is None:
@@ -105,7 +110,10 @@ def read_table(
 
     fields = tuple(field for field in msgspec.structs.fields(record) if field.name not in without)
     required = {field.encode_name for field in fields}
-    wanted = {name: [value] if isinstance(value, str) else sorted(value) for name, value in (where or {}).items()}
+    wanted = {
+        name: [value] if isinstance(value, str) else sorted(value)
+        for name, value in (where or {}).items()
+    }
     decoders = {f.encode_name: msgspec.json.Decoder(f.type) for f in fields if not _plain(f.type)}
     check_regular(path)
     try:
@@ -113,31 +121,47 @@ def read_table(
             missing = required - set(table.schema_arrow.names)
             if missing:
                 raise SitusError(
-                    f"lacks the column {min(missing)!r}", where=path, fix="rebuild the bench with this version"
+                    f"lacks the column {min(missing)!r}",
+                    where=path,
+                    fix="rebuild the bench with this version",
                 )
             before = 0
             for batch in _batches(table, sorted(required), wanted):
                 numbers, columns = _matching(batch, wanted)
                 for row, number in enumerate(numbers):
-                    yield _decode(record, fields, decoders, columns, row, f"{path.name}:{before + number + 1}")
+                    yield _decode(
+                        record, fields, decoders, columns, row, f"{path.name}:{before + number + 1}"
+                    )
                 before += batch.num_rows
     except SitusError as error:
-        raise error if error.where is not None else SitusError(error.problem, where=path, fix=error.fix) from error
+        raise (
+            error
+            if error.where is not None
+            else SitusError(error.problem, where=path, fix=error.fix)
+        ) from error
     except FileNotFoundError as error:
         raise SitusError("no such file", where=path, fix="is this a bench folder?") from error
     except (pa.ArrowException, OSError, EOFError) as error:
-        raise SitusError("is not a readable Parquet table", where=path, fix="restore or rebuild the bench") from error
+        raise SitusError(
+            "is not a readable Parquet table", where=path, fix="restore or rebuild the bench"
+        ) from error
 
 
-def _batches(table: pq.ParquetFile, names: list[str], wanted: dict[str, list[str]]) -> Iterator[pa.RecordBatch]:
+def _batches(
+    table: pq.ParquetFile, names: list[str], wanted: dict[str, list[str]]
+) -> Iterator[pa.RecordBatch]:
     """A table in pieces; of a row group that cannot hold the values, only how many rows it has."""
     for group in range(table.num_row_groups):
         about = table.metadata.row_group(group)
         held = all(_may_hold(about, name, values) for name, values in wanted.items())
         # A value that a column repeats is stored once: a row may take as much as the whole column does.
-        widest = max((about.column(n).total_uncompressed_size for n in range(about.num_columns)), default=1)
+        widest = max(
+            (about.column(n).total_uncompressed_size for n in range(about.num_columns)), default=1
+        )
         rows = max(1, min(_ROWS, _LARGEST_BATCH // max(1, widest)))
-        for batch in table.iter_batches(batch_size=rows, row_groups=[group], columns=names if held else []):
+        for batch in table.iter_batches(
+            batch_size=rows, row_groups=[group], columns=names if held else []
+        ):
             _refuse_large_cells(batch)
             yield batch
 
@@ -154,7 +178,9 @@ def _refuse_large_cells(batch: pa.RecordBatch) -> None:
                 raise SitusError(f"$.{name}: a cell of {longest >> 20} MiB", fix=fix)
 
 
-def _matching(batch: pa.RecordBatch, wanted: dict[str, list[str]]) -> tuple[Iterable[int], dict[str, list[Any]]]:
+def _matching(
+    batch: pa.RecordBatch, wanted: dict[str, list[str]]
+) -> tuple[Iterable[int], dict[str, list[Any]]]:
     """The rows that hold the values, by number, and their columns."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -163,7 +189,9 @@ def _matching(batch: pa.RecordBatch, wanted: dict[str, list[str]]) -> tuple[Iter
         return (), {}
     if not wanted:
         return range(batch.num_rows), batch.to_pydict()
-    masks = [pc.is_in(batch[name], pa.array(values, pa.string())) for name, values in wanted.items()]
+    masks = [
+        pc.is_in(batch[name], pa.array(values, pa.string())) for name, values in wanted.items()
+    ]
     found = pc.indices_nonzero(functools.reduce(pc.and_, masks))
     return found.to_pylist(), batch.take(found).to_pydict()
 
@@ -197,5 +225,7 @@ def _decode(
                 values[field.name] = msgspec.convert(raw, field.type)
         except (msgspec.DecodeError, SitusError, TypeError, RecursionError) as error:
             text = str(error).replace("`$", f"`$.{name}")
-            raise SitusError(f"$.{name}: {text}", where=where, fix="restore or rebuild the bench") from error
+            raise SitusError(
+                f"$.{name}: {text}", where=where, fix="restore or rebuild the bench"
+            ) from error
     return record(**values)

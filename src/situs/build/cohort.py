@@ -29,7 +29,9 @@ def build_bench(
 ) -> BuildResult:
     """Build a bench at `out`. `jobs_in` lists the studies, given the scratch folder that will become the bench."""
     key = resume_key(source, *jobs_in(Path()))
-    with new_folder(out, marker="bench.json", overwrite=options.overwrite, resume_key=key) as scratch:
+    with new_folder(
+        out, marker="bench.json", overwrite=options.overwrite, resume_key=key
+    ) as scratch:
         jobs = jobs_in(scratch)
         spool = Spool(work_folder(scratch) / "studies", StudyOutcome)
         outlines: list[Outline] = []
@@ -41,12 +43,16 @@ def build_bench(
             if isinstance(outcome, Problem):
                 bad[number] = outcome
                 continue
-            outlines.extend(outline(candidate, outcome.study.split) for candidate in outcome.candidates)
+            outlines.extend(
+                outline(candidate, outcome.study.split) for candidate in outcome.candidates
+            )
             problems.extend(outcome.problems)
         if bad and (not options.skip_bad or len(bad) == len(jobs)):
             raise _unreadable(list(bad.values()), len(jobs))
         recipe = options.recipe
-        placements = arrange(outlines, options.seed, recipe.strata_per_study, recipe.mix, recipe.twins)
+        placements = arrange(
+            outlines, options.seed, recipe.strata_per_study, recipe.mix, recipe.twins
+        )
         finished = (spool.read(number) for number in range(len(jobs)) if number not in bad)
         with BenchWriter(scratch, source, options, terms) as writer:
             writer.trust({job.study_id: job.trusted for job in jobs if job.trusted})
@@ -66,7 +72,9 @@ def _unreadable(bad: list[Problem], total: int) -> SitusError:
     return SitusError(f"{len(bad)} of {total} studies cannot be used; the first: {first}", fix=fix)
 
 
-def _write(writer: BenchWriter, outcomes: Iterable[StudyOutcome], placements: dict[str, Placement]) -> None:
+def _write(
+    writer: BenchWriter, outcomes: Iterable[StudyOutcome], placements: dict[str, Placement]
+) -> None:
     for outcome in outcomes:
         kept = [
             place(c.item, placements[c.item.item_id], outcome.study.split)
@@ -74,7 +82,10 @@ def _write(writer: BenchWriter, outcomes: Iterable[StudyOutcome], placements: di
             if c.item.item_id in placements
         ]
         kept.sort(key=lambda item: (item.task, item.item_id))
-        set_aside = {"no twin, or set aside to keep answers and mix balanced": len(outcome.candidates) - len(kept)}
+        set_aside = {
+            "no twin, or set aside to keep answers and mix balanced": len(outcome.candidates)
+            - len(kept)
+        }
         not_asked = outcome.not_asked | set_aside
         writer.add(outcome.study, _kept_facts(outcome, kept), kept, not_asked, outcome.places)
         writer.add_suspects(outcome.suspects)

@@ -15,7 +15,9 @@ __all__ = ["Coverage", "coverage_of", "coverage_problems", "nothing_asked"]
 
 _REASONS_SHOWN = 3
 _NAMES_SHOWN = 3
-_FIXES = {"masks": "give studies with more structures, or --annotation manual if readers drew the masks"}
+_FIXES = {
+    "masks": "give studies with more structures, or --annotation manual if readers drew the masks"
+}
 """Source of a bench → what to do where nothing can be asked."""
 
 
@@ -39,7 +41,10 @@ class Coverage(msgspec.Struct, frozen=True):
 
 
 def coverage_of(
-    sources: Sequence[StudySource], passed_over: Sequence[Path], problems: Sequence[Problem], without_questions: int
+    sources: Sequence[StudySource],
+    passed_over: Sequence[Path],
+    problems: Sequence[Problem],
+    without_questions: int,
 ) -> Coverage:
     """Count what became of the studies."""
     unreadable = sum(problem.code == "study" for problem in problems)
@@ -56,7 +61,10 @@ def coverage_of(
 
 
 def coverage_problems(
-    counts: Coverage, sources: Sequence[StudySource], passed_over: Sequence[Path], silent: Sequence[str]
+    counts: Coverage,
+    sources: Sequence[StudySource],
+    passed_over: Sequence[Path],
+    silent: Sequence[str],
 ) -> list[Problem]:
     """What was lost, why, and the cure; one line each.
 
@@ -97,7 +105,11 @@ def coverage_problems(
             "see `situs list layouts`, or list image and labels in a .csv table",
         ),
     ]
-    return [Problem(Severity.WARNING, code, "studies", text, fix) for code, count, text, fix in rows if count]
+    return [
+        Problem(Severity.WARNING, code, "studies", text, fix)
+        for code, count, text, fix in rows
+        if count
+    ]
 
 
 def _of(count: int, total: int) -> str:
@@ -120,7 +132,10 @@ def nothing_asked(
     doubted: Sequence[SuspectStudy] = (),
 ) -> SitusError:
     """The error for a bench without a single question: the main reasons, and the cure of the first."""
-    texts = [f"{count} × {reason}" for reason, count in sorted(not_asked.items(), key=lambda entry: -entry[1])]
+    texts = [
+        f"{count} × {reason}"
+        for reason, count in sorted(not_asked.items(), key=lambda entry: -entry[1])
+    ]
     unnamed = sum(problem.code == "names" for problem in problems)
     fix = _FIXES.get(source, "check that the files hold what this command reads")
     if unnamed:

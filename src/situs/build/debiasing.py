@@ -47,10 +47,14 @@ class _Template(msgspec.Struct):
     def predictable(self, error: float = 0.05) -> bool:
         """Whether some blind baseline is clearly above chance: the lower end of its exact interval is."""
         chance = self.chance / self.asked
-        return any(clopper_pearson(k, self.asked, 1.0 - error)[0] > chance for k in self.right.values())
+        return any(
+            clopper_pearson(k, self.asked, 1.0 - error)[0] > chance for k in self.right.values()
+        )
 
 
-def debias(folder: Path, out: Path, *, overwrite: bool = False, data: Path | None = None) -> BuildResult:
+def debias(
+    folder: Path, out: Path, *, overwrite: bool = False, data: Path | None = None
+) -> BuildResult:
     """Copy a bench without the templates that the whole prompt, the average anatomy or others' answers predict.
 
     A template is a question text with its options. Texts that are not predictable on their own are judged together
@@ -62,7 +66,9 @@ def debias(folder: Path, out: Path, *, overwrite: bool = False, data: Path | Non
     bench = open_bench(folder)
     dropped = predictable_templates(bench)
     info = bench.info
-    options = BuildOptions(out.name, info.recipe, seed=info.seed, restricted=info.restricted, licence=info.licence)
+    options = BuildOptions(
+        out.name, info.recipe, seed=info.seed, restricted=info.restricted, licence=info.licence
+    )
     locations = Locations.read(folder, data)
     with new_folder(out, marker="bench.json", overwrite=overwrite) as scratch:
         with BenchWriter(scratch, info.source, options, info.terms) as writer:
@@ -111,7 +117,11 @@ class Predictable(msgspec.Struct, frozen=True):
         """Whether the item's template is one of them."""
         key = template_of(item)
         kind = key[:3]
-        return key in self.texts or kind in self.kinds or (kind not in self.cleared and item.stratum in self.strata)
+        return (
+            key in self.texts
+            or kind in self.kinds
+            or (kind not in self.cleared and item.stratum in self.strata)
+        )
 
 
 def predictable_templates(bench: Bench) -> Predictable:
@@ -122,7 +132,11 @@ def predictable_templates(bench: Bench) -> Predictable:
     """
     found = _predictability(bench)
     errors = _errors(key[2] for key in found)
-    texts = {key for key, one in found.items() if one.asked >= _ENOUGH and one.predictable(errors[key[2]])}
+    texts = {
+        key
+        for key, one in found.items()
+        if one.asked >= _ENOUGH and one.predictable(errors[key[2]])
+    }
     kinds: dict[Kind, _Template] = defaultdict(_Template)
     strata: dict[str, _Template] = defaultdict(_Template)
     for key, one in found.items():
@@ -133,7 +147,11 @@ def predictable_templates(bench: Bench) -> Predictable:
     return Predictable(
         texts,
         {kind for kind, one in kinds.items() if one.predictable(errors[kind[2]])},
-        {kind for kind, one in kinds.items() if one.asked >= _ENOUGH and not one.predictable(errors[kind[2]])},
+        {
+            kind
+            for kind, one in kinds.items()
+            if one.asked >= _ENOUGH and not one.predictable(errors[kind[2]])
+        },
         {stratum for stratum, one in strata.items() if one.predictable()},
     )
 
@@ -145,7 +163,10 @@ def _errors(strata: Iterable[str]) -> dict[str, float]:
     out uneven. If such texts left, those that stay would be too even, and the rarest answer so far the likeliest.
     """
     counts = Counter(strata)
-    return {name: 0.05 / (count * len(_BLIND) if name == "headline" else 1) for name, count in counts.items()}
+    return {
+        name: 0.05 / (count * len(_BLIND) if name == "headline" else 1)
+        for name, count in counts.items()
+    }
 
 
 def _predictability(bench: Bench) -> dict[Key, _Template]:
@@ -153,7 +174,10 @@ def _predictability(bench: Bench) -> dict[Key, _Template]:
     baselines = {name: make_baseline(bench, Spec(name)) for name in _BLIND}
     texts: dict[Key, _Template] = defaultdict(_Template)
     for item in bench.items():
-        answers = {name: AnswerRow(item.item_id, response=b.answer(item) or "") for name, b in baselines.items()}
+        answers = {
+            name: AnswerRow(item.item_id, response=b.answer(item) or "")
+            for name, b in baselines.items()
+        }
         scored = {name: judge(item, row, None) for name, row in answers.items()}
         chance = scored[_BLIND[0]].chance
         if chance is not None:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 __all__ = ["is_open_licence"]
 
-_OPEN = {"cc0-1.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-4.0", "apache-2.0", "mit", "bsd-3-clause", "pddl-1.0"}
+_OPEN = {
+    "cc0-1.0",
+    "cc-by-3.0",
+    "cc-by-4.0",
+    "cc-by-sa-4.0",
+    "apache-2.0",
+    "mit",
+    "bsd-3-clause",
+    "pddl-1.0",
+}
 
 
 def is_open_licence(name: str) -> bool:

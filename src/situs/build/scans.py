@@ -52,7 +52,11 @@ def find_scans(
         except SitusError as error:
             if not skip_bad:
                 raise
-            problems.append(Problem(Severity.ERROR, "image", name, error.problem, error.fix or "give another file"))
+            problems.append(
+                Problem(
+                    Severity.ERROR, "image", name, error.problem, error.fix or "give another file"
+                )
+            )
         progress(done, len(paths))
     lacking = len(names) - len(paths)
     if lacking:

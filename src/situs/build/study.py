@@ -8,7 +8,15 @@ from pathlib import Path
 import msgspec
 
 from situs.anatomy import NameRules, canonical_name, is_head
-from situs.bench import SeriesRecord, StudyRecord, SuspectStudy, anatomy_problems, restrict, suspect_studies, terms_for
+from situs.bench import (
+    SeriesRecord,
+    StudyRecord,
+    SuspectStudy,
+    anatomy_problems,
+    restrict,
+    suspect_studies,
+    terms_for,
+)
 from situs.errors import Problem, Severity
 from situs.facts import Fact, Ledger, Measured, Recipe
 from situs.items import Candidate, candidates, choose_tasks
@@ -18,7 +26,15 @@ from situs.volumes import LabelMap, brain_of, may_show_face, modality_of, open_l
 __all__ = ["StudyJob", "StudyOutcome", "open_process", "process", "with_sources"]
 
 _EXTENTS = tuple(f"extent.{axis}" for axis in AXES)
-_STRUCTURE_FACTS = ("voxels", "volume", "centroid", "box", "components", "touches_border", *_EXTENTS)
+_STRUCTURE_FACTS = (
+    "voxels",
+    "volume",
+    "centroid",
+    "box",
+    "components",
+    "touches_border",
+    *_EXTENTS,
+)
 
 
 class StudyJob(msgspec.Struct, frozen=True):
@@ -86,16 +102,27 @@ def process(job: StudyJob) -> StudyOutcome:
     names = [s.name for s in labels.structures]
     terms = terms_for(names, job.rules.own_terms)
     known = {s.name: s.label for s in labels.structures if terms[s.name].known}
-    problems = [_warning("file", job, text) for text in (*labels.warnings, *(image.warnings if image else ()))]
+    problems = [
+        _warning("file", job, text)
+        for text in (*labels.warnings, *(image.warnings if image else ()))
+    ]
     if unknown := sorted(set(names) - set(known)):
         verb = "structure has a name" if len(unknown) == 1 else "structures have names"
-        text = f"{len(unknown)} {verb} that no vocabulary knows, e.g. {unknown[0]!r}; not asked about"
+        text = (
+            f"{len(unknown)} {verb} that no vocabulary knows, e.g. {unknown[0]!r}; not asked about"
+        )
         problems.append(_warning("names", job, text))
     values, image_hash = image.array_and_hash() if image is not None else (None, "")
     modality = modality_of(values) if values is not None else "labels"
     is_of_head = any(is_head(name, terms) for name in known)
-    if values is not None and is_of_head and may_show_face(values, labels.grid.affine.voxel_volume_mm3):
-        problems.append(_warning("face", job, "shows a head; nothing tells whether its face was removed"))
+    if (
+        values is not None
+        and is_of_head
+        and may_show_face(values, labels.grid.affine.voxel_volume_mm3)
+    ):
+        problems.append(
+            _warning("face", job, "shows a head; nothing tells whether its face was removed")
+        )
     series = SeriesRecord(
         series=modality,
         modality=modality,
@@ -127,16 +154,24 @@ def process(job: StudyJob) -> StudyOutcome:
     asked, not_asked = candidates(
         ledger, job.patient_id, choose_tasks(job.tasks), seed=job.seed, per_study=job.per_study
     )
-    basics = [ledger.fact(kind, name).fact_id for name in ledger.structures for kind in _STRUCTURE_FACTS]
+    basics = [
+        ledger.fact(kind, name).fact_id for name in ledger.structures for kind in _STRUCTURE_FACTS
+    ]
     basics += [ledger.fact("largest", family).fact_id for family in ledger.families]
     if ledger.midline is not None:
-        basics += [ledger.fact("right_share", name).fact_id for name in ledger.structures if ledger.family(name)]
+        basics += [
+            ledger.fact("right_share", name).fact_id
+            for name in ledger.structures
+            if ledger.family(name)
+        ]
     places = {labels.hash: str(job.labels)}
     if image is not None:
         places[series.image_hash] = str(job.image)
     return StudyOutcome(
         StudyRecord(job.study_id, job.patient_id, job.split, (series,)),
-        with_sources(ledger.known_facts(), [*basics, *(id_ for c in asked for id_ in c.item.fact_ids)]),
+        with_sources(
+            ledger.known_facts(), [*basics, *(id_ for c in asked for id_ in c.item.fact_ids)]
+        ),
         basics,
         asked,
         dict(sorted(not_asked.items())),
@@ -178,5 +213,7 @@ def with_sources(facts: Iterable[Fact], wanted: Iterable[str]) -> list[Fact]:
             result[fact.fact_id] = fact
             if isinstance(fact.derivation, Measured):
                 inputs = fact.derivation.inputs
-                open_ids += [source.removeprefix("fact:") for source in inputs if source.startswith("fact:")]
+                open_ids += [
+                    source.removeprefix("fact:") for source in inputs if source.startswith("fact:")
+                ]
     return [result[fact_id] for fact_id in sorted(result)]

@@ -87,13 +87,17 @@ class BuildResult(msgspec.Struct, frozen=True):
 class BenchWriter:
     """The tables of a bench, open for writing; memory holds one row group of each."""
 
-    def __init__(self, folder: Path, source: str, options: BuildOptions, terms: Mapping[str, Term]) -> None:
+    def __init__(
+        self, folder: Path, source: str, options: BuildOptions, terms: Mapping[str, Term]
+    ) -> None:
         self._folder = folder
         self._source = source
         self._options = options
         self._terms = terms
         with ExitStack() as tables:
-            self._studies = tables.enter_context(TableWriter(folder / "studies.parquet", StudyRecord))
+            self._studies = tables.enter_context(
+                TableWriter(folder / "studies.parquet", StudyRecord)
+            )
             self._facts = tables.enter_context(TableWriter(folder / "facts.parquet", Fact))
             self._items = tables.enter_context(TableWriter(folder / "items.parquet", Item))
             self._tables = tables.pop_all()
@@ -110,7 +114,10 @@ class BenchWriter:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._tables.__exit__(kind, error, trace)
 
@@ -159,8 +166,12 @@ class BenchWriter:
         A bench without a question is an error unless it `may_be_empty`, as one made from another bench.
         """
         if not self._items.count and not may_be_empty:
-            doubted = [suspect for suspect in self._suspects if suspect.doubt and not suspect.trusted]
-            raise nothing_asked(self._source, self._studies.count, self._sorted("not_asked"), problems, doubted)
+            doubted = [
+                suspect for suspect in self._suspects if suspect.doubt and not suspect.trusted
+            ]
+            raise nothing_asked(
+                self._source, self._studies.count, self._sorted("not_asked"), problems, doubted
+            )
         options = self._options
         counts = {
             "studies": self._studies.count,
@@ -193,7 +204,9 @@ class BenchWriter:
         write_atomic(self._folder / "bench.json", encode_info(info))
         bench = Bench(self._folder, info)
         # Without closed questions there is nothing to guess, and no need to read a large bench again.
-        blind, tricks = (_without_looking(bench, self._closed), _tricks(bench)) if self._closed else ({}, {})
+        blind, tricks = (
+            (_without_looking(bench, self._closed), _tricks(bench)) if self._closed else ({}, {})
+        )
         write_atomic(self._folder / "README.md", write_card(info, blind, tricks))
         by = (info.by_task, info.by_stratum, info.not_asked)
         return BuildResult(
@@ -231,7 +244,11 @@ def _without_looking(bench: Bench, closed_items: int) -> dict[str, dict[str, str
 
     def closed() -> Iterator[Item]:
         own = (item for item in bench.items(steps=False) if isinstance(item.answer, _CLOSED))
-        return own if every == 1 else (i for i in own if int(digest(i.item_id, size=4), 16) % every == 0)
+        return (
+            own
+            if every == 1
+            else (i for i in own if int(digest(i.item_id, size=4), 16) % every == 0)
+        )
 
     result: dict[str, dict[str, str]] = defaultdict(dict)
     for stratum, rows in blind_headlines(bench, closed).items():

@@ -57,7 +57,11 @@ def _tasks(as_json: bool) -> None:
     """List what can be asked about masks, for `build --tasks`."""
     from situs.items import TASKS
 
-    _show("tasks", {name: (task.__doc__ or "").partition("\n")[0] for name, task in TASKS.items()}, as_json)
+    _show(
+        "tasks",
+        {name: (task.__doc__ or "").partition("\n")[0] for name, task in TASKS.items()},
+        as_json,
+    )
 
 
 @command.command("profiles")
@@ -75,7 +79,9 @@ def _probes(as_json: bool) -> None:
     """List the changes that `situs probe` can make."""
     from situs.probe import PROBES
 
-    _show("probes", {name: f"{probe.kind}: {probe.about}" for name, probe in PROBES.items()}, as_json)
+    _show(
+        "probes", {name: f"{probe.kind}: {probe.about}" for name, probe in PROBES.items()}, as_json
+    )
 
 
 @command.command("metrics")
@@ -93,7 +99,11 @@ def _formats(as_json: bool) -> None:
     """List the formats that `situs export --to` writes."""
     from situs.export import FORMATS
 
-    _show("formats", {name: (write.__doc__ or "").partition("\n")[0] for name, write in FORMATS.items()}, as_json)
+    _show(
+        "formats",
+        {name: (write.__doc__ or "").partition("\n")[0] for name, write in FORMATS.items()},
+        as_json,
+    )
 
 
 def _show(what: str, entries: dict[str, str], as_json: bool) -> None:

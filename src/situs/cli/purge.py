@@ -25,7 +25,9 @@ def command(yes: bool, as_json: bool) -> None:
     if not as_json:
         rows = [[part.name, f"{part.files:,}", f"{part.bytes / 2**20:,.1f}"] for part in parts]
         print_table(f"caches in {folder}", ["cache", "files", "MB"], rows)
-    wanted = yes or (not as_json and total > 0 and sys.stdin.isatty() and click.confirm("Remove them?", err=True))
+    wanted = yes or (
+        not as_json and total > 0 and sys.stdin.isatty() and click.confirm("Remove them?", err=True)
+    )
     left = purge_caches() if wanted else parts
     if as_json:
         print_json({"folder": str(folder), "found": parts, "removed": wanted, "left": left})

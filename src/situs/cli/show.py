@@ -11,10 +11,25 @@ from situs.cli.output.printing import echo, json_option, print_json
 
 @click.command("show")
 @click.argument("source", metavar="STUDY|BENCH", type=click.Path(path_type=Path), required=False)
-@click.option("--item", "item_id", help="An item of the bench (the first if not given); its prompt is shown too.")
-@click.option("--profile", default="default", show_default=True, help="A shipped name (see --list) or a TOML file.")
-@click.option("--out", type=click.Path(path_type=Path), help="A folder, or one .png with all pictures.")
-@click.option("--data", type=click.Path(path_type=Path), help="The folder the volumes are in, if they were moved.")
+@click.option(
+    "--item",
+    "item_id",
+    help="An item of the bench (the first if not given); its prompt is shown too.",
+)
+@click.option(
+    "--profile",
+    default="default",
+    show_default=True,
+    help="A shipped name (see --list) or a TOML file.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="A folder, or one .png with all pictures."
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="The folder the volumes are in, if they were moved.",
+)
 @click.option("--list", "list_all", is_flag=True, help="List the shipped profiles and leave.")
 @json_option
 def command(

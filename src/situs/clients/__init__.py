@@ -9,7 +9,17 @@ from situs.clients.asking.prices import Price, price_of
 from situs.clients.asking.session import Record, ask
 from situs.clients.asking.tally import Asked, Tally
 from situs.clients.plugin import ObjectClient
-from situs.clients.protocol import Client, Image, Message, Part, Reply, Request, Settings, ToolCall, VolumeInput
+from situs.clients.protocol import (
+    Client,
+    Image,
+    Message,
+    Part,
+    Reply,
+    Request,
+    Settings,
+    ToolCall,
+    VolumeInput,
+)
 from situs.clients.purge import CachePart, cache_parts, purge_caches
 from situs.clients.registry import CLIENTS, make_client, settings_for
 from situs.clients.response_cache import CACHE_FILE, ResponseCache

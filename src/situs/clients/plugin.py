@@ -33,7 +33,9 @@ class ObjectClient:
 
     takes_volume = True
 
-    def __init__(self, model: Any, spec: Spec | None = None, settings: Settings | None = None) -> None:
+    def __init__(
+        self, model: Any, spec: Spec | None = None, settings: Settings | None = None
+    ) -> None:
         if not callable(getattr(model, "answer", None)):
             where = str(spec) if spec is not None else type(model).__name__
             raise SitusError("has no answer(request)", where=where, fix="see docs/plugins.md")
@@ -50,31 +52,45 @@ class ObjectClient:
             self.cache_key = f"{self.spec.kind}:{self.spec.name}@{version}?{sorted(own.items())}"
         at_once = getattr(self._object, "concurrency", None)
         if at_once is not None and (not isinstance(at_once, int) or at_once < 1):
-            raise SitusError(f"concurrency is {at_once!r}, not a whole number from 1", where=self.name)
+            raise SitusError(
+                f"concurrency is {at_once!r}, not a whole number from 1", where=self.name
+            )
         self._answer: Callable[[Request], Any] = self._object.answer
         self._is_async = inspect.iscoroutinefunction(self._answer)
         self._turns = asyncio.Semaphore(at_once) if self._is_async and at_once else None
         self.reusable = not self._is_async
         """Whether another run may go on with it; an async object may hold on to its event loop."""
-        self._threads = None if self._is_async else ThreadPoolExecutor(at_once or 1, thread_name_prefix="situs-plugin")
+        self._threads = (
+            None
+            if self._is_async
+            else ThreadPoolExecutor(at_once or 1, thread_name_prefix="situs-plugin")
+        )
 
     async def answer(self, request: Request) -> Reply:
         """What the object says."""
         try:
             if self._threads is not None:
-                said = await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, request)
+                said = await asyncio.get_running_loop().run_in_executor(
+                    self._threads, self._answer, request
+                )
             elif self._turns is not None:
                 async with self._turns:
                     said = await self._answer(request)
             else:
                 said = await self._answer(request)
         except Exception as error:
-            return Reply("failed", error=f"{type(error).__name__}: {' '.join(str(error).split())[:300]}", fatal=True)
+            return Reply(
+                "failed",
+                error=f"{type(error).__name__}: {' '.join(str(error).split())[:300]}",
+                fatal=True,
+            )
         if isinstance(said, str):
             return Reply("answered", said)
         if isinstance(said, Reply):
             return said
-        return Reply("failed", error=f"answer() gave {type(said).__name__}, not text or a Reply", fatal=True)
+        return Reply(
+            "failed", error=f"answer() gave {type(said).__name__}, not text or a Reply", fatal=True
+        )
 
     async def close(self) -> None:
         """Close the object, if it can be closed."""
@@ -103,7 +119,9 @@ def _find(spec: Spec) -> Any:
         offered = {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
         if module_name not in offered:
             fix = did_you_mean(module_name, offered) if offered else "write plugin:module:object"
-            raise SitusError(f"no installed package offers a client {module_name!r}", where=str(spec), fix=fix)
+            raise SitusError(
+                f"no installed package offers a client {module_name!r}", where=str(spec), fix=fix
+            )
         return _loaded(offered[module_name].load, spec)
     here = str(Path.cwd())
     if here not in sys.path:
@@ -112,7 +130,9 @@ def _find(spec: Spec) -> Any:
     for part in path.split("."):
         if not hasattr(found, part):
             names = [name for name in dir(found) if not name.startswith("_")]
-            raise SitusError(f"there is no {part!r} in it", where=str(spec), fix=did_you_mean(part, names))
+            raise SitusError(
+                f"there is no {part!r} in it", where=str(spec), fix=did_you_mean(part, names)
+            )
         found = getattr(found, part)
     return found
 
@@ -122,7 +142,9 @@ def _loaded(load: Callable[[], Any], spec: Spec) -> Any:
         return load()
     except Exception as error:
         problem = f"cannot be imported ({type(error).__name__}: {error})"
-        raise SitusError(problem, where=str(spec), fix="is it installed, or in this folder?") from error
+        raise SitusError(
+            problem, where=str(spec), fix="is it installed, or in this folder?"
+        ) from error
 
 
 def _made(found: Any, settings: dict[str, str], spec: Spec) -> Any:
@@ -134,8 +156,12 @@ def _made(found: Any, settings: dict[str, str], spec: Spec) -> Any:
             raise
         except Exception as error:
             problem = f"cannot be made ({type(error).__name__}: {error})"
-            raise SitusError(problem, where=str(spec), fix="its settings are passed as keywords") from error
+            raise SitusError(
+                problem, where=str(spec), fix="its settings are passed as keywords"
+            ) from error
     elif settings:
         fix = "name a class or a function that makes it"
-        raise SitusError(f"is made already and takes no {min(settings)!r}", where=str(spec), fix=fix)
+        raise SitusError(
+            f"is made already and takes no {min(settings)!r}", where=str(spec), fix=fix
+        )
     return found

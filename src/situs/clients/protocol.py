@@ -8,7 +8,17 @@ import msgspec
 
 from situs.profiles import Image, VolumeInput
 
-__all__ = ["Client", "Image", "Message", "Part", "Reply", "Request", "Settings", "ToolCall", "VolumeInput"]
+__all__ = [
+    "Client",
+    "Image",
+    "Message",
+    "Part",
+    "Reply",
+    "Request",
+    "Settings",
+    "ToolCall",
+    "VolumeInput",
+]
 
 
 Part = str | Image | VolumeInput
@@ -69,7 +79,9 @@ class Request(msgspec.Struct, frozen=True):
 
     def images(self) -> tuple[Image, ...]:
         """The pictures, in the order shown."""
-        return tuple(part for message in self.messages for part in message.parts if isinstance(part, Image))
+        return tuple(
+            part for message in self.messages for part in message.parts if isinstance(part, Image)
+        )
 
     def volume(self) -> VolumeInput | None:
         """The volume, if one was handed over."""
@@ -83,7 +95,9 @@ class Request(msgspec.Struct, frozen=True):
     def words_only(self) -> Request:
         """The same request with every picture and volume withheld."""
         messages = tuple(
-            msgspec.structs.replace(message, parts=tuple(part for part in message.parts if isinstance(part, str)))
+            msgspec.structs.replace(
+                message, parts=tuple(part for part in message.parts if isinstance(part, str))
+            )
             for message in self.messages
         )
         return msgspec.structs.replace(self, messages=messages)

@@ -28,7 +28,10 @@ def cache_parts() -> list[CachePart]:
     """Every cache with its size."""
     folder = cache_folder(create=False)
     slices = folder / _SLICES
-    found = {"responses": _responses(folder), _SLICES: [path for path in slices.rglob("*") if path.is_file()]}
+    found = {
+        "responses": _responses(folder),
+        _SLICES: [path for path in slices.rglob("*") if path.is_file()],
+    }
     return [CachePart(name, len(paths), sum(map(_size, paths))) for name, paths in found.items()]
 
 

@@ -23,10 +23,14 @@ CLIENTS = {
 def make_client(spec: Spec, *, timeouts: Timeouts | None = None) -> Client:
     """The client a spec names. `timeouts` are for what goes over a wire."""
     if spec.kind not in CLIENTS:
-        raise SitusError(f"unknown model {spec.kind!r}", where="--model", fix=did_you_mean(spec.kind, CLIENTS))
+        raise SitusError(
+            f"unknown model {spec.kind!r}", where="--model", fix=did_you_mean(spec.kind, CLIENTS)
+        )
     module, _, name = CLIENTS[spec.kind].partition(":")
     make = getattr(importlib.import_module(module), name)
-    client: Client = make(spec, timeouts) if timeouts is not None and spec.kind == "openai" else make(spec)
+    client: Client = (
+        make(spec, timeouts) if timeouts is not None and spec.kind == "openai" else make(spec)
+    )
     return client
 
 

@@ -26,7 +26,9 @@ _SECONDS = 2.0
 class ResponseCache:
     """A private SQLite file that several processes may share. A cache that cannot be used is left aside, once said."""
 
-    def __init__(self, folder: Path, *, samples: bool = False, say: Callable[[str], None] = lambda text: None) -> None:
+    def __init__(
+        self, folder: Path, *, samples: bool = False, say: Callable[[str], None] = lambda text: None
+    ) -> None:
         self._path = folder / CACHE_FILE
         self._samples = samples
         self._say = say
@@ -38,23 +40,33 @@ class ResponseCache:
         try:
             # Made private before anything is in it; SQLite gives its side files the same mode.
             os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
-            self._base = sqlite3.connect(self._path, timeout=20.0, isolation_level=None, check_same_thread=False)
+            self._base = sqlite3.connect(
+                self._path, timeout=20.0, isolation_level=None, check_same_thread=False
+            )
             self._base.execute("PRAGMA journal_mode=WAL")
             self._base.execute("PRAGMA synchronous=NORMAL")
-            self._base.execute("CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, reply BLOB) WITHOUT ROWID")
+            self._base.execute(
+                "CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, reply BLOB) WITHOUT ROWID"
+            )
         except (OSError, sqlite3.Error) as error:
             self._give_up(error)
 
     def key(self, client_key: str, request: Request) -> bytes | None:
         """What stands for a request; None for one whose answer is meant to differ each time."""
-        return request_key(client_key, request) if self._samples or request.settings.repeatable else None
+        return (
+            request_key(client_key, request)
+            if self._samples or request.settings.repeatable
+            else None
+        )
 
     def get(self, key: bytes) -> Reply | None:
         """The answer given before."""
         raw = self._pending.get(key)
         if raw is None and self._base is not None:
             try:
-                row = self._base.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+                row = self._base.execute(
+                    "SELECT reply FROM replies WHERE key = ?", (key,)
+                ).fetchone()
             except sqlite3.Error as error:
                 self._give_up(error)
                 return None
@@ -80,7 +92,9 @@ class ResponseCache:
             return
         try:
             self._base.execute("BEGIN IMMEDIATE")
-            self._base.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?)", self._pending.items())
+            self._base.executemany(
+                "INSERT OR IGNORE INTO replies VALUES (?, ?)", self._pending.items()
+            )
             self._base.execute("COMMIT")
             self._pending.clear()
         except sqlite3.Error as error:
@@ -94,7 +108,9 @@ class ResponseCache:
             self._base = None
 
     def _give_up(self, error: Exception) -> None:
-        self._say(f"the response cache cannot be used and is left aside ({error}); situs purge makes it anew")
+        self._say(
+            f"the response cache cannot be used and is left aside ({error}); situs purge makes it anew"
+        )
         self._pending.clear()
         if self._base is not None:
             with suppress(sqlite3.Error):

@@ -21,7 +21,13 @@ _NAMED_SECRET = re.compile(
     re.IGNORECASE,
 )
 """Names of settings and environment variables under which people keep keys."""
-_HARMLESS = {"key_env", "max_tokens", "max_completion_tokens", "stop_token_ids", "skip_special_tokens"}
+_HARMLESS = {
+    "key_env",
+    "max_tokens",
+    "max_completion_tokens",
+    "stop_token_ids",
+    "skip_special_tokens",
+}
 
 _SHAPES = re.compile(
     r"\b(?:sk|pk|rk|key|api|gsk|xai|tok|pat)[-_][A-Za-z0-9_-]{12,}"  # OpenAI, Anthropic, Stripe, Groq and kin
@@ -56,10 +62,13 @@ def refuse_secrets(name: str, url: str, settings: Mapping[str, str]) -> None:
 
 def without_secret(reply: Reply, secret: str) -> Reply:
     """A reply in which a server that repeats the key has not."""
-    if len(secret) < _SHORTEST_KEY or secret not in reply.text + reply.error + str(reply.tool_calls):
+    if len(secret) < _SHORTEST_KEY or secret not in reply.text + reply.error + str(
+        reply.tool_calls
+    ):
         return reply
     calls = tuple(
-        msgspec.structs.replace(call, arguments=call.arguments.replace(secret, "[key]")) for call in reply.tool_calls
+        msgspec.structs.replace(call, arguments=call.arguments.replace(secret, "[key]"))
+        for call in reply.tool_calls
     )
     text, error = (part.replace(secret, "[key]") for part in (reply.text, reply.error))
     return msgspec.structs.replace(reply, text=text, error=error, tool_calls=calls)
@@ -77,7 +86,9 @@ def _values(settings: Mapping[str, str]) -> Iterable[tuple[str, str]]:
 def _keys_of_environment() -> list[str]:
     """Values of variables that are called like keys; short ones stand in too many words by chance."""
     return [
-        value for name, value in os.environ.items() if len(value) >= _SHORTEST_KEY and _NAMED_SECRET.fullmatch(name)
+        value
+        for name, value in os.environ.items()
+        if len(value) >= _SHORTEST_KEY and _NAMED_SECRET.fullmatch(name)
     ]
 
 

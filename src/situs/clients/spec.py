@@ -24,7 +24,11 @@ class Spec(msgspec.Struct, frozen=True):
     settings: dict[str, str] = {}
 
     def __str__(self) -> str:
-        text = self.kind + (f":{self.name}" if self.name else "") + (f"@{self.url}" if self.url else "")
+        text = (
+            self.kind
+            + (f":{self.name}" if self.name else "")
+            + (f"@{self.url}" if self.url else "")
+        )
         pairs = (f"{quote(k, safe='')}={_readable(v)}" for k, v in sorted(self.settings.items()))
         return text + ("?" + "&".join(pairs) if self.settings else "")
 
@@ -32,7 +36,9 @@ class Spec(msgspec.Struct, frozen=True):
         """A setting as a whole number."""
         raw = self.settings.get(key, str(default))
         if not raw.isdecimal() or len(raw) > 18:
-            raise SitusError(f"{key}={raw!r} is not a whole number", where=str(self), fix=f"e.g. {key}={default}")
+            raise SitusError(
+                f"{key}={raw!r} is not a whole number", where=str(self), fix=f"e.g. {key}={default}"
+            )
         return int(raw)
 
     def number(self, key: str, low: float, high: float) -> float | None:
@@ -45,7 +51,9 @@ class Spec(msgspec.Struct, frozen=True):
         except ValueError:
             value = float("nan")
         if not low <= value <= high:
-            raise SitusError(f"{key}={raw!r} is not a number from {low:g} to {high:g}", where=str(self))
+            raise SitusError(
+                f"{key}={raw!r} is not a number from {low:g} to {high:g}", where=str(self)
+            )
         return value
 
 
@@ -64,11 +72,17 @@ def parse_spec(text: str) -> Spec:
             fix="put keys into the environment: ?key_env=NAME",
         )
     if not kind.strip():
-        raise SitusError(f"cannot read model {text!r}", where="--model", fix="write kind[:name][@url][?key=value]")
+        raise SitusError(
+            f"cannot read model {text!r}",
+            where="--model",
+            fix="write kind[:name][@url][?key=value]",
+        )
     try:
         settings = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
     except ValueError as error:
-        raise SitusError("cannot read its settings", where="--model", fix="write ?key=value&key=value") from error
+        raise SitusError(
+            "cannot read its settings", where="--model", fix="write ?key=value&key=value"
+        ) from error
     refuse_secrets(name, url, settings)
     return Spec(kind.strip(), name, url, settings)
 

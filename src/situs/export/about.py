@@ -14,7 +14,9 @@ from situs.errors import SitusError
 
 __all__ = ["BANNER", "About", "public_name"]
 
-BANNER = "RESTRICTED DATA. This folder holds pictures of restricted data: do not publish or pass it on."
+BANNER = (
+    "RESTRICTED DATA. This folder holds pictures of restricted data: do not publish or pass it on."
+)
 
 
 class About(msgspec.Struct, frozen=True):
@@ -29,7 +31,9 @@ class About(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """A name that every tool accepts."""
-        return "situs_" + (re.sub(r"[^a-z0-9]+", "_", self.bench.name.lower()).strip("_") or "bench")
+        return "situs_" + (
+            re.sub(r"[^a-z0-9]+", "_", self.bench.name.lower()).strip("_") or "bench"
+        )
 
     @property
     def banner(self) -> str:
@@ -45,7 +49,9 @@ class About(msgspec.Struct, frozen=True):
             f"profile {markdown_safe(self.profile)} (`{self.profile_hash[:16]}`)."
         ]
         if self.model:
-            told.append(f"Answers of {markdown_safe(self.model)}. Pictures are not included: scoring needs none.")
+            told.append(
+                f"Answers of {markdown_safe(self.model)}. Pictures are not included: scoring needs none."
+            )
         return [f"**{self.banner}**", "", *told] if self.banner else told
 
 

@@ -74,12 +74,21 @@ def export_bench(
     bench = open_bench(folder)
     if bench.info.restricted and not allow_restricted:
         fix = "add --allow-restricted if you may hold such a copy; it is marked as restricted"
-        raise SitusError("its data are restricted: pictures would leave the bench", where=folder, fix=fix)
+        raise SitusError(
+            "its data are restricted: pictures would leave the bench", where=folder, fix=fix
+        )
     chosen = load_profile(profile)
     if to == _REASONKNEE:
         about = About(bench.info, chosen.name, chosen.hash)
         items = _progressing(bench, split, limit, progress)
-        return _whole(to, out, about, lambda scratch: write_reasonknee(items, bench, scratch, about), {}, overwrite)
+        return _whole(
+            to,
+            out,
+            about,
+            lambda scratch: write_reasonknee(items, bench, scratch, about),
+            {},
+            overwrite,
+        )
     presenter = Presenter(bench, chosen, data=data)
     left_out: Counter[str] = Counter()
 
@@ -118,7 +127,9 @@ def export_run(
     """
     _check_format(to)
     if to == _REASONKNEE:
-        raise SitusError("is a form of benches, not of runs", where=f"--to {to}", fix="export the bench")
+        raise SitusError(
+            "is a form of benches, not of runs", where=f"--to {to}", fix="export the bench"
+        )
     info, opened = open_run(run, bench)
     rows = read_journal(run / "answers.jsonl")
     outcomes = score_run(opened.folder, run, metrics=["accuracy"]).outcomes
@@ -145,13 +156,21 @@ def export_run(
 
 def _check_format(to: str) -> None:
     if to not in FORMATS and to != _REASONKNEE:
-        raise SitusError(f"unknown format {to!r}", where="--to", fix=did_you_mean(to, (*FORMATS, _REASONKNEE)))
+        raise SitusError(
+            f"unknown format {to!r}", where="--to", fix=did_you_mean(to, (*FORMATS, _REASONKNEE))
+        )
 
 
-def _progressing(bench: Bench, split: str | None, limit: int | None, progress: Progress) -> Iterator[Item]:
+def _progressing(
+    bench: Bench, split: str | None, limit: int | None, progress: Progress
+) -> Iterator[Item]:
     total = sum(1 for _ in selected_items(bench, split, limit))
     if not total:
-        raise SitusError("no item to export", where=f"--split {split}", fix="leave --split out, or name one it has")
+        raise SitusError(
+            "no item to export",
+            where=f"--split {split}",
+            fix="leave --split out, or name one it has",
+        )
     for number, item in enumerate(selected_items(bench, split, limit), start=1):
         yield item
         progress(number, total)
@@ -167,9 +186,16 @@ def _by_study(items: Iterator[Item]) -> Iterator[Item]:
 
 
 def _write(
-    to: str, out: Path, about: About, examples: Iterator[Example], left_out: Counter[str], overwrite: bool
+    to: str,
+    out: Path,
+    about: About,
+    examples: Iterator[Example],
+    left_out: Counter[str],
+    overwrite: bool,
 ) -> Exported:
-    return _whole(to, out, about, lambda folder: FORMATS[to](examples, folder, about), left_out, overwrite)
+    return _whole(
+        to, out, about, lambda folder: FORMATS[to](examples, folder, about), left_out, overwrite
+    )
 
 
 def _whole(
@@ -186,9 +212,20 @@ def _whole(
         left_out.update(written.left_out)
         if not written.items:
             reasons = ", ".join(sorted(left_out)) or "the bench is empty"
-            raise SitusError(f"no item could be exported ({reasons})", where=out, fix="try another format or profile")
+            raise SitusError(
+                f"no item could be exported ({reasons})",
+                where=out,
+                fix="try another format or profile",
+            )
         exported = Exported(
-            to, written.items, written.pictures, dict(sorted(left_out.items())), bool(about.banner), written.load
+            to,
+            written.items,
+            written.pictures,
+            dict(sorted(left_out.items())),
+            bool(about.banner),
+            written.load,
         )
-        (folder / _MARKER).write_bytes(msgspec.json.format(canonical_json(exported), indent=2) + b"\n")
+        (folder / _MARKER).write_bytes(
+            msgspec.json.format(canonical_json(exported), indent=2) + b"\n"
+        )
     return exported

@@ -61,7 +61,12 @@ def _row(example: Example, names: list[str], pixels: bool) -> dict[str, Any]:
     }
     if example.said is not None:
         said = example.said
-        row |= {"state": said.state, "response": said.response, "prediction": said.read, "right": said.right}
+        row |= {
+            "state": said.state,
+            "response": said.response,
+            "prediction": said.read,
+            "right": said.right,
+        }
     return row
 
 
@@ -69,7 +74,14 @@ def _front(about: About, splits: dict[str, _Split]) -> str:
     """The card's head, as the hub reads it."""
     licence = about.bench.licence.lower().replace(" ", "-")
     known = licence if licence and all(c.isalnum() or c in "-." for c in licence) else "other"
-    lines = ["---", f"license: {known}", "task_categories:", "- visual-question-answering", "tags:", "- medical"]
+    lines = [
+        "---",
+        f"license: {known}",
+        "task_categories:",
+        "- visual-question-answering",
+        "tags:",
+        "- medical",
+    ]
     lines += ["configs:", "- config_name: default", "  data_files:"]
     for name in sorted(splits):
         lines += [f"  - split: {name}", f"    path: {name}/**"]

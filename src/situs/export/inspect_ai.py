@@ -30,13 +30,17 @@ def write_inspect(examples: Iterator[Example], folder: Path, about: About) -> Wr
         if example.said is not None:
             logged.append(_logged(example, about.model))
     samples.close()
-    (folder / "task.py").write_text(template("inspect_task.py.txt").replace("TASK_NAME", about.name), "utf-8")
+    (folder / "task.py").write_text(
+        template("inspect_task.py.txt").replace("TASK_NAME", about.name), "utf-8"
+    )
     load = "inspect eval task.py --model …"
     if about.model:
         (folder / "log.json").write_bytes(msgspec.json.encode(_log(logged, about)))
         load = "inspect score log.json --scorer task.py@situs_accuracy"
     write_readme(
-        folder, about, [f"`{load}`", "", "Choices, yes/no and numbers are scored by rule; text is not scored."]
+        folder,
+        about,
+        [f"`{load}`", "", "Choices, yes/no and numbers are scored by rule; text is not scored."],
     )
     return Written(samples.count, len(pictures), load)
 
@@ -92,7 +96,11 @@ def _log(samples: list[dict[str, Any]], about: About) -> dict[str, Any]:
             "created": _NO_TIME,
             "task": about.name,
             "task_file": "task.py",
-            "dataset": {"name": about.name, "samples": len(samples), "sample_ids": [s["id"] for s in samples]},
+            "dataset": {
+                "name": about.name,
+                "samples": len(samples),
+                "sample_ids": [s["id"] for s in samples],
+            },
             "model": f"none/{about.model}",
             "config": {},
         },

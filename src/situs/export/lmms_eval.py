@@ -57,21 +57,42 @@ def write_lmms_eval(examples: Iterator[Example], folder: Path, about: About) -> 
             continue
         metrics.add("accuracy_closed" if example.form in CLOSED else "within_interval")
         if example.said is not None:
-            logs.append({"doc_id": items.count, "resps": [[example.said.read]], "response": example.said.response})
+            logs.append(
+                {
+                    "doc_id": items.count,
+                    "resps": [[example.said.read]],
+                    "response": example.said.response,
+                }
+            )
         items.add(_row(example, pictures.add(example)))
     items.close()
     (folder / "utils.py").write_text(template("lmms_eval_utils.py.txt"), "utf-8")
     said = "".join(_METRIC.format(name=name) for name in sorted(metrics))
-    (folder / f"{file_name(about.name)}.yaml").write_text(_YAML.format(name=about.name, metrics=said), "utf-8")
+    (folder / f"{file_name(about.name)}.yaml").write_text(
+        _YAML.format(name=about.name, metrics=said), "utf-8"
+    )
     model = "…"
     if about.model:
         (folder / "logs").mkdir()
-        (folder / "logs" / f"{file_name(about.name)}.json").write_bytes(msgspec.json.encode(_log(logs, about)))
+        (folder / "logs" / f"{file_name(about.name)}.json").write_bytes(
+            msgspec.json.encode(_log(logs, about))
+        )
         model = "from_log --model_args logs=logs"
     load = f"python -m lmms_eval --include_path . --tasks {about.name} --model {model}"
-    notes = ["In this folder:", "", f"`{load}`", "", "`accuracy_closed` is over choices and yes/no."]
+    notes = [
+        "In this folder:",
+        "",
+        f"`{load}`",
+        "",
+        "`accuracy_closed` is over choices and yes/no.",
+    ]
     write_readme(folder, about, notes)
-    return Written(items.count, len(pictures), load, {"a text answer, which needs a judge": texts} if texts else {})
+    return Written(
+        items.count,
+        len(pictures),
+        load,
+        {"a text answer, which needs a judge": texts} if texts else {},
+    )
 
 
 def _row(example: Example, names: list[str]) -> dict[str, Any]:

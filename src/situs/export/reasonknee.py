@@ -19,7 +19,15 @@ from situs.space import Grid, WorldBox
 
 __all__ = ["write_reasonknee"]
 
-_COLUMNS = ("patient_id", "time", "study_folder", "series_folder", "knee_side", "image_filepath", "label_filepath")
+_COLUMNS = (
+    "patient_id",
+    "time",
+    "study_folder",
+    "series_folder",
+    "knee_side",
+    "image_filepath",
+    "label_filepath",
+)
 _SIDE = re.compile(r"This is a (left|right) knee\.")
 
 
@@ -69,10 +77,16 @@ def _record(item: Item, study: StudyRecord, bank: Bank) -> dict[str, Any]:
         "image_filepath": _image(item.study_id),
         "question_id": question.id,
         "question": item.question,
-        "bbox": list(to_published(place, grid)) if place is not None and isinstance(grid, Grid) else None,
+        "bbox": list(to_published(place, grid))
+        if place is not None and isinstance(grid, Grid)
+        else None,
         "approximate": "approximate" in item.tags,
         "reasoning": [step.text for step in item.steps],
-        "answer": {"MOAKS_scores": {question.published: {published[key]: grade for key, grade in grades.items()}}},
+        "answer": {
+            "MOAKS_scores": {
+                question.published: {published[key]: grade for key, grade in grades.items()}
+            }
+        },
     }
 
 

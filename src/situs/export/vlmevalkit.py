@@ -51,7 +51,8 @@ def write_vlmevalkit(examples: Iterator[Example], folder: Path, about: About) ->
     choices = _Table(folder / f"{name}.tsv", ("answer", *_LETTERS[:8]), about.pixels)
     others = _Table(folder / f"{name}_openended.tsv", ("answer",), about.pixels)
     said = _Table(
-        folder / f"{file_name(about.model or 'model')}_{name}.tsv", ("answer", *_LETTERS[:8], "prediction", "response")
+        folder / f"{file_name(about.model or 'model')}_{name}.tsv",
+        ("answer", *_LETTERS[:8], "prediction", "response"),
     )
     left_out: dict[str, int] = {}
     for example in examples:
@@ -88,7 +89,13 @@ class _Table:
 
     def __init__(self, path: Path, columns: tuple[str, ...], pixels: bool = False) -> None:
         self._path = path
-        self._columns = ("index", *(("image", "image_path") if pixels else ()), "question", *columns, *_ABOUT)
+        self._columns = (
+            "index",
+            *(("image", "image_path") if pixels else ()),
+            "question",
+            *columns,
+            *_ABOUT,
+        )
         self._pixels = pixels
         self._stream: TextIO | None = None
         self._first: dict[tuple[str, ...], int] = {}
@@ -100,11 +107,15 @@ class _Table:
         """The file's name."""
         return self._path.name
 
-    def add(self, example: Example, question: str, cells: dict[str, str], index: int | None = None) -> None:
+    def add(
+        self, example: Example, question: str, cells: dict[str, str], index: int | None = None
+    ) -> None:
         """Append a row. Pictures that an earlier row has shown are given as that row's index."""
         if self._stream is None:
             self._stream = self._path.open("w", encoding="utf-8", newline="")
-            self._writer = csv.DictWriter(self._stream, self._columns, delimiter="\t", lineterminator="\n")
+            self._writer = csv.DictWriter(
+                self._stream, self._columns, delimiter="\t", lineterminator="\n"
+            )
             self._writer.writeheader()
         number = self.count if index is None else index
         row: dict[str, Any] = {
@@ -127,7 +138,10 @@ class _Table:
         if first != number:
             return {"image": str(first), "image_path": _listed(names)}
         self.pictures += len(names)
-        return {"image": _listed([b64encode(image.data).decode() for image in images]), "image_path": _listed(names)}
+        return {
+            "image": _listed([b64encode(image.data).decode() for image in images]),
+            "image_path": _listed(names),
+        }
 
     def close(self) -> None:
         """Finish the file, if there is one."""

@@ -14,7 +14,16 @@ from situs.facts.masks.marks.kinds import mark_points, marked_structures
 from situs.facts.measured import MeasuredFile, MeasuredPair, MeasuredStructure, measure_file
 from situs.facts.recipe import AnnotationError, Recipe, Truth, TwinRules, load_recipe
 from situs.facts.recipe_boxes import BoxRules
-from situs.facts.record import Cell, Derivation, Fact, FactValue, Interval, Measured, Quoted, fact_id
+from situs.facts.record import (
+    Cell,
+    Derivation,
+    Fact,
+    FactValue,
+    Interval,
+    Measured,
+    Quoted,
+    fact_id,
+)
 
 __all__ = [
     "ALL",

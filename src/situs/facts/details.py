@@ -71,7 +71,8 @@ def details_of(ledger: Ledger, name: str) -> StructureDetails:
         length_3d_mm=length_3d(region).length_mm,
         surface_area_cm2=region.surface_area_mm2 / 100.0,
         parts=[
-            Part(p.voxels, p.volume_ml, p.centroid_mm, (p.box_index.lo, p.box_index.hi)) for p in region.components()
+            Part(p.voxels, p.volume_ml, p.centroid_mm, (p.box_index.lo, p.box_index.hi))
+            for p in region.components()
         ],
         holes=list(region.holes),
         slice_span=region.slice_span(diameter.slice_axis),
@@ -106,7 +107,9 @@ def _flags(ledger: Ledger, name: str) -> list[str]:
     others = [other for other in ledger.structures if other != name]
     found = {
         "cut": ledger.is_cut(name),
-        "islands": any(n < ledger.recipe.truth.island_share * region.voxels for n in region.component_voxels),
+        "islands": any(
+            n < ledger.recipe.truth.island_share * region.voxels for n in region.component_voxels
+        ),
         "thin": region.core_voxels == 0,
         "overlapping": any(ledger.contacts.shared_voxels(name, other) for other in others),
     }

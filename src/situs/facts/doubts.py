@@ -29,7 +29,9 @@ class Doubted:
     @functools.cached_property
     def doubts(self) -> list[Suspicion]:
         """What cannot be relied on: suspicions that bear on questions and that nobody vouches for."""
-        return [found for found in self.suspicions if found.doubt is not None and not self.trusts(found)]
+        return [
+            found for found in self.suspicions if found.doubt is not None and not self.trusts(found)
+        ]
 
     def trusts(self, found: Suspicion) -> bool:
         """Whether the user vouches for what a suspicion doubts."""

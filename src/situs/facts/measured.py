@@ -111,7 +111,9 @@ def measure_file(
     chosen = _pairs(ledger, pairs)
     structures = [_structure(ledger, s.name, details) for s in labels.structures]
     return MeasuredFile(
-        structures, [_pair(ledger, a, b) for a, b in chosen], (*labels.warnings, *(image.warnings if image else ()))
+        structures,
+        [_pair(ledger, a, b) for a, b in chosen],
+        (*labels.warnings, *(image.warnings if image else ())),
     )
 
 
@@ -134,10 +136,16 @@ def _pairs(ledger: Ledger, pairs: str | None) -> list[tuple[str, str]]:
         return ledger.contacts.pairs
     words = [word.strip() for word in pairs.split(",")]
     if len(words) != 2 or words[0] == words[1]:
-        raise SitusError(f"cannot read {pairs!r}", where="--pairs", fix="give all, touching, or two structures as A,B")
+        raise SitusError(
+            f"cannot read {pairs!r}",
+            where="--pairs",
+            fix="give all, touching, or two structures as A,B",
+        )
     for word in words:
         if word not in ledger.regions:
-            raise SitusError(f"no structure {word!r}", where="--pairs", fix=did_you_mean(word, ledger.structures))
+            raise SitusError(
+                f"no structure {word!r}", where="--pairs", fix=did_you_mean(word, ledger.structures)
+            )
     return [(words[0], words[1])]
 
 
@@ -155,7 +163,10 @@ def _structure(ledger: Ledger, name: str, details: bool) -> MeasuredStructure:
         volume_ml=number(volume),
         volume_ml_interval=_bounds(volume.interval),
         centroid_mm=(x, y, z),
-        centroid_mm_interval=((x - slack_x, y - slack_y, z - slack_z), (x + slack_x, y + slack_y, z + slack_z)),
+        centroid_mm_interval=(
+            (x - slack_x, y - slack_y, z - slack_z),
+            (x + slack_x, y + slack_y, z + slack_z),
+        ),
         box_mm=(region.box_mm.lo_mm, region.box_mm.hi_mm),
         box_index=(region.box_index.lo, region.box_index.hi),
         extent_mm={axis.value: region.box_mm.extent_mm[axis.world_index] for axis in AXES},
@@ -182,8 +193,12 @@ def _pair(ledger: Ledger, a: str, b: str) -> MeasuredPair:
         gap_mm_interval=_bounds(gap.interval),
         touching=bool(ledger.fact("touching", a, b).value),
         contact_mm2=number(ledger.fact("contact_area", a, b)),
-        direction={axis: None if value is None else str(value) for axis, value in directions.items()},
-        direction_probability={axis.value: number(ledger.fact(f"precedence.{axis}", a, b)) for axis in AXES},
+        direction={
+            axis: None if value is None else str(value) for axis, value in directions.items()
+        },
+        direction_probability={
+            axis.value: number(ledger.fact(f"precedence.{axis}", a, b)) for axis in AXES
+        },
     )
 
 

@@ -129,12 +129,18 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The share of each split of a cohort of so many patients."""
         if patients >= self.split_from:
             return self.splits
-        return {"test" if "test" in self.splits else max(self.splits, key=lambda name: self.splits[name]): 1.0}
+        return {
+            "test"
+            if "test" in self.splits
+            else max(self.splits, key=lambda name: self.splits[name]): 1.0
+        }
 
     def annotation_error(self, kind: str) -> AnnotationError:
         """The error of one way of annotating."""
         if kind not in self.annotation:
-            raise SitusError(f"unknown annotation kind {kind!r}", fix=did_you_mean(kind, self.annotation))
+            raise SitusError(
+                f"unknown annotation kind {kind!r}", fix=did_you_mean(kind, self.annotation)
+            )
         return self.annotation[kind]
 
 
@@ -155,16 +161,28 @@ def _empty(recipe: Recipe) -> str | None:
 
 def load_recipe(path: Path | None = None) -> Recipe:
     """The shipped recipe, or the user's own TOML file of the same form."""
-    text = files("situs.facts").joinpath("data", "recipe.toml").read_text("utf-8") if path is None else read_text(path)
+    text = (
+        files("situs.facts").joinpath("data", "recipe.toml").read_text("utf-8")
+        if path is None
+        else read_text(path)
+    )
     try:
         recipe = msgspec.convert(tomllib.loads(text), Recipe)
     except (ValueError, RecursionError) as error:
-        raise SitusError(str(error), where=path, fix="copy the shipped recipe.toml and change it") from error
+        raise SitusError(
+            str(error), where=path, fix="copy the shipped recipe.toml and change it"
+        ) from error
     wrong = next(number_problems(recipe, thresholds=True), None) or _empty(recipe)
     if wrong is not None:
         raise SitusError(wrong, where=path, fix="copy the shipped recipe.toml and change it")
-    if abs(sum(recipe.splits.values()) - 1.0) > 1e-9 or any(share < 0 for share in recipe.splits.values()):
-        raise SitusError("split shares do not add up to 1", where=path, fix="e.g. train 0.6, val 0.1, test 0.3")
+    if abs(sum(recipe.splits.values()) - 1.0) > 1e-9 or any(
+        share < 0 for share in recipe.splits.values()
+    ):
+        raise SitusError(
+            "split shares do not add up to 1", where=path, fix="e.g. train 0.6, val 0.1, test 0.3"
+        )
     if not recipe.mix or any(share <= 0 for share in recipe.mix.values()):
-        raise SitusError("a share of the mix is not above 0", where=path, fix="leave out what is not wanted")
+        raise SitusError(
+            "a share of the mix is not above 0", where=path, fix="leave out what is not wanted"
+        )
     return recipe

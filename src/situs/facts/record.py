@@ -65,6 +65,8 @@ class Fact(msgspec.Struct, frozen=True):
     """E.g. `cut` (a lower bound), `islands`, `unstable` (does not hold over the interval)."""
 
 
-def fact_id(study_id: str, series: str, kind: str, subjects: tuple[str, ...], qualifier: str = "") -> str:
+def fact_id(
+    study_id: str, series: str, kind: str, subjects: tuple[str, ...], qualifier: str = ""
+) -> str:
     """A fact's name: what it is about, not what was found, so that a changed value keeps its id."""
     return "f" + digest(canonical_json([study_id, series, kind, subjects, qualifier]), size=8)

@@ -38,16 +38,27 @@ class AverageAnatomy:
                 self._know(fact, fact.subjects[0], patient_of[fact.study_id])
         for fact in later:
             if fact.kind == "largest":
-                self._know_role(f"largest:{fact.subjects[0]}", str(fact.value), patient_of[fact.study_id])
+                self._know_role(
+                    f"largest:{fact.subjects[0]}", str(fact.value), patient_of[fact.study_id]
+                )
             else:  # measured with the lesions its mask leaves out, it stands for the organ
                 self._know(fact, fact.subjects[0].removesuffix(WHOLE), patient_of[fact.study_id])
 
     def _know(self, fact: Fact, name: str, patient: str) -> None:
-        if fact.kind == "volume" and "cut" not in fact.flags and isinstance(fact.value, float) and fact.value > 0:
+        if (
+            fact.kind == "volume"
+            and "cut" not in fact.flags
+            and isinstance(fact.value, float)
+            and fact.value > 0
+        ):
             self._volumes[name][patient] = math.log(fact.value)
         elif fact.kind == "centroid" and isinstance(fact.value, tuple):
             self._centroids[name][patient] = fact.value
-        elif fact.kind == "extent.superior_inferior" and "cut" not in fact.flags and isinstance(fact.value, float):
+        elif (
+            fact.kind == "extent.superior_inferior"
+            and "cut" not in fact.flags
+            and isinstance(fact.value, float)
+        ):
             self._lengths[name][patient] = math.log(max(fact.value, 1e-6))
         elif fact.kind == "right_share" and isinstance(fact.value, float):
             self._right[name][patient] = fact.value
@@ -77,7 +88,11 @@ class AverageAnatomy:
         of, patient = item.parameters.get("of", ""), item.patient_id
         if item.task == "volume":
             return self.volume_ml(of, patient)
-        length = self.length_mm(of, patient) if item.task == "extent" and "ask" not in item.parameters else None
+        length = (
+            self.length_mm(of, patient)
+            if item.task == "extent" and "ask" not in item.parameters
+            else None
+        )
         return None if length is None else length / 10.0
 
     def consistent(self, item: Item) -> list[str]:
@@ -107,25 +122,37 @@ class AverageAnatomy:
         if item.task == "volume":
             return self._volume_answer(item, offered)
         if item.task == "comparison":
-            return [value for value in offered if ">" in value and self._may_be(value.split(">"), patient)]
+            return [
+                value
+                for value in offered
+                if ">" in value and self._may_be(value.split(">"), patient)
+            ]
         if item.task == "lesion_side":
-            sign = _clear_sign(v - 0.5 for other, v in self._right[p["of"]].items() if other != patient)
+            sign = _clear_sign(
+                v - 0.5 for other, v in self._right[p["of"]].items() if other != patient
+            )
             return ["right" if sign > 0 else "left"] if sign else []
         if item.task == "direction" and item.form == "yes_no":
             claim = Direction(p["claim"])
             sign = self._step(p["a"], p["b"], claim.axis, patient)
             return ["yes" if sign == claim.sign else "no"] if sign else []
         if item.task == "direction":
-            return self._main_direction(p["a"], p["b"], [Axis(word) for word in p["plane"].split("+")], patient)
+            return self._main_direction(
+                p["a"], p["b"], [Axis(word) for word in p["plane"].split("+")], patient
+            )
         return []
 
     def _larger(self, a: str, b: str, patient: str) -> int:
         first, second = self._volumes[a], self._volumes[b]
-        return _clear_sign(first[k] - second[k] for k in first.keys() & second.keys() if k != patient)
+        return _clear_sign(
+            first[k] - second[k] for k in first.keys() & second.keys() if k != patient
+        )
 
     def _longer(self, a: str, b: str, patient: str) -> int:
         first, second = self._lengths[a], self._lengths[b]
-        return _clear_sign(first[k] - second[k] for k in first.keys() & second.keys() if k != patient)
+        return _clear_sign(
+            first[k] - second[k] for k in first.keys() & second.keys() if k != patient
+        )
 
     def _volume_answer(self, item: Item, offered: list[str]) -> list[str]:
         p, patient = item.parameters, item.patient_id
@@ -135,14 +162,20 @@ class AverageAnatomy:
             return ["yes" if sign > 0 else "no"] if sign else []
         mean = self.volume_ml(p["of"], patient)
         ranges = {value: value.split("-") for value in offered if "-" in value}
-        return [v for v, (low, high) in ranges.items() if mean is not None and float(low) <= mean < float(high)]
+        return [
+            v
+            for v, (low, high) in ranges.items()
+            if mean is not None and float(low) <= mean < float(high)
+        ]
 
     def _may_be(self, order: list[str], patient: str) -> bool:
         return all(self._larger(a, b, patient) >= 0 for a, b in itertools.combinations(order, 2))
 
     def _steps(self, a: str, b: str, axis: Axis, patient: str) -> list[float]:
         first, second, k = self._centroids[a], self._centroids[b], axis.world_index
-        return [first[p][k] - second[p][k] for p in sorted(first.keys() & second.keys()) if p != patient]
+        return [
+            first[p][k] - second[p][k] for p in sorted(first.keys() & second.keys()) if p != patient
+        ]
 
     def _step(self, a: str, b: str, axis: Axis, patient: str) -> int:
         return _clear_sign(self._steps(a, b, axis, patient))

@@ -43,15 +43,29 @@ _FRAME = frozenset({"femur", "tibia", "patella"})
 _NOTHING: frozenset[Doubt] = frozenset()
 _SIZE = frozenset({Doubt.SCALE})
 _KINDS: dict[str, frozenset[Doubt]] = {
-    **dict.fromkeys(("box", "centroid", "voxels", "components", "touches_border", "lesion_count"), _NOTHING),
     **dict.fromkeys(
-        ("largest", "second_largest", "inside_share", "surface_share", "organ_of", "organ_part_of", "enveloping"),
+        ("box", "centroid", "voxels", "components", "touches_border", "lesion_count"), _NOTHING
+    ),
+    **dict.fromkeys(
+        (
+            "largest",
+            "second_largest",
+            "inside_share",
+            "surface_share",
+            "organ_of",
+            "organ_part_of",
+            "enveloping",
+        ),
         _NOTHING,
     ),
-    **dict.fromkeys(("volume", "volume_ratio", "centre_distance", "boundary_distance", "surface_gap"), _SIZE),
+    **dict.fromkeys(
+        ("volume", "volume_ratio", "centre_distance", "boundary_distance", "surface_gap"), _SIZE
+    ),
     **dict.fromkeys(("main_gap", "touching", "contact_area", "length_3d", "surface_area"), _SIZE),
     **dict.fromkeys(("axial_diameter", "axial_perpendicular"), _SIZE | {Doubt.UP_DOWN}),
-    **dict.fromkeys(("slice_span", "slices_spanned", "ends_beyond", "ends_cut"), _SIZE | {Doubt.UP_DOWN}),
+    **dict.fromkeys(
+        ("slice_span", "slices_spanned", "ends_beyond", "ends_cut"), _SIZE | {Doubt.UP_DOWN}
+    ),
     **dict.fromkeys(("right_share", "side", "holder_side"), frozenset({Doubt.LEFT_RIGHT})),
     "height_in": frozenset({Doubt.UP_DOWN}),
 }
@@ -78,7 +92,9 @@ def _withheld(ledger: Ledger, posed: Posed) -> NotAsked | None:
     return None
 
 
-def grades_in_doubt(ledger: GradeLedger, facts: Sequence[Fact], question: BankQuestion) -> NotAsked | None:
+def grades_in_doubt(
+    ledger: GradeLedger, facts: Sequence[Fact], question: BankQuestion
+) -> NotAsked | None:
     """Why a graded question is not asked, if what proves it was measured from masks that are in doubt.
 
     A reader's grade stands in a table, and a box may come from a file: neither hangs on the masks.
@@ -86,14 +102,21 @@ def grades_in_doubt(ledger: GradeLedger, facts: Sequence[Fact], question: BankQu
     if not ledger.doubts or all(isinstance(fact.derivation, Cell) for fact in facts):
         return None
     bone = ledger.bank.regions[question.region].structure
-    used = {question.region, bone, *(name for name in ledger.bank.regions if name.endswith(f"_{bone}"))}
+    used = {
+        question.region,
+        bone,
+        *(name for name in ledger.bank.regions if name.endswith(f"_{bone}")),
+    }
     for found in ledger.doubts:
         if found.doubt is not None and found.doubt is not Doubt.STRUCTURE:
             return IN_DOUBT[found.doubt]
         # Bones give a joint its directions, so that a wrong one spoils every region.
         if used.intersection(found.structures) or _FRAME.intersection(found.structures):
             return IN_DOUBT[Doubt.STRUCTURE]
-        if any(name.endswith("_cartilage") for name in found.structures) and question.family == "cartilage":
+        if (
+            any(name.endswith("_cartilage") for name in found.structures)
+            and question.family == "cartilage"
+        ):
             return IN_DOUBT[Doubt.STRUCTURE]
     return None
 
@@ -153,6 +176,10 @@ def _tagged(posed: Posed) -> set[str]:
 
 def _mentioned(fact: Fact) -> set[str]:
     """Every word of a fact's subjects, value and parameters that may name a structure."""
-    parameters = fact.derivation.parameters.values() if isinstance(fact.derivation, Measured) else ()
+    parameters = (
+        fact.derivation.parameters.values() if isinstance(fact.derivation, Measured) else ()
+    )
     texts = [*fact.subjects, *(text for text in (fact.value, *parameters) if isinstance(text, str))]
-    return {word.removesuffix(WHOLE) for text in texts for word in (text, *re.split(r"[+,;|]", text))}
+    return {
+        word.removesuffix(WHOLE) for text in texts for word in (text, *re.split(r"[+,;|]", text))
+    }

@@ -100,11 +100,21 @@ def find_step(ledger: Ledger, subject: Subject) -> Step:
 def quantity(value: float, unit: str) -> str:
     """A number as it is spoken: whole from 10 up, one decimal below, two for ratios."""
     value = round(value, 6)  # a tie (185.625) must not fall either way by the last bit of an affine
-    shown = f"{value:.2f}" if unit in ("", "fraction") else f"{value:.0f}" if abs(value) >= 10 else f"{value:.1f}"
+    shown = (
+        f"{value:.2f}"
+        if unit in ("", "fraction")
+        else f"{value:.0f}"
+        if abs(value) >= 10
+        else f"{value:.1f}"
+    )
     return shown + (f" {unit}" if unit not in ("", "fraction") else "")
 
 
 def measured(fact: Fact, threshold: float | None = None) -> Measurement:
     """A fact's number for a step, with the threshold it is held against."""
-    bounds = None if fact.interval is None or len(fact.interval) != 2 else (fact.interval[0], fact.interval[1])
+    bounds = (
+        None
+        if fact.interval is None or len(fact.interval) != 2
+        else (fact.interval[0], fact.interval[1])
+    )
     return Measurement(float(fact.value), fact.unit, bounds, threshold)  # type: ignore[arg-type]

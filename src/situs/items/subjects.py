@@ -11,7 +11,16 @@ from situs.anatomy import Term
 from situs.facts import Fact, Ledger
 from situs.space import WorldBox
 
-__all__ = ["ANY_LESION", "Subject", "including_lesions", "resolve", "second", "sized", "subjects", "world_box"]
+__all__ = [
+    "ANY_LESION",
+    "Subject",
+    "including_lesions",
+    "resolve",
+    "second",
+    "sized",
+    "subjects",
+    "world_box",
+]
 
 _LARGEST = "largest:"
 _WITH_LESIONS = " including its lesions"
@@ -58,7 +67,9 @@ class Subject(msgspec.Struct, frozen=True):
 def subjects(ledger: Ledger) -> list[Subject]:
     """Every structure and lesion role of a series, in a stable order."""
     names = [name for name in ledger.structures if ledger.family(name) is None]
-    return [resolve(ledger, key) for key in [*names, *(_LARGEST + family for family in ledger.families)]]
+    return [
+        resolve(ledger, key) for key in [*names, *(_LARGEST + family for family in ledger.families)]
+    ]
 
 
 def resolve(ledger: Ledger, key: str) -> Subject:
@@ -112,7 +123,9 @@ def sized(ledger: Ledger, subject: Subject) -> Subject:
 
 def including_lesions(asked: Iterable[Subject]) -> str:
     """The remark after several subjects that their lesions count, if those of any do."""
-    return ", including their lesions" if any(s.phrase.endswith(_WITH_LESIONS) for s in asked) else ""
+    return (
+        ", including their lesions" if any(s.phrase.endswith(_WITH_LESIONS) for s in asked) else ""
+    )
 
 
 def world_box(ledger: Ledger, subject: Subject) -> WorldBox:

@@ -58,21 +58,33 @@ def role_spec(text: str, option: str) -> tuple[Spec, str, int]:
     """The model a role's spec names, with `name=` and `batch=` taken out of it."""
     spec = parse_spec(text)
     if spec.kind not in CLIENTS:
-        raise SitusError(f"unknown model {spec.kind!r}", where=option, fix=did_you_mean(spec.kind, CLIENTS))
+        raise SitusError(
+            f"unknown model {spec.kind!r}", where=option, fix=did_you_mean(spec.kind, CLIENTS)
+        )
     batch = spec.whole("batch", _BATCH)
     if not 1 <= batch <= _LARGEST_BATCH:
-        raise SitusError(f"batch={batch} is not from 1 to {_LARGEST_BATCH}", where=option, fix=f"e.g. batch={_BATCH}")
+        raise SitusError(
+            f"batch={batch} is not from 1 to {_LARGEST_BATCH}",
+            where=option,
+            fix=f"e.g. batch={_BATCH}",
+        )
     named = spec.settings.get("name") or spec.name or spec.kind
     name = re.sub(r"[^\w.-]+", "-", named.rstrip("/").rpartition("/")[2]).strip("-.")
     if not name:
-        raise SitusError(f"{named!r} is no name for a file", where=option, fix="give one: ?name=judge")
+        raise SitusError(
+            f"{named!r} is no name for a file", where=option, fix="give one: ?name=judge"
+        )
     rest = {key: value for key, value in spec.settings.items() if key not in ("batch", "name")}
     return Spec(spec.kind, spec.name, spec.url, rest), name, batch
 
 
 def _roomy(settings: Settings, spec: Spec) -> Settings:
     """Room for a reply on a whole batch, unless the spec says how much."""
-    return settings if "max_tokens" in spec.settings else msgspec.structs.replace(settings, max_tokens=_MAX_TOKENS)
+    return (
+        settings
+        if "max_tokens" in spec.settings
+        else msgspec.structs.replace(settings, max_tokens=_MAX_TOKENS)
+    )
 
 
 def asker_of(
@@ -88,7 +100,11 @@ def asker_of(
     """The asker a spec names; `taken` are names that others have."""
     spec, name, batch = role_spec(text, option)
     if name in set(taken):
-        raise SitusError(f"{name!r} is given twice", where=option, fix="give each a name of its own: ?name=second")
+        raise SitusError(
+            f"{name!r} is given twice",
+            where=option,
+            fix="give each a name of its own: ?name=second",
+        )
     first = asking.client(spec)
     waiting = [first]
     return Asker(

@@ -20,7 +20,9 @@ from situs.score.read import without_spans
 
 __all__ = ["AskedByID", "Role", "Subject", "ask_by_id", "read_done"]
 
-_AGAIN = "Your last reply could not be read. Reply with the one JSON object asked for and nothing else."
+_AGAIN = (
+    "Your last reply could not be read. Reply with the one JSON object asked for and nothing else."
+)
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -52,7 +54,12 @@ class Role(msgspec.Struct, frozen=True):
     def schema(self) -> dict[str, Any]:
         """Of a whole reply."""
         fields = {"id": {"type": "string"}, **self.fields}
-        entry = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+        entry = {
+            "type": "object",
+            "properties": fields,
+            "required": list(fields),
+            "additionalProperties": False,
+        }
         entries = {"type": "array", "items": entry}
         return {
             "type": "object",
@@ -108,7 +115,9 @@ def ask_by_id(
     client = asker.make()
     bounds = {"restricted": restricted, "allow_remote": asker.allow_remote, "limits": asker.limits}
     check_may_ask(client, price=asker.price, **bounds)  # type: ignore[arg-type]
-    twice = [name for name, count in Counter(subject.id for subject in subjects).items() if count > 1]
+    twice = [
+        name for name, count in Counter(subject.id for subject in subjects).items() if count > 1
+    ]
     if twice:
         raise SitusError(f"{twice[0]} is asked about twice", fix="ids must differ")
     journal.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -172,22 +181,37 @@ def _tell(asker: Asker, before: int, total: int, tally: Tally) -> None:
 def _claim(journal: Path, asker: Asker, role: Role) -> None:
     """Say beside the journal whose it is; refuse to go on with another's."""
     about = journal.with_suffix(".json")
-    own = canonical_json({"model": asker.identity, "role": role.name, "instructions": role.version}) + b"\n"
+    own = (
+        canonical_json({"model": asker.identity, "role": role.name, "instructions": role.version})
+        + b"\n"
+    )
     if about.is_file():
         if about.read_bytes() != own:
-            fix = "give a judge a name of its own (?name=second), or remove the journal and its .json"
-            raise SitusError("another model or another wording of the task wrote it", where=journal, fix=fix)
+            fix = (
+                "give a judge a name of its own (?name=second), or remove the journal and its .json"
+            )
+            raise SitusError(
+                "another model or another wording of the task wrote it", where=journal, fix=fix
+            )
         return
     if journal.is_file() and journal.stat().st_size:
-        raise SitusError("nothing says which model wrote it", where=journal, fix="remove it, or give ?name=second")
+        raise SitusError(
+            "nothing says which model wrote it",
+            where=journal,
+            fix="remove it, or give ?name=second",
+        )
     write_atomic(about, own)
 
 
-def _requests(role: Role, subjects: list[Subject], size: int, again: bool, asker: Asker) -> Iterator[Request]:
+def _requests(
+    role: Role, subjects: list[Subject], size: int, again: bool, asker: Asker
+) -> Iterator[Request]:
     instructions = role.instructions + (f"\n\n{_AGAIN}" if again else "")
     for start in range(0, len(subjects), size):
         held = subjects[start : start + size]
-        shown = msgspec.json.encode([{"id": subject.id, **subject.shown} for subject in held]).decode()
+        shown = msgspec.json.encode(
+            [{"id": subject.id, **subject.shown} for subject in held]
+        ).decode()
         messages = (Message("system", (instructions,)), Message("user", (shown,)))
         key = "\n".join(subject.id for subject in held)
         yield Request(key, messages, asker.settings, schema=role.schema)
@@ -210,7 +234,11 @@ class _Book:
         """Those to ask now: in the first round all without a last word, in the second those whose word was unread."""
         self._again = again
         open_states = ("unread",) if again else (None, "failed")
-        return [subject for id_, subject in self._subjects.items() if self.states.get(id_) in open_states]
+        return [
+            subject
+            for id_, subject in self._subjects.items()
+            if self.states.get(id_) in open_states
+        ]
 
     def record(self, request: Request, reply: Reply, seconds: float) -> None:
         """Every subject of a call gets its row."""
@@ -226,7 +254,11 @@ class _Book:
                 row |= {"state": "done", **entry}
             else:
                 row |= {"state": "given_up" if self._again else "unread", **self._role.empty}
-                row |= {"error": "refused" if reply.state == "refused" else "no readable entry under its id"}
+                row |= {
+                    "error": "refused"
+                    if reply.state == "refused"
+                    else "no readable entry under its id"
+                }
             row |= {"usage": share, "seconds": round(seconds, 3), "cached": reply.cached}
             self._file.add(row)
             self._count(row)
@@ -276,7 +308,9 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         try:
             row = msgspec.json.decode(line)
         except (msgspec.DecodeError, RecursionError) as error:
-            raise SitusError(str(error), where=f"{path}:{number}", fix="remove the line; it is asked again") from error
+            raise SitusError(
+                str(error), where=f"{path}:{number}", fix="remove the line; it is asked again"
+            ) from error
         if isinstance(row, dict):
             yield row
 
@@ -284,7 +318,9 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 def _entries(text: str, role: Role, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The well-formed entries whose id was asked and came back exactly once."""
     objects = [
-        entry for found in loose_values(without_spans(text, "<think>", "</think>")) for entry in _objects(found.value)
+        entry
+        for found in loose_values(without_spans(text, "<think>", "</think>"))
+        for entry in _objects(found.value)
     ]
     # Some models repeat what they were given before they answer; that is no entry.
     objects = [entry for entry in objects if entry.keys() & role.fields.keys()]

@@ -32,15 +32,27 @@ with exactly one entry for every id you were given."""
 
 def _read(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     rates = [entry.get(name) for name in _NAMES]
-    good = all(isinstance(rate, int | float) and not isinstance(rate, bool) and 1 <= rate <= 10 for rate in rates)
-    return {name: float(rate) for name, rate in zip(_NAMES, rates) if rate is not None} if good else None
+    good = all(
+        isinstance(rate, int | float) and not isinstance(rate, bool) and 1 <= rate <= 10
+        for rate in rates
+    )
+    return (
+        {name: float(rate) for name, rate in zip(_NAMES, rates) if rate is not None}
+        if good
+        else None
+    )
 
 
 RATES = Role("rates", _INSTRUCTIONS, {name: {"type": "number"} for name in _NAMES}, _read)
 
 
 def rate_reasoning(
-    asker: Asker, items: Iterable[Item], rows: Mapping[str, AnswerRow], folder: Path, *, restricted: bool
+    asker: Asker,
+    items: Iterable[Item],
+    rows: Mapping[str, AnswerRow],
+    folder: Path,
+    *,
+    restricted: bool,
 ) -> tuple[dict[str, float], AskedByID]:
     """Item → the judge's part of its AR-Score. An item one of whose two rates is missing is not there."""
     replies, references = [], []
@@ -52,7 +64,9 @@ def rate_reasoning(
             replies.append(Subject(item.item_id, {**shown, "reply": said}))
             references.append(Subject(item.item_id + _REFERENCE, {**shown, "reply": reference}))
     subjects = [*replies, *references]
-    entries, asked = ask_by_id(asker, RATES, subjects, folder / f"{asker.name}.rates.jsonl", restricted=restricted)
+    entries, asked = ask_by_id(
+        asker, RATES, subjects, folder / f"{asker.name}.rates.jsonl", restricted=restricted
+    )
     parts = {}
     for id_, own in entries.items():
         best = entries.get(id_ + _REFERENCE)

@@ -60,12 +60,19 @@ def verdict_subjects(items: Iterable[Item], rows: Mapping[str, AnswerRow]) -> li
 
 
 def judge_answers(
-    asker: Asker, items: Iterable[Item], rows: Mapping[str, AnswerRow], folder: Path, *, restricted: bool
+    asker: Asker,
+    items: Iterable[Item],
+    rows: Mapping[str, AnswerRow],
+    folder: Path,
+    *,
+    restricted: bool,
 ) -> tuple[Path, AskedByID]:
     """Have the answers judged; the verdicts are in the file that is returned, one or more rows an item."""
     path = folder / f"{asker.name}.jsonl"
     subjects = verdict_subjects(items, rows)
     silent = (subject.id for subject in subjects if not rows[subject.id].response.strip())
-    settled: dict[str, dict[str, Any]] = {id_: {"is_correct": False, "reason": "an empty answer"} for id_ in silent}
+    settled: dict[str, dict[str, Any]] = {
+        id_: {"is_correct": False, "reason": "an empty answer"} for id_ in silent
+    }
     _, asked = ask_by_id(asker, VERDICT, subjects, path, restricted=restricted, settled=settled)
     return path, asked

@@ -9,7 +9,13 @@ from situs.base.verbs import make_callable
 from situs.measure.components import LabelComponents, label_components
 from situs.measure.diameters import AxialDiameter, Length, axial_diameter, length_3d
 from situs.measure.directions import Histogram, Precedence, histograms, precedence, tilted_axes
-from situs.measure.distances import Nearest, boundary_distance_mm, gap_mm, nearest_boundaries, nearest_faces
+from situs.measure.distances import (
+    Nearest,
+    boundary_distance_mm,
+    gap_mm,
+    nearest_boundaries,
+    nearest_faces,
+)
 from situs.measure.ends import EndShape, FlatEnd, ends_bluntly, flat_ends
 from situs.measure.midline import head_midline
 from situs.measure.poses import axial_diameter_ratios, reach_mm, turned

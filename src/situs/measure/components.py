@@ -43,7 +43,9 @@ def components_of(runs: Runs, connectivity: int) -> LabelComponents:
     from situs.measure.kernels.components import join_runs, sum_components
 
     if connectivity not in (6, 18, 26):
-        raise SitusError(f"connectivity {connectivity} is not one of 3D voxels", fix="give 6, 18 or 26")
+        raise SitusError(
+            f"connectivity {connectivity} is not one of 3D voxels", fix="give 6, 18 or 26"
+        )
     if runs.label.size >= 1 << 31:
         raise SitusError("too many runs of equal label", fix="an image instead of labels?")
     _, ny, nz = runs.shape

@@ -68,7 +68,9 @@ def axial_diameter(region: Region) -> AxialDiameter:
     hull_x, hull_y = np.empty(4 * rows + 6, dtype=np.int64), np.empty(4 * rows + 6, dtype=np.int64)
     out = np.zeros(4, dtype=np.int64)
     steps = (0.5 * float(frame[0]), 0.5 * float(frame[1]), 0.5 * float(frame[4]))
-    squared = largest_on_slices(runs.x0, runs.x1, runs.y, runs.z, runs.lo[1], rows, *steps, hull_x, hull_y, out)
+    squared = largest_on_slices(
+        runs.x0, runs.x1, runs.y, runs.z, runs.lo[1], rows, *steps, hull_x, hull_y, out
+    )
     index, count, first, second = out.tolist()
     # Half pixels: x from the array's first voxel, y from the box's first row less one half.
     hull = np.stack([hull_x[:count] / 2.0, (hull_y[:count] - 1) / 2.0 + runs.lo[1]], axis=1)
@@ -80,7 +82,12 @@ def axial_diameter(region: Region) -> AxialDiameter:
         return (a[0], a[1], a[2]), (b[0], b[1], b[2])
 
     return AxialDiameter(
-        float(np.sqrt(squared)), to_mm(hull[[first, second]]), across, to_mm(chord), axis, index + int(shift[axis])
+        float(np.sqrt(squared)),
+        to_mm(hull[[first, second]]),
+        across,
+        to_mm(chord),
+        axis,
+        index + int(shift[axis]),
     )
 
 
@@ -94,15 +101,21 @@ def _runs_across(region: Region, axis: int) -> tuple[LabelRuns, NDArray[np.float
     back[axis], back[others[1]], back[others[0]] = 0, 1, 2
     found = find_runs(mask.transpose(back))
     x, y = (a for a in found.axes if a != axis)
-    if found.axes[2] != axis:  # a side one voxel long: memory order does not tell it from the slice axis
-        return _sorted_across(found.of(1), axis, x, y), np.array(region.box_index.lo, dtype=np.float64)
+    if (
+        found.axes[2] != axis
+    ):  # a side one voxel long: memory order does not tell it from the slice axis
+        return _sorted_across(found.of(1), axis, x, y), np.array(
+            region.box_index.lo, dtype=np.float64
+        )
     return found.of(1), np.array(region.box_index.lo, dtype=np.float64)
 
 
 def _sorted_across(runs: LabelRuns, axis: int, x: int, y: int) -> LabelRuns:
     """Single voxels as runs, sorted by slice and row."""
     length = runs.x1 - runs.x0
-    start = np.repeat(runs.x0, length) + (np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length))
+    start = np.repeat(runs.x0, length) + (
+        np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
+    )
     points = np.empty((3, start.size), dtype=np.int32)
     points[list(runs.axes)] = start, np.repeat(runs.y, length), np.repeat(runs.z, length)
     order = np.lexsort((points[x], points[y], points[axis]))
@@ -125,7 +138,9 @@ def _longest_across(
     along = along / np.linalg.norm(along)
     t, s = points @ along, points @ np.array([-along[1], along[0]])
     best, ends = -1.0, np.zeros((2, 2))
-    order = np.argsort(np.arctan2(points[:, 1] - points[:, 1].mean(), points[:, 0] - points[:, 0].mean()))
+    order = np.argsort(
+        np.arctan2(points[:, 1] - points[:, 1].mean(), points[:, 0] - points[:, 0].mean())
+    )
     following = np.roll(order, -1)
     for place in t:
         low, high = np.minimum(t[order], t[following]), np.maximum(t[order], t[following])
@@ -133,11 +148,19 @@ def _longest_across(
         i, j = order[crossed], following[crossed]
         span = np.where(t[j] == t[i], 1.0, t[j] - t[i])
         share = np.clip((place - t[i]) / span, 0.0, 1.0)
-        cuts = np.concatenate([s[i] + share * (s[j] - s[i]), s[i][t[i] == t[j]], s[j][t[i] == t[j]]])
+        cuts = np.concatenate(
+            [s[i] + share * (s[j] - s[i]), s[i][t[i] == t[j]], s[j][t[i] == t[j]]]
+        )
         if np.ptp(cuts) > best:
             best = float(np.ptp(cuts))
             ends = np.array([(place, cuts.min()), (place, cuts.max())])
-    turned = np.stack([ends[:, 0] * along[0] - ends[:, 1] * along[1], ends[:, 0] * along[1] + ends[:, 1] * along[0]], 1)
+    turned = np.stack(
+        [
+            ends[:, 0] * along[0] - ends[:, 1] * along[1],
+            ends[:, 0] * along[1] + ends[:, 1] * along[0],
+        ],
+        1,
+    )
     return best, turned @ np.linalg.inv(to_mm).T
 
 
@@ -149,7 +172,9 @@ def length_3d(region: Region) -> Length:
     from situs.measure.kernels.trees import farthest
 
     runs, affine = region.runs, region.grid.affine
-    begins = np.flatnonzero(np.concatenate([[True], (np.diff(runs.y) != 0) | (np.diff(runs.z) != 0)]))
+    begins = np.flatnonzero(
+        np.concatenate([[True], (np.diff(runs.y) != 0) | (np.diff(runs.z) != 0)])
+    )
     ends = np.concatenate([begins[1:], [runs.x0.size]]) - 1
     columns = [
         np.stack([x, runs.y[rows], runs.z[rows], np.zeros(rows.size, dtype=np.int32)], axis=1)
@@ -170,7 +195,9 @@ def length_3d(region: Region) -> Length:
     )
     first, second = (tree.points[i, :3].astype(np.float64) for i in out[:2])
     start, end = _faces(_OFFSETS[out[2]])
-    both = np.asarray(affine.to_world(IndexPoints(runs.to_stored(np.stack([first + start, second + end]))))).tolist()
+    both = np.asarray(
+        affine.to_world(IndexPoints(runs.to_stored(np.stack([first + start, second + end]))))
+    ).tolist()
     (a, b, c), (d, e, f) = both
     return Length(float(np.sqrt(squared)), ((a, b, c), (d, e, f)))
 

@@ -53,7 +53,11 @@ class Histogram:
         ahead = self.start - other.start
         first = min(max(0, -ahead), self.share.size)
         past = min(max(first, other.share.size - ahead), self.share.size)
-        among = self.share[first:past] @ other._below[first + ahead : past + ahead] if past > first else 0.0
+        among = (
+            self.share[first:past] @ other._below[first + ahead : past + ahead]
+            if past > first
+            else 0.0
+        )
         return float(min(1.0, max(0.0, among + self.share[past:].sum())))
 
 
@@ -89,7 +93,9 @@ def _histogram(region: Region, direction: NDArray[np.float64]) -> Histogram:
         at = origin + float(steps @ lo)
         share_counts(counts, width, at, float(steps[columns]), float(steps[rows]), first, bins)
     else:
-        share_runs(runs.x0, runs.x1, runs.y, runs.z, origin, *(float(c) for c in steps), first, bins)
+        share_runs(
+            runs.x0, runs.x1, runs.y, runs.z, origin, *(float(c) for c in steps), first, bins
+        )
     return Histogram(first, bins)
 
 

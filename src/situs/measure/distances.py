@@ -66,7 +66,9 @@ def nearest_faces(
     return _nearest(_pairs(pairs, among), gap=True)
 
 
-def _pairs(pairs: Sequence[tuple[Region, Region]] | None, among: Sequence[Region]) -> list[tuple[Region, Region]]:
+def _pairs(
+    pairs: Sequence[tuple[Region, Region]] | None, among: Sequence[Region]
+) -> list[tuple[Region, Region]]:
     return list(itertools.combinations(among, 2)) if pairs is None else list(pairs)
 
 
@@ -75,7 +77,9 @@ def _nearest(pairs: list[tuple[Region, Region]], *, gap: bool) -> list[Nearest]:
         return []
     affine, axes = pairs[0][0].grid.affine, pairs[0][0].runs.axes
     if any(region.runs.axes != axes for pair in pairs for region in pair):
-        raise SitusError("layers lie in memory in different axis orders", fix="measure them as one label map")
+        raise SitusError(
+            "layers lie in memory in different axis orders", fix="measure them as one label map"
+        )
     number: dict[int, int] = {}
     regions: list[Region] = []
     for region in itertools.chain.from_iterable(pairs):
@@ -84,12 +88,19 @@ def _nearest(pairs: list[tuple[Region, Region]], *, gap: bool) -> list[Nearest]:
             regions.append(region)
     indices = np.array([(number[id(a)], number[id(b)]) for a, b in pairs], dtype=np.int64)
     square = is_square(affine)
-    apart = np.array([square and a.layer is b.layer and a.structure.value != b.structure.value for a, b in pairs])
+    apart = np.array(
+        [square and a.layer is b.layer and a.structure.value != b.structure.value for a, b in pairs]
+    )
     mode = gap_mode(affine) if gap else CENTRES
-    found, first, second = nearest_of_pairs([r.tree for r in regions], indices, apart, frame_of(affine, axes), mode)
+    found, first, second = nearest_of_pairs(
+        [r.tree for r in regions], indices, apart, frame_of(affine, axes), mode
+    )
     to_stored = pairs[0][0].runs.to_stored
     a_index, b_index = to_stored(first), to_stored(second)
-    a_mm, b_mm = (np.asarray(affine.to_world(IndexPoints(p))) for p in _ends(a_index, b_index, affine.linear, mode))
+    a_mm, b_mm = (
+        np.asarray(affine.to_world(IndexPoints(p)))
+        for p in _ends(a_index, b_index, affine.linear, mode)
+    )
     columns = (found, a_mm, b_mm, a_index.astype(np.int64), b_index.astype(np.int64))
     rows = zip(pairs, *(column.tolist() for column in columns))
     return [

@@ -52,8 +52,12 @@ class EndShape(msgspec.Struct, frozen=True):
             return False
         if _excess(profile)[:_LAYERS_FLAT].max() < self.margin:
             return False
-        behind = [profile[k + 1 : k + 1 + _LAYERS_BEHIND].max(initial=1) for k in range(_LAYERS_FLAT)]
-        return any(profile[k] >= rise * behind[k] for k, rise in enumerate((self.rise, self.ragged_rise)))
+        behind = [
+            profile[k + 1 : k + 1 + _LAYERS_BEHIND].max(initial=1) for k in range(_LAYERS_FLAT)
+        ]
+        return any(
+            profile[k] >= rise * behind[k] for k, rise in enumerate((self.rise, self.ragged_rise))
+        )
 
 
 class FlatEnd(msgspec.Struct, frozen=True):
@@ -194,7 +198,9 @@ def _largest_end(
     return chosen
 
 
-def _directions(region: Region, points: NDArray[np.float64], steps: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+def _directions(
+    region: Region, points: NDArray[np.float64], steps: NDArray[np.float64]
+) -> list[NDArray[np.float64]]:
     """Unit vectors along which an end is looked for, none within 4° of another."""
     linear = region.grid.affine.linear
     across = np.linalg.inv(linear)  # rows are the normals of the slices across each stored axis
@@ -223,7 +229,9 @@ def _refined(
         outermost = points[along > along.max() - reach * cell]
         first, second = across(refined)
         # Rounded before they are compared: on a regular grid many lie half a column aside, or equally high.
-        columns = np.rint((np.stack([outermost @ first, outermost @ second]) / cell).round(6)).astype(np.int64)
+        columns = np.rint(
+            (np.stack([outermost @ first, outermost @ second]) / cell).round(6)
+        ).astype(np.int64)
         columns -= columns.min(axis=1, keepdims=True)
         column = columns[0] * (columns[1].max() + 1) + columns[1]
         height = (outermost @ refined / cell).round(6)
@@ -246,7 +254,9 @@ def _facets(points: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     except QhullError:
         return []
     corners = points[hull.simplices]
-    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    areas = np.linalg.norm(
+        np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
+    )
     normals = hull.equations[:, :3]
     facets: list[tuple[float, NDArray[np.float64]]] = []
     left = np.ones(len(areas), dtype=np.bool_)

@@ -48,13 +48,19 @@ def axial_diameter_ratios(region: Region, axis: int, degrees: float) -> tuple[fl
     thickness = 1.0 / float(np.linalg.norm(normal))
     points = np.asarray(affine.to_world(region.index_points()))
     lengths = [
-        _longest_section(points, vector, thickness, start) for vector in turned(normal, degrees) for start in (0.0, 0.5)
+        _longest_section(points, vector, thickness, start)
+        for vector in turned(normal, degrees)
+        for start in (0.0, 0.5)
     ]
     posed = max(lengths[0], 1e-6)
-    return min(1.0, *(length / posed for length in lengths)), max(1.0, *(length / posed for length in lengths))
+    return min(1.0, *(length / posed for length in lengths)), max(
+        1.0, *(length / posed for length in lengths)
+    )
 
 
-def _longest_section(points: NDArray[np.float64], normal: NDArray[np.float64], thickness: float, start: float) -> float:
+def _longest_section(
+    points: NDArray[np.float64], normal: NDArray[np.float64], thickness: float, start: float
+) -> float:
     """Longest diameter of any layer; the first layer holds only a share `start` less of its thickness."""
     first, second = across(normal)
     height = points @ normal

@@ -77,7 +77,10 @@ class Region:
     def box_index(self) -> IndexBox:
         """Tight half-open box in stored index order."""
         statistics = self.layer.statistics
-        (i, j, k), (a, b, c) = statistics.lo[self._place].tolist(), statistics.hi[self._place].tolist()
+        (i, j, k), (a, b, c) = (
+            statistics.lo[self._place].tolist(),
+            statistics.hi[self._place].tolist(),
+        )
         return IndexBox((i, j, k), (a, b, c))
 
     def crop(self) -> NDArray[np.bool_]:
@@ -111,7 +114,9 @@ class Region:
     @functools.cached_property
     def centroid_mm(self) -> NDArray[np.float64]:
         """Mean of the voxel centres in RAS+ mm."""
-        centre: NDArray[np.float64] = self.grid.affine.to_world(IndexPoints(self.centroid_index[None]))[0]
+        centre: NDArray[np.float64] = self.grid.affine.to_world(
+            IndexPoints(self.centroid_index[None])
+        )[0]
         return centre
 
     @functools.cached_property
@@ -126,7 +131,12 @@ class Region:
         sums = [int(s) for s in self.layer.statistics.sums[self._place]]
         products = self.layer.statistics.products[self._place]
         # In Python's whole numbers, so that nothing cancels.
-        index = np.array([[(n * int(products[i, j]) - sums[i] * sums[j]) / n**2 for j in range(3)] for i in range(3)])
+        index = np.array(
+            [
+                [(n * int(products[i, j]) - sums[i] * sums[j]) / n**2 for j in range(3)]
+                for i in range(3)
+            ]
+        )
         linear = self.grid.affine.linear
         covariance: NDArray[np.float64] = linear @ (index + _VOXEL_VARIANCE * np.eye(3)) @ linear.T
         return covariance
@@ -144,7 +154,9 @@ class Region:
     @functools.cached_property
     def exposed_faces(self) -> tuple[int, int, int]:
         """Voxel faces between the structure and what is not the structure, across each stored axis."""
-        i, j, k = (2 * (self.voxels - int(self.layer.same(step)[self._place])) for step in _AXIS_STEPS)
+        i, j, k = (
+            2 * (self.voxels - int(self.layer.same(step)[self._place])) for step in _AXIS_STEPS
+        )
         return i, j, k
 
     @functools.cached_property
@@ -161,7 +173,8 @@ class Region:
     def surface_area_mm2(self) -> float:
         """Area of the surface by Crofton's formula over 13 directions; see `crofton_area_mm2` for its bias."""
         return crofton_area_mm2(
-            self.grid.affine, lambda step: 2 * (self.voxels - int(self.layer.same(step)[self._place]))
+            self.grid.affine,
+            lambda step: 2 * (self.voxels - int(self.layer.same(step)[self._place])),
         )
 
     @functools.cached_property
@@ -175,7 +188,9 @@ class Region:
         faces = sum(self.exposed_faces[axis] for axis in runs.axes[1:])
         points = np.empty((min(self.voxels, 2 * runs.x0.size + faces), 4), dtype=np.int32)
         _, y_lo, z_lo = runs.lo
-        count = boundary_voxels(runs.x0, runs.x1, runs.y, runs.z, y_lo, z_lo, ny, nz, points.reshape(-1))
+        count = boundary_voxels(
+            runs.x0, runs.x1, runs.y, runs.z, y_lo, z_lo, ny, nz, points.reshape(-1)
+        )
         return points[:count].copy()
 
     def boundary_points(self) -> IndexPoints:
@@ -226,7 +241,9 @@ class Region:
         """Tight world box over the structure's voxel cubes, also for oblique affines."""
         runs = self.runs
         # The coordinate is linear along a run, so the ends hold the extremes.
-        ends = np.concatenate([np.stack([x, runs.y, runs.z], axis=1) for x in (runs.x0, runs.x1 - 1)])
+        ends = np.concatenate(
+            [np.stack([x, runs.y, runs.z], axis=1) for x in (runs.x0, runs.x1 - 1)]
+        )
         world = np.asarray(self.grid.affine.to_world(IndexPoints(runs.to_stored(ends))))
         half = self.grid.affine.half_voxel_mm
         return WorldBox.of(world.min(axis=0) - half, world.max(axis=0) + half)
@@ -235,7 +252,9 @@ class Region:
     def touches_border(self) -> bool:
         """Whether a voxel lies on the array's border, so that the structure may go on beyond it."""
         box = self.box_index
-        return any(lo == 0 for lo in box.lo) or any(hi == n for hi, n in zip(box.hi, self.grid.shape))
+        return any(lo == 0 for lo in box.lo) or any(
+            hi == n for hi, n in zip(box.hi, self.grid.shape)
+        )
 
     @functools.cached_property
     def component_voxels(self) -> tuple[int, ...]:
@@ -248,18 +267,24 @@ class Region:
         table = self.layer.components(connectivity)
         rows = self.layer.components_of_label(self.structure.value, connectivity)
         volume = self.grid.affine.voxel_volume_mm3 / 1000.0
-        centres = self.grid.affine.to_world(IndexPoints(table.sums[rows] / table.voxels[rows, None]))
+        centres = self.grid.affine.to_world(
+            IndexPoints(table.sums[rows] / table.voxels[rows, None])
+        )
         result = []
         for row, (x, y, z) in zip(rows, centres.tolist()):
             (i, j, k), (a, b, c) = table.lo[row].tolist(), table.hi[row].tolist()
             voxels = int(table.voxels[row])
-            result.append(Component(voxels, voxels * volume, IndexBox((i, j, k), (a, b, c)), (x, y, z)))
+            result.append(
+                Component(voxels, voxels * volume, IndexBox((i, j, k), (a, b, c)), (x, y, z))
+            )
         return tuple(result)
 
     @functools.cached_property
     def component_counts(self) -> tuple[int, int, int]:
         """Number of components under 6-, 18- and 26-connectivity; a count is sure only where they agree."""
-        a, b, c = (len(self.layer.components_of_label(self.structure.value, n)) for n in (6, 18, 26))
+        a, b, c = (
+            len(self.layer.components_of_label(self.structure.value, n)) for n in (6, 18, 26)
+        )
         return a, b, c
 
     @functools.cached_property
@@ -282,7 +307,9 @@ class Region:
         others = (y, z) if axis == x else (x, z)
         columns = [1, 3] if others[0] < others[1] else [3, 1]
         found = table[index]
-        return SliceBoxes(axis, index + first, found[:, 0], found[:, columns], found[:, [c + 1 for c in columns]])
+        return SliceBoxes(
+            axis, index + first, found[:, 0], found[:, columns], found[:, [c + 1 for c in columns]]
+        )
 
     def slice_span(self, axis: int) -> tuple[int, int]:
         """First slice across a stored axis that shows the structure, and one past the last."""
@@ -309,7 +336,9 @@ class Region:
             np.add.at(counts, cells, runs.x1.astype(np.int64) - runs.x0)
             return counts, width, 2, 1
         width = x_hi - x_lo + 1
-        other, first, size = (runs.z, z_lo, z_hi - z_lo) if axis == 1 else (runs.y, y_lo, y_hi - y_lo)
+        other, first, size = (
+            (runs.z, z_lo, z_hi - z_lo) if axis == 1 else (runs.y, y_lo, y_hi - y_lo)
+        )
         counts = np.zeros(size * width, dtype=np.int64)
         count_along_x(runs.x0, runs.x1, other, x_lo, first, width, counts)
         return counts, width, 3 - axis, 0
@@ -333,7 +362,9 @@ class Regions:
             self._regions[name] = self._later[name]()
         if name not in self._regions:
             structure = self.structures[name]
-            self._regions[name] = Region(structure, self.grid, layers_of(self.labels)[structure.layer])
+            self._regions[name] = Region(
+                structure, self.grid, layers_of(self.labels)[structure.layer]
+            )
         return self._regions[name]
 
     def add(self, region: Region) -> None:

@@ -77,7 +77,9 @@ class Runs:
         first = np.zeros(len(self.values) + 1, dtype=np.int64)
         np.cumsum(np.bincount(self.label, minlength=len(self.values)), out=first[1:])
         columns = tuple(np.empty(self.label.size, dtype=np.int32) for _ in range(4))
-        group_runs(self.row_start, self.x0, self.x1, self.label, self.shape[1], first.copy(), *columns)
+        group_runs(
+            self.row_start, self.x0, self.x1, self.label, self.shape[1], first.copy(), *columns
+        )
         return first, columns
 
     def of(self, value: int) -> LabelRuns:
@@ -137,9 +139,13 @@ def find_runs(labels: NDArray[Any]) -> Runs:
         )
         if row == ny * nz:
             break
-        x0, x1, found = (np.concatenate([column, np.empty_like(column)]) for column in (x0, x1, found))
+        x0, x1, found = (
+            np.concatenate([column, np.empty_like(column)]) for column in (x0, x1, found)
+        )
     values, label = _numbered(found[:filled])
-    return Runs((x, y, z), (nx, ny, nz), values, row_start, x0[:filled].copy(), x1[:filled].copy(), label)
+    return Runs(
+        (x, y, z), (nx, ny, nz), values, row_start, x0[:filled].copy(), x1[:filled].copy(), label
+    )
 
 
 class _Scratch(threading.local):
@@ -147,11 +153,17 @@ class _Scratch(threading.local):
 
     known: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint32]] | None = None
 
-    def columns(self, least: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint32]]:
+    def columns(
+        self, least: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint32]]:
         """Start, stop and value of at least so many runs."""
         if self.known is None or self.known[0].size < least:
             size = max(least, 1 << 20)
-            self.known = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.uint32)
+            self.known = (
+                np.empty(size, np.int32),
+                np.empty(size, np.int32),
+                np.empty(size, np.uint32),
+            )
         return self.known
 
 
@@ -161,7 +173,9 @@ _scratch = _Scratch()
 def _unsigned(labels: NDArray[Any]) -> NDArray[Any]:
     """The same memory seen as unsigned integers; 64-bit and float labels are converted once they are known to fit."""
     if labels.ndim != 3 or labels.size == 0:
-        raise SitusError(f"labels of shape {labels.shape} are not a 3D volume", fix="give a 3D array")
+        raise SitusError(
+            f"labels of shape {labels.shape} are not a 3D volume", fix="give a 3D array"
+        )
     if not labels.dtype.isnative:
         labels = labels.astype(labels.dtype.newbyteorder("="), order="K")
     kind, item = labels.dtype.kind, labels.dtype.itemsize
@@ -177,7 +191,10 @@ def _unsigned(labels: NDArray[Any]) -> NDArray[Any]:
         return labels.view(f"u{item}")
     low, high = labels.min(), labels.max()
     if not (low >= 0 and high <= _LARGEST):
-        raise SitusError(f"labels from {low} to {high} are not between 0 and {_LARGEST}", fix="renumber the labels")
+        raise SitusError(
+            f"labels from {low} to {high} are not between 0 and {_LARGEST}",
+            fix="renumber the labels",
+        )
     whole: NDArray[Any] = labels.astype(np.uint32, order="K")
     if kind == "f" and not np.array_equal(whole, labels):
         raise SitusError("fractional labels", fix="give whole numbers")

@@ -30,16 +30,22 @@ class Midline:
     height, whose slope is chance, cannot swing it away. Never x = 0: a scanner's origin is no anatomy.
     """
 
-    def __init__(self, points_mm: Sequence[NDArray[np.float64]], basis: str, *, off_mm: float = 0.0) -> None:
+    def __init__(
+        self, points_mm: Sequence[NDArray[np.float64]], basis: str, *, off_mm: float = 0.0
+    ) -> None:
         """`off_mm`: how far to either side the midline may truly lie."""
-        points = np.array(sorted((tuple(float(v) for v in p) for p in points_mm), key=lambda p: p[2]))
+        points = np.array(
+            sorted((tuple(float(v) for v in p) for p in points_mm), key=lambda p: p[2])
+        )
         self.basis = basis
         self.off_mm = off_mm
         self._z = points[:, 2]
         self._xy = points[:, :2]
         height = float(np.ptp(self._z))
         fits = len(points) > 1 and height > _FIT_MM
-        slope = np.polyfit(self._z, self._xy, 1)[0].clip(-_STEEPEST, _STEEPEST) if fits else np.zeros(2)
+        slope = (
+            np.polyfit(self._z, self._xy, 1)[0].clip(-_STEEPEST, _STEEPEST) if fits else np.zeros(2)
+        )
         self._slope, self._intercept = slope, self._xy.mean(axis=0) - slope * self._z.mean()
         self._ends = np.array([self._z[0] - height, self._z[-1] + height])
 
@@ -54,7 +60,9 @@ class Midline:
         """(n, 3) z, x, y of the points by height; and beyond them slope and intercept of x, those of y, and the least
         and greatest height for which they hold. `aside_mm`: all of it moved to the patient's right."""
         aside = np.array([aside_mm, 0.0])
-        line = np.concatenate([np.stack([self._slope, self._intercept + aside], axis=1).reshape(-1), self._ends])
+        line = np.concatenate(
+            [np.stack([self._slope, self._intercept + aside], axis=1).reshape(-1), self._ends]
+        )
         return np.column_stack([self._z, self._xy + aside]), line.astype(np.float64)
 
 
@@ -73,8 +81,13 @@ def right_shares(region: Region, midline: Midline, degrees: float) -> tuple[floa
     shares = []
     for aside in (0.0, -midline.off_mm, midline.off_mm) if midline.off_mm else (0.0,):
         sums = np.zeros(3)
-        flat = (np.ascontiguousarray(part).reshape(-1) for part in (matrix, *midline.on_knots(aside), turns))
-        right_of(runs.x0, runs.x1, runs.y, runs.z, *flat, 2.0 * float(affine.half_voxel_mm[0]), sums)
+        flat = (
+            np.ascontiguousarray(part).reshape(-1)
+            for part in (matrix, *midline.on_knots(aside), turns)
+        )
+        right_of(
+            runs.x0, runs.x1, runs.y, runs.z, *flat, 2.0 * float(affine.half_voxel_mm[0]), sums
+        )
         shares += [float(total) / region.voxels for total in sums]
     return shares[0], min(shares), max(shares)
 
@@ -89,11 +102,17 @@ class SymmetryPlane:
     def __init__(self, pairs_mm: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> None:
         """`pairs_mm` are the centroids of a right structure and of its left partner, RAS+."""
         if not pairs_mm:
-            raise SitusError("a symmetry plane needs at least one pair", fix="give the centroids of a left-right pair")
-        steps = np.array([np.asarray(right) - np.asarray(left) for right, left in pairs_mm], dtype=np.float64)
+            raise SitusError(
+                "a symmetry plane needs at least one pair",
+                fix="give the centroids of a left-right pair",
+            )
+        steps = np.array(
+            [np.asarray(right) - np.asarray(left) for right, left in pairs_mm], dtype=np.float64
+        )
         normal = (steps / np.linalg.norm(steps, axis=1, keepdims=True)).mean(axis=0)
         self.normal = normal / np.linalg.norm(normal)
-        self.point_mm = np.array([(np.asarray(r) + np.asarray(l)) / 2.0 for r, l in pairs_mm]).mean(axis=0)  # noqa: E741
+        centres = [(np.asarray(right) + np.asarray(left)) / 2.0 for right, left in pairs_mm]
+        self.point_mm = np.array(centres).mean(axis=0)
 
     def offset_mm(self, point_mm: NDArray[np.float64]) -> float:
         """Signed distance of a point from the plane; positive on the patient's right."""

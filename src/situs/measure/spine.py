@@ -88,12 +88,17 @@ class Spine:
         curve = CubicSpline(self.levels, self.centres_mm, bc_type="natural")
         # Knots close enough that straight lines between them do for the curve, and one far beyond either end.
         self._knot_levels = np.array([first - _BEYOND, *inside, last + _BEYOND])
-        before, after = curve(first) - _BEYOND * curve(first, 1), curve(last) + _BEYOND * curve(last, 1)
+        before, after = (
+            curve(first) - _BEYOND * curve(first, 1),
+            curve(last) + _BEYOND * curve(last, 1),
+        )
         self._knots = np.vstack([before, curve(inside), after])
 
     def step_mm(self, level: float) -> float:
         """How far it is from one vertebra to the next, about this level."""
-        nearest = int(np.clip(np.searchsorted(self._knot_levels, level) - 1, 0, len(self._knots) - 2))
+        nearest = int(
+            np.clip(np.searchsorted(self._knot_levels, level) - 1, 0, len(self._knots) - 2)
+        )
         length = np.linalg.norm(self._knots[nearest + 1] - self._knots[nearest])
         return float(length / (self._knot_levels[nearest + 1] - self._knot_levels[nearest]))
 
@@ -120,7 +125,11 @@ class Spine:
             return None
         return float(np.interp(-height_mm, -heights, self._knot_levels))
 
-    def body_on_slice(self, height_mm: float, half_thickness_mm: float, up: NDArray[np.float64]) -> float | None:
+    def body_on_slice(
+        self, height_mm: float, half_thickness_mm: float, up: NDArray[np.float64]
+    ) -> float | None:
         """Level of the body with the largest cross-section on a slice; None where it meets none."""
-        areas = [int((np.abs(body @ up - height_mm) <= half_thickness_mm).sum()) for body in self._bodies]
+        areas = [
+            int((np.abs(body @ up - height_mm) <= half_thickness_mm).sum()) for body in self._bodies
+        ]
         return float(self.levels[int(np.argmax(areas))]) if any(areas) else None

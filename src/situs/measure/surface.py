@@ -45,4 +45,6 @@ def _shares(linear: tuple[float, ...]) -> tuple[tuple[Step, float], ...]:
     units = vectors / lengths[:, None]
     areas = SphericalVoronoi(np.concatenate([units, -units])).calculate_areas()
     shares = (areas[:13] + areas[13:]) / areas.sum()
-    return tuple((step, float(2.0 * share / length)) for step, share, length in zip(_STEPS, shares, lengths))
+    return tuple(
+        (step, float(2.0 * share / length)) for step, share, length in zip(_STEPS, shares, lengths)
+    )

@@ -63,7 +63,10 @@ def _ordered(a: str, b: str) -> Pair:
 
 def contacts(labels: LabelMap) -> Contacts:
     """All contacts of a label map, its overlapping layers included."""
-    names = [{s.value: s.name for s in labels.structures if s.layer == layer} for layer in range(len(labels.layers))]
+    names = [
+        {s.value: s.name for s in labels.structures if s.layer == layer}
+        for layer in range(len(labels.layers))
+    ]
     area: dict[Pair, float] = {}
     shared: dict[Pair, int] = {}
     faces: dict[Pair, list[int]] = {}
@@ -149,7 +152,9 @@ def borders(regions: Regions, name: str) -> dict[str, float]:
                 for value, count in zip(values.tolist(), counts.tolist()):
                     other = names.get((number, value))
                     if other is not None:
-                        shares[other] = shares.get(other, 0.0) + count * areas[axis] / region.face_area_mm2
+                        shares[other] = (
+                            shares.get(other, 0.0) + count * areas[axis] / region.face_area_mm2
+                        )
     return shares
 
 
@@ -185,11 +190,16 @@ def _in_window(region: Region, lo: NDArray[Any], hi: NDArray[Any]) -> NDArray[np
     return window
 
 
-def _face_area_mm2(a: NDArray[np.bool_], b: NDArray[np.bool_], areas: tuple[float, float, float]) -> float:
+def _face_area_mm2(
+    a: NDArray[np.bool_], b: NDArray[np.bool_], areas: tuple[float, float, float]
+) -> float:
     total = 0.0
     for axis, area in enumerate(areas):
         before, behind = (
-            tuple(part if k == axis else slice(None) for k in range(3)) for part in (slice(None, -1), slice(1, None))
+            tuple(part if k == axis else slice(None) for k in range(3))
+            for part in (slice(None, -1), slice(1, None))
         )
-        total += area * float(np.count_nonzero(a[before] & b[behind]) + np.count_nonzero(b[before] & a[behind]))
+        total += area * float(
+            np.count_nonzero(a[before] & b[behind]) + np.count_nonzero(b[before] & a[behind])
+        )
     return total

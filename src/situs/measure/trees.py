@@ -39,7 +39,9 @@ def frame_of(affine: Affine, axes: tuple[int, int, int]) -> NDArray[np.float64]:
     A turn changes no distance; for voxel axes at right angles the map is the spacing on the diagonal.
     """
     columns = affine.linear[:, list(axes)]
-    return np.ascontiguousarray(np.linalg.cholesky(columns.T @ columns).T, dtype=np.float64).reshape(-1)
+    return np.ascontiguousarray(
+        np.linalg.cholesky(columns.T @ columns).T, dtype=np.float64
+    ).reshape(-1)
 
 
 def is_square(affine: Affine) -> bool:
@@ -66,9 +68,21 @@ def plant(points: NDArray[np.int32], frame: NDArray[np.float64]) -> Tree:
         sizes.append(-(-sizes[-1] // 4))
     level_start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     total = int(level_start[-1])
-    tree = Tree(np.empty((len(points), 4), np.int32), level_start, np.empty((total, 6)), np.empty((total, 2), np.int32))
+    tree = Tree(
+        np.empty((len(points), 4), np.int32),
+        level_start,
+        np.empty((total, 6)),
+        np.empty((total, 2), np.int32),
+    )
     build_tree(
-        codes, frame, STARTS, ENDS, tree.points.reshape(-1), level_start, tree.boxes.reshape(-1), tree.steps.reshape(-1)
+        codes,
+        frame,
+        STARTS,
+        ENDS,
+        tree.points.reshape(-1),
+        level_start,
+        tree.boxes.reshape(-1),
+        tree.steps.reshape(-1),
     )
     return tree
 
@@ -91,9 +105,23 @@ def nearest_of_pairs(
     witness = np.zeros((len(pairs), 2), dtype=np.int64)
     if len(pairs) == 1:
         a, b = (trees[i] for i in pairs[0])
-        stack, bounds, flat = np.empty(4 * _STACK, dtype=np.int64), np.empty(_STACK), witness.reshape(-1)
+        stack, bounds, flat = (
+            np.empty(4 * _STACK, dtype=np.int64),
+            np.empty(_STACK),
+            witness.reshape(-1),
+        )
         squared[0] = tree_kernels.nearest(
-            *_arguments(a), *_arguments(b), frame, STARTS, ENDS, mode, bool(apart[0]), stack, bounds, flat, 0
+            *_arguments(a),
+            *_arguments(b),
+            frame,
+            STARTS,
+            ENDS,
+            mode,
+            bool(apart[0]),
+            stack,
+            bounds,
+            flat,
+            0,
         )
         return np.sqrt(squared), a.points[witness[:, 0], :3], b.points[witness[:, 1], :3]
     first = np.cumsum([0, *(len(tree.points) for tree in trees)], dtype=np.int64)
@@ -121,5 +149,10 @@ def nearest_of_pairs(
 
 
 def _arguments(tree: Tree) -> tuple[Any, ...]:
-    flat = (tree.points.reshape(-1), tree.boxes.reshape(-1), tree.steps.reshape(-1), tree.level_start)
+    flat = (
+        tree.points.reshape(-1),
+        tree.boxes.reshape(-1),
+        tree.steps.reshape(-1),
+        tree.level_start,
+    )
     return *flat, 0, len(tree.points), 0, tree.level_start.size - 2

@@ -3,7 +3,13 @@
 from situs.base.verbs import make_callable
 from situs.probe.adapter_check import Ability, AdapterReport, check_adapter
 from situs.probe.catalogue import GROUPS, PROBES, Probe, choose_probes
-from situs.probe.changes.bench import ChangedVolumes, OutcomeRow, Outcomes, changed_bench, outcomes_of
+from situs.probe.changes.bench import (
+    ChangedVolumes,
+    OutcomeRow,
+    Outcomes,
+    changed_bench,
+    outcomes_of,
+)
 from situs.probe.changes.edits import Lesion, copied, lesion_parts, moved, painted_out, sham
 from situs.probe.changes.outcome import Derived, derive
 from situs.probe.changes.patient import Patient, load_patient

@@ -68,12 +68,21 @@ def check_adapter(
         write_ball_bench(Path(scratch) / "bench", trials, seed)
         bench, run = open_bench(Path(scratch) / "bench"), Path(scratch) / "run"
         presenter = Presenter(bench, profile)
-        result = run_client(bench, client, spec, presenter, profile, run, limits=limits, progress=progress, say=say)
+        result = run_client(
+            bench, client, spec, presenter, profile, run, limits=limits, progress=progress, say=say
+        )
         if result.stopped:
-            raise SitusError(f"the check did not end: {result.stopped}", where=client.name, fix="try again")
+            raise SitusError(
+                f"the check did not end: {result.stopped}", where=client.name, fix="try again"
+            )
         abilities = _judged(bench, run)
     given = [ability for ability in abilities if ability.verdict != "not given"]
-    return AdapterReport(client.name, profile.name, abilities, bool(given) and all(a.verdict == "sees" for a in given))
+    return AdapterReport(
+        client.name,
+        profile.name,
+        abilities,
+        bool(given) and all(a.verdict == "sees" for a in given),
+    )
 
 
 def _judged(bench: Bench, run: Path) -> list[Ability]:
@@ -114,5 +123,8 @@ def _ability(name: str, right: int, wrong: int, unread: int, *, given: bool) -> 
 
 def _rare_if_seen(hits: int, trials: int) -> bool:
     """Whether at most so many hits are rare for a reader who hits in four of five trials (exact binomial tail)."""
-    tail = sum(math.comb(trials, k) * _SEES_OFTEN**k * (1 - _SEES_OFTEN) ** (trials - k) for k in range(hits + 1))
+    tail = sum(
+        math.comb(trials, k) * _SEES_OFTEN**k * (1 - _SEES_OFTEN) ** (trials - k)
+        for k in range(hits + 1)
+    )
     return trials > 0 and tail < _RARE

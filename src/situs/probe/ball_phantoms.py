@@ -17,8 +17,16 @@ from situs.volumes import open_volume
 __all__ = ["ABILITIES", "write_ball_bench"]
 
 ABILITIES = {
-    "left_right": ("On which side of the patient is the bright ball?", "the patient's left", "the patient's right"),
-    "front_back": ("Is the bright ball nearer to the front or the back of the patient?", "the back", "the front"),
+    "left_right": (
+        "On which side of the patient is the bright ball?",
+        "the patient's left",
+        "the patient's right",
+    ),
+    "front_back": (
+        "Is the bright ball nearer to the front or the back of the patient?",
+        "the back",
+        "the front",
+    ),
     "up_down": ("Is the bright ball nearer to the patient's feet or head?", "the feet", "the head"),
     "slice_order": (
         "There are two bright balls, a large and a small one. From the patient's feet to the head, which comes first?",
@@ -43,7 +51,9 @@ _AIR, _BODY, _BALL = -1000, -60, 300
 def write_ball_bench(folder: Path, trials: int, seed: int) -> None:
     """A bench of `trials` questions of each ability, every answer right equally often; nothing in it is restricted."""
     rng = np.random.default_rng(seed)
-    options = BuildOptions("adapter-check", load_recipe(), seed=seed, restricted=False, licence="synthetic")
+    options = BuildOptions(
+        "adapter-check", load_recipe(), seed=seed, restricted=False, licence="synthetic"
+    )
     folder.mkdir(parents=True, exist_ok=True)
     signs = {ability: _balanced(trials, rng) for ability in ABILITIES}
     orders = {ability: _balanced(trials, rng) for ability in ABILITIES}
@@ -59,7 +69,10 @@ def write_ball_bench(folder: Path, trials: int, seed: int) -> None:
             ):
                 path = folder / "volumes" / f"{name}.nii.gz"
                 _write(path, _phantom(balls, rng), rng)
-                items = [_item(name, ability, signs[ability][trial], orders[ability][trial]) for ability in asked]
+                items = [
+                    _item(name, ability, signs[ability][trial], orders[ability][trial])
+                    for ability in asked
+                ]
                 study = _study(name, path)
                 writer.add(study, [], items, {}, {study.series[0].image_hash: str(path)})
     writer.finish([])
@@ -72,10 +85,14 @@ def _balanced(count: int, rng: np.random.Generator) -> list[int]:
     return [int(sign) for sign in signs]
 
 
-def _phantom(balls: list[tuple[NDArray[np.float64], float]], rng: np.random.Generator) -> NDArray[np.int16]:
+def _phantom(
+    balls: list[tuple[NDArray[np.float64], float]], rng: np.random.Generator
+) -> NDArray[np.int16]:
     """An ellipsoid body with balls at fractions of its half-axes from the centre; axes run right, front, head."""
     half = np.array(_SHAPE) * _SPACING_MM / 2
-    grid = np.meshgrid(*((np.arange(n) + 0.5) * _SPACING_MM - h for n, h in zip(_SHAPE, half)), indexing="ij")
+    grid = np.meshgrid(
+        *((np.arange(n) + 0.5) * _SPACING_MM - h for n, h in zip(_SHAPE, half)), indexing="ij"
+    )
     inside = sum((axis / (0.94 * h)) ** 2 for axis, h in zip(grid, half)) <= 1
     values = np.where(inside, _BODY, _AIR) + rng.normal(0, 8, _SHAPE)
     for place, radius in balls:

@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 from situs.base.files import digest
 from situs.bench import Bench, SeriesRecord
 from situs.items import Box, Item
-from situs.profiles import Frame, Image, Layout, Marks, Presenter, Profile, VolumeInput, drawn_on, encode, marks_on
+from situs.profiles import (
+    Frame,
+    Image,
+    Layout,
+    Marks,
+    Presenter,
+    Profile,
+    VolumeInput,
+    drawn_on,
+    encode,
+    marks_on,
+)
 from situs.space import FrameBox, Grid, IndexPoints, WorldBox, WorldPoints
 
 __all__ = [
@@ -89,7 +100,9 @@ class OneSlice(KeptHidden):
             kept[where] = array[where]
             return kept
 
-        return _Shown(shown.images, shown.prompt, _volume(self._presenter, item, "one-slice", single))
+        return _Shown(
+            shown.images, shown.prompt, _volume(self._presenter, item, "one-slice", single)
+        )
 
 
 class Blank(KeptHidden):
@@ -102,9 +115,20 @@ class Blank(KeptHidden):
     def present(self, item: Item) -> _Shown:
         """As many pictures as there were, and as large."""
         layout, profile = self._presenter.layout(item), self._presenter.profile
-        marks = marks_on(layout, item) if self._marks and profile.draw.marks else [{} for _ in layout.frames]
-        images = tuple(self._black(profile, layout, frame, of) for frame, of in zip(layout.frames, marks, strict=True))
-        return _Shown(images, self._presenter.prompt(item), _volume(self._presenter, item, "blank", np.zeros_like))
+        marks = (
+            marks_on(layout, item)
+            if self._marks and profile.draw.marks
+            else [{} for _ in layout.frames]
+        )
+        images = tuple(
+            self._black(profile, layout, frame, of)
+            for frame, of in zip(layout.frames, marks, strict=True)
+        )
+        return _Shown(
+            images,
+            self._presenter.prompt(item),
+            _volume(self._presenter, item, "blank", np.zeros_like),
+        )
 
     def _black(self, profile: Profile, layout: Layout, frame: Frame, marks: Marks) -> Image:
         picture: Pixels = np.zeros((frame.height, frame.width), dtype=np.uint8)
@@ -127,10 +151,16 @@ class Noise(KeptHidden):
 
         def noise(array: NDArray[Any]) -> NDArray[Any]:
             low, high = float(array.min()), float(array.max())
-            values = np.random.default_rng(_seed("noise", item.study_id)).uniform(low, high, size=array.shape)
+            values = np.random.default_rng(_seed("noise", item.study_id)).uniform(
+                low, high, size=array.shape
+            )
             return values.astype(array.dtype)
 
-        return _Shown(tuple(images), self._presenter.prompt(item), _volume(self._presenter, item, "noise", noise))
+        return _Shown(
+            tuple(images),
+            self._presenter.prompt(item),
+            _volume(self._presenter, item, "noise", noise),
+        )
 
 
 class Shuffled(KeptHidden):
@@ -139,7 +169,9 @@ class Shuffled(KeptHidden):
     def present(self, item: Item) -> _Shown:
         """All pictures, the words as they were."""
         shown = self._presenter.present(item)
-        order = np.random.default_rng(_seed("shuffled", item.study_id)).permutation(len(shown.images))
+        order = np.random.default_rng(_seed("shuffled", item.study_id)).permutation(
+            len(shown.images)
+        )
 
         def shuffled(array: NDArray[Any]) -> NDArray[Any]:
             through = _through(self._presenter.profile)
@@ -213,13 +245,22 @@ def _moved(box: Box, own: SeriesRecord, other: SeriesRecord) -> Box:
         )
     wide, high = (_ratio(own.shape[axis], other.shape[axis]) for axis in (2, 1))
     return FrameBox(
-        _frame(box.frame, own, other), box.x0 * wide, box.y0 * high, box.x1 * wide, box.y1 * high, box.label
+        _frame(box.frame, own, other),
+        box.x0 * wide,
+        box.y0 * high,
+        box.x1 * wide,
+        box.y1 * high,
+        box.label,
     )
 
 
 def _frame(frame: int, own: SeriesRecord, other: SeriesRecord) -> int:
     here, there = _frames_of(own), _frames_of(other)
-    return min(max(there - 1, 0), int((frame + 0.5) * _ratio(here, there))) if here and there else frame
+    return (
+        min(max(there - 1, 0), int((frame + 0.5) * _ratio(here, there)))
+        if here and there
+        else frame
+    )
 
 
 def _frames_of(series: SeriesRecord) -> int:
@@ -237,7 +278,9 @@ def _through(profile: Profile) -> int:
     return next(place for place, letter in enumerate(profile.array.axes) if letter in letters)
 
 
-def _volume(presenter: Presenter, item: Item, name: str, change: Callable[[NDArray[Any]], NDArray[Any]]) -> VolumeInput:
+def _volume(
+    presenter: Presenter, item: Item, name: str, change: Callable[[NDArray[Any]], NDArray[Any]]
+) -> VolumeInput:
     """The volume a 3D model would get, changed when it is asked for."""
     own = presenter.volume(item)
     return VolumeInput(lambda: change(own.array()), own.affine, digest(name, own.digest))

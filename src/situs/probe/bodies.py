@@ -17,7 +17,11 @@ TORSO = "torso"
 
 def mirror_group(item: Item, own: Mapping[str, Term]) -> str:
     """By the structures an item must see: all of them in the head, of a limb or one of a pair, or not."""
-    names = [need.removeprefix("sees:").rpartition(":")[2] for need in item.needs if need.startswith("sees:")]
+    names = [
+        need.removeprefix("sees:").rpartition(":")[2]
+        for need in item.needs
+        if need.startswith("sees:")
+    ]
     return PAIRED if names and all(_is_symmetric(name, own) for name in names) else TORSO
 
 

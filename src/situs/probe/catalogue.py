@@ -25,7 +25,9 @@ PROBES: dict[str, Probe] = {
     "silent": Probe("blind", "no picture, and nothing said about it"),
     "blank": Probe("blind", "black pictures of the same number and size"),
     "noise": Probe("blind", "random grey in place of every picture"),
-    "marks-on-blank": Probe("blind", "black pictures with the marks, letters and bars that the profile draws"),
+    "marks-on-blank": Probe(
+        "blind", "black pictures with the marks, letters and bars that the profile draws"
+    ),
     "one-slice": Probe("blind", "one slice in place of the volume"),
     "other-patient": Probe("blind", "the pictures of another patient under the same words"),
     "convention": Probe("representation", "the other display convention, and said so"),

@@ -10,7 +10,9 @@ _TURNED = (
     r"(?:flipped|mirrored|mirror[- ]image|mirror[- ]reversed|reversed|inverted|upside[- ]down|back[- ]to[- ]front|"
     r"swapped|turned over|shuffled|scrambled|out of order|in the wrong order)"
 )
-_THING = r"(?:images?|pictures?|scan|slices?|slice order|stack|volume|orientation|anatomy|body|patient)"
+_THING = (
+    r"(?:images?|pictures?|scan|slices?|slice order|stack|volume|orientation|anatomy|body|patient)"
+)
 _SAID = re.compile(
     rf"\b{_THING}\b[^.;!?\n]{{0,60}}\b{_TURNED}"
     rf"|\b(?:appears?|appear|looks?|seems?|seem)\b[^.;!?\n]{{0,40}}\b{_TURNED}"
@@ -18,7 +20,9 @@ _SAID = re.compile(
     r"|\bsitus inversus\b|\bdextrocardia\b|\bwrong (?:orientation|way (?:up|round))\b",
     re.IGNORECASE,
 )
-_NOT = re.compile(r"\b(?:not|no|never|isn't|aren't|doesn't|don't|without|neither|nor|if)\b", re.IGNORECASE)
+_NOT = re.compile(
+    r"\b(?:not|no|never|isn't|aren't|doesn't|don't|without|neither|nor|if)\b", re.IGNORECASE
+)
 
 
 def looks_flipped(response: str) -> bool:

@@ -10,7 +10,13 @@ from situs.bench import Bench, CheckResult, Locations, StudyRecord, content_hash
 from situs.errors import SitusError
 from situs.facts import Fact
 from situs.items import Item
-from situs.probe.changes.bench import ChangedVolumes, OutcomeRow, Outcomes, changed_study, outcomes_of
+from situs.probe.changes.bench import (
+    ChangedVolumes,
+    OutcomeRow,
+    Outcomes,
+    changed_study,
+    outcomes_of,
+)
 from situs.probe.rotations import rotated
 from situs.profiles import FileVolumes, Volumes
 
@@ -75,11 +81,15 @@ def check_made(folder: Path, data: Path | None = None) -> CheckResult | None:
         ):
             for name in sorted(rows.keys() | there.keys()):
                 if rows.get(name) != there.get(name):
-                    result.error(code, name, "does not follow from the changed volume and masks", fix)
+                    result.error(
+                        code, name, "does not follow from the changed volume and masks", fix
+                    )
     for name in studies:
         result.error("study", name, "was not made from the source", fix)
     if made.probe != _SAME_SCANS and sorted(anew, key=_by_id) != sorted(made.rows, key=_by_id):
-        result.error("outcomes", "outcomes.json", "what becomes of the answers is not what it says", fix)
+        result.error(
+            "outcomes", "outcomes.json", "what becomes of the answers is not what it says", fix
+        )
     return result
 
 
@@ -88,7 +98,11 @@ def _by_id(row: OutcomeRow) -> str:
 
 
 def _anew(
-    source: Bench, made: Outcomes, data: Path | None, outcomes: list[OutcomeRow], result: CheckResult
+    source: Bench,
+    made: Outcomes,
+    data: Path | None,
+    outcomes: list[OutcomeRow],
+    result: CheckResult,
 ) -> Iterator[tuple[StudyRecord, list[Fact], list[Item]]]:
     """The studies of the probe's bench, made once more."""
     turned = made.probe == _SAME_SCANS
@@ -108,4 +122,6 @@ def _anew(
         try:
             yield changed_study(source, study, items, made.probe, made.profile, locations, outcomes)
         except SitusError as error:
-            result.error("evidence", study.study_id, error.problem, error.fix or "restore the evidence")
+            result.error(
+                "evidence", study.study_id, error.problem, error.fix or "restore the evidence"
+            )

@@ -106,11 +106,17 @@ _EXAMPLES, _CUT = 3, 120
 
 def mirage_of(silent: Answers) -> Mirage:
     """The share of replies of the silent run that describe a picture, over all items with a reply."""
-    listed = [one for _, one in sorted(silent.by_id.items()) if one.row is not None and one.row.response.strip()]
+    listed = [
+        one
+        for _, one in sorted(silent.by_id.items())
+        if one.row is not None and one.row.response.strip()
+    ]
     if not listed:
         return Mirage(None, None, 0, 0, note="no reply")
     replies = [one.row.response for one in listed if one.row is not None]
     described = [describes_a_picture(reply) for reply in replies]
-    rate: Estimate = cluster_mean([float(one) for one in described], [one.item.patient_id for one in listed])
+    rate: Estimate = cluster_mean(
+        [float(one) for one in described], [one.item.patient_id for one in listed]
+    )
     examples = tuple(reply[:_CUT] for reply, hit in zip(replies, described) if hit)[:_EXAMPLES]
     return Mirage(rate.value, rate.ci95, rate.n, rate.clusters, examples, rate.note)

@@ -28,13 +28,17 @@ def one_slice(profile: Profile) -> Profile:
 def reconvened(profile: Profile) -> Profile:
     """Radiological pictures become neurological ones, and the other way round; the prompt says so."""
     other = "neurological" if profile.view.display == "radiological" else "radiological"
-    return _replace(profile, name=f"{profile.name}+convention", view=_replace(profile.view, display=other))
+    return _replace(
+        profile, name=f"{profile.name}+convention", view=_replace(profile.view, display=other)
+    )
 
 
 def reordered(profile: Profile) -> Profile:
     """Slices come in the opposite order; the prompt says so."""
     other = "descending" if profile.view.order == "ascending" else "ascending"
-    return _replace(profile, name=f"{profile.name}+slice-order", view=_replace(profile.view, order=other))
+    return _replace(
+        profile, name=f"{profile.name}+slice-order", view=_replace(profile.view, order=other)
+    )
 
 
 def resized(profile: Profile) -> Profile:
@@ -43,7 +47,9 @@ def resized(profile: Profile) -> Profile:
     if view.width_px is not None and view.height_px is not None:
         smaller = _replace(view, width_px=_less(view.width_px), height_px=_less(view.height_px))
     else:
-        smaller = _replace(view, size_px=_LONGEST_PX if view.size_px is None else _less(view.size_px))
+        smaller = _replace(
+            view, size_px=_LONGEST_PX if view.size_px is None else _less(view.size_px)
+        )
     return _replace(profile, name=f"{profile.name}+spacing", view=smaller)
 
 

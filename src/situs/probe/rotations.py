@@ -54,7 +54,9 @@ def rotated(items: Iterable[Item]) -> Iterator[Item]:
         if isinstance(item.answer, Choice) and len(item.options) > 1 and not marks_of(item):
             for step, twin in enumerate(twin_ids(item), start=1):
                 turned = item.options[step:] + item.options[:step]
-                yield msgspec.structs.replace(item, item_id=twin, twin_of=item.item_id, options=turned)
+                yield msgspec.structs.replace(
+                    item, item_id=twin, twin_of=item.item_id, options=turned
+                )
 
 
 def twin_ids(item: Item) -> list[str]:

@@ -27,7 +27,11 @@ class ShortcutRow(msgspec.Struct, frozen=True):
 
 
 def shortcut_table(
-    bench: Bench, full: Answers, profile: Profile, shortcuts: Mapping[str, Mapping[str, bool]], selection: Selection
+    bench: Bench,
+    full: Answers,
+    profile: Profile,
+    shortcuts: Mapping[str, Mapping[str, bool]],
+    selection: Selection,
 ) -> dict[str, ShortcutRow]:
     """On the selected items: chance, the trained shortcuts, option tricks on questions with options; and, on all
     items that ask for boxes, boxes that never move."""
@@ -48,7 +52,11 @@ def shortcut_table(
     if offered:
         for name, trick in TRICKS.items():
             picks = ((item.item_id, item.answer, trick(item)) for item in offered)
-            right = {item_id: truth.value == pick for item_id, truth, pick in picks if isinstance(truth, Choice)}
+            right = {
+                item_id: truth.value == pick
+                for item_id, truth, pick in picks
+                if isinstance(truth, Choice)
+            }
             table[name] = row(right, "on questions with options")
     boxed = {item_id for item_id, one in counted.items() if boxes_of(one.item) is not None}
     if boxed:
@@ -63,4 +71,6 @@ def _chance(answered: Iterable[Answered]) -> ShortcutRow:
     values = [one.scored.chance for one in answered if one.scored.chance is not None]
     if not values:
         return ShortcutRow(None, None, 0, "no question with options")
-    return ShortcutRow(sum(values) / len(values), None, len(values), "known, on questions with options")
+    return ShortcutRow(
+        sum(values) / len(values), None, len(values), "known, on questions with options"
+    )

@@ -14,7 +14,15 @@ from situs.run import LEARNERS, AnswerRow, Spec, make_baseline
 from situs.score import Estimate, Selection, ShortcutGain, cluster_mean, judge, paired_difference
 from situs.score.explain import Answers
 
-__all__ = ["SHORTCUTS", "Gain", "SightGain", "accuracy_of", "gain_between", "gain_over_better", "shortcut_answers"]
+__all__ = [
+    "SHORTCUTS",
+    "Gain",
+    "SightGain",
+    "accuracy_of",
+    "gain_between",
+    "gain_over_better",
+    "shortcut_answers",
+]
 
 SHORTCUTS = LEARNERS
 """Trained with the bench's labels, each without the patient that is asked."""
@@ -61,7 +69,9 @@ class SightGain(msgspec.Struct, frozen=True):
     note: str = ""
 
 
-def gain_between(full: Answers, blind: Answers, selection: Selection, *, chance_credit: bool = False) -> Gain:
+def gain_between(
+    full: Answers, blind: Answers, selection: Selection, *, chance_credit: bool = False
+) -> Gain:
     """The full run minus a blind one, on the selected items that count in the full run and were asked in both.
 
     With `chance_credit` a reply that declines or cannot be read counts, in both, as much as a uniform guess.
@@ -83,13 +93,20 @@ def gain_between(full: Answers, blind: Answers, selection: Selection, *, chance_
 
 
 def gain_over_better(
-    full: Answers, blind: Mapping[str, Answers], selection: Selection, *, chance_credit: bool = False
+    full: Answers,
+    blind: Mapping[str, Answers],
+    selection: Selection,
+    *,
+    chance_credit: bool = False,
 ) -> tuple[str, Gain]:
     """The name of the blind run that is right more often, and the gain over it.
 
     Which one is better is not known for sure, so the lower limit is the least of those against each.
     """
-    gains = {name: gain_between(full, run, selection, chance_credit=chance_credit) for name, run in blind.items()}
+    gains = {
+        name: gain_between(full, run, selection, chance_credit=chance_credit)
+        for name, run in blind.items()
+    }
     name = max(gains, key=lambda name: gains[name].blind or 0.0)
     better = gains[name]
     lows = [gain.ci95[0] for gain in gains.values() if gain.ci95 is not None]
@@ -98,7 +115,9 @@ def gain_over_better(
     return name, msgspec.structs.replace(better, ci95=(min(lows), better.ci95[1]))
 
 
-def shortcut_answers(bench: Bench, full: Answers, profile: Profile, names: Sequence[str]) -> dict[str, dict[str, bool]]:
+def shortcut_answers(
+    bench: Bench, full: Answers, profile: Profile, names: Sequence[str]
+) -> dict[str, dict[str, bool]]:
     """What each shortcut gets right of the items that count."""
     result = {}
     for name in names:
@@ -106,7 +125,10 @@ def shortcut_answers(bench: Bench, full: Answers, profile: Profile, names: Seque
         result[name] = {
             item_id: bool(
                 judge(
-                    one.item, AnswerRow(item_id, response=baseline.answer(one.item) or ""), None, shown=full.shown
+                    one.item,
+                    AnswerRow(item_id, response=baseline.answer(one.item) or ""),
+                    None,
+                    shown=full.shown,
                 ).outcome.right
             )
             for item_id, one in full.by_id.items()

@@ -11,7 +11,16 @@ import msgspec
 from situs.base.files import canonical_json, digest, read_json, write_atomic
 from situs.bench import Bench
 from situs.items import Item
-from situs.probe.blind import Blank, KeptHidden, Noise, OneSlice, OtherPatient, Shuffled, Silent, WordsOnly
+from situs.probe.blind import (
+    Blank,
+    KeptHidden,
+    Noise,
+    OneSlice,
+    OtherPatient,
+    Shuffled,
+    Silent,
+    WordsOnly,
+)
 from situs.probe.bodies import mirror_group
 from situs.probe.catalogue import PROBES
 from situs.probe.changes.bench import ChangedVolumes, OutcomeRow, changed_bench, write_items
@@ -20,7 +29,13 @@ from situs.probe.mirage import mirage_of
 from situs.probe.profiles import WORDINGS, one_slice, reconvened, reordered, resized, worded
 from situs.probe.rotations import Rotations, YesBias, rotated, rotations_of, yes_bias
 from situs.probe.shortcuts import ShortcutRow, shortcut_table
-from situs.probe.sight_gain import SHORTCUTS, SightGain, gain_between, gain_over_better, shortcut_answers
+from situs.probe.sight_gain import (
+    SHORTCUTS,
+    SightGain,
+    gain_between,
+    gain_over_better,
+    shortcut_answers,
+)
 from situs.probe.swap import swap_row
 from situs.probe.table import Compared, ProbeRow, compared, group_row, row_of
 from situs.probe.wordings import Wordings, wordings_of
@@ -109,7 +124,11 @@ class _Told(msgspec.Struct, frozen=True):
 def diagnosis_beside(run: Path) -> Diagnosis | None:
     """The diagnosis of a run that `situs probe` began with; None for any other run."""
     path = run.resolve().parent / RESULT
-    return read_json(path, _Told).diagnosis if run.resolve().name == ORIGINAL and path.is_file() else None
+    return (
+        read_json(path, _Told).diagnosis
+        if run.resolve().name == ORIGINAL and path.is_file()
+        else None
+    )
 
 
 class _Suite:
@@ -177,20 +196,26 @@ class _Suite:
             diagnosis=diagnose(evidence_of(runs, self._selected(), budget, unseen)),
             probes=rows,
             sight_gain=gain,
-            shortcuts=shortcut_table(self._bench, self._full, self._profile, shortcuts, self._selected()),
+            shortcuts=shortcut_table(
+                self._bench, self._full, self._profile, shortcuts, self._selected()
+            ),
             signatures=budget,
             rotations=rotations,
             wordings=wordings,
             yes_bias=yes_bias(self._full),
             warnings=self._warnings(rows),
         )
-        write_atomic(self._out / RESULT, msgspec.json.format(canonical_json(result), indent=1) + b"\n")
+        write_atomic(
+            self._out / RESULT, msgspec.json.format(canonical_json(result), indent=1) + b"\n"
+        )
         return result
 
     def _presenter(self, profile: Profile) -> Presenter:
         return Presenter(self._bench, profile, store=self._store, data=self._data)
 
-    def _asked(self, name: str, bench: Bench, presenter: Presents, profile: Profile, *, withhold: str = "") -> None:
+    def _asked(
+        self, name: str, bench: Bench, presenter: Presents, profile: Profile, *, withhold: str = ""
+    ) -> None:
         whole = bench is not self._bench
         result = self._ask(
             bench,
@@ -243,7 +268,9 @@ class _Suite:
 
     def _changed(self, name: str) -> ProbeRow:
         kind, folder = PROBES[name].kind, self._out / f"bench-{name}"
-        made = changed_bench(self._bench, self._items(), name, self._profile, folder, data=self._data)
+        made = changed_bench(
+            self._bench, self._items(), name, self._profile, folder, data=self._data
+        )
         if made.bench is None:
             return row_of(kind, [], made.outcomes)
         volumes = ChangedVolumes(self._bench, name, self._profile, data=self._data)
@@ -258,7 +285,9 @@ class _Suite:
         self._compared[name] = rows
         groups = None
         if name == "mirror":
-            bodies = {row.item.item_id: mirror_group(row.item, self._bench.info.terms) for row in rows}
+            bodies = {
+                row.item.item_id: mirror_group(row.item, self._bench.info.terms) for row in rows
+            }
             groups = group_row(kind, rows, bodies)
         return row_of(kind, rows, made.outcomes, runs=(name,), groups=groups)
 
@@ -294,15 +323,24 @@ class _Suite:
         return row, wordings_of(runs)
 
     def _sight_gain(
-        self, blind: dict[str, Answers], shortcuts: dict[str, dict[str, bool]], clusters: dict[str, str]
+        self,
+        blind: dict[str, Answers],
+        shortcuts: dict[str, dict[str, bool]],
+        clusters: dict[str, str],
     ) -> SightGain:
         selection, volume = self._selected(), blind.get("one-slice")
         without = {name: blind[name] for name in _ALWAYS}
         against, gain = gain_over_better(self._full, without, selection)
         _, credited = gain_over_better(self._full, without, selection, chance_credit=True)
-        alone = {name: gain_between(self._full, run, selection).blind for name, run in without.items()}
+        alone = {
+            name: gain_between(self._full, run, selection).blind for name, run in without.items()
+        }
         strata = [*sorted({one.item.stratum for one in self._full.by_id.values()}), ALL_STRATA]
-        model = {i: one.right for i, one in self._full.by_id.items() if one.counts and one.scored in selection}
+        model = {
+            i: one.right
+            for i, one in self._full.by_id.items()
+            if one.counts and one.scored in selection
+        }
         return SightGain(
             value=gain.value,
             ci95=gain.ci95,
@@ -317,7 +355,9 @@ class _Suite:
             volume_gain=None if volume is None else gain_between(self._full, volume, selection),
             over_best_shortcut=gain_over_best(model, shortcuts, clusters, seed=self._seed),
             by_stratum={
-                name: gain_over_better(self._full, without, self._selected(name))[1] for name in strata if name
+                name: gain_over_better(self._full, without, self._selected(name))[1]
+                for name in strata
+                if name
             },
             items=selection.words,
             note=gain.note,
@@ -331,5 +371,7 @@ class _Suite:
         result = [f"{name}: {row.note}" for name, row in rows.items() if not row.n]
         hidden = sum(not one.counts for one in self._full.by_id.values())
         if hidden:
-            result.append(f"{hidden:,} items cannot be answered under this profile, or need a judge; they are left out")
+            result.append(
+                f"{hidden:,} items cannot be answered under this profile, or need a judge; they are left out"
+            )
         return tuple(result)

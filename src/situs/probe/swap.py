@@ -40,12 +40,18 @@ def swap_row(answers: Answers, *, seed: int = 0) -> ProbeRow:
     if not pairs:
         note = "no twins with different answers were asked"
         return row_of("patient", [], note=note)
-    first, second = (np.array([getattr(pair, name) for pair in pairs]) for name in ("first", "second"))
+    first, second = (
+        np.array([getattr(pair, name) for pair in pairs]) for name in ("first", "second")
+    )
     right = np.array([one.right for one in items], dtype=np.float64)
     kept = np.array([pair.kept_old for pair in pairs], dtype=np.float64)
-    same = np.array([_same_answer(items[pair.first], items[pair.second]) for pair in pairs], dtype=np.float64)
+    same = np.array(
+        [_same_answer(items[pair.first], items[pair.second]) for pair in pairs], dtype=np.float64
+    )
     by_text = np.array([pair.weight for pair in pairs])
-    flipped = np.array([one.row is not None and looks_flipped(one.row.response) for one in items], dtype=np.float64)
+    flipped = np.array(
+        [one.row is not None and looks_flipped(one.row.response) for one in items], dtype=np.float64
+    )
     before, after, always = right[first], right[second], np.ones(len(pairs))
     clusters = [one.item.patient_id for one in items]
 
@@ -85,7 +91,9 @@ def swap_row(answers: Answers, *, seed: int = 0) -> ProbeRow:
         difference=0.0,
         patients=len(set(clusters)),
         n_followed=int(before.sum()),
-        patients_followed=len({clusters[k] for k, right_before in zip(first, before) if right_before}),
+        patients_followed=len(
+            {clusters[k] for k, right_before in zip(first, before) if right_before}
+        ),
         n_changed=len(pairs),
         outcomes={"changed": len(pairs)},
         runs=("original",),

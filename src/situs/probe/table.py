@@ -79,7 +79,10 @@ class ProbeRow(msgspec.Struct, frozen=True):
 
 
 def compared(
-    before: Answers, after: Answers, outcomes: Iterable[OutcomeRow] | None, twin: Callable[[str], str]
+    before: Answers,
+    after: Answers,
+    outcomes: Iterable[OutcomeRow] | None,
+    twin: Callable[[str], str],
 ) -> list[Compared]:
     """Items that count before and after; `twin` names an item after the change."""
     known = None if outcomes is None else {row.item_id: row.outcome for row in outcomes}
@@ -160,16 +163,30 @@ def row_of(
         patients_followed=len({row.item.patient_id for row in moved}),
         n_changed=sum(row.outcome == "changed" for row in listed),
         outcomes=dict(sorted(Counter(row.outcome for row in told or listed).items())),
-        undefined=dict(sorted(Counter(row.reason for row in told if row.outcome == "undefined").items())),
+        undefined=dict(
+            sorted(Counter(row.reason for row in told if row.outcome == "undefined").items())
+        ),
         groups=dict(groups or {}),
         runs=runs,
         note="; ".join(
-            filter(None, (note, "no item to compare" if shown is None and not note else shown.note if shown else ""))
+            filter(
+                None,
+                (
+                    note,
+                    "no item to compare"
+                    if shown is None and not note
+                    else shown.note
+                    if shown
+                    else "",
+                ),
+            )
         ),
     )
 
 
-def group_row(kind: str, rows: Sequence[Compared], groups: Mapping[str, str]) -> dict[str, ProbeRow]:
+def group_row(
+    kind: str, rows: Sequence[Compared], groups: Mapping[str, str]
+) -> dict[str, ProbeRow]:
     """A row for each group of items; `groups` maps item ids to names."""
     names = sorted({groups[row.item.item_id] for row in rows})
     return {n: row_of(kind, [row for row in rows if groups[row.item.item_id] == n]) for n in names}

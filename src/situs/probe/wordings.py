@@ -35,7 +35,11 @@ class Wordings(msgspec.Struct, frozen=True):
 
 def wordings_of(runs: Mapping[str, Answers]) -> Wordings:
     """Compare the runs on the items that count in all of them; the first is the profile's own wording."""
-    ids = sorted(set.intersection(*({i for i, one in run.by_id.items() if one.counts} for run in runs.values())))
+    ids = sorted(
+        set.intersection(
+            *({i for i, one in run.by_id.items() if one.counts} for run in runs.values())
+        )
+    )
     if not ids:
         return Wordings(0, None, None, {})
     table = {}

@@ -20,7 +20,11 @@ __all__ = ["load_profile", "shipped_profiles", "unmet_needs"]
 
 def _folder() -> list[str]:
     folder = files("situs.profiles").joinpath("data")
-    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+    return sorted(
+        entry.name.removesuffix(".toml")
+        for entry in folder.iterdir()
+        if entry.name.endswith(".toml")
+    )
 
 
 def shipped_profiles() -> dict[str, str]:
@@ -53,7 +57,9 @@ def _with_gives(profile: Profile, *, declared: bool, spec: str) -> Profile:
     for given in profile.gives:
         if given not in real:
             problem = f"it says it gives {given}, but {_WHY_NOT.get(given, 'nothing of that name is known')}"
-            raise SitusError(problem, where=spec, fix=f"it gives: {', '.join(sorted(real)) or 'nothing'}")
+            raise SitusError(
+                problem, where=spec, fix=f"it gives: {', '.join(sorted(real)) or 'nothing'}"
+            )
     return msgspec.structs.replace(profile, gives=tuple(sorted(set(profile.gives))))
 
 

@@ -23,10 +23,20 @@ def derived_gives(profile: Profile) -> set[str]:
     """The needs of items that the profile meets, for a series with millimetres."""
     view, words = profile.view, profile.prompt.intro
     slots = slots_of(words)
-    told = ("order" in slots or {"first", "last"} <= slots) and view.kind == "stack" and not _is_one(view)
+    told = (
+        ("order" in slots or {"first", "last"} <= slots)
+        and view.kind == "stack"
+        and not _is_one(view)
+    )
     gives = set()
-    if profile.draw.side_letters or "sides" in slots or re.search(r"patient[’']s (right|left)", words):
-        gives |= {"view_convention"} if _is_sagittal(view) else {"side_convention", "view_convention"}
+    if (
+        profile.draw.side_letters
+        or "sides" in slots
+        or re.search(r"patient[’']s (right|left)", words)
+    ):
+        gives |= (
+            {"view_convention"} if _is_sagittal(view) else {"side_convention", "view_convention"}
+        )
     if _is_sagittal(view) and told:
         gives.add("side_convention")
     if re.search(r"\b(front|anterior)\b", words):
@@ -72,4 +82,6 @@ def _shows_all(profile: Profile) -> bool:
         return False
     if view.kind == "three_views" or view.plane is not Plane.AXIAL:
         return True
-    return view.slices != "item" and (not isinstance(view.slices, int) or view.slices >= _ANCHOR_SLICES)
+    return view.slices != "item" and (
+        not isinstance(view.slices, int) or view.slices >= _ANCHOR_SLICES
+    )

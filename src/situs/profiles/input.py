@@ -26,7 +26,9 @@ class Image(msgspec.Struct, frozen=True):
 class VolumeInput:
     """A whole volume for a 3D model, as the profile prepared it; the array is made when first asked for."""
 
-    def __init__(self, load: Callable[[], NDArray[Any]], affine: NDArray[np.float64] | None, digest: str) -> None:
+    def __init__(
+        self, load: Callable[[], NDArray[Any]], affine: NDArray[np.float64] | None, digest: str
+    ) -> None:
         self._load = load
         self.affine = affine
         """4×4, array index → RAS+ mm; None where the series has no millimetres."""

@@ -19,9 +19,11 @@ class Plane(StrEnum):
     @property
     def through(self) -> Axis:
         """The axis one scrolls along."""
-        return {"axial": Axis.SUPERIOR_INFERIOR, "coronal": Axis.ANTERIOR_POSTERIOR, "sagittal": Axis.LEFT_RIGHT}[
-            self.value
-        ]
+        return {
+            "axial": Axis.SUPERIOR_INFERIOR,
+            "coronal": Axis.ANTERIOR_POSTERIOR,
+            "sagittal": Axis.LEFT_RIGHT,
+        }[self.value]
 
     @property
     def left_edge(self) -> Direction:

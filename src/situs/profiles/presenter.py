@@ -99,7 +99,9 @@ class Presenter:
             fix = "build or import it with --images FOLDER"
             raise SitusError("its study has no image to show", where=item.item_id, fix=fix)
         if found is None:
-            raise SitusError("its study is not in the bench", where=item.item_id, fix="rebuild the bench")
+            raise SitusError(
+                "its study is not in the bench", where=item.item_id, fix="rebuild the bench"
+            )
         return found
 
     def layout(self, item: Item) -> Layout:
@@ -132,7 +134,9 @@ class Presenter:
             if kept.pictures is not None and not own:
                 return kept.pictures
             layout = layout_of(self.profile, series.grid, item)
-            marks = marks_on(layout, item) if self.profile.draw.marks else [{} for _ in layout.frames]
+            marks = (
+                marks_on(layout, item) if self.profile.draw.marks else [{} for _ in layout.frames]
+            )
             images = tuple(
                 self._image(series, layout, frame, of_frame)
                 for frame, of_frame in zip(layout.frames, marks, strict=True)
@@ -156,7 +160,9 @@ class Presenter:
             kept = self._kept_for(series)
             if kept.renderer is None:
                 grid = series.grid if isinstance(series.grid, Grid) else None
-                kept.renderer = Renderer(self.profile, self._volumes.image(series), grid, series.modality)
+                kept.renderer = Renderer(
+                    self.profile, self._volumes.image(series), grid, series.modality
+                )
             return kept.renderer
 
     def _kept_for(self, series: SeriesRecord) -> _Kept:
@@ -166,7 +172,13 @@ class Presenter:
         return self._kept
 
     def _image(self, series: SeriesRecord, layout: Layout, frame: Frame, marks: Marks) -> Image:
-        key = digest("picture", series.image_hash, picture_hash(self.profile), series.modality, _place(frame, marks))
+        key = digest(
+            "picture",
+            series.image_hash,
+            picture_hash(self.profile),
+            series.modality,
+            _place(frame, marks),
+        )
         with self._lock:
             images = self._kept_for(series).images
             if key in images:
@@ -175,7 +187,10 @@ class Presenter:
             if stored is not None:
                 image = msgspec.msgpack.decode(stored, type=Image)
             else:
-                image = encode(self.renderer(series).picture(layout.lattice, frame, marks), self.profile.encoding)
+                image = encode(
+                    self.renderer(series).picture(layout.lattice, frame, marks),
+                    self.profile.encoding,
+                )
                 if self._store is not None:
                     self._store.put(key, msgspec.msgpack.encode(image))
             images[key] = image
@@ -184,7 +199,9 @@ class Presenter:
     def _volume(self, series: SeriesRecord, layout: Layout) -> VolumeInput:
         affine = layout.array_affine(self.profile.array.axes)
         name = digest("volume", series.image_hash, self.profile.hash)
-        return VolumeInput(lambda: volume_array(self.renderer(series), layout.lattice), affine, name)
+        return VolumeInput(
+            lambda: volume_array(self.renderer(series), layout.lattice), affine, name
+        )
 
     def labels(self, series: SeriesRecord) -> LabelMap | None:
         """The masks of a series, the only ones kept; None if it has none on this machine."""
@@ -195,11 +212,15 @@ class Presenter:
             if kept.labels is None:
                 labels = self._volumes.labels(series)
                 if not isinstance(series.grid, Grid) or not labels.grid.matches(series.grid):
-                    raise SitusError("its masks are not on the image's grid", where=series.series, fix="rebuild")
+                    raise SitusError(
+                        "its masks are not on the image's grid", where=series.series, fix="rebuild"
+                    )
                 kept.labels = labels
             return kept.labels
 
-    def views(self, series: SeriesRecord, layout: Layout, labels: LabelMap) -> dict[str, list[SliceView]]:
+    def views(
+        self, series: SeriesRecord, layout: Layout, labels: LabelMap
+    ) -> dict[str, list[SliceView]]:
         """How each structure looks on each slice; kept for the series, and in the store."""
         places = b"".join(_place(frame, {}) for frame in layout.frames)
         key = digest(
@@ -215,7 +236,9 @@ class Presenter:
             if key not in kept.views:
                 stored = None if self._store is None else self._store.get(key)
                 if stored is not None:
-                    kept.views[key] = msgspec.msgpack.decode(stored, type=dict[str, list[SliceView]])
+                    kept.views[key] = msgspec.msgpack.decode(
+                        stored, type=dict[str, list[SliceView]]
+                    )
                 else:
                     renderer = self.renderer(series) if series.image_hash else None
                     # Only names that the bench knows: another may be a person's, and what is kept outlives the run.
@@ -226,7 +249,12 @@ class Presenter:
             return kept.views[key]
 
     def role(
-        self, series: SeriesRecord, layout: Layout, labels: LabelMap, name: str, boxes: tuple[Box, ...]
+        self,
+        series: SeriesRecord,
+        layout: Layout,
+        labels: LabelMap,
+        name: str,
+        boxes: tuple[Box, ...],
     ) -> Role | None:
         """How a lesion looks that an item knows by its role or number; kept for the series."""
         places = b"".join(_place(frame, {}) for frame in layout.frames)
@@ -267,7 +295,9 @@ class _Evidence:
         """How the structures look."""
         return self._presenter.views(self._series, layout, labels)
 
-    def role(self, layout: Layout, labels: LabelMap, name: str, boxes: tuple[Box, ...]) -> Role | None:
+    def role(
+        self, layout: Layout, labels: LabelMap, name: str, boxes: tuple[Box, ...]
+    ) -> Role | None:
         """How a lesion looks that has no mask of its own."""
         return self._presenter.role(self._series, layout, labels, name, boxes)
 
@@ -279,7 +309,11 @@ class _Evidence:
 def _place(frame: Frame, marks: Marks) -> bytes:
     """What of a layout a picture depends on, beside volume and profile."""
     tiles = [
-        (tile.plane, tile.index, tile.window, tile.corner, tile.size, tile.screen.flip_columns) for tile in frame.tiles
+        (tile.plane, tile.index, tile.window, tile.corner, tile.size, tile.screen.flip_columns)
+        for tile in frame.tiles
     ]
-    drawn = {str(place): {a: (round(x, 3), round(y, 3)) for a, (x, y) in of.items()} for place, of in marks.items()}
+    drawn = {
+        str(place): {a: (round(x, 3), round(y, 3)) for a, (x, y) in of.items()}
+        for place, of in marks.items()
+    }
     return canonical_json([frame.width, frame.height, tiles, drawn])

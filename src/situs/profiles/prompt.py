@@ -21,7 +21,9 @@ _VOLUME_BOX = "[start_slice, end_slice, x_min, x_max, y_min, y_max]"
 
 def options_text(item: Item) -> str:
     """The options, a letter each."""
-    return "\n".join(f"({letter}) {o.text}" for letter, o in zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", item.options))
+    return "\n".join(
+        f"({letter}) {o.text}" for letter, o in zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", item.options)
+    )
 
 
 def prompt_text(item: Item, profile: Profile, layout: Layout, modality: str) -> str:
@@ -71,7 +73,9 @@ def _what(profile: Profile, layout: Layout, modality: str) -> str:
     slices = [tile for frame in layout.frames for tile in frame.tiles]
     if view.kind == "three_views":
         planes = [tile.plane.value for tile in slices if tile.plane is not None]
-        said = _joined([f"{_count(planes.count(plane))} {plane}" for plane in dict.fromkeys(planes)])
+        said = _joined(
+            [f"{_count(planes.count(plane))} {plane}" for plane in dict.fromkeys(planes)]
+        )
         what = f"{said} {modality} slice{'s' if len(slices) > len(set(planes)) else ''}"
     else:
         plane = f"{view.plane.value} " if layout.lattice.has_mm else ""
@@ -119,20 +123,29 @@ def _ends(profile: Profile, layout: Layout) -> tuple[str, str]:
 def _sides(profile: Profile, layout: Layout) -> str:
     side = "right" if profile.view.display == "radiological" else "left"
     planes = {tile.plane for frame in layout.frames for tile in frame.tiles}
-    each = "each slice" if profile.view.montage else "each picture" if len(layout.frames) > 1 else "the picture"
+    each = (
+        "each slice"
+        if profile.view.montage
+        else "each picture"
+        if len(layout.frames) > 1
+        else "the picture"
+    )
     if planes == {Plane.SAGITTAL}:
         return f"The patient's front is on the left side of {each}."
     if Plane.SAGITTAL not in planes:
         return f"The patient's {side} is on the left side of {each}."
     return (
-        f"In axial and coronal slices the patient's {side} is on the left side, in sagittal ones the patient's front."
+        f"In axial and coronal slices the patient's {side} is on the left side, "
+        "in sagittal ones the patient's front."
     )
 
 
 def _spacing(layout: Layout) -> str:
     """How long a pixel is, and how far apart parallel slices are."""
     tiles = [tile for frame in layout.frames for tile in frame.tiles]
-    sizes = {tile.plane: np.linalg.norm(tile.matrix[:, :2], axis=0) for tile in _one_of_each_plane(tiles)}
+    sizes = {
+        tile.plane: np.linalg.norm(tile.matrix[:, :2], axis=0) for tile in _one_of_each_plane(tiles)
+    }
     if len({tuple(size.round(2)) for size in sizes.values()}) > 1:
         said = [f"{x:.2f} × {y:.2f} mm in the {plane} slice" for plane, (x, y) in sizes.items()]
         return f"One pixel is {_joined(said)}."
@@ -156,12 +169,18 @@ def _between(layout: Layout) -> float:
     indices = sorted({tile.index for tile in tiles})
     if len({tile.plane for tile in tiles}) > 1 or len(indices) < 2:
         return 0.0
-    return float(layout.lattice.spacing[tiles[0].screen.through]) * (indices[-1] - indices[0]) / (len(indices) - 1)
+    return (
+        float(layout.lattice.spacing[tiles[0].screen.through])
+        * (indices[-1] - indices[0])
+        / (len(indices) - 1)
+    )
 
 
 def _how(profile: Profile, form: str, answer: ItemAnswer, layout: Layout) -> str:
     """How to answer."""
-    words = str(getattr(profile.prompt, form if form in profile.prompt.__struct_fields__ else "text"))
+    words = str(
+        getattr(profile.prompt, form if form in profile.prompt.__struct_fields__ else "text")
+    )
     space = profile.answer
     last = space.frame_base + len(layout.frames) - 1
     unit = answer.unit if isinstance(answer, Number) else ""
@@ -186,7 +205,9 @@ def _how(profile: Profile, form: str, answer: ItemAnswer, layout: Layout) -> str
         slots["grades_form"] = "{" + ", ".join(f'"{name}": <grade>' for name in answer.grades) + "}"
     if isinstance(answer, Compound):
         slots["names"] = ", ".join(answer.parts)
-        slots["parts"] = "\n".join(f"{name}: {_part(profile, part, layout)}" for name, part in answer.parts.items())
+        slots["parts"] = "\n".join(
+            f"{name}: {_part(profile, part, layout)}" for name, part in answer.parts.items()
+        )
     return words.format(**slots)
 
 
@@ -204,7 +225,9 @@ def _part(profile: Profile, answer: ItemAnswer, layout: Layout) -> str:
 def _box_form(space: AnswerSpace) -> str:
     if space.box_form == "volume":
         return f'one JSON object {{"box": {_VOLUME_BOX}}}'
-    corners = "x_min, y_min, x_max, y_max" if space.box_order == "xyxy" else "x_min, y_min, width, height"
+    corners = (
+        "x_min, y_min, x_max, y_max" if space.box_order == "xyxy" else "x_min, y_min, width, height"
+    )
     return f'a JSON list with one object per box: {{"frame": <picture>, "box": [{corners}], "label": "<what it is>"}}'
 
 

@@ -209,5 +209,12 @@ class Profile(_Table, frozen=True):
 
 def picture_hash(profile: Profile) -> str:
     """The hash of what decides the pixels of a slice; profiles that differ in words or choice of slices share it."""
-    parts = [profile.window, profile.resample, profile.crop, profile.encoding, profile.draw, profile.view.windows]
+    parts = [
+        profile.window,
+        profile.resample,
+        profile.crop,
+        profile.encoding,
+        profile.draw,
+        profile.view.windows,
+    ]
     return digest(RENDERER, canonical_json([*parts, profile.view.display]))

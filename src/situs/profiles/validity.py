@@ -80,14 +80,19 @@ def _view(profile: Profile) -> Iterator[str]:
         yield "view.index_range and view.fraction_range exclude each other"
     if view.index_range is not None and not 0 <= view.index_range[0] <= view.index_range[1]:
         yield "view.index_range is not first ≤ last, from 0"
-    if view.fraction_range is not None and not 0 <= view.fraction_range[0] <= view.fraction_range[1] <= 1:
+    if (
+        view.fraction_range is not None
+        and not 0 <= view.fraction_range[0] <= view.fraction_range[1] <= 1
+    ):
         yield "view.fraction_range is not first ≤ last between 0 and 1"
     if view.fps is not None and not 0 < view.fps <= 1000:
         yield "view.fps is not a rate"
     sizes = [size for size in (view.size_px, view.width_px, view.height_px) if size is not None]
     if any(not _PIXELS[0] <= size <= _PIXELS[1] for size in sizes):
         yield f"pictures have {_PIXELS[0]} to {_PIXELS[1]} px"
-    if (view.width_px is None) != (view.height_px is None) or (view.size_px is not None and len(sizes) > 1):
+    if (view.width_px is None) != (view.height_px is None) or (
+        view.size_px is not None and len(sizes) > 1
+    ):
         yield "give view.size_px, or view.width_px and view.height_px, or none"
     if view.fit == "pad" and view.width_px is None:
         yield 'view.fit = "pad" needs view.width_px and view.height_px'
@@ -97,7 +102,11 @@ def _view(profile: Profile) -> Iterator[str]:
     ):
         yield "view.montage has 1 to 64 columns and rows, with gaps of 0 to 64 px"
     if view.kind == "three_views" and (
-        view.slices != "all" or view.every_mm or view.index_range or view.fraction_range or view.limit
+        view.slices != "all"
+        or view.every_mm
+        or view.index_range
+        or view.fraction_range
+        or view.limit
     ):
         yield "three views have no choice of slices"
 
@@ -113,7 +122,10 @@ def _lattice(profile: Profile) -> Iterator[str]:
             yield f"{name} is not three numbers of voxels up to {MOST_VOXELS}"
     spacing = resample.spacing_mm
     lengths = () if spacing is None else (spacing,) if isinstance(spacing, float) else spacing
-    if any(length != 0 and not _SHORTEST_MM <= length < math.inf for length in (*lengths, *(crop.size_mm or ()))):
+    if any(
+        length != 0 and not _SHORTEST_MM <= length < math.inf
+        for length in (*lengths, *(crop.size_mm or ()))
+    ):
         yield f"lengths are at least {_SHORTEST_MM} mm, or 0 to keep an axis"
 
 
@@ -136,7 +148,9 @@ def _window(modality: str, rule: WindowRule) -> Iterator[str]:
     fixed = rule.low is not None or rule.high is not None
     relative = rule.low_percentile is not None or rule.high_percentile is not None
     in_order = (
-        rule.low is not None and rule.high is not None and -math.inf < rule.low < rule.high < math.inf
+        rule.low is not None
+        and rule.high is not None
+        and -math.inf < rule.low < rule.high < math.inf
         if fixed
         else rule.low_percentile is not None
         and rule.high_percentile is not None
@@ -159,7 +173,11 @@ def _rest(profile: Profile) -> Iterator[str]:
     low, high = profile.array.scale
     if not -math.inf < low < high < math.inf:
         yield "array.scale is not black < white"
-    if profile.array.dtype == "uint8" and profile.array.intensity == "window" and not 0 <= low < high <= 255:
+    if (
+        profile.array.dtype == "uint8"
+        and profile.array.intensity == "window"
+        and not 0 <= low < high <= 255
+    ):
         yield "array.scale does not fit uint8"
 
 

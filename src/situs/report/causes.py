@@ -28,7 +28,11 @@ def find_causes(
 
 def causes_of(budget: Budget) -> dict[str, str]:
     """Item → the cause that chance explains least, in words."""
-    return {wrong.item_id: _words(str(wrong.causes[0].cause)) for wrong in budget.answers if wrong.causes}
+    return {
+        wrong.item_id: _words(str(wrong.causes[0].cause))
+        for wrong in budget.answers
+        if wrong.causes
+    }
 
 
 def budget_table(budgets: Mapping[str, Budget]) -> Table | None:

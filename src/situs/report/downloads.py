@@ -11,10 +11,16 @@ __all__ = ["csv_link", "table_of"]
 
 
 def table_of(
-    name: str, title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str = ""
+    name: str,
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    caption: str = "",
 ) -> Table:
     """A table from lists; what is no word or number is none."""
-    body = tuple(tuple(cell if isinstance(cell, str | int | float) else None for cell in row) for row in rows)
+    body = tuple(
+        tuple(cell if isinstance(cell, str | int | float) else None for cell in row) for row in rows
+    )
     return Table(name, title, tuple(columns), body, caption)
 
 

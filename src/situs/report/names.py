@@ -28,7 +28,9 @@ _PLAIN_SETTING = re.compile(r"^[A-Za-z_]{1,24}=-?[0-9.]{1,12}$")
 def spec_of(client: str) -> Spec:
     """A recorded client; a secret in it, which the command line refuses, is no reason to refuse the report."""
     body, _, query = client.partition("?")
-    return msgspec.structs.replace(parse_spec(_USER.sub("://", body)), settings=dict(parse_qsl(query)))
+    return msgspec.structs.replace(
+        parse_spec(_USER.sub("://", body)), settings=dict(parse_qsl(query))
+    )
 
 
 def public_name(client: str) -> str:

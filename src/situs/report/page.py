@@ -37,5 +37,11 @@ class Page(msgspec.Struct, frozen=True):
 def render_page(page: Page, payload: Payload) -> str:
     """The whole HTML file."""
     return render_page_file(
-        "situs.report", "report.html.j2", "report.css", _SCRIPTS, payload, page=page, csv_link=csv_link
+        "situs.report",
+        "report.html.j2",
+        "report.css",
+        _SCRIPTS,
+        payload,
+        page=page,
+        csv_link=csv_link,
     )

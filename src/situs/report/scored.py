@@ -13,7 +13,16 @@ from situs.errors import SitusError
 from situs.items import Item
 from situs.report.causes import causes_of, find_causes
 from situs.report.names import spec_of, unique_names
-from situs.run import AnswerRow, RunInfo, Viewing, is_baseline, items_of, open_run, read_hidden, read_journal
+from situs.run import (
+    AnswerRow,
+    RunInfo,
+    Viewing,
+    is_baseline,
+    items_of,
+    open_run,
+    read_hidden,
+    read_journal,
+)
 from situs.score import HEADLINE, Entry, Outcome, Scored, Scores, judge, score_rows
 from situs.score.explain import Budget
 
@@ -83,7 +92,9 @@ class ScoredRun(msgspec.Struct, frozen=True):
     @property
     def states(self) -> Counter[str]:
         """How many items ended in each state; what has no outcome is missing."""
-        counts = Counter(outcome.state.replace("_", " ") for outcome in self.scores.outcomes.values())
+        counts = Counter(
+            outcome.state.replace("_", " ") for outcome in self.scores.outcomes.values()
+        )
         absent = self.items - len(self.scores.outcomes)
         if absent > 0:
             counts["missing"] += absent
@@ -97,7 +108,11 @@ class ScoredRun(msgspec.Struct, frozen=True):
 
 
 def read_runs(
-    folders: Sequence[Path], bench: Path | None, seed: int, names: Sequence[str] = (), stratum: str = HEADLINE
+    folders: Sequence[Path],
+    bench: Path | None,
+    seed: int,
+    names: Sequence[str] = (),
+    stratum: str = HEADLINE,
 ) -> tuple[Bench, list[Item], list[ScoredRun]]:
     """Every run, the one bench they share, and the items any of them covers, in bench order.
 
@@ -110,11 +125,20 @@ def read_runs(
     shared = opened[0][2]
     for folder, _, other in opened:
         if other.info.content_hash != shared.info.content_hash:
-            raise SitusError("is of another bench than the first run", where=folder, fix="report one bench at a time")
+            raise SitusError(
+                "is of another bench than the first run",
+                where=folder,
+                fix="report one bench at a time",
+            )
     if names and (len(names) != len(opened) or len(set(names)) < len(names)):
-        raise SitusError("not one name of its own for each run", where="--names", fix="give as many as there are runs")
+        raise SitusError(
+            "not one name of its own for each run",
+            where="--names",
+            fix="give as many as there are runs",
+        )
     called = list(names) or unique_names(
-        (info.client for _, info, _ in opened), (" (text only)" if info.withheld else "" for _, info, _ in opened)
+        (info.client for _, info, _ in opened),
+        (" (text only)" if info.withheld else "" for _, info, _ in opened),
     )
     runs = []
     covered: dict[str, Item] = {}
@@ -145,10 +169,16 @@ def read_runs(
                 shown=shown,
                 hidden=hidden.get(item.item_id, ()),
             )
-            scored[item.item_id] = msgspec.structs.replace(own, outcome=scores.outcomes[item.item_id])
+            scored[item.item_id] = msgspec.structs.replace(
+                own, outcome=scores.outcomes[item.item_id]
+            )
         budget = find_causes(shared, items, rows, info.profile, hidden)
-        runs.append(ScoredRun(name, info, rows, scores, len(items), scored, causes_of(budget), kept, budget))
-    order = {item_id: place for place, item_id in enumerate(item.item_id for item in shared.items())}
+        runs.append(
+            ScoredRun(name, info, rows, scores, len(items), scored, causes_of(budget), kept, budget)
+        )
+    order = {
+        item_id: place for place, item_id in enumerate(item.item_id for item in shared.items())
+    }
     return shared, sorted(covered.values(), key=lambda item: order[item.item_id]), runs
 
 
@@ -165,7 +195,10 @@ def _kept(path: Path) -> Scores | None:
 
 def entry_of(entries: Sequence[Entry] | None, metric: str) -> Entry | None:
     """The entry of one metric, if it was computed."""
-    return next((entry for entry in entries or () if entry.metric == metric and entry.value is not None), None)
+    return next(
+        (entry for entry in entries or () if entry.metric == metric and entry.value is not None),
+        None,
+    )
 
 
 def mark_of(outcome: Outcome | None) -> str:

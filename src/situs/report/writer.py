@@ -77,7 +77,9 @@ def write_report(
     `names` are what the runs are called, in their order; `published` is a paper whose numbers stand beside them.
     """
     if pictures < 0:
-        raise SitusError(f"cannot show {pictures} pictures", where="--pictures", fix="give 0 or more")
+        raise SitusError(
+            f"cannot show {pictures} pictures", where="--pictures", fix="give 0 or more"
+        )
     check_tables_folder(tables)
     opened, items, scored = read_runs(runs, bench, seed, names, stratum)
     studies = {study.study_id: study for study in opened.studies()}
@@ -106,14 +108,22 @@ def write_report(
     volumes = volumes_of(opened, data)
     strips = StripStore(opened, scored, volumes, pixels=not withheld)
     chosen = drawable[:pictures]
-    embedded = embed_pictures(opened, chosen, studies, facts, volumes, budget - budget // 10, strips, available)
-    left_out = _left_out(payload, embedded, len(items), len(candidates), pictures, withheld, max_bytes)
+    embedded = embed_pictures(
+        opened, chosen, studies, facts, volumes, budget - budget // 10, strips, available
+    )
+    left_out = _left_out(
+        payload, embedded, len(items), len(candidates), pictures, withheld, max_bytes
+    )
     payload = _with_pictures(payload, embedded, withheld)
     if not withheld:
         _add_twin_pictures(payload, beside.pictures(embedded.items, budget // 10))
     standings = standings_of(scored, items, opened.info.by_stratum, stratum)
     board, grid, wording = board_of(scored, standings), grid_of(scored), wording_of(scored)
-    budgets = {run.name: run.budget for run in scored if run.budget is not None and run.baseline != "oracle"}
+    budgets = {
+        run.name: run.budget
+        for run in scored
+        if run.budget is not None and run.baseline != "oracle"
+    }
     causes = budget_table(budgets)
     extra = [table for table in (diagnosis_table(runs, scored), causes) if table is not None]
     if published is not None:
@@ -135,7 +145,9 @@ def write_report(
     write_atomic(out, html)
     own = [board.table, grid.table, *([wording] if wording is not None else []), *extra]
     written = [] if tables is None else write_tables(tables, [*own, *(c.table for c in charts)])
-    return ReportResult(out, len(scored), len(items), len(embedded.items), left_out, len(html), len(written))
+    return ReportResult(
+        out, len(scored), len(items), len(embedded.items), left_out, len(html), len(written)
+    )
 
 
 def _pictured(bench: Bench, data: Path | None) -> set[str]:
@@ -153,7 +165,11 @@ def _has_boxes(item: Item) -> bool:
 def _facts_for(bench: Bench, items: Sequence[Item]) -> Mapping[str, Fact]:
     """The facts the items name, those they were computed from, and every structure's centre and box."""
     wanted = {fact_id for item in items for fact_id in item.fact_ids}
-    held = {fact.fact_id: fact for fact in bench.facts() if fact.fact_id in wanted or fact.kind in ("centroid", "box")}
+    held = {
+        fact.fact_id: fact
+        for fact in bench.facts()
+        if fact.fact_id in wanted or fact.kind in ("centroid", "box")
+    }
     inputs = {
         source.removeprefix("fact:")
         for fact in held.values()
@@ -166,7 +182,10 @@ def _facts_for(bench: Bench, items: Sequence[Item]) -> Mapping[str, Fact]:
 
 def _with_pictures(payload: Payload, embedded: Embedded, withheld: bool) -> Payload:
     shown = set(embedded.items)
-    rows = [msgspec.structs.replace(row, pictured=True) if row.item_id in shown else row for row in payload.rows]
+    rows = [
+        msgspec.structs.replace(row, pictured=True) if row.item_id in shown else row
+        for row in payload.rows
+    ]
     note = (
         "No pictures: the data are restricted."
         if withheld
@@ -175,7 +194,9 @@ def _with_pictures(payload: Payload, embedded: Embedded, withheld: bool) -> Payl
     return msgspec.structs.replace(payload, rows=rows, shared=embedded.shared, picture_note=note)
 
 
-def _add_twin_pictures(payload: Payload, pictures: Mapping[tuple[str, str], tuple[str, str]]) -> None:
+def _add_twin_pictures(
+    payload: Payload, pictures: Mapping[tuple[str, str], tuple[str, str]]
+) -> None:
     """Put a picture of the changed scan beside each counterfactual twin."""
     payload.shared.frames.update(dict(pictures.values()))
     for item_id in {item_id for item_id, _ in pictures}:
@@ -190,7 +211,13 @@ def _add_twin_pictures(payload: Payload, pictures: Mapping[tuple[str, str], tupl
 
 
 def _left_out(
-    payload: Payload, embedded: Embedded, items: int, candidates: int, asked: int, withheld: bool, max_bytes: int
+    payload: Payload,
+    embedded: Embedded,
+    items: int,
+    candidates: int,
+    asked: int,
+    withheld: bool,
+    max_bytes: int,
 ) -> str:
     without = items - len(embedded.items)
     parts = []
@@ -201,23 +228,35 @@ def _left_out(
         if candidates < items and candidates < asked:
             parts.append(f"{items - candidates:,} items have no image at hand")
     if embedded.unreadable:
-        parts.append(f"the image of {embedded.unreadable:,} items could not be read, verified or fitted in")
+        parts.append(
+            f"the image of {embedded.unreadable:,} items could not be read, verified or fitted in"
+        )
     if embedded.items:
-        parts.append("pictured items show at most about 40 slices per plane, those around their structures")
+        parts.append(
+            "pictured items show at most about 40 slices per plane, those around their structures"
+        )
     if embedded.shortened:
-        parts.append(f"{embedded.shortened:,} views show fewer, to keep the file under {max_bytes / 1e6:.0f} MB")
+        parts.append(
+            f"{embedded.shortened:,} views show fewer, to keep the file under {max_bytes / 1e6:.0f} MB"
+        )
     if payload.details_left_out:
-        parts.append(f"derivations of {payload.details_left_out:,} items are left out, to keep the file small")
+        parts.append(
+            f"derivations of {payload.details_left_out:,} items are left out, to keep the file small"
+        )
     text = "; ".join(parts)
     return f"Left out: {text}." if text else "Nothing was left out."
 
 
-def _header(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) -> list[tuple[str, str]]:
+def _header(
+    bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]
+) -> list[tuple[str, str]]:
     info = bench.info
     errors = key_errors(read_readings(bench.folder))
     patients = len({item.patient_id for item in items})
     strata = Counter(item.stratum for item in items)
-    spread = ", ".join(f"{count:,} {name or 'no stratum'}" for name, count in sorted(strata.items()))
+    spread = ", ".join(
+        f"{count:,} {name or 'no stratum'}" for name, count in sorted(strata.items())
+    )
     items_words = (
         f"{len(items):,}"
         if len(items) == info.counts.get("items")
@@ -240,23 +279,33 @@ def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) ->
     words = []
     counted = "1 patient" if patients == 1 else f"{patients} patients"
     if patients < _TOO_FEW_PATIENTS:
-        words.append(f"Only {counted}: too few for intervals (10 needed). Read the accuracies as examples.")
+        words.append(
+            f"Only {counted}: too few for intervals (10 needed). Read the accuracies as examples."
+        )
     elif patients < _FEW_PATIENTS:
         words.append(f"Only {counted}: intervals are wide and approximate (30 advised).")
     incomplete: dict[str, list[str]] = defaultdict(list)
     for run in runs:
         if run.incomplete:
-            lost = {s: n for s, n in run.states.items() if s in ("failed", "missing", "unjudged") and n}
+            lost = {
+                s: n for s, n in run.states.items() if s in ("failed", "missing", "unjudged") and n
+            }
             said = ", ".join(f"{n:,} {state}" for state, n in sorted(lost.items()))
             incomplete[f"incomplete ({said} of {run.items:,}) and not ranked"].append(run.name)
     for said, names in incomplete.items():
         words.append(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} {said}.")
     if any(run.states["unjudged"] for run in runs):
-        words.append("Free text waits for judges: run situs score with --verdicts, then write the report again.")
+        words.append(
+            "Free text waits for judges: run situs score with --verdicts, then write the report again."
+        )
     if len({run.items for run in runs}) > 1:
-        words.append("The runs cover different numbers of items; blind rows are worked out on the widest.")
+        words.append(
+            "The runs cover different numbers of items; blind rows are worked out on the widest."
+        )
     if bench.info.restricted:
-        words.append("The bench is restricted: do not pass this file on beyond those who may see the data.")
+        words.append(
+            "The bench is restricted: do not pass this file on beyond those who may see the data."
+        )
     return words
 
 

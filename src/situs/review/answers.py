@@ -87,12 +87,18 @@ def read_answers(path: Path) -> QuizAnswers:
     drawn, seen = set(found.quiz.items), set[str]()
     for place, answer in enumerate(found.answers):
         if answer.item_id not in drawn:
-            problems.append(f"$.answers[{place}].item_id {answer.item_id!r} is not an item of the quiz")
+            problems.append(
+                f"$.answers[{place}].item_id {answer.item_id!r} is not an item of the quiz"
+            )
         if answer.item_id in seen:
             problems.append(f"$.answers[{place}].item_id {answer.item_id!r} occurs twice")
         if answer.state not in _STATES[found.quiz.mode]:
-            problems.append(f"$.answers[{place}].state {answer.state!r} does not belong to a quiz to {found.quiz.mode}")
+            problems.append(
+                f"$.answers[{place}].state {answer.state!r} does not belong to a quiz to {found.quiz.mode}"
+            )
         seen.add(answer.item_id)
     if problems:
-        raise SitusError("; ".join(problems), where=path, fix="export the answers from the quiz again")
+        raise SitusError(
+            "; ".join(problems), where=path, fix="export the answers from the quiz again"
+        )
     return found

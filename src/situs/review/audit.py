@@ -114,7 +114,11 @@ class AuditPlan(msgspec.Struct, frozen=True):
 def draw_items(items: Sequence[Item], count: int, seed: int) -> list[Item]:
     """A random sample that depends on seed and ids only, in the order of the bench."""
     if count > len(items):
-        raise SitusError(f"{count} items were asked for, the bench has {len(items)}", where="--items", fix="ask fewer")
+        raise SitusError(
+            f"{count} items were asked for, the bench has {len(items)}",
+            where="--items",
+            fix="ask fewer",
+        )
     ranked = sorted(items, key=lambda item: digest("audit", str(seed), item.item_id))
     chosen = {item.item_id for item in ranked[:count]}
     return [item for item in items if item.item_id in chosen]
@@ -135,9 +139,13 @@ def audit_sheet(
     rest on a text: item → the sentence that proves it, for the rater to read.
     """
     if not raters or len(set(raters)) != len(raters) or not all(name.strip() for name in raters):
-        raise SitusError("raters need names of their own", where="--raters", fix="e.g. --raters anna,ben")
+        raise SitusError(
+            "raters need names of their own", where="--raters", fix="e.g. --raters anna,ben"
+        )
     if not 1 <= overlap <= len(raters):
-        raise SitusError(f"{overlap} raters per item of {len(raters)}", where="--overlap", fix="give more raters")
+        raise SitusError(
+            f"{overlap} raters per item of {len(raters)}", where="--overlap", fix="give more raters"
+        )
     turns = itertools.cycle(random.Random(seed).sample(list(raters), len(raters)))
     rows = []
     for item in items:
@@ -158,7 +166,10 @@ def audit_sheet(
         return msgspec.json.format(msgspec.json.encode(rows), indent=1) + b"\n"
     out = io.StringIO()
     # A cell that begins like a formula is read as one by spreadsheets.
-    safe = [{key: f"'{v}" if v[:1] in ("=", "+", "-", "@") else v for key, v in row.items()} for row in rows]
+    safe = [
+        {key: f"'{v}" if v[:1] in ("=", "+", "-", "@") else v for key, v in row.items()}
+        for row in rows
+    ]
     table = csv.DictWriter(out, list(rows[0]) if rows else [], lineterminator="\n")
     table.writeheader()
     table.writerows(safe)
@@ -184,7 +195,10 @@ def read_audit(path: Path) -> list[AuditRow]:
     result, problems = [], []
     seen: set[tuple[str, str]] = set()
     for where, row in released_rows(path):
-        item, rater = str(row.get("item") or row.get("item_id") or ""), str(row.get("rater") or "").strip()
+        item, rater = (
+            str(row.get("item") or row.get("item_id") or ""),
+            str(row.get("rater") or "").strip(),
+        )
         if not item or not rater:
             problems.append(f"{where}: has no {'item' if not item else 'rater'}")
             continue
@@ -199,10 +213,16 @@ def read_audit(path: Path) -> list[AuditRow]:
                 problems.append(f"{where}: {name} is {word[:30]!r}, not yes or no")
             cells[name] = None if not word else word in _TRUE
         vetted = str(row.get("role") or "").strip().lower() == "validator"
-        result.append(AuditRow(item, rater, **cells, note=str(row.get("note") or ""), validator=vetted))
+        result.append(
+            AuditRow(item, rater, **cells, note=str(row.get("note") or ""), validator=vetted)
+        )
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        raise SitusError(problems[0] + more, where=path, fix="item, rater, and yes, no or nothing in each question")
+        raise SitusError(
+            problems[0] + more,
+            where=path,
+            fix="item, rater, and yes, no or nothing in each question",
+        )
     return result
 
 
@@ -216,26 +236,44 @@ def audit_agreement(
     known = {name: item for item in items for name in (item.source_id, item.item_id) if name}
     rows = [msgspec.structs.replace(row, item=as_known(row.item, known)) for row in rows]
     held = [row for row in rows if row.item in known]
-    twice = [pair for pair, n in Counter((known[row.item].item_id, row.rater) for row in held).items() if n > 1]
+    twice = [
+        pair
+        for pair, n in Counter((known[row.item].item_id, row.rater) for row in held).items()
+        if n > 1
+    ]
     if twice:
-        raise SitusError(f"{twice[0][1]} rates {twice[0][0]} twice", where="audit import", fix="keep one of the rows")
+        raise SitusError(
+            f"{twice[0][1]} rates {twice[0][0]} twice",
+            where="audit import",
+            fix="keep one of the rows",
+        )
     raters = sorted({row.rater for row in held})
     if validator is not None and validator not in raters:
-        raise SitusError(f"no row is of {validator!r}", where="--validator", fix=f"the raters are {', '.join(raters)}")
-    models = {row.rater for row in held if row.validator} | ({validator} if validator is not None else set())
+        raise SitusError(
+            f"no row is of {validator!r}",
+            where="--validator",
+            fix=f"the raters are {', '.join(raters)}",
+        )
+    models = {row.rater for row in held if row.validator} | (
+        {validator} if validator is not None else set()
+    )
     # Sheets of nobody but a validator are its own.
     people = [name for name in raters if name not in models] or raters
     order = sorted({known[row.item].item_id for row in held})
     place = {name: n for n, name in enumerate(order)}
     clusters = [cluster_of(known[name]) for name in order]
     if held and all(getattr(row, question) is None for row in held for question in AUDIT_QUESTIONS):
-        raise SitusError("no cell is filled in", where="audit import", fix="write yes or no under the questions")
+        raise SitusError(
+            "no cell is filled in", where="audit import", fix="write yes or no under the questions"
+        )
     ratings = {question: np.full((len(order), len(raters)), np.nan) for question in AUDIT_QUESTIONS}
     for row in held:
         for question in AUDIT_QUESTIONS:
             value = getattr(row, question)
             if value is not None:
-                ratings[question][place[known[row.item].item_id], raters.index(row.rater)] = float(value)
+                ratings[question][place[known[row.item].item_id], raters.index(row.rater)] = float(
+                    value
+                )
     columns = [raters.index(name) for name in people]
     shares, tied, result = {}, {}, []
     votes = {question: _votes(table[:, columns]) for question, table in ratings.items()}
@@ -258,7 +296,15 @@ def audit_agreement(
     if not result:
         warnings.append("no item was read by two raters: agreement cannot be told")
     return AuditResult(
-        len(rows), len(order), dict(sorted(counts.items())), strangers, open_cells, shares, tied, result, warnings
+        len(rows),
+        len(order),
+        dict(sorted(counts.items())),
+        strangers,
+        open_cells,
+        shares,
+        tied,
+        result,
+        warnings,
     )
 
 
@@ -274,7 +320,12 @@ def _share(good: Flags, rated: Flags) -> tuple[int, int, float, float]:
 
 
 def _with_validator(
-    ratings: Mapping[str, Ratings], people: Sequence[int], validator: int, name: str, clusters: list[str], seed: int
+    ratings: Mapping[str, Ratings],
+    people: Sequence[int],
+    validator: int,
+    name: str,
+    clusters: list[str],
+    seed: int,
 ) -> list[AuditAgreement]:
     """Every judgement of a person beside the validator's word on the same item."""
     result, pooled, shared = [], [], list[str]()
@@ -293,7 +344,10 @@ def _agreements(
     question: str, ratings: Ratings, raters: list[str], clusters: list[str], seed: int
 ) -> list[AuditAgreement]:
     groups = [("all", list(range(len(raters))))] if len(raters) > _FEWEST else []
-    groups += [(f"{raters[a]} – {raters[b]}", [a, b]) for a, b in itertools.combinations(range(len(raters)), 2)]
+    groups += [
+        (f"{raters[a]} – {raters[b]}", [a, b])
+        for a, b in itertools.combinations(range(len(raters)), 2)
+    ]
     result = []
     for name, columns in groups:
         part = ratings[:, columns]
@@ -352,4 +406,6 @@ def audit_plan(expected: float, half_width: float, population: int | None = None
     while wide(n) or wide(n + 1):
         n += 1
     needed = n if population is None else min(population, math.ceil(n / (1 + (n - 1) / population)))
-    return AuditPlan(expected, half_width, needed, clopper_pearson(round(expected * n), n), population)
+    return AuditPlan(
+        expected, half_width, needed, clopper_pearson(round(expected * n), n), population
+    )

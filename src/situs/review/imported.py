@@ -35,11 +35,17 @@ def import_answers(bench: Path, file: Path, out: Path | None) -> Imported:
     """Answers become a run at `out`; verdicts on the key go into the bench and onto its card."""
     opened, found = open_bench(bench), read_answers(file)
     if found.quiz.bench_hash != opened.info.content_hash:
-        raise SitusError("is of another bench", where=file, fix="give the bench the quiz was made from")
-    states: dict[str, int] = dict(sorted(Counter(str(answer.state) for answer in found.answers).items()))
+        raise SitusError(
+            "is of another bench", where=file, fix="give the bench the quiz was made from"
+        )
+    states: dict[str, int] = dict(
+        sorted(Counter(str(answer.state) for answer in found.answers).items())
+    )
     if found.quiz.mode == "verify":
         if out is not None:
-            raise SitusError("verdicts on the key make no run", where="--out", fix="leave --out out")
+            raise SitusError(
+                "verdicts on the key make no run", where="--out", fix="leave --out out"
+            )
         errors = _keep_verdicts(opened, found)
         return Imported(found.reader, "verify", len(found.answers), states, errors)
     if out is None:
@@ -50,7 +56,9 @@ def import_answers(bench: Path, file: Path, out: Path | None) -> Imported:
 
 def _keep_verdicts(bench: Bench, found: QuizAnswers) -> KeyErrors | None:
     """Add the reader's verdicts; a second file of the same reader and sample takes the place of the first."""
-    verdicts: dict[str, KeyVerdict] = {a.item_id: a.state for a in found.answers if a.state != "answered"}
+    verdicts: dict[str, KeyVerdict] = {
+        a.item_id: a.state for a in found.answers if a.state != "answered"
+    }
     quiz = found.quiz
     new = KeyReading(found.reader, quiz.profile.name, quiz.seed, len(quiz.items), verdicts)
     kept = [
@@ -69,7 +77,9 @@ def _write_run(bench: Bench, found: QuizAnswers, out: Path) -> None:
     items = {item.item_id: item for item in bench.items() if item.item_id in set(found.quiz.items)}
     strangers = sorted(set(found.quiz.items) - items.keys())
     if strangers:
-        raise SitusError(f"the bench has no item {strangers[0]}", fix="give the bench the quiz was made from")
+        raise SitusError(
+            f"the bench has no item {strangers[0]}", fix="give the bench the quiz was made from"
+        )
     if (out / "run.json").exists():
         raise SitusError("holds a run already", where=out, fix="choose another --out")
     shown = Viewing(bench, found.quiz.profile)
@@ -83,13 +93,21 @@ def _write_run(bench: Bench, found: QuizAnswers, out: Path) -> None:
 
 def _row(item: Item, answer: SaidAnswer, shown: Viewing) -> AnswerRow:
     if answer.state != "answered":
-        return AnswerRow(item.item_id, "refused", answer.state.replace("_", " "), seconds=answer.seconds)
+        return AnswerRow(
+            item.item_id, "refused", answer.state.replace("_", " "), seconds=answer.seconds
+        )
     if isinstance(item.answer, Compound):
         parts = {
-            name: _part(item, part, answer.parts.get(name, Said()), shown) for name, part in item.answer.parts.items()
+            name: _part(item, part, answer.parts.get(name, Said()), shown)
+            for name, part in item.answer.parts.items()
         }
         return AnswerRow(item.item_id, "answered", json.dumps(parts), seconds=answer.seconds)
-    return AnswerRow(item.item_id, "answered", _words(item, item.answer, answer.said, shown), seconds=answer.seconds)
+    return AnswerRow(
+        item.item_id,
+        "answered",
+        _words(item, item.answer, answer.said, shown),
+        seconds=answer.seconds,
+    )
 
 
 def _words(item: Item, answer: Simple, said: Said, shown: Viewing) -> str:
@@ -112,6 +130,8 @@ def _part(item: Item, answer: Simple, said: Said, shown: Viewing) -> object:
 
 def _boxes(said: Said) -> Sequence[FrameBox]:
     return [
-        FrameBox(b.frame, min(b.x0, b.x1), min(b.y0, b.y1), max(b.x0, b.x1), max(b.y0, b.y1), b.label)
+        FrameBox(
+            b.frame, min(b.x0, b.x1), min(b.y0, b.y1), max(b.x0, b.x1), max(b.y0, b.y1), b.label
+        )
         for b in said.boxes
     ]

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from situs.items import Boxes, Choice, Choices, Compound, Frames, Grades, Item, Number, Simple, Text, YesNo, letter_of
+from situs.items import (
+    Boxes,
+    Choice,
+    Choices,
+    Compound,
+    Frames,
+    Grades,
+    Item,
+    Number,
+    Simple,
+    Text,
+    YesNo,
+    letter_of,
+)
 
 __all__ = ["key_words"]
 

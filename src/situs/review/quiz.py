@@ -95,7 +95,9 @@ def write_quiz(
     opened, chosen = open_bench(bench), load_profile(profile)
     if opened.info.restricted and not allow_restricted:
         fix = "add --allow-restricted if the readers may see the data; the file gets a banner"
-        raise SitusError("its data are restricted: a quiz holds their pictures", where=bench, fix=fix)
+        raise SitusError(
+            "its data are restricted: a quiz holds their pictures", where=bench, fix=fix
+        )
     drawn = draw_items(list(opened.items(split)), items, seed)
     presenter, shown = Presenter(opened, chosen, data=data), Viewing(opened, chosen)
     left_out: Counter[str] = Counter()
@@ -112,22 +114,42 @@ def write_quiz(
         presented = presenter.present(item)
         for image in presented.images:
             if image.digest not in pictures:
-                uri = f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
+                uri = (
+                    f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
+                )
                 pictures[image.digest] = uri
                 spent += len(uri)
         if spent > max_bytes:
             problem = f"the pictures exceed {max_bytes / 1e6:.0f} MB at item {len(made) + 1}"
-            raise SitusError(problem, where="--items", fix="ask fewer --items, or a profile with fewer slices")
-        made.append(_quiz_item(item, presented, chosen.answer.frame_base, _key(item, shown) if verify else None))
+            raise SitusError(
+                problem, where="--items", fix="ask fewer --items, or a profile with fewer slices"
+            )
+        made.append(
+            _quiz_item(
+                item, presented, chosen.answer.frame_base, _key(item, shown) if verify else None
+            )
+        )
     if not made:
         reasons = ", ".join(sorted(left_out))
-        raise SitusError(f"no item can be shown ({reasons})", where=bench, fix="give --data, or another profile")
+        raise SitusError(
+            f"no item can be shown ({reasons})", where=bench, fix="give --data, or another profile"
+        )
     made.sort(key=lambda entry: digest("quiz order", str(seed), entry.item_id))
     ids = tuple(entry.item_id for entry in made)
     head = QuizHead(
-        FORMAT, "verify" if verify else "answer", opened.info.name, opened.info.content_hash, chosen, seed, ids
+        FORMAT,
+        "verify" if verify else "answer",
+        opened.info.name,
+        opened.info.content_hash,
+        chosen,
+        seed,
+        ids,
     )
-    banner = "RESTRICTED DATA: this file holds pixels of patients. Do not share it." if opened.info.restricted else ""
+    banner = (
+        "RESTRICTED DATA: this file holds pixels of patients. Do not share it."
+        if opened.info.restricted
+        else ""
+    )
     html = _render(QuizPage(head, tuple(made), pictures), banner).encode("utf-8")
     write_atomic(out, html)
     return QuizResult(out, head.mode, len(made), dict(left_out), len(html))
@@ -167,7 +189,14 @@ def _key(item: Item, shown: Viewing) -> Key:
 
 
 def _placed(box: FrameBox) -> tuple[int, float, float, float, float, str]:
-    return box.frame, round(box.x0, 2), round(box.y0, 2), round(box.x1, 2), round(box.y1, 2), box.label
+    return (
+        box.frame,
+        round(box.x0, 2),
+        round(box.y0, 2),
+        round(box.x1, 2),
+        round(box.y1, 2),
+        box.label,
+    )
 
 
 def _render(page: QuizPage, banner: str) -> str:

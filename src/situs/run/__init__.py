@@ -5,7 +5,15 @@ from situs.clients import Spec, parse_spec
 from situs.run.append_file import AppendFile
 from situs.run.balance import set_aside
 from situs.run.baselines.box_prior import boxes_of
-from situs.run.baselines.catalogue import BASELINES, BLIND, LEARNERS, Baseline, Prior, is_baseline, make_baseline
+from situs.run.baselines.catalogue import (
+    BASELINES,
+    BLIND,
+    LEARNERS,
+    Baseline,
+    Prior,
+    is_baseline,
+    make_baseline,
+)
 from situs.run.baselines.speech import list_boxes, speakable_boxes
 from situs.run.folder import RunInfo, open_run, start_run
 from situs.run.hidden import SET_ASIDE, HiddenRow, read_hidden

@@ -29,7 +29,9 @@ class AppendFile:
             fix = "wait for it, stop it, or choose another --out"
             raise SitusError("another situs run is writing here", where=path, fix=fix) from error
         except OSError as error:
-            raise SitusError(f"cannot be written ({error.strerror})", where=path, fix="choose another --out") from error
+            raise SitusError(
+                f"cannot be written ({error.strerror})", where=path, fix="choose another --out"
+            ) from error
 
     def add(self, row: object) -> None:
         """Append one row and hand it to the operating system at once."""
@@ -39,7 +41,9 @@ class AppendFile:
                 line = line[self._stream.write(line) :]
         except OSError as error:
             fix = "free some space and run the same command again: finished answers are kept"
-            raise SitusError(f"cannot write ({error.strerror})", where=self._path, fix=fix) from error
+            raise SitusError(
+                f"cannot write ({error.strerror})", where=self._path, fix=fix
+            ) from error
 
     def close(self) -> None:
         """Let go of the file."""

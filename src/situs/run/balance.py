@@ -51,7 +51,9 @@ def _text(item: Item) -> object:
     return item.question, tuple(sorted(_offered(item)))
 
 
-def _counted(items: Iterable[Item], hidden: Container[str], name: Callable[[Item], object]) -> _Shares:
+def _counted(
+    items: Iterable[Item], hidden: Container[str], name: Callable[[Item], object]
+) -> _Shares:
     """Of each answer under a name: how many items there are, and how many can be seen."""
     counts: dict[tuple[object, str], Counter[bool]] = defaultdict(Counter)
     for item in items:

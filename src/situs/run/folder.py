@@ -129,7 +129,9 @@ def _keep(file: Path, content: bytes, *, private: bool = False) -> None:
 
 def _is_left_over(entry: Path) -> bool:
     """Whether a run that was killed before its first answer left this behind."""
-    return entry.name.startswith((".run.json.", ".locations.json.")) and entry.name.endswith(".part")
+    return entry.name.startswith((".run.json.", ".locations.json.")) and entry.name.endswith(
+        ".part"
+    )
 
 
 def _refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
@@ -143,7 +145,9 @@ def _refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
     ):
         if before != now:
             raise SitusError(
-                f"was run with another {what}", where=out, fix="choose another --out, or the same settings"
+                f"was run with another {what}",
+                where=out,
+                fix="choose another --out, or the same settings",
             )
 
 

@@ -33,7 +33,9 @@ def read_hidden(path: Path) -> dict[str, tuple[str, ...]]:
         try:
             row = msgspec.json.decode(line, type=HiddenRow)
         except (msgspec.DecodeError, RecursionError) as error:
-            raise SitusError(str(error), where=f"{path}:{number}", fix="delete the file and run again") from error
+            raise SitusError(
+                str(error), where=f"{path}:{number}", fix="delete the file and run again"
+            ) from error
         result[row.item_id] = row.reasons
     return result
 
@@ -51,7 +53,9 @@ class HiddenItems:
         try:
             self._stream = path.open("ab", buffering=0)
         except OSError as error:
-            raise SitusError(f"cannot be written ({error.strerror})", where=path, fix="choose another --out") from error
+            raise SitusError(
+                f"cannot be written ({error.strerror})", where=path, fix="choose another --out"
+            ) from error
 
     def add(self, item_id: str, reasons: tuple[str, ...]) -> None:
         """Write down an item that is hidden, once."""
@@ -61,12 +65,17 @@ class HiddenItems:
                 self._stream.write(msgspec.json.encode(HiddenRow(item_id, reasons)) + b"\n")
             except OSError as error:
                 fix = "free some space and run the same command again: finished answers are kept"
-                raise SitusError(f"cannot write ({error.strerror})", where=self._path, fix=fix) from error
+                raise SitusError(
+                    f"cannot write ({error.strerror})", where=self._path, fix=fix
+                ) from error
 
     def __enter__(self) -> HiddenItems:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._stream.close()

@@ -36,7 +36,9 @@ class AnswerRow(msgspec.Struct, frozen=True):
     """It came from the response cache: nothing was sent, and `usage` was paid before."""
 
 
-def read_journal(path: Path, each: Callable[[AnswerRow], None] = lambda row: None) -> dict[str, AnswerRow]:
+def read_journal(
+    path: Path, each: Callable[[AnswerRow], None] = lambda row: None
+) -> dict[str, AnswerRow]:
     """The last row of every item; a line that is cut off at the end (a crash) is left out.
 
     Failed calls may be followed by others; two different answers to one item are refused. `each` is called with every
@@ -48,7 +50,9 @@ def read_journal(path: Path, each: Callable[[AnswerRow], None] = lambda row: Non
         before = result.get(row.item_id)
         if before is not None and before.state != "failed":
             if (before.state, before.response) != (row.state, row.response):
-                raise SitusError(f"item {row.item_id} has two answers", where=path, fix="keep one row per item")
+                raise SitusError(
+                    f"item {row.item_id} has two answers", where=path, fix="keep one row per item"
+                )
             continue
         result[row.item_id] = row
     return result
@@ -70,9 +74,13 @@ def _rows(path: Path) -> Iterator[AnswerRow]:
                     fix = 'each line is one JSON object with "item_id" and "response"'
                     raise SitusError(str(error), where=f"{path}:{number}", fix=fix) from error
     except FileNotFoundError as error:
-        raise SitusError("no such file", where=path, fix="give a run folder or an answers.jsonl") from error
+        raise SitusError(
+            "no such file", where=path, fix="give a run folder or an answers.jsonl"
+        ) from error
     except OSError as error:
-        raise SitusError(f"cannot be read ({error.strerror})", where=path, fix="check the path") from error
+        raise SitusError(
+            f"cannot be read ({error.strerror})", where=path, fix="check the path"
+        ) from error
 
 
 class Journal:
@@ -113,7 +121,10 @@ class Journal:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._file.close()
         if isinstance(error, KeyboardInterrupt):

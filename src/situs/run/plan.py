@@ -41,7 +41,11 @@ class Plan(msgspec.Struct, frozen=True):
 
     def items(self, wanted: Callable[[str], bool]) -> Iterator[Item]:
         """The wanted items, those of one study and series together."""
-        found = (item for item in islice(self.bench.items(self.split), len(self.item_ids)) if wanted(item.item_id))
+        found = (
+            item
+            for item in islice(self.bench.items(self.split), len(self.item_ids))
+            if wanted(item.item_id)
+        )
         if self.grouped:
             return found
         groups: dict[tuple[str, str], list[Item]] = {}
@@ -53,13 +57,21 @@ class Plan(msgspec.Struct, frozen=True):
 def plan_run(bench: Bench, split: str | None, limit: int | None) -> Plan:
     """Read the ids only: a run with nothing left to ask starts at once."""
     where = {"split": split} if split is not None else None
-    keys = list(islice(read_table(bench.folder / "items.parquet", _Key, where=where), _count(limit)))
+    keys = list(
+        islice(read_table(bench.folder / "items.parquet", _Key, where=where), _count(limit))
+    )
     if not keys:
-        raise SitusError("no item to ask", where=f"--split {split}", fix="leave --split out, or name one the bench has")
+        raise SitusError(
+            "no item to ask",
+            where=f"--split {split}",
+            fix="leave --split out, or name one the bench has",
+        )
     volumes = [(key.study_id, key.series) for key in keys]
     changes = 1 + sum(one != other for one, other in pairwise(volumes))
     without = sum(not key.series for key in keys)
-    return Plan(bench, split, tuple(key.item_id for key in keys), changes == len(set(volumes)), without)
+    return Plan(
+        bench, split, tuple(key.item_id for key in keys), changes == len(set(volumes)), without
+    )
 
 
 def selected_items(bench: Bench, split: str | None, limit: int | None) -> Iterator[Item]:

@@ -23,7 +23,10 @@ def released_rows(path: Path) -> list[tuple[str, Row]]:
     """Every row with where it stands. A volume or id that is the key of a JSON object goes into the row."""
     rows: Iterator[tuple[str, object]]
     if path.suffix.lower() in (".csv", ".tsv"):
-        rows = ((f"{path.name}:{number}", row) for number, row in read_csv(path, limit_bytes=_LARGEST)[1])
+        rows = (
+            (f"{path.name}:{number}", row)
+            for number, row in read_csv(path, limit_bytes=_LARGEST)[1]
+        )
     elif path.suffix.lower() in (".jsonl", ".ndjson"):
         rows = _lines(path, read_text(path, limit_bytes=_LARGEST))
     else:
@@ -58,7 +61,9 @@ def _json(path: Path, text: str) -> Iterator[object]:
     elif isinstance(whole, list):
         yield from whole
     else:
-        raise SitusError("is neither a list nor an object of rows", where=path, fix="is it the right file?")
+        raise SitusError(
+            "is neither a list nor an object of rows", where=path, fix="is it the right file?"
+        )
 
 
 def _keyed(whole: Row) -> Iterator[object]:
@@ -70,7 +75,10 @@ def _keyed(whole: Row) -> Iterator[object]:
             yield from ({"case_id": key, **row} if isinstance(row, dict) else row for row in value)
         elif isinstance(value, dict) and isinstance(value.get("qa_pairs"), list):
             pairs = enumerate(value["qa_pairs"])
-            yield from ({"case_id": key, "position": n, **row} if isinstance(row, dict) else row for n, row in pairs)
+            yield from (
+                {"case_id": key, "position": n, **row} if isinstance(row, dict) else row
+                for n, row in pairs
+            )
         else:
             yield {"id": key, **value} if isinstance(value, dict) else value
 
@@ -79,7 +87,9 @@ def _decode(line: str, where: str) -> object:
     try:
         return msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise SitusError(f"is not JSON ({error})", where=where, fix="one JSON object a line") from error
+        raise SitusError(
+            f"is not JSON ({error})", where=where, fix="one JSON object a line"
+        ) from error
 
 
 def first_text(row: Row, names: tuple[str, ...]) -> str | None:

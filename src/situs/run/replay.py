@@ -16,7 +16,15 @@ from situs.errors import SitusError
 from situs.items import Item, Text
 from situs.run.released import Row, first_text, released_rows
 
-__all__ = ["ANSWER_FIELDS", "REFERENCE_FIELDS", "VOLUME_FIELDS", "Joined", "Replay", "recorded_replay", "volume_stem"]
+__all__ = [
+    "ANSWER_FIELDS",
+    "REFERENCE_FIELDS",
+    "VOLUME_FIELDS",
+    "Joined",
+    "Replay",
+    "recorded_replay",
+    "volume_stem",
+]
 
 ANSWER_FIELDS = (
     "response",
@@ -49,7 +57,21 @@ VOLUME_FIELDS = (
 _CT_RATE = re.compile(r"(?<![a-zA-Z0-9])(?:valid|train)_\d+_[a-z]+_\d+(?!\d)")
 _FASTMRI = re.compile(r"file_brain_AX[A-Z0-9]+_\d{3}_\d+|(?<![a-zA-Z0-9])file\d{7}(?!\d)")
 _SLICE = re.compile(r"_slice_?(\d{1,6})(?!\d)")
-_SUFFIXES = (".gz", ".nii", ".npy", ".npz", ".mha", ".mhd", ".nrrd", ".h5", ".pt", ".png", ".jpg", ".jpeg", ".zip")
+_SUFFIXES = (
+    ".gz",
+    ".nii",
+    ".npy",
+    ".npz",
+    ".mha",
+    ".mhd",
+    ".nrrd",
+    ".h5",
+    ".pt",
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".zip",
+)
 
 
 class Joined(msgspec.Struct, frozen=True):
@@ -68,7 +90,11 @@ class Joined(msgspec.Struct, frozen=True):
         """What a user must know, in a line each."""
         result = []
         for count, text, where in (
-            (len(self.rows_without_item), "rows of the file belong to no item", self.rows_without_item),
+            (
+                len(self.rows_without_item),
+                "rows of the file belong to no item",
+                self.rows_without_item,
+            ),
             (len(self.items_without_row), "items have no row in the file", self.items_without_row),
             (len(self.ambiguous), "rows could not be told apart and were left out", self.ambiguous),
         ):
@@ -94,13 +120,17 @@ def recorded_replay(spec: Spec) -> str:
     try:
         return f"replay:{path.name}#{digest(path.read_bytes(), size=6)}"
     except OSError as error:
-        raise SitusError(f"cannot be read ({error.strerror})", where=path, fix="check the path") from error
+        raise SitusError(
+            f"cannot be read ({error.strerror})", where=path, fix="check the path"
+        ) from error
 
 
 def _path_of(spec: Spec) -> Path:
     text = str(Spec(spec.kind, spec.name, spec.url)).removeprefix("replay").removeprefix(":")
     if not text:
-        raise SitusError("replay needs a file", where="--model", fix="write replay:predictions.jsonl")
+        raise SitusError(
+            "replay needs a file", where="--model", fix="write replay:predictions.jsonl"
+        )
     return Path(text)
 
 
@@ -114,7 +144,9 @@ def volume_stem(name: str) -> str:
         return str(public[-1])
     stem = PurePosixPath(name.replace("\\", "/").partition("::")[0]).name
     while True:
-        suffix = next((s for s in _SUFFIXES if stem.lower().endswith(s) and len(stem) > len(s)), None)
+        suffix = next(
+            (s for s in _SUFFIXES if stem.lower().endswith(s) and len(stem) > len(s)), None
+        )
         if suffix is None:
             return stem
         stem = stem[: -len(suffix)]
@@ -129,7 +161,9 @@ def _join(path: Path, items: list[Item]) -> tuple[dict[str, str], Joined]:
             raise SitusError("has no answer of a model", where=where, fix=fix)
         rows.append((where, row, text))
     book = _Book(items)
-    unnamed = [(where, row, text) for where, row, text in rows if not book.place_by_id(where, row, text)]
+    unnamed = [
+        (where, row, text) for where, row, text in rows if not book.place_by_id(where, row, text)
+    ]
     for where, row, text in unnamed:
         book.place_by_question(where, row, text)
     return book.close(len(rows))
@@ -140,7 +174,12 @@ class _Book:
 
     def __init__(self, items: list[Item]) -> None:
         self._items = items
-        self._by_id = _unique((name, item.item_id) for item in items for name in (item.item_id, item.source_id) if name)
+        self._by_id = _unique(
+            (name, item.item_id)
+            for item in items
+            for name in (item.item_id, item.source_id)
+            if name
+        )
         self._item = {item.item_id: item for item in items}
         self._volumes = {stem for item in items for stem in _stems_of(item)}
         self._by_volume: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -187,7 +226,9 @@ class _Book:
         slice_num = _slice_of(row)
         for volume in volumes:
             asked = self._by_volume.get((volume, question), [])
-            free = [i for i in asked if i not in self._answers and _on_slice(self._item[i], slice_num)]
+            free = [
+                i for i in asked if i not in self._answers and _on_slice(self._item[i], slice_num)
+            ]
             if free:
                 # A question asked twice of one volume: by its gold answer, then the n-th row is the n-th item's.
                 own = next((i for i in free if _fits_reference(row, self._item[i])), free[0])
@@ -210,25 +251,37 @@ class _Book:
     def close(self, rows: int) -> tuple[dict[str, str], Joined]:
         """Rows without a volume belong to an item only if no other row and no other item asks the same."""
         for question, asked in self._by_question_rows.items():
-            items = [item for item in self._by_question.get(question, []) if item not in self._answers]
+            items = [
+                item for item in self._by_question.get(question, []) if item not in self._answers
+            ]
             if len(items) == len(asked) == 1:
                 self._put(items[0], *asked[0], "question")
             elif not items:
                 self._strangers += [f"{where} ({question[:60]})" for where, _ in asked]
             else:
-                self._ambiguous += [f"{where} fits {len(items)} items ({question[:60]})" for where, _ in asked]
-        without = [item.source_id or item.item_id for item in self._items if item.item_id not in self._answers]
+                self._ambiguous += [
+                    f"{where} fits {len(items)} items ({question[:60]})" for where, _ in asked
+                ]
+        without = [
+            item.source_id or item.item_id
+            for item in self._items
+            if item.item_id not in self._answers
+        ]
         counts = {how: count for how, count in self._counts.items() if count}
         joined = Joined(rows, len(self._answers), counts, self._strangers, without, self._ambiguous)
         if not self._answers:
             fix = "rows need an item id, or the volume (image_path, case_id) and the question"
-            raise SitusError("no row of the file belongs to an item of this bench", where="--model", fix=fix)
+            raise SitusError(
+                "no row of the file belongs to an item of this bench", where="--model", fix=fix
+            )
         return self._answers, joined
 
 
 def _slice_of(row: Row) -> int:
     """The slice a row of SGMRI-VQA is about, from 1 as there; 0 if it names none."""
-    named = str(row.get("slice_num") or "") or next(iter(_SLICE.findall(str(row.get("sample_id", "")))), "")
+    named = str(row.get("slice_num") or "") or next(
+        iter(_SLICE.findall(str(row.get("sample_id", "")))), ""
+    )
     return int(named) if named.isdecimal() else 0
 
 
@@ -245,7 +298,11 @@ def _stems_of(item: Item) -> set[str]:
 def _fits_reference(row: Row, item: Item) -> bool:
     """Whether a row has the item's gold answer, or none."""
     gold = first_text(row, REFERENCE_FIELDS)
-    return not gold or not isinstance(item.answer, Text) or _plain(gold) in map(_plain, item.answer.references)
+    return (
+        not gold
+        or not isinstance(item.answer, Text)
+        or _plain(gold) in map(_plain, item.answer.references)
+    )
 
 
 def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -65,7 +65,9 @@ def requests_for(
         if volume and (kept is None or kept.digest != shown.volume.digest):
             kept = _made_once(shown.volume)
         handed = (kept,) if kept is not None else ()
-        request = Request(item.item_id, (Message("user", (*handed, *shown.images, shown.prompt)),), settings)
+        request = Request(
+            item.item_id, (Message("user", (*handed, *shown.images, shown.prompt)),), settings
+        )
         yield request.words_only() if withhold else request
 
 

@@ -196,7 +196,9 @@ class _BaselineRespondent:
         skip_hidden: bool = False,
     ) -> RunResult:
         with self._progress(out.name) as progress:
-            return run_baseline(bench, self._spec, profile, out, split=split, limit=limit, progress=progress)
+            return run_baseline(
+                bench, self._spec, profile, out, split=split, limit=limit, progress=progress
+            )
 
     def close(self) -> None:
         """Nothing is open."""

@@ -37,7 +37,9 @@ class RunResult(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def result_of(plan: Plan, journal: Journal, asked: Asked, hidden: set[str], notes: tuple[str, ...]) -> RunResult:
+def result_of(
+    plan: Plan, journal: Journal, asked: Asked, hidden: set[str], notes: tuple[str, ...]
+) -> RunResult:
     """Count the run's items as they stand now."""
     states = Counter(journal.states[item] for item in plan.item_ids if item in journal.states)
     tally = asked.tally

@@ -69,16 +69,25 @@ def run_baseline(
                 time.sleep(delay)
             said = baseline.answer(item)
             row = AnswerRow(item.item_id, "answered", said or "", {}, 0.0)
-            journal.add(row if said is not None else AnswerRow(item.item_id, "failed", error="no answer given"))
+            journal.add(
+                row
+                if said is not None
+                else AnswerRow(item.item_id, "failed", error="no answer given")
+            )
             asked += 1
             progress(before + asked, len(plan.item_ids))
         states = Counter(journal.states[item_id] for item_id in plan.item_ids)
     notes: tuple[str, ...] = ()
     if isinstance(baseline, Replay):
         notes = tuple(baseline.joined.notes())
-        write_atomic(out / "joined.json", msgspec.json.format(canonical_json(baseline.joined), indent=1) + b"\n")
+        write_atomic(
+            out / "joined.json",
+            msgspec.json.format(canonical_json(baseline.joined), indent=1) + b"\n",
+        )
     seconds = time.monotonic() - begin
-    return RunResult(len(plan.item_ids), dict(sorted(states.items())), asked, seconds, 0.0, notes=notes)
+    return RunResult(
+        len(plan.item_ids), dict(sorted(states.items())), asked, seconds, 0.0, notes=notes
+    )
 
 
 def run_client(
@@ -106,7 +115,9 @@ def run_client(
     `progress` is called with the session's tally, how many items were done before it, and how many there are.
     """
     restricted = bench.info.restricted
-    check_may_ask(client, restricted=restricted, allow_remote=allow_remote, limits=limits, price=price)
+    check_may_ask(
+        client, restricted=restricted, allow_remote=allow_remote, limits=limits, price=price
+    )
     plan = plan_run(bench, split, limit)
     if not (out / "answers.jsonl").exists():
         plan.read_through()
@@ -167,7 +178,9 @@ def run_client(
             say=say,
         )
         info = add_notes(out, info, (*_notes(plan), *asked.notices))
-        unseen = {item_id for item_id, reasons in hidden.reasons.items() if SET_ASIDE not in reasons}
+        unseen = {
+            item_id for item_id, reasons in hidden.reasons.items() if SET_ASIDE not in reasons
+        }
         if unseen and all(journal.is_done(id_) or id_ in unseen for id_ in plan.item_ids):
             for item_id in set_aside(plan.items(lambda _: True), unseen):
                 hidden.add(item_id, (SET_ASIDE,))
@@ -177,7 +190,9 @@ def run_client(
 def _notes(plan: Plan) -> tuple[str, ...]:
     if not plan.without_scan:
         return ()
-    return (f"{plan.without_scan:,} of {len(plan.item_ids):,} items came without a scan and were asked in words only",)
+    return (
+        f"{plan.without_scan:,} of {len(plan.item_ids):,} items came without a scan and were asked in words only",
+    )
 
 
 def _delay(spec: Spec) -> float:

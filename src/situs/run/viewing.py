@@ -106,7 +106,9 @@ class Viewing:
             raise SitusError(problem, where=item.item_id, fix="rebuild the bench") from error
 
 
-def _grids_of(bench: Bench) -> tuple[dict[tuple[str, str], Grid | PixelGrid], frozenset[tuple[str, str]]]:
+def _grids_of(
+    bench: Bench,
+) -> tuple[dict[tuple[str, str], Grid | PixelGrid], frozenset[tuple[str, str]]]:
     """The grid of every series, and the series whose number of frames is not known.
 
     Those go as far as the study's items name them.

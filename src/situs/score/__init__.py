@@ -18,7 +18,15 @@ from situs.score.breakdown import (
 from situs.score.comparison import PER_ITEM, compare_runs
 from situs.score.facets import FACETS, SIZES, Facets, facets_of
 from situs.score.free_text import PROTOCOLS, Verdicts
-from situs.score.headline import ALL_STRATA, HEADLINE, STRATA, Headline, Selection, headline_of, select
+from situs.score.headline import (
+    ALL_STRATA,
+    HEADLINE,
+    STRATA,
+    Headline,
+    Selection,
+    headline_of,
+    select,
+)
 from situs.score.key_quality import KeyErrors, key_errors
 from situs.score.metrics.boxes import (
     box_metrics,
@@ -38,14 +46,28 @@ from situs.score.metrics.grades import (
     presence_specificity,
     quadratic_kappa,
 )
-from situs.score.metrics.number import mra_vsi_code, mra_vsi_paper, relative_accuracy, within_interval
-from situs.score.metrics.numbers import median_abs_log_ratio, skill_over_mean, spearman_within_structure
+from situs.score.metrics.number import (
+    mra_vsi_code,
+    mra_vsi_paper,
+    relative_accuracy,
+    within_interval,
+)
+from situs.score.metrics.numbers import (
+    median_abs_log_ratio,
+    skill_over_mean,
+    spearman_within_structure,
+)
 from situs.score.metrics.sets import ends_within_one, set_f1, set_iou
 from situs.score.outcomes import Outcome, Scored, judge
 from situs.score.parts import boxes_right, frames_right
 from situs.score.published.ct_spatialvqa import PublishedScores
 from situs.score.published.sgmri_tables import SgmriRates, SgmriTable, sgmri_texts
-from situs.score.published_numbers import PUBLISHED, PublishedTable, published_beside, published_tables
+from situs.score.published_numbers import (
+    PUBLISHED,
+    PublishedTable,
+    published_beside,
+    published_tables,
+)
 from situs.score.read import (
     INFERRED,
     LANGUAGES,
@@ -70,14 +92,42 @@ from situs.score.read import (
 from situs.score.read_parts import Reading, readings
 from situs.score.run_folder import open_answers, score_run
 from situs.score.scored_run import JudgedRun, judged_run
-from situs.score.stats.agreement import agreement, cohen_kappa, gwet_ac1, krippendorff_alpha, percent_agreement
+from situs.score.stats.agreement import (
+    agreement,
+    cohen_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+    percent_agreement,
+)
 from situs.score.stats.calibration import Calibration
-from situs.score.stats.estimates import Estimate, cluster_bootstrap_of, cluster_mean, cluster_of, paired_difference
+from situs.score.stats.estimates import (
+    Estimate,
+    cluster_bootstrap_of,
+    cluster_mean,
+    cluster_of,
+    paired_difference,
+)
 from situs.score.stats.exact import binomial_interval_999, chance_adjusted, clopper_pearson
-from situs.score.stats.paired import Comparison, Contestant, Pair, SightGain, average_seeds, compare, holm, sight_gain
+from situs.score.stats.paired import (
+    Comparison,
+    Contestant,
+    Pair,
+    SightGain,
+    average_seeds,
+    compare,
+    holm,
+    sight_gain,
+)
 from situs.score.stats.prediction_powered import PredictionPowered, prediction_powered
 from situs.score.stats.sources import OverSources, over_sources, source_of
-from situs.score.table import BaselineScores, NotComputed, Scores, blind_headlines, choose_metrics, score_rows
+from situs.score.table import (
+    BaselineScores,
+    NotComputed,
+    Scores,
+    blind_headlines,
+    choose_metrics,
+    score_rows,
+)
 from situs.score.table_entries import METRICS, Entry, closed_or_all, entries
 from situs.score.tables import score_tables
 from situs.score.text.jury import JurySummary, same_family

@@ -83,7 +83,12 @@ class Breakdowns(msgspec.Struct, frozen=True):
 
 
 def breakdowns(
-    bench: Bench, items: Iterable[Item], scored: Sequence[Scored], *, shown: Viewing | None = None, seed: int = 0
+    bench: Bench,
+    items: Iterable[Item],
+    scored: Sequence[Scored],
+    *,
+    shown: Viewing | None = None,
+    seed: int = 0,
 ) -> Breakdowns:
     """Break down the scored answers to these items."""
     held = list(items)
@@ -149,7 +154,11 @@ def side_counts(items: Iterable[Item], rows: Mapping[str, Scored]) -> dict[str, 
         true = side_of_value(item.answer.value)
         if true and {"left", "right"} <= offered:
             counts[true][_said_side(item, rows[item.item_id])] += 1
-    return {true: {said: counts[true][said] for said in SAID_SIDES} for true in ("left", "right") if counts[true]}
+    return {
+        true: {said: counts[true][said] for said in SAID_SIDES}
+        for true in ("left", "right")
+        if counts[true]
+    }
 
 
 def _said_side(item: Item, row: Scored) -> str:
@@ -160,14 +169,22 @@ def _said_side(item: Item, row: Scored) -> str:
     return side_of_value(value) or "other"
 
 
-def _volume_thirds(items: Iterable[Item], rows: Mapping[str, Scored], seed: int) -> list[VolumeThird]:
-    asked = [(item.answer.value, item.item_id) for item in items if _in_ml(item) and isinstance(item.answer, Number)]
+def _volume_thirds(
+    items: Iterable[Item], rows: Mapping[str, Scored], seed: int
+) -> list[VolumeThird]:
+    asked = [
+        (item.answer.value, item.item_id)
+        for item in items
+        if _in_ml(item) and isinstance(item.answer, Number)
+    ]
     if len(asked) < len(_THIRDS):
         return []
     result = []
     for name, part in zip(_THIRDS, np.array_split(np.arange(len(asked)), len(_THIRDS))):
         group = [sorted(asked)[place] for place in part]
-        told = entries([rows[item_id] for _, item_id in group], [MRA_VSI_CODE, WITHIN_INTERVAL], seed)
+        told = entries(
+            [rows[item_id] for _, item_id in group], [MRA_VSI_CODE, WITHIN_INTERVAL], seed
+        )
         result.append(VolumeThird(name, group[0][0], group[-1][0], told))
     return result
 
@@ -178,7 +195,11 @@ def _in_ml(item: Item) -> bool:
 
 def facet_table(name: str, groups: Mapping[str, list[Entry]]) -> Table:
     """One facet: a row per group, a column per metric that any group has."""
-    metrics = [metric for metric in _METRICS if any(_value(table, metric) is not None for table in groups.values())]
+    metrics = [
+        metric
+        for metric in _METRICS
+        if any(_value(table, metric) is not None for table in groups.values())
+    ]
     rows: list[tuple[Cell, ...]] = []
     for group, table in groups.items():
         accuracy = next((entry for entry in table if entry.metric == "accuracy"), None)
@@ -192,7 +213,9 @@ def facet_table(name: str, groups: Mapping[str, list[Entry]]) -> Table:
     return Table(f"by_{name}", f"Results by {name}", columns, tuple(rows), caption)
 
 
-def facet_matrix(runs: Mapping[str, Breakdowns], facet: str = "structure", metric: str = "accuracy") -> Table:
+def facet_matrix(
+    runs: Mapping[str, Breakdowns], facet: str = "structure", metric: str = "accuracy"
+) -> Table:
     """Group × run: the heatmap of organs (`structure`), or the radar of categories (`category`)."""
     groups = sorted({group for run in runs.values() for group in run.by.get(facet, {})})
     rows: list[tuple[Cell, ...]] = []
@@ -207,7 +230,17 @@ def number_table(numbers: Sequence[NumberError]) -> Table:
     columns = ("task", "unit", "answers", "bias", "bias low", "bias high", "lower limit", "upper limit",
                "median ln ratio", "sd ln ratio")  # fmt: skip
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (e.task, e.unit, e.n, e.bias, *(e.ci95 or (None, None)), e.low, e.high, e.median_log_ratio, e.spread_log_ratio)
+        (
+            e.task,
+            e.unit,
+            e.n,
+            e.bias,
+            *(e.ci95 or (None, None)),
+            e.low,
+            e.high,
+            e.median_log_ratio,
+            e.spread_log_ratio,
+        )
         for e in numbers
     )
     caption = "Bland–Altman: said − true, bias ± 1.96 standard deviations; the bias's interval is over patients."
@@ -219,7 +252,9 @@ def side_table(sides: Mapping[str, Mapping[str, int]]) -> Table:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (true, *(said[name] for name in SAID_SIDES)) for true, said in sides.items()
     )
-    caption = "Questions that offer both sides; a reader who exchanges them fills the wrong diagonal."
+    caption = (
+        "Questions that offer both sides; a reader who exchanges them fills the wrong diagonal."
+    )
     return Table("sides", "Sides: true (rows) by said", ("true", *SAID_SIDES), rows, caption)
 
 
@@ -228,7 +263,12 @@ def breakdown_tables(run: Breakdowns) -> list[Table]:
     tables = [facet_table(facet, groups) for facet, groups in run.by.items()]
     tables += [number_table(run.numbers), side_table(run.sides)]
     thirds: tuple[tuple[Cell, ...], ...] = tuple(
-        (one.third, one.from_ml, one.to_ml, *(_value(one.entries, m) for m in (MRA_VSI_CODE, WITHIN_INTERVAL)))
+        (
+            one.third,
+            one.from_ml,
+            one.to_ml,
+            *(_value(one.entries, m) for m in (MRA_VSI_CODE, WITHIN_INTERVAL)),
+        )
         for one in run.volume_thirds
     )
     columns = ("third", "from mL", "to mL", MRA_VSI_CODE, WITHIN_INTERVAL)
@@ -240,12 +280,39 @@ def breakdown_tables(run: Breakdowns) -> list[Table]:
 
 def _source_table(sources: OverSources) -> Table:
     rows: list[tuple[Cell, ...]] = [
-        (one.source, one.n, one.clusters, one.value, *(one.ci95 or (None, None)), one.without, one.macro_without)
+        (
+            one.source,
+            one.n,
+            one.clusters,
+            one.value,
+            *(one.ci95 or (None, None)),
+            one.without,
+            one.macro_without,
+        )
         for one in sources.sources
     ]
-    rows.append(("mean over sources", None, None, sources.macro, *(sources.macro_ci95 or (None, None)), None, None))
+    rows.append(
+        (
+            "mean over sources",
+            None,
+            None,
+            sources.macro,
+            *(sources.macro_ci95 or (None, None)),
+            None,
+            None,
+        )
+    )
     rows.append(("mean over items", None, None, sources.micro, None, None, None, None))
-    columns = ("source", "items", "patients", "accuracy", "low", "high", "without it", "mean over the other sources")
+    columns = (
+        "source",
+        "items",
+        "patients",
+        "accuracy",
+        "low",
+        "high",
+        "without it",
+        "mean over the other sources",
+    )
     return Table("sources", "Accuracy over sources, and without each", columns, tuple(rows))
 
 

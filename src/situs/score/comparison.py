@@ -69,34 +69,54 @@ def compare_runs(
     rank beside others. `stratum` is what the comparison is about; accuracy is that of the headline.
     """
     if metric not in PER_ITEM:
-        raise SitusError(f"unknown metric {metric!r}", where="--metric", fix=did_you_mean(metric, PER_ITEM))
+        raise SitusError(
+            f"unknown metric {metric!r}", where="--metric", fix=did_you_mean(metric, PER_ITEM)
+        )
     clusters: dict[str, str] = {}
     sources: dict[str, str] = {}
     models, without = _Groups(), _Groups(blind=True)
     content = ""
     opened: list[tuple[_Groups, Path, JudgedRun]] = []
     for groups, folder in (
-        (groups, folder) for groups, paths in ((models, folders), (without, blind)) for folder in paths
+        (groups, folder)
+        for groups, paths in ((models, folders), (without, blind))
+        for folder in paths
     ):
         run = judged_run(folder, bench)
         content = content or run.bench.info.content_hash
         if run.bench.info.content_hash != content:
-            raise SitusError("is of another bench than the first run", where=folder, fix="compare runs of one bench")
+            raise SitusError(
+                "is of another bench than the first run",
+                where=folder,
+                fix="compare runs of one bench",
+            )
         clusters.update((row.outcome.item_id, row.cluster) for row in run.scored)
         sources.update((item.item_id, source_of(item)) for item in run.items)
         opened.append((groups, folder, run))
-    selection = select((row for _, _, run in opened for row in run.scored), stratum, opened[0][2].bench.info.by_stratum)
+    selection = select(
+        (row for _, _, run in opened for row in run.scored),
+        stratum,
+        opened[0][2].bench.info.by_stratum,
+    )
     for groups, folder, run in opened:
         groups.add(folder, run, metric, selection)
     runs = models.runs()
     if len(runs) == 1 and len(folders) > 1:
-        raise SitusError("the runs are seeds of one model", where=folders[0], fix="give a run of another model too")
+        raise SitusError(
+            "the runs are seeds of one model",
+            where=folders[0],
+            fix="give a run of another model too",
+        )
     if len(runs) == 1:
         runs += without.runs()
     result = compare(runs, clusters, metric=metric, sources=sources)
     sight = _sight_gains(models, without, clusters, metric)
     warnings = result.warnings + models.warnings()
-    words = selection.words if metric == "accuracy" else msgspec.structs.replace(selection, closed=False).words
+    words = (
+        selection.words
+        if metric == "accuracy"
+        else msgspec.structs.replace(selection, closed=False).words
+    )
     return msgspec.structs.replace(result, warnings=warnings, sight=sight, items=words)
 
 
@@ -114,7 +134,9 @@ class _Groups:
         key: tuple[object, ...] = _identity(run.info)
         if self._blind:
             key = (*key, run.info.silent)
-        seeds = [_seed(other.info) for _, other, _ in self.members.get(key, []) if other.info is not None]
+        seeds = [
+            _seed(other.info) for _, other, _ in self.members.get(key, []) if other.info is not None
+        ]
         if seeds and (_seed(run.info) in seeds or None in (*seeds, _seed(run.info))):
             key = (*key, folder)
         client = run.info.client
@@ -123,7 +145,9 @@ class _Groups:
             name += " without pictures, not told" if run.info.silent else " without pictures"
         name = name if name not in self._names else f"{name} ({folder.name})"
         self._names.append(name)
-        self.members.setdefault(key, []).append((name, run, _contestant(name, client, run.scored, metric, selection)))
+        self.members.setdefault(key, []).append(
+            (name, run, _contestant(name, client, run.scored, metric, selection))
+        )
 
     def runs(self) -> list[Contestant]:
         """A contestant per group."""
@@ -140,34 +164,54 @@ class _Groups:
         for members in self.members.values():
             sampling = members[0][1].info.sampling if members[0][1].info is not None else None
             if sampling is not None and sampling.temperature != 0.0 and len(members) < _SEEDS:
-                result.append(f"{members[0][0]} was sampled with {len(members)} seed(s): run at least {_SEEDS}")
+                result.append(
+                    f"{members[0][0]} was sampled with {len(members)} seed(s): run at least {_SEEDS}"
+                )
         return result
 
 
 def _identity(info: RunInfo) -> tuple[object, ...]:
-    settings = tuple(sorted((name, value) for name, value in info.settings.items() if name != "seed"))
+    settings = tuple(
+        sorted((name, value) for name, value in info.settings.items() if name != "seed")
+    )
     sampling = None if info.sampling is None else msgspec.structs.replace(info.sampling, seed=None)
-    return parse_spec(info.client).kind, info.client.partition("?")[0], settings, info.profile_hash, str(sampling)
+    return (
+        parse_spec(info.client).kind,
+        info.client.partition("?")[0],
+        settings,
+        info.profile_hash,
+        str(sampling),
+    )
 
 
 def _seed(info: RunInfo) -> object:
     return info.settings.get("seed") if info.seed is None else info.seed
 
 
-def _sight_gains(models: _Groups, without: _Groups, clusters: dict[str, str], metric: str) -> list[SightGain]:
+def _sight_gains(
+    models: _Groups, without: _Groups, clusters: dict[str, str], metric: str
+) -> list[SightGain]:
     """The gain of every model over its own blind runs: over the better one, where it has several."""
     by_model: dict[tuple[object, ...], list[SightGain]] = {}
     for key in without.members:
         own = next((model for model in models.members if key[: len(model)] == model), None)
         if own is None:
             fix = "give the run of the same model, settings and profile with its pictures, too"
-            raise SitusError(f"no run to set {without.members[key][0][0]} against", where="--blind", fix=fix)
-        by_model.setdefault(own, []).append(_sight(models.merged(own), without, key, clusters, metric))
+            raise SitusError(
+                f"no run to set {without.members[key][0][0]} against", where="--blind", fix=fix
+            )
+        by_model.setdefault(own, []).append(
+            _sight(models.merged(own), without, key, clusters, metric)
+        )
     return [gains[0] if len(gains) == 1 else against_better(gains) for gains in by_model.values()]
 
 
 def _sight(
-    model: Contestant, without: _Groups, key: tuple[object, ...], clusters: dict[str, str], metric: str
+    model: Contestant,
+    without: _Groups,
+    key: tuple[object, ...],
+    clusters: dict[str, str],
+    metric: str,
 ) -> SightGain:
     """The gain of a model over one of its blind runs."""
     chances = {
@@ -180,20 +224,36 @@ def _sight(
     return sight_gain(model, without.merged(key), clusters, chances=chosen, metric=metric)
 
 
-def _contestant(name: str, client: str, scored: Sequence[Scored], metric: str, selection: Selection) -> Contestant:
+def _contestant(
+    name: str, client: str, scored: Sequence[Scored], metric: str, selection: Selection
+) -> Contestant:
     # Other metrics tell by themselves which kinds of item they are about.
     chosen = selection if metric == "accuracy" else msgspec.structs.replace(selection, closed=False)
-    values = {row.outcome.item_id: value for row in chosen.rows(scored) if (value := _value(row, metric)) is not None}
+    values = {
+        row.outcome.item_id: value
+        for row in chosen.rows(scored)
+        if (value := _value(row, metric)) is not None
+    }
     counted = [row for row in scored if row.outcome.state != NOT_COUNTED]
     lost = sum(row.outcome.state in ("failed", "missing", "unjudged") for row in counted)
     complete = lost <= _INCOMPLETE * len(counted)
-    said = {row.outcome.item_id: row.outcome.parsed for row in counted if row.outcome.state == "answered"}
-    return Contestant(name, values, said, ranked=complete, baseline=is_baseline(parse_spec(client).kind))
+    said = {
+        row.outcome.item_id: row.outcome.parsed
+        for row in counted
+        if row.outcome.state == "answered"
+    }
+    return Contestant(
+        name, values, said, ranked=complete, baseline=is_baseline(parse_spec(client).kind)
+    )
 
 
 def _value(row: Scored, metric: str) -> float | None:
     if metric == CHANCE_ADJUSTED:
-        return None if row.chance is None else (float(bool(row.outcome.right)) - row.chance) / (1.0 - row.chance)
+        return (
+            None
+            if row.chance is None
+            else (float(bool(row.outcome.right)) - row.chance) / (1.0 - row.chance)
+        )
     if metric == "accuracy" or (metric == "accuracy.closed" and row.chance is not None):
         return float(bool(row.outcome.right))
     return row.values.get(metric)

@@ -37,7 +37,9 @@ def _fields(text: str, names: Iterable[str]) -> tuple[dict[str, str], str]:
     fields: dict[str, str] = {}
     rest: list[str] = []
     end = len(text)
-    for found in reversed([value for value in loose_values(text, "{") if isinstance(value.value, dict)]):
+    for found in reversed(
+        [value for value in loose_values(text, "{") if isinstance(value.value, dict)]
+    ):
         record = _holding(found.value, wanted)
         own = {wanted[_key(k)]: _text(v) for k, v in record.items() if _key(k) in wanted}
         if own:
@@ -54,7 +56,9 @@ def _holding(value: Loose, wanted: Mapping[str, str], depth: int = 0) -> dict[st
         return {}
     if any(_key(key) in wanted for key in value):
         return value
-    return next((found for part in value.values() if (found := _holding(part, wanted, depth + 1))), {})
+    return next(
+        (found for part in value.values() if (found := _holding(part, wanted, depth + 1))), {}
+    )
 
 
 def _sections(text: str, names: Iterable[str]) -> dict[str, str]:
@@ -62,7 +66,9 @@ def _sections(text: str, names: Iterable[str]) -> dict[str, str]:
     wanted = {_key(name): name for name in names}
     heads = [
         (match.start(), match.end(), wanted[_key(match[1])])
-        for match in re.finditer(r"^[\s#*>\-0-9.)]*([A-Za-z][\w \-]{0,40}?)[\s*]*[:=]", text, re.MULTILINE)
+        for match in re.finditer(
+            r"^[\s#*>\-0-9.)]*([A-Za-z][\w \-]{0,40}?)[\s*]*[:=]", text, re.MULTILINE
+        )
         if _key(match[1]) in wanted
     ]
     if len({name for _, _, name in heads}) < 2:

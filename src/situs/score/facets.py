@@ -48,10 +48,16 @@ _OWN_FACETS = ("structure:", "system:", "source:", "dataset:")
 _ROLES = {"largest": "largest:", "second_largest": "second:"}
 
 
-def facets_of(bench: Bench, items: Iterable[Item], shown: Viewing | None = None) -> dict[str, Facets]:
+def facets_of(
+    bench: Bench, items: Iterable[Item], shown: Viewing | None = None
+) -> dict[str, Facets]:
     """Item → its facets."""
     viewing = shown or Viewing(bench)
-    modality = {(study.study_id, one.series): one.modality for study in bench.studies() for one in study.series}
+    modality = {
+        (study.study_id, one.series): one.modality
+        for study in bench.studies()
+        for one in study.series
+    }
     sizes = _volumes(bench.facts(kind=("volume", *_ROLES)))
     result = {}
     for item in items:
@@ -65,7 +71,9 @@ def facets_of(bench: Bench, items: Iterable[Item], shown: Viewing | None = None)
             "side": _sides(item, structures),
             "size": _size(item, structures, sizes),
             "span": _span(item, viewing),
-            "difficulty": () if item.difficulty is None else (_bucket(item.difficulty, _MARGINS, _EASIEST),),
+            "difficulty": ()
+            if item.difficulty is None
+            else (_bucket(item.difficulty, _MARGINS, _EASIEST),),
             "category": tuple(tag for tag in item.tags if not tag.startswith(_OWN_FACETS)),
             "modality": (kind,) if kind else (),
             "sequence": (item.series,) if item.series else (),
@@ -90,7 +98,9 @@ def _sides(item: Item, structures: Iterable[str]) -> tuple[str, ...]:
     """The true side where it is asked for, else those that the names of its structures say."""
     if isinstance(item.answer, Choice) and side_of_value(item.answer.value):
         return (side_of_value(item.answer.value),)
-    named = {str(side) for name in structures if (side := term(name.rpartition(":")[2]).side) is not None}
+    named = {
+        str(side) for name in structures if (side := term(name.rpartition(":")[2]).side) is not None
+    }
     return tuple(sorted(named)) or ("unsided",)
 
 
@@ -109,20 +119,28 @@ def _volumes(facts: Iterable[Fact]) -> dict[tuple[str, str], float]:
     return found
 
 
-def _size(item: Item, structures: tuple[str, ...], sizes: Mapping[tuple[str, str], float]) -> tuple[str, ...]:
+def _size(
+    item: Item, structures: tuple[str, ...], sizes: Mapping[tuple[str, str], float]
+) -> tuple[str, ...]:
     """Of the first structure it names whose volume was measured."""
-    known = next((sizes[item.study_id, name] for name in structures if (item.study_id, name) in sizes), None)
+    known = next(
+        (sizes[item.study_id, name] for name in structures if (item.study_id, name) in sizes), None
+    )
     return () if known is None else (_bucket(known, _SIZES_ML, _LARGEST),)
 
 
 def _span(item: Item, shown: Viewing) -> tuple[str, ...]:
     """Over how many axial slices (or stored frames) the first thing it is about reaches."""
-    boxes = [box for box in (*item.boxes, *_answer_boxes(item)) if not box.label.startswith("mark:")]
+    boxes = [
+        box for box in (*item.boxes, *_answer_boxes(item)) if not box.label.startswith("mark:")
+    ]
     if not boxes:
         return ()
     first = boxes[0]
     if isinstance(first, FrameBox):
-        frames = {box.frame for box in boxes if isinstance(box, FrameBox) and box.label == first.label}
+        frames = {
+            box.frame for box in boxes if isinstance(box, FrameBox) and box.label == first.label
+        }
         return (_bucket(len(frames), _SPANS, _LONGEST),)
     grid = shown.grid(item)
     if not isinstance(grid, Grid):

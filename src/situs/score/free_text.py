@@ -25,7 +25,13 @@ from situs.score.table_entries import Entry
 from situs.score.text.facts import flip_sides
 from situs.score.text.jury import JudgeSummary, JurySummary, majority, summarize
 from situs.score.text.metrics import ON_REQUEST, TEXT_METRICS, TextTable, text_table
-from situs.score.text.verdicts import JoinedVerdicts, VerdictFile, join_verdicts, read_verdicts, repeated
+from situs.score.text.verdicts import (
+    JoinedVerdicts,
+    VerdictFile,
+    join_verdicts,
+    read_verdicts,
+    repeated,
+)
 
 __all__ = ["PROTOCOLS", "OpenScores", "Verdicts", "open_scores", "with_open"]
 
@@ -82,7 +88,11 @@ def open_scores(
         )
     if not held:
         if verdicts.files or verdicts.protocol == PROTOCOLS[0]:
-            raise SitusError("the bench has no free-text answers to judge", where=bench.folder, fix="drop --verdicts")
+            raise SitusError(
+                "the bench has no free-text answers to judge",
+                where=bench.folder,
+                fix="drop --verdicts",
+            )
         return None
     return _Scoring(bench, held, rows, verdicts, metrics, seed).scores()
 
@@ -107,7 +117,9 @@ def with_open(scores: Scores, texts: OpenScores) -> Scores:
     )
 
 
-def _joined_tables(first: dict[str, list[Entry]], second: dict[str, list[Entry]]) -> dict[str, list[Entry]]:
+def _joined_tables(
+    first: dict[str, list[Entry]], second: dict[str, list[Entry]]
+) -> dict[str, list[Entry]]:
     return {key: first.get(key, []) + second.get(key, []) for key in sorted({*first, *second})}
 
 
@@ -126,7 +138,9 @@ class _Scoring:
         self._bench, self._items, self._rows, self._seed = bench, items, rows, seed
         self._given = verdicts
         self._names = [
-            name for name in TEXT_METRICS if (name in metrics if metrics is not None else name not in ON_REQUEST)
+            name
+            for name in TEXT_METRICS
+            if (name in metrics if metrics is not None else name not in ON_REQUEST)
         ]
         self._clusters = [cluster_of(item) for item in items]
         self._references = [_references(item) for item in items]
@@ -135,14 +149,22 @@ class _Scoring:
         self._files = self._read_files()
         self._joined = [join_verdicts(file, items, rows) for file in self._files]
         self._votes = np.array(
-            [[_vote(joined.verdicts.get(item.item_id)) for joined in self._joined] for item in items], dtype=np.float64
+            [
+                [_vote(joined.verdicts.get(item.item_id)) for joined in self._joined]
+                for item in items
+            ],
+            dtype=np.float64,
         ).reshape(len(items), len(self._files))
         self._right, self._tied, self._undecided = majority(self._votes)
 
     def _read_files(self) -> list[VerdictFile]:
         twice = repeated(name for name, _ in self._given.files)
         if twice is not None:
-            raise SitusError(f"judge {twice!r} is given twice", where="--verdicts", fix="give each a name of its own")
+            raise SitusError(
+                f"judge {twice!r} is given twice",
+                where="--verdicts",
+                fix="give each a name of its own",
+            )
         return [read_verdicts(name, path) for name, path in self._given.files]
 
     def scores(self) -> OpenScores:
@@ -174,11 +196,18 @@ class _Scoring:
         self, table: TextTable, groups: dict[str, IntArray], published: PublishedScores | None
     ) -> dict[str, list[Entry]]:
         return {
-            name: self._entries(table, rows, published, name, intervals=False) for name, rows in sorted(groups.items())
+            name: self._entries(table, rows, published, name, intervals=False)
+            for name, rows in sorted(groups.items())
         }
 
     def _entries(
-        self, table: TextTable, rows: IntArray, published: PublishedScores | None, group: str | None, *, intervals: bool
+        self,
+        table: TextTable,
+        rows: IntArray,
+        published: PublishedScores | None,
+        group: str | None,
+        *,
+        intervals: bool,
     ) -> list[Entry]:
         """Judges, jury and wording over some of the items; a group's wording has no interval."""
         result = []
@@ -187,12 +216,22 @@ class _Scoring:
             votes = self._votes[rows, place]
             given = ~np.isnan(votes)
             held = [name for name, keep in zip(clusters, given) if keep]
-            states = {"true": int(np.nansum(votes)), "false": int((votes == 0).sum()), "unjudged": int((~given).sum())}
+            states = {
+                "true": int(np.nansum(votes)),
+                "false": int((votes == 0).sum()),
+                "unjudged": int((~given).sum()),
+            }
             estimate = cluster_mean(votes[given], held) if given.any() else None
-            result += _entry(f"judge.{file.judge}", estimate, states) or [_silent(f"judge.{file.judge}", states)]
+            result += _entry(f"judge.{file.judge}", estimate, states) or [
+                _silent(f"judge.{file.judge}", states)
+            ]
             if published is not None and group is None:
                 told = sum(row.correct is not None for row in file.rows)
-                result += [_published_entry(f"judge.{file.judge}.published", published.judges[file.judge], told)]
+                result += [
+                    _published_entry(
+                        f"judge.{file.judge}.published", published.judges[file.judge], told
+                    )
+                ]
         if self._files:
             right = self._right[rows]
             states = {
@@ -202,10 +241,18 @@ class _Scoring:
                 "undecided": int(self._undecided[rows].sum()),
             }
             estimate = cluster_mean(right.astype(np.float64), clusters)
-            result += [_silent("jury", states)] if self._jury_is_silent() else _entry("jury", estimate, states)
+            result += (
+                [_silent("jury", states)]
+                if self._jury_is_silent()
+                else _entry("jury", estimate, states)
+            )
         if published is not None:
             value = published.jury if group is None else published.by_category.get(group)
-            result += [_published_entry("jury.published", value, published.cells if group is None else len(rows))]
+            result += [
+                _published_entry(
+                    "jury.published", value, published.cells if group is None else len(rows)
+                )
+            ]
         empty = int(len(rows) - np.isin(table.kept, rows).sum())
         for name in self._names:
             estimate = table.estimate(name, rows, self._clusters, self._seed if intervals else None)
@@ -214,7 +261,11 @@ class _Scoring:
 
     def _silent_judges(self) -> list[str]:
         """Judges without a verdict on any answer."""
-        return [file.judge for place, file in enumerate(self._files) if np.isnan(self._votes[:, place]).all()]
+        return [
+            file.judge
+            for place, file in enumerate(self._files)
+            if np.isnan(self._votes[:, place]).all()
+        ]
 
     def _jury_is_silent(self) -> bool:
         """Whether so many judges are silent that nothing could be called right."""
@@ -223,7 +274,10 @@ class _Scoring:
     def _not_judged(self) -> list[NotComputed]:
         silent = self._silent_judges()
         fix = "ask or give a judge whose verdicts are about this run's answers"
-        result = [NotComputed(f"judge.{name}", "it gives no verdict on any answer of this run", fix) for name in silent]
+        result = [
+            NotComputed(f"judge.{name}", "it gives no verdict on any answer of this run", fix)
+            for name in silent
+        ]
         if silent and self._jury_is_silent():
             reason = f"{len(silent)} of {len(self._files)} judges give no verdict: no majority is possible"
             result.append(NotComputed("jury", reason, fix))
@@ -250,7 +304,9 @@ class _Scoring:
             result[row] = [
                 entry
                 for name in names
-                for entry in _entry(name, table.estimate(name, self._everything, self._clusters, None), states)
+                for entry in _entry(
+                    name, table.estimate(name, self._everything, self._clusters, None), states
+                )
             ]
         return result
 
@@ -265,13 +321,21 @@ class _Scoring:
             return None
         joined = join_verdicts(read_verdicts("human", self._given.human), self._items, self._rows)
         if not joined.verdicts:
-            raise SitusError("no human verdict is about an answer of this run", where=self._given.human, fix="check it")
-        return np.array([_vote(joined.verdicts.get(item.item_id)) for item in self._items], dtype=np.float64)
+            raise SitusError(
+                "no human verdict is about an answer of this run",
+                where=self._given.human,
+                fix="check it",
+            )
+        return np.array(
+            [_vote(joined.verdicts.get(item.item_id)) for item in self._items], dtype=np.float64
+        )
 
     def _summary(self, human: NDArray[np.float64] | None) -> JurySummary | None:
         if not self._files:
             return None
-        words = np.array([len(re.findall(r"\b\w+\b", text)) for text in self._said], dtype=np.float64)
+        words = np.array(
+            [len(re.findall(r"\b\w+\b", text)) for text in self._said], dtype=np.float64
+        )
         judges = [
             _judge_summary(file, joined, self._votes[:, place], words)
             for place, (file, joined) in enumerate(zip(self._files, self._joined))
@@ -282,7 +346,9 @@ class _Scoring:
                 calibrate(file.judge, self._votes[:, number], human, self._clusters)
                 for number, file in enumerate(self._files)
             ]
-            calibration.append(calibrate("jury", self._right.astype(np.float64), human, self._clusters))
+            calibration.append(
+                calibrate("jury", self._right.astype(np.float64), human, self._clusters)
+            )
         return summarize(
             self._votes,
             judges,
@@ -313,15 +379,23 @@ class _Scoring:
         result = []
         empty = len(self._items) - len(table.kept)
         if empty and self._names:
-            result.append(f"{empty} empty or missing answers are left out of the text metrics (as released)")
-        result += [f"{name}: no verdict on any answer of this run" for name in self._silent_judges()]
+            result.append(
+                f"{empty} empty or missing answers are left out of the text metrics (as released)"
+            )
+        result += [
+            f"{name}: no verdict on any answer of this run" for name in self._silent_judges()
+        ]
         for joined in self._joined:
             if joined.strangers:
                 count, first = len(joined.strangers), joined.strangers[0]
-                result.append(f"{joined.judge}: {count} verdicts are about no answer of this run, e.g. {first}")
+                result.append(
+                    f"{joined.judge}: {count} verdicts are about no answer of this run, e.g. {first}"
+                )
             if joined.contradicted:
                 count, first = len(joined.contradicted), joined.contradicted[0]
-                result.append(f"{joined.judge}: says both true and false of {count} answers, e.g. {first}: unjudged")
+                result.append(
+                    f"{joined.judge}: says both true and false of {count} answers, e.g. {first}: unjudged"
+                )
             if joined.unjudged:
                 result.append(f"{joined.judge}: {len(joined.unjudged)} answers have no verdict")
         if published is not None:
@@ -333,7 +407,9 @@ def _entry(metric: str, estimate: Estimate | None, states: dict[str, int]) -> li
     if estimate is None:
         return []
     note = estimate.note or estimate.method
-    return [Entry(metric, estimate.value, estimate.n, estimate.ci95, states, estimate.clusters, note)]
+    return [
+        Entry(metric, estimate.value, estimate.n, estimate.ci95, states, estimate.clusters, note)
+    ]
 
 
 def _silent(metric: str, states: dict[str, int]) -> Entry:
@@ -345,7 +421,10 @@ def _published_entry(metric: str, value: float | None, n: int) -> Entry:
 
 
 def _judge_summary(
-    file: VerdictFile, joined: JoinedVerdicts, votes: NDArray[np.float64], words: NDArray[np.float64]
+    file: VerdictFile,
+    joined: JoinedVerdicts,
+    votes: NDArray[np.float64],
+    words: NDArray[np.float64],
 ) -> JudgeSummary:
     given = ~np.isnan(votes)
     counts = Counter(row.correct for row in file.rows)

@@ -30,7 +30,11 @@ class Selection(msgspec.Struct, frozen=True):
     def __contains__(self, row: Scored) -> bool:
         """Whether a row counts: of the stratum, answerable under its profile, and closed if that is asked for."""
         there = self.stratum in (ALL_STRATA, row.stratum)
-        return there and row.outcome.state != NOT_COUNTED and (row.chance is not None or not self.closed)
+        return (
+            there
+            and row.outcome.state != NOT_COUNTED
+            and (row.chance is not None or not self.closed)
+        )
 
     def rows(self, rows: Iterable[Scored]) -> list[Scored]:
         """The rows that count."""
@@ -84,7 +88,10 @@ def headline_of(rows: Sequence[Scored], selection: Selection) -> Headline:
     found = {entry.metric: entry for entry in entries(chosen, ("accuracy", "chance"), seed=0)}
     accuracy, chance = found.get("accuracy"), found.get("chance")
     whole = msgspec.structs.replace(selection, closed=False).rows(rows)
-    skill = next(iter(entries([row for row in whole if row.truth is not None], (SKILL_OVER_MEAN,), seed=0)), None)
+    skill = next(
+        iter(entries([row for row in whole if row.truth is not None], (SKILL_OVER_MEAN,), seed=0)),
+        None,
+    )
     return Headline(
         stratum=selection.stratum,
         value=None if accuracy is None else accuracy.value,

@@ -7,7 +7,20 @@ from fractions import Fraction
 
 import msgspec
 
-from situs.items import GRADED, Boxes, Choice, Choices, Compound, Frames, Item, Number, Simple, Text, YesNo, answer_key
+from situs.items import (
+    GRADED,
+    Boxes,
+    Choice,
+    Choices,
+    Compound,
+    Frames,
+    Item,
+    Number,
+    Simple,
+    Text,
+    YesNo,
+    answer_key,
+)
 from situs.profiles import unmet_needs
 from situs.run import SET_ASIDE, AnswerRow, Viewing, has_places
 from situs.score.compound import split_response
@@ -89,10 +102,14 @@ def judge(
     if reasons:
         text = "; ".join(reasons)
         outcome = Outcome(item.item_id, NOT_COUNTED, None, text)
-        told = _judge(item, row, base, shown) if row is not None and not _unseen(item, shown) else base
+        told = (
+            _judge(item, row, base, shown) if row is not None and not _unseen(item, shown) else base
+        )
         # What is set aside can be seen, and says nothing about answers to what cannot.
         right = told.outcome.right if row is not None and SET_ASIDE not in reasons else None
-        return msgspec.structs.replace(base, outcome=outcome, values={}, grades=(), hidden_right=right)
+        return msgspec.structs.replace(
+            base, outcome=outcome, values={}, grades=(), hidden_right=right
+        )
     return _judge(item, row, base, shown)
 
 
@@ -120,7 +137,11 @@ def _chance(item: Item) -> float | None:
 
 def _reasons(item: Item, gives: tuple[str, ...] | None, shown: Viewing | None) -> list[str]:
     missing = unmet_needs(item, gives) if gives is not None else []
-    return [f"needs {', '.join(missing)}"] if missing else ([reason] if (reason := _unseen(item, shown)) else [])
+    return (
+        [f"needs {', '.join(missing)}"]
+        if missing
+        else ([reason] if (reason := _unseen(item, shown)) else [])
+    )
 
 
 def _unseen(item: Item, shown: Viewing | None) -> str:
@@ -147,23 +168,37 @@ def _judge(item: Item, row: AnswerRow | None, base: Scored, shown: Viewing | Non
     parts = _parts(item)
     if row is None or row.state != "answered":
         state = "missing" if row is None else row.state
-        return _combined(item, base, {name: unread_part(item, part, state, "") for name, part in parts.items()})
+        return _combined(
+            item, base, {name: unread_part(item, part, state, "") for name, part in parts.items()}
+        )
     if shown is None and has_places(item.answer):
         reason = "a place cannot be judged without what was shown"
-        return _combined(item, base, {k: unread_part(item, part, "unjudged", reason) for k, part in parts.items()})
+        return _combined(
+            item,
+            base,
+            {k: unread_part(item, part, "unjudged", reason) for k, part in parts.items()},
+        )
     whole = isinstance(item.answer, Compound)
     texts = split_response(row.response, dict(parts)) if whole else {"": row.response}
-    return _combined(item, base, {name: read_part(item, part, texts[name], shown) for name, part in parts.items()})
+    return _combined(
+        item,
+        base,
+        {name: read_part(item, part, texts[name], shown) for name, part in parts.items()},
+    )
 
 
 def _combined(item: Item, base: Scored, read: Mapping[str, Part]) -> Scored:
     """The whole of an answer: right only if all its parts are. Text, which judges read, is left out beside others."""
     parts = _parts(item)
-    judged = {name: part for name, part in read.items() if not isinstance(parts[name], Text)} or dict(read)
+    judged = {
+        name: part for name, part in read.items() if not isinstance(parts[name], Text)
+    } or dict(read)
     state = min((part.state for part in judged.values()), key=_WORST_FIRST.index)
     if len(judged) > 1 and any(part.state == "answered" for part in judged.values()):
         state = "answered"
-    lost = tuple(f"{name}:{part.state}" for name, part in judged.items() if state == "answered" != part.state)
+    lost = tuple(
+        f"{name}:{part.state}" for name, part in judged.items() if state == "answered" != part.state
+    )
     words = [f"{name}: {part.shown}" if name else part.shown for name, part in judged.items()]
     outcome = Outcome(
         item.item_id,
@@ -178,11 +213,20 @@ def _combined(item: Item, base: Scored, read: Mapping[str, Part]) -> Scored:
     return msgspec.structs.replace(
         base,
         outcome=outcome,
-        prediction=None if base.truth is None else next(part.prediction for part in judged.values()),
+        prediction=None
+        if base.truth is None
+        else next(part.prediction for part in judged.values()),
         values={name: value for part in judged.values() for name, value in part.values.items()},
-        grades=tuple((_sub_score(item, n), truth, told) for part in judged.values() for n, truth, told in part.grades),
+        grades=tuple(
+            (_sub_score(item, n), truth, told)
+            for part in judged.values()
+            for n, truth, told in part.grades
+        ),
         nominal=frozenset(
-            _sub_score(item, n) for part in judged.values() for n, *_ in part.grades if is_nominal(item, n)
+            _sub_score(item, n)
+            for part in judged.values()
+            for n, *_ in part.grades
+            if is_nominal(item, n)
         ),
         absent={
             _sub_score(item, n): grade

@@ -17,7 +17,19 @@ from typing import Any
 
 from situs.anatomy.banks import levels_in
 from situs.facts import LEVELS
-from situs.items import Boxes, Choice, Choices, Frames, Grades, Item, Number, Simple, Text, YesNo, letter_of
+from situs.items import (
+    Boxes,
+    Choice,
+    Choices,
+    Frames,
+    Grades,
+    Item,
+    Number,
+    Simple,
+    Text,
+    YesNo,
+    letter_of,
+)
 from situs.run import Viewing
 from situs.score.metrics.boxes import (
     BOX_CENTRE_HIT_3D,
@@ -162,7 +174,10 @@ def _score(item: Item, answer: Simple, result: Parsed[Any], shown: Viewing | Non
             return _number(answer, said, result.flags)
         case Choices(values):
             letters = "".join(letter_of(item, value) for value in said) or "none"
-            scores = {CHOICES_EXACT: float(set(said) == set(values)), CHOICES_F1: set_f1(values, said)}
+            scores = {
+                CHOICES_EXACT: float(set(said) == set(values)),
+                CHOICES_F1: set_f1(values, said),
+            }
             return Part("answered", set(said) == set(values), letters, scores, flags=result.flags)
         case Grades(grades):
             return _graded(item, grades, said, result.flags)
@@ -172,7 +187,9 @@ def _score(item: Item, answer: Simple, result: Parsed[Any], shown: Viewing | Non
             return _boxes(item, answer, said, result.flags, shown)
         case Choice(truth, also_right):
             right = said == truth or said in also_right
-            return Part("answered", right, letter_of(item, said), _level(truth, said), flags=result.flags)
+            return Part(
+                "answered", right, letter_of(item, said), _level(truth, said), flags=result.flags
+            )
         case _:
             raise AssertionError(answer)
 
@@ -192,7 +209,14 @@ def _number(answer: Number, said: Fraction, flags: tuple[str, ...]) -> Part:
     }
     right = within_interval(said, answer.interval or (answer.value, answer.value))
     values = {name: float(score) for name, score in scores.items() if score is not None}
-    return Part("answered", right, f"{float(said):g} {answer.unit}".strip(), values, prediction=said, flags=flags)
+    return Part(
+        "answered",
+        right,
+        f"{float(said):g} {answer.unit}".strip(),
+        values,
+        prediction=said,
+        flags=flags,
+    )
 
 
 def is_nominal(item: Item, name: str) -> bool:
@@ -202,26 +226,46 @@ def is_nominal(item: Item, name: str) -> bool:
 
 def absent_grade(item: Item, name: str) -> int | None:
     """The grade that means that a sign is not there; None where none does."""
-    said = next((tag.rpartition(":")[2] for tag in item.tags if tag.startswith(f"absent:{name}:")), "0")
+    said = next(
+        (tag.rpartition(":")[2] for tag in item.tags if tag.startswith(f"absent:{name}:")), "0"
+    )
     return int(said) if said else None
 
 
 def _offered(item: Item) -> dict[str, Offered]:
     """The scales that the question states; none where its words are not a bank's."""
-    return {name: Offered(levels, absent_grade(item, name)) for name, levels in levels_in(item.question).items()}
+    return {
+        name: Offered(levels, absent_grade(item, name))
+        for name, levels in levels_in(item.question).items()
+    }
 
 
-def _graded(item: Item, grades: dict[str, int], said: dict[str, int], flags: tuple[str, ...]) -> Part:
+def _graded(
+    item: Item, grades: dict[str, int], said: dict[str, int], flags: tuple[str, ...]
+) -> Part:
     pairs = tuple((name, truth, said.get(name)) for name, truth in sorted(grades.items()))
     values = {GRADE_EXACT: sum(truth == told for _, truth, told in pairs) / len(pairs)}
-    near = [told is not None and abs(truth - told) <= 1 for name, truth, told in pairs if not is_nominal(item, name)]
+    near = [
+        told is not None and abs(truth - told) <= 1
+        for name, truth, told in pairs
+        if not is_nominal(item, name)
+    ]
     if near:
         values[GRADE_WITHIN_ONE] = sum(near) / len(near)
     words = ", ".join(f"{name} {'–' if told is None else told}" for name, _, told in pairs)
-    return Part("answered", all(truth == told for _, truth, told in pairs), words, values, pairs, flags=flags)
+    return Part(
+        "answered",
+        all(truth == told for _, truth, told in pairs),
+        words,
+        values,
+        pairs,
+        flags=flags,
+    )
 
 
-def _frames(item: Item, answer: Frames, said: tuple[int, ...], flags: tuple[str, ...], shown: Viewing) -> Part:
+def _frames(
+    item: Item, answer: Frames, said: tuple[int, ...], flags: tuple[str, ...], shown: Viewing
+) -> Part:
     truth = shown.frames(item, answer.frames)
     values = {FRAMES_IOU: set_iou(truth, said), FRAMES_F1: set_f1(truth, said)}
     if answer.contiguous:
@@ -231,7 +275,9 @@ def _frames(item: Item, answer: Frames, said: tuple[int, ...], flags: tuple[str,
     return Part("answered", right, f"pictures {words}", values, flags=flags)
 
 
-def _boxes(item: Item, answer: Boxes, said: list[FrameBox], flags: tuple[str, ...], shown: Viewing) -> Part:
+def _boxes(
+    item: Item, answer: Boxes, said: list[FrameBox], flags: tuple[str, ...], shown: Viewing
+) -> Part:
     truth, told = same_labels(shown.boxes(item, answer.boxes), said)
     ids = _metric_ids(item, answer)
     values = {name: value for name, value in box_metrics(truth, told).items() if name in ids}
@@ -260,10 +306,14 @@ def boxes_right(item: Item, truth: list[FrameBox], told: list[FrameBox]) -> bool
 
 
 def _own_tube_iou(truth: list[FrameBox], told: list[FrameBox], label: str) -> float:
-    return tube_iou([box for box in truth if box.label == label], [box for box in told if box.label == label])
+    return tube_iou(
+        [box for box in truth if box.label == label], [box for box in told if box.label == label]
+    )
 
 
-def _overlaps_3d(item: Item, answer: Boxes, told: list[FrameBox], shown: Viewing) -> tuple[list[float], list[bool]]:
+def _overlaps_3d(
+    item: Item, answer: Boxes, told: list[FrameBox], shown: Viewing
+) -> tuple[list[float], list[bool]]:
     """For each label the IoU in mm of what is said with the truth, and whether its centre lies in the true box.
 
     Both are as the pictures show them; 0 without any.
@@ -272,13 +322,18 @@ def _overlaps_3d(item: Item, answer: Boxes, told: list[FrameBox], shown: Viewing
     the truth would reach 1.
     """
     layout = shown.layout(item)
-    true, _ = same_labels(shown.boxes(item, [box for box in answer.boxes if isinstance(box, WorldBox)]), [])
+    true, _ = same_labels(
+        shown.boxes(item, [box for box in answer.boxes if isinstance(box, WorldBox)]), []
+    )
     truth, said = (
-        {box.label: box for box in layout.source_boxes(boxes) if isinstance(box, WorldBox)} for boxes in (true, told)
+        {box.label: box for box in layout.source_boxes(boxes) if isinstance(box, WorldBox)}
+        for boxes in (true, told)
     )
     pairs = [(box, said.get(label)) for label, box in truth.items()]
     overlaps = [0.0 if other is None else box.iou(other) for box, other in pairs]
-    return overlaps or [0.0], [other is not None and box.holds_centre_of(other) for box, other in pairs] or [False]
+    return overlaps or [0.0], [
+        other is not None and box.holds_centre_of(other) for box, other in pairs
+    ] or [False]
 
 
 def _box_words(box: FrameBox, shown: Viewing) -> str:
@@ -310,9 +365,13 @@ def _metric_ids(item: Item, answer: Simple) -> AbstractSet[str]:
             return {LEVEL_WITHIN_ONE} if truth in _LEVEL_PLACES else set()
         case Boxes(boxes):
             solid = any(isinstance(box, WorldBox) for box in boxes)
-            ids = _BOX_IDS | ({BOX_IOU_3D, BOX_CENTRE_HIT_3D, *BOX_HIT_3D.values()} if solid else set())
+            ids = _BOX_IDS | (
+                {BOX_IOU_3D, BOX_CENTRE_HIT_3D, *BOX_HIT_3D.values()} if solid else set()
+            )
             # Boxes from geometric thirds are kept out of everything that asks for an IoU of .5.
-            return ids - {BOX_F1[0.5], BOX_HIT_3D[0.5], BOX_PANOPTIC} if _is_approximate(item) else ids
+            return (
+                ids - {BOX_F1[0.5], BOX_HIT_3D[0.5], BOX_PANOPTIC} if _is_approximate(item) else ids
+            )
         case _:
             return set()
 

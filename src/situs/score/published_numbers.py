@@ -53,7 +53,9 @@ def published_tables(paper: str | None = None) -> list[PublishedTable]:
     """All tables, or those of one paper."""
     if paper is not None and paper not in PUBLISHED:
         raise SitusError(
-            f"no published results of {paper!r}", where="--compare-published", fix=did_you_mean(paper, PUBLISHED)
+            f"no published results of {paper!r}",
+            where="--compare-published",
+            fix=did_you_mean(paper, PUBLISHED),
         )
     text = files("situs.score").joinpath("data/published.toml").read_text("utf-8")
     found = msgspec.convert(tomllib.loads(text)["table"], list[PublishedTable])
@@ -76,7 +78,13 @@ def published_beside(scores: Mapping[str, Scores], paper: str) -> list[Table]:
             rows.append((name, "this run", *(own.get(column) for column in table.columns)))
         caption = f"In {table.unit}. Source: {table.source}. {table.caveat} {OUTSIDE}"
         result.append(
-            Table(f"published_{table.name}", table.title, ("model", "", *table.columns), tuple(rows), caption)
+            Table(
+                f"published_{table.name}",
+                table.title,
+                ("model", "", *table.columns),
+                tuple(rows),
+                caption,
+            )
         )
     return result
 
@@ -89,12 +97,19 @@ def _ours(table: PublishedTable, scores: Scores) -> dict[str, float | None]:
         if own is None:
             return {}
         cells = {_key(cell.column): _percent(cell.value) for cell in own.cells}
-        return {"Avg": _percent(own.average)} | {column: cells.get(_key(column)) for column in table.columns[:-1]}
+        return {"Avg": _percent(own.average)} | {
+            column: cells.get(_key(column)) for column in table.columns[:-1]
+        }
     if table.paper == "ct-spatialvqa" and scores.published is not None:
         if table.name == "ct_spatialvqa_categories":
-            by = {_key(name): _percent(value) for name, value in scores.published.by_category.items()}
+            by = {
+                _key(name): _percent(value) for name, value in scores.published.by_category.items()
+            }
             return {column: by.get(_key(column)) for column in table.columns}
-        judges = {f"{name} judge".lower(): _percent(value) for name, value in scores.published.judges.items()}
+        judges = {
+            f"{name} judge".lower(): _percent(value)
+            for name, value in scores.published.judges.items()
+        }
         return {column: judges.get(column.lower()) for column in table.columns} | {
             "Jury": _percent(scores.published.jury)
         }
@@ -104,7 +119,9 @@ def _ours(table: PublishedTable, scores: Scores) -> dict[str, float | None]:
 
 
 def _of_task(scores: Scores, task: str, metric: str) -> float | None:
-    return next((entry.value for entry in scores.by_task.get(task, ()) if entry.metric == metric), None)
+    return next(
+        (entry.value for entry in scores.by_task.get(task, ()) if entry.metric == metric), None
+    )
 
 
 def _key(column: str) -> str:

@@ -34,7 +34,11 @@ class Reading:
 def readings(item: Item, row: AnswerRow, shown: Viewing) -> list[Reading]:
     """Every part of a reply that reads as an answer, with what was read; free text is left to judges."""
     parts = item.answer.parts if isinstance(item.answer, Compound) else {"": item.answer}
-    texts = split_response(row.response, dict(parts)) if isinstance(item.answer, Compound) else {"": row.response}
+    texts = (
+        split_response(row.response, dict(parts))
+        if isinstance(item.answer, Compound)
+        else {"": row.response}
+    )
     found = []
     for name, truth in parts.items():
         part = read_part(item, truth, texts[name], shown)

@@ -31,7 +31,9 @@ def open_answers(bench: Path, answers: Path) -> Answers:
         opened = open_bench(bench)
         return opened, opened.items, read_journal(answers), None
     if not (answers / "run.json").is_file():
-        raise SitusError("is not a run: run.json is missing", where=answers, fix="give the --out of situs run")
+        raise SitusError(
+            "is not a run: run.json is missing", where=answers, fix="give the --out of situs run"
+        )
     info, opened = open_run(answers, bench)
     items = partial(items_of, opened, info)
     return opened, items, read_journal(answers / "answers.jsonl"), info
@@ -62,7 +64,9 @@ def score_run(
         hidden = read_hidden(answers / "hidden.jsonl")
         given = msgspec.structs.replace(given, contestant=info.client)
     if reply_language is not None:
-        profile = msgspec.structs.replace(profile or NATIVE, reply_language=known_language(reply_language))
+        profile = msgspec.structs.replace(
+            profile or NATIVE, reply_language=known_language(reply_language)
+        )
     texts = open_scores(opened, items(), rows, given, metrics=metrics, seed=seed)
     scores = score_rows(
         opened,
@@ -81,7 +85,10 @@ def score_run(
         try:
             bertscores = sgmri_bertscores(items(), rows)
         except SitusError as error:
-            lacking = [*lacking, NotComputed("bertscore", f"{error.problem}; AR goes without it", error.fix)]
+            lacking = [
+                *lacking,
+                NotComputed("bertscore", f"{error.problem}; AR goes without it", error.fix),
+            ]
         tables = sgmri_tables(opened, items, rows, profile, rates, bertscores)
         scores = msgspec.structs.replace(scores, sgmri=tables, not_computed=lacking)
     return scores if texts is None else with_open(scores, texts)

@@ -54,7 +54,9 @@ def judged_run(
     shown, gives = Viewing(opened, profile), None if profile is None else profile.gives
     scored = []
     for item in items:
-        row = judge(item, rows.get(item.item_id), gives, shown=shown, hidden=hidden.get(item.item_id, ()))
+        row = judge(
+            item, rows.get(item.item_id), gives, shown=shown, hidden=hidden.get(item.item_id, ())
+        )
         known = (outcomes or {}).get(item.item_id)
         scored.append(row if known is None else msgspec.structs.replace(row, outcome=known))
     return JudgedRun(opened, info, profile, items, rows, hidden, scored)

@@ -17,7 +17,13 @@ from situs.score.blind.memory import Memory, asked_key
 from situs.score.blind.sample import BlindSample
 from situs.score.blind.shortcut_gain import ShortcutGain, gain_over_best
 from situs.score.headline import HEADLINE, Headline, Selection, headline_of, select
-from situs.score.metrics.boxes import BOX_CENTRE_HIT_3D, BOX_FRAME_IOU, BOX_HIT_3D, BOX_IOU_3D, BOX_TUBE_IOU
+from situs.score.metrics.boxes import (
+    BOX_CENTRE_HIT_3D,
+    BOX_FRAME_IOU,
+    BOX_HIT_3D,
+    BOX_IOU_3D,
+    BOX_TUBE_IOU,
+)
 from situs.score.metrics.grades import (
     GRADE_EXACT,
     GRADE_KAPPA,
@@ -36,7 +42,14 @@ from situs.score.text.jury import JurySummary
 from situs.score.text.metrics import TEXT_METRICS
 from situs.score.unread import UnreadReplies, unread_replies
 
-__all__ = ["BaselineScores", "NotComputed", "Scores", "blind_headlines", "choose_metrics", "score_rows"]
+__all__ = [
+    "BaselineScores",
+    "NotComputed",
+    "Scores",
+    "blind_headlines",
+    "choose_metrics",
+    "score_rows",
+]
 
 _CHANCE = "random"
 _BLIND_BOXES = "grid"
@@ -125,7 +138,9 @@ def choose_metrics(names: str | None) -> list[str] | None:
     for name in chosen:
         if name not in METRICS and name not in TEXT_METRICS:
             known = [*METRICS, *TEXT_METRICS]
-            raise SitusError(f"unknown metric {name!r}", where="--metrics", fix=did_you_mean(name, known))
+            raise SitusError(
+                f"unknown metric {name!r}", where="--metrics", fix=did_you_mean(name, known)
+            )
     return chosen
 
 
@@ -153,14 +168,19 @@ def score_rows(
 
     scored = []
     for item in items():
-        own = judge(item, rows.get(item.item_id), gives, shown=shown, hidden=away.get(item.item_id, ()))
+        own = judge(
+            item, rows.get(item.item_id), gives, shown=shown, hidden=away.get(item.item_id, ())
+        )
         scored.append(_judged(own, judged or {}))
     if not scored:
         raise SitusError("no item to score", where=bench.folder, fix="check the split")
     known = {row.outcome.item_id for row in scored}
     strangers = sum(item_id not in known for item_id in rows)
     if strangers == len(rows):
-        raise SitusError("no answer belongs to an item of this bench", fix="give the answers of a run on this bench")
+        raise SitusError(
+            "no answer belongs to an item of this bench",
+            fix="give the answers of a run on this bench",
+        )
     warnings = _warnings(scored, strangers)
     unread = unread_replies(scored, rows)
     if unread.warning:
@@ -187,7 +207,10 @@ def score_rows(
 
 
 def _over_best(
-    scored: Sequence[Scored], hits: Mapping[str, Mapping[str, bool]], selection: Selection, seed: int
+    scored: Sequence[Scored],
+    hits: Mapping[str, Mapping[str, bool]],
+    selection: Selection,
+    seed: int,
 ) -> ShortcutGain | None:
     """On the selected items that all of them answered and a rule can judge."""
     # A grid of boxes only guesses at questions with options: chance, not a shortcut.
@@ -195,19 +218,31 @@ def _over_best(
     learners = {name: right for name, right in hits.items() if name not in chance}
     shared = set.intersection(*(set(right) for right in learners.values()))
     chosen = selection.rows(scored)
-    own = {row.outcome.item_id: bool(row.outcome.right) for row in chosen if row.outcome.item_id in shared}
+    own = {
+        row.outcome.item_id: bool(row.outcome.right)
+        for row in chosen
+        if row.outcome.item_id in shared
+    }
     if not own:
         return None
-    return gain_over_best(own, learners, {row.outcome.item_id: row.cluster for row in scored}, seed=seed)
+    return gain_over_best(
+        own, learners, {row.outcome.item_id: row.cluster for row in scored}, seed=seed
+    )
 
 
 def _judged(row: Scored, judged: Mapping[str, Outcome]) -> Scored:
     """The row with the jury's word on it, if it waits for one."""
     found = judged.get(row.outcome.item_id)
-    return row if found is None or row.outcome.state != "unjudged" else msgspec.structs.replace(row, outcome=found)
+    return (
+        row
+        if found is None or row.outcome.state != "unjudged"
+        else msgspec.structs.replace(row, outcome=found)
+    )
 
 
-def blind_headlines(bench: Bench, items: Callable[[], Iterable[Item]]) -> dict[str, dict[str, Headline]]:
+def blind_headlines(
+    bench: Bench, items: Callable[[], Iterable[Item]]
+) -> dict[str, dict[str, Headline]]:
     """What one gets without looking: stratum → blind baseline → its headline there, as `situs score` shows it.
 
     Of all items: no profile hides any.
@@ -216,7 +251,9 @@ def blind_headlines(bench: Bench, items: Callable[[], Iterable[Item]]) -> dict[s
     for stratum in sorted({item.stratum for item in items()}):
         own = [item for item in items() if item.stratum == stratum]
         rows, _ = _blind(bench, own.copy, None, None, {}, (), 0, Selection(stratum, closed=True))
-        result[stratum] = {name: row.headline for name, row in rows.items() if row.headline is not None}
+        result[stratum] = {
+            name: row.headline for name, row in rows.items() if row.headline is not None
+        }
     return dict(result)
 
 
@@ -238,14 +275,20 @@ def _blind(
     def asked() -> Iterator[Item]:
         return (item for item in items() if item in sample)
 
-    key = asked_key(bench, asked(), gives, profile, away) if sample.items <= _MOST_REMEMBERED else ""
+    key = (
+        asked_key(bench, asked(), gives, profile, away) if sample.items <= _MOST_REMEMBERED else ""
+    )
     result, hits = {}, {}
     for name in (*BLIND, _BLIND_BOXES) if sample.boxed else BLIND:
         answer = partial(_blind_answers, bench, asked, name, gives, profile, away)
         scored = _ANSWERS.get((key, name), sample.items, answer)
         tabulate = partial(_blind_tables, scored, name, names, seed)
         tables = _TABLES.get((key, name, *names, seed), sample.items, tabulate)
-        hits[name] = {row.outcome.item_id: row.outcome.right for row in scored if row.outcome.right is not None}
+        hits[name] = {
+            row.outcome.item_id: row.outcome.right
+            for row in scored
+            if row.outcome.right is not None
+        }
         # A grid of boxes says nothing about questions with options.
         headline = None if name == _BLIND_BOXES else headline_of(scored, selection)
         result[name] = msgspec.structs.replace(tables, headline=headline)
@@ -289,8 +332,13 @@ def _blind_tables(scored: list[Scored], name: str, names: list[str], seed: int) 
 
 
 def _by_tag(scored: list[Scored], names: Sequence[str], seed: int) -> dict[str, list[Entry]]:
-    groups = _grouped(scored, lambda row: tuple(tag for tag in row.tags if not tag.startswith(_SCALE_TAGS)))
-    return {tag: entries(group, [n for n in names if n in _BY_TAG], seed) for tag, group in sorted(groups.items())}
+    groups = _grouped(
+        scored, lambda row: tuple(tag for tag in row.tags if not tag.startswith(_SCALE_TAGS))
+    )
+    return {
+        tag: entries(group, [n for n in names if n in _BY_TAG], seed)
+        for tag, group in sorted(groups.items())
+    }
 
 
 def _subscores(scored: list[Scored], names: list[str], seed: int) -> dict[str, list[Entry]]:
@@ -307,7 +355,9 @@ def _subscores(scored: list[Scored], names: list[str], seed: int) -> dict[str, l
     return {name: entries(group, chosen, seed) for name, group in sorted(groups.items())}
 
 
-def _grouped(scored: list[Scored], keys: Callable[[Scored], tuple[str, ...]]) -> dict[str, list[Scored]]:
+def _grouped(
+    scored: list[Scored], keys: Callable[[Scored], tuple[str, ...]]
+) -> dict[str, list[Scored]]:
     groups: dict[str, list[Scored]] = defaultdict(list)
     for row in scored:
         for key in keys(row):
@@ -318,15 +368,25 @@ def _grouped(scored: list[Scored], keys: Callable[[Scored], tuple[str, ...]]) ->
 def _tables(
     scored: list[Scored], keys: Callable[[Scored], tuple[str, ...]], names: list[str], seed: int
 ) -> dict[str, list[Entry]]:
-    return {key: entries(group, names, seed) for key, group in sorted(_grouped(scored, keys).items())}
+    return {
+        key: entries(group, names, seed) for key, group in sorted(_grouped(scored, keys).items())
+    }
 
 
 def _missing(computed: list[Entry], asked: Sequence[str] | None) -> list[NotComputed]:
     """What was asked for and has no value; unasked, only what its items were there for."""
     there = {entry.metric for entry in computed if entry.value is not None}
-    names = [entry.metric for entry in computed if entry.n] if asked is None else [n for n in asked if n in METRICS]
+    names = (
+        [entry.metric for entry in computed if entry.n]
+        if asked is None
+        else [n for n in asked if n in METRICS]
+    )
     reason = "no item in this selection has an answer of its kind"
-    return [NotComputed(name, reason, "score a bench with such items") for name in names if name not in there]
+    return [
+        NotComputed(name, reason, "score a bench with such items")
+        for name in names
+        if name not in there
+    ]
 
 
 def _warnings(scored: list[Scored], strangers: int) -> list[str]:
@@ -334,15 +394,27 @@ def _warnings(scored: list[Scored], strangers: int) -> list[str]:
     lost = sum(row.outcome.state in ("failed", "missing") for row in scored)
     unjudged = sum(row.outcome.state == "unjudged" for row in scored)
     if lost + unjudged > 0.01 * len(scored):
-        lacking = [f"{count} {what}" for count, what in ((lost, "have no answer"), (unjudged, "are unjudged")) if count]
-        result.append(f"incomplete: of {len(scored)} items {' and '.join(lacking)}; do not rank this run")
+        lacking = [
+            f"{count} {what}"
+            for count, what in ((lost, "have no answer"), (unjudged, "are unjudged"))
+            if count
+        ]
+        result.append(
+            f"incomplete: of {len(scored)} items {' and '.join(lacking)}; do not rank this run"
+        )
     inferred = sum(bool(INFERRED & set(row.outcome.flags)) for row in scored)
     if inferred:
-        result.append(f"{inferred} answers were read in another scale, order or frame base than the profile declares")
+        result.append(
+            f"{inferred} answers were read in another scale, order or frame base than the profile declares"
+        )
     hidden = Counter(row.outcome.parsed for row in scored if row.outcome.state == NOT_COUNTED)
     for reason, count in hidden.most_common(1):
         where = f"{sum(hidden.values()):,} of {len(scored):,} items are not answerable under this profile"
-        remedy = "; build with --images, or run with --profile sgmri-frames" if "not known" in reason else ""
+        remedy = (
+            "; build with --images, or run with --profile sgmri-frames"
+            if "not known" in reason
+            else ""
+        )
         result.append(f"{where}, {count:,} because {reason}{remedy}")
     patients = len({row.cluster for row in scored})
     if patients < 30:

@@ -38,14 +38,27 @@ from situs.score.metrics.grades import (
     presence_specificity,
     quadratic_kappa,
 )
-from situs.score.metrics.number import MRA_VSI_CODE, MRA_VSI_PAPER, RELATIVE_ACCURACY, WITHIN_INTERVAL, exact, log_ratio
+from situs.score.metrics.number import (
+    MRA_VSI_CODE,
+    MRA_VSI_PAPER,
+    RELATIVE_ACCURACY,
+    WITHIN_INTERVAL,
+    exact,
+    log_ratio,
+)
 from situs.score.metrics.numbers import (
     MEDIAN_ABS_LOG_RATIO,
     SKILL_OVER_MEAN,
     SPEARMAN_WITHIN_STRUCTURE,
     spearman_within_structure,
 )
-from situs.score.metrics.sets import CHOICES_EXACT, CHOICES_F1, FRAMES_ENDS_WITHIN_ONE, FRAMES_F1, FRAMES_IOU
+from situs.score.metrics.sets import (
+    CHOICES_EXACT,
+    CHOICES_F1,
+    FRAMES_ENDS_WITHIN_ONE,
+    FRAMES_F1,
+    FRAMES_IOU,
+)
 from situs.score.outcomes import NOT_COUNTED, Scored
 from situs.score.parts import LEVEL_WITHIN_ONE
 from situs.score.read.boxes import INFERRED
@@ -102,12 +115,22 @@ def _chance(rows: Rows, seed: int) -> Estimate | None:
     if not closed:
         return None
     value = float(np.mean([row.chance for row in closed]))
-    return Estimate(value, len(closed), len({row.cluster for row in closed}), None, "none", "known, not estimated")
+    return Estimate(
+        value,
+        len(closed),
+        len({row.cluster for row in closed}),
+        None,
+        "none",
+        "known, not estimated",
+    )
 
 
 def _chance_adjusted(rows: Rows, seed: int) -> Estimate | None:
     closed = [row for row in rows if row.chance is not None]
-    gains = [(float(bool(r.outcome.right)) - (r.chance or 0.0)) / (1.0 - (r.chance or 0.0)) for r in closed]
+    gains = [
+        (float(bool(r.outcome.right)) - (r.chance or 0.0)) / (1.0 - (r.chance or 0.0))
+        for r in closed
+    ]
     return _mean(closed, gains, seed, bounds=(-1.0, 1.0))
 
 
@@ -187,7 +210,9 @@ def _presences(row: Scored) -> list[GradePair]:
 
 
 def _over_grades(
-    statistic: GradeStatistic, bounds: tuple[float, float], pairs_of: Callable[[Scored], list[GradePair]] = _all_grades
+    statistic: GradeStatistic,
+    bounds: tuple[float, float],
+    pairs_of: Callable[[Scored], list[GradePair]] = _all_grades,
 ) -> Metric:
     """The mean over sub-scores."""
 
@@ -198,12 +223,16 @@ def _over_grades(
         if not held:
             return None
         patients = cluster_rows([row.cluster for row in held])
-        tables = GradeTables([by_id[row.outcome.item_id] for row in held], [own.tolist() for own in patients])
+        tables = GradeTables(
+            [by_id[row.outcome.item_id] for row in held], [own.tolist() for own in patients]
+        )
 
         def each(samples: Samples) -> NDArray[np.float64]:
             return tables.means(statistic, samples)
 
-        return cluster_bootstrap_of_samples(each, len(held), len(patients), n_boot=500, seed=seed, bounds=bounds)
+        return cluster_bootstrap_of_samples(
+            each, len(held), len(patients), n_boot=500, seed=seed, bounds=bounds
+        )
 
     return metric
 
@@ -230,12 +259,16 @@ def _inferred(rows: Rows, seed: int) -> Estimate | None:
     return _mean(held, [float(bool(INFERRED & set(row.outcome.flags))) for row in held], seed)
 
 
-def _mean(rows: Rows, values: Sequence[float], seed: int, bounds: tuple[float, float] = (0.0, 1.0)) -> Estimate | None:
+def _mean(
+    rows: Rows, values: Sequence[float], seed: int, bounds: tuple[float, float] = (0.0, 1.0)
+) -> Estimate | None:
     return cluster_mean(values, [row.cluster for row in rows], bounds=bounds) if rows else None
 
 
 def _answered_numbers(rows: Rows) -> list[Scored]:
-    return sorted((row for row in rows if row.prediction is not None), key=lambda row: row.outcome.item_id)
+    return sorted(
+        (row for row in rows if row.prediction is not None), key=lambda row: row.outcome.item_id
+    )
 
 
 def _skill(rows: Rows, seed: int) -> Estimate | None:
@@ -247,7 +280,12 @@ def _skill(rows: Rows, seed: int) -> Estimate | None:
     held: list[Scored] = []
     means: list[float] = []
     for row in _answered_numbers(rows):
-        others = [v for cluster, values in totals[row.question].items() if cluster != row.cluster for v in values]
+        others = [
+            v
+            for cluster, values in totals[row.question].items()
+            if cluster != row.cluster
+            for v in values
+        ]
         if others:
             held.append(row)
             means.append(float(np.mean(others)))
@@ -287,7 +325,9 @@ def _spearman(rows: Rows, seed: int) -> Estimate | None:
 
     def statistic(picked: np.ndarray) -> float | None:
         questions = [held[i].question for i in picked]
-        return spearman_within_structure([predictions[i] for i in picked], [truths[i] for i in picked], questions).value
+        return spearman_within_structure(
+            [predictions[i] for i in picked], [truths[i] for i in picked], questions
+        ).value
 
     return _of(statistic, held, seed, bounds=(-1.0, 1.0))
 
@@ -304,12 +344,17 @@ def _ratios(above: NDArray[np.float64], under: NDArray[np.float64]) -> NDArray[n
 
 
 def _of_sums(
-    columns: NDArray[np.float64], statistic: SumStatistic, held: list[Scored], bounds: tuple[float, float]
+    columns: NDArray[np.float64],
+    statistic: SumStatistic,
+    held: list[Scored],
+    bounds: tuple[float, float],
 ) -> Estimate | None:
     """A function of the columns' sums over the items."""
     if not held:
         return None
-    return cluster_function(cluster_sums(columns, [row.cluster for row in held]), statistic, len(held), bounds=bounds)
+    return cluster_function(
+        cluster_sums(columns, [row.cluster for row in held]), statistic, len(held), bounds=bounds
+    )
 
 
 def _of(
@@ -320,7 +365,11 @@ def _of(
     n_boot: int = 500,
 ) -> Estimate | None:
     clusters = [row.cluster for row in held]
-    return cluster_bootstrap_of(statistic, clusters, n_boot=n_boot, seed=seed, bounds=bounds) if held else None
+    return (
+        cluster_bootstrap_of(statistic, clusters, n_boot=n_boot, seed=seed, bounds=bounds)
+        if held
+        else None
+    )
 
 
 BOX_METRICS = (
@@ -383,7 +432,9 @@ def entries(rows: Rows, metrics: Sequence[str], seed: int) -> list[Entry]:
         if estimate is not None:
             note = estimate.note or estimate.method
             value = estimate.value
-            result.append(Entry(name, value, estimate.n, estimate.ci95, states, estimate.clusters, note))
+            result.append(
+                Entry(name, value, estimate.n, estimate.ci95, states, estimate.clusters, note)
+            )
     return result
 
 

@@ -24,13 +24,29 @@ def score_tables(scores: Scores) -> list[Table]:
     caption = "Unparsed and refused answers count as not right. Intervals are 95 %, over patients."
     return [
         *_headline(scores),
-        Table("overall", "All items of all kinds, beside what one gets without looking", columns, tuple(rows), caption),
-        _grouped("task", scores.by_task, {name: table.by_task for name, table in scores.baselines.items()}),
-        _grouped("stratum", scores.by_stratum, {name: table.by_stratum for name, table in scores.baselines.items()}),
+        Table(
+            "overall",
+            "All items of all kinds, beside what one gets without looking",
+            columns,
+            tuple(rows),
+            caption,
+        ),
+        _grouped(
+            "task",
+            scores.by_task,
+            {name: table.by_task for name, table in scores.baselines.items()},
+        ),
+        _grouped(
+            "stratum",
+            scores.by_stratum,
+            {name: table.by_stratum for name, table in scores.baselines.items()},
+        ),
     ]
 
 
-def _grouped(name: str, own: Mapping[str, list[Entry]], blind: Mapping[str, Mapping[str, list[Entry]]]) -> Table:
+def _grouped(
+    name: str, own: Mapping[str, list[Entry]], blind: Mapping[str, Mapping[str, list[Entry]]]
+) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for group, table in own.items():
         metric = closed_or_all(table)
@@ -38,7 +54,18 @@ def _grouped(name: str, own: Mapping[str, list[Entry]], blind: Mapping[str, Mapp
         if entry is not None:
             low, high = entry.ci95 or (None, None)
             others = [_value(other.get(group, ()), metric) for other in blind.values()]
-            rows.append((group, entry.n, entry.clusters, entry.value, low, high, _value(table, "chance"), *others))
+            rows.append(
+                (
+                    group,
+                    entry.n,
+                    entry.clusters,
+                    entry.value,
+                    low,
+                    high,
+                    _value(table, "chance"),
+                    *others,
+                )
+            )
     columns = (name, "items", "patients", "accuracy", "low", "high", "chance", *blind)
     return Table(
         f"accuracy_by_{name}",
@@ -54,7 +81,11 @@ def _headline(scores: Scores) -> list[Table]:
     own = scores.headline
     if own is None or own.value is None:
         return []
-    blind = {name: table.headline for name, table in scores.baselines.items() if table.headline is not None}
+    blind = {
+        name: table.headline
+        for name, table in scores.baselines.items()
+        if table.headline is not None
+    }
     rows: list[tuple[Cell, ...]] = [_row("accuracy", own, blind)]
     gain = scores.over_best_shortcut
     nothing = [None for _ in blind]
@@ -65,7 +96,9 @@ def _headline(scores: Scores) -> list[Table]:
     skill = own.numbers
     if skill is not None:
         low, high = skill.ci95 or (None, None)
-        others = [None if table.numbers is None else table.numbers.value for table in blind.values()]
+        others = [
+            None if table.numbers is None else table.numbers.value for table in blind.values()
+        ]
         name = "numbers: skill over the mean"
         rows.append((name, skill.n, skill.clusters, skill.value, low, high, None, *others))
     columns = ("", "items", "patients", "value", "low", "high", "chance", *blind)

@@ -41,7 +41,9 @@ class UnreadReplies(msgspec.Struct, frozen=True):
         """The warning for people; empty where few replies are unread."""
         if self.share <= MOST_UNREAD:
             return ""
-        first = "; ".join(f"{_clipped(sample.reply, 60)!r} ({sample.reason})" for sample in self.samples[:3])
+        first = "; ".join(
+            f"{_clipped(sample.reply, 60)!r} ({sample.reason})" for sample in self.samples[:3]
+        )
         return (
             f"{self.n} of {self.of} replies ({self.share:.0%}) could not be read and count as not right, e.g. {first}; "
             "ask for a plainer answer in the profile's prompt, or declare the language with --reply-language"
@@ -54,7 +56,9 @@ def unread_replies(scored: Sequence[Scored], rows: Mapping[str, AnswerRow]) -> U
     unread = [row for row in read if row.outcome.state == "unparsed" and _reply(row, rows)]
     step = max(1, len(unread) // _SAMPLES)
     samples = [
-        UnreadSample(row.outcome.item_id, row.form, _clipped(_reply(row, rows), _CLIPPED), row.outcome.parsed)
+        UnreadSample(
+            row.outcome.item_id, row.form, _clipped(_reply(row, rows), _CLIPPED), row.outcome.parsed
+        )
         for row in unread[::step][:_SAMPLES]
     ]
     return UnreadReplies(len(unread), len(read), len(unread) / len(read) if read else 0.0, samples)

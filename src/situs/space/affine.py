@@ -33,11 +33,17 @@ class Affine:
     def __init__(self, matrix: ArrayLike, *, where: object = None) -> None:
         values = np.array(matrix, dtype=np.float64)
         if values.shape != (4, 4):
-            raise SitusError(f"affine has shape {values.shape}, not (4, 4)", where=where, fix="check the header")
+            raise SitusError(
+                f"affine has shape {values.shape}, not (4, 4)", where=where, fix="check the header"
+            )
         if not np.isfinite(values).all():
-            raise SitusError("affine holds NaN or infinity", where=where, fix="repair the header's orientation")
+            raise SitusError(
+                "affine holds NaN or infinity", where=where, fix="repair the header's orientation"
+            )
         if not np.array_equal(values[3], [0.0, 0.0, 0.0, 1.0]):
-            raise SitusError("last row of the affine is not 0 0 0 1", where=where, fix="repair the header")
+            raise SitusError(
+                "last row of the affine is not 0 0 0 1", where=where, fix="repair the header"
+            )
         if np.abs(values).max() > _FARTHEST_MM:
             problem = f"affine holds {values.flat[np.abs(values).argmax()]:g}, which is no place in a scanner"
             raise SitusError(problem, where=where, fix="repair the header's orientation")
@@ -49,7 +55,9 @@ class Affine:
                 fix="repair the header's spacing and orientation",
             )
         if abs(np.linalg.det(values[:3, :3] / spacing)) < _SINGULAR:
-            raise SitusError("affine is singular: two voxel axes coincide", where=where, fix="repair the header")
+            raise SitusError(
+                "affine is singular: two voxel axes coincide", where=where, fix="repair the header"
+            )
         values.flags.writeable = False
         inverse = np.linalg.inv(values)
         inverse.flags.writeable = False
@@ -123,13 +131,19 @@ class Affine:
 
     def to_world(self, points: IndexPoints) -> WorldPoints:
         """Voxel indices → millimetres."""
-        return WorldPoints(np.asarray(points, dtype=np.float64) @ self.linear.T + self._matrix[:3, 3])
+        return WorldPoints(
+            np.asarray(points, dtype=np.float64) @ self.linear.T + self._matrix[:3, 3]
+        )
 
     def to_index(self, points: WorldPoints) -> IndexPoints:
         """Millimetres → (fractional) voxel indices."""
-        return IndexPoints(np.asarray(points, dtype=np.float64) @ self._inverse[:3, :3].T + self._inverse[:3, 3])
+        return IndexPoints(
+            np.asarray(points, dtype=np.float64) @ self._inverse[:3, :3].T + self._inverse[:3, 3]
+        )
 
-    def reordered(self, order: tuple[int, int, int], flips: tuple[bool, bool, bool], shape: tuple[int, ...]) -> Affine:
+    def reordered(
+        self, order: tuple[int, int, int], flips: tuple[bool, bool, bool], shape: tuple[int, ...]
+    ) -> Affine:
         """The affine of `array.transpose(order)` flipped along the new axes where `flips` says so.
 
         `shape` is that of the transposed array.

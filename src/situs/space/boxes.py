@@ -24,7 +24,9 @@ class IndexBox(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if any(h <= l for l, h in zip(self.lo, self.hi)):  # noqa: E741
-            raise SitusError(f"box {self.lo}–{self.hi} is empty", fix="index boxes are half-open: hi > lo")
+            raise SitusError(
+                f"box {self.lo}–{self.hi} is empty", fix="index boxes are half-open: hi > lo"
+            )
 
     @property
     def voxels(self) -> int:
@@ -50,7 +52,9 @@ class WorldBox(msgspec.Struct, frozen=True, tag="world"):
         if not all(map(math.isfinite, (x0, y0, z0, x1, y1, z1))):
             raise SitusError("box holds NaN or infinity", fix="give finite millimetres")
         if x1 < x0 or y1 < y0 or z1 < z0:
-            raise SitusError(f"box {self.lo_mm}–{self.hi_mm} is inside out", fix="lo must not exceed hi")
+            raise SitusError(
+                f"box {self.lo_mm}–{self.hi_mm} is inside out", fix="lo must not exceed hi"
+            )
 
     @classmethod
     def of(cls, lo: np.ndarray, hi: np.ndarray, label: str = "") -> WorldBox:
@@ -72,7 +76,10 @@ class WorldBox(msgspec.Struct, frozen=True, tag="world"):
 
     def holds_centre_of(self, other: WorldBox) -> bool:
         """Whether the middle of another box lies in this one."""
-        return all(a <= 0.5 * (b + c) <= d for a, b, c, d in zip(self.lo_mm, other.lo_mm, other.hi_mm, self.hi_mm))
+        return all(
+            a <= 0.5 * (b + c) <= d
+            for a, b, c, d in zip(self.lo_mm, other.lo_mm, other.hi_mm, self.hi_mm)
+        )
 
     def iou(self, other: WorldBox) -> float:
         """Intersection over union, no epsilon; 0 when both are empty."""
@@ -124,7 +131,9 @@ def covered_area(boxes: Iterable[FrameBox]) -> float:
     area = 0.0
     for left, right in itertools.pairwise(columns):
         end = -math.inf
-        for box in sorted((box for box in listed if box.x0 <= left and box.x1 >= right), key=lambda box: box.y0):
+        for box in sorted(
+            (box for box in listed if box.x0 <= left and box.x1 >= right), key=lambda box: box.y0
+        ):
             area += (right - left) * max(0.0, box.y1 - max(box.y0, end))
             end = max(end, box.y1)
     return area

@@ -50,7 +50,9 @@ class Grid:
         """The voxel of `whole` where this grid begins, if it is a block of it in the same axis order; else None."""
         first = whole.affine.to_index(self.affine.to_world(IndexPoints(np.zeros((1, 3)))))[0]
         i, j, k = (round(float(start)) for start in first)
-        if min(i, j, k) < 0 or any(at + n > size for at, n, size in zip((i, j, k), self.shape, whole.shape)):
+        if min(i, j, k) < 0 or any(
+            at + n > size for at, n, size in zip((i, j, k), self.shape, whole.shape)
+        ):
             return None
         matrix = whole.affine.matrix.copy()
         matrix[:3, 3] += whole.affine.linear @ (i, j, k)

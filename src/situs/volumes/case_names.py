@@ -10,7 +10,8 @@ IMAGE_STEMS = ("ct", "mr", "mri", "image", "imaging")
 """What the image beside masks is called."""
 _LABEL_WORDS = "seg|segs|segmentations?|labels?|labelmap|dseg|msk|totalseg|totalsegmentator|parcellation|annotation|gt"
 _IMAGE_WORDS = (
-    "ct|mr|mri|im|img|image|imaging|vol|volume|scan|t1|t1w|t1c|t1ce|t1n|t2|t2w|t2f|flair|pd|dwi|adc|pt|pet|orig"
+    "ct|mr|mri|im|img|image|imaging|vol|volume|scan|"
+    "t1|t1w|t1c|t1ce|t1n|t2|t2w|t2f|flair|pd|dwi|adc|pt|pet|orig"
 )
 _LABEL_STEM = re.compile(rf"(?:(?P<case>.+?)[-_. ])?(?:{_LABEL_WORDS})(?:[_. ].*)?", re.IGNORECASE)
 """`labels`, `case_seg`, `case-seg`, `case_seg_fast`; not `case_label-22_ct`: there BIDS names something else."""

@@ -53,7 +53,9 @@ class LabelMap:
         """The same labels with these names by label; structures that come to share one become one."""
         if not names:
             return self
-        structures = [msgspec.structs.replace(s, name=names.get(s.label, s.name)) for s in self.structures]
+        structures = [
+            msgspec.structs.replace(s, name=names.get(s.label, s.name)) for s in self.structures
+        ]
         layers = list(self.layers)
         for name in sorted(set(names.values())):
             same = [s for s in structures if s.name == name]

@@ -25,7 +25,12 @@ class Labels:
     __slots__ = ("_grid", "_load", "_orientation_basis", "_path", "_warnings")
 
     def __init__(
-        self, path: Path, grid: Grid, orientation_basis: str, warnings: tuple[str, ...], load: Callable[[], LabelMap]
+        self,
+        path: Path,
+        grid: Grid,
+        orientation_basis: str,
+        warnings: tuple[str, ...],
+        load: Callable[[], LabelMap],
     ) -> None:
         self._path = path
         self._grid = grid
@@ -84,7 +89,9 @@ def open_labels(
         image = open_volume(reference) if isinstance(reference, str | Path) else reference
         return open_dicom_labels(path, dict(names or {}), image)
     if path.is_dir():
-        known = dict(ids) if ids is not None else {name: label for label, name in (names or {}).items()}
+        known = (
+            dict(ids) if ids is not None else {name: label for label, name in (names or {}).items()}
+        )
         beside = reference.path if isinstance(reference, Volume) else reference
         return _open_folder(path, known, None if beside is None else Path(beside))
     return _open_file(path, dict(names or {}), reference)
@@ -119,7 +126,11 @@ def _block_warning(path: Path, own: Grid, whole: Grid) -> tuple[str, ...]:
     if own.voxels == whole.voxels or path.name.lower().endswith(".seg.nrrd"):
         return ()
     sizes = (" × ".join(map(str, grid.shape)) for grid in (own, whole))
-    return ("labels cover only a part of their image ({} of {} voxels): the rest counts as unlabelled".format(*sizes),)
+    return (
+        "labels cover only a part of their image ({} of {} voxels): the rest counts as unlabelled".format(
+            *sizes
+        ),
+    )
 
 
 def _is_dicom_labels(path: Path) -> bool:
@@ -129,7 +140,9 @@ def _is_dicom_labels(path: Path) -> bool:
             if (path / "segmentations").is_dir() or any(kind_of(file) for file in path.iterdir()):
                 return False
         except OSError as error:
-            raise SitusError(f"cannot be read ({error.strerror})", where=path, fix="check its permissions") from error
+            raise SitusError(
+                f"cannot be read ({error.strerror})", where=path, fix="check its permissions"
+            ) from error
     return holds_dicom(path)
 
 
@@ -138,7 +151,9 @@ def _open_folder(path: Path, ids: Mapping[str, int], image: Path | None) -> Labe
     masks = {name: read_header(file) for name, file in mask_files(folder, image).items()}
     first, *others = masks.values()
     if any(len(stored.shape) != 3 for stored in masks.values()):
-        raise SitusError("holds a mask of several layers", where=folder, fix="open a .seg.nrrd as a file")
+        raise SitusError(
+            "holds a mask of several layers", where=folder, fix="open a .seg.nrrd as a file"
+        )
     grid = _grid(first)
     turns = {name: reorder_onto(_grid(stored), grid) for name, stored in masks.items()}
     for other, turn in zip(others, list(turns.values())[1:]):
@@ -152,7 +167,9 @@ def _open_folder(path: Path, ids: Mapping[str, int], image: Path | None) -> Labe
     mask_labels(list(masks), ids, where=folder)
     bases = {stored.orientation_basis for stored in masks.values()}
     basis = "affine" if bases == {"affine"} else "undeclared"
-    placed = {name: (stored, turn) for name, stored in masks.items() if (turn := turns[name]) is not None}
+    placed = {
+        name: (stored, turn) for name, stored in masks.items() if (turn := turns[name]) is not None
+    }
     error_mm = max(turn.grid(_grid(stored)).offset_mm(grid) for stored, turn in placed.values())
     texts = [text for stored in masks.values() for text in stored.warnings]
     warnings = tuple(dict.fromkeys((*texts, *grid_warnings(error_mm, "the masks"))))

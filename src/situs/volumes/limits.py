@@ -70,7 +70,11 @@ def max_voxels() -> int:
     if not text:
         return MAX_VOXELS
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) > 0):
-        raise SitusError("is not a whole number above 0", where="SITUS_MAX_VOXELS", fix="unset it or give a number")
+        raise SitusError(
+            "is not a whole number above 0",
+            where="SITUS_MAX_VOXELS",
+            fix="unset it or give a number",
+        )
     return int(text)
 
 
@@ -85,12 +89,18 @@ def drop_trailing_ones(shape: Sequence[int]) -> tuple[int, ...]:
 def check_shape(shape: Sequence[int], itemsize: int, *, where: object, dims: int = 3) -> None:
     """Refuse a declared shape that is not `dims`-dimensional or that no honest file has."""
     if any(n < 1 for n in shape):
-        raise SitusError("a dimension is zero or negative", where=where, fix="the header is damaged; export it again")
+        raise SitusError(
+            "a dimension is zero or negative",
+            where=where,
+            fix="the header is damaged; export it again",
+        )
     if len(shape) < 3:
         raise SitusError(f"is {len(shape)}D, not a 3D volume", where=where, fix="give a 3D volume")
     if len(shape) > dims:
         raise SitusError(
-            f"is {len(shape)}D, not a 3D volume", where=where, fix="extract one volume (e.g. one time point) first"
+            f"is {len(shape)}D, not a 3D volume",
+            where=where,
+            fix="extract one volume (e.g. one time point) first",
         )
     if any(n > MAX_DIM for n in shape):
         raise SitusError(

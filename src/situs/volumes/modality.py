@@ -30,7 +30,9 @@ def modality_of(values: NDArray[Any]) -> str:
 
 def _background(values: NDArray[Any]) -> float | None:
     """The one value that most of the array's faces have; None if none is so common, as where there is noise."""
-    faces = np.concatenate([np.take(values, end, axis=axis).ravel() for axis in range(3) for end in (0, -1)])
+    faces = np.concatenate(
+        [np.take(values, end, axis=axis).ravel() for axis in range(3) for end in (0, -1)]
+    )
     found, counts = np.unique(faces, return_counts=True)
     return float(found[counts.argmax()]) if 2 * counts.max() > faces.size else None
 

@@ -62,7 +62,9 @@ def _slices(values: NDArray[Any], axis: int) -> NDArray[Any]:
     return np.moveaxis(values, axis, 0)
 
 
-def _mark_empty_slices(values: NDArray[Any], axis: int, padding: NDArray[np.bool_], *, is_ct: bool) -> None:
+def _mark_empty_slices(
+    values: NDArray[Any], axis: int, padding: NDArray[np.bool_], *, is_ct: bool
+) -> None:
     planes = _slices(values, axis)
     empty = np.array([plane.min() == plane.max() for plane in planes])
     if not empty.any() or empty.all():

@@ -30,7 +30,9 @@ class Reorder:
         """The array in the new order, first axis fastest."""
         if self.is_identity:
             return voxels
-        turned = voxels.transpose(self.order)[tuple(slice(None, None, -1 if flip else 1) for flip in self.flips)]
+        turned = voxels.transpose(self.order)[
+            tuple(slice(None, None, -1 if flip else 1) for flip in self.flips)
+        ]
         return np.asfortranarray(turned)
 
     def grid(self, grid: Grid) -> Grid:

@@ -20,7 +20,16 @@ from situs.volumes.formats.nrrd import read_nrrd
 from situs.volumes.formats.stored import Stored, enough_memory, open_binary, read_voxels
 from situs.volumes.reorder import Reorder, grid_warnings, reorder_onto
 
-__all__ = ["SUFFIXES", "Volume", "hash_voxels", "holds_dicom", "kind_of", "open_volume", "read_header", "stem_of"]
+__all__ = [
+    "SUFFIXES",
+    "Volume",
+    "hash_voxels",
+    "holds_dicom",
+    "kind_of",
+    "open_volume",
+    "read_header",
+    "stem_of",
+]
 
 _READERS = {
     ".nii.gz": read_nifti,
@@ -36,7 +45,16 @@ SUFFIXES = tuple(_READERS)
 class Volume:
     """A lazy 3D volume: opening reads the header, `array` reads the voxels anew each time. Immutable."""
 
-    __slots__ = ("_dtype", "_grid", "_orientation_basis", "_path", "_read", "_stored", "_turn", "_warnings")
+    __slots__ = (
+        "_dtype",
+        "_grid",
+        "_orientation_basis",
+        "_path",
+        "_read",
+        "_stored",
+        "_turn",
+        "_warnings",
+    )
 
     def __init__(
         self,
@@ -147,7 +165,11 @@ def hash_voxels(layers: tuple[NDArray[Any], ...], grid: Grid, *extra: bytes) -> 
         state.update(f"{little.str}{layer.shape}".encode())
         flat = layer.reshape(math.prod(layer.shape), order="F")
         for start in range(0, flat.size, 1 << 20):
-            state.update(np.ascontiguousarray(flat[start : start + (1 << 20)], dtype=little).view(np.uint8).data)
+            state.update(
+                np.ascontiguousarray(flat[start : start + (1 << 20)], dtype=little)
+                .view(np.uint8)
+                .data
+            )
     return state.hexdigest()
 
 
@@ -192,7 +214,9 @@ def read_header(path: Path, *, as_image: bool = False) -> Stored:
         return read_nrrd(path)
     if is_nifti(path):
         return read_nifti(path)
-    raise SitusError("is not a volume of a known kind", where=path, fix=f"known: {', '.join(SUFFIXES)}, DICOM")
+    raise SitusError(
+        "is not a volume of a known kind", where=path, fix=f"known: {', '.join(SUFFIXES)}, DICOM"
+    )
 
 
 def open_volume(path: str | Path) -> Volume:
@@ -211,7 +235,9 @@ def open_volume(path: str | Path) -> Volume:
 
 def _stored_volume(stored: Stored) -> Volume:
     if len(stored.shape) != 3:
-        raise SitusError("holds several layers", where=stored.path, fix="open it as labels, not as an image")
+        raise SitusError(
+            "holds several layers", where=stored.path, fix="open it as labels, not as an image"
+        )
     i, j, k = stored.shape
     kind = np.dtype(np.float32) if stored.is_scaled else stored.dtype.newbyteorder("=")
 

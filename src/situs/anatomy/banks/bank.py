@@ -64,7 +64,10 @@ class Region(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def rule(self) -> str:
         """How the mask is divided, or the block placed by it, in words; empty for a whole mask."""
         to = " to " if self.block else "–"
-        parts = [f"{100 * first:.0f}{to}{100 * last:.0f} % {_AXES[axis]}" for axis, (first, last) in self.span.items()]
+        parts = [
+            f"{100 * first:.0f}{to}{100 * last:.0f} % {_AXES[axis]}"
+            for axis, (first, last) in self.span.items()
+        ]
         if self.joint_mm is not None:
             parts.insert(0, f"within {self.joint_mm:g} mm of the joint")
         whole = f"{'block by the extent of the ' if self.block else ''}{self.structure.replace('_', ' ')}"
@@ -170,7 +173,9 @@ class Bank(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
         """The grades its answer holds."""
         return self.families[question.family].sub_scores
 
-    def words_of(self, question: BankQuestion, *, guided: bool, keys: Collection[str] | None = None) -> str:
+    def words_of(
+        self, question: BankQuestion, *, guided: bool, keys: Collection[str] | None = None
+    ) -> str:
         """The question as it is asked, with the scales of all its sub-scores or of the named ones.
 
         It can be understood without the bank.
@@ -182,7 +187,9 @@ class Bank(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
         for sub in family.sub_scores:
             if keys is None or sub.key in keys:
                 scale = self.scales[sub.scale]
-                levels = [level for level in scale.levels if level.grade not in scale.follow_up_only]
+                levels = [
+                    level for level in scale.levels if level.grade not in scale.follow_up_only
+                ]
                 said = "; ".join(f"{level.grade} = {level.text}" for level in levels)
                 parts.append(f"{sub.key}: {self._fill(sub.text, question)} ({said}).")
         return "\n".join(parts)
@@ -209,7 +216,11 @@ def levels_in(question: str) -> Mapping[str, Mapping[int, str]]:
 def shipped_banks() -> list[str]:
     """Names of the banks that come with Situs."""
     folder = files("situs.anatomy.banks").joinpath("data")
-    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+    return sorted(
+        entry.name.removesuffix(".toml")
+        for entry in folder.iterdir()
+        if entry.name.endswith(".toml")
+    )
 
 
 def load_bank(spec: str) -> Bank:
@@ -219,24 +230,42 @@ def load_bank(spec: str) -> Bank:
     elif Path(spec).is_file():
         text = read_text(Path(spec))
     else:
-        raise SitusError("no such bank or file", where=spec, fix=did_you_mean(spec, shipped_banks()))
+        raise SitusError(
+            "no such bank or file", where=spec, fix=did_you_mean(spec, shipped_banks())
+        )
     try:
         bank = msgspec.convert(tomllib.loads(text), Bank)
     except (ValueError, RecursionError) as error:
-        raise SitusError(str(error), where=spec, fix="compare it with the shipped bank moaks-knee") from error
+        raise SitusError(
+            str(error), where=spec, fix="compare it with the shipped bank moaks-knee"
+        ) from error
     problems = _problems(bank)
     if problems:
-        raise SitusError("; ".join(problems), where=spec, fix="mend the bank: each question must be complete")
+        raise SitusError(
+            "; ".join(problems), where=spec, fix="mend the bank: each question must be complete"
+        )
     return bank
 
 
 def _problems(bank: Bank) -> list[str]:
-    found = [f"scale {name}: {problem}" for name, scale in bank.scales.items() for problem in scale.problems()]
-    found += [f"region {name}: {problem}" for name, region in bank.regions.items() for problem in _of_region(region)]
+    found = [
+        f"scale {name}: {problem}"
+        for name, scale in bank.scales.items()
+        for problem in scale.problems()
+    ]
+    found += [
+        f"region {name}: {problem}"
+        for name, region in bank.regions.items()
+        for problem in _of_region(region)
+    ]
     for name, family in bank.families.items():
         found += [f"family {name}: {problem}" for problem in _of_family(family, bank)]
     ids = Counter(question.id for question in bank.question)
-    found += [f"question {number}: its id stands {count} times" for number, count in ids.items() if count > 1]
+    found += [
+        f"question {number}: its id stands {count} times"
+        for number, count in ids.items()
+        if count > 1
+    ]
     for question in bank.question:
         found += [f"question {question.id}: {problem}" for problem in _of_question(question, bank)]
     if not found:
@@ -244,7 +273,11 @@ def _problems(bank: Bank) -> list[str]:
         if (len(bank.question), told) != (bank.questions, bank.sub_scores):
             said = f"says {bank.questions} questions with {bank.sub_scores} sub-scores"
             found.append(f"{said}, has {len(bank.question)} with {told}")
-    for kind, names in (("scale", bank.scales), ("region", bank.regions), ("family", bank.families)):
+    for kind, names in (
+        ("scale", bank.scales),
+        ("region", bank.regions),
+        ("family", bank.families),
+    ):
         found += [f"{kind} {name}: is not used" for name in names if name not in _used(bank)[kind]]
     return found
 
@@ -274,7 +307,9 @@ def _of_region(region: Region) -> list[str]:
 
 
 def _of_family(family: Family, bank: Bank) -> list[str]:
-    found = [f"unknown scale {sub.scale!r}" for sub in family.sub_scores if sub.scale not in bank.scales]
+    found = [
+        f"unknown scale {sub.scale!r}" for sub in family.sub_scores if sub.scale not in bank.scales
+    ]
     keys = Counter(sub.key for sub in family.sub_scores)
     found += [f"sub-score {key!r} stands {count} times" for key, count in keys.items() if count > 1]
     if not family.sub_scores:
@@ -290,7 +325,9 @@ def _of_family(family: Family, bank: Bank) -> list[str]:
             found.append(f"sub-score {sub.key!r} does not say whether {bank.sequence} shows it")
     for rule in family.rules:
         found += [
-            f"a rule names {key!r}, which it does not have" for key in (rule.zero, *rule.then_zero) if key not in keys
+            f"a rule names {key!r}, which it does not have"
+            for key in (rule.zero, *rule.then_zero)
+            if key not in keys
         ]
     return found
 

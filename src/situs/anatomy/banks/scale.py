@@ -35,12 +35,16 @@ def parse_range(text: str, where: str) -> Range:
     match = _RANGE.fullmatch(text.strip())
     if not match:
         raise SitusError(
-            f"cannot read the range {text!r}", where=where, fix="write it like [2,3) or (66,100] or [5,inf)"
+            f"cannot read the range {text!r}",
+            where=where,
+            fix="write it like [2,3) or (66,100] or [5,inf)",
         )
     low, high = float(match[2]), float(match[3])
     result = Range(low, high, match[1] == "[", match[4] == "]")
     if low > high or (low == high and not (result.holds_low and result.holds_high)):
-        raise SitusError(f"the range {text!r} is empty", where=where, fix="the lower end comes first")
+        raise SitusError(
+            f"the range {text!r} is empty", where=where, fix="the lower end comes first"
+        )
     return result
 
 
@@ -87,7 +91,16 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def edges(self) -> tuple[float, ...]:
         """Values at which the grade changes."""
         ranges = [parse_range(level.range, self.text) for level in self.levels if level.range]
-        return tuple(sorted({end for r in ranges for end in (r.low, r.high) if 0 < end < _WHOLE[self.quantity][1]}))
+        return tuple(
+            sorted(
+                {
+                    end
+                    for r in ranges
+                    for end in (r.low, r.high)
+                    if 0 < end < _WHOLE[self.quantity][1]
+                }
+            )
+        )
 
     def problems(self) -> list[str]:
         """What makes the scale unusable: grades out of order, gaps or overlaps between bins."""
@@ -111,15 +124,22 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def _bin_problems(self) -> list[str]:
         """Bins must follow one another, disjoint, and cover all the quantity can be."""
         low, high = _WHOLE[self.quantity]
-        bins = sorted((parse_range(level.range, self.text) for level in self.levels), key=lambda r: (r.low, r.high))
+        bins = sorted(
+            (parse_range(level.range, self.text) for level in self.levels),
+            key=lambda r: (r.low, r.high),
+        )
         found = []
         if bins[0].low != low or not bins[0].holds_low:
             found.append(f"no bin holds {low:g}")
         for before, after in itertools.pairwise(bins):
             whole = self.quantity == "count"
             joined = before.high == after.low and before.holds_high != after.holds_low
-            if not joined and not (whole and before.holds_high and after.holds_low and after.low == before.high + 1):
-                found.append(f"bins up to {before.high:g} and from {after.low:g} leave a gap or overlap")
+            if not joined and not (
+                whole and before.holds_high and after.holds_low and after.low == before.high + 1
+            ):
+                found.append(
+                    f"bins up to {before.high:g} and from {after.low:g} leave a gap or overlap"
+                )
         if bins[-1].high != high or (math.isfinite(high) and not bins[-1].holds_high):
             found.append(f"no bin holds {high:g}")
         return found

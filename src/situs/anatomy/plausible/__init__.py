@@ -4,7 +4,15 @@ from situs.anatomy.plausible.doubts import judge
 from situs.anatomy.plausible.masks import BITTEN
 from situs.anatomy.plausible.numbering import VERTEBRAE, vertebra_number
 from situs.anatomy.plausible.ranges import Range, plausible_range
-from situs.anatomy.plausible.scene import Anchor, Doubt, Geometry, Scene, Sighting, Suspect, Suspicion
+from situs.anatomy.plausible.scene import (
+    Anchor,
+    Doubt,
+    Geometry,
+    Scene,
+    Sighting,
+    Suspect,
+    Suspicion,
+)
 from situs.anatomy.plausible.sides import expected_side, neighbours, suspects
 
 __all__ = [

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from situs.anatomy.plausible.masks import overlaps, scattered, tissues
 from situs.anatomy.plausible.names import misnamed
 from situs.anatomy.plausible.numbering import numbering
-from situs.anatomy.plausible.orientation import AXIS_OF, Vote, count_votes, misplaced, orientation, votes_of
+from situs.anatomy.plausible.orientation import (
+    AXIS_OF,
+    Vote,
+    count_votes,
+    misplaced,
+    orientation,
+    votes_of,
+)
 from situs.anatomy.plausible.scene import Doubt, Scene, Suspect, Suspicion
 from situs.anatomy.plausible.sides import FIXED, expected_side, suspects
 from situs.anatomy.plausible.sizes import patient_size, scale, sizes
@@ -19,7 +26,17 @@ __all__ = ["judge"]
 _ON_ONE_SIDE = 0.9
 _ASTRIDE = 0.6
 """Part on its own side under which a whole paired organ or bone lies across the midline, where it does not belong."""
-_BESIDE_MIDLINE = ("kidney", "lung", "adrenal_gland", "rib", "femur", "hip", "scapula", "humerus", "gluteus")
+_BESIDE_MIDLINE = (
+    "kidney",
+    "lung",
+    "adrenal_gland",
+    "rib",
+    "femur",
+    "hip",
+    "scapula",
+    "humerus",
+    "gluteus",
+)
 _CROSSING = "vessel"
 """Vessels cross the midline; of one that the scan cuts off, the part that is seen may lie anywhere."""
 
@@ -39,13 +56,19 @@ def judge(scene: Scene) -> list[Suspicion]:
     wrong_scale = scale(scene)
     if wrong_scale is not None:
         whole.append(wrong_scale)
-        single = [found for found in single if found.code is not Suspect.IMPLAUSIBLE_SIZE or len(found.structures) > 1]
+        single = [
+            found
+            for found in single
+            if found.code is not Suspect.IMPLAUSIBLE_SIZE or len(found.structures) > 1
+        ]
     doubtful = {found.doubt for found in whole}
     if Doubt.LEFT_RIGHT in doubtful:
         whole = [found for found in whole if found.doubt is not None]
     settled = [axis for doubt, axis in AXIS_OF.items() if doubt not in doubtful]
     mirrored = any(found.code is Suspect.SITUS_INVERSUS for found in whole)
-    names = misnamed(scene, [axis.world_index for axis in settled], patient_size(scene), mirrored=mirrored)
+    names = misnamed(
+        scene, [axis.world_index for axis in settled], patient_size(scene), mirrored=mirrored
+    )
     found = [*whole, *numbering(scene), *single, *misplaced(votes, settled), *names]
     return _unrepeated([*found, *_spread(scene, found)])
 
@@ -71,20 +94,34 @@ def _sides(scene: Scene, votes: list[Vote], odd_ones: set[str]) -> Iterator[Susp
         positional = entry.naming is Naming.POSITIONAL
         if seen.right_share is None or entry.kind == "vertebra" or name in odd_ones:
             continue
-        if seen.cut and entry.canonical not in FIXED and (not positional or entry.kind == _CROSSING):
+        if (
+            seen.cut
+            and entry.canonical not in FIXED
+            and (not positional or entry.kind == _CROSSING)
+        ):
             continue
         observed[name] = _side(seen.right_share)
         own = seen.right_share if entry.side is Side.RIGHT else 1.0 - seen.right_share
-        if positional and not seen.cut and entry.canonical.startswith(_BESIDE_MIDLINE) and 0.1 < own < _ASTRIDE:
+        if (
+            positional
+            and not seen.cut
+            and entry.canonical.startswith(_BESIDE_MIDLINE)
+            and 0.1 < own < _ASTRIDE
+        ):
             astride.append(name)
     agreeing, _ = count_votes(votes, Axis.LEFT_RIGHT)
     exchanged = _exchanged(scene, observed)
     if exchanged is not None:
         yield exchanged
-        observed = {name: side for name, side in observed.items() if name not in exchanged.structures}
+        observed = {
+            name: side for name, side in observed.items() if name not in exchanged.structures
+        }
     found = suspects(observed, scene.terms)
     for one in found:
-        fixed = any(scene.terms[name].canonical in FIXED or scene.terms[name].side for name in one.structures)
+        fixed = any(
+            scene.terms[name].canonical in FIXED or scene.terms[name].side
+            for name in one.structures
+        )
         alone = one.code is Suspect.WRONG_SIDE and fixed and not agreeing
         yield _with_doubt(one, Doubt.LEFT_RIGHT) if alone else one
     if not any(one.doubt is Doubt.LEFT_RIGHT for one in found):
@@ -98,12 +135,19 @@ def _exchanged(scene: Scene, observed: dict[str, str]) -> Suspicion | None:
         return None
     for name, seen in scene.sightings.items():
         entry = scene.terms[name]
-        if entry.side is not None or entry.expected_side is None or name in names or seen.right_share is None:
+        if (
+            entry.side is not None
+            or entry.expected_side is None
+            or name in names
+            or seen.right_share is None
+        ):
             continue
         if _side(seen.right_share) == entry.expected_side:
             text = f"{names[0]} and {names[1]} lie on each other's side, while {name} lies as usual"
             fix = "check the names of both masks"
-            return Suspicion(Suspect.SWAPPED_NAMES, tuple(map(str, names)), text, fix, Doubt.STRUCTURE)
+            return Suspicion(
+                Suspect.SWAPPED_NAMES, tuple(map(str, names)), text, fix, Doubt.STRUCTURE
+            )
     return None
 
 

@@ -12,13 +12,26 @@ __all__ = ["BITTEN", "SOLID", "overlaps", "scattered", "tissues"]
 
 SOLID = ("organ", "bone", "vertebra", "muscle")
 """Kinds of structure of which no two share a place, unless one is part of the other."""
-BITTEN = (("spleen", "kidney_left"), ("spleen", "kidney_right"), ("kidney_right", "liver"), ("kidney_left", "liver"))
+BITTEN = (
+    ("spleen", "kidney_left"),
+    ("spleen", "kidney_right"),
+    ("kidney_right", "liver"),
+    ("kidney_left", "liver"),
+)
 """Neighbours with fat between them: where one's mask takes in half of the other, they share a broad flat face."""
 _SHARED = 0.2
 """Part of the smaller of two masks that both may hold: contours of neighbours overlap a little."""
 _BROAD = 0.2
 """Part of a structure's surface that may be on such a neighbour."""
-_ONE_PIECE = ("kidney_left", "kidney_right", "liver", "spleen", "urinary_bladder", "heart", "prostate")
+_ONE_PIECE = (
+    "kidney_left",
+    "kidney_right",
+    "liver",
+    "spleen",
+    "urinary_bladder",
+    "heart",
+    "prostate",
+)
 _IN_ONE_PIECE = 0.8
 _HU = {"bone": (75.0, 3000.0), "soft": (-90.0, 450.0), "brain": (-20.0, 150.0)}
 """Mean CT numbers under a mask: thinned bone and contrast-filled organs included."""
@@ -34,7 +47,11 @@ def overlaps(scene: Scene) -> Iterator[Suspicion]:
     fix = "check both masks: is one drawn over the other, or are files of two patients mixed?"
     for (a, b), share in sorted(scene.overlaps.items()):
         entries = scene.terms[a], scene.terms[b]
-        if share >= _SHARED and all(entry.kind in SOLID for entry in entries) and not is_part(*entries, scene.terms):
+        if (
+            share >= _SHARED
+            and all(entry.kind in SOLID for entry in entries)
+            and not is_part(*entries, scene.terms)
+        ):
             text = f"{a} and {b} overlap: {share:.0%} of the smaller lies in the larger"
             yield Suspicion(Suspect.OVERLAP, (a, b), text, fix, Doubt.STRUCTURE)
     for (a, b), share in sorted(scene.bitten.items()):
@@ -46,7 +63,11 @@ def overlaps(scene: Scene) -> Iterator[Suspicion]:
 def scattered(scene: Scene) -> Iterator[Suspicion]:
     """Organs of one piece whose mask is in several."""
     for name, seen in scene.sightings.items():
-        if scene.terms[name].canonical in _ONE_PIECE and not seen.cut and seen.largest_part < _IN_ONE_PIECE:
+        if (
+            scene.terms[name].canonical in _ONE_PIECE
+            and not seen.cut
+            and seen.largest_part < _IN_ONE_PIECE
+        ):
             text = f"the mask of {name} lies in several places, {seen.largest_part:.0%} of it in the largest"
             fix = "check its mask: does it take in part of another organ?"
             yield Suspicion(Suspect.OVERLAP, (name,), text, fix, Doubt.STRUCTURE)
@@ -56,7 +77,10 @@ def tissues(scene: Scene) -> Iterator[Suspicion]:
     """Masks under which a CT shows another tissue; of too many, all are in doubt, lesions too."""
     fatty = dict(_fatty(scene))
     edged = dict(_edged(scene))
-    tested = {**edged, **{name: text for name, text in (*fatty.items(), *_means(scene)) if not edged.get(name)}}
+    tested = {
+        **edged,
+        **{name: text for name, text in (*fatty.items(), *_means(scene)) if not edged.get(name)},
+    }
     tested |= {name: text for name, text in fatty.items() if text}
     wrong = {name: text for name, text in tested.items() if text}
     fix = "check that masks and image belong to the same patient and series"
@@ -78,7 +102,10 @@ def _fatty(scene: Scene) -> Iterator[tuple[str, str]]:
     for name, seen in scene.sightings.items():
         if scene.terms[name].canonical in _WITHOUT_FAT and seen.fat_share is not None:
             wrong = seen.fat_share > _FAT
-            yield name, f"{seen.fat_share:.0%} of the mask of {name} lies on fat or air" if wrong else ""
+            yield (
+                name,
+                f"{seen.fat_share:.0%} of the mask of {name} lies on fat or air" if wrong else "",
+            )
 
 
 def _edged(scene: Scene) -> Iterator[tuple[str, str]]:
@@ -101,5 +128,7 @@ def _means(scene: Scene) -> Iterator[tuple[str, str]]:
         wrong = not low <= seen.mean_hu <= high
         yield (
             name,
-            f"{name} has a mean of {seen.mean_hu:.0f} HU, {known.tissue} has {low:g} to {high:g}" if wrong else "",
+            f"{name} has a mean of {seen.mean_hu:.0f} HU, {known.tissue} has {low:g} to {high:g}"
+            if wrong
+            else "",
         )

@@ -27,7 +27,9 @@ _ROWS = ("vertebrae_", "rib_left_", "rib_right_")
 _FIX = "check the names of the masks (name map, label numbers, file names)"
 
 
-def misnamed(scene: Scene, axes: Sequence[int], size: float, *, mirrored: bool) -> Iterator[Suspicion]:
+def misnamed(
+    scene: Scene, axes: Sequence[int], size: float, *, mirrored: bool
+) -> Iterator[Suspicion]:
     """Names that fit better exchanged, single wrong names, and studies of which many names do not fit.
 
     `axes`, `size` and `mirrored` are those of `fit_of`.
@@ -35,7 +37,9 @@ def misnamed(scene: Scene, axes: Sequence[int], size: float, *, mirrored: bool) 
     fit = fit_of(scene, axes, size, mirrored=mirrored)
     if fit is None:
         return
-    far_off = [name for name, cost in zip(fit.names, fit.place_cost, strict=True) if cost > _FAR_OFF]
+    far_off = [
+        name for name, cost in zip(fit.names, fit.place_cost, strict=True) if cost > _FAR_OFF
+    ]
     if len(far_off) >= _MANY and 3 * len(far_off) > len(fit.names):
         text = f"{len(far_off)} of {len(fit.names)} masks lie where their names do not belong, {far_off[0]} among them"
         yield Suspicion(Suspect.MISNAMED, tuple(scene.sightings), text, _FIX, Doubt.STRUCTURE)
@@ -74,7 +78,9 @@ def _rings(scene: Scene, fit: Fit) -> Iterator[tuple[str, ...]]:
 
 def _same_row(scene: Scene, names: Sequence[str]) -> NDArray[np.bool_]:
     canonical = [scene.terms[name].canonical for name in names]
-    rows = np.array([next((k for k, row in enumerate(_ROWS) if name.startswith(row)), -1) for name in canonical])
+    rows = np.array(
+        [next((k for k, row in enumerate(_ROWS) if name.startswith(row)), -1) for name in canonical]
+    )
     return np.asarray((rows[:, None] == rows[None]) & (rows[:, None] >= 0))
 
 
@@ -85,7 +91,9 @@ def _alone(scene: Scene, fit: Fit, place: int) -> Iterator[Suspicion]:
     name = fit.names[place]
     if fit.place_cost[place] > _FAR_OFF:
         text = f"{name} does not lie where it should beside its neighbours"
-        yield Suspicion(Suspect.MISPLACED, (name,), text, "check its name and mask", Doubt.STRUCTURE)
+        yield Suspicion(
+            Suspect.MISPLACED, (name,), text, "check its name and mask", Doubt.STRUCTURE
+        )
         return
     if scene.terms[name].kind != "organ":
         return
@@ -95,5 +103,7 @@ def _alone(scene: Scene, fit: Fit, place: int) -> Iterator[Suspicion]:
     gains[~nearer | [term(other).kind != "organ" for other in fit.absent]] = -np.inf
     best = int(gains.argmax()) if len(gains) else 0
     if len(gains) and gains[best] > _GAIN_OF_ABSENT:
-        text = f"{name} lies and measures as {fit.absent[best]} would, which the study does not show"
+        text = (
+            f"{name} lies and measures as {fit.absent[best]} would, which the study does not show"
+        )
         yield Suspicion(Suspect.MISNAMED, (name,), text, _FIX, Doubt.STRUCTURE)

@@ -22,7 +22,9 @@ VERTEBRAE: tuple[str, ...] = (
 )
 """From the head down."""
 
-_PITCH_MM = np.interp(np.arange(len(VERTEBRAE)), [0, 2, 6, 7, 18, 19, 23, 24], [16, 16, 17, 19, 28, 31, 35, 33])
+_PITCH_MM = np.interp(
+    np.arange(len(VERTEBRAE)), [0, 2, 6, 7, 18, 19, 23, 24], [16, 16, 17, 19, 28, 31, 35, 33]
+)
 """Typical distance to the next vertebra of an adult, body and disc together; by judgement, see `sources.md`."""
 _STEP_RATIO = (0.58, 1.65)
 """A step between neighbours beside the study's usual one: narrower by a fracture, wider by a block of two."""
@@ -42,7 +44,9 @@ def vertebra_number(entry: Term) -> int | None:
 def _row(scene: Scene, *, slivers: bool = False) -> list[tuple[int, str]]:
     """The vertebrae from the head down by their numbers: those of which most is seen, or all."""
     numbered = ((vertebra_number(scene.terms[name]), name) for name in scene.sightings)
-    return sorted((n, name) for n, name in numbered if n is not None and (slivers or _is_seen(scene, name)))
+    return sorted(
+        (n, name) for n, name in numbered if n is not None and (slivers or _is_seen(scene, name))
+    )
 
 
 def _is_seen(scene: Scene, name: str) -> bool:
@@ -83,7 +87,11 @@ def numbering(scene: Scene) -> Iterator[Suspicion]:
             near = "close together" if ratio < usual else "far apart"
             text = f"{a} and {b} lie too {near} for their numbers"
             yield Suspicion(Suspect.NUMBERING, (a, b), text, _FIX, Doubt.LEVELS)
-    ribs = [anchor for anchor in scene.anchors if scene.terms[anchor.structure].canonical.startswith("rib")]
+    ribs = [
+        anchor
+        for anchor in scene.anchors
+        if scene.terms[anchor.structure].canonical.startswith("rib")
+    ]
     ends = [[anchor] for anchor in scene.anchors if anchor not in ribs]
     for anchors in (ribs, *ends):
         # A rib alone may be misnumbered; most of them are not.

@@ -80,7 +80,14 @@ class _Order(msgspec.Struct, frozen=True):
 @functools.cache
 def _orders() -> tuple[_Order, ...]:
     return tuple(
-        _Order(Axis(row["axis"]), first, second, row["group"], row["cut"] == "yes", row["turns"] == "yes")
+        _Order(
+            Axis(row["axis"]),
+            first,
+            second,
+            row["group"],
+            row["cut"] == "yes",
+            row["turns"] == "yes",
+        )
         for row in expectation_rows("order")
         for first in row["first"].split("|")
         for second in row["second"].split("|")
@@ -108,7 +115,9 @@ def _pair_votes(scene: Scene) -> Iterator[Vote]:
         if entry.naming is not Naming.POSITIONAL or entry.side != "right" or partner is None:
             continue
         group = entry.system + "/" + entry.kind
-        vote = _vote(Axis.LEFT_RIGHT, group, (name, str(entry.partner)), seen.centre - partner.centre)
+        vote = _vote(
+            Axis.LEFT_RIGHT, group, (name, str(entry.partner)), seen.centre - partner.centre
+        )
         if vote is not None:
             yield _straight(vote) if group in _UNMOVED else vote
 
@@ -135,7 +144,9 @@ def _spine_votes(scene: Scene) -> Iterator[Vote]:
     if len(row) < 2:
         return
     half = len(row) // 2
-    upper, lower = ([scene.sightings[name].centre for _, name in part] for part in (row[:half], row[-half:]))
+    upper, lower = (
+        [scene.sightings[name].centre for _, name in part] for part in (row[:half], row[-half:])
+    )
     step = np.mean(upper, axis=0) - np.mean(lower, axis=0)
     vote = _vote(Axis.SUPERIOR_INFERIOR, "spine", (row[0][1], row[-1][1]), step)
     if vote is not None:
@@ -146,7 +157,9 @@ def _rib_votes(scene: Scene) -> Iterator[Vote]:
     """Of whole ribs of one side, the first of the row lies above the last."""
     for side in ("left", "right"):
         known = [(n, scene.named(f"rib_{side}_{n}")) for n in range(1, 13)]
-        whole = [(n, name) for n, name in known if name is not None and not scene.sightings[name].cut]
+        whole = [
+            (n, name) for n, name in known if name is not None and not scene.sightings[name].cut
+        ]
         if len(whole) >= 2 and whole[-1][0] - whole[0][0] >= 3:
             first, last = whole[0][1], whole[-1][1]
             step = scene.sightings[first].centre - scene.sightings[last].centre
@@ -168,7 +181,10 @@ def _points(scene: Scene, pattern: str, near: _Point | None = None) -> Iterator[
         spine = [name for name in scene.sightings if is_spine(scene.terms[name].canonical)]
         if spine:
             # The vertebra beside it, so that the curve of the spine plays no part.
-            nearest = min(spine, key=lambda name: float(np.linalg.norm(scene.sightings[name].centre - near.centre)))
+            nearest = min(
+                spine,
+                key=lambda name: float(np.linalg.norm(scene.sightings[name].centre - near.centre)),
+            )
             reach = _BESIDE * max(scene.sightings[nearest].extent_mm)
             yield _Point((nearest,), scene.sightings[nearest].centre, cut=False, reach_mm=reach)
         return
@@ -186,7 +202,9 @@ def _vote(axis: Axis, group: str, names: tuple[str, ...], step: NDArray[np.float
     along = float(cosines[axis.world_index])
     if abs(along) >= _ALONG:
         return Vote(axis, group, names, along)
-    other = max((a for a in Axis if a is not axis), key=lambda a: abs(float(cosines[a.world_index])))
+    other = max(
+        (a for a in Axis if a is not axis), key=lambda a: abs(float(cosines[a.world_index]))
+    )
     if abs(float(cosines[other.world_index])) >= _ACROSS:
         return Vote(axis, group, names, along, other)
     return None
@@ -224,7 +242,11 @@ def orientation(scene: Scene, votes: list[Vote]) -> list[Suspicion]:
 def _turned_onto(votes: list[Vote], found: dict[Doubt, Suspicion]) -> Iterator[Suspicion]:
     """Axes along which lies what should lie along another: in doubt as well, unless something straight confirms."""
     for doubt, axis in AXIS_OF.items():
-        here = [v for v in votes if v.elsewhere is axis and v.straight and any(AXIS_OF[d] is v.axis for d in found)]
+        here = [
+            v
+            for v in votes
+            if v.elsewhere is axis and v.straight and any(AXIS_OF[d] is v.axis for d in found)
+        ]
         own = _straight_votes(votes, axis)
         if here and doubt not in found and 2 * sum(own) <= len(own):
             yield _against(doubt, here)
@@ -254,7 +276,11 @@ _REVERSED = {
     Doubt.FRONT_BACK: "front and back look exchanged",
     Doubt.UP_DOWN: "it looks upside down",
 }
-_USUAL = {Axis.LEFT_RIGHT: "right of", Axis.ANTERIOR_POSTERIOR: "in front of", Axis.SUPERIOR_INFERIOR: "above"}
+_USUAL = {
+    Axis.LEFT_RIGHT: "right of",
+    Axis.ANTERIOR_POSTERIOR: "in front of",
+    Axis.SUPERIOR_INFERIOR: "above",
+}
 
 
 def _against(doubt: Doubt, opposed: list[Vote]) -> Suspicion:
@@ -278,7 +304,11 @@ def misplaced(votes: list[Vote], settled: list[Axis]) -> Iterator[Suspicion]:
     """The fewest structures that account for every vote against an axis that the others agree on."""
     for axis in settled:
         own = [vote for vote in votes if vote.axis is axis]
-        against = [vote for vote in own if vote.reversed or (vote.elsewhere is not None and vote.group in _UNMOVED)]
+        against = [
+            vote
+            for vote in own
+            if vote.reversed or (vote.elsewhere is not None and vote.group in _UNMOVED)
+        ]
         while against:
             blamed = Counter(name for vote in against for name in vote.structures)
             accused = tuple(sorted(name for name in blamed if blamed[name] == max(blamed.values())))

@@ -100,7 +100,9 @@ class _Table(msgspec.Struct, frozen=True):
     """About how long the structures are, in mm."""
 
 
-def fit_of(scene: Scene, axes: Sequence[int], size: float = 1.0, *, mirrored: bool = False) -> Fit | None:
+def fit_of(
+    scene: Scene, axes: Sequence[int], size: float = 1.0, *, mirrored: bool = False
+) -> Fit | None:
     """The fit of a study along the axes (0, 1, 2) that are not in doubt; None if too little is known of it.
 
     `size`: length of the patient beside an adult's; `mirrored`: the unpaired organs lie on the other side.
@@ -144,7 +146,9 @@ def _best_pose(own: _Table, masks: _Masks, axes: list[int]) -> tuple[_Told, Floa
         told = _Told(own, pose)
         return told, *told.costs(own, axes, numbers)
 
-    return min((judged(pose) for pose in _poses(masks, axes)), key=lambda found: float(np.trace(found[1])))
+    return min(
+        (judged(pose) for pose in _poses(masks, axes)), key=lambda found: float(np.trace(found[1]))
+    )
 
 
 def _poses(masks: _Masks, axes: list[int]) -> Iterator[_Masks]:
@@ -158,7 +162,9 @@ def _poses(masks: _Masks, axes: list[int]) -> Iterator[_Masks]:
         yield msgspec.structs.replace(masks, centre=(masks.centre - middle) @ turn.T + middle)
 
 
-def axis_scales(scene: Scene, *, cut: bool = False) -> tuple[float | None, float | None, float | None]:
+def axis_scales(
+    scene: Scene, *, cut: bool = False
+) -> tuple[float | None, float | None, float | None]:
     """Along x, y and z: how far apart structures lie beside an adult's; None where too few tell.
 
     `cut`: those that the scan cuts tell, too; what is seen of them lies closer together than the whole.
@@ -238,7 +244,9 @@ class _Masks(msgspec.Struct, frozen=True):
     def slack(self, names: _Table) -> FloatArray:
         """How much further the centre of a mask (second axis) may lie off under a name (first), if it is cut."""
         unseen = np.maximum(names.length[:, None, None] - self.extent[None], 0.0)
-        return np.where(self.cut[None, :, None], _SEEN_OF_CUT * self.extent[None] + _UNSEEN_OF_CUT * unseen, 0.0)
+        return np.where(
+            self.cut[None, :, None], _SEEN_OF_CUT * self.extent[None] + _UNSEEN_OF_CUT * unseen, 0.0
+        )
 
 
 class _Told:
@@ -266,7 +274,9 @@ class _Told:
         variance = (self.own.spread**2 + self.slack**2)[None] + (_STRETCH * step) ** 2
         return np.asarray(self.trust[None, :, None] / variance)
 
-    def costs(self, names: _Table, axes: list[int], numbers: NDArray[np.intp] | None) -> tuple[FloatArray, FloatArray]:
+    def costs(
+        self, names: _Table, axes: list[int], numbers: NDArray[np.intp] | None
+    ) -> tuple[FloatArray, FloatArray]:
         """Costs of place and of volume of every name for every mask; neither of the two tells about itself.
 
         `numbers`: the masks that bear the names at present; None if none does.
@@ -283,8 +293,12 @@ class _Told:
             moment_left[numbers, numbers] += bearer * bearer_offset
         expected = names.centre[:, None] + moment_left / total_left
         variance = names.spread[:, None] ** 2 + self.masks.slack(names) ** 2 + 1.0 / total_left
-        place = np.minimum((self.masks.centre[None] - expected) ** 2 / variance, _CAP)[:, :, axes].sum(axis=2)
-        ratio = (self.masks.ln_ml[None] - names.ln_ml[:, None] - self.ln_size) / names.spread_ln_ml[:, None]
+        place = np.minimum((self.masks.centre[None] - expected) ** 2 / variance, _CAP)[
+            :, :, axes
+        ].sum(axis=2)
+        ratio = (self.masks.ln_ml[None] - names.ln_ml[:, None] - self.ln_size) / names.spread_ln_ml[
+            :, None
+        ]
         # Of a cut structure more may be there than is seen, never less.
         ratio = np.where(self.masks.cut[None], np.maximum(ratio, 0.0), ratio)
         return place, np.minimum(ratio**2, _CAP)

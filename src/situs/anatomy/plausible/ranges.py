@@ -48,7 +48,9 @@ class SizeRule(msgspec.Struct, frozen=True):
 
 def expectation_rows(table: str) -> list[dict[str, str]]:
     """The rows of one table of `data/expectations`."""
-    text = files("situs.anatomy").joinpath("data", "expectations", f"{table}.csv").read_text("utf-8")
+    text = (
+        files("situs.anatomy").joinpath("data", "expectations", f"{table}.csv").read_text("utf-8")
+    )
     return list(csv.DictReader(io.StringIO(text)))
 
 
@@ -61,7 +63,11 @@ def _ranges() -> tuple[Range, ...]:
 def size_rules() -> tuple[SizeRule, ...]:
     """Every size rule, one pair each."""
     rows = [msgspec.convert(row, SizeRule, strict=False) for row in expectation_rows("sizes")]
-    return tuple(msgspec.structs.replace(row, smaller=name) for row in rows for name in row.smaller.split("|"))
+    return tuple(
+        msgspec.structs.replace(row, smaller=name)
+        for row in rows
+        for name in row.smaller.split("|")
+    )
 
 
 def plausible_range(entry: Term) -> Range | None:
@@ -71,6 +77,8 @@ def plausible_range(entry: Term) -> Range | None:
 
 @functools.lru_cache(maxsize=1024)
 def _by_name(canonical: str, group: str) -> Range | None:
-    by_name = (row for row in _ranges() if canonical and fnmatch.fnmatchcase(canonical, row.structure))
+    by_name = (
+        row for row in _ranges() if canonical and fnmatch.fnmatchcase(canonical, row.structure)
+    )
     by_group = (row for row in _ranges() if row.structure == group)
     return next(by_name, None) or next(by_group, None)

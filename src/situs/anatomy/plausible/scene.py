@@ -129,4 +129,6 @@ class Scene(msgspec.Struct, frozen=True):
 
     def named(self, canonical: str) -> str | None:
         """The study's name of a shipped structure; None if the study does not show it."""
-        return next((name for name in self.sightings if self.terms[name].canonical == canonical), None)
+        return next(
+            (name for name in self.sightings if self.terms[name].canonical == canonical), None
+        )

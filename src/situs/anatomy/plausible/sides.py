@@ -40,7 +40,9 @@ def _expected(entry: Term) -> Side | None:
 class _Tally:
     """Structures of one sort, by whether they lie where they should; those across the midline say nothing."""
 
-    def __init__(self, names: Iterable[str], observed: Mapping[str, Side], expected: Mapping[str, Side]) -> None:
+    def __init__(
+        self, names: Iterable[str], observed: Mapping[str, Side], expected: Mapping[str, Side]
+    ) -> None:
         placed = [name for name in names if observed[name] is not Side.BOTH]
         self.there = [name for name in placed if observed[name] is expected[name]]
         self.opposite = [name for name in placed if observed[name] is not expected[name]]
@@ -51,18 +53,28 @@ class _Tally:
         return bool(self.opposite) and len(self.there) * 10 <= len(self.opposite)
 
 
-def suspects(observed: Mapping[str, str], terms: Mapping[str, Term] | None = None) -> list[Suspicion]:
+def suspects(
+    observed: Mapping[str, str], terms: Mapping[str, Term] | None = None
+) -> list[Suspicion]:
     """What to suspect, given on which side of the midline (`left`, `right` or `both`) each structure lies.
 
     Leave out structures that the scan cuts off: their visible part may lie anywhere. `terms` are a vocabulary's own;
     other names mean what the shipped table says. The whole study is judged first, then pairs, then single structures.
     """
     entries = {name: (terms or {}).get(name) or term(name) for name in observed}
-    expected = {name: side for name, entry in entries.items() if (side := _expected(entry)) is not None}
+    expected = {
+        name: side for name, entry in entries.items() if (side := _expected(entry)) is not None
+    }
     sides = {name: _side(name, observed[name]) for name in expected}
     named = _Tally((n for n in expected if entries[n].side is not None), sides, expected)
-    placed = _Tally((n for n in expected if entries[n].naming is Naming.POSITIONAL), sides, expected)
-    organs = _Tally((n for n in expected if entries[n].side is None and entries[n].kind == "organ"), sides, expected)
+    placed = _Tally(
+        (n for n in expected if entries[n].naming is Naming.POSITIONAL), sides, expected
+    )
+    organs = _Tally(
+        (n for n in expected if entries[n].side is None and entries[n].kind == "organ"),
+        sides,
+        expected,
+    )
     whole = _whole_study(named, placed, organs, sides)
     if whole is not None:
         return [whole]
@@ -78,7 +90,9 @@ def suspects(observed: Mapping[str, str], terms: Mapping[str, Term] | None = Non
                 result.append(_swapped_pair(name, partner))
         else:
             variant = name in vessels and not exchanged
-            result.append(_wrong_side(name, entries[name], sides[name], None if variant else Doubt.STRUCTURE))
+            result.append(
+                _wrong_side(name, entries[name], sides[name], None if variant else Doubt.STRUCTURE)
+            )
     return result
 
 
@@ -89,7 +103,9 @@ def _side(name: str, value: str) -> Side:
         raise SitusError(f"side {value!r} of {name}", fix="use left, right or both") from None
 
 
-def _whole_study(named: _Tally, placed: _Tally, organs: _Tally, sides: Mapping[str, Side]) -> Suspicion | None:
+def _whole_study(
+    named: _Tally, placed: _Tally, organs: _Tally, sides: Mapping[str, Side]
+) -> Suspicion | None:
     """`named` are all sided names, `placed` those among them that follow the place, `organs` the unpaired organs."""
     seen = _phrase([*organs.opposite, *named.opposite], sides)
     several = len(named.opposite) >= 2
@@ -117,8 +133,13 @@ def _whole_study(named: _Tally, placed: _Tally, organs: _Tally, sides: Mapping[s
             Suspect.SWAPPED_NAMES if told else Suspect.SWAPPED_OR_MIRRORED,
             tuple(named.opposite),
             f"left and right look swapped in the names: {seen}"
-            + (f", but {_phrase(organs.there, sides)} as usual" if told else "; or the whole volume is mirrored"),
-            "exchange left and right in the name map" + ("" if told else ", or check the orientation in the header"),
+            + (
+                f", but {_phrase(organs.there, sides)} as usual"
+                if told
+                else "; or the whole volume is mirrored"
+            ),
+            "exchange left and right in the name map"
+            + ("" if told else ", or check the orientation in the header"),
             Doubt.LEFT_RIGHT,
         )
     return None
@@ -144,7 +165,9 @@ def _wrong_side(name: str, entry: Term, side: Side, doubt: Doubt | None) -> Susp
     else:
         fix = "check its mask, and whether this patient's anatomy is unusual"
     usual = f"is named {entry.side}" if entry.side is not None else f"normally lies {side.mirrored}"
-    return Suspicion(Suspect.WRONG_SIDE, (name,), f"{name} {usual} but lies on the patient's {side}", fix, doubt)
+    return Suspicion(
+        Suspect.WRONG_SIDE, (name,), f"{name} {usual} but lies on the patient's {side}", fix, doubt
+    )
 
 
 def _phrase(names: list[str], sides: Mapping[str, Side], most: int = 4) -> str:

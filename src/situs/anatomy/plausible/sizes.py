@@ -51,7 +51,10 @@ class _Rated(msgspec.Struct, frozen=True):
 
     @property
     def too_large(self) -> bool:
-        return self.seen.volume_ml > self.range.high_ml or max(self.seen.extent_mm) > self.range.high_mm
+        return (
+            self.seen.volume_ml > self.range.high_ml
+            or max(self.seen.extent_mm) > self.range.high_mm
+        )
 
     def too_small(self, *, child: bool) -> bool:
         if self.seen.cut:
@@ -62,7 +65,9 @@ class _Rated(msgspec.Struct, frozen=True):
 
 
 def _rated(scene: Scene) -> list[_Rated]:
-    found = ((name, seen, plausible_range(scene.terms[name])) for name, seen in scene.sightings.items())
+    found = (
+        (name, seen, plausible_range(scene.terms[name])) for name, seen in scene.sightings.items()
+    )
     return [_Rated(name, seen, known) for name, seen, known in found if known is not None]
 
 
@@ -71,7 +76,9 @@ def _body_scale(scene: Scene) -> tuple[float | None, int]:
     ratios = [
         (one.seen.volume_ml / one.range.typical_ml) ** (1.0 / 3.0)
         for one in _rated(scene)
-        if not one.seen.cut and scene.terms[one.name].kind in _CONSTANT_KINDS and not one.name.startswith(_VARYING)
+        if not one.seen.cut
+        and scene.terms[one.name].kind in _CONSTANT_KINDS
+        and not one.name.startswith(_VARYING)
     ]
     return (float(np.median(ratios)) if ratios else None), len(ratios)
 
@@ -135,7 +142,9 @@ def _proportions(scene: Scene) -> str:
 def _kidney_shapes(scene: Scene) -> list[float]:
     """Length from top to bottom over the mean width of every whole kidney."""
     names = [scene.named(f"kidney_{side}") for side in ("left", "right")]
-    seen = [scene.sightings[name].extent_mm for name in names if name and not scene.sightings[name].cut]
+    seen = [
+        scene.sightings[name].extent_mm for name in names if name and not scene.sightings[name].cut
+    ]
     return [2.0 * high / (across + deep) for across, deep, high in seen]
 
 
@@ -169,7 +178,9 @@ def _stretched(scene: Scene) -> str:
 
 
 def _body_scale_of_organs(scene: Scene) -> tuple[float | None, int]:
-    organs = {name: seen for name, seen in scene.sightings.items() if scene.terms[name].kind == "organ"}
+    organs = {
+        name: seen for name, seen in scene.sightings.items() if scene.terms[name].kind == "organ"
+    }
     return _body_scale(msgspec.structs.replace(scene, sightings=organs))
 
 
@@ -191,7 +202,9 @@ def sizes(scene: Scene) -> Iterator[Suspicion]:
         if one.too_large:
             yield _implausible(one, "large", "a wrong label, or a mask that covers its neighbours")
         elif one.too_small(child=child):
-            yield _implausible(one, "small", "a fragment, a cut that does not reach the border, or a wrong label")
+            yield _implausible(
+                one, "small", "a fragment, a cut that does not reach the border, or a wrong label"
+            )
     for rule in size_rules():
         larger, smaller = scene.named(rule.larger), scene.named(rule.smaller)
         if larger is None or smaller is None or scene.sightings[larger].cut:
@@ -208,4 +221,6 @@ def _implausible(one: _Rated, word: str, cause: str) -> Suspicion:
     seen = f"{one.seen.volume_ml:.3g} mL, {max(one.seen.extent_mm):.0f} mm long"
     usual = f"{known.low_ml:g} to {known.high_ml:g} mL, {known.low_mm:g} to {known.high_mm:g} mm"
     text = f"{one.name} is implausibly {word} ({seen}; plausible: {usual})"
-    return Suspicion(Suspect.IMPLAUSIBLE_SIZE, (one.name,), text, f"check its mask: {cause}", Doubt.STRUCTURE)
+    return Suspicion(
+        Suspect.IMPLAUSIBLE_SIZE, (one.name,), text, f"check its mask: {cause}", Doubt.STRUCTURE
+    )

@@ -25,13 +25,24 @@ def anatomy_problems(study_id: str, ledger: Doubted) -> Iterator[Problem]:
     """A warning for every suspicion: never proof that something is wrong."""
     for found in ledger.suspicions:
         where = ":".join(filter(None, (study_id, ",".join(found.structures[:_MOST_NAMED]))))
-        yield Problem(Severity.WARNING, found.code.value, where, _problem(ledger, found), _fix(study_id, ledger, found))
+        yield Problem(
+            Severity.WARNING,
+            found.code.value,
+            where,
+            _problem(ledger, found),
+            _fix(study_id, ledger, found),
+        )
 
 
 def suspect_studies(study_id: str, ledger: Doubted) -> list[SuspectStudy]:
     """The same for the bench's card."""
     return [
-        SuspectStudy(study_id, found.doubt.value if found.doubt else "", found.problem, _is_trusted(ledger, found))
+        SuspectStudy(
+            study_id,
+            found.doubt.value if found.doubt else "",
+            found.problem,
+            _is_trusted(ledger, found),
+        )
         for found in ledger.suspicions
     ]
 
@@ -59,4 +70,6 @@ def _withheld(found: Suspicion) -> str:
 def _fix(study_id: str, ledger: Doubted, found: Suspicion) -> str:
     if found.doubt is None or _is_trusted(ledger, found):
         return found.fix
-    return f"{found.fix}; if it is right as it is, build with --trust {study_id}:{found.doubt.value}"
+    return (
+        f"{found.fix}; if it is right as it is, build with --trust {study_id}:{found.doubt.value}"
+    )

@@ -21,10 +21,15 @@ def box_problems(
     for fact in facts:
         yield from (("fact", fact.fact_id, text) for text in fact_problems(fact, ledger))
     for item in items:
-        yield from (("item", item.item_id, text) for text in box_item_problems(item, study, ledger, stored, seed))
+        yield from (
+            ("item", item.item_id, text)
+            for text in box_item_problems(item, study, ledger, stored, seed)
+        )
 
 
-def box_item_problems(item: Item, study: StudyRecord, ledger: BoxLedger, stored: set[str], seed: int) -> Iterator[str]:
+def box_item_problems(
+    item: Item, study: StudyRecord, ledger: BoxLedger, stored: set[str], seed: int
+) -> Iterator[str]:
     """What is wrong with one item."""
     if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
         yield "its id is not that of its task, form and parameters"
@@ -37,7 +42,9 @@ def box_item_problems(item: Item, study: StudyRecord, ledger: BoxLedger, stored:
         yield f"its task {item.task!r} is unknown"
         return
     try:
-        anew = pose_finding(ledger, Question(item.task, item.form, item.parameters), study.patient_id, seed)
+        anew = pose_finding(
+            ledger, Question(item.task, item.form, item.parameters), study.patient_id, seed
+        )
     except (KeyError, ValueError, IndexError, TypeError) as error:
         yield f"cannot be posed to this study ({type(error).__name__} {error})"
         return
@@ -49,7 +56,11 @@ def box_item_problems(item: Item, study: StudyRecord, ledger: BoxLedger, stored:
     yield from item_differences(item, anew)
     closed = item.form in ("yes_no", "choice", "number")
     strata = (
-        ("untwinned",) if item.form in ("text", "choices") else ("headline", "untwinned") if closed else ("headline",)
+        ("untwinned",)
+        if item.form in ("text", "choices")
+        else ("headline", "untwinned")
+        if closed
+        else ("headline",)
     )
     if item.stratum not in strata:
         yield f"its stratum {item.stratum!r} is not that of its form"

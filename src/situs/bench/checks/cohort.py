@@ -19,7 +19,11 @@ class Tally:
         self._counts: Counter[str] = Counter()
         self._patients: set[str] = set()
         self._classes: Counter[str] = Counter()
-        self._by: dict[str, Counter[str]] = {"task": Counter(), "stratum": Counter(), "split": Counter()}
+        self._by: dict[str, Counter[str]] = {
+            "task": Counter(),
+            "stratum": Counter(),
+            "split": Counter(),
+        }
 
     def add(self, study: StudyRecord, items: list[Item], facts: int) -> None:
         """Count one study."""
@@ -36,7 +40,11 @@ class Tally:
             yield f"counts {info.counts}, but the tables hold {counts}"
         if info.headline_by_class != self._classes:
             yield f"headline_by_class says {info.headline_by_class}, but the items are {dict(self._classes)}"
-        for name, said in (("task", info.by_task), ("stratum", info.by_stratum), ("split", info.by_split)):
+        for name, said in (
+            ("task", info.by_task),
+            ("stratum", info.by_stratum),
+            ("split", info.by_split),
+        ):
             if said != self._by[name]:
                 yield f"by_{name} says {said}, but the items are {dict(sorted(self._by[name].items()))}"
 
@@ -59,7 +67,11 @@ class Arrangement:
         """What is wrong with the stratum or options of an item, posed anew with all the options it could have."""
         if item.stratum == "headline":
             return
-        entry = outline(Candidate(anew, item.item_id, False, named_only=False, textbook=item.stratum == "textbook"))
+        entry = outline(
+            Candidate(
+                anew, item.item_id, False, named_only=False, textbook=item.stratum == "textbook"
+            )
+        )
         found = arrange([entry], self._seed)[entry.item_id]
         if (found.stratum, found.twin_group) != (item.stratum, item.twin_group):
             yield f"its stratum {item.stratum!r} and twin group {item.twin_group!r} do not fit together"

@@ -50,7 +50,9 @@ def item_differences(item: Item, anew: Item) -> Iterator[str]:
         if getattr(anew, name) != getattr(item, name):
             yield f"its {name} is not what the task writes"
     for name in ("steps", "boxes"):
-        if not same(msgspec.to_builtins(getattr(anew, name)), msgspec.to_builtins(getattr(item, name))):
+        if not same(
+            msgspec.to_builtins(getattr(anew, name)), msgspec.to_builtins(getattr(item, name))
+        ):
             yield f"its {name} are not what the facts give"
     if not same(anew.difficulty, item.difficulty):
         yield "its difficulty is not what the facts give"
@@ -88,7 +90,11 @@ def _shown(item: Item) -> str:
 
 def same(a: object, b: object) -> bool:
     """Equal, numbers to within rounding; true and 1 are different."""
-    if isinstance(a, float | int) and isinstance(b, float | int) and not (isinstance(a, bool) or isinstance(b, bool)):
+    if (
+        isinstance(a, float | int)
+        and isinstance(b, float | int)
+        and not (isinstance(a, bool) or isinstance(b, bool))
+    ):
         return math.isclose(a, b, rel_tol=_RELATIVE, abs_tol=1e-9)
     if isinstance(a, tuple | list) and isinstance(b, tuple | list):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))

@@ -21,10 +21,14 @@ def grade_problems(
     for fact in facts:
         yield from (("fact", fact.fact_id, text) for text in fact_problems(fact, ledger))
     for item in items:
-        yield from (("item", item.item_id, text) for text in _item_problems(item, study, ledger, stored))
+        yield from (
+            ("item", item.item_id, text) for text in _item_problems(item, study, ledger, stored)
+        )
 
 
-def _item_problems(item: Item, study: StudyRecord, ledger: GradeLedger, stored: set[str]) -> Iterator[str]:
+def _item_problems(
+    item: Item, study: StudyRecord, ledger: GradeLedger, stored: set[str]
+) -> Iterator[str]:
     if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
         yield "its id is not that of its task, form and parameters"
     if (item.patient_id, item.split) != (study.patient_id, study.split):
@@ -33,7 +37,9 @@ def _item_problems(item: Item, study: StudyRecord, ledger: GradeLedger, stored: 
     if missing:
         yield f"names the fact {missing[0]}, which is not in the ledger"
     try:
-        anew = pose_grades(ledger, Question(item.task, item.form, item.parameters), study.patient_id, study.split)
+        anew = pose_grades(
+            ledger, Question(item.task, item.form, item.parameters), study.patient_id, study.split
+        )
     except (KeyError, ValueError, TypeError) as error:
         yield f"cannot be posed to this study ({type(error).__name__} {error})"
         return

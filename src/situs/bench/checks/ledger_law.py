@@ -65,7 +65,12 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
         raise SitusError("no such folder", where=data, fix="give the folder the volumes are in")
     result = CheckResult()
     if content_hash(folder) != bench.info.content_hash:
-        result.error("content", "bench.json", "the tables are not the ones that were built", "rebuild the bench")
+        result.error(
+            "content",
+            "bench.json",
+            "the tables are not the ones that were built",
+            "rebuild the bench",
+        )
     locations = Locations.read(folder, data)
     items, facts = _Stream(bench.items(checked=False)), _Stream(bench.facts(checked=False))
     tally, arrangement = Tally(), Arrangement(bench.info.seed, bench.info.recipe.twins.fewest)
@@ -97,9 +102,19 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
         result.error("item", id_, text, "rebuild the bench")
     for item in items.rest():
         result.items += 1
-        result.error("study", item.item_id, f"study {item.study_id} is missing or out of order", "rebuild the bench")
+        result.error(
+            "study",
+            item.item_id,
+            f"study {item.study_id} is missing or out of order",
+            "rebuild the bench",
+        )
     for fact in facts.rest():
-        result.error("study", fact.fact_id, f"study {fact.study_id} is missing or out of order", "rebuild the bench")
+        result.error(
+            "study",
+            fact.fact_id,
+            f"study {fact.study_id} is missing or out of order",
+            "rebuild the bench",
+        )
     if result.errors and bench.info.written_by != __version__:
         result.problems.insert(0, _of_another_version(bench.info.written_by))
     return result
@@ -107,7 +122,9 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
 
 def _of_another_version(written_by: str) -> Problem:
     """Definitions are sharpened from version to version: what differs need not have been tampered with."""
-    problem = f"was built by Situs {written_by}; this is {__version__}, which measures and asks otherwise"
+    problem = (
+        f"was built by Situs {written_by}; this is {__version__}, which measures and asks otherwise"
+    )
     fix = "rebuild the bench, or check it with the version that built it; scoring and resuming runs work as they are"
     return Problem(Severity.ERROR, "version", "bench.json", problem, fix)
 
@@ -151,7 +168,12 @@ def _check_split(bench: Bench, study: StudyRecord, result: CheckResult) -> None:
     # A bench may hold fewer patients than the cohort that was split or not: those that could not be used are left out.
     shares = (info.recipe.splits, info.recipe.splits_of(info.counts["patients"]))
     if study.split not in {split_of(study.patient_id, share, info.seed) for share in shares}:
-        result.error("split", study.study_id, f"is in split {study.split!r}, not its patient's", "rebuild the bench")
+        result.error(
+            "split",
+            study.study_id,
+            f"is in split {study.split!r}, not its patient's",
+            "rebuild the bench",
+        )
 
 
 def _check_study(
@@ -172,11 +194,18 @@ def _check_study(
         try:
             labels = load_labels(series, locations)
         except SitusError as error:
-            result.error("evidence", study.study_id, error.problem, error.fix or "restore the evidence")
+            result.error(
+                "evidence", study.study_id, error.problem, error.fix or "restore the evidence"
+            )
             continue
         found = {s.name: s.label for s in labels.structures if s.name in series.structures}
         if found != series.structures:
-            result.error("structures", study.study_id, "structures differ from the evidence", "rebuild the bench")
+            result.error(
+                "structures",
+                study.study_id,
+                "structures differ from the evidence",
+                "rebuild the bench",
+            )
         image = _check_image(study, series, locations, result)
         stored = {fact.fact_id: fact for fact in facts if fact.series == series.series}
         volume = image if isinstance(image, Volume) else None
@@ -184,11 +213,21 @@ def _check_study(
         _check_series(study, series, ledger, result)
         for fact in stored.values():
             for text in fact_problems(fact, ledger):
-                result.error("fact", fact.fact_id, text, "the stored fact does not follow from the voxels; rebuild")
+                result.error(
+                    "fact",
+                    fact.fact_id,
+                    text,
+                    "the stored fact does not follow from the voxels; rebuild",
+                )
         for item in of_series:
             result.recomputed += 1
             for text in _item_problems(item, study, ledger, stored, arrangement):
-                result.error("item", item.item_id, text, "the stored item does not follow from the facts; rebuild")
+                result.error(
+                    "item",
+                    item.item_id,
+                    text,
+                    "the stored item does not follow from the facts; rebuild",
+                )
 
 
 def _check_report(
@@ -205,7 +244,9 @@ def _check_report(
         ledger = reports.ledger(study)
     except (SitusError, KeyError) as error:
         problem = error.problem if isinstance(error, SitusError) else "it has no report"
-        result.error("evidence", study.study_id, problem, "restore the report file, or give --data ROOT")
+        result.error(
+            "evidence", study.study_id, problem, "restore the report file, or give --data ROOT"
+        )
         return
     for id_, count in Counter(fact.fact_id for fact in facts).items():
         if count > 1:
@@ -231,12 +272,16 @@ def _check_frames(
         try:
             ledger = boxes.ledger(study, series, image if isinstance(image, FrameStack) else None)
         except SitusError as error:
-            result.error("evidence", study.study_id, error.problem, error.fix or "restore the evidence")
+            result.error(
+                "evidence", study.study_id, error.problem, error.fix or "restore the evidence"
+            )
             continue
         result.recomputed += len(of_series)
         stored = [fact for fact in facts if fact.series == series.series]
         for code, id_, text in box_problems(study, ledger, of_series, stored, bench.info.seed):
-            result.error(code, id_, text, f"the stored {code} does not follow from the annotations; rebuild")
+            result.error(
+                code, id_, text, f"the stored {code} does not follow from the annotations; rebuild"
+            )
 
 
 def _check_grades(
@@ -259,16 +304,24 @@ def _check_grades(
     result.recomputed += len(items)
     result.problems.extend(anatomy_problems(study.study_id, ledger))
     for code, id_, text in grade_problems(study, ledger, items, facts):
-        result.error(code, id_, text, f"the stored {code} does not follow from table and masks; rebuild")
+        result.error(
+            code, id_, text, f"the stored {code} does not follow from table and masks; rebuild"
+        )
 
 
-def _check_rows(study: StudyRecord, items: list[Item], facts: list[Fact], result: CheckResult) -> None:
+def _check_rows(
+    study: StudyRecord, items: list[Item], facts: list[Fact], result: CheckResult
+) -> None:
     """Every row belongs to a series of its study, and no fact stands there twice."""
     known = {series.series for series in study.series}
-    rows = [(item.item_id, item.series) for item in items] + [(fact.fact_id, fact.series) for fact in facts]
+    rows = [(item.item_id, item.series) for item in items] + [
+        (fact.fact_id, fact.series) for fact in facts
+    ]
     for id_, series in rows:
         if series not in known:
-            result.error("series", id_, f"its series {series!r} is not in the study", "rebuild the bench")
+            result.error(
+                "series", id_, f"its series {series!r} is not in the study", "rebuild the bench"
+            )
     for id_, count in Counter(fact.fact_id for fact in facts).items():
         if count > 1:
             result.error("fact", id_, f"occurs {count} times", "rebuild the bench")
@@ -293,10 +346,14 @@ def _check_image(
         return None
 
 
-def _check_series(study: StudyRecord, series: SeriesRecord, ledger: Ledger, result: CheckResult) -> None:
+def _check_series(
+    study: StudyRecord, series: SeriesRecord, ledger: Ledger, result: CheckResult
+) -> None:
     grid = ledger.regions.grid
     if grid.shape != series.shape or tuple(grid.affine.matrix.ravel()) != series.affine:
-        result.error("grid", study.study_id, "shape or affine differs from the evidence", "rebuild the bench")
+        result.error(
+            "grid", study.study_id, "shape or affine differs from the evidence", "rebuild the bench"
+        )
     if ledger.grid_error_mm != series.grid_error_mm:
         problem = "the grids of its files differ by another amount than the bench says"
         result.error("grid", study.study_id, problem, "rebuild the bench")
@@ -304,7 +361,11 @@ def _check_series(study: StudyRecord, series: SeriesRecord, ledger: Ledger, resu
 
 
 def _item_problems(
-    item: Item, study: StudyRecord, ledger: Ledger, stored: dict[str, Fact], arrangement: Arrangement
+    item: Item,
+    study: StudyRecord,
+    ledger: Ledger,
+    stored: dict[str, Fact],
+    arrangement: Arrangement,
 ) -> Iterator[str]:
     if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
         yield "its id is not that of its task, form and parameters"
@@ -325,7 +386,9 @@ def _item_problems(
     if isinstance(posed, NotAsked):
         yield f"would not be asked: {posed.reason}"
         return
-    canonical = posed.item(Question(item.task, item.form, item.parameters), ledger, study.patient_id)
+    canonical = posed.item(
+        Question(item.task, item.form, item.parameters), ledger, study.patient_id
+    )
     yield from item_differences(item, _as_lettered(canonical, item))
     yield from arrangement.problems_of(item, canonical)
 
@@ -333,7 +396,11 @@ def _item_problems(
 def _as_lettered(canonical: Item, item: Item) -> Item:
     """The question posed anew with its marks at the letters the item gives them, if it has marks."""
     letters = [option.value for option in item.options]
-    if not marks_of(canonical) or not isinstance(item.answer, Choice) or item.answer.value not in letters:
+    if (
+        not marks_of(canonical)
+        or not isinstance(item.answer, Choice)
+        or item.answer.value not in letters
+    ):
         return canonical
     offered = tuple(option for option in canonical.options if option.value in letters)
     return lettered(msgspec.structs.replace(canonical, options=offered), item.answer.value)

@@ -8,7 +8,14 @@ from situs.bench.checks.cohort import Arrangement
 from situs.bench.checks.comparison import fact_problems, item_differences
 from situs.bench.study import StudyRecord
 from situs.facts import Fact, Quoted
-from situs.facts.reports import LOCATED, STATED, ReportLedger, proposal_problem, quote_span, report_problem
+from situs.facts.reports import (
+    LOCATED,
+    STATED,
+    ReportLedger,
+    proposal_problem,
+    quote_span,
+    report_problem,
+)
 from situs.items import Item, NotAsked, Question, Text, item_id
 from situs.items.reports import REPORT_TASKS, WRITTEN, pose_report
 
@@ -16,14 +23,21 @@ __all__ = ["report_problems"]
 
 
 def report_problems(
-    study: StudyRecord, ledger: ReportLedger, items: list[Item], facts: list[Fact], arrangement: Arrangement
+    study: StudyRecord,
+    ledger: ReportLedger,
+    items: list[Item],
+    facts: list[Fact],
+    arrangement: Arrangement,
 ) -> Iterator[tuple[str, str, str]]:
     """`fact` or `item`, its id, and what is wrong with it."""
     stored = {fact.fact_id: fact for fact in facts}
     for fact in facts:
         yield from (("fact", fact.fact_id, text) for text in _fact_problems(fact, ledger))
     for item in items:
-        yield from (("item", item.item_id, text) for text in _item_problems(item, study, ledger, stored, arrangement))
+        yield from (
+            ("item", item.item_id, text)
+            for text in _item_problems(item, study, ledger, stored, arrangement)
+        )
 
 
 def _fact_problems(fact: Fact, ledger: ReportLedger) -> Iterator[str]:
@@ -46,7 +60,11 @@ def _fact_problems(fact: Fact, ledger: ReportLedger) -> Iterator[str]:
 
 
 def _item_problems(
-    item: Item, study: StudyRecord, ledger: ReportLedger, stored: dict[str, Fact], arrangement: Arrangement
+    item: Item,
+    study: StudyRecord,
+    ledger: ReportLedger,
+    stored: dict[str, Fact],
+    arrangement: Arrangement,
 ) -> Iterator[str]:
     if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
         yield "its id is not that of its task, form and parameters"
@@ -54,14 +72,22 @@ def _item_problems(
         yield "its patient or split is not that of its study"
     missing = [fact for fact in item.fact_ids if fact not in stored]
     if missing or not item.fact_ids:
-        yield f"names the fact {missing[0]}, which is not in the ledger" if missing else "names no fact"
+        yield (
+            f"names the fact {missing[0]}, which is not in the ledger"
+            if missing
+            else "names no fact"
+        )
         return
     if item.task == WRITTEN:
         yield from _written_problems(item, stored[item.fact_ids[0]])
         return
     question = Question(item.task, item.form, item.parameters)
     known = item.task in REPORT_TASKS and {"finding", "organ"} == item.parameters.keys()
-    anew = pose_report(ledger, question, study.patient_id) if known else NotAsked("its task is unknown")
+    anew = (
+        pose_report(ledger, question, study.patient_id)
+        if known
+        else NotAsked("its task is unknown")
+    )
     if isinstance(anew, NotAsked):
         yield f"would not be asked: {anew.reason}"
         return

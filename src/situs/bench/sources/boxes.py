@@ -16,7 +16,14 @@ from situs.errors import SitusError
 from situs.facts import BoxLedger, BoxRules, Middle
 from situs.measure import head_midline
 from situs.space import PixelGrid
-from situs.volumes import AnnotationSet, FrameAnnotation, FrameStack, KneeSide, read_annotations, read_sides
+from situs.volumes import (
+    AnnotationSet,
+    FrameAnnotation,
+    FrameStack,
+    KneeSide,
+    read_annotations,
+    read_sides,
+)
 
 __all__ = ["BoxEvidence", "file_digest", "find_middle"]
 
@@ -27,10 +34,14 @@ def file_digest(path: Path) -> str:
         check_regular(path)
         return digest(path.read_bytes())
     except OSError as error:
-        raise SitusError(f"cannot be read ({error.strerror})", where=path, fix="check the path") from error
+        raise SitusError(
+            f"cannot be read ({error.strerror})", where=path, fix="check the path"
+        ) from error
 
 
-def find_middle(pixels: NDArray[Any], organ: str, image_hash: str, rules: BoxRules) -> Middle | None:
+def find_middle(
+    pixels: NDArray[Any], organ: str, image_hash: str, rules: BoxRules
+) -> Middle | None:
     """The head's midline in the pictures; None for other organs, or if it is not found."""
     found = head_midline(pixels) if organ == "brain" else None
     if found is None:
@@ -48,21 +59,31 @@ class BoxEvidence:
         self._read: tuple[AnnotationSet, dict[str, FrameAnnotation]] | SitusError | None = None
         self._sides: dict[Path, dict[str, KneeSide]] = {}
 
-    def ledger(self, study: StudyRecord, series: SeriesRecord, image: FrameStack | None) -> BoxLedger:
+    def ledger(
+        self, study: StudyRecord, series: SeriesRecord, image: FrameStack | None
+    ) -> BoxLedger:
         """The ledger of one series, from what the files say now; refused if the bench was not built from that."""
         found, by_study = self._annotations()
         annotation = by_study.get(study.study_id)
         if annotation is None:
             fix = "restore the files, or set SITUS_ID_KEY to the key it was built with"
-            raise SitusError("is not in the annotation files as they are now", where=study.study_id, fix=fix)
+            raise SitusError(
+                "is not in the annotation files as they are now", where=study.study_id, fix=fix
+            )
         if annotation.evidence(study.study_id) != study.evidence.get("boxes"):
-            problem = "its boxes or labels in the annotation files are not those the bench was built from"
+            problem = (
+                "its boxes or labels in the annotation files are not those the bench was built from"
+            )
             raise SitusError(problem, where=study.study_id, fix="restore the files, or rebuild")
         grid = series.grid
         if not isinstance(grid, PixelGrid):
-            raise SitusError("is not a stack of frames", where=study.study_id, fix="rebuild the bench")
+            raise SitusError(
+                "is not a stack of frames", where=study.study_id, fix="rebuild the bench"
+            )
         if image is not None and image.shape != series.shape:
-            raise SitusError("shape differs from the image's", where=study.study_id, fix="rebuild the bench")
+            raise SitusError(
+                "shape differs from the image's", where=study.study_id, fix="rebuild the bench"
+            )
         recipe = self._bench.info.recipe
         pixels = None if image is None else image.array()
         organ = annotation.organ
@@ -73,7 +94,9 @@ class BoxEvidence:
             recipe=recipe,
             grid=grid,
             kinds=found.kinds(organ),
-            middle=None if pixels is None else find_middle(pixels, organ, series.image_hash, recipe.boxes),
+            middle=None
+            if pixels is None
+            else find_middle(pixels, organ, series.image_hash, recipe.boxes),
             side=self._side(study, annotation),
         )
 
@@ -104,7 +127,9 @@ class BoxEvidence:
         read = read_annotations(sorted(files), sorted(set(lists.values())), skip_bad=True)
         by_study = {annotation.volume: annotation for annotation in read.annotations}
         if not studies <= by_study.keys():
-            by_study |= {opaque_id("s", annotation.volume): annotation for annotation in read.annotations}
+            by_study |= {
+                opaque_id("s", annotation.volume): annotation for annotation in read.annotations
+            }
         return read, by_study
 
     def _side(self, study: StudyRecord, annotation: FrameAnnotation) -> KneeSide | None:

@@ -10,7 +10,15 @@ from situs.bench.locations import Locations
 from situs.bench.sources.masks import load_labels
 from situs.bench.study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
-from situs.facts.grades import ColumnMap, GradedStudy, GradeLedger, GradeTable, RegionBoxes, load_columns, masks_for
+from situs.facts.grades import (
+    ColumnMap,
+    GradedStudy,
+    GradeLedger,
+    GradeTable,
+    RegionBoxes,
+    load_columns,
+    masks_for,
+)
 from situs.space import Grid
 
 __all__ = ["GradeEvidence"]
@@ -19,7 +27,9 @@ __all__ = ["GradeEvidence"]
 class GradeEvidence:
     """The files that graded studies were built from, each opened once, when first asked for."""
 
-    def __init__(self, locations: Locations, trusted: Mapping[str, tuple[str, ...]] | None = None) -> None:
+    def __init__(
+        self, locations: Locations, trusted: Mapping[str, tuple[str, ...]] | None = None
+    ) -> None:
         """`trusted`: study → what its builder vouches for."""
         self._locations = locations
         self._trusted = trusted or {}
@@ -38,9 +48,13 @@ class GradeEvidence:
         if series.labels_hash:
             masks = masks_for(bank, load_labels(series, self._locations), series.names)
             if masks.grid != grid:
-                raise SitusError("shape or affine differs from the masks'", where=study.study_id, fix="rebuild")
+                raise SitusError(
+                    "shape or affine differs from the masks'", where=study.study_id, fix="rebuild"
+                )
         boxes_hash = study.evidence.get("region_boxes", "")
-        boxes, found_hash = self._box_file(boxes_hash, bank).read(graded.study, grid) if boxes_hash else ({}, "")
+        boxes, found_hash = (
+            self._box_file(boxes_hash, bank).read(graded.study, grid) if boxes_hash else ({}, "")
+        )
         if found_hash != boxes_hash:
             problem = "its rows in the boxes file are not those the bench was built from"
             raise SitusError(problem, where=study.study_id, fix="restore the file, or rebuild")
@@ -72,12 +86,17 @@ class GradeEvidence:
         path = self._locations.find(study.evidence["grades"])
         key = (str(path), columns_hash, bank.hash)
         if key not in self._tables:
-            columns = load_columns(self._locations.find(columns_hash)) if columns_hash else ColumnMap()
+            columns = (
+                load_columns(self._locations.find(columns_hash)) if columns_hash else ColumnMap()
+            )
             if columns_hash and columns.hash != columns_hash:
                 problem = "is not the column map the bench was built from"
                 raise SitusError(problem, where=study.study_id, fix="restore the file, or rebuild")
             table = GradeTable(path, bank, columns)
-            self._tables[key] = table, {id_: name for name in table.studies for id_ in known_as(name)}
+            self._tables[key] = (
+                table,
+                {id_: name for name in table.studies for id_ in known_as(name)},
+            )
         table, names = self._tables[key]
         if study.study_id not in names:
             fix = "restore the table, or set SITUS_ID_KEY to the key it was built with"

@@ -13,21 +13,33 @@ from situs.bench.study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
 from situs.facts import Fact, Ledger, stored_cuts
 from situs.space import Grid
-from situs.volumes import FrameStack, LabelMap, Volume, brain_of, open_labels, open_stack, open_volume
+from situs.volumes import (
+    FrameStack,
+    LabelMap,
+    Volume,
+    brain_of,
+    open_labels,
+    open_stack,
+    open_volume,
+)
 
 __all__ = ["beside_image", "load_image", "load_labels", "load_ledger", "restrict", "terms_for"]
 
 
 def restrict(labels: LabelMap, names: Collection[str]) -> LabelMap:
     """The label map with only the named structures; the voxels are shared."""
-    return dataclasses.replace(labels, structures=tuple(s for s in labels.structures if s.name in names))
+    return dataclasses.replace(
+        labels, structures=tuple(s for s in labels.structures if s.name in names)
+    )
 
 
 def terms_for(names: Collection[str], own: Mapping[str, Term]) -> dict[str, Term]:
     """What each structure's name means, and what its parts make up: the user's own terms before the shipped ones."""
     terms = {name: term(name, own) for name in names}
     wholes = {entry.part_of or "" for entry in terms.values() if entry.kind == "lesion_part"}
-    return terms | {whole: own[whole] for whole in sorted(wholes & own.keys()) if whole not in terms}
+    return terms | {
+        whole: own[whole] for whole in sorted(wholes & own.keys()) if whole not in terms
+    }
 
 
 def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
@@ -63,14 +75,24 @@ def load_image(series: SeriesRecord, locations: Locations) -> Volume | FrameStac
     image = open_volume(path) if series.affine else open_stack(path)
     if image.content_hash() != series.image_hash:
         raise _not_the_evidence(path)
-    return image.onto(series.grid) if isinstance(image, Volume) and isinstance(series.grid, Grid) else image
+    return (
+        image.onto(series.grid)
+        if isinstance(image, Volume) and isinstance(series.grid, Grid)
+        else image
+    )
 
 
 def _not_the_evidence(path: Path) -> SitusError:
-    return SitusError("is not the evidence the bench was built from", where=path, fix="restore the file, or rebuild")
+    return SitusError(
+        "is not the evidence the bench was built from",
+        where=path,
+        fix="restore the file, or rebuild",
+    )
 
 
-def beside_image(labels: LabelMap, series: SeriesRecord, image: Volume | FrameStack | None) -> LabelMap:
+def beside_image(
+    labels: LabelMap, series: SeriesRecord, image: Volume | FrameStack | None
+) -> LabelMap:
     """The labels, known no better than the image's grid agrees; without the image, as the bench says."""
     if isinstance(image, Volume):
         return labels.beside(image.grid)

@@ -73,14 +73,20 @@ def import_ct_spatialvqa(
         questions = _with_categories(questions, categories, problems)
     elif labeller is not None:
         questions = _labelled(questions, labeller, out, options, problems, ended)
-    texts = _report_texts(reports, problems, {q.volume for q in questions}) if reports is not None else {}
+    texts = (
+        _report_texts(reports, problems, {q.volume for q in questions})
+        if reports is not None
+        else {}
+    )
     patients = _merged_patients(questions, texts)
     for problem in _notes(questions, texts, patients):
         problems.append(problem)
     stems = {volume_stem(question.volume) for question in questions}
     scans = find_scans(images, stems, problems, skip_bad=options.skip_bad, progress=progress)
     # The whole set is for testing, as it was released.
-    options = msgspec.structs.replace(options, recipe=msgspec.structs.replace(options.recipe, splits={_SPLIT: 1.0}))
+    options = msgspec.structs.replace(
+        options, recipe=msgspec.structs.replace(options.recipe, splits={_SPLIT: 1.0})
+    )
     with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
         with BenchWriter(scratch, "ct-spatialvqa", options, {}) as writer:
             _write(writer, questions, texts, patients, scans, options.ids)
@@ -113,29 +119,48 @@ def _categories(row: Row) -> tuple[str, ...] | None:
         return None
     words = [given] if isinstance(given, str) else given
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise SitusError("a category is not text", where=str(row.get("question"))[:60], fix="a list of names")
-    return tuple(dict.fromkeys(_ALIASES.get(word.strip(), word.strip()) for word in words if word.strip()))
+        raise SitusError(
+            "a category is not text", where=str(row.get("question"))[:60], fix="a list of names"
+        )
+    return tuple(
+        dict.fromkeys(_ALIASES.get(word.strip(), word.strip()) for word in words if word.strip())
+    )
 
 
-def _with_categories(questions: list[_Question], source: str, problems: list[Problem]) -> list[_Question]:
+def _with_categories(
+    questions: list[_Question], source: str, problems: list[Problem]
+) -> list[_Question]:
     """Labels from another file, joined by volume, question and answer; or by rule."""
     if source == "rules":
-        return [msgspec.structs.replace(q, categories=dimensions_of(q.question, q.answer)) for q in questions]
+        return [
+            msgspec.structs.replace(q, categories=dimensions_of(q.question, q.answer))
+            for q in questions
+        ]
     known: dict[tuple[str, str, str], deque[tuple[str, ...]]] = defaultdict(deque)
     for other in _questions(Path(source)):
-        known[volume_stem(other.volume), other.question, other.answer].append(other.categories or ())
+        known[volume_stem(other.volume), other.question, other.answer].append(
+            other.categories or ()
+        )
     result = []
     for question in questions:
         queue = known[volume_stem(question.volume), question.question, question.answer]
         if not queue:
             where = f"{question.volume}::{question.position}"
-            problems.append(Problem(Severity.WARNING, "category", where, "has no category in the file", "add it"))
+            problems.append(
+                Problem(
+                    Severity.WARNING, "category", where, "has no category in the file", "add it"
+                )
+            )
         held = queue.popleft() if queue else question.categories
         result.append(msgspec.structs.replace(question, categories=held))
     left = sum(map(len, known.values()))
     if left:
         text = f"{left} of its questions are not in the bench"
-        problems.append(Problem(Severity.WARNING, "category", Path(source).name, text, "is it of the same release?"))
+        problems.append(
+            Problem(
+                Severity.WARNING, "category", Path(source).name, text, "is it of the same release?"
+            )
+        )
     return result
 
 
@@ -157,8 +182,13 @@ def _labelled(
     lacking = sum(id_ not in found for id_ in ids.values())
     if lacking:
         text = f"{lacking} questions got no label from {labeller.name}"
-        problems.append(Problem(Severity.WARNING, "category", "questions", text, "they count in no category"))
-    return [msgspec.structs.replace(q, categories=found.get(ids[pair], ())) for q, pair in zip(questions, pairs)]
+        problems.append(
+            Problem(Severity.WARNING, "category", "questions", text, "they count in no category")
+        )
+    return [
+        msgspec.structs.replace(q, categories=found.get(ids[pair], ()))
+        for q, pair in zip(questions, pairs)
+    ]
 
 
 def _report_texts(path: Path, problems: list[Problem], volumes: set[str]) -> dict[str, str]:
@@ -169,7 +199,9 @@ def _report_texts(path: Path, problems: list[Problem], volumes: set[str]) -> dic
     for volume in sorted(volumes):
         report = stems.get(volume_stem(volume))
         if report is None:
-            problems.append(Problem(Severity.WARNING, "report", volume, "has no report in the file", "add it"))
+            problems.append(
+                Problem(Severity.WARNING, "report", volume, "has no report in the file", "add it")
+            )
             continue
         text = " ".join(f"{report.findings or ''} {report.impressions or ''}".split())
         if text:
@@ -200,26 +232,42 @@ def _merged_patients(questions: list[_Question], texts: dict[str, str]) -> dict[
     return {question.volume: find(_patient(question.volume)) for question in questions}
 
 
-def _notes(questions: list[_Question], texts: dict[str, str], patients: dict[str, str]) -> Iterable[Problem]:
+def _notes(
+    questions: list[_Question], texts: dict[str, str], patients: dict[str, str]
+) -> Iterable[Problem]:
     """What is odd about the set itself, for whoever reads its scores."""
     asked = Counter(question.question for question in questions)
     repeated = sum(count for count in asked.values() if count > 1)
     if repeated:
         text = f"{repeated} of {len(questions)} questions occur more than once ({len(asked)} are distinct)"
-        yield Problem(Severity.WARNING, "repeated-question", "questions", text, "tag `repeated question` marks them")
+        yield Problem(
+            Severity.WARNING,
+            "repeated-question",
+            "questions",
+            text,
+            "tag `repeated question` marks them",
+        )
     shared = Counter(texts.values())
     copies = sum(count for count in shared.values() if count > 1)
     if copies:
         before, after = len({_patient(volume) for volume in patients}), len(set(patients.values()))
         text = f"{copies} volumes share a report text with another; {before} patients are {after} clusters"
-        yield Problem(Severity.WARNING, "shared-report", "reports", text, "tag `shared report` marks them")
+        yield Problem(
+            Severity.WARNING, "shared-report", "reports", text, "tag `shared report` marks them"
+        )
     unlabelled = sum(question.categories == () for question in questions)
     if unlabelled:
         text = f"{unlabelled} questions have no category"
         yield Problem(Severity.WARNING, "category", "questions", text, "they count in no category")
     odd = sorted({name for q in questions for name in q.categories or () if name not in DIMENSIONS})
     if odd:
-        yield Problem(Severity.WARNING, "category", "questions", f"unknown category {odd[0]!r}", "kept as it is")
+        yield Problem(
+            Severity.WARNING,
+            "category",
+            "questions",
+            f"unknown category {odd[0]!r}",
+            "kept as it is",
+        )
 
 
 def _write(

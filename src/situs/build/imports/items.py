@@ -67,16 +67,22 @@ def import_items(
                     raise SitusError(odd)
                 rows.append((where, row))
             except (msgspec.DecodeError, SitusError, RecursionError, UnicodeDecodeError) as error:
-                problems.append(Problem(Severity.ERROR, "item", where, str(error), "mend this line"))
+                problems.append(
+                    Problem(Severity.ERROR, "item", where, str(error), "mend this line")
+                )
     if problems and (not options.skip_bad or not rows):
         more = f" (and {len(problems) - 1} more lines)" if len(problems) > 1 else ""
-        raise SitusError(problems[0].problem + more, where=problems[0].where, fix="mend them, or add --skip-bad")
+        raise SitusError(
+            problems[0].problem + more, where=problems[0].where, fix="mend them, or add --skip-bad"
+        )
     if not rows:
         raise SitusError("no item in the file", where=paths[0], fix="one JSON object a line")
     seen = Counter(row.id for _, row in rows if row.id)
     twice = next((where for where, row in rows if seen[row.id] > 1), None)
     if twice is not None:
-        raise SitusError("an id occurs twice", where=twice, fix="give every item an id of its own, or none")
+        raise SitusError(
+            "an id occurs twice", where=twice, fix="give every item an id of its own, or none"
+        )
     stems = {volume_stem(row.study) for _, row in rows}
     scans = find_scans(images, stems, problems, skip_bad=options.skip_bad, progress=progress)
     _check_splits(rows)
@@ -93,7 +99,9 @@ def _check_splits(rows: list[tuple[str, GivenItem]]) -> None:
         patient = row.patient or row.study
         if split_of_patient.setdefault(patient, row.split) != row.split:
             fix = "give all questions of a patient the same split"
-            raise SitusError("$.split differs from that of the patient's other questions", where=where, fix=fix)
+            raise SitusError(
+                "$.split differs from that of the patient's other questions", where=where, fix=fix
+            )
 
 
 def _lines(path: Path) -> list[tuple[str, bytes]]:
@@ -101,11 +109,19 @@ def _lines(path: Path) -> list[tuple[str, bytes]]:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise SitusError(f"cannot be read ({error.strerror})", where=path, fix="check the path") from error
-    return [(f"{path.name}:{n}", line) for n, line in enumerate(raw.splitlines(), start=1) if line.strip()]
+        raise SitusError(
+            f"cannot be read ({error.strerror})", where=path, fix="check the path"
+        ) from error
+    return [
+        (f"{path.name}:{n}", line)
+        for n, line in enumerate(raw.splitlines(), start=1)
+        if line.strip()
+    ]
 
 
-def _write(writer: BenchWriter, rows: list[GivenItem], options: BuildOptions, scans: Mapping[str, Scan]) -> None:
+def _write(
+    writer: BenchWriter, rows: list[GivenItem], options: BuildOptions, scans: Mapping[str, Scan]
+) -> None:
     by_study: dict[str, list[GivenItem]] = defaultdict(list)
     for row in rows:
         by_study[row.study].append(row)
@@ -122,14 +138,18 @@ def _write(writer: BenchWriter, rows: list[GivenItem], options: BuildOptions, sc
         for row in asked:
             row_id = imported_item_id(study, row.question, repeats[row.question])
             item = _item(row, record)
-            items.append(msgspec.structs.replace(item, item_id=row_id, source_id=options.ids.item(row.id)))
+            items.append(
+                msgspec.structs.replace(item, item_id=row_id, source_id=options.ids.item(row.id))
+            )
             repeats[row.question] += 1
         writer.add(record, [], items, {}, scan.places if scan is not None else {})
 
 
 def _item(row: GivenItem, study: StudyRecord) -> Item:
     answer, shown = _answer(row)
-    form = {"yes_no": "yes_no", "choice": "choice", "choices": "choices", "number": "number"}.get(_tag(answer), "text")
+    form = {"yes_no": "yes_no", "choice": "choice", "choices": "choices", "number": "number"}.get(
+        _tag(answer), "text"
+    )
     return Item(
         item_id="",
         source_id="",
@@ -158,7 +178,9 @@ def _answer(row: GivenItem) -> tuple[Answer, tuple[Option, ...]]:
         return _chosen(row)
     if isinstance(row.answer, list):
         return Text(tuple(row.answer)), ()
-    if isinstance(row.answer, bool) or (isinstance(row.answer, str) and row.answer.strip().lower() in ("yes", "no")):
+    if isinstance(row.answer, bool) or (
+        isinstance(row.answer, str) and row.answer.strip().lower() in ("yes", "no")
+    ):
         value = row.answer if isinstance(row.answer, bool) else row.answer.strip().lower() == "yes"
         return YesNo(value), ()
     if isinstance(row.answer, int | float):
@@ -169,7 +191,10 @@ def _answer(row: GivenItem) -> tuple[Answer, tuple[Option, ...]]:
 
 
 def _chosen(row: GivenItem) -> tuple[Answer, tuple[Option, ...]]:
-    texts = [re.sub(rf"^\(?{letter}[).:]\s+", "", text.strip()) for letter, text in zip(_LETTERS, row.options)]
+    texts = [
+        re.sub(rf"^\(?{letter}[).:]\s+", "", text.strip())
+        for letter, text in zip(_LETTERS, row.options)
+    ]
     if len(set(texts)) != len(row.options) or not 2 <= len(texts) <= len(_LETTERS):
         raise SitusError("$.options are not two to 26 different texts", fix="mend the options")
     shown = tuple(Option(text, text) for text in texts)
@@ -182,5 +207,8 @@ def _chosen(row: GivenItem) -> tuple[Answer, tuple[Option, ...]]:
         elif mark and mark[1].upper() in _LETTERS[: len(texts)]:
             values.append(texts[_LETTERS.index(mark[1].upper())])
         else:
-            raise SitusError(f"$.answer {word[:40]!r} is none of the options", fix="give a letter or an option's text")
+            raise SitusError(
+                f"$.answer {word[:40]!r} is none of the options",
+                fix="give a letter or an option's text",
+            )
     return (Choices(tuple(values)) if isinstance(row.answer, list) else Choice(values[0])), shown

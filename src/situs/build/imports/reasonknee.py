@@ -30,7 +30,15 @@ from situs.volumes import Volume, open_volume
 
 __all__ = ["FieldMap", "KneeRow", "import_3dreasonknee", "load_fields", "read_split"]
 
-_COLUMNS = ("patient_id", "time", "study_folder", "series_folder", "knee_side", "image_filepath", "label_filepath")
+_COLUMNS = (
+    "patient_id",
+    "time",
+    "study_folder",
+    "series_folder",
+    "knee_side",
+    "image_filepath",
+    "label_filepath",
+)
 _SIDES = {"left": "left", "l": "left", "right": "right", "r": "right", "": ""}
 _LARGEST = 4 << 30
 _SLICES = 160
@@ -52,7 +60,9 @@ class KneeRow(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """What tells this volume from others."""
-        return "|".join((self.patient_id, self.time, self.study_folder, self.series_folder, self.knee_side))
+        return "|".join(
+            (self.patient_id, self.time, self.study_folder, self.series_folder, self.knee_side)
+        )
 
 
 class FieldMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,7 +91,11 @@ def read_split(path: Path) -> list[KneeRow]:
     header, lines = read_csv(path)
     missing = [name for name in _COLUMNS if name not in header]
     if missing:
-        raise SitusError(f"has no column {missing[0]!r}", where=path, fix=f"the columns are {', '.join(_COLUMNS)}")
+        raise SitusError(
+            f"has no column {missing[0]!r}",
+            where=path,
+            fix=f"the columns are {', '.join(_COLUMNS)}",
+        )
     rows = []
     seen: set[str] = set()
     for number, row in lines:
@@ -91,7 +105,9 @@ def read_split(path: Path) -> list[KneeRow]:
             raise SitusError(problem, where=f"{path}:{number}", fix="fill the cell")
         if cells["knee_side"].lower() not in _SIDES:
             problem = f"unknown knee_side {cells['knee_side']!r}"
-            raise SitusError(problem, where=f"{path}:{number}", fix="write left or right, or leave it empty")
+            raise SitusError(
+                problem, where=f"{path}:{number}", fix="write left or right, or leave it empty"
+            )
         if cells["image_filepath"] in seen:
             problem = f"{cells['image_filepath']} stands twice"
             raise SitusError(problem, where=f"{path}:{number}", fix="give each image one row")
@@ -104,7 +120,11 @@ def read_split(path: Path) -> list[KneeRow]:
 
 def load_fields(path: Path | None) -> FieldMap:
     """The user's field map, or the shipped guess."""
-    text = files("situs.build").joinpath("data", _SHIPPED).read_text("utf-8") if path is None else read_text(path)
+    text = (
+        files("situs.build").joinpath("data", _SHIPPED).read_text("utf-8")
+        if path is None
+        else read_text(path)
+    )
     try:
         return msgspec.convert(tomllib.loads(text), FieldMap)
     except (ValueError, RecursionError) as error:
@@ -130,13 +150,19 @@ def import_3dreasonknee(
         fix = f"{problems[0].fix}; or add --skip-bad"
         raise SitusError(problems[0].problem + more, where=problems[0].where, fix=fix)
     if not entries:
-        raise SitusError("holds no answer about a volume of the table", where=answers, fix="check the field map")
-    notes = ["Answers are as released; boxes are read as voxel indices of the sagittal-first array, ends included."]
+        raise SitusError(
+            "holds no answer about a volume of the table", where=answers, fix="check the field map"
+        )
+    notes = [
+        "Answers are as released; boxes are read as voxel indices of the sagittal-first array, ends included."
+    ]
     if not found.verified:
         notes.append("The field map is unverified: nobody has compared it with the released files.")
     with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
         with BenchWriter(scratch, "3dreasonknee", options, {}) as writer:
-            for image, own in sorted(entries.items(), key=lambda entry: _study_id(rows[entry[0]], options)):
+            for image, own in sorted(
+                entries.items(), key=lambda entry: _study_id(rows[entry[0]], options)
+            ):
                 _write(writer, rows[image], own, bank, images, options, problems)
         return writer.finish(problems, tuple(notes))
 
@@ -155,10 +181,16 @@ def _entries(
         try:
             image = str(_field(record, fields.image))
             if image not in known:
-                raise SitusError(f"its {fields.image} is not in the table", fix="give the split it belongs to")
+                raise SitusError(
+                    f"its {fields.image} is not in the table", fix="give the split it belongs to"
+                )
             entries[image].append(_entry(record, fields, bank, where))
         except SitusError as error:
-            problems.append(Problem(Severity.ERROR, "item", where, error.problem, error.fix or "mend this entry"))
+            problems.append(
+                Problem(
+                    Severity.ERROR, "item", where, error.problem, error.fix or "mend this entry"
+                )
+            )
     return entries, problems
 
 
@@ -173,7 +205,9 @@ def _records(path: Path) -> list[Any]:
                 lists = [value for value in content[0].values() if isinstance(value, list)]
                 content = lists[0] if len(lists) == 1 else content
     except (msgspec.DecodeError, RecursionError) as error:
-        raise SitusError(f"is not valid JSON ({error})", where=path, fix="give a JSON list or JSON Lines") from error
+        raise SitusError(
+            f"is not valid JSON ({error})", where=path, fix="give a JSON list or JSON Lines"
+        ) from error
     return list(content)
 
 
@@ -192,16 +226,23 @@ def _entry(record: Any, fields: FieldMap, bank: Bank, where: str) -> _Entry:
     answer = _field(record, fields.answer)
     text = answer if isinstance(answer, str) else json.dumps(answer)
     # Once with the scales, since words depend on them, and once without, to name what is not on them.
-    read = (parse_grades(text, list(published), scales) for scales in ({}, _offered(bank, question)))
+    read = (
+        parse_grades(text, list(published), scales) for scales in ({}, _offered(bank, question))
+    )
     said, told = (result.value if isinstance(result, Parsed) else {} for result in read)
     for name in said:
         if name not in told:
             problem = f"{published[name]} has grade {said[name]}, which is not on its scale"
             raise SitusError(problem, fix="mend this entry")
     if not told:
-        raise SitusError(f"no grade of question {question.id} can be read from its answer", fix="check the field map")
+        raise SitusError(
+            f"no grade of question {question.id} can be read from its answer",
+            fix="check the field map",
+        )
     grades = {published[name]: grade for name, grade in told.items()}
-    left_out = [] if len(grades) == len(published) else ["a sub-score that the answer does not tell"]
+    left_out = (
+        [] if len(grades) == len(published) else ["a sub-score that the answer does not tell"]
+    )
     for sub in bank.sub_scores_of(question):
         if grades.get(sub.key) in bank.scales[sub.scale].follow_up_only:
             left_out.append(FOLLOW_UP)
@@ -245,8 +286,14 @@ def _box(record: Any, name: str) -> tuple[float, ...]:
     box = _optional(record, name)
     if box is None:
         return ()
-    if not isinstance(box, list) or len(box) != 6 or not all(isinstance(v, int | float) for v in box):
-        raise SitusError(f"its {name} is not a list of six numbers", fix="mend this entry, or the field map")
+    if (
+        not isinstance(box, list)
+        or len(box) != 6
+        or not all(isinstance(v, int | float) for v in box)
+    ):
+        raise SitusError(
+            f"its {name} is not a list of six numbers", fix="mend this entry, or the field map"
+        )
     return tuple(float(v) for v in box)
 
 
@@ -281,7 +328,9 @@ def _write(
         if place is None and entry.box:
             not_asked["its box: the image is not here, so voxels have no millimetres"] += 1
         grades = Grades(entry.grades)
-        answer: Answer = grades if place is None else Compound({"box": Boxes((place,)), "grades": grades})
+        answer: Answer = (
+            grades if place is None else Compound({"box": Boxes((place,)), "grades": grades})
+        )
         items.append(
             Item(
                 item_id=imported_item_id(row.name, entry.question.id, 0),
@@ -360,7 +409,8 @@ def _refuse_other_slices(grid: Grid, where: str) -> None:
     if _SLICES in grid.shape and ruled != told:
         shape = "×".join(str(n) for n in grid.shape)
         problem = (
-            f"its box counts slices on axis {ruled} of {shape} voxels ({_SLICES} first, else last); the header has "
+            f"its box counts slices on axis {ruled} of {shape} voxels "
+            f"({_SLICES} first, else last); the header has "
         )
         fix = "mend the orientation in the image's header, or leave the image out (grades alone)"
         raise SitusError(f"{problem}the sagittal slices on axis {told}", where=where, fix=fix)

@@ -21,7 +21,19 @@ from situs.base.publish import new_folder
 from situs.bench import StudyRecord, split_of
 from situs.build.writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
-from situs.items import Answer, Boxes, Choice, Choices, Item, Number, Option, Step, Text, YesNo, imported_item_id
+from situs.items import (
+    Answer,
+    Boxes,
+    Choice,
+    Choices,
+    Item,
+    Number,
+    Option,
+    Step,
+    Text,
+    YesNo,
+    imported_item_id,
+)
 from situs.score.sgmri import parse_boxes
 from situs.space import FrameBox
 
@@ -71,7 +83,9 @@ def sgmri_rows(path: Path) -> Iterator[SgmriRow | SitusError]:
         try:
             yield _row(entry, where)
         except (SitusError, TypeError, ValueError, KeyError) as error:
-            problem = error.problem if isinstance(error, SitusError) else "is not a question of this set"
+            problem = (
+                error.problem if isinstance(error, SitusError) else "is not a question of this set"
+            )
             yield SitusError(problem, where=where, fix="mend this entry")
 
 
@@ -80,7 +94,12 @@ def _row(entry: Any, where: str) -> SgmriRow:
         raise TypeError
     truth = entry.get("ground_truth") or {}
     question, answer = entry.get("question"), entry.get("gt_answer", entry.get("answer"))
-    if not isinstance(question, str) or not question.strip() or answer is None or not isinstance(truth, dict):
+    if (
+        not isinstance(question, str)
+        or not question.strip()
+        or answer is None
+        or not isinstance(truth, dict)
+    ):
         raise SitusError("lacks question or answer", fix="mend this entry")
     sample = str(entry.get("sample_id") or entry.get("id") or "")
     volume = str(entry.get("volume_id") or "")
@@ -93,7 +112,13 @@ def _row(entry: Any, where: str) -> SgmriRow:
     slice_num = entry.get("slice_num") or (int(named[1]) if named else None)
     whole = slice_num is None and ("num_slices" in entry or "_video_" in sample)
     level = str(entry.get("level") or ("volume" if whole else "slice"))
-    labels = truth.get("labels") or truth.get("final_diagnosis") or entry.get("labels") or entry.get("gt_labels") or ()
+    labels = (
+        truth.get("labels")
+        or truth.get("final_diagnosis")
+        or entry.get("labels")
+        or entry.get("gt_labels")
+        or ()
+    )
     listed = entry.get("bboxes") or entry.get("gt_bboxes") or truth.get("bboxes") or ()
     if not listed and entry.get("task") == "localization" and "<bbx>" in str(answer):
         # Boxes of whole volumes stand in the answer's words only, which is where the released code reads them.
@@ -117,7 +142,9 @@ def _row(entry: Any, where: str) -> SgmriRow:
         reasoning=str(entry.get("reasoning") or ""),
         choices=_options(entry.get("choices")),
         labels=tuple(str(label) for label in ([labels] if isinstance(labels, str) else labels)),
-        boxes=tuple(_on_frame(box, slice_num or 1 if not volume_level else None) for box in boxes) if placed else (),
+        boxes=tuple(_on_frame(box, slice_num or 1 if not volume_level else None) for box in boxes)
+        if placed
+        else (),
         published_boxes=tuple((frame, numbers) for frame, numbers, _ in boxes),
         model_output=None if output is None else str(output),
     )
@@ -128,7 +155,9 @@ def _options(given: Any) -> tuple[str, ...]:
     if isinstance(given, dict):
         given = [given[key] for key in sorted(given)]
     texts = [str(text).strip() for text in given or ()]
-    return tuple(re.sub(rf"^\(?{letter}[).:]\s*", "", text) for letter, text in zip(_LETTERS, texts))
+    return tuple(
+        re.sub(rf"^\(?{letter}[).:]\s*", "", text) for letter, text in zip(_LETTERS, texts)
+    )
 
 
 _Given: TypeAlias = tuple[int | None, tuple[float, float, float, float], str]
@@ -140,7 +169,9 @@ def _box(entry: Any) -> _Given:
     frame, label, numbers = None, "", entry
     if isinstance(entry, dict):
         numbers = entry.get("bbox") or [entry[key] for key in ("x", "y", "width", "height")]
-        frame = next((entry[key] for key in ("frame", "slice_num", "slice") if entry.get(key)), None)
+        frame = next(
+            (entry[key] for key in ("frame", "slice_num", "slice") if entry.get(key)), None
+        )
         label = str(entry.get("label", ""))
     x, y, width, height = (float(v) for v in numbers)
     return None if frame is None else int(frame), (x, y, width, height), label
@@ -161,10 +192,14 @@ def import_sgmri(paths: list[Path], out: Path, options: BuildOptions) -> BuildRe
             if isinstance(entry, SgmriRow):
                 rows.append(entry)
             else:
-                problems.append(Problem(Severity.ERROR, "item", str(entry.where), entry.problem, entry.fix))
+                problems.append(
+                    Problem(Severity.ERROR, "item", str(entry.where), entry.problem, entry.fix)
+                )
     if problems and (not options.skip_bad or not rows):
         more = f" (and {len(problems) - 1} more entries)" if len(problems) > 1 else ""
-        raise SitusError(problems[0].problem + more, where=problems[0].where, fix="mend them, or add --skip-bad")
+        raise SitusError(
+            problems[0].problem + more, where=problems[0].where, fix="mend them, or add --skip-bad"
+        )
     if not rows:
         raise SitusError("no question in the file", where=paths[0], fix=_FIX)
     note = "Split and clustered by file, patient overlap possible."
@@ -239,7 +274,9 @@ def _answer(row: SgmriRow) -> tuple[Answer, tuple[Option, ...]]:
     if row.qa_type in ("single_choice", "multiple_choice") and options:
         known = {option.value for option in options}
         letters = [letter for letter in _CHOICE.findall(text) if letter in known]
-        letters = letters or ([text[0]] if re.fullmatch(r"[A-Z][.)]?", text) and text[0] in known else [])
+        letters = letters or (
+            [text[0]] if re.fullmatch(r"[A-Z][.)]?", text) and text[0] in known else []
+        )
         if not letters:
             letters = [option.value for option in options if option.text.lower() == text.lower()]
         if letters and row.qa_type == "single_choice":

@@ -11,7 +11,14 @@ import msgspec
 
 from situs.anatomy import organ_of_volume
 from situs.base.publish import new_folder, work_folder
-from situs.bench import SeriesRecord, StudyRecord, file_digest, find_middle, opaque_id, split_patients
+from situs.bench import (
+    SeriesRecord,
+    StudyRecord,
+    file_digest,
+    find_middle,
+    opaque_id,
+    split_patients,
+)
 from situs.build.cohort import Progress
 from situs.build.spool import Spool, map_studies, resume_key
 from situs.build.study import with_sources
@@ -79,7 +86,9 @@ def parse_mix(text: str | None, rules: BoxRules) -> BoxRules:
             known = {*mix, *(key.split(".")[0] for key in mix)}
             raise SitusError(f"unknown task {name!r}", where="--mix", fix=did_you_mean(name, known))
         if not (number.isascii() and number.isdigit() and len(number) < 7):
-            raise SitusError(f"{part.strip()!r} gives no number", where="--mix", fix="e.g. detection.slice=10")
+            raise SitusError(
+                f"{part.strip()!r} gives no number", where="--mix", fix="e.g. detection.slice=10"
+            )
         mix |= dict.fromkeys(keys, int(number))
     return msgspec.structs.replace(rules, mix=mix)
 
@@ -102,22 +111,34 @@ def build_boxes(
     paths = {a.volume: stacks[a.volume] for a in found.annotations if a.volume in stacks}
     if images is not None and not paths:
         problem = "holds no image of an annotated volume"
-        raise SitusError(problem, where=images, fix="files or folders are found by the volume's name")
+        raise SitusError(
+            problem, where=images, fix="files or folders are found by the volume's name"
+        )
     by_volume = {annotation.volume: annotation for annotation in found.annotations}
-    jobs = {name: _Look(path, by_volume[name], options.recipe.boxes) for name, path in paths.items()}
+    jobs = {
+        name: _Look(path, by_volume[name], options.recipe.boxes) for name, path in paths.items()
+    }
     key = resume_key("boxes", jobs)
-    with new_folder(out, marker="bench.json", overwrite=options.overwrite, resume_key=key) as scratch:
+    with new_folder(
+        out, marker="bench.json", overwrite=options.overwrite, resume_key=key
+    ) as scratch:
         spool = Spool(work_folder(scratch) / "images", _Seen)
         seen, bad = _look(found, jobs, options, spool, progress)
         studies = _studies(found, seen, table, options)
         ledgers = _ledgers(studies, found, options)
         drafts, questions, not_asked, problems = _drafts(ledgers, options, found.row_of)
-        placements = arrange_findings(drafts, options.seed, options.recipe.boxes, options.recipe.twins)
+        placements = arrange_findings(
+            drafts, options.seed, options.recipe.boxes, options.recipe.twins
+        )
         not_asked["set aside to keep answers balanced"] = len(drafts) - len(placements)
         places = _Places(found, paths, sides)
         with BenchWriter(scratch, "boxes", options, {}) as writer:
             _write(writer, ledgers, questions, placements, places, not_asked, options.seed)
-        kept = [entry for entry in drafts if entry.item_id in placements and placements[entry.item_id].twin_group]
+        kept = [
+            entry
+            for entry in drafts
+            if entry.item_id in placements and placements[entry.item_id].twin_group
+        ]
         notes = (*_notes(studies, images), *_position_note(kept))
         result = writer.finish([*found.problems, *bad, *problems], notes)
     return msgspec.structs.replace(result, source=found.counts)
@@ -139,7 +160,9 @@ def _look(
         if isinstance(outcome, Problem):
             bad.append(outcome)
             if not options.skip_bad:
-                raise SitusError(outcome.problem, fix=outcome.fix or "repair or remove it, or add --skip-bad")
+                raise SitusError(
+                    outcome.problem, fix=outcome.fix or "repair or remove it, or add --skip-bad"
+                )
         else:
             seen[volume] = outcome
     if bad:
@@ -182,7 +205,10 @@ def _see(job: _Look) -> _Seen:
 
 
 def _studies(
-    found: AnnotationSet, seen: Mapping[str, _Seen], table: Mapping[str, KneeSide], options: BuildOptions
+    found: AnnotationSet,
+    seen: Mapping[str, _Seen],
+    table: Mapping[str, KneeSide],
+    options: BuildOptions,
 ) -> list[_Study]:
     studies = []
     lists = {path: file_digest(path) for path in set(found.list_of.values())}
@@ -203,10 +229,18 @@ def _studies(
         width, height = annotation.size or (0, 0)
         shape = own.shape if own.image_hash else (annotation.frames, height, width)
         series = SeriesRecord("mr", "mr", own.image_hash, "", shape, (), "undeclared", "manual", {})
-        studies.append(_Study(StudyRecord(study_id, patient_id, "", (series,), evidence), annotation, own, side))
-    splits = split_patients((study.record.patient_id for study in studies), options.recipe, options.seed)
+        studies.append(
+            _Study(
+                StudyRecord(study_id, patient_id, "", (series,), evidence), annotation, own, side
+            )
+        )
+    splits = split_patients(
+        (study.record.patient_id for study in studies), options.recipe, options.seed
+    )
     studies = [
-        msgspec.structs.replace(s, record=msgspec.structs.replace(s.record, split=splits[s.record.patient_id]))
+        msgspec.structs.replace(
+            s, record=msgspec.structs.replace(s.record, split=splits[s.record.patient_id])
+        )
         for s in studies
     ]
     return sorted(studies, key=lambda study: study.record.study_id)
@@ -228,13 +262,17 @@ def _ledger(study: _Study, kinds: tuple[str, ...], options: BuildOptions) -> Box
     )
 
 
-def _ledgers(studies: list[_Study], found: AnnotationSet, options: BuildOptions) -> list[tuple[_Study, BoxLedger]]:
+def _ledgers(
+    studies: list[_Study], found: AnnotationSet, options: BuildOptions
+) -> list[tuple[_Study, BoxLedger]]:
     kinds = {organ: found.kinds(organ) for organ in {entry.organ for entry in found.annotations}}
     return [(study, _ledger(study, kinds[study.annotation.organ], options)) for study in studies]
 
 
 def _drafts(
-    ledgers: list[tuple[_Study, BoxLedger]], options: BuildOptions, rows: Mapping[tuple[str, FrameBox], str]
+    ledgers: list[tuple[_Study, BoxLedger]],
+    options: BuildOptions,
+    rows: Mapping[tuple[str, FrameBox], str],
 ) -> tuple[list[Draft], dict[str, list[Question]], Counter[str], list[Problem]]:
     """Every question posed once; only the little that the arrangement needs is kept, and the questions by study."""
     drafts: list[Draft] = []
@@ -266,7 +304,9 @@ def _resolved(path: Path) -> str:
 class _Places:
     """Hash of each piece of evidence → its path."""
 
-    def __init__(self, found: AnnotationSet, images: Mapping[str, Path], sides: Path | None) -> None:
+    def __init__(
+        self, found: AnnotationSet, images: Mapping[str, Path], sides: Path | None
+    ) -> None:
         self._found = found
         self._images = images
         self._sides = sides
@@ -303,8 +343,14 @@ def _write(
                 assert not isinstance(item, NotAsked)
                 kept.append(place_finding(item, placements[own_id], record.split))
         kept.sort(key=lambda item: (item.task, item.item_id))
-        basics = [ledger.fact("read_as_normal"), *(ledger.fact("findings", name) for name in ledger.labels)]
-        wanted = [*(fact.fact_id for fact in basics), *(own for item in kept for own in item.fact_ids)]
+        basics = [
+            ledger.fact("read_as_normal"),
+            *(ledger.fact("findings", name) for name in ledger.labels),
+        ]
+        wanted = [
+            *(fact.fact_id for fact in basics),
+            *(own for item in kept for own in item.fact_ids),
+        ]
         facts = with_sources(ledger.known_facts(), wanted)
         writer.add(record, facts, kept, not_asked, places.of(study))
         not_asked = Counter()
@@ -317,10 +363,16 @@ def _notes(studies: list[_Study], images: Path | None) -> tuple[str, ...]:
     if told == len(studies):
         notes = ["Split and clustered by patient, as the files state."]
     else:
-        some = f"{told} of {len(studies)} volumes tell their patient; the others are split" if told else "Split"
+        some = (
+            f"{told} of {len(studies)} volumes tell their patient; the others are split"
+            if told
+            else "Split"
+        )
         notes = [f"{some} and clustered by file, patient overlap possible."]
     if images is None:
-        notes.append("From annotations alone: picture sizes and numbers of frames are not known, sides are not asked.")
+        notes.append(
+            "From annotations alone: picture sizes and numbers of frames are not known, sides are not asked."
+        )
         notes.append(
             "No model can be shown these volumes: build with --images for that. Answers of other tools and baselines "
             "are run and scored with --profile sgmri-frames (stored frames, boxes in pixels): under profiles that "

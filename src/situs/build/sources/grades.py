@@ -14,7 +14,15 @@ from situs.anatomy import load_vocabulary
 from situs.anatomy.banks import Bank, load_bank, shipped_banks
 from situs.base.files import digest
 from situs.base.publish import new_folder, work_folder
-from situs.bench import SeriesRecord, StudyRecord, SuspectStudy, anatomy_problems, split_of, suspect_studies, visit_of
+from situs.bench import (
+    SeriesRecord,
+    StudyRecord,
+    SuspectStudy,
+    anatomy_problems,
+    split_of,
+    suspect_studies,
+    visit_of,
+)
 from situs.build.cohort import Progress
 from situs.build.spool import Spool, map_studies, resume_key
 from situs.build.study import with_sources
@@ -22,7 +30,14 @@ from situs.build.trust import trusted_studies
 from situs.build.writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError, did_you_mean
 from situs.facts import Fact
-from situs.facts.grades import GradedStudy, GradeLedger, GradeTable, RegionBoxes, load_columns, masks_for
+from situs.facts.grades import (
+    GradedStudy,
+    GradeLedger,
+    GradeTable,
+    RegionBoxes,
+    load_columns,
+    masks_for,
+)
 from situs.facts.grades.joint import JointMasks
 from situs.items import Item, NotAsked, graded_questions, pose_grades
 from situs.space import Affine, Grid
@@ -72,22 +87,39 @@ def _files_of(_: _GradeJob, outcome: _Outcome) -> list[Path]:
 
 
 def build_grades(
-    source: GradeSource, out: Path, options: BuildOptions, progress: Progress = lambda done, total: None
+    source: GradeSource,
+    out: Path,
+    options: BuildOptions,
+    progress: Progress = lambda done, total: None,
 ) -> BuildResult:
     """Build a bench, study by study; memory holds one stretch of studies."""
     reader = _Reader(source, options)
     key = resume_key("grades", source, *_plan(options))
-    with new_folder(out, marker="bench.json", overwrite=options.overwrite, resume_key=key) as scratch:
+    with new_folder(
+        out, marker="bench.json", overwrite=options.overwrite, resume_key=key
+    ) as scratch:
         return write_graded(scratch, "grades", reader.studies, source, options, progress)
 
 
 def _plan(options: BuildOptions) -> tuple[object, ...]:
     """What of the options decides a study's outcome."""
-    return options.recipe, options.seed, options.tasks, options.per_study, options.ids, options.trust
+    return (
+        options.recipe,
+        options.seed,
+        options.tasks,
+        options.per_study,
+        options.ids,
+        options.trust,
+    )
 
 
 def write_graded(
-    scratch: Path, kind: str, studies: Sequence[str], source: GradeSource, options: BuildOptions, progress: Progress
+    scratch: Path,
+    kind: str,
+    studies: Sequence[str],
+    source: GradeSource,
+    options: BuildOptions,
+    progress: Progress,
 ) -> BuildResult:
     """Write the tables of a bench of graded studies into an open folder."""
     options.recipe.annotation_error(source.annotation)
@@ -98,12 +130,18 @@ def write_graded(
         jobs = [_GradeJob(study) for study in sorted(studies)]
         writer.trust(_trusted(studies, options))
         spool = Spool(work_folder(scratch) / "studies", _Outcome)
-        outcomes = map_studies(partial(_open_reader, source, options), jobs, options.jobs, spool, _files_of)
+        outcomes = map_studies(
+            partial(_open_reader, source, options), jobs, options.jobs, spool, _files_of
+        )
         for number, outcome in enumerate(outcomes):
             progress(number + 1, len(studies))
             if isinstance(outcome, Problem):
                 if not options.skip_bad:
-                    raise SitusError(outcome.problem, where=outcome.where, fix=outcome.fix or "mend it, or --skip-bad")
+                    raise SitusError(
+                        outcome.problem,
+                        where=outcome.where,
+                        fix=outcome.fix or "mend it, or --skip-bad",
+                    )
                 problems.append(outcome)
                 continue
             own = outcome
@@ -136,7 +174,9 @@ def _notes(source: GradeSource, told: int, agreed: int) -> tuple[str, ...]:
     notes = [f"{bank.title}: {len(bank.question)} questions with {bank.sub_scores} sub-scores."]
     notes += bank.notes
     if told:
-        notes.append(f"Geometry and the reader give the same grade for {agreed:,} of {told:,} sub-scores.")
+        notes.append(
+            f"Geometry and the reader give the same grade for {agreed:,} of {told:,} sub-scores."
+        )
     return tuple(notes)
 
 
@@ -155,7 +195,9 @@ class _Reader:
         self._columns = load_columns(source.columns)
         self._table = GradeTable(source.table, self._bank, self._columns)
         self._boxes = RegionBoxes(source.boxes, self._bank) if source.boxes is not None else None
-        self._names = load_vocabulary(source.label_map).labels if source.label_map is not None else {}
+        self._names = (
+            load_vocabulary(source.label_map).labels if source.label_map is not None else {}
+        )
         if self._boxes is not None and not set(self._boxes.studies) & set(self._table.studies):
             fix = "its column study must name the studies of the table"
             raise SitusError("has boxes of no study of the table", where=source.boxes, fix=fix)
@@ -194,7 +236,9 @@ class _Reader:
         study_id = ids.study(name, of_table=True)
         patient_id = ids.patient(graded.patient, of_table=True)
         split = split_of(patient_id, self._options.recipe.splits, self._options.seed)
-        record = StudyRecord(study_id, patient_id, split, (series,), evidence, visit_of(graded.time))
+        record = StudyRecord(
+            study_id, patient_id, split, (series,), evidence, visit_of(graded.time)
+        )
         ledger = GradeLedger(
             graded,
             self._bank,
@@ -209,7 +253,10 @@ class _Reader:
         )
         items, not_asked = self._items(ledger, record)
         wanted = [own for item in items for own in item.fact_ids]
-        problems = [Problem(Severity.WARNING, "grade", name, text, "check the table") for text in graded.problems]
+        problems = [
+            Problem(Severity.WARNING, "grade", name, text, "check the table")
+            for text in graded.problems
+        ]
         problems += [Problem(Severity.WARNING, "file", name, text, "") for text in warnings]
         if masks is not None and series.side_basis != "affine":
             text = "its header declares no orientation; medial and lateral rest on an assumed one"
@@ -217,11 +264,17 @@ class _Reader:
         facts = with_sources(ledger.known_facts(), wanted)
         problems += anatomy_problems(study_id, ledger)
         suspects = suspect_studies(study_id, ledger)
-        return _Outcome(record, facts, items, not_asked, problems, places, _compared(ledger), suspects)
+        return _Outcome(
+            record, facts, items, not_asked, problems, places, _compared(ledger), suspects
+        )
 
     def _items(self, ledger: GradeLedger, record: StudyRecord) -> tuple[list[Item], dict[str, int]]:
         not_asked: Counter[str] = Counter(ledger.graded.not_asked)
-        by = self._source.by if record.series[0].labels_hash else tuple(b for b in self._source.by if b == "reader")
+        by = (
+            self._source.by
+            if record.series[0].labels_hash
+            else tuple(b for b in self._source.by if b == "reader")
+        )
         items = []
         for question in graded_questions(ledger, self._source.words, by):
             if question.task not in self._families:
@@ -234,12 +287,17 @@ class _Reader:
         most = self._options.per_study
         if most is not None and len(items) > most:
             seed = str(self._options.seed)
-            kept = {own.item_id for own in sorted(items, key=lambda own: digest(seed, own.item_id))[:most]}
+            kept = {
+                own.item_id
+                for own in sorted(items, key=lambda own: digest(seed, own.item_id))[:most]
+            }
             not_asked["more questions than --per-study"] += len(items) - most
             items = [item for item in items if item.item_id in kept]
         return items, dict(not_asked)
 
-    def _series(self, graded: GradedStudy) -> tuple[SeriesRecord, JointMasks | None, dict[str, str], tuple[str, ...]]:
+    def _series(
+        self, graded: GradedStudy
+    ) -> tuple[SeriesRecord, JointMasks | None, dict[str, str], tuple[str, ...]]:
         """The series' record, its masks if there are any, where the files lie, and what to say of them."""
         base = self._source.table.parent
         places: dict[str, str] = {}
@@ -301,7 +359,9 @@ def _chosen(tasks: str | None, bank: Bank) -> set[str]:
     for name in (part.strip() for part in tasks.split(",")):
         found = {task for task in known if name in (task, *task.split(".", 1))}
         if not found:
-            raise SitusError(f"unknown task {name!r}", where="--tasks", fix=did_you_mean(name, known))
+            raise SitusError(
+                f"unknown task {name!r}", where="--tasks", fix=did_you_mean(name, known)
+            )
         chosen |= found
     return chosen
 

@@ -31,18 +31,35 @@ def build_knees(
 ) -> BuildResult:
     """Make `studies` knees, each with image, masks and its rows in a table of grades, and ask about them."""
     if not 1 <= studies <= 100_000:
-        raise SitusError(f"cannot make {studies} phantoms", where="--studies", fix="give a number from 1 to 100000")
-    options = msgspec.structs.replace(options, ids=IdRule("table"))  # nobody is called like a phantom
-    key = resume_key("knees", studies, options.recipe, options.seed, options.tasks, options.per_study)
-    with new_folder(out, marker="bench.json", overwrite=options.overwrite, resume_key=key) as scratch:
+        raise SitusError(
+            f"cannot make {studies} phantoms",
+            where="--studies",
+            fix="give a number from 1 to 100000",
+        )
+    options = msgspec.structs.replace(
+        options, ids=IdRule("table")
+    )  # nobody is called like a phantom
+    key = resume_key(
+        "knees", studies, options.recipe, options.seed, options.tasks, options.per_study
+    )
+    with new_folder(
+        out, marker="bench.json", overwrite=options.overwrite, resume_key=key
+    ) as scratch:
         folder = scratch / "volumes"
         rows = [row for knee in _make(studies, scratch, options) for row in knee]
         text = io.StringIO(newline="")
         csv.writer(text, lineterminator="\n").writerows([_COLUMNS, *rows])
-        if not (folder / "grades.csv").exists():  # a resumed build has it, and graded studies rest on it
+        if not (
+            folder / "grades.csv"
+        ).exists():  # a resumed build has it, and graded studies rest on it
             write_atomic(folder / "grades.csv", text.getvalue())
-            write_atomic(folder / "labels.json", canonical_json({str(v): name for name, v in KNEE_MASKS.items()}))
-        source = GradeSource(folder / "grades.csv", label_map=str(folder / "labels.json"), annotation="exact")
+            write_atomic(
+                folder / "labels.json",
+                canonical_json({str(v): name for name, v in KNEE_MASKS.items()}),
+            )
+        source = GradeSource(
+            folder / "grades.csv", label_map=str(folder / "labels.json"), annotation="exact"
+        )
         names = sorted({row[0] for row in rows})
         return write_graded(scratch, "phantoms", names, source, options, progress)
 
@@ -84,7 +101,10 @@ def _make_one(job: _KneeJob) -> list[_Row]:
     write_knee(knee, job.folder / knee.patient_id)
     own = (knee.patient_id, knee.patient_id, knee.side, "", f"{knee.patient_id}/mri.nii.gz")
     grades = knee_grades(knee.truth, load_bank(_BANK))
-    return [(*own, f"{knee.patient_id}/segmentations", question, key, str(grade)) for question, key, grade in grades]
+    return [
+        (*own, f"{knee.patient_id}/segmentations", question, key, str(grade))
+        for question, key, grade in grades
+    ]
 
 
 def knee_grades(truth: KneeTruth, bank: Bank) -> Iterator[tuple[str, str, int]]:
@@ -104,7 +124,11 @@ def true_value(truth: KneeTruth, question: BankQuestion, sub: SubScore, bank: Ba
     if question.family == "bml" and lesions is not None:
         # The lesions hold no cysts.
         pure = 100.0 if lesions.lesion_count else 0.0
-        return {"size": lesions.lesion_share, "number": float(lesions.lesion_count), "bml_share": pure}[sub.key]
+        return {
+            "size": lesions.lesion_share,
+            "number": float(lesions.lesion_count),
+            "bml_share": pure,
+        }[sub.key]
     if question.family == "cartilage" and plate is not None:
         return {"size": plate.loss_share, "depth": plate.full_share}[sub.key]
     if sub.measures == "extrusion_mm":

@@ -39,14 +39,18 @@ def build_masks(
     studies = [study for found in surveys for study in found.studies]
     passed_over = [folder for found in surveys for folder in found.passed_over]
     terms = {} if given is None else dict(given.own_terms)
-    named = sorted(((*_ids(study, options.ids), study) for study in studies), key=lambda entry: entry[:2])
+    named = sorted(
+        ((*_ids(study, options.ids), study) for study in studies), key=lambda entry: entry[:2]
+    )
     for (study_id, _, _), (other_id, _, other) in itertools.pairwise(named):
         if study_id == other_id:
             fix = "give each study a name of its own"
             raise SitusError("two studies have the same id", where=other.labels, fix=fix)
 
     trusted = trusted_studies(options.trust, _names(named))
-    splits = split_patients((patient_id for _, patient_id, _ in named), options.recipe, options.seed)
+    splits = split_patients(
+        (patient_id for _, patient_id, _ in named), options.recipe, options.seed
+    )
     jobs = []
     for study_id, patient_id, source in named:
         vocabulary = _vocabulary_of(source, given)
@@ -76,7 +80,12 @@ def build_masks(
 
 def _names(named: Sequence[tuple[str, str, StudySource]]) -> dict[str, str]:
     """What a user may call each study: its id, or its name in a table, folder or file where no two share one."""
-    own = [(name, study_id) for study_id, _, source in named for name in {source.stem, source.study} if name]
+    own = [
+        (name, study_id)
+        for study_id, _, source in named
+        for name in {source.stem, source.study}
+        if name
+    ]
     counts = Counter(name for name, _ in own)
     unique = {name: study_id for name, study_id in own if counts[name] == 1}
     return unique | {study_id: study_id for study_id, _, _ in named}

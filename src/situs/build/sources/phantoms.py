@@ -19,7 +19,11 @@ def build_phantoms(
 ) -> BuildResult:
     """Make `studies` patients from the options' seed and build a bench of them."""
     if not 1 <= studies <= 100_000:
-        raise SitusError(f"cannot make {studies} phantoms", where="--studies", fix="give a number from 1 to 100000")
+        raise SitusError(
+            f"cannot make {studies} phantoms",
+            where="--studies",
+            fix="give a number from 1 to 100000",
+        )
 
     def jobs(scratch: Path) -> list[StudyJob]:
         ids = [f"phantom-{options.seed}-{index:04d}" for index in range(studies)]

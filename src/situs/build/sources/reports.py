@@ -9,7 +9,14 @@ from pathlib import Path
 
 import msgspec
 
-from situs.agents import Proposal, Vetted, dimensions_of, propose_questions, validate_items, validator_sheet
+from situs.agents import (
+    Proposal,
+    Vetted,
+    dimensions_of,
+    propose_questions,
+    validate_items,
+    validator_sheet,
+)
 from situs.base.files import canonical_json, digest, write_atomic
 from situs.base.publish import new_folder
 from situs.bench import StudyRecord, split_patients
@@ -74,7 +81,9 @@ def build_reports(
     studies, copies = _studies(reports, options, scans)
     if copies:
         text = f"{copies} reports have the text of another and are asked about once"
-        problems.append(Problem(Severity.WARNING, "shared-report", path.name, text, "nothing to do"))
+        problems.append(
+            Problem(Severity.WARNING, "shared-report", path.name, text, "nothing to do")
+        )
     folder = out.with_name(f"{out.name}.asked")
     not_asked: Counter[str] = Counter()
     if writer is None:
@@ -93,7 +102,11 @@ def build_reports(
     if validator is not None:
         if writer is not None and _same_model(writer, validator):
             text = f"writer and validator are one model or of one family ({writer.spec.name}): it vets its own"
-            problems.append(Problem(Severity.WARNING, "validator", validator.name, text, "give another --validator"))
+            problems.append(
+                Problem(
+                    Severity.WARNING, "validator", validator.name, text, "give another --validator"
+                )
+            )
         drafts = _vetted(drafts, studies, validator, folder, options, not_asked, ended)
     notes += _prior_balance(drafts)
     drafts = _limited(drafts, options, not_asked)
@@ -109,7 +122,9 @@ def _tasks(names: str | None) -> tuple[str, ...]:
     chosen = tuple(name.strip() for name in names.split(","))
     odd = next((name for name in chosen if name not in REPORT_TASKS), None)
     if odd is not None:
-        raise SitusError(f"unknown task {odd!r}", where="--tasks", fix=did_you_mean(odd, REPORT_TASKS))
+        raise SitusError(
+            f"unknown task {odd!r}", where="--tasks", fix=did_you_mean(odd, REPORT_TASKS)
+        )
     return chosen
 
 
@@ -117,13 +132,17 @@ def _stem(name: str) -> str:
     return name.removesuffix(".gz").removesuffix(".nii")
 
 
-def _studies(reports: Sequence[Report], options: BuildOptions, scans: Mapping[str, Scan]) -> tuple[list[_Study], int]:
+def _studies(
+    reports: Sequence[Report], options: BuildOptions, scans: Mapping[str, Scan]
+) -> tuple[list[_Study], int]:
     """One study per text (with a scan, where one of several has it), and how many reports only repeat one.
 
     Patients are as told, or by a public name.
     """
     first: dict[str, Report] = {}
-    for report in sorted(reports, key=lambda report: (_stem(report.name) not in scans, report.name)):
+    for report in sorted(
+        reports, key=lambda report: (_stem(report.name) not in scans, report.name)
+    ):
         first.setdefault(digest(" ".join(report.text.split())), report)
     studies = []
     for report in first.values():
@@ -135,12 +154,18 @@ def _studies(reports: Sequence[Report], options: BuildOptions, scans: Mapping[st
         else:
             patient = public["patient"] if public else study_id
         scan = scans.get(stem)
-        record = StudyRecord(study_id, patient, "", (scan.series,) if scan else (), {"report": report.hash})
+        record = StudyRecord(
+            study_id, patient, "", (scan.series,) if scan else (), {"report": report.hash}
+        )
         ledger = ReportLedger(report, study_id, scan.series.series if scan else "")
         studies.append(_Study(record, report, ledger, scan))
-    splits = split_patients((study.record.patient_id for study in studies), options.recipe, options.seed)
+    splits = split_patients(
+        (study.record.patient_id for study in studies), options.recipe, options.seed
+    )
     studies = [
-        msgspec.structs.replace(s, record=msgspec.structs.replace(s.record, split=splits[s.record.patient_id]))
+        msgspec.structs.replace(
+            s, record=msgspec.structs.replace(s.record, split=splits[s.record.patient_id])
+        )
         for s in studies
     ]
     return sorted(studies, key=lambda study: study.record.study_id), len(reports) - len(first)
@@ -155,12 +180,16 @@ def _by_rule(study: _Study, tasks: Sequence[str], not_asked: Counter[str]) -> It
                 not_asked[item.reason] += 1
                 continue
             found = True
-            fact = study.ledger.fact(LOCATED, question.parameters["finding"], question.parameters["organ"])
+            fact = study.ledger.fact(
+                LOCATED, question.parameters["finding"], question.parameters["organ"]
+            )
             yield _Draft(item, (fact,))
     not_asked["the report proves no place, in reports"] += not found
 
 
-def _by_model(study: _Study, proposals: Sequence[Proposal], not_asked: Counter[str]) -> Iterator[_Draft]:
+def _by_model(
+    study: _Study, proposals: Sequence[Proposal], not_asked: Counter[str]
+) -> Iterator[_Draft]:
     """Proposals that pass the rules."""
     seen: set[str] = set()
     for proposal in proposals:
@@ -168,7 +197,9 @@ def _by_model(study: _Study, proposals: Sequence[Proposal], not_asked: Counter[s
         if span is None:
             not_asked["rules: the quote is not in the report"] += 1
             continue
-        problem = proposal_problem(proposal.question, proposal.answer, study.ledger.text[slice(*span)])
+        problem = proposal_problem(
+            proposal.question, proposal.answer, study.ledger.text[slice(*span)]
+        )
         problem = problem or report_problem(study.ledger, proposal.question, *span)
         if problem is None and proposal.question in seen:
             problem = "it is asked twice"
@@ -177,9 +208,13 @@ def _by_model(study: _Study, proposals: Sequence[Proposal], not_asked: Counter[s
             continue
         seen.add(proposal.question)
         fact = stated(study.ledger, proposal.question, proposal.answer, *span)
-        tags = tuple(dict.fromkeys([proposal.dimension, *dimensions_of(proposal.question, proposal.answer)]))
+        tags = tuple(
+            dict.fromkeys([proposal.dimension, *dimensions_of(proposal.question, proposal.answer)])
+        )
         record = study.record
-        item = written_item(fact, record.patient_id, record.split, tuple(tag for tag in tags if tag))
+        item = written_item(
+            fact, record.patient_id, record.split, tuple(tag for tag in tags if tag)
+        )
         yield _Draft(item, (fact,))
 
 
@@ -194,7 +229,10 @@ def _vetted(
 ) -> list[_Draft]:
     """What the validator lets stand; what it did not speak of does not."""
     texts = {study.record.study_id: study.ledger.text for study in studies}
-    shown = [(d.item.item_id, texts[d.item.study_id], d.item.question, _answer_text(d.item)) for d in drafts]
+    shown = [
+        (d.item.item_id, texts[d.item.study_id], d.item.question, _answer_text(d.item))
+        for d in drafts
+    ]
     verdicts, asked = validate_items(validator, shown, folder, restricted=options.restricted)
     ended(asked)
     write_atomic(folder / "validator_sheet.csv", validator_sheet(verdicts, validator.name))
@@ -241,10 +279,14 @@ def _prior_balance(drafts: Sequence[_Draft]) -> list[str]:
         return []
     asked = sum(answers.total() for answers in repeated.values())
     same = sum(max(answers.values()) for answers in repeated.values())
-    notes = [f"Prior, before balancing: {same / asked:.0%} of {asked:,} questions have their text's commonest answer."]
+    notes = [
+        f"Prior, before balancing: {same / asked:.0%} of {asked:,} questions have their text's commonest answer."
+    ]
     for question in order[:_FORMS]:
         (answer, count), total = repeated[question].most_common(1)[0], repeated[question].total()
-        notes.append(f"Prior of “{question}”: “{answer}” in {count:,} of {total:,} ({count / total:.0%}).")
+        notes.append(
+            f"Prior of “{question}”: “{answer}” in {count:,} of {total:,} ({count / total:.0%})."
+        )
     return notes
 
 
@@ -270,11 +312,16 @@ def _write(
     not_asked: Counter[str],
 ) -> None:
     choices = [draft for draft in drafts if draft.item.task != WRITTEN]
-    families = {d.item.item_id: f"{d.item.task}|{digest(canonical_json(d.item.parameters))}" for d in choices}
+    families = {
+        d.item.item_id: f"{d.item.task}|{digest(canonical_json(d.item.parameters))}"
+        for d in choices
+    }
     splits = {study.record.study_id: study.record.split for study in studies}
     outlines = [
         outline(
-            Candidate(d.item, families[d.item.item_id], primary=True, named_only=False, textbook=False),
+            Candidate(
+                d.item, families[d.item.item_id], primary=True, named_only=False, textbook=False
+            ),
             splits[d.item.study_id],
         )
         for d in choices
@@ -289,7 +336,9 @@ def _write(
         held = [
             draft
             if draft.item.task == WRITTEN
-            else msgspec.structs.replace(draft, item=place(draft.item, placements[draft.item.item_id], record.split))
+            else msgspec.structs.replace(
+                draft, item=place(draft.item, placements[draft.item.item_id], record.split)
+            )
             for draft in by_study[record.study_id]
             if draft.item.task == WRITTEN or draft.item.item_id in placements
         ]

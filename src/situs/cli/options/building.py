@@ -36,13 +36,33 @@ _MOST_SUSPECTS = 20
 
 _SHARED = [
     out_option("the bench (a new folder)"),
-    click.option("--tasks", help="Only these, comma-separated, e.g. direction,volume (default: all)."),
-    click.option("--per-study", type=click.IntRange(1), help="At most this many questions a study."),
-    click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same bytes."),
-    click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Worker processes."),
-    click.option("--recipe", type=click.Path(path_type=Path), help="Your own thresholds (TOML); default: shipped."),
+    click.option(
+        "--tasks", help="Only these, comma-separated, e.g. direction,volume (default: all)."
+    ),
+    click.option(
+        "--per-study", type=click.IntRange(1), help="At most this many questions a study."
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(0),
+        default=0,
+        show_default=True,
+        help="Same seed, same bytes.",
+    ),
+    click.option(
+        "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Worker processes."
+    ),
+    click.option(
+        "--recipe",
+        type=click.Path(path_type=Path),
+        help="Your own thresholds (TOML); default: shipped.",
+    ),
     click.option("--restricted", is_flag=True, help="Mark the bench as restricted data."),
-    click.option("--skip-bad", is_flag=True, help="Leave out studies that cannot be read, instead of stopping."),
+    click.option(
+        "--skip-bad",
+        is_flag=True,
+        help="Leave out studies that cannot be read, instead of stopping.",
+    ),
     click.option("--overwrite", is_flag=True, help="Replace an existing bench."),
     json_option,
 ]
@@ -103,7 +123,18 @@ def _print_suspects(result: BuildResult) -> None:
     if not doubted:
         return
     shown = doubted[:_MOST_SUSPECTS]
-    rows = [[s.study_id, f"{s.doubt} (trusted)" if s.trusted else s.doubt, s.problem] for s in shown]
+    rows = [
+        [s.study_id, f"{s.doubt} (trusted)" if s.trusted else s.doubt, s.problem] for s in shown
+    ]
     more = len(doubted) - len(shown)
-    note = f"and {more} more (--json lists all, with the remedy)" if more else "--json says how to remedy each"
-    print_table("suspect studies: what hangs on the doubt is not asked", ["study", "in doubt", "why"], rows, note)
+    note = (
+        f"and {more} more (--json lists all, with the remedy)"
+        if more
+        else "--json says how to remedy each"
+    )
+    print_table(
+        "suspect studies: what hangs on the doubt is not asked",
+        ["study", "in doubt", "why"],
+        rows,
+        note,
+    )

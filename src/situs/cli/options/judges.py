@@ -52,7 +52,9 @@ def ask_judges(
     opened, items, rows, _ = open_answers(bench, answers)
     rated = protocol == "sgmri-vqa"
     if not rated and not any(isinstance(item.answer, Text) for item in items()):
-        raise SitusError("the bench has no free-text answers to judge", where=bench, fix="drop --judge")
+        raise SitusError(
+            "the bench has no free-text answers to judge", where=bench, fix="drop --judge"
+        )
     folder = answers / "verdicts" if answers.is_dir() else answers.with_suffix(".verdicts")
     restricted = opened.info.restricted
     names, files, asked, rates = [*taken], [], [], None
@@ -71,7 +73,9 @@ def ask_judges(
             if rated and number == 0:
                 with run_progress(asker.name) as progress:
                     judge = msgspec.structs.replace(asker, progress=progress)
-                    parts, done = rate_reasoning(judge, items(), rows, folder, restricted=restricted)
+                    parts, done = rate_reasoning(
+                        judge, items(), rows, folder, restricted=restricted
+                    )
                     leave_if_stopped(done)
                     rates = SgmriRates(asker.name, parts)
                     asked.append(done)
@@ -82,10 +86,14 @@ def ask_judges(
 def leave_if_stopped(done: AskedByID) -> None:
     """End the program where a session of asking ended early; the same command goes on."""
     if done.interrupted:
-        warn(f"{done.name}: interrupted; {done.left:,} are left: the same command goes on where it stopped")
+        warn(
+            f"{done.name}: interrupted; {done.left:,} are left: the same command goes on where it stopped"
+        )
         sys.exit(130)
     if done.stopped:
-        warn(f"{done.name}: stopped early: {done.stopped}; {done.left:,} are left: the same command goes on with them")
+        warn(
+            f"{done.name}: stopped early: {done.stopped}; {done.left:,} are left: the same command goes on with them"
+        )
         sys.exit(1)
 
 

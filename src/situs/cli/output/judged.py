@@ -40,13 +40,24 @@ def _print_judges(name: str, scores: Scores, jury: JurySummary) -> None:
         ]
         rows.append(row + ([_percent(rule), _mark(entry, rule)] if published else []))
     entry, rule = entry_of(scores.overall, "jury"), entry_of(scores.overall, "jury.published")
-    row = ["jury", _percent(entry), _interval(entry), f"{entry.n if entry else 0:,}", f"{jury.undecided:,}"]
+    row = [
+        "jury",
+        _percent(entry),
+        _interval(entry),
+        f"{entry.n if entry else 0:,}",
+        f"{jury.undecided:,}",
+    ]
     rows.append(row + ([_percent(rule), _mark(entry, rule)] if published else []))
     columns = ["judge", f"{name} %", "95 % interval", "judged", "unjudged"]
     columns += ["published rule %", ""] if published else []
     caption = f"Jury: {jury.rule}."
     if scores.published is not None and scores.published.notes:
-        caption = "THE PUBLISHED RULE IS WRONG HERE: " + "; ".join(scores.published.notes) + ".\n" + caption
+        caption = (
+            "THE PUBLISHED RULE IS WRONG HERE: "
+            + "; ".join(scores.published.notes)
+            + ".\n"
+            + caption
+        )
     print_table("judges", columns, rows, caption)
 
 
@@ -65,12 +76,16 @@ def _print_agreement(jury: JurySummary) -> None:
     ]
     rows.append(["all, Krippendorff's α", "", "", _number(jury.alpha, 3), _bounds(jury.alpha_ci95)])
     without = ", ".join(f"{name} {100 * value:.2f} %" for name, value in jury.without.items())
-    lengths = ", ".join(f"{judge.judge} {_number(judge.length_correlation, 2)}" for judge in jury.judges)
+    lengths = ", ".join(
+        f"{judge.judge} {_number(judge.length_correlation, 2)}" for judge in jury.judges
+    )
     caption = (
         f"Jury without one judge: {without}. Spearman's correlation of an answer's length with being called right: "
         f"jury {_number(jury.length_correlation, 2)}, {lengths}."
     )
-    print_table("agreement of judges", ["judges", "n", "equal", "κ or α", "95 % interval"], rows, caption)
+    print_table(
+        "agreement of judges", ["judges", "n", "equal", "κ or α", "95 % interval"], rows, caption
+    )
     if jury.calibration:
         rows = [
             [
@@ -85,7 +100,15 @@ def _print_agreement(jury: JurySummary) -> None:
             ]
             for held in jury.calibration
         ]
-        columns = ["judge", "n human", "sensitivity", "specificity", "accuracy", "corrected", "95 % interval"]
+        columns = [
+            "judge",
+            "n human",
+            "sensitivity",
+            "specificity",
+            "accuracy",
+            "corrected",
+            "95 % interval",
+        ]
         columns += ["prediction-powered", "95 % interval", "λ"]
         caption = (
             "Corrected: Rogan and Gladen, answers taken as independent. Prediction-powered: human verdicts, and the "
@@ -106,17 +129,36 @@ def _print_categories(scores: Scores, published: PublishedScores) -> None:
     for tag, table in scores.by_tag.items():
         entry, rule = entry_of(table, "jury"), entry_of(table, "jury.published")
         if entry is not None and rule is not None:
-            rows.append([tag, f"{entry.n:,}", _percent(entry), _interval(entry), _percent(rule), _mark(entry, rule)])
+            rows.append(
+                [
+                    tag,
+                    f"{entry.n:,}",
+                    _percent(entry),
+                    _interval(entry),
+                    _percent(rule),
+                    _mark(entry, rule),
+                ]
+            )
     caption = "An item counts in every category it carries; items without a cell count as wrong in the published rule."
     if published.changed:
-        caption += f" The published matrix gives {published.changed:,} items a verdict that is not theirs."
+        caption += (
+            f" The published matrix gives {published.changed:,} items a verdict that is not theirs."
+        )
     columns = ["jury by tag", "n", "correct join %", "95 % interval", "published rule %", ""]
     print_table("categories", columns, rows, caption)
 
 
 def _print_wording(name: str, scores: Scores) -> None:
-    controls = {row: table.overall for row, table in scores.baselines.items() if entry_of(table.overall, "fact_f1")}
-    shown = [entry for entry in scores.overall if entry.metric in _WORDING or entry.metric.startswith("fact_f1")]
+    controls = {
+        row: table.overall
+        for row, table in scores.baselines.items()
+        if entry_of(table.overall, "fact_f1")
+    }
+    shown = [
+        entry
+        for entry in scores.overall
+        if entry.metric in _WORDING or entry.metric.startswith("fact_f1")
+    ]
     if not shown:
         return
     rows = [
@@ -136,7 +178,11 @@ def _print_wording(name: str, scores: Scores) -> None:
     print_table("wording", ["", name, "95 % interval", "n", *controls], rows, caption)
     for missing in scores.not_computed:
         if missing.metric in _WORDING:
-            print_table(f"not computed: {missing.metric}", ["why", "remedy"], [[missing.reason, missing.fix]])
+            print_table(
+                f"not computed: {missing.metric}",
+                ["why", "remedy"],
+                [[missing.reason, missing.fix]],
+            )
 
 
 def _percent(entry: Entry | None) -> str:
@@ -144,7 +190,11 @@ def _percent(entry: Entry | None) -> str:
 
 
 def _interval(entry: Entry | None) -> str:
-    return "–" if entry is None or entry.ci95 is None else f"{100 * entry.ci95[0]:.2f} – {100 * entry.ci95[1]:.2f}"
+    return (
+        "–"
+        if entry is None or entry.ci95 is None
+        else f"{100 * entry.ci95[0]:.2f} – {100 * entry.ci95[1]:.2f}"
+    )
 
 
 def _bounds(interval: tuple[float, float] | None) -> str:

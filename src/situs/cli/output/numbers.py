@@ -13,14 +13,18 @@ if TYPE_CHECKING:
 
 __all__ = ["STRATUM_HELP", "FiniteRange", "entry_of", "interval_text", "value_text"]
 
-STRATUM_HELP = "What the headline is about: headline (questions that need sight), textbook, untwinned or all."
+STRATUM_HELP = (
+    "What the headline is about: headline (questions that need sight), textbook, untwinned or all."
+)
 """Of `--stratum`, wherever a headline is shown."""
 
 
 class FiniteRange(click.FloatRange):
     """A number between two limits, and a number: `nan` is below no limit and above none."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
         """The number, or click's refusal."""
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
@@ -40,4 +44,6 @@ def value_text(entry: Entry | Headline | None) -> str:
 
 def interval_text(entry: Entry | Headline | None) -> str:
     """Low – high, or a dash."""
-    return "–" if entry is None or entry.ci95 is None else f"{entry.ci95[0]:.3f} – {entry.ci95[1]:.3f}"
+    return (
+        "–" if entry is None or entry.ci95 is None else f"{entry.ci95[0]:.3f} – {entry.ci95[1]:.3f}"
+    )

@@ -52,7 +52,9 @@ def look_into(
     run = judged_run(answers, bench, profile=profile, outcomes=scores.outcomes)
     parts = None
     if breakdowns:
-        parts = break_down(run.bench, run.items, run.scored, shown=Viewing(run.bench, run.profile), seed=seed)
+        parts = break_down(
+            run.bench, run.items, run.scored, shown=Viewing(run.bench, run.profile), seed=seed
+        )
     budget = faithful = None
     if signatures:
         budget = budget_of(run.bench, run.items, run.rows, run.profile, run.hidden)
@@ -75,7 +77,9 @@ def named_paper(bench: Path, given: str | None) -> str | None:
     paper = given or (source if source in PUBLISHED else _PAPER_OF_SOURCE.get(source))
     if paper is None:
         fix = f"name one: {', '.join(PUBLISHED)}"
-        raise SitusError("which paper fits this bench is not known", where="--compare-published", fix=fix)
+        raise SitusError(
+            "which paper fits this bench is not known", where="--compare-published", fix=fix
+        )
     published_tables(paper)
     return paper
 
@@ -95,7 +99,9 @@ def print_extras(extras: Extras, *, broken_down: bool) -> None:
     """The tables on the terminal; of the breakdowns accuracy only, and only if asked for by name."""
     for text in extras.signatures.warnings if extras.signatures is not None else ():
         warn(text)
-    for table in tables_of(extras if broken_down else msgspec.structs.replace(extras, breakdowns=None)):
+    for table in tables_of(
+        extras if broken_down else msgspec.structs.replace(extras, breakdowns=None)
+    ):
         print_any(table)
 
 
@@ -114,4 +120,6 @@ def _is_detail(table: Table, column: str) -> bool:
 def _cell(cell: str | int | float | None) -> str:
     if cell is None:
         return "–"
-    return f"{cell:.3f}" if isinstance(cell, float) else f"{cell:,}" if isinstance(cell, int) else cell
+    return (
+        f"{cell:.3f}" if isinstance(cell, float) else f"{cell:,}" if isinstance(cell, int) else cell
+    )

@@ -34,25 +34,47 @@ def print_places(name: str, scores: Scores) -> None:
         if prefix == "box." and inferred is not None and inferred.value:
             count = round(inferred.value * inferred.n)
             caption += f" {count:,} of {inferred.n:,} answers were read otherwise than the profile declares."
-        blind = {row: table.overall for row, table in scores.baselines.items() if entry_of(table.overall, metrics[0])}
+        blind = {
+            row: table.overall
+            for row, table in scores.baselines.items()
+            if entry_of(table.overall, metrics[0])
+        }
         columns = ["", "n", name, "95 % interval", *blind]
-        print_table(title, columns, [_row(metric, scores, blind) for metric in metrics], caption.strip())
+        print_table(
+            title, columns, [_row(metric, scores, blind) for metric in metrics], caption.strip()
+        )
     if scores.by_subscore:
         majority = scores.baselines.get("majority")
-        _print_grades(name, "sub-score", scores.by_subscore, majority.by_subscore if majority else {})
+        _print_grades(
+            name, "sub-score", scores.by_subscore, majority.by_subscore if majority else {}
+        )
         for kind in ("family", "region"):
-            tables = {tag.partition(":")[2]: own for tag, own in scores.by_tag.items() if tag.startswith(f"{kind}:")}
+            tables = {
+                tag.partition(":")[2]: own
+                for tag, own in scores.by_tag.items()
+                if tag.startswith(f"{kind}:")
+            }
             blind = majority.by_tag if majority else {}
-            _print_grades(name, kind, tables, {tag.partition(":")[2]: own for tag, own in blind.items()})
+            _print_grades(
+                name, kind, tables, {tag.partition(":")[2]: own for tag, own in blind.items()}
+            )
 
 
 def _row(metric: str, scores: Scores, blind: Mapping[str, list[Entry]]) -> list[str]:
     entry = entry_of(scores.overall, metric)
     others = (value_text(entry_of(table, metric)) for table in blind.values())
-    return [metric, f"{entry.n:,}" if entry else "", value_text(entry), interval_text(entry), *others]
+    return [
+        metric,
+        f"{entry.n:,}" if entry else "",
+        value_text(entry),
+        interval_text(entry),
+        *others,
+    ]
 
 
-def _print_grades(name: str, kind: str, tables: Mapping[str, list[Entry]], majority: Mapping[str, list[Entry]]) -> None:
+def _print_grades(
+    name: str, kind: str, tables: Mapping[str, list[Entry]], majority: Mapping[str, list[Entry]]
+) -> None:
     """Grades by sub-score, family or region, beside the majority grade; nothing if there are none."""
     shown = ("grade.exact@1", "grade.within-one@1", "grade.quadratic-kappa@1")
     rows = []
@@ -64,7 +86,9 @@ def _print_grades(name: str, kind: str, tables: Mapping[str, list[Entry]], major
     more = len(tables) - len(rows)
     columns = [kind, "n", f"{name}: exact", "within one", "quadratic κ", "majority: exact"]
     if rows:
-        print_table(f"grades by {kind}", columns, rows, f"{more} more in scores.json." if more > 0 else "")
+        print_table(
+            f"grades by {kind}", columns, rows, f"{more} more in scores.json." if more > 0 else ""
+        )
 
 
 def print_sgmri(name: str, scores: Scores) -> None:
@@ -76,12 +100,18 @@ def print_sgmri(name: str, scores: Scores) -> None:
                 cell.column,
                 f"{cell.n:,}",
                 _percent(cell.value),
-                ", ".join(f"{_SHORT.get(name, name)} {_percent(value)}" for name, value in cell.ours.items()) or "–",
+                ", ".join(
+                    f"{_SHORT.get(name, name)} {_percent(value)}"
+                    for name, value in cell.ours.items()
+                )
+                or "–",
                 *(_percent(cell.blind.get(row)) for row in blind),
             ]
             for cell in table.cells
         ]
-        rows.append(["Avg (plain mean)", "", _percent(table.average), "–", *_averages(table, blind)])
+        rows.append(
+            ["Avg (plain mean)", "", _percent(table.average), "–", *_averages(table, blind)]
+        )
         columns = ["%", "n", name, "ours, same items", *blind]
         level = "image" if table.level == "slice" else "volume"
         print_table(
@@ -92,7 +122,9 @@ def print_sgmri(name: str, scores: Scores) -> None:
         )
     for lacking in scores.not_computed if scores.sgmri else ():
         if lacking.metric == "bertscore":
-            print_table("not computed: bertscore", ["why", "remedy"], [[lacking.reason, lacking.fix]])
+            print_table(
+                "not computed: bertscore", ["why", "remedy"], [[lacking.reason, lacking.fix]]
+            )
 
 
 def _averages(table: SgmriTable, blind: Sequence[str]) -> list[str]:

@@ -26,12 +26,16 @@ __all__ = [
     "warn",
 ]
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object instead of a table."
+)
 
 
 def out_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """`--out` for a folder or file that the command makes."""
-    return click.option("--out", required=True, type=click.Path(path_type=Path), help=f"Where to write {what}.")
+    return click.option(
+        "--out", required=True, type=click.Path(path_type=Path), help=f"Where to write {what}."
+    )
 
 
 @contextmanager
@@ -55,7 +59,9 @@ def print_json(value: object) -> None:
         click.echo(json_safe(text))
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> None:
+def print_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str = ""
+) -> None:
     """A table on standard output; numbers are right-aligned from the second column on."""
     from rich import box
     from rich.console import Console

@@ -52,7 +52,9 @@ def run_progress(name: str) -> Iterator[Callable[[Tally, int, int], None]]:
 
         yield log
         return
-    with Progress(TextColumn("{task.description}"), BarColumn(20), console=console, transient=True) as bar:
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(20), console=console, transient=True
+    ) as bar:
         task = bar.add_task(name, total=None)
 
         def show(tally: Tally, before: int, total: int) -> None:

@@ -28,11 +28,15 @@ class Breaker:
             self._unreachable += 1
             patience = self._limits.patience if self._reached else self._limits.first_patience
             if self._unreachable >= _FEWEST and now - self._contact >= patience:
-                self.reason = f"the server cannot be reached ({reply.error}, for {now - self._contact:.0f} s)"
+                self.reason = (
+                    f"the server cannot be reached ({reply.error}, for {now - self._contact:.0f} s)"
+                )
             return
         self._reached, self._contact, self._unreachable = True, now, 0
         if reply.retry_after is not None and reply.retry_after > self._limits.longest_pause:
-            self.reason = f"the server asks for a pause of {reply.retry_after:,.0f} s ({reply.error})"
+            self.reason = (
+                f"the server asks for a pause of {reply.retry_after:,.0f} s ({reply.error})"
+            )
 
     def end(self, reply: Reply) -> None:
         """A request has its last word."""
@@ -45,5 +49,7 @@ class Breaker:
         self._lost = self._lost if reply.fatal else self._lost + 1
         if self._denied >= (_FEWEST if self._answered else 1):
             self.reason = f"the server will not answer ({reply.error})"
-        elif self._lost >= self._limits.hopeless or (not self._answered and self._failed >= self._limits.hopeless):
+        elif self._lost >= self._limits.hopeless or (
+            not self._answered and self._failed >= self._limits.hopeless
+        ):
             self.reason = f"{self._failed} requests in a row failed (the last: {reply.error})"

@@ -44,7 +44,9 @@ class Budget:
         self._reserved: list[float] = [0.0, 0.0]
         self._in_flight = 0
         self._ended = asyncio.Event()
-        self.reckons = bool(limits.max_cost is not None or limits.max_tokens is not None or limits.tokens_per_minute)
+        self.reckons = bool(
+            limits.max_cost is not None or limits.max_tokens is not None or limits.tokens_per_minute
+        )
 
     @property
     def spent(self) -> Spent:
@@ -63,9 +65,15 @@ class Budget:
         if not self.reckons:
             return 0.0, 0.0
         words = sum(len(message.text()) for message in request.messages) * self._per_character
-        guess = words + _TOKENS_PER_IMAGE * len(request.images()) if not self._largest else self._largest
+        guess = (
+            words + _TOKENS_PER_IMAGE * len(request.images())
+            if not self._largest
+            else self._largest
+        )
         answer = request.settings.extra.get("max_completion_tokens", request.settings.max_tokens)
-        return guess, float(answer) if isinstance(answer, int | float) else float(request.settings.max_tokens)
+        return guess, float(answer) if isinstance(answer, int | float) else float(
+            request.settings.max_tokens
+        )
 
     async def reserve(self, estimate: tuple[float, float]) -> str:
         """Wait until the call fits; the reason if it never will."""

@@ -10,7 +10,9 @@ from situs.errors import SitusError
 __all__ = ["check_may_ask"]
 
 
-def check_may_ask(client: Client, *, restricted: bool, allow_remote: bool, limits: Limits, price: Price | None) -> None:
+def check_may_ask(
+    client: Client, *, restricted: bool, allow_remote: bool, limits: Limits, price: Price | None
+) -> None:
     """Refuse to hand restricted data to a client that sends it off this machine, or to watch a cost nobody knows."""
     if client.remote and restricted and not allow_remote:
         raise SitusError(

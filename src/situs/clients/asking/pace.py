@@ -63,5 +63,7 @@ class Pace:
 
     def _fill(self, now: float) -> None:
         if self._filled is not None:
-            self._tokens = min(self._rate * _BURST_SECONDS, self._tokens + (now - self._filled) * self._rate)
+            self._tokens = min(
+                self._rate * _BURST_SECONDS, self._tokens + (now - self._filled) * self._rate
+            )
         self._filled = now

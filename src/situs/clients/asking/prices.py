@@ -40,7 +40,11 @@ def price_of(spec: Spec, *, remote: bool, prices: Path | None = None) -> Price |
             return found
     if not remote:
         return Price(0.0, 0.0)
-    return _find(spec.name, files("situs.clients").joinpath("data", "prices.toml").read_text("utf-8"), "prices.toml")
+    return _find(
+        spec.name,
+        files("situs.clients").joinpath("data", "prices.toml").read_text("utf-8"),
+        "prices.toml",
+    )
 
 
 def _users_file() -> Path | None:
@@ -56,9 +60,20 @@ def _find(model: str, text: str, where: str) -> Price | None:
     except (ValueError, RecursionError) as error:
         fix = 'write ["model name"] and below it input = 1.0 and output = 2.0, dollars per million tokens'
         raise SitusError(str(error), where=where, fix=fix) from error
-    bad = next((name for name, price in table.items() if not (0 <= price.input < 1e6 and 0 <= price.output < 1e6)), "")
+    bad = next(
+        (
+            name
+            for name, price in table.items()
+            if not (0 <= price.input < 1e6 and 0 <= price.output < 1e6)
+        ),
+        "",
+    )
     if bad:
-        raise SitusError(f"the price of {bad!r} is not a sum of money", where=where, fix="dollars per million tokens")
+        raise SitusError(
+            f"the price of {bad!r} is not a sum of money",
+            where=where,
+            fix="dollars per million tokens",
+        )
     if model in table:
         return table[model]
     fitting = [name for name in table if fnmatchcase(model, name)]

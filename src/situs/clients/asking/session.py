@@ -56,9 +56,13 @@ def ask(
     before are recorded. Failed calls are tried again, and recorded as failed only when that does not help; what was not
     asked because the session stopped early is not recorded at all.
     """
-    check_may_ask(client, restricted=restricted, allow_remote=allow_remote, limits=limits, price=price)
+    check_may_ask(
+        client, restricted=restricted, allow_remote=allow_remote, limits=limits, price=price
+    )
 
-    asking = _Asking(client, requests, record, limits, cache, Budget(limits, price, spent), progress, say)
+    asking = _Asking(
+        client, requests, record, limits, cache, Budget(limits, price, spent), progress, say
+    )
 
     async def session() -> Asked:
         try:
@@ -195,7 +199,9 @@ class _Asking:
                 return
             if request is None or self._stop.is_set():
                 return
-            key = self._cache.key(self._cache_key or "", request) if self._cache is not None else None
+            key = (
+                self._cache.key(self._cache_key or "", request) if self._cache is not None else None
+            )
             begin = time.monotonic()
             reply = self._cache.get(key) if self._cache is not None and key is not None else None
             if reply is None:
@@ -236,7 +242,9 @@ class _Asking:
                 break
             if reply.retry_after is not None:
                 self._pace.pause(reply.retry_after)
-            await self._sleep(backoff(self._limits, max(0, tries - 1), reply.retry_after, self._rng))
+            await self._sleep(
+                backoff(self._limits, max(0, tries - 1), reply.retry_after, self._rng)
+            )
             if self._stop.is_set():
                 return None
         if not self._breaker.reason:

@@ -14,7 +14,10 @@ _FEWEST_TOKENS = 4
 
 def without_pictures(request: Request) -> Request:
     """The same request in words only, with an answer as short as can be: its prompt tokens are what words cost."""
-    extra = {name: 1 if name == "max_completion_tokens" else value for name, value in request.settings.extra.items()}
+    extra = {
+        name: 1 if name == "max_completion_tokens" else value
+        for name, value in request.settings.extra.items()
+    }
     settings = msgspec.structs.replace(request.settings, max_tokens=1, extra=extra)
     return msgspec.structs.replace(request.words_only(), settings=settings, schema=None, tools=())
 

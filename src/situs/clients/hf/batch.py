@@ -38,7 +38,9 @@ def answer_batch(loaded: LoadedModel, requests: Sequence[Request]) -> list[Reply
             )
         settings = requests[0].settings
         if room < settings.max_tokens and len(requests) > 1:
-            raise Unaskable("near the end of the context a request goes alone, so that its neighbours cut nothing off")
+            raise Unaskable(
+                "near the end of the context a request goes alone, so that its neighbours cut nothing off"
+            )
         with torch.inference_mode():
             if settings.temperature != 0.0:
                 torch.manual_seed(seed_of(requests[0]))
@@ -62,14 +64,20 @@ def _tokenize(loaded: LoadedModel, chats: Sequence[Chat]) -> Any:
     texts = []
     for chat in chats:
         try:
-            texts.append(processor.apply_chat_template(chat.messages, add_generation_prompt=True, tokenize=False))
+            texts.append(
+                processor.apply_chat_template(
+                    chat.messages, add_generation_prompt=True, tokenize=False
+                )
+            )
         except Exception as error:  # a template is the model's own program and raises what it likes
             raise Unaskable(f"the model's chat template refuses it ({error})") from error
     start = processor.tokenizer.bos_token
     # A template that writes the first token itself must not get a second one from the tokenizer.
     special = not (start and texts[0].startswith(start))
     images = [chat.images for chat in chats] if chats[0].images else None
-    return processor(text=texts, images=images, padding=True, return_tensors="pt", add_special_tokens=special)
+    return processor(
+        text=texts, images=images, padding=True, return_tensors="pt", add_special_tokens=special
+    )
 
 
 def _check_images(chat: Chat, image_tokens: int, has_pixels: bool) -> None:

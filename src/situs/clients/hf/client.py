@@ -108,7 +108,11 @@ class HfClient:
         """Fill up to a few batches' worth, so that like can go with like; whether the end was asked for."""
         while len(pending) < 4 * self.batch:
             try:
-                found = self._queue.get(timeout=_LINGER_S) if len(pending) < self.batch else self._queue.get_nowait()
+                found = (
+                    self._queue.get(timeout=_LINGER_S)
+                    if len(pending) < self.batch
+                    else self._queue.get_nowait()
+                )
             except queue.Empty:
                 return False
             if found is None:
@@ -162,7 +166,8 @@ def _alike(pending: Sequence[_Waiting], batch: int) -> list[_Waiting]:
     fitting = [
         waiting
         for waiting in pending
-        if waiting.request.settings == first.request.settings and _similar(waiting.images, first.images)
+        if waiting.request.settings == first.request.settings
+        and _similar(waiting.images, first.images)
     ]
     return fitting[:batch]
 

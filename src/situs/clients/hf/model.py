@@ -17,7 +17,16 @@ from situs.errors import SitusError, did_you_mean
 
 __all__ = ["HfOptions", "LoadedModel", "fingerprint", "load_model", "read_options"]
 
-_KEYS = {"dtype", "device", "batch", "max_tokens", "temperature", "top_p", "seed", "trust_remote_code"}
+_KEYS = {
+    "dtype",
+    "device",
+    "batch",
+    "max_tokens",
+    "temperature",
+    "top_p",
+    "seed",
+    "trust_remote_code",
+}
 _DTYPES = ("float32", "bfloat16", "float16")
 _WHOLE_BYTES = 64 << 20
 _SAMPLES = 64
@@ -60,7 +69,9 @@ def read_options(spec: Spec) -> HfOptions:
         raise SitusError("names no folder", where=str(spec), fix="write hf:path/to/model")
     for key in spec.settings:
         if key not in _KEYS:
-            raise SitusError(f"unknown setting {key!r}", where=str(spec), fix=did_you_mean(key, _KEYS))
+            raise SitusError(
+                f"unknown setting {key!r}", where=str(spec), fix=did_you_mean(key, _KEYS)
+            )
     folder = Path(spec.name).expanduser()
     if not (folder / "config.json").is_file():
         fix = "download the model first; hf: reads a local folder and fetches nothing"
@@ -68,18 +79,28 @@ def read_options(spec: Spec) -> HfOptions:
     for package in ("torch", "transformers"):
         if importlib.util.find_spec(package) is None:
             fix = "pip install 'situs[hf]' (without a GPU, install torch's CPU build first: see pytorch.org)"
-            raise SitusError(f"hf: needs {package}, which is not installed", where=str(spec), fix=fix)
+            raise SitusError(
+                f"hf: needs {package}, which is not installed", where=str(spec), fix=fix
+            )
     dtype = spec.settings.get("dtype", "")
     if dtype and dtype not in _DTYPES:
-        raise SitusError(f"unknown dtype {dtype!r}", where=str(spec), fix=did_you_mean(dtype, _DTYPES))
+        raise SitusError(
+            f"unknown dtype {dtype!r}", where=str(spec), fix=did_you_mean(dtype, _DTYPES)
+        )
     trust = spec.settings.get("trust_remote_code", "0")
     if trust not in ("0", "1"):
-        raise SitusError("trust_remote_code is 0 or 1", where=str(spec), fix="leave it out unless you read the code")
+        raise SitusError(
+            "trust_remote_code is 0 or 1",
+            where=str(spec),
+            fix="leave it out unless you read the code",
+        )
     batch = spec.whole("batch", 0)
     if batch > 1024:
         raise SitusError("batch is above 1024", where=str(spec), fix="e.g. batch=8")
     model_type = read_json(folder / "config.json", _Config).model_type
-    return HfOptions(folder, model_type, dtype, spec.settings.get("device", ""), batch, trust == "1")
+    return HfOptions(
+        folder, model_type, dtype, spec.settings.get("device", ""), batch, trust == "1"
+    )
 
 
 def fingerprint(folder: Path) -> str:
@@ -111,8 +132,13 @@ def load_model(options: HfOptions) -> LoadedModel:
 
     logging.disable_progress_bar()
     if options.trust_remote_code:
-        print(f"situs: WARNING: running the Python code that lies in {options.folder}", file=sys.stderr)
-    processor = load_processor(options.folder, options.model_type, trust_remote_code=options.trust_remote_code)
+        print(
+            f"situs: WARNING: running the Python code that lies in {options.folder}",
+            file=sys.stderr,
+        )
+    processor = load_processor(
+        options.folder, options.model_type, trust_remote_code=options.trust_remote_code
+    )
     if not getattr(processor, "chat_template", None):
         fix = "add the model's chat_template.jinja; hf: asks chat models only"
         raise SitusError("has no chat template", where=options.folder, fix=fix)
@@ -147,14 +173,23 @@ def load_model(options: HfOptions) -> LoadedModel:
 def _device(options: HfOptions, torch: Any) -> str:
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     kind, _, number = device.partition(":")
-    known = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "auto": True}
+    known = {
+        "cpu": True,
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "auto": True,
+    }
     if kind not in known or (number and not number.isdecimal()):
         fix = "device=cpu, cuda, cuda:N, mps, or auto to spread a large model"
         raise SitusError(f"unknown device {device!r}", where="--model", fix=fix)
     if not known[kind] or (kind == "cuda" and number and int(number) >= torch.cuda.device_count()):
-        raise SitusError(f"there is no {device} here", where="--model", fix="leave device out, or device=cpu")
+        raise SitusError(
+            f"there is no {device} here", where="--model", fix="leave device out, or device=cpu"
+        )
     if kind == "auto" and importlib.util.find_spec("accelerate") is None:
-        raise SitusError("device=auto needs accelerate", where="--model", fix="pip install accelerate")
+        raise SitusError(
+            "device=auto needs accelerate", where="--model", fix="pip install accelerate"
+        )
     return device
 
 
@@ -170,7 +205,9 @@ def _check_cpu(dtype: str) -> None:
     code = f"import torch; a = torch.ones(64, 64, dtype=torch.{dtype}); assert float((a @ a)[0, 0]) == 64"
     command = [sys.executable, "-P", "-c", code]  # -P: no code from the current folder
     if subprocess.run(command, capture_output=True, check=False).returncode != 0:
-        raise SitusError(f"this CPU cannot compute in {dtype}", where="--model", fix="leave dtype out: float32")
+        raise SitusError(
+            f"this CPU cannot compute in {dtype}", where="--model", fix="leave dtype out: float32"
+        )
 
 
 def _image_token_id(config: Any, processor: Any, folder: Path) -> int:

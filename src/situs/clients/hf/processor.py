@@ -28,7 +28,9 @@ def load_processor(folder: Path, model_type: str, *, trust_remote_code: bool = F
     from transformers import AutoProcessor, ProcessorMixin
 
     try:
-        found = AutoProcessor.from_pretrained(folder, local_files_only=True, trust_remote_code=trust_remote_code)
+        found = AutoProcessor.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=trust_remote_code
+        )
         trouble = f"the folder gives only a {type(found).__name__}"
     except Exception as error:  # the auto classes raise whatever the folder's files provoke
         found, trouble = None, str(error)
@@ -70,7 +72,9 @@ def _image_only(folder: Path, model_type: str) -> Any:
         return image_only_class(model_type).from_pretrained(folder, local_files_only=True)
     except Exception as error:
         fix = "give the folder with all of the model's files"
-        problem = f"its image processor cannot be loaded ({type(error).__name__}: {str(error)[:200]})"
+        problem = (
+            f"its image processor cannot be loaded ({type(error).__name__}: {str(error)[:200]})"
+        )
         raise SitusError(problem, where=folder, fix=fix) from error
 
 

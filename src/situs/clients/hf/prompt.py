@@ -44,7 +44,9 @@ def chat_of(request: Request) -> Chat:
                 images.append(_decode(part))
                 content.append({"type": "image"})
             elif isinstance(part, VolumeInput):
-                raise Unaskable("hf: takes pictures, not a volume; wrap a 3D model as plugin:module:object")
+                raise Unaskable(
+                    "hf: takes pictures, not a volume; wrap a 3D model as plugin:module:object"
+                )
             else:
                 raise Unaskable(f"hf: cannot send a {type(part).__name__}")
         messages.append({"role": message.role, "content": content})
@@ -66,6 +68,8 @@ def _decode(image: Image) -> Any:
 def seed_of(request: Request) -> int:
     """The seed of one sampled answer: of the settings' seed and the request, not of the order of asking."""
     parts = [
-        part.digest if isinstance(part, Image) else str(part) for message in request.messages for part in message.parts
+        part.digest if isinstance(part, Image) else str(part)
+        for message in request.messages
+        for part in message.parts
     ]
     return int(digest(canonical_json([request.settings.seed or 0, parts]), size=8), 16) >> 1

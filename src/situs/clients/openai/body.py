@@ -60,7 +60,11 @@ class BodyWriter:
         if kept is not None:
             self._pictures.move_to_end(image.digest)
             return kept
-        start = b'{"type":"image_url","image_url":{"url":"data:' + image.media_type.encode() + b";base64,"
+        start = (
+            b'{"type":"image_url","image_url":{"url":"data:'
+            + image.media_type.encode()
+            + b";base64,"
+        )
         made = start + b2a_base64(image.data, newline=False) + b'"}}'
         self._pictures[image.digest] = made
         self._kept += len(made)
@@ -72,11 +76,15 @@ class BodyWriter:
         if self._tail is None or self._tail[0] is not settings:
             fields: dict[str, Any] = {
                 "temperature": settings.temperature,
-                "max_tokens": None if "max_completion_tokens" in settings.extra else settings.max_tokens,
+                "max_tokens": None
+                if "max_completion_tokens" in settings.extra
+                else settings.max_tokens,
                 "top_p": settings.top_p,
                 "seed": settings.seed,
             }
-            fields = {name: value for name, value in fields.items() if value is not None} | settings.extra
+            fields = {
+                name: value for name, value in fields.items() if value is not None
+            } | settings.extra
             self._tail = settings, b"," + orjson.dumps(fields)[1:-1] if fields else b""
         return self._tail[1]
 
@@ -95,7 +103,11 @@ def _plain(message: Message) -> dict[str, Any]:
     fields: dict[str, Any] = {"role": message.role, "content": message.text()}
     if message.tool_calls:
         fields["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
             for call in message.tool_calls
         ]
     if message.tool_call_id:

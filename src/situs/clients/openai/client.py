@@ -38,7 +38,9 @@ class OpenAIClient:
 
     def __init__(self, spec: Spec, timeouts: Timeouts = _TIMEOUTS) -> None:
         if not spec.name:
-            raise SitusError("names no model", where=str(spec), fix="write openai:MODEL@http://HOST:PORT/v1")
+            raise SitusError(
+                "names no model", where=str(spec), fix="write openai:MODEL@http://HOST:PORT/v1"
+            )
         self.settings = settings_of(spec, own=("key_env",), extra=True)
         self._url = _endpoint(spec)
         parts = urlsplit(self._url)
@@ -78,10 +80,16 @@ class OpenAIClient:
             async with session.post(self._url, data=body, allow_redirects=False) as response:
                 content = await self._read(response)
                 if content is None:
-                    return Reply("failed", error=f"the reply is larger than {_LARGEST_REPLY >> 20} MiB"), 0
+                    return Reply(
+                        "failed", error=f"the reply is larger than {_LARGEST_REPLY >> 20} MiB"
+                    ), 0
                 if 200 <= response.status < 300:
-                    return read_reply(content, response.headers.get("Content-Type", ""), self._key), response.status
-                return read_error(response.status, response.headers, content, self._key), response.status
+                    return read_reply(
+                        content, response.headers.get("Content-Type", ""), self._key
+                    ), response.status
+                return read_error(
+                    response.status, response.headers, content, self._key
+                ), response.status
         except (aiohttp.ClientError, OSError, ValueError, EOFError) as error:
             return self._trouble(error), 0
 
@@ -108,7 +116,9 @@ class OpenAIClient:
                 headers["Authorization"] = f"Bearer {self._key}"
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, resolver=resolver),
-                timeout=aiohttp.ClientTimeout(total=self._timeouts.total, sock_connect=self._timeouts.connect),
+                timeout=aiohttp.ClientTimeout(
+                    total=self._timeouts.total, sock_connect=self._timeouts.connect
+                ),
                 headers=headers,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 trust_env=False,
@@ -134,13 +144,21 @@ class OpenAIClient:
                 return Reply("failed", error=f"no connection: {said}", fault="unreachable")
             case TimeoutError():
                 total, stall = self._timeouts.total, self._timeouts.stall
-                return Reply("failed", error=f"no whole reply within {total:g} s, or nothing new for {stall:g} s")
+                return Reply(
+                    "failed",
+                    error=f"no whole reply within {total:g} s, or nothing new for {stall:g} s",
+                )
             case aiohttp.ClientPayloadError():
                 return Reply("failed", error="the reply was cut off")
-            case aiohttp.ServerDisconnectedError() | ConnectionResetError() | aiohttp.ClientOSError():
+            case (
+                aiohttp.ServerDisconnectedError() | ConnectionResetError() | aiohttp.ClientOSError()
+            ):
                 return Reply("failed", error="the server closed the connection")
             case _:
-                return Reply("failed", error=f"the server's reply is not HTTP as it should be ({type(error).__name__})")
+                return Reply(
+                    "failed",
+                    error=f"the server's reply is not HTTP as it should be ({type(error).__name__})",
+                )
 
 
 class _Pieces(Payload):
@@ -168,7 +186,9 @@ def _endpoint(spec: Spec) -> str:
     except ValueError:
         good = False
     if not good:
-        raise SitusError("its address is not http://HOST:PORT/v1", where=str(spec), fix="write openai:MODEL@URL")
+        raise SitusError(
+            "its address is not http://HOST:PORT/v1", where=str(spec), fix="write openai:MODEL@URL"
+        )
     if url.endswith("/chat/completions"):
         return url
     return url + ("/chat/completions" if parts.path else "/v1/chat/completions")
@@ -179,7 +199,13 @@ def _key(spec: Spec, *, safe: bool) -> str:
     named = spec.settings.get("key_env")
     key = os.environ.get(named or _DEFAULT_KEY, "").strip()
     if named and not key:
-        raise SitusError(f"the environment has no {named}", where=str(spec), fix=f"export {named}=…")
+        raise SitusError(
+            f"the environment has no {named}", where=str(spec), fix=f"export {named}=…"
+        )
     if not key.isascii() or not key.isprintable():
-        raise SitusError(f"{named or _DEFAULT_KEY} is not a key", where="environment", fix="check for stray characters")
+        raise SitusError(
+            f"{named or _DEFAULT_KEY} is not a key",
+            where="environment",
+            fix="check for stray characters",
+        )
     return key if named or safe else ""

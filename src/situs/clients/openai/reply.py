@@ -58,9 +58,13 @@ def read_reply(body: bytes, content_type: str, secret: str) -> Reply:
         what = "an empty body" if not body.strip() else f"{len(body):,} bytes of {kind}"
         # Some gateways answer 200 with an error in the body.
         said = _said(body, secret)[0] if b'"error"' in body[:4096] else ""
-        return Reply("failed", error=f"the server's reply is not a chat completion ({said or what})")
+        return Reply(
+            "failed", error=f"the server's reply is not a chat completion ({said or what})"
+        )
     if not completion.choices:
-        return Reply("failed", error="the server's reply has no choices", usage=_usage(completion.usage))
+        return Reply(
+            "failed", error="the server's reply has no choices", usage=_usage(completion.usage)
+        )
     choice = completion.choices[0]
     usage, reason = _usage(completion.usage), choice.finish_reason or ""
     text = _text(choice.message.content)
@@ -129,7 +133,9 @@ def _said(body: bytes, secret: str) -> tuple[str, str]:
 
 def _text(content: str | list[dict[str, Any]] | None) -> str:
     if isinstance(content, list):
-        return "".join(str(part.get("text", "")) for part in content if part.get("type", "text") == "text")
+        return "".join(
+            str(part.get("text", "")) for part in content if part.get("type", "text") == "text"
+        )
     return content or ""
 
 

@@ -37,17 +37,31 @@ def check_fits(annotation: FrameAnnotation, grid: PixelGrid) -> None:
     """Refuse an image that is not the annotated one: other frames, or another size."""
     last = max((box.frame for box in annotation.boxes), default=0)
     if grid.frames and last >= grid.frames:
-        problem = f"has a box on frame {last}, but the image has {grid.frames} frames (counted from 0)"
-        raise SitusError(problem, where=annotation.volume, fix="is it the image that was annotated?")
+        problem = (
+            f"has a box on frame {last}, but the image has {grid.frames} frames (counted from 0)"
+        )
+        raise SitusError(
+            problem, where=annotation.volume, fix="is it the image that was annotated?"
+        )
     if annotation.frames and grid.frames and annotation.frames != grid.frames:
-        problem = f"has {annotation.frames} frames in the annotations, but {grid.frames} in the image"
-        raise SitusError(problem, where=annotation.volume, fix="is it the image that was annotated?")
+        problem = (
+            f"has {annotation.frames} frames in the annotations, but {grid.frames} in the image"
+        )
+        raise SitusError(
+            problem, where=annotation.volume, fix="is it the image that was annotated?"
+        )
     if annotation.size and grid.width and annotation.size != (grid.width, grid.height):
-        problem = f"is {annotation.size} in the annotations, but {(grid.width, grid.height)} in the image"
-        raise SitusError(problem, where=annotation.volume, fix="is it the image that was annotated?")
+        problem = (
+            f"is {annotation.size} in the annotations, but {(grid.width, grid.height)} in the image"
+        )
+        raise SitusError(
+            problem, where=annotation.volume, fix="is it the image that was annotated?"
+        )
 
 
-def clipped(annotation: FrameAnnotation, grid: PixelGrid) -> tuple[tuple[FrameBox, ...], dict[FrameBox, Problem]]:
+def clipped(
+    annotation: FrameAnnotation, grid: PixelGrid
+) -> tuple[tuple[FrameBox, ...], dict[FrameBox, Problem]]:
     """The boxes as far as they lie in the pictures, and a warning for each that does not lie wholly in them."""
     check_fits(annotation, grid)
     width, height = grid.width or math.inf, grid.height or math.inf
@@ -59,8 +73,14 @@ def clipped(annotation: FrameAnnotation, grid: PixelGrid) -> tuple[tuple[FrameBo
             continue
         place = f"a box on frame {box.frame} at {box.x0:g}, {box.y0:g}"
         gone = box.x0 >= width or box.y0 >= height
-        text, fix = ("lies outside", "it is left out") if gone else ("leaves the picture", "it is cut at the edge")
-        problems[box] = Problem(Severity.WARNING, "outside", annotation.volume, f"{place} {text}", fix)
+        text, fix = (
+            ("lies outside", "it is left out")
+            if gone
+            else ("leaves the picture", "it is cut at the edge")
+        )
+        problems[box] = Problem(
+            Severity.WARNING, "outside", annotation.volume, f"{place} {text}", fix
+        )
         if not gone:
             kept.append(msgspec.structs.replace(box, x1=min(box.x1, width), y1=min(box.y1, height)))
     return tuple(kept), problems
@@ -93,7 +113,9 @@ class BoxLedger:
         self.side = side
         self.boxes, self.problems = clipped(annotation, grid)
         gone = [
-            box for box in self.problems if box.x0 >= (grid.width or math.inf) or box.y0 >= (grid.height or math.inf)
+            box
+            for box in self.problems
+            if box.x0 >= (grid.width or math.inf) or box.y0 >= (grid.height or math.inf)
         ]
         self._unusable = (*annotation.unusable, *(Mark(box.frame, box.label) for box in gone))
         self._hash = annotation.hash
@@ -102,7 +124,10 @@ class BoxLedger:
         for box in self.boxes:
             self._on[box.label, box.frame].append(box)
         self.labels: tuple[str, ...] = tuple(sorted({box.label for box in self.boxes}))
-        self._frames = {name: tuple(sorted({b.frame for b in self.boxes if b.label == name})) for name in self.labels}
+        self._frames = {
+            name: tuple(sorted({b.frame for b in self.boxes if b.label == name}))
+            for name in self.labels
+        }
         self._family_frames: dict[str, tuple[int, ...]] = {}
 
     @property
@@ -141,7 +166,9 @@ class BoxLedger:
             own = finding_of(name) if name != ANY else None
             near = {x for x in self.labels if own is None or own.confusable_with(finding_of(x))}
             marked = {mark.frame for mark in self._marks_like(name)}
-            self._family_frames[name] = tuple(sorted(marked.union(*(self._frames[label] for label in near))))
+            self._family_frames[name] = tuple(
+                sorted(marked.union(*(self._frames[label] for label in near)))
+            )
         if self.may_be_study_label(name) or -1 in self._family_frames[name]:
             return 0
         return min((abs(frame - other) for other in self._family_frames[name]), default=None)
@@ -184,7 +211,18 @@ class BoxLedger:
         if own_id not in self._known:
             value, unit, interval, flags, inputs, parameters = KINDS[kind](self, *subjects)
             derivation = Measured(f"{kind}@1", parameters, (f"boxes:{self._hash}", *inputs))
-            known = Fact(own_id, self.study_id, self.series, kind, subjects, value, unit, interval, derivation, flags)
+            known = Fact(
+                own_id,
+                self.study_id,
+                self.series,
+                kind,
+                subjects,
+                value,
+                unit,
+                interval,
+                derivation,
+                flags,
+            )
             self._known[own_id] = known
         return self._known[own_id]
 
@@ -198,7 +236,9 @@ def is_finding(entry: Finding) -> bool:
     return not set(entry.families) & _NO_FINDING
 
 
-Found = tuple[FactValue, str, Interval | None, tuple[str, ...], tuple[str, ...], dict[str, float | str]]
+Found = tuple[
+    FactValue, str, Interval | None, tuple[str, ...], tuple[str, ...], dict[str, float | str]
+]
 Kind = Callable[..., Found]
 
 
@@ -319,7 +359,9 @@ def _compartment(ledger: BoxLedger, name: str, frame: str | None = None) -> Foun
     own = ledger.boxes_of(name, None if frame is None else _frame(ledger, frame))
     if side is None or not own:
         raise KeyError(name)
-    middle = side.midline_x if side.midline_x is not None else None if width is None else width / 2.0
+    middle = (
+        side.midline_x if side.midline_x is not None else None if width is None else width / 2.0
+    )
     if middle is None:
         raise KeyError("the middle of the knee")
     band = ledger.rules.compartment_band * (width or 2.0 * middle)

@@ -80,7 +80,9 @@ def _key(box: FrameBox) -> tuple[float, ...]:
     return box.frame, box.x0, box.y0, box.x1, box.y1
 
 
-def stable_count(boxes: Sequence[FrameBox], ious: Sequence[float], gaps: Sequence[int]) -> tuple[int, int]:
+def stable_count(
+    boxes: Sequence[FrameBox], ious: Sequence[float], gaps: Sequence[int]
+) -> tuple[int, int]:
     """Fewest and most findings over the whole family of rules; equal if the count does not depend on the rule."""
     counts = [len(link(boxes, iou, gap)) for iou in ious for gap in gaps]
     return min(counts), max(counts)

@@ -53,7 +53,10 @@ class RegionBoxes:
     def regions(self) -> frozenset[str]:
         """Those it has boxes of, in any study; names that the bank lacks are told when their study is read."""
         bank = self._bank
-        own = {bank.by_id[name].region if name in bank.by_id else name for name in self._rows.values(self._name)}
+        own = {
+            bank.by_id[name].region if name in bank.by_id else name
+            for name in self._rows.values(self._name)
+        }
         return frozenset(own & set(bank.regions))
 
     @property
@@ -71,13 +74,17 @@ class RegionBoxes:
             numbers = self._read_numbers(row, where)
             said = row[self._approximate].strip().lower() if self._approximate is not None else ""
             if said not in _TRUE:
-                raise SitusError(f"cannot read approximate {said!r}", where=where, fix="write yes or no")
+                raise SitusError(
+                    f"cannot read approximate {said!r}", where=where, fix="write yes or no"
+                )
             flag = _TRUE[said]
             rough = self._bank.regions[region].approximate if flag is None else flag
             raw.append((region, *numbers, rough))
             box = RegionBox(self._box(numbers, grid, where), rough)
             if found.setdefault(region, box) != box:
-                raise SitusError(f"{region} has two boxes", where=where, fix="give one box a region and study")
+                raise SitusError(
+                    f"{region} has two boxes", where=where, fix="give one box a region and study"
+                )
         return found, digest(canonical_json(sorted(raw)))
 
     def _region(self, name: str, where: str) -> str:
@@ -85,7 +92,9 @@ class RegionBoxes:
             return name
         if name in self._bank.by_id:
             return self._bank.by_id[name].region
-        raise SitusError(f"unknown region or question {name!r}", where=where, fix="use the names of the bank")
+        raise SitusError(
+            f"unknown region or question {name!r}", where=where, fix="use the names of the bank"
+        )
 
     def _read_numbers(self, row: list[str], where: str) -> list[float]:
         try:
@@ -104,9 +113,13 @@ class RegionBoxes:
             except SitusError as error:
                 raise SitusError(error.problem, where=where, fix="mend the row") from error
             scan = IndexBox((0, 0, 0), grid.shape).to_world(grid.affine)
-            if any(a >= d or b <= c for a, b, c, d in zip(box.lo_mm, box.hi_mm, scan.lo_mm, scan.hi_mm)):
+            if any(
+                a >= d or b <= c for a, b, c, d in zip(box.lo_mm, box.hi_mm, scan.lo_mm, scan.hi_mm)
+            ):
                 raise SitusError(
-                    "the box lies outside the scan", where=where, fix="give RAS+ mm, as the header has them"
+                    "the box lies outside the scan",
+                    where=where,
+                    fix="give RAS+ mm, as the header has them",
                 )
             return box
         try:

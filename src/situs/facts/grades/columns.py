@@ -12,7 +12,19 @@ from situs.errors import SitusError, did_you_mean
 
 __all__ = ["FIELDS", "ColumnMap", "load_columns"]
 
-FIELDS = ("study", "patient", "side", "time", "image", "labels", "shape", "affine", "question", "sub_score", "grade")
+FIELDS = (
+    "study",
+    "patient",
+    "side",
+    "time",
+    "image",
+    "labels",
+    "shape",
+    "affine",
+    "question",
+    "sub_score",
+    "grade",
+)
 """What a long table can tell, each under a column of this name unless a map says otherwise."""
 
 

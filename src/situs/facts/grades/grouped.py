@@ -58,7 +58,9 @@ class GroupedTable:
         try:
             return self.path.open("rb")
         except OSError as error:
-            raise SitusError(f"cannot be read ({error.strerror})", where=self.path, fix="check the path") from error
+            raise SitusError(
+                f"cannot be read ({error.strerror})", where=self.path, fix="check the path"
+            ) from error
 
     def _index(self) -> dict[str, list[tuple[int, int, int]]]:
         place = self.columns.index(self._key)
@@ -71,7 +73,9 @@ class GroupedTable:
                 cells = self._cells(raw, number)
                 key = cells[place].strip() if cells else last
                 if not key and cells:
-                    raise SitusError(f"has no {self._key}", where=f"{self.path}:{number}", fix="fill the cell")
+                    raise SitusError(
+                        f"has no {self._key}", where=f"{self.path}:{number}", fix="fill the cell"
+                    )
                 if key != last:
                     if last is not None:
                         spans.setdefault(last, []).append((start, line, count))
@@ -91,7 +95,9 @@ class GroupedTable:
         except UnicodeDecodeError as error:
             raise SitusError("is not UTF-8 text", where=where, fix="save it as UTF-8") from error
         except csv.Error as error:
-            raise SitusError("is not valid CSV", where=where, fix="a row must stand on one line") from error
+            raise SitusError(
+                "is not valid CSV", where=where, fix="a row must stand on one line"
+            ) from error
         if number > 1 and not any(cell.strip() for cell in cells):
             return []
         if number > 1 and len(cells) != len(self.columns):

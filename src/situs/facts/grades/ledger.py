@@ -42,8 +42,14 @@ GEOMETRY = "grade.geometry"
 REGION_BOX = "region_box"
 
 _LESIONS = "bone_marrow_lesion"
-_CARTILAGE = {"femur": "femoral_cartilage", "tibia": "tibial_cartilage", "patella": "patellar_cartilage"}
-_CARTILAGE_PARTS = {f"{side}_{name}": name for name in _CARTILAGE.values() for side in ("medial", "lateral")}
+_CARTILAGE = {
+    "femur": "femoral_cartilage",
+    "tibia": "tibial_cartilage",
+    "patella": "patellar_cartilage",
+}
+_CARTILAGE_PARTS = {
+    f"{side}_{name}": name for name in _CARTILAGE.values() for side in ("medial", "lateral")
+}
 _MEASURES = {
     "lesion_share": 1,
     "lesion_count": 1,
@@ -60,8 +66,14 @@ def masks_for(bank: Bank, labels: LabelMap, told: Collection[str]) -> JointMasks
     A mask with the name of a region is that region. Where a structure comes only in such parts, it is their union; so
     is cartilage that comes as a medial and a lateral mask.
     """
-    parts_of = {name: region.structure for name, region in bank.regions.items() if not region.block} | _CARTILAGE_PARTS
-    wanted = {region.structure for region in bank.regions.values()} | {_LESIONS, *_CARTILAGE.values(), *parts_of}
+    parts_of = {
+        name: region.structure for name, region in bank.regions.items() if not region.block
+    } | _CARTILAGE_PARTS
+    wanted = {region.structure for region in bank.regions.values()} | {
+        _LESIONS,
+        *_CARTILAGE.values(),
+        *parts_of,
+    }
     own = [structure for structure in labels.structures if structure.name in wanted]
     voxels = {s.name: np.argwhere(labels.mask(s)) for s in own}
     split = {name: whole for name, whole in parts_of.items() if name in voxels}
@@ -70,7 +82,9 @@ def masks_for(bank: Bank, labels: LabelMap, told: Collection[str]) -> JointMasks
         voxels[whole] = np.unique(np.concatenate(parts), axis=0)
     if _LESIONS in voxels:
         bones = [name for name in voxels if name in _CARTILAGE or split.get(name) in _CARTILAGE]
-        voxels |= with_lesions({name: voxels[name] for name in bones}, voxels[_LESIONS], labels.grid.shape)
+        voxels |= with_lesions(
+            {name: voxels[name] for name in bones}, voxels[_LESIONS], labels.grid.shape
+        )
     return JointMasks(labels.grid, voxels, told)
 
 
@@ -178,7 +192,9 @@ class GradeLedger(Doubted):
 
     def _reader(self, question: str, key: str) -> Fact:
         grade = self.graded.grades[question][key]
-        return self._record(READER, (question, key), grade, Cell(self.graded.hash, f"question {question}", key))
+        return self._record(
+            READER, (question, key), grade, Cell(self.graded.hash, f"question {question}", key)
+        )
 
     def _region_box(self, region: str) -> Fact:
         told = self._boxes.get(region)
@@ -186,7 +202,12 @@ class GradeLedger(Doubted):
             value = (*told.box.lo_mm, *told.box.hi_mm)
             flags = ("approximate",) if told.approximate else ()
             return self._record(
-                REGION_BOX, (region,), value, Cell(self._boxes_hash, region, "box"), unit="mm", flags=flags
+                REGION_BOX,
+                (region,),
+                value,
+                Cell(self._boxes_hash, region, "box"),
+                unit="mm",
+                flags=flags,
             )
         if self._masks is None or self.frame is None:
             raise KeyError(region)
@@ -197,7 +218,9 @@ class GradeLedger(Doubted):
         flags = ("approximate",) if known.approximate else ()
         rule = {"rule": known.rule} if known.approximate else {}
         how = self._measured("region_box@1", {"basis": self.frame.basis, **rule})
-        return self._record(REGION_BOX, (region,), (*box.lo_mm, *box.hi_mm), how, unit="mm", flags=flags)
+        return self._record(
+            REGION_BOX, (region,), (*box.lo_mm, *box.hi_mm), how, unit="mm", flags=flags
+        )
 
     def _part(self, region: str) -> Part | None:
         """The voxels of a region: a mask of its own name, or a part of its structure's."""
@@ -218,7 +241,9 @@ class GradeLedger(Doubted):
         if found is None:
             raise KeyError(kind)
         how = self._measured(f"{kind}@{_MEASURES[kind]}", {"region": question.region})
-        return self._record(kind, (question_id, key), found.value, how, unit=scale.unit, interval=found.interval)
+        return self._record(
+            kind, (question_id, key), found.value, how, unit=scale.unit, interval=found.interval
+        )
 
     def _measured_value(
         self, question: BankQuestion, sub: SubScore, masks: JointMasks, frame: JointFrame
@@ -237,7 +262,9 @@ class GradeLedger(Doubted):
                 if question.region not in self._cartilage:
                     name = _CARTILAGE.get(region.structure, "")
                     part = self._part(question.region)
-                    self._cartilage[question.region] = cartilage_loss(part, region.structure, name, masks, frame)
+                    self._cartilage[question.region] = cartilage_loss(
+                        part, region.structure, name, masks, frame
+                    )
                 loss = self._cartilage[question.region]
                 if loss is None:
                     return None
@@ -255,7 +282,9 @@ class GradeLedger(Doubted):
         sure = len(grades) == 1
         how = Measured("grade.geometry@1", {"scale": sub.scale}, (f"fact:{measured.fact_id}",))
         flags = () if sure else ("near_edge",)
-        return self._record(GEOMETRY, (question_id, key), grades.pop() if sure else None, how, flags=flags)
+        return self._record(
+            GEOMETRY, (question_id, key), grades.pop() if sure else None, how, flags=flags
+        )
 
     def _known(self, question_id: str, key: str) -> tuple[BankQuestion, SubScore, Scale]:
         question = self.bank.by_id[question_id]
@@ -263,7 +292,9 @@ class GradeLedger(Doubted):
         return question, sub, self.bank.scales[sub.scale]
 
     def _measured(self, function: str, parameters: dict[str, float | str]) -> Measured:
-        return Measured(function, parameters, (f"labels:{self._labels_hash}", f"table:{self.graded.hash}"))
+        return Measured(
+            function, parameters, (f"labels:{self._labels_hash}", f"table:{self.graded.hash}")
+        )
 
     def _record(
         self,
@@ -277,4 +308,15 @@ class GradeLedger(Doubted):
         flags: tuple[str, ...] = (),
     ) -> Fact:
         own_id = fact_id(self.study_id, self.series, kind, subjects)
-        return Fact(own_id, self.study_id, self.series, kind, subjects, value, unit, interval, derivation, flags)
+        return Fact(
+            own_id,
+            self.study_id,
+            self.series,
+            kind,
+            subjects,
+            value,
+            unit,
+            interval,
+            derivation,
+            flags,
+        )

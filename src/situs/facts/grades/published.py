@@ -38,10 +38,14 @@ def to_published(box: WorldBox, grid: Grid) -> tuple[int, int, int, int, int, in
 def from_published(numbers: Sequence[float], grid: Grid) -> WorldBox:
     """The box in mm over the voxels named."""
     if any(number != int(number) for number in numbers):
-        raise SitusError(f"box {_told(numbers)} is not of whole voxels", fix="give indices from 0, not shares")
+        raise SitusError(
+            f"box {_told(numbers)} is not of whole voxels", fix="give indices from 0, not shares"
+        )
     start, end, x_min, x_max, y_min, y_max = (int(number) for number in numbers)
     if start > end or x_min > x_max or y_min > y_max:
-        raise SitusError(f"box {_told(numbers)} is inside out", fix="each start comes before its end")
+        raise SitusError(
+            f"box {_told(numbers)} is inside out", fix="each start comes before its end"
+        )
     low, high = np.zeros(3, dtype=int), np.zeros(3, dtype=int)
     for axis, least, most in zip(_order(grid), (start, y_min, x_min), (end, y_max, x_max)):
         low[axis], high[axis] = least, most + 1

@@ -62,11 +62,16 @@ class GradeTable:
             if columns.column(field) in self._rows.columns
         }
         if not columns.is_wide:
-            lacking = [field for field in ("question", "sub_score", "grade") if field not in self._places]
+            lacking = [
+                field for field in ("question", "sub_score", "grade") if field not in self._places
+            ]
             if lacking:
                 fix = "a long table has study, question, sub_score and grade; map others with --columns"
                 raise SitusError(f"has no column {' and '.join(lacking)}", where=path, fix=fix)
-        subs = {family: {sub.key: sub for sub in own.sub_scores} for family, own in bank.families.items()}
+        subs = {
+            family: {sub.key: sub for sub in own.sub_scores}
+            for family, own in bank.families.items()
+        }
         self._keys = {
             (question.id, name): (sub.key, bank.scales[sub.scale])
             for question in bank.question
@@ -93,7 +98,11 @@ class GradeTable:
                 said = row[place].strip() if place is not None else ""
                 if told.setdefault(field, said) != said:
                     problem = f"{study} has {field} {said!r}, and {told[field]!r} on an earlier row"
-                    raise SitusError(problem, where=where, fix="a study is one volume of one knee; mend the table")
+                    raise SitusError(
+                        problem,
+                        where=where,
+                        fix="a study is one volume of one knee; mend the table",
+                    )
             for key, value in self._graded(row, where):
                 cells[key].add(value)
         if not told:
@@ -106,7 +115,11 @@ class GradeTable:
             question, _, key = name.partition(".")
             self._key(question, key, "--columns")
             if column not in self._rows.columns:
-                raise SitusError(f"has no column {column!r}", where=self.path, fix=f"mend [grades] {name!r} in the map")
+                raise SitusError(
+                    f"has no column {column!r}",
+                    where=self.path,
+                    fix=f"mend [grades] {name!r} in the map",
+                )
             places.append(((question, key), self._rows.columns.index(column)))
         return places
 
@@ -124,13 +137,17 @@ class GradeTable:
         if found is None:
             if question not in self._bank.by_id:
                 fix = f"its questions are {', '.join(list(self._bank.by_id)[:3])} … {self._bank.question[-1].id}"
-                raise SitusError(f"bank {self._bank.name} has no question {question!r}", where=where, fix=fix)
+                raise SitusError(
+                    f"bank {self._bank.name} has no question {question!r}", where=where, fix=fix
+                )
             known = ", ".join(sub.key for sub in self._bank.sub_scores_of(self._bank.get(question)))
             problem = f"question {question} has no sub-score {key!r}"
             raise SitusError(problem, where=where, fix=f"it has {known}")
         return found[0]
 
-    def _study(self, study: str, told: dict[str, str], cells: dict[tuple[str, str], set[str]]) -> GradedStudy:
+    def _study(
+        self, study: str, told: dict[str, str], cells: dict[tuple[str, str], set[str]]
+    ) -> GradedStudy:
         where = f"{self.path.name}, study {study}"
         grades: dict[str, dict[str, int]] = defaultdict(dict)
         left_out: Counter[str] = Counter()
@@ -151,7 +168,9 @@ class GradeTable:
                 own = grades.pop(question)
                 left_out[CONTRADICTORY] += len(own)
                 said = ", ".join(f"{key} {grade}" for key, grade in own.items())
-                problems.append(f"question {question}: {CONTRADICTORY} ({said}: {rule.zero} is 0); not asked")
+                problems.append(
+                    f"question {question}: {CONTRADICTORY} ({said}: {rule.zero} is 0); not asked"
+                )
                 break
         absent = self._expected - sum(map(len, grades.values())) - sum(left_out.values())
         if absent:
@@ -171,7 +190,9 @@ class GradeTable:
             grades=dict(grades),
             not_asked=dict(left_out),
             problems=tuple(problems),
-            hash=digest(canonical_json([self._bank.hash, side, told.get("time", ""), shape, affine, raw])),
+            hash=digest(
+                canonical_json([self._bank.hash, side, told.get("time", ""), shape, affine, raw])
+            ),
         )
 
     def _grade(self, question: str, key: str, given: set[str]) -> int | str:

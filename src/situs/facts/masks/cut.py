@@ -83,7 +83,9 @@ def cut_of(
     ends = [_end_at(limit, rules) for limit in limits]
     if any(touching for _, touching in ends):
         return Cut.THROUGH
-    if _touches_face(region, but) or (around.padding is not None and _touches(region, around.padding)):
+    if _touches_face(region, but) or (
+        around.padding is not None and _touches(region, around.padding)
+    ):
         return Cut.DOUBTFUL
     if exact:
         return Cut.NOT
@@ -98,7 +100,13 @@ def stored_cuts(facts: Iterable[Fact]) -> KnownCuts:
     known = KnownCuts({}, {})
     for fact in facts:
         if fact.kind == "volume":
-            cut = Cut.THROUGH if "through" in fact.flags else Cut.DOUBTFUL if "cut" in fact.flags else Cut.NOT
+            cut = (
+                Cut.THROUGH
+                if "through" in fact.flags
+                else Cut.DOUBTFUL
+                if "cut" in fact.flags
+                else Cut.NOT
+            )
             known.structures[fact.subjects[0]] = cut
         elif fact.kind == "ends_cut":
             known.ends[fact.subjects[0]] = str(fact.value)
@@ -130,7 +138,10 @@ def _touches_face(region: Region, but: Face | None) -> bool:
     """Whether a voxel of the structure lies on a face of the array that counts."""
     box = region.box_index
     faces = [(axis, last) for axis in range(3) for last in (False, True) if (axis, last) != but]
-    return any(box.hi[axis] == region.grid.shape[axis] if last else box.lo[axis] == 0 for axis, last in faces)
+    return any(
+        box.hi[axis] == region.grid.shape[axis] if last else box.lo[axis] == 0
+        for axis, last in faces
+    )
 
 
 def _faces(region: Region, rules: CutRules, but: Face | None = None) -> list[Limit]:
@@ -256,7 +267,9 @@ def _is_open(region: Region, end: FlatEnd, around: Surroundings, rules: CutRules
     return len(_free(region, end, around, rules)) >= _FEWEST_SAMPLES
 
 
-def _goes_on(region: Region, end: FlatEnd, around: Surroundings, rules: CutRules, *, is_plain: bool) -> bool:
+def _goes_on(
+    region: Region, end: FlatEnd, around: Surroundings, rules: CutRules, *, is_plain: bool
+) -> bool:
     """Whether the image shows the same tissue beyond an end as inside."""
     inside, free = _beside_end(region, end, -1.0), _free(region, end, around, rules)
     if around.image is None or min(len(inside), len(free)) < _FEWEST_SAMPLES:
@@ -264,17 +277,24 @@ def _goes_on(region: Region, end: FlatEnd, around: Surroundings, rules: CutRules
     here, there = around.image[tuple(inside.T)], around.image[tuple(free.T)]
     if there.min() == there.max():
         # Nothing was written there, unless it is the background that fills most of the image.
-        return bool(np.count_nonzero(around.image == there.flat[0]) <= _BACKGROUND * around.image.size)
+        return bool(
+            np.count_nonzero(around.image == there.flat[0]) <= _BACKGROUND * around.image.size
+        )
     # Both ways: soft tissue beyond a bone lies within the wide range of the bone's values, but not the reverse.
     same = min(_share_within(there, here), _share_within(here, there))
     if is_plain and same >= rules.same_tissue_share:
         return True
     low, high = np.percentile(here, [25.0, 75.0])
     edge = abs(float(np.median(there)) - float(np.median(here)))
-    return same >= rules.seen_same_share and edge <= rules.seen_edge * float(high - low) / _QUARTILES_APART
+    return (
+        same >= rules.seen_same_share
+        and edge <= rules.seen_edge * float(high - low) / _QUARTILES_APART
+    )
 
 
-def _taken(labels: LabelMap, inside: NDArray[np.int64], outside: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _taken(
+    labels: LabelMap, inside: NDArray[np.int64], outside: NDArray[np.int64]
+) -> NDArray[np.bool_]:
     """Which voxels beyond an end belong to another structure, one that does not hold this end as well."""
     taken = np.zeros(len(outside), dtype=np.bool_)
     for structure in labels.structures:
@@ -293,7 +313,9 @@ def _share_within(values: NDArray[Any], reference: NDArray[Any]) -> float:
 
 def _indices(region: Region, points_mm: NDArray[np.float64]) -> NDArray[np.int64]:
     """The voxels that hold these points; those outside the array are left out."""
-    index = np.rint(np.asarray(region.grid.affine.to_index(WorldPoints(points_mm.reshape(-1, 3))))).astype(np.int64)
+    index = np.rint(
+        np.asarray(region.grid.affine.to_index(WorldPoints(points_mm.reshape(-1, 3))))
+    ).astype(np.int64)
     held = ((index >= 0) & (index < np.array(region.grid.shape))).all(axis=1)
     kept: NDArray[np.int64] = index[held]
     return kept

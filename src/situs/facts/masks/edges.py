@@ -25,7 +25,9 @@ _FEWEST_FREE = 0.3
 """Part of the edge that must lie free of other masks before it tells anything."""
 
 
-def edge_contrast(region: Region, labels: LabelMap, image: NDArray[Any], ignored: Iterable[int]) -> float | None:
+def edge_contrast(
+    region: Region, labels: LabelMap, image: NDArray[Any], ignored: Iterable[int]
+) -> float | None:
     """Share of the edge's inner side that looks like the organ, less that of its outer side; None if unknown.
 
     About 0.3 to 0.9 where the mask ends where the organ ends, and about 0 where it ends within the organ or within
@@ -75,4 +77,8 @@ def _taken(labels: LabelMap, window: tuple[slice, ...], but: set[int]) -> NDArra
             table[others] = True
             found = table[seen]
             result = found if result is None else result | found
-    return np.zeros(tuple(s.stop - s.start for s in window), dtype=np.bool_) if result is None else result
+    return (
+        np.zeros(tuple(s.stop - s.start for s in window), dtype=np.bool_)
+        if result is None
+        else result
+    )

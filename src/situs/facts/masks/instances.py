@@ -89,7 +89,9 @@ def _numbered_by_whole(labels: LabelMap, whole: _Whole) -> tuple[NDArray[np.uint
     present = [number for number in range(1, count + 1) if (numbered == number).any()]
     sizes = {number: int(np.count_nonzero(numbered == number)) for number in present}
     order = np.zeros(count + 1, dtype=np.uint8)
-    for new, old in enumerate(sorted(present, key=lambda number: (-sizes[number], number)), start=1):
+    for new, old in enumerate(
+        sorted(present, key=lambda number: (-sizes[number], number)), start=1
+    ):
         order[old] = new
     layer: NDArray[np.uint8] = np.empty_like(mask)
     layer[...] = order[numbered]
@@ -159,7 +161,9 @@ def together(name: str, regions: list[Region]) -> Region:
     """One region of all voxels of several."""
     layer = _layer_with(regions[0], regions[0].crop())
     for region in regions[1:]:
-        layer[tuple(slice(lo, hi) for lo, hi in zip(region.box_index.lo, region.box_index.hi))] |= region.crop()
+        layer[tuple(slice(lo, hi) for lo, hi in zip(region.box_index.lo, region.box_index.hi))] |= (
+            region.crop()
+        )
     one = Structure(regions[0].structure.label, name, 0, 1)
     return Regions(LabelMap(regions[0].grid, (layer,), (one,)))[name]
 
@@ -170,9 +174,14 @@ def _numbered(region: Region) -> tuple[NDArray[np.uint8], int]:
 
     parts, count = ndimage.label(region.crop(), structure=np.ones((3, 3, 3)))
     sizes = np.bincount(parts.ravel())[1:]
-    centres = np.array(ndimage.center_of_mass(parts > 0, parts, range(1, count + 1))) + region.box_index.lo
+    centres = (
+        np.array(ndimage.center_of_mass(parts > 0, parts, range(1, count + 1)))
+        + region.box_index.lo
+    )
     world = region.grid.affine.to_world(IndexPoints(centres))
-    order = sorted(range(count), key=lambda i: (-int(sizes[i]), *(-round(float(v), 3) for v in world[i][::-1])))
+    order = sorted(
+        range(count), key=lambda i: (-int(sizes[i]), *(-round(float(v), 3) for v in world[i][::-1]))
+    )
     number = np.zeros(count + 1, dtype=np.uint8)
     number[np.array(order) + 1] = np.arange(1, count + 1)
     return _layer_with(region, number[parts]), count

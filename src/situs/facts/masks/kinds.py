@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 from situs.errors import SitusError
 from situs.facts.masks.ledger import Ledger, kind
 from situs.facts.record import Fact
-from situs.measure import boundary_distance_mm, eroded_contact_mm2, gap_mm, precedence, reach_mm, right_shares, turned
+from situs.measure import (
+    boundary_distance_mm,
+    eroded_contact_mm2,
+    gap_mm,
+    precedence,
+    reach_mm,
+    right_shares,
+    turned,
+)
 from situs.space import AXES, Axis, Side
 
 __all__ = ["box_slack_mm", "is_cut", "number", "numbers", "span"]
@@ -22,14 +30,18 @@ _STAIRCASE = 1.5
 def number(fact: Fact) -> float:
     """The value of a numeric fact."""
     if isinstance(fact.value, bool) or not isinstance(fact.value, int | float):
-        raise SitusError(f"fact {fact.fact_id} ({fact.kind}) is not a number", fix="rebuild the bench")
+        raise SitusError(
+            f"fact {fact.fact_id} ({fact.kind}) is not a number", fix="rebuild the bench"
+        )
     return float(fact.value)
 
 
 def numbers(fact: Fact) -> tuple[float, ...]:
     """The values of a fact of several numbers."""
     if not isinstance(fact.value, tuple):
-        raise SitusError(f"fact {fact.fact_id} ({fact.kind}) is not several numbers", fix="rebuild the bench")
+        raise SitusError(
+            f"fact {fact.fact_id} ({fact.kind}) is not several numbers", fix="rebuild the bench"
+        )
     return fact.value
 
 
@@ -127,8 +139,12 @@ def _box(ledger: Ledger, name: str) -> Fact:
 
 def _by_size(ledger: Ledger, family: str) -> list[Fact]:
     """Volumes of a patient's lesions of one family (`*`: of all), the largest first."""
-    names = [name for own, members in ledger.families.items() if family in (own, "*") for name in members]
-    return sorted((ledger.fact("volume", name) for name in names), key=lambda f: (-number(f), f.subjects))
+    names = [
+        name for own, members in ledger.families.items() if family in (own, "*") for name in members
+    ]
+    return sorted(
+        (ledger.fact("volume", name) for name in names), key=lambda f: (-number(f), f.subjects)
+    )
 
 
 @kind("largest")
@@ -137,7 +153,11 @@ def _largest(ledger: Ledger, family: str) -> Fact:
     volumes = _by_size(ledger, family)
     unstable = len(volumes) > 1 and span(volumes[0])[0] <= max(span(v)[1] for v in volumes[1:])
     return ledger.record(
-        "largest", (family,), volumes[0].subjects[0], inputs=tuple(volumes), flags=("unstable",) if unstable else ()
+        "largest",
+        (family,),
+        volumes[0].subjects[0],
+        inputs=tuple(volumes),
+        flags=("unstable",) if unstable else (),
     )
 
 
@@ -145,10 +165,16 @@ def _largest(ledger: Ledger, family: str) -> Fact:
 def _second_largest(ledger: Ledger, family: str) -> Fact:
     """Which lesion comes after the largest; `unstable` if the largest or a third one may be it."""
     volumes = _by_size(ledger, family)
-    first, second, rest = span(volumes[0]), span(volumes[1]), [span(volume) for volume in volumes[2:]]
+    first, second, rest = (
+        span(volumes[0]),
+        span(volumes[1]),
+        [span(volume) for volume in volumes[2:]],
+    )
     unstable = first[0] <= second[1] or any(second[0] <= high for _, high in rest)
     flags = ("unstable",) if unstable else ()
-    return ledger.record("second_largest", (family,), volumes[1].subjects[0], inputs=tuple(volumes), flags=flags)
+    return ledger.record(
+        "second_largest", (family,), volumes[1].subjects[0], inputs=tuple(volumes), flags=flags
+    )
 
 
 @kind("volume_ratio")
@@ -170,7 +196,9 @@ def _volume_ratio(ledger: Ledger, a: str, b: str) -> Fact:
 
 def _step_mm(ledger: Ledger, a: str, b: str) -> NDArray[np.float64]:
     """From the centroid of b's main part to that of a's."""
-    step: NDArray[np.float64] = ledger.main_region(a).centroid_mm - ledger.main_region(b).centroid_mm
+    step: NDArray[np.float64] = (
+        ledger.main_region(a).centroid_mm - ledger.main_region(b).centroid_mm
+    )
     return step
 
 
@@ -230,7 +258,9 @@ def _boundary_distance(ledger: Ledger, a: str, b: str) -> Fact:
 def _surface_gap(ledger: Ledger, a: str, b: str) -> Fact:
     gap = 0.0 if ledger.contacts.touching(a, b) else gap_mm(ledger.regions[a], ledger.regions[b])
     slack = _boundary_slack(ledger)
-    return ledger.record("surface_gap", (a, b), gap, unit="mm", interval=(max(0.0, gap - slack), gap + slack))
+    return ledger.record(
+        "surface_gap", (a, b), gap, unit="mm", interval=(max(0.0, gap - slack), gap + slack)
+    )
 
 
 @kind("main_gap")
@@ -245,7 +275,9 @@ def _main_gap(ledger: Ledger, a: str, b: str) -> Fact:
     slack = _boundary_slack(ledger)
     interval = (max(0.0, gap - slack), gap + slack)
     flags = () if gap == number(whole) else ("islands",)
-    return ledger.record("main_gap", (a, b), gap, unit="mm", interval=interval, inputs=(whole,), flags=flags)
+    return ledger.record(
+        "main_gap", (a, b), gap, unit="mm", interval=interval, inputs=(whole,), flags=flags
+    )
 
 
 @kind("enveloping")
@@ -258,14 +290,18 @@ def _enveloping(ledger: Ledger, a: str, b: str) -> Fact:
         return bool((outer[0] <= inner[0]).all() and (outer[1] >= inner[1]).all())
 
     value = holds(boxes[0], boxes[1]) or holds(boxes[1], boxes[0])
-    return ledger.record("enveloping", (a, b), value, inputs=(ledger.fact("box", a), ledger.fact("box", b)))
+    return ledger.record(
+        "enveloping", (a, b), value, inputs=(ledger.fact("box", a), ledger.fact("box", b))
+    )
 
 
 @kind("right_share")
 def _right_share(ledger: Ledger, name: str) -> Fact:
     """Share of the volume right of the midline, over turns of the patient about the long axis."""
     if ledger.midline is None:
-        raise SitusError(f"no midline for {name}: fewer than two vertebrae or paired organs are annotated")
+        raise SitusError(
+            f"no midline for {name}: fewer than two vertebrae or paired organs are annotated"
+        )
     degrees = ledger.recipe.truth.rotation_degrees
     share, low, high = right_shares(ledger.regions[name], ledger.midline, degrees)
     return ledger.record(
@@ -292,7 +328,11 @@ def _side(ledger: Ledger, name: str) -> Fact:
     side = Side.RIGHT if posed >= needed else Side.LEFT if posed <= 1.0 - needed else Side.BOTH
     stable = (side is Side.RIGHT and low >= needed) or (side is Side.LEFT and high <= 1.0 - needed)
     return ledger.record(
-        "side", (name,), side.value, inputs=(share,), flags=() if stable or side is Side.BOTH else ("unstable",)
+        "side",
+        (name,),
+        side.value,
+        inputs=(share,),
+        flags=() if stable or side is Side.BOTH else ("unstable",),
     )
 
 
@@ -324,7 +364,10 @@ def _register_axis(axis: Axis) -> None:
         length = float(np.linalg.norm(step))
         angle = math.acos(max(-1.0, min(1.0, value / length))) if length > 0 else 0.0
         turn = math.radians(ledger.recipe.truth.rotation_degrees)
-        turned = [length * math.cos(min(math.pi, angle + turn)), length * math.cos(max(0.0, angle - turn))]
+        turned = [
+            length * math.cos(min(math.pi, angle + turn)),
+            length * math.cos(max(0.0, angle - turn)),
+        ]
         return ledger.record(
             f"gap.{axis}",
             (a, b),
@@ -355,10 +398,16 @@ def _register_axis(axis: Axis) -> None:
         first, second = ledger.fact("centroid", a), ledger.fact("centroid", b)
         step = _step_mm(ledger, a, b)
         length = float(np.linalg.norm(step))
-        value = math.degrees(math.acos(min(1.0, abs(step[axis.world_index]) / length))) if length > 0 else 90.0
+        value = (
+            math.degrees(math.acos(min(1.0, abs(step[axis.world_index]) / length)))
+            if length > 0
+            else 90.0
+        )
         turn = ledger.recipe.truth.rotation_degrees
         interval = (max(0.0, value - turn), min(90.0, value + turn))
-        return ledger.record(f"angle.{axis}", (a, b), value, unit="°", interval=interval, inputs=(first, second))
+        return ledger.record(
+            f"angle.{axis}", (a, b), value, unit="°", interval=interval, inputs=(first, second)
+        )
 
     @kind(f"direction.{axis}")
     def _direction(ledger: Ledger, a: str, b: str) -> Fact:
@@ -373,14 +422,20 @@ def _register_axis(axis: Axis) -> None:
         value, chance = number(gap), number(share)
         sign = 1 if value > 0 else -1
         beyond = chance if sign > 0 else 1.0 - chance
-        if around.value or abs(value) <= truth.direction_margin_mm or beyond < truth.direction_probability:
+        if (
+            around.value
+            or abs(value) <= truth.direction_margin_mm
+            or beyond < truth.direction_probability
+        ):
             return ledger.record(f"direction.{axis}", (a, b), None, inputs=inputs)
         (gap_low, gap_high), (low, high) = span(gap), span(share)
         nearest = gap_low if sign > 0 else -gap_high
         least = low if sign > 0 else 1.0 - high
         stable = nearest > truth.direction_margin_mm and least >= truth.direction_probability
         flags = () if stable else ("unstable",)
-        return ledger.record(f"direction.{axis}", (a, b), axis.towards(sign).value, inputs=inputs, flags=flags)
+        return ledger.record(
+            f"direction.{axis}", (a, b), axis.towards(sign).value, inputs=inputs, flags=flags
+        )
 
 
 for _axis in AXES:

@@ -44,7 +44,9 @@ def _organ_of(ledger: Ledger, lesion: str) -> Fact:
 def _organ_part_of(ledger: Ledger, lesion: str) -> Fact:
     """The part of an organ (a lobe) that holds a lesion, by the same rule; None if no part clearly does."""
     organs = [name for name in ledger.structures if ledger.terms[name].kind == "organ"]
-    return _holder(ledger, "organ_part_of", lesion, [name for name in organs if name not in ledger.organs])
+    return _holder(
+        ledger, "organ_part_of", lesion, [name for name in organs if name not in ledger.organs]
+    )
 
 
 def _holder(ledger: Ledger, kind_name: str, lesion: str, candidates: list[str]) -> Fact:
@@ -72,9 +74,15 @@ def _holder_side(ledger: Ledger, lesion: str) -> Fact:
     positional = [name for name in ledger.organs if ledger.terms[name].naming is Naming.POSITIONAL]
     sided = [name for name in positional if ledger.lies_in(lesion, name)]
     side = ledger.terms[sided[0]].side if len(sided) == 1 else None
-    parameters: dict[str, float | str] = {"organ": sided[0], "side_basis": ledger.side_basis} if side else {}
+    parameters: dict[str, float | str] = (
+        {"organ": sided[0], "side_basis": ledger.side_basis} if side else {}
+    )
     return ledger.record(
-        "holder_side", (lesion,), None if side is None else side.value, parameters=parameters, inputs=(holder,)
+        "holder_side",
+        (lesion,),
+        None if side is None else side.value,
+        parameters=parameters,
+        inputs=(holder,),
     )
 
 

@@ -31,7 +31,11 @@ def _axial_diameter(ledger: Ledger, name: str) -> Fact:
 
 def _in_plane_slack_mm(ledger: Ledger, diameter: AxialDiameter) -> float:
     """How much longer or shorter a diameter may be: either end moves by half a pixel along its diagonal."""
-    spacing = [mm for axis, mm in enumerate(ledger.regions.grid.affine.spacing_mm) if axis != diameter.slice_axis]
+    spacing = [
+        mm
+        for axis, mm in enumerate(ledger.regions.grid.affine.spacing_mm)
+        if axis != diameter.slice_axis
+    ]
     diagonal = math.hypot(*spacing) / 2.0 + ledger.grid_error_mm
     return 2.0 * max(diagonal, ledger.annotation.surface_mm, float(max(ledger.half_voxel_mm)))
 
@@ -44,7 +48,12 @@ def _axial_perpendicular(ledger: Ledger, name: str) -> Fact:
     interval = (max(0.0, found.perpendicular_mm - slack), found.perpendicular_mm + slack)
     flags = ledger.cut_flags(name)
     return ledger.record(
-        "axial_perpendicular", (name,), found.perpendicular_mm, unit="mm", interval=interval, flags=flags
+        "axial_perpendicular",
+        (name,),
+        found.perpendicular_mm,
+        unit="mm",
+        interval=interval,
+        flags=flags,
     )
 
 
@@ -55,7 +64,9 @@ def _length_3d(ledger: Ledger, name: str) -> Fact:
     slack = 2.0 * max(ledger.half_diagonal_mm, ledger.annotation.surface_mm)
     interval = (max(0.0, found.length_mm - slack), found.length_mm + slack)
     flags = ledger.cut_flags(name)
-    return ledger.record("length_3d", (name,), found.length_mm, unit="mm", interval=interval, flags=flags)
+    return ledger.record(
+        "length_3d", (name,), found.length_mm, unit="mm", interval=interval, flags=flags
+    )
 
 
 @kind("surface_area")
@@ -70,7 +81,9 @@ def _lesion_count(ledger: Ledger, family: str) -> Fact:
     """Connected parts of all lesions of one family; `unstable` if connectivity or a few voxels change the number."""
     names = ledger.families.get(family, [])
     regions = [ledger.regions[name] for name in names]
-    counts = [sum(numbers) for numbers in zip(*(region.component_counts for region in regions))] or [0]
+    counts = [
+        sum(numbers) for numbers in zip(*(region.component_counts for region in regions))
+    ] or [0]
     smallest = min((min(region.component_voxels) for region in regions), default=0)
     # A part so small beside the others may be a stray one.
     island = ledger.recipe.truth.island_share * sum(region.voxels for region in regions)

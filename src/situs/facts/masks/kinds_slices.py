@@ -21,7 +21,9 @@ _ALIKE = 1.2
 def axial_axis(grid: Grid) -> tuple[int, bool]:
     """The stored axis across axial slices, and whether it runs from the head down."""
     directions = grid.affine.directions
-    axis = next(n for n, direction in enumerate(directions) if direction.axis is Axis.SUPERIOR_INFERIOR)
+    axis = next(
+        n for n, direction in enumerate(directions) if direction.axis is Axis.SUPERIOR_INFERIOR
+    )
     return axis, directions[axis].sign < 0
 
 
@@ -42,11 +44,14 @@ def _slice_span(ledger: Ledger, name: str) -> Fact:
     region, grid = ledger.main_region(name), ledger.regions.grid
     axis, downwards = axial_axis(grid)
     (first, end), (all_first, all_end) = (
-        _from_the_feet(one.slice_span(axis), grid, axis, downwards=downwards) for one in (region, ledger.regions[name])
+        _from_the_feet(one.slice_span(axis), grid, axis, downwards=downwards)
+        for one in (region, ledger.regions[name])
     )
     spacing = axial_spacing_mm(grid)
     by_grid = ledger.grid_error_mm / spacing
-    inwards, outwards = (max(least + by_grid, ledger.annotation.surface_mm / spacing) for least in (0.5, 1.0))
+    inwards, outwards = (
+        max(least + by_grid, ledger.annotation.surface_mm / spacing) for least in (0.5, 1.0)
+    )
     shorter, longer = _turned_ends(ledger, name)
     stray = all_first < first - outwards or all_end > end + outwards
     flags = [flag for flag, holds in (("gaps", _gaps(region, axis)), ("islands", stray)) if holds]
@@ -69,7 +74,9 @@ def _slice_span(ledger: Ledger, name: str) -> Fact:
     )
 
 
-def _from_the_feet(slices: tuple[int, int], grid: Grid, axis: int, *, downwards: bool) -> tuple[int, int]:
+def _from_the_feet(
+    slices: tuple[int, int], grid: Grid, axis: int, *, downwards: bool
+) -> tuple[int, int]:
     first, end = slices
     return (grid.shape[axis] - end, grid.shape[axis] - first) if downwards else (first, end)
 
@@ -77,7 +84,9 @@ def _from_the_feet(slices: tuple[int, int], grid: Grid, axis: int, *, downwards:
 def _upwards(grid: Grid) -> NDArray[np.float64]:
     """Unit vector across the axial slices, towards the head."""
     axis, downwards = axial_axis(grid)
-    normal: NDArray[np.float64] = np.linalg.inv(grid.affine.linear)[axis] * (-1.0 if downwards else 1.0)
+    normal: NDArray[np.float64] = np.linalg.inv(grid.affine.linear)[axis] * (
+        -1.0 if downwards else 1.0
+    )
     return normal / np.linalg.norm(normal)
 
 
@@ -135,7 +144,9 @@ def _may_lack(ledger: Ledger, name: str, end: str) -> bool:
     # Of a patient who lies turned, what is beyond the far face may hang down by the width of the scan times the tilt.
     first, after = region.slice_span(axis)
     seen = (grid.shape[axis] - first if opposite else after) * grid.affine.spacing_mm[axis]
-    widest = max(n * mm for k, (n, mm) in enumerate(zip(grid.shape, grid.affine.spacing_mm)) if k != axis)
+    widest = max(
+        n * mm for k, (n, mm) in enumerate(zip(grid.shape, grid.affine.spacing_mm)) if k != axis
+    )
     return bool(seen <= widest * np.tan(np.radians(ledger.recipe.truth.rotation_degrees)))
 
 

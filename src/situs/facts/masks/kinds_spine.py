@@ -23,7 +23,15 @@ _VERTEBRA = re.compile(r"vertebrae_([CTLS]\d{1,2})")
 _BODILESS = "C1"
 """The atlas is a ring without a body."""
 _FEWEST = 3
-_ANCHORS = ("sacrum", "vertebrae_S1", "vertebrae_C2", "rib_left_1", "rib_right_1", "rib_left_12", "rib_right_12")
+_ANCHORS = (
+    "sacrum",
+    "vertebrae_S1",
+    "vertebrae_C2",
+    "rib_left_1",
+    "rib_right_1",
+    "rib_left_12",
+    "rib_right_12",
+)
 _TILTS = 8
 """Directions into which the patient may lie tilted: forward, back, to both sides, and between."""
 
@@ -47,10 +55,17 @@ def find_spine(ledger: Ledger) -> Spine | None:
     numbered = {name: match[1] for name, match in matches.items() if match is not None}
     if not all(level in LEVELS for level in numbered.values()):
         return None
-    whole = {name: level for name, level in numbered.items() if level != _BODILESS and not ledger.is_cut(name)}
+    whole = {
+        name: level
+        for name, level in numbered.items()
+        if level != _BODILESS and not ledger.is_cut(name)
+    }
     if len(whole) < _FEWEST:
         return None
-    bodies = {float(LEVELS.index(level)): vertebral_body(ledger.main_region(name)) for name, level in whole.items()}
+    bodies = {
+        float(LEVELS.index(level)): vertebral_body(ledger.main_region(name))
+        for name, level in whole.items()
+    }
     return Spine(bodies)
 
 
@@ -58,11 +73,17 @@ def _upright(degrees: float) -> NDArray[np.float64]:
     """Unit vectors that may be the patient's long axis: straight up first, then tilted by so much all around."""
     around = 2.0 * np.pi * np.arange(_TILTS) / _TILTS
     tilt = np.radians(degrees)
-    cone = [np.sin(tilt) * np.cos(around), np.sin(tilt) * np.sin(around), np.full(_TILTS, np.cos(tilt))]
+    cone = [
+        np.sin(tilt) * np.cos(around),
+        np.sin(tilt) * np.sin(around),
+        np.full(_TILTS, np.cos(tilt)),
+    ]
     return np.vstack([[0.0, 0.0, 1.0], np.stack(cone, axis=1)])
 
 
-def _asked_point(region: Region, which: str, up: NDArray[np.float64], half_slice_mm: float) -> NDArray[np.float64]:
+def _asked_point(
+    region: Region, which: str, up: NDArray[np.float64], half_slice_mm: float
+) -> NDArray[np.float64]:
     """The centroid, or the middle of the last slice that shows the structure: its highest or lowest point."""
     if which == "centre":
         return region.centroid_mm
@@ -88,10 +109,14 @@ class _Readings:
         on_slice = [self.spine.at_height(float(point @ up), up) for point, up in zip(points, ups)]
         self.beside = self.spine.along_curve(points)
         self.steady = None not in on_slice
-        self.on_slice = np.array([level for level in on_slice if level is not None] or [self.beside[0]])
+        self.on_slice = np.array(
+            [level for level in on_slice if level is not None] or [self.beside[0]]
+        )
         self.body = self.spine.body_on_slice(float(points[0] @ ups[0]), half_slice, ups[0])
         # The structure's boundary and the bodies' centres may both be off.
-        self.slack = 2.0 * float(ledger.slack_mm().max()) / self.spine.step_mm(float(self.on_slice[0]))
+        self.slack = (
+            2.0 * float(ledger.slack_mm().max()) / self.spine.step_mm(float(self.on_slice[0]))
+        )
 
     def agree(self) -> bool:
         """Whether the body on the slice, the slice's place on the curve and the point's own are one vertebra."""
@@ -127,7 +152,12 @@ def _register(which: str) -> None:
 
 
 def _record(
-    ledger: Ledger, kind_name: str, name: str, levels: NDArray[np.float64], slack: float, flags: tuple[str, ...] = ()
+    ledger: Ledger,
+    kind_name: str,
+    name: str,
+    levels: NDArray[np.float64],
+    slack: float,
+    flags: tuple[str, ...] = (),
 ) -> Fact:
     """A reading, upright and over tilts."""
     return ledger.record(

@@ -179,7 +179,9 @@ class Ledger(Doubted):
     def organs(self) -> list[str]:
         """Whole organs that may hold a lesion, sorted: annotated as one, or in all their parts."""
         annotated = [name for name in self.structures if self.terms[name].kind == "organ"]
-        return sorted(name for name in (*annotated, *self.organs_in_parts) if not self._is_part_of_organ(name))
+        return sorted(
+            name for name in (*annotated, *self.organs_in_parts) if not self._is_part_of_organ(name)
+        )
 
     def _join(self, organ: str) -> Region:
         return together(organ, [self.regions[part] for part in self.organs_in_parts[organ]])
@@ -211,7 +213,12 @@ class Ledger(Doubted):
     def cut_but_for(self, name: str, face: Face) -> bool:
         """Whether the structure is cut elsewhere than at this face of the array."""
         main, around = self.main_region(name), self.surroundings
-        return cut_of(self.regions[name], main, around, self.recipe.cut, exact=self.exhaustive, but=face) is not Cut.NOT
+        return (
+            cut_of(
+                self.regions[name], main, around, self.recipe.cut, exact=self.exhaustive, but=face
+            )
+            is not Cut.NOT
+        )
 
     def known_cut_ends(self, name: str) -> str | None:
         """Which ends are cut, where the image that told is not at hand; None if it is."""
@@ -235,7 +242,8 @@ class Ledger(Doubted):
             self._left_out[organ] = tuple(
                 name
                 for name in self.structures
-                if self.lies_in(name, organ) and float(self.fact("inside_share", name, organ).value or 0.0) < needed  # type: ignore[arg-type]
+                if self.lies_in(name, organ)
+                and float(self.fact("inside_share", name, organ).value or 0.0) < needed  # type: ignore[arg-type]
             )
         return self._left_out[organ]
 
@@ -252,8 +260,16 @@ class Ledger(Doubted):
             return holder == organ
         if entry.part_of is None or entry.part_of not in (own.canonical, own.part_of):
             return False
-        like = [n for n, e in self.terms.items() if e.kind == "organ" and entry.part_of in (e.canonical, e.part_of)]
-        shares = {name: float(self.fact("surface_share", lesion, name).value or 0.0) for name in like}  # type: ignore[arg-type]
+        like = [
+            n
+            for n, e in self.terms.items()
+            if e.kind == "organ" and entry.part_of in (e.canonical, e.part_of)
+        ]
+        facts = {name: self.fact("surface_share", lesion, name) for name in like}
+        shares = {
+            name: float(fact.value or 0.0)  # type: ignore[arg-type]
+            for name, fact in facts.items()
+        }
         return shares[organ] > 0.0 and shares[organ] == max(shares.values())
 
     def whole(self, organ: str) -> str:
@@ -284,7 +300,9 @@ class Ledger(Doubted):
         """The structure's histograms along an axis and its tilts."""
         key = (name, axis)
         if key not in self._histograms:
-            self._histograms[key] = histograms(self.regions[name], axis, self.recipe.truth.rotation_degrees)
+            self._histograms[key] = histograms(
+                self.regions[name], axis, self.recipe.truth.rotation_degrees
+            )
         return self._histograms[key]
 
     def fact(self, kind_name: str, *subjects: str) -> Fact:
@@ -292,7 +310,9 @@ class Ledger(Doubted):
         key = (kind_name, subjects)
         if key not in self._facts:
             if kind_name not in _KINDS:
-                raise SitusError(f"unknown fact kind {kind_name!r}", fix=did_you_mean(kind_name, _KINDS))
+                raise SitusError(
+                    f"unknown fact kind {kind_name!r}", fix=did_you_mean(kind_name, _KINDS)
+                )
             for name in subjects:
                 if name.endswith(WHOLE) and self.whole(name.removesuffix(WHOLE)) != name:
                     raise KeyError(name)
@@ -317,7 +337,9 @@ class Ledger(Doubted):
     ) -> Fact:
         """A fact of this series with its derivation; flags of the inputs are inherited."""
         inherited = {flag for fact in inputs for flag in fact.flags}
-        sources = tuple(f"fact:{fact.fact_id}" for fact in inputs) or (f"labels:{self.labels_hash}",)
+        sources = tuple(f"fact:{fact.fact_id}" for fact in inputs) or (
+            f"labels:{self.labels_hash}",
+        )
         return Fact(
             fact_id=fact_id(self.study_id, self.series, kind_name, subjects),
             study_id=self.study_id,

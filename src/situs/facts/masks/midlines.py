@@ -22,13 +22,20 @@ def find_midline(
 ) -> Midline | None:
     """Through the vertebrae if two or more are there, else the middles of two or more whole positional pairs, else,
     in a head stripped of its skull, the plane that halves the brain (known to `off_mm`)."""
-    spine = [regions[name].centroid_mm for name in sorted(regions.structures) if is_spine(name, terms)]
+    spine = [
+        regions[name].centroid_mm for name in sorted(regions.structures) if is_spine(name, terms)
+    ]
     if len(spine) >= 2:
         return Midline(spine, "spine")
     middles = []
     for name in sorted(regions.structures):
         partner = terms[name].partner
-        if terms[name].naming is not Naming.POSITIONAL or partner is None or name > partner or partner not in regions:
+        if (
+            terms[name].naming is not Naming.POSITIONAL
+            or partner is None
+            or name > partner
+            or partner not in regions
+        ):
             continue
         if not (regions[name].touches_border or regions[partner].touches_border):
             middles.append((regions[name].centroid_mm + regions[partner].centroid_mm) / 2)

@@ -22,7 +22,9 @@ from situs.volumes import LabelMap, Structure
 __all__ = ["split_pairs"]
 
 
-def split_pairs(labels: LabelMap, terms: Mapping[str, Term], truth: Truth) -> tuple[LabelMap, dict[str, Term]]:
+def split_pairs(
+    labels: LabelMap, terms: Mapping[str, Term], truth: Truth
+) -> tuple[LabelMap, dict[str, Term]]:
     """The label map with every mask of both organs of a pair replaced by the left and the right one."""
     known = dict(terms)
     structures, layers = list(labels.structures), list(labels.layers)
@@ -31,7 +33,9 @@ def split_pairs(labels: LabelMap, terms: Mapping[str, Term], truth: Truth) -> tu
         halves = _halves(structure.name, known)
         if halves is None:
             continue
-        lesions = [name for name in regions.structures if _belongs(known[name], known[structure.name])]
+        lesions = [
+            name for name in regions.structures if _belongs(known[name], known[structure.name])
+        ]
         layer = _sided(regions[structure.name], [regions[name] for name in lesions], truth)
         if layer is None:
             continue
@@ -49,7 +53,9 @@ def _halves(name: str, terms: Mapping[str, Term]) -> tuple[str, str] | None:
     whole = terms[name].canonical
     left, right = f"{whole}_left", f"{whole}_right"
     parts = [term(part) for part in (left, right)]
-    paired = all(part.known and part.part_of == whole and part.naming is Naming.POSITIONAL for part in parts)
+    paired = all(
+        part.known and part.part_of == whole and part.naming is Naming.POSITIONAL for part in parts
+    )
     if terms[name].kind != "group" or not paired or left in terms or right in terms:
         return None
     return left, right
@@ -89,4 +95,7 @@ def _sided(organ: Region, lesions: list[Region], truth: Truth) -> NDArray[np.uin
 
 
 def _window(region: Region, lo: NDArray[np.int64]) -> tuple[slice, ...]:
-    return tuple(slice(int(a - o), int(b - o)) for a, b, o in zip(region.box_index.lo, region.box_index.hi, lo))
+    return tuple(
+        slice(int(a - o), int(b - o))
+        for a, b, o in zip(region.box_index.lo, region.box_index.hi, lo)
+    )

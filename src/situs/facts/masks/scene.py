@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.anatomy import Naming, plausible_range
-from situs.anatomy.plausible import BITTEN, VERTEBRAE, Anchor, Geometry, Scene, Sighting, vertebra_number
+from situs.anatomy.plausible import (
+    BITTEN,
+    VERTEBRAE,
+    Anchor,
+    Geometry,
+    Scene,
+    Sighting,
+    vertebra_number,
+)
 from situs.facts.masks.edges import edge_contrast
 from situs.measure import gap_mm, right_shares
 
@@ -37,7 +45,11 @@ def scene_of(ledger: Ledger, image: NDArray[Any] | None) -> Scene:
     """The study in numbers; `image` is a CT on the labels' grid, if there is one."""
     tissues = _tissues(ledger, image) if image is not None else {}
     edges = dict(_edges(ledger, image)) if image is not None else {}
-    names = [name for name in ledger.structures if ledger.terms[name].kind not in ("lesion", "lesion_part")]
+    names = [
+        name
+        for name in ledger.structures
+        if ledger.terms[name].kind not in ("lesion", "lesion_part")
+    ]
     return Scene(
         {name: _sighting(ledger, name, tissues.get(name), edges.get(name)) for name in names},
         dict(ledger.terms),
@@ -55,7 +67,9 @@ def _geometry(ledger: Ledger) -> Geometry:
     return Geometry.BLANK if blank else Geometry.STATED
 
 
-def _sighting(ledger: Ledger, name: str, tissue: tuple[float, float] | None, edge: float | None) -> Sighting:
+def _sighting(
+    ledger: Ledger, name: str, tissue: tuple[float, float] | None, edge: float | None
+) -> Sighting:
     """`tissue`: mean CT number and share of fat and air under the mask; `edge`: contrast at its edge."""
     region, share = ledger.regions[name], None
     mean, fat = tissue if tissue is not None else (None, None)
@@ -64,12 +78,26 @@ def _sighting(ledger: Ledger, name: str, tissue: tuple[float, float] | None, edg
     x, y, z = (float(v) for v in region.centroid_mm)
     a, b, c = (float(v) for v in ledger.main_region(name).box_mm.extent_mm)
     largest_part = region.component_voxels[0] / region.voxels
-    return Sighting(region.volume_ml, (x, y, z), (a, b, c), ledger.is_cut(name), share, largest_part, mean, fat, edge)
+    return Sighting(
+        region.volume_ml,
+        (x, y, z),
+        (a, b, c),
+        ledger.is_cut(name),
+        share,
+        largest_part,
+        mean,
+        fat,
+        edge,
+    )
 
 
 def _edges(ledger: Ledger, image: NDArray[Any]) -> Iterator[tuple[str, float | None]]:
     """The contrast of the edges of structures that have a clear one."""
-    bodies = [s.label for s in ledger.regions.labels.structures if ledger.terms[s.name].canonical == "body"]
+    bodies = [
+        s.label
+        for s in ledger.regions.labels.structures
+        if ledger.terms[s.name].canonical == "body"
+    ]
     for name in ledger.structures:
         known = plausible_range(ledger.terms[name])
         if known is not None and known.edge:
@@ -142,7 +170,9 @@ def _anchors(ledger: Ledger) -> Iterator[Anchor]:
     yield from _end_anchor(ledger, vertebrae, pitch, ("skull",), below="C1")
 
 
-def _curve(ledger: Ledger, row: list[tuple[int, str]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _curve(
+    ledger: Ledger, row: list[tuple[int, str]]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     levels = np.array([number for number, _ in row], dtype=np.float64)
     return levels, np.array([ledger.regions[name].centroid_mm for _, name in row])
 
@@ -176,12 +206,23 @@ def _end_anchor(
     if end is None:
         return
     own = VERTEBRAE.index(below)
-    near = [(number, name) for number, name in row if VERTEBRAE[number] != "S1" and abs(number - own) <= 3]
-    gaps = {number: gap_mm(ledger.regions[name], ledger.regions[end]) / pitch for number, name in near}
+    near = [
+        (number, name)
+        for number, name in row
+        if VERTEBRAE[number] != "S1" and abs(number - own) <= 3
+    ]
+    gaps = {
+        number: gap_mm(ledger.regions[name], ledger.regions[end]) / pitch for number, name in near
+    }
     if not gaps:
         return
     nearest = min(gaps, key=lambda number: (gaps[number], abs(number - own)))
     if gaps[nearest] <= _JOINED:
         yield Anchor(end, float(nearest - own))
-    elif nearest == own and gaps[nearest] > _FAR and below == "L5" and not ledger.is_cut(dict(near)[own]):
+    elif (
+        nearest == own
+        and gaps[nearest] > _FAR
+        and below == "L5"
+        and not ledger.is_cut(dict(near)[own])
+    ):
         yield Anchor(end, float(own - nearest) + 1.0)

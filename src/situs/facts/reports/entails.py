@@ -65,16 +65,24 @@ _RELATION = re.compile(
     r"between|in front of|beside|around|inside|outside|along|across))\b"
 )
 """A place told by that of something else."""
-_COMPARED_WITH = re.compile(r"\b(?:relative|in relation|with respect|with regard|compared) (?:to|with)\b")
+_COMPARED_WITH = re.compile(
+    r"\b(?:relative|in relation|with respect|with regard|compared) (?:to|with)\b"
+)
 _ACTS = re.compile(
     r"\b(?:compress|encas|invad|surround|abut|indent|contact|touch|cross|cover|obliterat|contain|drain|suppl|extend|"
     r"reach|continu|originat|aris|enter|end|displac|push|pull|narrow|infiltrat|involv|cause|connect|attach)\w*"
 )
 """Verbs of which it matters who does it to whom."""
-_ASKS = re.compile(r"^(?:(?:in|on|at|to|into|from|by|with) )?(?:which|what)(?: \w+)?(?: of the \w+)?\b")
-_HOLDS = re.compile(r"^((?:which|what) \w+(?: of the \w+)?) (?:contains?|has|have|harbou?rs?|holds?|shows?)\b")
+_ASKS = re.compile(
+    r"^(?:(?:in|on|at|to|into|from|by|with) )?(?:which|what)(?: \w+)?(?: of the \w+)?\b"
+)
+_HOLDS = re.compile(
+    r"^((?:which|what) \w+(?: of the \w+)?) (?:contains?|has|have|harbou?rs?|holds?|shows?)\b"
+)
 _NOT = re.compile(r"\b(?:does|do|did|is|are|was|were) ?(?:not|n['’]t)\b")
-_ANY_DENIAL = re.compile(r"\b(?:no|not|none|never|without|neither|nor|absent|absence|free of)\b|n['’]t\b")
+_ANY_DENIAL = re.compile(
+    r"\b(?:no|not|none|never|without|neither|nor|absent|absence|free of)\b|n['’]t\b"
+)
 _PARTICIPLE = re.compile(r"\b\w+ed\b")
 _STATES = frozenset(
     re.findall(
@@ -130,7 +138,13 @@ def _number_problem(asked: str, said: str, proof: str) -> str | None:
 def _measures(text: str) -> set[tuple[float, str]]:
     found = set()
     for match in _MEASURE.finditer(text):
-        unit = "cm" if match[2].startswith("centi") else "mm" if match[2].startswith("mil") else match[2]
+        unit = (
+            "cm"
+            if match[2].startswith("centi")
+            else "mm"
+            if match[2].startswith("mil")
+            else match[2]
+        )
         for number in re.findall(r"\d+(?:[.,]\d+)?", match[1]):
             value = float(number.replace(",", "."))
             found.add((round(value * 10, 6), "mm") if unit == "cm" else (value, unit))
@@ -143,14 +157,20 @@ def _bare_numbers(text: str) -> set[str]:
 
 def _side_problem(asked: str, said: str, proof: str) -> str | None:
     """A sentence has one side, or both by one word; whatever names a side names that."""
-    sides = {name for name, pattern in _SIDES.items() if re.search(pattern, _LESS_ON.sub(" ", proof))}
+    sides = {
+        name for name, pattern in _SIDES.items() if re.search(pattern, _LESS_ON.sub(" ", proof))
+    }
     both = _BOTH.search(proof) is not None
     if len(sides) + both > 1:
         return "its sentence names several sides"
     here = {"both"} if both else sides
     open_question = _EITHER_SIDE.search(asked) is not None
     for text in (said, "" if open_question else asked):
-        own = {"both"} if _BOTH.search(text) else {n for n, pattern in _SIDES.items() if re.search(pattern, text)}
+        own = (
+            {"both"}
+            if _BOTH.search(text)
+            else {n for n, pattern in _SIDES.items() if re.search(pattern, text)}
+        )
         if own and own != here:
             return "its side is not that of its sentence"
     return None
@@ -205,7 +225,9 @@ def _unread(asked: str, said: str, proof: str) -> str | None:
         rest = rest.replace(match[0], " ")
     known = set(_stems(f"{asked} {said}")) | ({"not"} if _NOT.search(proof) else set())
     words = _WORD.findall(LEVEL.sub(" ", rest))
-    loose = next((word for word in words if word not in plain_words() and _stem(word) not in known), None)
+    loose = next(
+        (word for word in words if word not in plain_words() and _stem(word) not in known), None
+    )
     return None if loose is None else f"its sentence says {loose!r}, question and answer do not"
 
 

@@ -52,14 +52,24 @@ def read_reports(path: Path, *, skip_bad: bool = False) -> tuple[list[Report], l
         if isinstance(report, str):
             problems.append(Problem(Severity.ERROR, "report", where, report, _FIX))
         elif report.name in seen:
-            problems.append(Problem(Severity.ERROR, "report", where, "its id stands there twice", "give each its own"))
+            problems.append(
+                Problem(
+                    Severity.ERROR,
+                    "report",
+                    where,
+                    "its id stands there twice",
+                    "give each its own",
+                )
+            )
         else:
             seen.add(report.name)
             result.append(report)
     if problems and not skip_bad:
         more = f" (and {len(problems) - 1} more rows)" if len(problems) > 1 else ""
         first = problems[0]
-        raise SitusError(f"{first.problem}{more}", where=first.where, fix=f"{first.fix}, or add --skip-bad")
+        raise SitusError(
+            f"{first.problem}{more}", where=first.where, fix=f"{first.fix}, or add --skip-bad"
+        )
     if not result:
         raise SitusError("holds no report", where=path, fix=_FIX)
     return result, problems
@@ -92,7 +102,10 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if suffix in (".jsonl", ".ndjson"):
         for number, line in enumerate(text.split("\n"), start=1):
             if line.strip():
-                yield f"{path.name}:{number}", _object(_decode(line, f"{path.name}:{number}"), f"{path.name}:{number}")
+                yield (
+                    f"{path.name}:{number}",
+                    _object(_decode(line, f"{path.name}:{number}"), f"{path.name}:{number}"),
+                )
         return
     whole = _decode(text, path.name)
     if isinstance(whole, dict):
@@ -109,7 +122,9 @@ def _decode(text: str, where: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise SitusError(f"is not JSON ({error})", where=where, fix="write CSV, JSON or JSON Lines") from error
+        raise SitusError(
+            f"is not JSON ({error})", where=where, fix="write CSV, JSON or JSON Lines"
+        ) from error
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:

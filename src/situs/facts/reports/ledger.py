@@ -40,7 +40,9 @@ class ReportLedger:
         """Finding and organ of every place that is proved, in the order of the text."""
         pairs: dict[tuple[str, str], None] = {}
         for mention in self._mentions:
-            for organ in mention.finding.sites if mention.status == "stated" and mention.finding.one else ():
+            for organ in (
+                mention.finding.sites if mention.status == "stated" and mention.finding.one else ()
+            ):
                 if mention.places.organs == {organ}:
                     name = mention.finding.name
                     sized = f"{name} {mention.size_mm:g} mm" if mention.size_mm else name
@@ -48,7 +50,11 @@ class ReportLedger:
         proved = [pair for pair in pairs if self._proof(*pair) is not None]
         # A size is named only where the finding could be taken for another without it.
         plain = {(name, organ) for name, organ in proved if not name.endswith(" mm")}
-        return [p for p in proved if not p[0].endswith(" mm") or (_SIZED.sub("", p[0]), p[1]) not in plain]
+        return [
+            p
+            for p in proved
+            if not p[0].endswith(" mm") or (_SIZED.sub("", p[0]), p[1]) not in plain
+        ]
 
     def is_plural(self, finding: str, organ: str) -> bool:
         """Whether the sentence that proves the place speaks of several."""
@@ -61,7 +67,9 @@ class ReportLedger:
             raise SitusError(f"a report gives no fact {kind!r}", where=self.study_id)
         proof = self._proof(*subjects)
         if proof is None:
-            raise SitusError(f"the report does not prove where the {subjects[0]} lies", where=self.study_id)
+            raise SitusError(
+                f"the report does not prove where the {subjects[0]} lies", where=self.study_id
+            )
         return Fact(
             fact_id=fact_id(self.study_id, self.series, kind, subjects),
             study_id=self.study_id,
@@ -85,11 +93,15 @@ class ReportLedger:
         for own in inside:
             for other in outside:
                 families = set(own.finding.families) & set(other.finding.families)
-                if not families or (families == {"other"} and not _shares_word(asked, other.sentence.text.lower())):
+                if not families or (
+                    families == {"other"} and not _shares_word(asked, other.sentence.text.lower())
+                ):
                     continue
                 if other.status == "denied":
                     denial = other.finding.name == own.finding.name
-                    if denial and not any(_is_elsewhere(other.places, own.places, o) for o in own.places.organs):
+                    if denial and not any(
+                        _is_elsewhere(other.places, own.places, o) for o in own.places.organs
+                    ):
                         return True
                 elif not _is_within(other.places, own.places):
                     return True
@@ -102,10 +114,16 @@ class ReportLedger:
         stated = [
             mention
             for mention in self._mentions
-            if mention.finding.name == name and mention.status == "stated" and mention.places.organs == {organ}
+            if mention.finding.name == name
+            and mention.status == "stated"
+            and mention.places.organs == {organ}
         ]
         stated = [mention for mention in stated if size is None or mention.size_mm == size]
-        stated = [mention for mention in stated if organ in mention.finding.sites and _is_single(mention.places, organ)]
+        stated = [
+            mention
+            for mention in stated
+            if organ in mention.finding.sites and _is_single(mention.places, organ)
+        ]
         if not stated or self.distrusted:
             return None
         best = max(stated, key=lambda mention: _precision(mention.places))
@@ -113,11 +131,22 @@ class ReportLedger:
         others = (
             m
             for m in self._mentions
-            if m is not best and m.status != "denied" and not families.isdisjoint(m.finding.families)
+            if m is not best
+            and m.status != "denied"
+            and not families.isdisjoint(m.finding.families)
         )
-        good = all(_fits(other, best, organ) or (size is not None and _differs(other, size)) for other in others)
-        denials = [m.places for m in self._mentions if m.status == "denied" and _is_denial_of(m, best.finding, organ)]
-        good &= all(_is_elsewhere(places, best.places, organ) for places in (*denials, *self._cleared))
+        good = all(
+            _fits(other, best, organ) or (size is not None and _differs(other, size))
+            for other in others
+        )
+        denials = [
+            m.places
+            for m in self._mentions
+            if m.status == "denied" and _is_denial_of(m, best.finding, organ)
+        ]
+        good &= all(
+            _is_elsewhere(places, best.places, organ) for places in (*denials, *self._cleared)
+        )
         return best if good else None
 
 
@@ -128,19 +157,38 @@ def _is_single(places: Named, organ: str) -> bool:
     if organ == "liver":
         return len(places.parts) == 1 and places.sides == places.parts
     several = max(len(places.sides), len(places.lobes), len(places.parts))
-    return len(places.sides) == 1 and several == 1 and not (places.sides == {"both"} and (places.lobes or places.parts))
+    return (
+        len(places.sides) == 1
+        and several == 1
+        and not (places.sides == {"both"} and (places.lobes or places.parts))
+    )
 
 
 def _precision(places: Named) -> int:
-    return sum(map(bool, (places.sides, places.lobes, len(places.segments) == 1, places.parts, places.levels)))
+    return sum(
+        map(
+            bool,
+            (places.sides, places.lobes, len(places.segments) == 1, places.parts, places.levels),
+        )
+    )
 
 
 def _fits(other: Mention, best: Mention, organ: str) -> bool:
     """Whether a further mention can be of the same thing at the same place, and of nothing else."""
     theirs, ours = other.places, best.places
-    if theirs.organs and organ not in theirs.organs and not (organ == "lung" and theirs.organs <= {"mediastinum"}):
+    if (
+        theirs.organs
+        and organ not in theirs.organs
+        and not (organ == "lung" and theirs.organs <= {"mediastinum"})
+    ):
         return True
-    placed = theirs.sides or theirs.lobes or theirs.parts or theirs.levels or organ in theirs.organs - {"lung"}
+    placed = (
+        theirs.sides
+        or theirs.lobes
+        or theirs.parts
+        or theirs.levels
+        or organ in theirs.organs - {"lung"}
+    )
     if other.finding.wide and not placed and not POINTS_BACK.search(other.sentence.text.lower()):
         return True
     if other.plural and best.finding.many and not best.plural:
@@ -181,7 +229,11 @@ def _is_elsewhere(theirs: Named, ours: Named, organ: str) -> bool:
         return True
     return any(
         bool(named) and "both" not in named | own and named.isdisjoint(own)
-        for named, own in ((theirs.sides, ours.sides), (theirs.lobes, ours.lobes), (theirs.levels, ours.levels))
+        for named, own in (
+            (theirs.sides, ours.sides),
+            (theirs.lobes, ours.lobes),
+            (theirs.levels, ours.levels),
+        )
         if own
     )
 
@@ -202,7 +254,9 @@ def _is_within(theirs: Named, ours: Named) -> bool:
 
 def _shares_word(asked: str, sentence: str) -> bool:
     """Whether what is asked for, where findings have no name of their own, is named in a sentence."""
-    return any(re.search(rf"\b{re.escape(match[0][:6])}", sentence) for _, match in findings_in(asked))
+    return any(
+        re.search(rf"\b{re.escape(match[0][:6])}", sentence) for _, match in findings_in(asked)
+    )
 
 
 def _differs(other: Mention, size: float) -> bool:
@@ -218,7 +272,9 @@ def _written(places: Named) -> str:
     fields = {
         "side": places.sides,
         "lobe": places.lobes,
-        "segment": {word.replace(" ", "_") for word in places.segments} if len(places.segments) == 1 else set(),
+        "segment": {word.replace(" ", "_") for word in places.segments}
+        if len(places.segments) == 1
+        else set(),
         "part": places.parts,
         "level": places.levels,
     }

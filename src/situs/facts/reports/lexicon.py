@@ -57,7 +57,9 @@ def findings() -> tuple[tuple[Finding, re.Pattern[str]], ...]:
 def plain_words() -> frozenset[str]:
     """The words that a sentence may have beside its finding and still state nothing but where that lies."""
     text = files("situs.facts.reports").joinpath("data", "plain_words.txt").read_text("utf-8")
-    return frozenset(word for line in text.splitlines() if not line.startswith("#") for word in line.split())
+    return frozenset(
+        word for line in text.splitlines() if not line.startswith("#") for word in line.split()
+    )
 
 
 HEDGED = re.compile(
@@ -117,7 +119,9 @@ RELATIVE = re.compile(
 )
 """Words by which a place in the sentence is not where the finding lies, or not all of it."""
 
-BESIDE = re.compile(r"\b(?:again|still|also|other|another|others|apart|described|defined|mentioned)\b")
+BESIDE = re.compile(
+    r"\b(?:again|still|also|other|another|others|apart|described|defined|mentioned)\b"
+)
 """Words by which a sentence speaks of something beside what another one said."""
 
 DENIED = re.compile(

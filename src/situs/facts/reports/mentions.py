@@ -82,7 +82,11 @@ def sentences_of(text: str, findings_length: int) -> Iterator[Sentence]:
         right = start + len(piece.rstrip())
         if right > left and any(c.isalpha() for c in piece):
             heading = _HEADING.match(text, left, right)
-            bare = piece.strip() if text[end - 1 : end] in ("\n", "") and len(piece.split()) <= _HEADING_WORDS else ""
+            bare = (
+                piece.strip()
+                if text[end - 1 : end] in ("\n", "") and len(piece.split()) <= _HEADING_WORDS
+                else ""
+            )
             if _ASIDE.fullmatch(bare) or _BODY.fullmatch(bare):
                 aside = _ASIDE.fullmatch(bare) is not None
             elif heading is not None:
@@ -106,7 +110,10 @@ def mentions_of(text: str, findings_length: int) -> list[Mention]:
             # "A second one is seen on the left.", "Two in the left kidney."
             placed = places.sides or places.lobes or places.levels
             if last and placed and (POINTS_BACK.search(lower) or _is_plain(lower)):
-                result += [msgspec.structs.replace(m, sentence=sentence, places=places, status="unsure") for m in last]
+                result += [
+                    msgspec.structs.replace(m, sentence=sentence, places=places, status="unsure")
+                    for m in last
+                ]
             continue
         status = _status(sentence, lower, found, places)
         counted = bool(_COUNTED.search(lower))
@@ -114,7 +121,9 @@ def mentions_of(text: str, findings_length: int) -> list[Mention]:
         last = []
         for finding, match in found:
             if finding.name not in {mention.finding.name for mention in last}:
-                plural = bool(finding.many) and (counted or times[finding.name] > 1 or _is_plural(match[0]))
+                plural = bool(finding.many) and (
+                    counted or times[finding.name] > 1 or _is_plural(match[0])
+                )
                 size = _size(lower) if finding.many and not plural else None
                 last.append(Mention(sentence, finding, places, plural, size, status))
         result += last
@@ -134,12 +143,21 @@ def _status(
     denial = DENIES_NEXT.search(lower, 0, first)
     if denial or DENIES_ALL.search(lower):
         # With a second verb or a new clause the denial may not reach what follows.
-        whole = len(_VERB.findall(lower, denial.end() if denial else 0)) <= 1 and not TURNS.search(lower)
+        whole = len(_VERB.findall(lower, denial.end() if denial else 0)) <= 1 and not TURNS.search(
+            lower
+        )
         return "denied" if whole else "unsure"
-    if sentence.aside or any(words.search(lower) for words in _NO_PROOF) or len(found) > 1 or not places.consistent:
+    if (
+        sentence.aside
+        or any(words.search(lower) for words in _NO_PROOF)
+        or len(found) > 1
+        or not places.consistent
+    ):
         return "unsure"
     finding = found[0][1]
-    return "stated" if _is_plain(f"{lower[: finding.start()]} {lower[finding.end() :]}") else "unsure"
+    return (
+        "stated" if _is_plain(f"{lower[: finding.start()]} {lower[finding.end() :]}") else "unsure"
+    )
 
 
 def _is_plain(rest: str) -> bool:
@@ -168,4 +186,6 @@ def findings_in(lower: str) -> Iterator[tuple[Finding, re.Match[str]]]:
 
 def _is_plural(said: str) -> bool:
     last = said.split()[-1]
-    return (said.endswith(("s", "i", "ae")) and not last.endswith(("ss", "sis", "us", "is"))) or " areas" in said
+    return (
+        said.endswith(("s", "i", "ae")) and not last.endswith(("ss", "sis", "us", "is"))
+    ) or " areas" in said

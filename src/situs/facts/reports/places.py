@@ -10,7 +10,9 @@ __all__ = ["LEVEL", "LOBES", "SEGMENTS", "Named", "named_places"]
 
 _SIDE = re.compile(r"\b(right|left)\b")
 _BOTH = re.compile(r"\b(?:both|bilateral\w*|each)\b")
-_LOBE = re.compile(r"\b(upper|middle|lower)(?= lobes?\b|(?:,| and| or) (?:upper|middle|lower)\b[^.;]{0,12}\blobes?\b)")
+_LOBE = re.compile(
+    r"\b(upper|middle|lower)(?= lobes?\b|(?:,| and| or) (?:upper|middle|lower)\b[^.;]{0,12}\blobes?\b)"
+)
 _LINGULA = re.compile(r"\blingul\w*")
 _LUNG = re.compile(
     r"\b(?:lungs?|pulmonary|ha?emithora\w+|(?:upper|middle|lower) lobes?|pleura\w*|lingul\w*|\w+basal)\b"
@@ -46,9 +48,13 @@ _ORGANS = {
     "mediastinum": r"mediastin\w+|trachea\w*|paratrach\w+|subcarinal|bronch(?:us|i)",
 }
 _HAS_ORGAN = {name: re.compile(rf"\b(?:{words})\b") for name, words in _ORGANS.items()}
-_POLE = re.compile(r"(?<![-\w])(upper|lower|middle|mid)(?= (?:poles?|zones?|thirds?|part|section)\b)")
+_POLE = re.compile(
+    r"(?<![-\w])(upper|lower|middle|mid)(?= (?:poles?|zones?|thirds?|part|section)\b)"
+)
 _LIVER_LOBE = re.compile(r"\b(right|left)(?= lobes?\b)")
-LEVEL = re.compile(r"\b(th|dh|[tldc]) ?-?(\d{1,2})\b((?:\s*(?:[-–—/,&]|and|to)\s*\d{1,2}\b(?!\s?(?:mm|cm|%)))*)")
+LEVEL = re.compile(
+    r"\b(th|dh|[tldc]) ?-?(\d{1,2})\b((?:\s*(?:[-–—/,&]|and|to)\s*\d{1,2}\b(?!\s?(?:mm|cm|%)))*)"
+)
 """`T10`, and the further ones of `T10-11` and `T5, 6 and 7`."""
 _REGION = {"th": "T", "dh": "T", "d": "T"}
 """Thoracic vertebrae are also called D, Dh or Th."""
@@ -97,7 +103,9 @@ def named_places(sentence: str) -> Named:
     organs = {name for name, pattern in _HAS_ORGAN.items() if pattern.search(sentence)}
     if _LUNG.search(sentence) and "kidney" not in organs and "liver" not in organs:
         organs.add("lung")
-    sides = {match[1] for match in _SIDE.finditer(sentence)} | ({"both"} if _BOTH.search(sentence) else set())
+    sides = {match[1] for match in _SIDE.finditer(sentence)} | (
+        {"both"} if _BOTH.search(sentence) else set()
+    )
     lobes: set[str] = set()
     segments: set[str] = set()
     parts: set[str] = set()
@@ -112,7 +120,9 @@ def named_places(sentence: str) -> Named:
             lobes.add("lower")
         if lobes == {"middle"} and not sides:
             sides.add("right")
-        segments = {name for found in _SEGMENTS.finditer(sentence) for name in _SEGMENT.findall(found[0])}
+        segments = {
+            name for found in _SEGMENTS.finditer(sentence) for name in _SEGMENT.findall(found[0])
+        }
         segments |= set(_BASAL.findall(sentence))
     if "kidney" in organs:
         parts = {"middle" if match[1] == "mid" else match[1] for match in _POLE.finditer(sentence)}

@@ -52,7 +52,11 @@ def quote_span(text: str, quote: str, findings_length: int | None = None) -> tup
         for s in sentences_of(text, len(text) if findings_length is None else findings_length)
         if s.start < found.end() and s.end > found.start()
     ]
-    return (over[0].start, over[-1].end) if over and not any(sentence.aside for sentence in over) else None
+    return (
+        (over[0].start, over[-1].end)
+        if over and not any(sentence.aside for sentence in over)
+        else None
+    )
 
 
 def proposal_problem(question: str, answer: str, quote: str) -> str | None:
@@ -85,7 +89,11 @@ def report_problem(ledger: ReportLedger, question: str, start: int, end: int) ->
     if ledger.distrusted:
         return "the report corrects itself"
     asked = spelt_out(question.lower())
-    return "another sentence of the report speaks of the same otherwise" if ledger.rivals(asked, start, end) else None
+    return (
+        "another sentence of the report speaks of the same otherwise"
+        if ledger.rivals(asked, start, end)
+        else None
+    )
 
 
 def stated(ledger: ReportLedger, question: str, answer: str, start: int, end: int) -> Fact:

@@ -35,7 +35,12 @@ class Candidate(msgspec.Struct, frozen=True):
 
 
 def candidates(
-    ledger: Ledger, patient_id: str, tasks: Iterable[Task], *, seed: int, per_study: int | None = None
+    ledger: Ledger,
+    patient_id: str,
+    tasks: Iterable[Task],
+    *,
+    seed: int,
+    per_study: int | None = None,
 ) -> tuple[list[Candidate], Counter[str]]:
     """Candidates of one series, and how often each reason kept a question from being asked.
 
@@ -77,7 +82,9 @@ def _quota(question: Question) -> str:
     return f"{question.quota}|{'textbook' if question.textbook else 'sight'}"
 
 
-def _limit(kept: list[Candidate], per_study: int, seed: int, not_asked: Counter[str]) -> list[Candidate]:
+def _limit(
+    kept: list[Candidate], per_study: int, seed: int, not_asked: Counter[str]
+) -> list[Candidate]:
     """At most `per_study` families, drawn in turn from every task so that none is crowded out."""
     by_task: dict[str, list[str]] = defaultdict(list)
     for candidate in kept:
@@ -87,5 +94,7 @@ def _limit(kept: list[Candidate], per_study: int, seed: int, not_asked: Counter[
     ranked = [pair for families in by_task.values() for pair in enumerate(families)]
     turns = sorted((rank, digest(str(seed), family), family) for rank, family in ranked)
     chosen = set(list(dict.fromkeys(family for _, _, family in turns))[:per_study])
-    not_asked["beyond the quota per study"] += sum(candidate.family not in chosen for candidate in kept)
+    not_asked["beyond the quota per study"] += sum(
+        candidate.family not in chosen for candidate in kept
+    )
     return [candidate for candidate in kept if candidate.family in chosen]

@@ -24,7 +24,9 @@ def class_of(item: Item) -> str:
     return "comparison" if item.task in _COMPARED else item.task
 
 
-def shares_kept(available: Mapping[str, int], target: Mapping[str, float], most: int) -> dict[str, int]:
+def shares_kept(
+    available: Mapping[str, int], target: Mapping[str, float], most: int
+) -> dict[str, int]:
     """How many of each class to keep, `most` in all: by the target, and what one class lacks the others give."""
     kept = dict.fromkeys(available, 0)
     room = min(most, sum(available.values()))

@@ -8,7 +8,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 __all__ = ["is_ordered", "offers", "random_offer"]
 
-_ORDERED = ("level.choice", "volume.range", "lesion_pole.choice", "report_level.choice", "report_part.choice")
+_ORDERED = (
+    "level.choice",
+    "volume.range",
+    "lesion_pole.choice",
+    "report_level.choice",
+    "report_part.choice",
+)
 """Kinds of question whose options have an order: those offered together lie next to each other."""
 _OPPOSITES = (
     ("left", "right"),
@@ -77,7 +83,9 @@ def _sets(
                 yield (*window, *always)
 
 
-def random_offer(kind: str, pool: Sequence[str], answer: str, most: int, draw: Mapping[str, str]) -> tuple[str, ...]:
+def random_offer(
+    kind: str, pool: Sequence[str], answer: str, most: int, draw: Mapping[str, str]
+) -> tuple[str, ...]:
     """The answer and others drawn at random: of options with an order, neighbours; else each with its opposite."""
     if is_ordered(kind):
         at, count = pool.index(answer), len(pool)

@@ -53,7 +53,9 @@ class Pool(Generic[A]):
     """Slots of one text, in cells of candidates that are alike to a reader without the picture."""
 
     def __init__(self, cells: Sequence[Sequence[Slot[A]]], bound: float) -> None:
-        self._cells = [(slots, most_draws([len(slots)] * len(slots[0]), bound)) for slots in cells if slots]
+        self._cells = [
+            (slots, most_draws([len(slots)] * len(slots[0]), bound)) for slots in cells if slots
+        ]
 
     @property
     def size(self) -> int:
@@ -74,7 +76,10 @@ class Pool(Generic[A]):
         result: list[A] = []
         for slots, draws in self._cells:
             answers = drawn_answers(draws, [len(slots)] * len(slots[0]), rng)
-            waiting = [[slots[n][place] for n in rng.permutation(len(slots))] for place in range(len(slots[0]))]
+            waiting = [
+                [slots[n][place] for n in rng.permutation(len(slots))]
+                for place in range(len(slots[0]))
+            ]
             result += [waiting[answer].pop() for answer in answers]
         return result
 
@@ -123,19 +128,31 @@ def _excess(offers: Sequence[Offer[A]], asked: Sequence[Sequence[A]]) -> float:
     Over one kind of question, and with all its texts counted together, twice as far counts as much.
     """
     texts, kinds = _Others(), _Others()
-    pairs = [(offer, entry) for offer, own in zip(offers, asked) for entry in own if len(offer.values) > 1]
+    pairs = [
+        (offer, entry)
+        for offer, own in zip(offers, asked)
+        for entry in own
+        if len(offer.values) > 1
+    ]
     for offer, entry in pairs:
         texts.add((offer.text, offer.values), entry)
         kinds.add((offer.kind, offer.values), entry)
     gains: dict[Hashable, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for offer, entry in pairs:
         share = 1.0 / len(offer.values)
-        own = [right - share for right in texts.right((offer.text, offer.values), entry, offer.values)]
-        together = [right - share for right in kinds.right((offer.kind, offer.values), entry, offer.values)]
+        own = [
+            right - share for right in texts.right((offer.text, offer.values), entry, offer.values)
+        ]
+        together = [
+            right - share for right in kinds.right((offer.kind, offer.values), entry, offer.values)
+        ]
         for name, both in (("all", own), (("kind", offer.kind), own), ("together", together)):
             for place, value in enumerate((*both, share * (1.0 - share))):
                 gains[name][place] += value
-    far = {name: max(abs(more), abs(less)) / math.sqrt(spread) for name, (more, less, spread) in gains.items()}
+    far = {
+        name: max(abs(more), abs(less)) / math.sqrt(spread)
+        for name, (more, less, spread) in gains.items()
+    }
     return max((value if name == "all" else value / 2 for name, value in far.items()), default=0.0)
 
 
@@ -168,7 +185,9 @@ def pool_of(
 
     `alike` names what a reader without the picture knows of a candidate: it is the same within a slot.
     """
-    cells: dict[Hashable, dict[str, deque[A]]] = defaultdict(lambda: {value: deque() for value in values})
+    cells: dict[Hashable, dict[str, deque[A]]] = defaultdict(
+        lambda: {value: deque() for value in values}
+    )
     for entry in entries:
         if entry.key in values:
             cells[alike(entry)][str(entry.key)].append(entry)

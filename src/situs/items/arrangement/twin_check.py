@@ -40,7 +40,9 @@ class Twins:
         if item.twin_group:
             offered = frozenset(option.value for option in item.options)
             text = (item.task, item.form, item.question, item.stratum, item.split)
-            self._groups[item.twin_group].append(_Twin(item.item_id, item.patient_id, text, offered, key))
+            self._groups[item.twin_group].append(
+                _Twin(item.item_id, item.patient_id, text, offered, key)
+            )
         elif key is not None and item.stratum == "headline":
             self._alone.append(item.item_id)
 
@@ -72,5 +74,8 @@ def _is_uneven(keys: list[str | None], offered: int) -> bool:
     if None in counts or not keys:
         return False
     total, share, most = len(keys), 1.0 / max(2, offered), max(counts.values())
-    tail = sum(math.comb(total, k) * share**k * (1.0 - share) ** (total - k) for k in range(most, total + 1))
+    tail = sum(
+        math.comb(total, k) * share**k * (1.0 - share) ** (total - k)
+        for k in range(most, total + 1)
+    )
     return tail * max(2, offered) < _BY_LUCK

@@ -76,7 +76,10 @@ class Placement(msgspec.Struct, frozen=True):
 def outline(candidate: Candidate, split: str = "") -> Outline:
     """The outline of a candidate of a patient in that split."""
     item = candidate.item
-    countable = {"yes_no": ("yes", "no"), "number": tuple(str(n) for n in range(1, 7)) if candidate.key else ()}
+    countable = {
+        "yes_no": ("yes", "no"),
+        "number": tuple(str(n) for n in range(1, 7)) if candidate.key else (),
+    }
     pool = tuple(option.value for option in item.options) or countable.get(item.form, ())
     return Outline(
         item.item_id,
@@ -156,7 +159,9 @@ def arrange(
             placed[entry.item_id] = Placement(stratum, _shown(entry, seed), "")
             taken.add((entry.study_id, entry.family))
     return {
-        entry.item_id: _ordered(entry, placed[entry.item_id], seed) for entry in outlines if entry.item_id in placed
+        entry.item_id: _ordered(entry, placed[entry.item_id], seed)
+        for entry in outlines
+        if entry.item_id in placed
     }
 
 
@@ -191,7 +196,9 @@ def _headline(
     # Cut structures are rare: the questions that need them choose their patients first. Then those that give most
     # items: of the guises of a question (larger than 120, 200 or 315 mL) a patient is asked only one.
     yields = {text: _yield(entries, rules) for text, entries in by_text.items()}
-    order = sorted(by_text, key=lambda t: (not by_text[t][0].must_offer, -yields[t], digest(str(seed), *t)))
+    order = sorted(
+        by_text, key=lambda t: (not by_text[t][0].must_offer, -yields[t], digest(str(seed), *t))
+    )
     for text in order:
         free = [entry for entry in by_text[text] if (entry.study_id, entry.family) not in reserved]
         first = by_text[text][0]
@@ -223,13 +230,17 @@ def _yield(entries: list[Outline], rules: TwinRules) -> int:
     return sum((len(values) - 1) * pool.size for values, pool in offers_made)
 
 
-def _pools(entries: list[Outline], rules: TwinRules) -> Iterator[tuple[tuple[str, ...], Pool[Outline]]]:
+def _pools(
+    entries: list[Outline], rules: TwinRules
+) -> Iterator[tuple[tuple[str, ...], Pool[Outline]]]:
     """Sets of answers to offer, with the pool that these candidates of one text give."""
     if not entries:
         return
     if not _is_drawn(entries[0]):
         # Nothing is drawn where there is no answer to count: everybody is asked, a patient once.
-        pool = Pool([[(entry,) for entry in {entry.patient_id: entry for entry in entries}.values()]], 0.0)
+        pool = Pool(
+            [[(entry,) for entry in {entry.patient_id: entry for entry in entries}.values()]], 0.0
+        )
         if pool.size >= rules.fewest:
             yield entries[0].pool[:_SHOWN], pool
         return
@@ -244,7 +255,9 @@ def _pools(entries: list[Outline], rules: TwinRules) -> Iterator[tuple[tuple[str
         entries = [entry for entry in entries if entry.patient_id not in used]
 
 
-def _best_offer(entries: list[Outline], rules: TwinRules) -> tuple[tuple[str, ...], Pool[Outline] | None]:
+def _best_offer(
+    entries: list[Outline], rules: TwinRules
+) -> tuple[tuple[str, ...], Pool[Outline] | None]:
     """The answers to offer: those two, three or four that tell most.
 
     A question tells by how far it may rise above chance, in units of its noise: with m options
@@ -295,10 +308,14 @@ def _within_mix(
     turns: dict[tuple[str, str], list[tuple[int, str, _Group]]] = defaultdict(list)
     for (split, name, _), found in by_kind.items():
         found.sort(key=lambda group: (-len(group.options), digest(str(seed), group.name)))
-        turns[split, name] += [(n, digest(str(seed), one.name), one) for n, one in enumerate(found[:_TEXTS])]
+        turns[split, name] += [
+            (n, digest(str(seed), one.name), one) for n, one in enumerate(found[:_TEXTS])
+        ]
     kept: list[_Group] = []
     for split, most in limits.items():
-        available = {name: sum(g.size for *_, g in own) for (at, name), own in turns.items() if at == split}
+        available = {
+            name: sum(g.size for *_, g in own) for (at, name), own in turns.items() if at == split
+        }
         allowed = shares_kept(available, mix, most)
         for name in sorted(available):
             count = 0
@@ -367,7 +384,9 @@ def _ordered(entry: Outline, placement: Placement, seed: int) -> Placement:
     """The options in an order that is drawn for the item, whichever of them is right; marks keep theirs."""
     if not placement.options or entry.movable:
         return placement
-    order = sorted(placement.options, key=lambda value: digest("order", str(seed), entry.item_id, value))
+    order = sorted(
+        placement.options, key=lambda value: digest("order", str(seed), entry.item_id, value)
+    )
     return msgspec.structs.replace(placement, options=tuple(order))
 
 

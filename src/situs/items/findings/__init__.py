@@ -1,7 +1,13 @@
 """Questions about boxes that readers drew on frames."""
 
 from situs.items.findings.arrangement import Draft, arrange_findings, draft, place_finding
-from situs.items.findings.asked import FINDING_TASKS, FindingTask, choose_finding_tasks, pose_finding, questions_of
+from situs.items.findings.asked import (
+    FINDING_TASKS,
+    FindingTask,
+    choose_finding_tasks,
+    pose_finding,
+    questions_of,
+)
 from situs.items.findings.position import right_by_position
 from situs.items.findings.trace import TRACE_FORMS, trace_text
 

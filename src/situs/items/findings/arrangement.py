@@ -59,7 +59,13 @@ class Draft(msgspec.Struct, frozen=True):
 def draft(item: Item, split: str = "") -> Draft:
     """The draft of an item that has all its possible options, of a patient in that split."""
     key = None if isinstance(item.answer, Choices) else answer_key(item.answer)
-    right = item.answer.values if isinstance(item.answer, Choices) else (key,) if key is not None else ()
+    right = (
+        item.answer.values
+        if isinstance(item.answer, Choices)
+        else (key,)
+        if key is not None
+        else ()
+    )
     pool = tuple(option.value for option in item.options)
     shared = item.form == "choice" and item.task == "classification"
     text, level = item.question, item.level
@@ -74,7 +80,9 @@ _Offer = tuple[tuple[str, ...], Pool["Draft"]]
 """The answers offered, and those who may be asked."""
 
 
-def arrange_findings(drafts: Sequence[Draft], seed: int, rules: BoxRules, twins: TwinRules) -> dict[str, Placement]:
+def arrange_findings(
+    drafts: Sequence[Draft], seed: int, rules: BoxRules, twins: TwinRules
+) -> dict[str, Placement]:
     """Decide for a whole cohort: item id → placement. Items that are missing are not asked."""
     drawn = sorted(drafts, key=lambda entry: digest(str(seed), entry.item_id))
     placed: dict[str, Placement] = {}
@@ -100,22 +108,35 @@ def arrange_findings(drafts: Sequence[Draft], seed: int, rules: BoxRules, twins:
         if not own:
             placed |= _untwinned(entries, rules)
     for name, entries in sorted(shared.items()):
-        rng = np.random.default_rng(int(digest("options", str(seed), canonical_json(name), size=8), 16))
+        rng = np.random.default_rng(
+            int(digest("options", str(seed), canonical_json(name), size=8), 16)
+        )
         offers += [(name, offer) for offer in _shared(entries, rng, rules, twins)]
     placed |= _asked(offers, seed, twins)
     placed |= _several(several, rules)
-    return {entry.item_id: _ordered(entry, placed[entry.item_id], seed) for entry in drawn if entry.item_id in placed}
+    return {
+        entry.item_id: _ordered(entry, placed[entry.item_id], seed)
+        for entry in drawn
+        if entry.item_id in placed
+    }
 
 
-def _asked(offers: Sequence[tuple[tuple[str, ...], _Offer]], seed: int, rules: TwinRules) -> dict[str, Placement]:
+def _asked(
+    offers: Sequence[tuple[tuple[str, ...], _Offer]], seed: int, rules: TwinRules
+) -> dict[str, Placement]:
     """The placement of those who are drawn, in groups of twins."""
     placed: dict[str, Placement] = {}
-    put = [Offer((pool.first.task, pool.first.level), pool.first.text, values, pool) for _, (values, pool) in offers]
+    put = [
+        Offer((pool.first.task, pool.first.level), pool.first.text, values, pool)
+        for _, (values, pool) in offers
+    ]
     for (name, (values, _)), asked in zip(offers, drawn(put, seed, rules.evenness)):
         for number, members in enumerate(grouped(asked, rules.together)):
             group = "t" + digest(canonical_json([name, values]), str(number), size=8)
             for entry in members:
-                placed[entry.item_id] = Placement("headline", values if entry.form == "choice" else (), group)
+                placed[entry.item_id] = Placement(
+                    "headline", values if entry.form == "choice" else (), group
+                )
     return placed
 
 
@@ -146,14 +167,18 @@ class _Parts:
 
     def add(self, pool: Pool[Draft]) -> None:
         """Note who is in a pool."""
-        self._does.update((*_kind(entry), entry.patient_id, entry.key) for entry in pool.candidates())
+        self._does.update(
+            (*_kind(entry), entry.patient_id, entry.key) for entry in pool.candidates()
+        )
 
 
 def _kind(entry: Draft) -> tuple[object, ...]:
     return entry.split, entry.task, entry.form, entry.level, entry.pool
 
 
-def _fixed(entries: list[Draft], parts: _Parts, rules: BoxRules, twins: TwinRules) -> Iterator[_Offer]:
+def _fixed(
+    entries: list[Draft], parts: _Parts, rules: BoxRules, twins: TwinRules
+) -> Iterator[_Offer]:
     """The commonest answers, as many as tell most: m options weigh m − 1 (see `_twins`)."""
     entries = _patients_in_turn(entries)
     counts = Counter(str(entry.key) for entry in entries)
@@ -182,7 +207,10 @@ def _untwinned(entries: list[Draft], rules: BoxRules) -> dict[str, Placement]:
         key = str(entry.key)
         seen[key] += 1
         if seen[key] <= most:
-            others = sorted((v for v in entry.pool if v != key), key=lambda v: digest("option", entry.item_id, v))
+            others = sorted(
+                (v for v in entry.pool if v != key),
+                key=lambda v: digest("option", entry.item_id, v),
+            )
             options = (key, *others[: rules.options - 1]) if entry.form == "choice" else ()
             placed[entry.item_id] = Placement("untwinned", options, "")
     return placed
@@ -193,7 +221,9 @@ def _alike(entry: Draft) -> object:
     return entry.organ, entry.protocol, entry.frame
 
 
-def _shared(entries: list[Draft], rng: np.random.Generator, rules: BoxRules, twins: TwinRules) -> Iterator[_Offer]:
+def _shared(
+    entries: list[Draft], rng: np.random.Generator, rules: BoxRules, twins: TwinRules
+) -> Iterator[_Offer]:
     """Sets of findings to offer, drawn by how many items there are of each.
 
     The weights are those of all candidates: if they followed what is left, later options would tell earlier answers.
@@ -213,7 +243,9 @@ def _shared(entries: list[Draft], rng: np.random.Generator, rules: BoxRules, twi
         yield values, pool
 
 
-def _drawn_options(weights: Mapping[str, int], rng: np.random.Generator, size: int) -> tuple[str, ...]:
+def _drawn_options(
+    weights: Mapping[str, int], rng: np.random.Generator, size: int
+) -> tuple[str, ...]:
     """Findings of one organ that are not mistaken for one another; none if there are too few."""
     chosen: list[str] = []
     others = sorted(weights)
@@ -222,7 +254,9 @@ def _drawn_options(weights: Mapping[str, int], rng: np.random.Generator, size: i
         chosen.append(others.pop(int(rng.choice(len(others), p=shares / shares.sum()))))
         last = finding_of(chosen[-1])
         others = [
-            key for key in others if finding_of(key).organ == last.organ and not finding_of(key).confusable_with(last)
+            key
+            for key in others
+            if finding_of(key).organ == last.organ and not finding_of(key).confusable_with(last)
         ]
     return tuple(sorted(chosen)) if len(chosen) == size else ()
 
@@ -236,7 +270,9 @@ def _several(entries: list[Draft], rules: BoxRules) -> dict[str, Placement]:
         free.sort(key=lambda value: (-surplus[value], digest(entry.item_id, value)))
         wrong = free[: rules.several_options - len(entry.right)]
         surplus.subtract(wrong)
-        options = sorted((*entry.right, *wrong), key=lambda value: digest("order", entry.item_id, value))
+        options = sorted(
+            (*entry.right, *wrong), key=lambda value: digest("order", entry.item_id, value)
+        )
         placed[entry.item_id] = Placement("untwinned", tuple(options), "")
     return placed
 
@@ -253,7 +289,9 @@ def _patients_in_turn(entries: Iterable[Draft]) -> list[Draft]:
 
 def _ordered(entry: Draft, placement: Placement, seed: int) -> Placement:
     """The options in an order that is drawn for the item, whichever of them is right."""
-    order = sorted(placement.options, key=lambda value: digest("order", str(seed), entry.item_id, value))
+    order = sorted(
+        placement.options, key=lambda value: digest("order", str(seed), entry.item_id, value)
+    )
     return msgspec.structs.replace(placement, options=tuple(order))
 
 
@@ -262,4 +300,6 @@ def place_finding(item: Item, placement: Placement, split: str) -> Item:
     by_value = {option.value: option for option in item.options}
     options = tuple(by_value[value] for value in placement.options)
     stratum, group = placement.stratum, placement.twin_group
-    return msgspec.structs.replace(item, stratum=stratum, options=options, twin_group=group, split=split)
+    return msgspec.structs.replace(
+        item, stratum=stratum, options=options, twin_group=group, split=split
+    )

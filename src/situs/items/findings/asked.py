@@ -33,12 +33,22 @@ class FindingTask(Protocol):
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
         """Every question that could be put to the study."""
 
-    def pose(self, ledger: BoxLedger, question: Question, patient_id: str, seed: int) -> Item | NotAsked:
+    def pose(
+        self, ledger: BoxLedger, question: Question, patient_id: str, seed: int
+    ) -> Item | NotAsked:
         """Put one. KeyError if a finding it names is not there."""
 
 
 FINDING_TASKS: dict[str, FindingTask] = {
-    task.name: task for task in (Detection(), Localization(), Counting(), Classification(), Diagnosis(), Captioning())
+    task.name: task
+    for task in (
+        Detection(),
+        Localization(),
+        Counting(),
+        Classification(),
+        Diagnosis(),
+        Captioning(),
+    )
 }
 
 
@@ -47,17 +57,25 @@ def choose_finding_tasks(names: str | None) -> list[FindingTask]:
     chosen = [name.strip() for name in names.split(",")] if names else list(FINDING_TASKS)
     for name in chosen:
         if name not in FINDING_TASKS:
-            raise SitusError(f"unknown task {name!r}", where="--tasks", fix=did_you_mean(name, FINDING_TASKS))
+            raise SitusError(
+                f"unknown task {name!r}", where="--tasks", fix=did_you_mean(name, FINDING_TASKS)
+            )
     return [FINDING_TASKS[name] for name in dict.fromkeys(chosen)]
 
 
-def pose_finding(ledger: BoxLedger, question: Question, patient_id: str, seed: int) -> Item | NotAsked:
+def pose_finding(
+    ledger: BoxLedger, question: Question, patient_id: str, seed: int
+) -> Item | NotAsked:
     """Put a question of any task."""
     return FINDING_TASKS[question.task].pose(ledger, question, patient_id, seed)
 
 
 def questions_of(
-    ledger: BoxLedger, tasks: Iterable[FindingTask], mix: Mapping[str, int], seed: int, per_study: int | None = None
+    ledger: BoxLedger,
+    tasks: Iterable[FindingTask],
+    mix: Mapping[str, int],
+    seed: int,
+    per_study: int | None = None,
 ) -> tuple[list[Question], Counter[str]]:
     """The questions a study is asked, at most as many of each task and level as the mix allows.
 
@@ -68,7 +86,9 @@ def questions_of(
     for task in tasks:
         by_level: dict[str, list[Question]] = defaultdict(list)
         for question in task.questions(ledger):
-            by_level[f"{task.name}.{'volume' if frame_of(question) is None else 'slice'}"].append(question)
+            by_level[f"{task.name}.{'volume' if frame_of(question) is None else 'slice'}"].append(
+                question
+            )
         for quota, questions in sorted(by_level.items()):
             kept = _in_turn(ledger, questions, seed)[: mix.get(quota, 0)]
             left_out["beyond the quota per study"] += len(questions) - len(kept)
@@ -80,7 +100,9 @@ def questions_of(
     return asked, left_out
 
 
-def _in_turn(ledger: BoxLedger, questions: list[Question], seed: int, *, by_task: bool = False) -> list[Question]:
+def _in_turn(
+    ledger: BoxLedger, questions: list[Question], seed: int, *, by_task: bool = False
+) -> list[Question]:
     groups: dict[str, list[tuple[bool, str, Question]]] = defaultdict(list)
     for question in questions:
         own_id = item_id(ledger.study_id, question.task, question.form, question.parameters)

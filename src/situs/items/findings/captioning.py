@@ -31,7 +31,9 @@ class Captioning:
             yield Question(self.name, "text", {"frame": str(frame)})
         yield Question(self.name, "text", {})
 
-    def pose(self, ledger: BoxLedger, question: Question, patient_id: str, seed: int) -> Item | NotAsked:
+    def pose(
+        self, ledger: BoxLedger, question: Question, patient_id: str, seed: int
+    ) -> Item | NotAsked:
         """Put one question; two references of the same content."""
         frame = frame_of(question)
         names = ledger.labels if frame is None else ledger.labels_on(frame)
@@ -47,13 +49,19 @@ class Captioning:
             side = self._side(ledger, facts, name, *subjects)
             if frame is None:
                 count = ledger.fact("frame_count", name)
-                parts.append(f"{finding(name).phrase}{side} on {counted(int(count.value), 'frame', 'frames')}")  # type: ignore[arg-type]
+                frames = counted(int(count.value), "frame", "frames")  # type: ignore[arg-type]
+                parts.append(f"{finding(name).phrase}{side} on {frames}")
             else:
                 count = ledger.fact("box_count", name, str(frame))
-                parts.append(f"{finding(name).phrase}{side}, in {counted(int(count.value), 'place', 'places')}")  # type: ignore[arg-type]
+                places = counted(int(count.value), "place", "places")  # type: ignore[arg-type]
+                parts.append(f"{finding(name).phrase}{side}, in {places}")
             facts.append(count)
         overall = [finding(name).phrase for name in ledger.annotation.study_labels]
-        facts += [ledger.fact("study_label", name) for name in ledger.annotation.study_labels if frame is None]
+        facts += [
+            ledger.fact("study_label", name)
+            for name in ledger.annotation.study_labels
+            if frame is None
+        ]
         references = self._references(ledger, parts, overall if frame is None else [], place, facts)
         if not references:
             return NotAsked("nothing to describe")
@@ -87,8 +95,15 @@ class Captioning:
         normal = ledger.fact("read_as_normal")
         if normal.value:
             facts.append(normal)
-            recorded = " It was labelled normal for age." if NORMAL in ledger.annotation.study_labels else ""
-            return (f"No finding was marked {place}.{recorded}", f"The reader marked nothing {place}.{recorded}")
+            recorded = (
+                " It was labelled normal for age."
+                if NORMAL in ledger.annotation.study_labels
+                else ""
+            )
+            return (
+                f"No finding was marked {place}.{recorded}",
+                f"The reader marked nothing {place}.{recorded}",
+            )
         whole = f" Recorded for the study as a whole: {listed(overall)}." if overall else ""
         if not parts:
             return (whole.strip(),) if whole else ()

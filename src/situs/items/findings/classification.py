@@ -17,7 +17,9 @@ def distractors(ledger: BoxLedger, frame: int | None) -> tuple[str, ...]:
     """Findings that may stand beside the annotated ones as wrong options: nothing like them is near."""
     there = set(ledger.labels if frame is None else ledger.labels_on(frame))
     result = []
-    for entry in (finding(name) for name in ledger.kinds if name not in there and finding(name).asked):
+    for entry in (
+        finding(name) for name in ledger.kinds if name not in there and finding(name).asked
+    ):
         if frame is None:
             near = any(entry.confusable_with(finding(name)) for name in there)
             near = near or ledger.may_be_study_label(entry.name) or ledger.is_uncertain(entry.name)
@@ -43,7 +45,9 @@ class Classification:
                 yield Question(self.name, "choice", {"ask": "one", "finding": name, **place})
             yield Question(self.name, "choices", {"ask": "several", **place})
 
-    def pose(self, ledger: BoxLedger, question: Question, patient_id: str, seed: int) -> Item | NotAsked:
+    def pose(
+        self, ledger: BoxLedger, question: Question, patient_id: str, seed: int
+    ) -> Item | NotAsked:
         """Put one question; its pool are all options it could have, the right ones first."""
         frame, ask = frame_of(question), question.parameters["ask"]
         there = asked_of(ledger.labels if frame is None else ledger.labels_on(frame))
@@ -71,7 +75,9 @@ class Classification:
             ledger,
             question,
             patient_id,
-            text=worded(f"classification.{ask}.{'volume' if frame is None else 'slice'}", own_id, seed),
+            text=worded(
+                f"classification.{ask}.{'volume' if frame is None else 'slice'}", own_id, seed
+            ),
             answer=Choice(right[0]) if ask == "one" else Choices(right),
             signs=[(f"The reader marked {phrases} {place}.", (labels,))],
             places=(where,),

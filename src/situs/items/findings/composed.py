@@ -10,9 +10,20 @@ from situs.items.posed import NotAsked, Question
 from situs.items.record import Answer, Item, Option, Step, item_id
 from situs.space import FrameBox
 
-__all__ = ["ANY_FINDING", "UNCERTAIN", "asked_of", "compose", "finding", "frame_of", "place_step", "said"]
+__all__ = [
+    "ANY_FINDING",
+    "UNCERTAIN",
+    "asked_of",
+    "compose",
+    "finding",
+    "frame_of",
+    "place_step",
+    "said",
+]
 
-UNCERTAIN = NotAsked("an annotation of it or its like cannot be used, so that what is annotated is not known")
+UNCERTAIN = NotAsked(
+    "an annotation of it or its like cannot be used, so that what is annotated is not known"
+)
 ANY_FINDING = Finding(ANY, "", "any finding", "findings", (ANY,))
 
 
@@ -61,7 +72,10 @@ def compose(
     """The item; `signs` are what the annotation shows, each with the facts that say so."""
     frame = frame_of(question)
     look = "Look at this slice." if frame is not None else "Go through all frames."
-    steps = [Step("look", look), *(Step("sign", said_, tuple(f.fact_id for f in own)) for said_, own in signs)]
+    steps = [
+        Step("look", look),
+        *(Step("sign", said_, tuple(f.fact_id for f in own)) for said_, own in signs),
+    ]
     every = [*facts, *(fact for _, own in signs for fact in own)]
     ids = [fact.fact_id for fact in every] + [id_ for step in places for id_ in step.fact_ids]
     used = tuple(dict.fromkeys(ids))

@@ -24,7 +24,9 @@ class Counting:
             if finding(name).counted:
                 yield Question(self.name, "number", {"finding": name})
 
-    def pose(self, ledger: BoxLedger, question: Question, patient_id: str, seed: int) -> Item | NotAsked:
+    def pose(
+        self, ledger: BoxLedger, question: Question, patient_id: str, seed: int
+    ) -> Item | NotAsked:
         """Put one question."""
         name = question.parameters["finding"]
         boxes = ledger.boxes_of(name)
@@ -41,15 +43,26 @@ class Counting:
         about = finding(name)
         own_id = item_id(ledger.study_id, question.task, question.form, question.parameters)
         tubes = [ledger.fact("tube", name, str(n)) for n in range(number)]
-        conclusion = f"Linked from frame to frame, the boxes make {counted(number, 'finding', 'findings')}."
+        conclusion = (
+            f"Linked from frame to frame, the boxes make {counted(number, 'finding', 'findings')}."
+        )
         return compose(
             ledger,
             question,
             patient_id,
             text=worded("counting", own_id, seed, about),
             answer=Number(float(number), "", (float(number), float(number))),
-            signs=[(f"Boxes of {about.phrase} that overlap on neighbouring frames belong together.", (found,))],
-            places=(place_step("They lie in the boxes given.", (ledger.fact("boxes", name), *tubes), boxes),),
+            signs=[
+                (
+                    f"Boxes of {about.phrase} that overlap on neighbouring frames belong together.",
+                    (found,),
+                )
+            ],
+            places=(
+                place_step(
+                    "They lie in the boxes given.", (ledger.fact("boxes", name), *tubes), boxes
+                ),
+            ),
             conclusion=conclusion,
             facts=(found,),
             boxes=said(boxes),

@@ -34,7 +34,9 @@ class Detection:
         place = {} if frame is None else {"frame": str(frame)}
         return Question(self.name, "yes_no", {"finding": name, **place})
 
-    def pose(self, ledger: BoxLedger, question: Question, patient_id: str, seed: int) -> Item | NotAsked:
+    def pose(
+        self, ledger: BoxLedger, question: Question, patient_id: str, seed: int
+    ) -> Item | NotAsked:
         """Put one question."""
         name, frame = question.parameters["finding"], frame_of(question)
         about, level = finding(name), "volume" if frame is None else "slice"
@@ -50,13 +52,19 @@ class Detection:
             places: tuple[Step, ...] = ()
             if name == ANY:
                 there = ledger.fact("labels", *subjects[1:])
-                signs = [(f"The reader marked something {place}.", (there, ledger.fact("frames", ANY)))]
+                signs = [
+                    (f"The reader marked something {place}.", (there, ledger.fact("frames", ANY)))
+                ]
             else:
                 fact, count = ledger.fact("boxes", *subjects), ledger.fact("box_count", *subjects)
                 many = counted(len(boxes), "box", "boxes")
                 signs = [(f"The reader marked {about.phrase} {place}, in {many}.", (count,))]
-                places = (place_step(f"It lies in the boxes given, {many} in all.", (fact, count), boxes),)
-            conclusion = f"Yes: the reader marked {about.phrase if name != ANY else 'a finding'} {place}."
+                places = (
+                    place_step(f"It lies in the boxes given, {many} in all.", (fact, count), boxes),
+                )
+            conclusion = (
+                f"Yes: the reader marked {about.phrase if name != ANY else 'a finding'} {place}."
+            )
             return compose(
                 ledger,
                 question,
@@ -78,10 +86,15 @@ class Detection:
         elif frame is None:
             return NotAsked("no box does not prove that the finding is absent")
         elif not ledger.is_negative(name, frame):
-            return NotAsked("the slice is too near to the finding or its like, or nothing tells that it was looked for")
+            return NotAsked(
+                "the slice is too near to the finding or its like, or nothing tells that it was looked for"
+            )
         else:
             nearest = ledger.fact("nearest_like", name, str(frame))
-            why = (f"The nearest box of it or of anything like it is {nearest.value} frames away.", (nearest,))
+            why = (
+                f"The nearest box of it or of anything like it is {nearest.value} frames away.",
+                (nearest,),
+            )
         none = "no finding" if name == ANY else f"no {about.bare}"
         return compose(
             ledger,

@@ -38,9 +38,13 @@ class Diagnosis:
         if ledger.annotation.read_as_normal and ledger.organ:
             for entry in known_findings(ledger.organ):
                 if entry.asked and not entry.plural and entry.name != NORMAL:
-                    yield Question(self.name, "yes_no", {"ask": "study_yes_no", "finding": entry.name})
+                    yield Question(
+                        self.name, "yes_no", {"ask": "study_yes_no", "finding": entry.name}
+                    )
 
-    def pose(self, ledger: BoxLedger, question: Question, patient_id: str, seed: int) -> Item | NotAsked:
+    def pose(
+        self, ledger: BoxLedger, question: Question, patient_id: str, seed: int
+    ) -> Item | NotAsked:
         """Put one question."""
         own_id = item_id(ledger.study_id, question.task, question.form, question.parameters)
         ask = question.parameters["ask"]
@@ -52,8 +56,14 @@ class Diagnosis:
             return self._kind(ledger, question, patient_id, text)
         return self._study(ledger, question, patient_id, text)
 
-    def _mark(self, ledger: BoxLedger, question: Question, patient_id: str, text: str) -> Item | NotAsked:
-        name, frame, family = question.parameters["finding"], frame_of(question), question.parameters["family"]
+    def _mark(
+        self, ledger: BoxLedger, question: Question, patient_id: str, text: str
+    ) -> Item | NotAsked:
+        name, frame, family = (
+            question.parameters["finding"],
+            frame_of(question),
+            question.parameters["family"],
+        )
         boxes = ledger.boxes_of(name, frame)
         if frame is None or not boxes or family not in finding(name).families:
             raise KeyError(name)
@@ -83,7 +93,9 @@ class Diagnosis:
             tags=(f"finding:{name}", "ask:mark"),
         )
 
-    def _kind(self, ledger: BoxLedger, question: Question, patient_id: str, text: str) -> Item | NotAsked:
+    def _kind(
+        self, ledger: BoxLedger, question: Question, patient_id: str, text: str
+    ) -> Item | NotAsked:
         family = question.parameters["family"]
         own = [name for name in ledger.labels if family in finding(name).families]
         pool = _family(ledger, family)
@@ -91,7 +103,12 @@ class Diagnosis:
             raise KeyError(family)
         if own[0] not in {option.value for option in pool}:
             return NotAsked("nothing that it is taken for")
-        if len(own) > 1 or len(pool) < 2 or ledger.may_be_study_label(own[0]) or ledger.is_uncertain(own[0]):
+        if (
+            len(own) > 1
+            or len(pool) < 2
+            or ledger.may_be_study_label(own[0])
+            or ledger.is_uncertain(own[0])
+        ):
             return NotAsked("several kindred findings, or none to tell it from")
         fact = ledger.fact("boxes", own[0])
         return compose(
@@ -108,14 +125,20 @@ class Diagnosis:
             tags=(f"finding:{own[0]}", "ask:kind"),
         )
 
-    def _study(self, ledger: BoxLedger, question: Question, patient_id: str, text: str) -> Item | NotAsked:
+    def _study(
+        self, ledger: BoxLedger, question: Question, patient_id: str, text: str
+    ) -> Item | NotAsked:
         labels, normal = ledger.annotation.study_labels, ledger.fact("read_as_normal")
         if question.parameters["ask"] == "study":
             if len(labels) != 1:
                 return NotAsked("several labels of the whole study, or none")
             own = finding(labels[0])
             rest = (
-                [entry for entry in known_findings(ledger.organ) if entry.asked and not entry.plural]
+                [
+                    entry
+                    for entry in known_findings(ledger.organ)
+                    if entry.asked and not entry.plural
+                ]
                 if ledger.organ
                 else []
             )
@@ -156,4 +179,6 @@ def _family(ledger: BoxLedger, family: str) -> tuple[Option, ...]:
     """Kindred findings that are drawn as boxes, none of which is a kind of another: one answer only is right."""
     kin = [finding(name) for name in asked_of(ledger.kinds) if family in finding(name).families]
     names = {entry.name for entry in kin}
-    return tuple(Option(entry.name, entry.bare) for entry in kin if names.isdisjoint(entry.includes))
+    return tuple(
+        Option(entry.name, entry.bare) for entry in kin if names.isdisjoint(entry.includes)
+    )

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from situs.facts import BoxLedger, Fact
-from situs.items.findings.composed import UNCERTAIN, asked_of, compose, finding, frame_of, place_step, said
+from situs.items.findings.composed import (
+    UNCERTAIN,
+    asked_of,
+    compose,
+    finding,
+    frame_of,
+    place_step,
+    said,
+)
 from situs.items.findings.words import counted, opening, worded
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Boxes, Choice, Frames, Item, Option, Step, item_id
@@ -17,7 +25,10 @@ _SIDES = (
     Option("right", "on the right side of the image"),
     Option("both", "on both sides of the image's midline"),
 )
-_COMPARTMENTS = (Option("medial", "the medial compartment"), Option("lateral", "the lateral compartment"))
+_COMPARTMENTS = (
+    Option("medial", "the medial compartment"),
+    Option("lateral", "the lateral compartment"),
+)
 _SIDED_ORGANS = {"brain"}
 _COLLATERAL = {"mcl_sprain_low", "mcl_sprain_high", "lcl_sprain_low", "lcl_sprain_high"}
 """Their names say the compartment."""
@@ -33,7 +44,12 @@ class Localization:
         sided = ledger.organ in _SIDED_ORGANS
         for name in asked_of(ledger.labels):
             halved = ledger.side is not None and ledger.organ == "knee" and name not in _COLLATERAL
-            for ask, form in (("boxes", "boxes"), ("frames", "frames"), ("range", "frames"), ("largest", "frames")):
+            for ask, form in (
+                ("boxes", "boxes"),
+                ("frames", "frames"),
+                ("range", "frames"),
+                ("largest", "frames"),
+            ):
                 yield Question(self.name, form, {"ask": ask, "finding": name})
             if sided:
                 yield Question(self.name, "choice", {"ask": "side", "finding": name})
@@ -47,7 +63,9 @@ class Localization:
                 if halved:
                     yield Question(self.name, "choice", {"ask": "compartment", **place})
 
-    def pose(self, ledger: BoxLedger, question: Question, patient_id: str, seed: int) -> Item | NotAsked:
+    def pose(
+        self, ledger: BoxLedger, question: Question, patient_id: str, seed: int
+    ) -> Item | NotAsked:
         """Put one question."""
         ask = question.parameters["ask"]
         if not ledger.boxes_of(question.parameters["finding"], frame_of(question)):
@@ -64,7 +82,9 @@ class Localization:
         own_id = item_id(ledger.study_id, question.task, question.form, question.parameters)
         return worded(kind, own_id, seed, finding(question.parameters["finding"]))
 
-    def _boxes(self, ledger: BoxLedger, question: Question, patient_id: str, seed: int) -> Item | NotAsked:
+    def _boxes(
+        self, ledger: BoxLedger, question: Question, patient_id: str, seed: int
+    ) -> Item | NotAsked:
         name, frame = question.parameters["finding"], frame_of(question)
         boxes = ledger.boxes_of(name, frame)
         if len(boxes) > ledger.rules.boxes_most:
@@ -89,7 +109,9 @@ class Localization:
             tags=(f"finding:{name}", "ask:boxes"),
         )
 
-    def _frames(self, ledger: BoxLedger, question: Question, patient_id: str, seed: int) -> Item | NotAsked:
+    def _frames(
+        self, ledger: BoxLedger, question: Question, patient_id: str, seed: int
+    ) -> Item | NotAsked:
         name, ask = question.parameters["finding"], question.parameters["ask"]
         frames = ledger.frames_of(name)
         run = frames[-1] - frames[0] + 1 == len(frames)
@@ -111,7 +133,9 @@ class Localization:
                 return NotAsked("it is not one finding over a run of frames")
             tube = ledger.fact("tube", name, "0")
             answer, facts = Frames(frames), (where, found, tube)
-            conclusion = f"{opening(about.phrase)} extends from the first to the last of these frames."
+            conclusion = (
+                f"{opening(about.phrase)} extends from the first to the last of these frames."
+            )
         else:
             if run and len(frames) > 1:
                 return NotAsked("its frames are one run, which is asked as a range")
@@ -129,7 +153,11 @@ class Localization:
                     (ledger.fact("frame_count", name), where),
                 )
             ],
-            places=(place_step("It lies in the boxes given.", (*facts, ledger.fact("boxes", name)), boxes),),
+            places=(
+                place_step(
+                    "It lies in the boxes given.", (*facts, ledger.fact("boxes", name)), boxes
+                ),
+            ),
             conclusion=conclusion,
             facts=facts,
             boxes=said(boxes),
@@ -137,8 +165,14 @@ class Localization:
             tags=(f"finding:{name}", f"ask:{ask}"),
         )
 
-    def _choice(self, ledger: BoxLedger, question: Question, patient_id: str, seed: int) -> Item | NotAsked:
-        name, frame, ask = question.parameters["finding"], frame_of(question), question.parameters["ask"]
+    def _choice(
+        self, ledger: BoxLedger, question: Question, patient_id: str, seed: int
+    ) -> Item | NotAsked:
+        name, frame, ask = (
+            question.parameters["finding"],
+            frame_of(question),
+            question.parameters["ask"],
+        )
         subjects = (name,) if frame is None else (name, str(frame))
         about, boxes = finding(name), ledger.boxes_of(name, frame)
         pool: tuple[Option, ...]
@@ -149,13 +183,21 @@ class Localization:
             if "unstable" in fact.flags:
                 return NotAsked("it lies too near to the midline to call its side")
         else:
-            if ledger.side is not None and ledger.side.midline_x is None and ledger.grid.width is None:
+            if (
+                ledger.side is not None
+                and ledger.side.midline_x is None
+                and ledger.grid.width is None
+            ):
                 return NotAsked("no image: the middle of the knee is not known")
             fact, pool = ledger.fact("compartment", *subjects), _COMPARTMENTS
             if "unstable" in fact.flags:
-                return NotAsked("it lies too near to the middle of the knee to call its compartment")
+                return NotAsked(
+                    "it lies too near to the middle of the knee to call its compartment"
+                )
         words = {option.value: option.text for option in pool}[str(fact.value)]
-        where: Step = place_step("It lies in the boxes given.", (ledger.fact("boxes", *subjects),), boxes)
+        where: Step = place_step(
+            "It lies in the boxes given.", (ledger.fact("boxes", *subjects),), boxes
+        )
         basis = "image" if ask == "side" else "table"
         level = "volume" if frame is None else "slice"
         return compose(

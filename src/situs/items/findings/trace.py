@@ -17,7 +17,12 @@ TRACE_FORMS = ("bbx", "qwen", "json")
 
 
 def trace_text(
-    item: Item, form: str = "bbx", *, size: tuple[int, int] | None = None, frame_base: int = 1, frame: int | None = None
+    item: Item,
+    form: str = "bbx",
+    *,
+    size: tuple[int, int] | None = None,
+    frame_base: int = 1,
+    frame: int | None = None,
 ) -> str:
     """The item's steps and answer as a model would write them.
 
@@ -27,14 +32,19 @@ def trace_text(
     if form not in TRACE_FORMS:
         raise SitusError(f"unknown form {form!r}", fix=did_you_mean(form, TRACE_FORMS))
     if form == "qwen" and size is None:
-        raise SitusError("the picture's size is not known, and bbox_2d counts in thousandths of it", where=item.item_id)
+        raise SitusError(
+            "the picture's size is not known, and bbox_2d counts in thousandths of it",
+            where=item.item_id,
+        )
     shown = {item.frames[0]: frame or 0} if len(item.frames) == 1 else {}
     writer = _Writer(size, frame_base, shown)
     answer = writer.answer(item)
     if form == "json":
         reasoning = " ".join(step.text for step in item.steps)
         boxes = [writer.entry(box) for box in _frame_boxes(item, _last_boxes(item))]
-        return msgspec.json.encode({"reasoning": reasoning, "answer": answer, "bboxes": boxes}).decode()
+        return msgspec.json.encode(
+            {"reasoning": reasoning, "answer": answer, "bboxes": boxes}
+        ).decode()
     lines = []
     for step in item.steps:
         boxes_text = writer.boxes(_frame_boxes(item, step.boxes), form)
@@ -73,7 +83,9 @@ class _Writer:
             return msgspec.json.encode([self._thousandths(box) for box in boxes]).decode()
         by_frame: dict[int, list[str]] = {}
         for box in boxes:
-            corner = ",".join(str(_number(v)) for v in (box.x0, box.y0, box.x1 - box.x0, box.y1 - box.y0))
+            corner = ",".join(
+                str(_number(v)) for v in (box.x0, box.y0, box.x1 - box.x0, box.y1 - box.y0)
+            )
             by_frame.setdefault(self.frame(box.frame), []).append(f"<bbx>[{corner}]</bbx>")
         return "; ".join(f"Frame {frame}: {', '.join(texts)}" for frame, texts in by_frame.items())
 
@@ -91,7 +103,9 @@ class _Writer:
             case Choice(value):
                 return f"({letter_of(item, value)})"
             case Choices(values):
-                return ", ".join(f"({letter})" for letter in sorted(letter_of(item, value) for value in values))
+                return ", ".join(
+                    f"({letter})" for letter in sorted(letter_of(item, value) for value in values)
+                )
             case Number(value, unit):
                 return f"{value:g} {unit}".strip()
             case Frames(frames):

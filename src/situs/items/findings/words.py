@@ -129,7 +129,9 @@ def worded(kind: str, item_id: str, seed: int, finding: Finding | None = None) -
     text = choices[int(digest("wording", str(seed), item_id, size=4), 16) % len(choices)]
     if finding is None:
         return text
-    return text.format(phrase=finding.phrase, plural=finding.plural, is_="are" if finding.is_plural else "is")
+    return text.format(
+        phrase=finding.phrase, plural=finding.plural, is_="are" if finding.is_plural else "is"
+    )
 
 
 def listed(words: list[str]) -> str:

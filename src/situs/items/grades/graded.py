@@ -24,7 +24,12 @@ _MEASURED = "geometry."
 NO_BOX = "its region has no mask or box here, as it has in other studies"
 NEAR_EDGE = "its measured value lies near the edge of a bin"
 _SHOWN = ("no", "unknown", "partly", "yes")
-_STRATA = {"yes": "graded", "partly": "graded.partly-shown", "no": "graded.not-shown", "unknown": "graded.unknown"}
+_STRATA = {
+    "yes": "graded",
+    "partly": "graded.partly-shown",
+    "no": "graded.not-shown",
+    "unknown": "graded.unknown",
+}
 _TOLD = {
     "lesion_share": "By the masks, lesions take up {value} % of it.",
     "lesion_count": "By the masks, there are {value} lesions in it.",
@@ -34,21 +39,27 @@ _TOLD = {
 }
 
 
-def graded_questions(ledger: GradeLedger, words: Sequence[str], by: Sequence[str]) -> Iterator[Question]:
+def graded_questions(
+    ledger: GradeLedger, words: Sequence[str], by: Sequence[str]
+) -> Iterator[Question]:
     """Every question of the bank that the evidence may answer, in the bank's order."""
     for question in ledger.bank.question:
         form = "compound" if ledger.is_boxed(question.region) else "grades"
         for basis in by:
             if basis == "reader" and question.id not in ledger.graded.grades:
                 continue
-            if basis == "geometry" and not any(sub.measures for sub in ledger.bank.sub_scores_of(question)):
+            if basis == "geometry" and not any(
+                sub.measures for sub in ledger.bank.sub_scores_of(question)
+            ):
                 continue
             task = f"{GRADED if basis == 'reader' else _MEASURED}{question.family}"
             for way in words:
                 yield Question(task, form, {"question": question.id, "words": way})
 
 
-def pose_grades(ledger: GradeLedger, asked: Question, patient_id: str, split: str) -> Item | NotAsked:
+def pose_grades(
+    ledger: GradeLedger, asked: Question, patient_id: str, split: str
+) -> Item | NotAsked:
     """The question put to this joint; a question for which nothing is known is not asked."""
     question = ledger.bank.by_id[asked.parameters["question"]]
     kind = READER if asked.task.startswith(GRADED) else GEOMETRY
@@ -69,7 +80,9 @@ def pose_grades(ledger: GradeLedger, asked: Question, patient_id: str, split: st
     in_doubt = grades_in_doubt(ledger, [*box_fact, *facts.values(), *measured.values()], question)
     if in_doubt is not None:
         return in_doubt
-    shown = min((subs[key].shown_by.get(ledger.series, "unknown") for key in facts), key=_SHOWN.index)
+    shown = min(
+        (subs[key].shown_by.get(ledger.series, "unknown") for key in facts), key=_SHOWN.index
+    )
     used = [*box_fact, *facts.values(), *measured.values()]
     return Item(
         item_id=item_id(ledger.study_id, asked.task, asked.form, asked.parameters),
@@ -108,7 +121,9 @@ def scale_tags(scales: Mapping[str, Scale]) -> Iterator[str]:
             yield f"absent:{key}:{'' if scale.absent_grade is None else scale.absent_grade}"
 
 
-def _words(ledger: GradeLedger, asked: Question, question: BankQuestion, keys: list[str], *, boxed: bool) -> str:
+def _words(
+    ledger: GradeLedger, asked: Question, question: BankQuestion, keys: list[str], *, boxed: bool
+) -> str:
     bank = ledger.bank
     lines = []
     if ledger.graded.side:
@@ -121,10 +136,14 @@ def _words(ledger: GradeLedger, asked: Question, question: BankQuestion, keys: l
     return "\n".join(lines)
 
 
-def _measured(ledger: GradeLedger, question: BankQuestion, facts: dict[str, Fact]) -> dict[str, Fact]:
+def _measured(
+    ledger: GradeLedger, question: BankQuestion, facts: dict[str, Fact]
+) -> dict[str, Fact]:
     """Sub-score → the measured value beside it, where masks give one."""
     subs = {sub.key: sub for sub in ledger.bank.sub_scores_of(question)}
-    found = {key: ledger.has(subs[key].measures, question.id, key) for key in facts if subs[key].measures}
+    found = {
+        key: ledger.has(subs[key].measures, question.id, key) for key in facts if subs[key].measures
+    }
     return {key: fact for key, fact in found.items() if fact is not None}
 
 
@@ -160,6 +179,10 @@ def _steps(
 def _told(fact: Fact) -> Step:
     assert isinstance(fact.value, float)
     assert fact.interval is not None
-    text = _TOLD[fact.kind].format(value=f"{fact.value:.0f}" if fact.kind == "lesion_count" else f"{fact.value:.1f}")
+    text = _TOLD[fact.kind].format(
+        value=f"{fact.value:.0f}" if fact.kind == "lesion_count" else f"{fact.value:.1f}"
+    )
     low, high = fact.interval
-    return Step("measure", text, (fact.fact_id,), value=Measurement(fact.value, fact.unit, (low, high)))
+    return Step(
+        "measure", text, (fact.fact_id,), value=Measurement(fact.value, fact.unit, (low, high))
+    )

@@ -43,6 +43,8 @@ def choose_tasks(names: str | None) -> list[Task]:
     chosen = []
     for name in dict.fromkeys(word.strip() for word in names.split(",")):
         if name not in TASKS:
-            raise SitusError(f"unknown task {name!r}", where="--tasks", fix=did_you_mean(name, TASKS))
+            raise SitusError(
+                f"unknown task {name!r}", where="--tasks", fix=did_you_mean(name, TASKS)
+            )
         chosen.append(TASKS[name])
     return chosen

@@ -55,7 +55,9 @@ class Comparison:
         for first, second in _present(known, compared("ratio")):
             a, b = first.key, second.key
             keys = "|".join(sorted((a, b)))
-            yield Question(self.name, "number", {"ask": "ratio", "a": a, "b": b}, family=f"ratio|{keys}")
+            yield Question(
+                self.name, "number", {"ask": "ratio", "a": a, "b": b}, family=f"ratio|{keys}"
+            )
         for subject in subjects:
             entry = subject.term
             sided = entry.ask_size and entry.naming is Naming.POSITIONAL and entry.side is Side.LEFT
@@ -78,7 +80,9 @@ class Comparison:
             case "ratio":
                 return self._pose_ratio(ledger, question.parameters)
             case "rank":
-                return self._pose_rank(ledger, question.parameters["of"].split("+"), question.parameters)
+                return self._pose_rank(
+                    ledger, question.parameters["of"].split("+"), question.parameters
+                )
             case _:
                 return self._pose_left_right(ledger, question.parameters)
 
@@ -92,19 +96,26 @@ class Comparison:
             return _cannot_tell(ledger, [a, b], text, pool, order) if beyond else order
         answer = order[0] if which == "larger" else order[1]
         conclusion = f"{answer.opening} is {which}."
-        return _posed(ledger, order, text=text, answer=Choice(answer.key), pool=pool, conclusion=conclusion)
+        return _posed(
+            ledger, order, text=text, answer=Choice(answer.key), pool=pool, conclusion=conclusion
+        )
 
-    def _pose_rank(self, ledger: Ledger, keys: list[str], parameters: dict[str, str]) -> Posed | NotAsked:
+    def _pose_rank(
+        self, ledger: Ledger, keys: list[str], parameters: dict[str, str]
+    ) -> Posed | NotAsked:
         asked, beyond = [sized(ledger, resolve(ledger, key)) for key in keys], "or" in parameters
         order = _order(ledger, asked)
         named = {s.key: s.bare for s in asked}
         pool = tuple(
-            Option(">".join(keys), ", ".join(named[key] for key in keys)) for keys in itertools.permutations(named)
+            Option(">".join(keys), ", ".join(named[key] for key in keys))
+            for keys in itertools.permutations(named)
         )
         listed = ", ".join(s.short for s in asked[:-1]) + f" and {asked[-1].short}"
         remark = including_lesions(asked)
+        comma = "," if remark else ""
         text = (
-            f"Rank {listed}{remark}{',' if remark else ''} by volume, from largest to smallest. Which order is right?"
+            f"Rank {listed}{remark}{comma} by volume, from largest to smallest. "
+            "Which order is right?"
         )
         if beyond:
             pool = (*pool, _CUT)
@@ -142,21 +153,45 @@ class Comparison:
         )
 
     def _pose_left_right(self, ledger: Ledger, parameters: dict[str, str]) -> Posed | NotAsked:
-        left, right = (sized(ledger, resolve(ledger, parameters[side])) for side in ("left", "right"))
+        left, right = (
+            sized(ledger, resolve(ledger, parameters[side])) for side in ("left", "right")
+        )
         noun = re.sub(r"\b(left|right) ", "", resolve(ledger, parameters["left"]).bare)
-        lesions = ", including its lesions" if any(s.structure.endswith(WHOLE) for s in (left, right)) else ""
+        lesions = (
+            ", including its lesions"
+            if any(s.structure.endswith(WHOLE) for s in (left, right))
+            else ""
+        )
         text = f"Which {noun}{lesions}{',' if lesions else ''} is larger by volume?"
         beyond = "or" in parameters
-        pool = (Option("left", "the left"), Option("right", "the right"), *((_CUT,) if beyond else ()))
+        pool = (
+            Option("left", "the left"),
+            Option("right", "the right"),
+            *((_CUT,) if beyond else ()),
+        )
         order = _order(ledger, [left, right])
         if isinstance(order, NotAsked):
-            return _cannot_tell(ledger, [left, right], text, pool, order, needs=_SIDED) if beyond else order
+            return (
+                _cannot_tell(ledger, [left, right], text, pool, order, needs=_SIDED)
+                if beyond
+                else order
+            )
         side = "left" if order[0] is left else "right"
         conclusion = f"The {side} {noun} is larger."
-        return _posed(ledger, order, text=text, answer=Choice(side), pool=pool, conclusion=conclusion, needs=_SIDED)
+        return _posed(
+            ledger,
+            order,
+            text=text,
+            answer=Choice(side),
+            pool=pool,
+            conclusion=conclusion,
+            needs=_SIDED,
+        )
 
 
-def _present(known: Mapping[str, Subject], sets: Iterable[Sequence[str]]) -> Iterator[list[Subject]]:
+def _present(
+    known: Mapping[str, Subject], sets: Iterable[Sequence[str]]
+) -> Iterator[list[Subject]]:
     """The sets of which the patient has every structure."""
     for names in sets:
         if all(name in known for name in names):
@@ -181,11 +216,20 @@ def _cannot_tell(
     cut = [fact for fact in volumes.values() if is_cut(fact)]
     whole = [fact for fact in volumes.values() if not is_cut(fact)]
     roles_hold = not any("unstable" in fact.flags for s in asked for fact in s.evidence)
-    others_apart = all(span(a)[1] < span(b)[0] or span(b)[1] < span(a)[0] for a, b in itertools.combinations(whole, 2))
-    open_to = any((c.interval or (0.0, 0.0))[1] < span(w)[0] for c, w in itertools.product(cut, whole))
+    others_apart = all(
+        span(a)[1] < span(b)[0] or span(b)[1] < span(a)[0]
+        for a, b in itertools.combinations(whole, 2)
+    )
+    open_to = any(
+        (c.interval or (0.0, 0.0))[1] < span(w)[0] for c, w in itertools.product(cut, whole)
+    )
     unclear = any(not _settled(c, w) for c, w in itertools.product(cut, whole))
     cut_for_sure = all("through" in fact.flags for fact in cut)
-    if not (cut and cut_for_sure and roles_hold and others_apart) or unclear or not (open_to or len(cut) > 1):
+    if (
+        not (cut and cut_for_sure and roles_hold and others_apart)
+        or unclear
+        or not (open_to or len(cut) > 1)
+    ):
         return reason
     return _posed(
         ledger,
@@ -230,7 +274,9 @@ def _posed(
 ) -> Posed:
     cannot_tell = answer == Choice(CANNOT_TELL)
     volumes = [ledger.fact("volume", s.structure) for s in order]
-    ratios = [ledger.fact("volume_ratio", a.structure, b.structure) for a, b in itertools.pairwise(order)]
+    ratios = [
+        ledger.fact("volume_ratio", a.structure, b.structure) for a, b in itertools.pairwise(order)
+    ]
     boxes: tuple[Fact, ...] = tuple(ledger.fact("box", s.structure) for s in order)
     steps = [find_step(ledger, s) for s in order]
     for subject, volume in zip(order, volumes):
@@ -240,7 +286,9 @@ def _posed(
     for (larger, smaller), ratio in zip(itertools.pairwise(order), ratios):
         if cannot_tell:
             break
-        words = f"{larger.opening} is {quantity(number(ratio), '')} times as large as {smaller.phrase}."
+        words = (
+            f"{larger.opening} is {quantity(number(ratio), '')} times as large as {smaller.phrase}."
+        )
         steps.append(Step("compare", words, (ratio.fact_id,), (), measurement(ratio, 1.0)))
     steps.append(Step("conclude", conclusion, tuple(fact.fact_id for fact in (*volumes, *ratios))))
     tightest = min(ratios, key=lambda fact: span(fact)[0])

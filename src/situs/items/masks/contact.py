@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from situs.facts import Ledger, number, span
-from situs.items.masks.shared import FAR, OWN_ORGAN, compose, measure_step, obstacle, own_organ, relevant_to
+from situs.items.masks.shared import (
+    FAR,
+    OWN_ORGAN,
+    compose,
+    measure_step,
+    obstacle,
+    own_organ,
+    relevant_to,
+)
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import YesNo
 from situs.items.subjects import Subject, resolve

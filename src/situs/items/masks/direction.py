@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from situs.anatomy import is_sided_lesion
 from situs.base.files import digest
 from situs.facts import Fact, Ledger, number, span
-from situs.items.masks.shared import FAR, OWN_ORGAN, compose, measure_step, obstacle, own_organ, relevant_to
+from situs.items.masks.shared import (
+    FAR,
+    OWN_ORGAN,
+    compose,
+    measure_step,
+    obstacle,
+    own_organ,
+    relevant_to,
+)
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Choice, Option, Step, YesNo
 from situs.items.subjects import Subject, resolve
@@ -59,12 +67,20 @@ class DirectionTask:
             if left_out < len(AXES):
                 plane = "+".join(axis for number, axis in enumerate(AXES) if number != left_out)
                 parameters = {"a": a.key, "b": b.key, "plane": plane}
-                yield Question(self.name, "choice", parameters, family=pair, textbook=not a.is_lesion)
+                yield Question(
+                    self.name, "choice", parameters, family=pair, textbook=not a.is_lesion
+                )
                 continue
             for axis in _axes(ledger, a, b):
                 claim = axis.positive if _coin(pair, axis) else axis.negative
                 parameters = {"a": a.key, "b": b.key, "claim": claim.value}
-                yield Question(self.name, "yes_no", parameters, family=f"{pair}|{axis}", textbook=not a.is_lesion)
+                yield Question(
+                    self.name,
+                    "yes_no",
+                    parameters,
+                    family=f"{pair}|{axis}",
+                    textbook=not a.is_lesion,
+                )
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the direction holds for nearly all voxels, beyond the margin, however the patient is turned."""
@@ -81,9 +97,13 @@ class DirectionTask:
             return NotAsked("one structure envelops the other")
         if question.form == "yes_no":
             return self._pose_yes_no(ledger, a, b, Direction(question.parameters["claim"]))
-        return self._pose_choice(ledger, a, b, [Axis(word) for word in question.parameters["plane"].split("+")])
+        return self._pose_choice(
+            ledger, a, b, [Axis(word) for word in question.parameters["plane"].split("+")]
+        )
 
-    def _pose_yes_no(self, ledger: Ledger, a: Subject, b: Subject, claim: Direction) -> Posed | NotAsked:
+    def _pose_yes_no(
+        self, ledger: Ledger, a: Subject, b: Subject, claim: Direction
+    ) -> Posed | NotAsked:
         found = _proved(ledger, a, b, claim.axis)
         if found is None:
             return NotAsked("direction too close to call")
@@ -103,7 +123,9 @@ class DirectionTask:
             conclusion=f"{'Yes' if right else 'No'}: {a.phrase} is {_PREPOSITION[found]} {b.phrase}.",
         )
 
-    def _pose_choice(self, ledger: Ledger, a: Subject, b: Subject, plane: list[Axis]) -> Posed | NotAsked:
+    def _pose_choice(
+        self, ledger: Ledger, a: Subject, b: Subject, plane: list[Axis]
+    ) -> Posed | NotAsked:
         limit = ledger.recipe.truth.dominance_degrees
         for axis in plane:
             angle = ledger.fact(f"angle.{axis}", a.structure, b.structure)
@@ -123,7 +145,9 @@ class DirectionTask:
                 answer=Choice(found.value),
                 conclusion=f"{a.opening} is {_PREPOSITION[found]} {b.phrase}.",
                 extra=(angle,),
-                pool=tuple(Option(d.value, _OPTION[d]) for x in plane for d in (x.positive, x.negative)),
+                pool=tuple(
+                    Option(d.value, _OPTION[d]) for x in plane for d in (x.positive, x.negative)
+                ),
             )
         return NotAsked("no single axis dominates")
 
@@ -178,7 +202,11 @@ def _proved(ledger: Ledger, a: Subject, b: Subject, axis: Axis) -> Direction | N
 
 def _proved_for(ledger: Ledger, a: str, b: str, axis: Axis) -> Direction | None:
     fact = ledger.fact(f"direction.{axis}", a, b)
-    return Direction(str(fact.value)) if fact.value is not None and "unstable" not in fact.flags else None
+    return (
+        Direction(str(fact.value))
+        if fact.value is not None and "unstable" not in fact.flags
+        else None
+    )
 
 
 def _posed(
@@ -202,7 +230,9 @@ def _posed(
     words = f"The centre of {a.phrase} lies {far} {found.value} of that of {b.phrase}."
     nearly = f"More than the margin, and nearly all of it lies {found.value}."
     steps = (measure_step(words, gap, margin), Step("compare", nearly, (share.fact_id,)))
-    needs = {"left_right": "side_convention", "superior_inferior": "slice_order"}.get(axis.value, "view_convention")
+    needs = {"left_right": "side_convention", "superior_inferior": "slice_order"}.get(
+        axis.value, "view_convention"
+    )
     return compose(
         ledger,
         [a, b],

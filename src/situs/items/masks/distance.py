@@ -8,7 +8,16 @@ from collections.abc import Iterator
 
 from situs.base.files import digest
 from situs.facts import Ledger, number, span
-from situs.items.masks.shared import FAR, NO_LONGER, OWN_ORGAN, compose, measure_step, obstacle, own_organ, relevant_to
+from situs.items.masks.shared import (
+    FAR,
+    NO_LONGER,
+    OWN_ORGAN,
+    compose,
+    measure_step,
+    obstacle,
+    own_organ,
+    relevant_to,
+)
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Choice, Number, Option, YesNo
 from situs.items.subjects import ANY_LESION, Subject, resolve
@@ -35,18 +44,27 @@ class Distance:
                 family = f"{lesion.key}|{mark.key}|apart"
                 yield Question(self.name, "number", {"ask": "gap", **base}, family=family)
                 for limit in ledger.recipe.truth.within_limits_mm:
-                    yield Question(self.name, "yes_no", {"ask": "within", **base, "mm": str(limit)}, family=family)
+                    yield Question(
+                        self.name,
+                        "yes_no",
+                        {"ask": "within", **base, "mm": str(limit)},
+                        family=family,
+                    )
         roles = [*lesions, *([resolve(ledger, ANY_LESION)] if len(lesions) > 1 else [])]
         for role in roles:
             for four in _some_fours([s.key for s in relevant_to(ledger, role, marks)]):
-                yield Question(self.name, "choice", {"ask": "nearest", "a": role.key, "of": "+".join(four)})
+                yield Question(
+                    self.name, "choice", {"ask": "nearest", "a": role.key, "of": "+".join(four)}
+                )
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the distance is known well enough for what is asked."""
         p = question.parameters
         first = resolve(ledger, p["a"])
         if p["ask"] == "nearest":
-            return self._pose_nearest(ledger, first, [resolve(ledger, key) for key in p["of"].split("+")])
+            return self._pose_nearest(
+                ledger, first, [resolve(ledger, key) for key in p["of"].split("+")]
+            )
         if p["ask"] not in ("gap", "within"):
             return NO_LONGER
         second = resolve(ledger, p["b"])
@@ -77,7 +95,11 @@ class Distance:
             text=f"Is {a.phrase} within {limit} mm of {b.phrase}?",
             answer=YesNo(inside),
             facts=(fact,),
-            steps=(measure_step(f"From surface to surface it is {quantity(value, 'mm')}.", fact, float(limit)),),
+            steps=(
+                measure_step(
+                    f"From surface to surface it is {quantity(value, 'mm')}.", fact, float(limit)
+                ),
+            ),
             conclusion="Yes, it is that near." if inside else "No, it is farther away.",
             needs=("scale",),
             difficulty=abs(value - limit) / max(1e-6, (high - low) / 2),
@@ -123,7 +145,10 @@ class Distance:
         if any(ledger.is_cut(s.structure) for s in (a, *order[1:])):
             return NotAsked("structure cut off by the scan")
         steps = [
-            measure_step(f"To {s.phrase} it is {quantity(number(facts[s.key]), 'mm')}.", facts[s.key]) for s in order
+            measure_step(
+                f"To {s.phrase} it is {quantity(number(facts[s.key]), 'mm')}.", facts[s.key]
+            )
+            for s in order
         ]
         gap = number(second) - number(nearest)
         return compose(

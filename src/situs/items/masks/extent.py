@@ -39,7 +39,9 @@ class Extent:
         for subject in subjects:
             if subject.is_lesion:
                 family = f"diameter|{subject.key}"
-                yield Question(self.name, "number", {"ask": "diameter", "of": subject.key}, family=family)
+                yield Question(
+                    self.name, "number", {"ask": "diameter", "of": subject.key}, family=family
+                )
                 for limit in ledger.recipe.truth.diameter_limits_mm:
                     parameters = {"ask": "wider_than", "of": subject.key, "mm": f"{limit:g}"}
                     yield Question(self.name, "yes_no", parameters, family=family)
@@ -62,7 +64,9 @@ class Extent:
 
     def _pairs(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[tuple[str, str]]:
         known = by_canonical(s for s in subjects if s.term.ask_size)
-        yield from ((known[a].key, known[b].key) for a, b in compared("longer") if a in known and b in known)
+        yield from (
+            (known[a].key, known[b].key) for a, b in compared("longer") if a in known and b in known
+        )
         for entry in (s.term for s in subjects if s.term.ask_size and s.term.side is Side.LEFT):
             if entry.partner in ledger.regions and "longer" in measured(entry).left_right:
                 yield entry.name, str(entry.partner)
@@ -84,7 +88,9 @@ class Extent:
             subject = sized(ledger, resolve(ledger, question.parameters["of"]))
             return self._pose_number(ledger, subject)
         a, b = (sized(ledger, resolve(ledger, question.parameters[key])) for key in ("a", "b"))
-        return self._pose_longer(ledger, a, b, question.parameters["which"], beyond="or" in question.parameters)
+        return self._pose_longer(
+            ledger, a, b, question.parameters["which"], beyond="or" in question.parameters
+        )
 
     def _length(self, ledger: Ledger, subject: Subject) -> Fact | NotAsked:
         """Its length from top to bottom, if it lies whole inside the scan."""
@@ -94,7 +100,9 @@ class Extent:
         fact = ledger.fact(_KIND, subject.structure)
         return ISLANDS if "islands" in fact.flags else fact
 
-    def _pose_longer_than(self, ledger: Ledger, subject: Subject, limit_cm: float) -> Posed | NotAsked:
+    def _pose_longer_than(
+        self, ledger: Ledger, subject: Subject, limit_cm: float
+    ) -> Posed | NotAsked:
         fact = self._length(ledger, subject)
         if isinstance(fact, NotAsked):
             return fact
@@ -103,7 +111,9 @@ class Extent:
         words = f"From top to bottom it measures {quantity(number(fact), 'mm')}."
         return _above(ledger, subject, fact, limit, text, words, needs=("scale", "slice_order"))
 
-    def _pose_wider_than(self, ledger: Ledger, subject: Subject, limit_mm: float) -> Posed | NotAsked:
+    def _pose_wider_than(
+        self, ledger: Ledger, subject: Subject, limit_mm: float
+    ) -> Posed | NotAsked:
         fact = self._diameter(ledger, subject)
         if isinstance(fact, NotAsked):
             return fact
@@ -139,7 +149,10 @@ class Extent:
         thickness = axial_spacing_mm(ledger.regions.grid)
         fact = ledger.fact("axial_diameter", subject.structure)
         truth = ledger.recipe.truth
-        if thickness > truth.diameter_thickest_slice_mm or number(fact) < truth.diameter_smallest_mm:
+        if (
+            thickness > truth.diameter_thickest_slice_mm
+            or number(fact) < truth.diameter_smallest_mm
+        ):
             return NotAsked("lesion too small, or slices too thick, for a diameter")
         return fact
 
@@ -156,13 +169,17 @@ class Extent:
             text=f"What is the longest diameter of {subject.phrase} on any axial slice, in mm?",
             answer=Number(value, "mm", (low, high)),
             facts=(fact,),
-            steps=(measure_step(f"On its largest slice it measures {quantity(value, 'mm')}.", fact),),
+            steps=(
+                measure_step(f"On its largest slice it measures {quantity(value, 'mm')}.", fact),
+            ),
             conclusion=f"Its longest axial diameter is {quantity(value, 'mm')}.",
             needs=("scale",),
             difficulty=2.0 * value / max(1e-6, high - low),
         )
 
-    def _pose_longer(self, ledger: Ledger, a: Subject, b: Subject, which: str, *, beyond: bool) -> Posed | NotAsked:
+    def _pose_longer(
+        self, ledger: Ledger, a: Subject, b: Subject, which: str, *, beyond: bool
+    ) -> Posed | NotAsked:
         found = obstacle(ledger, [a, b], whole=False, oriented=True)
         if found is not None:
             return found
@@ -187,7 +204,9 @@ class Extent:
             answer=Choice(answer.key if told else CANNOT_TELL),
             facts=tuple(facts.values()),
             steps=steps,
-            conclusion=f"{answer.opening} is {which}." if told else f"{shorter.opening} goes on beyond the scan.",
+            conclusion=f"{answer.opening} is {which}."
+            if told
+            else f"{shorter.opening} goes on beyond the scan.",
             needs=("slice_order",),
             difficulty=gap / max(1e-6, gap - margin) if told else None,
             pool=(*pool, _CUT) if beyond else pool,
@@ -202,7 +221,13 @@ class _Limit(NamedTuple):
 
 
 def _above(
-    ledger: Ledger, subject: Subject, fact: Fact, limit: _Limit, text: str, words: str, needs: tuple[str, ...]
+    ledger: Ledger,
+    subject: Subject,
+    fact: Fact,
+    limit: _Limit,
+    text: str,
+    words: str,
+    needs: tuple[str, ...],
 ) -> Posed | NotAsked:
     """Yes or no, if the whole interval lies on one side of the limit and not far from it."""
     value, (low, high) = number(fact), span(fact)
@@ -232,5 +257,6 @@ def _goes_on(ledger: Ledger, subject: Subject) -> bool:
 def _length_step(subject: Subject, fact: Fact) -> Step:
     at_least = "at least " if is_cut(fact) else ""
     return measure_step(
-        f"{subject.opening} measures {at_least}{quantity(number(fact), 'mm')} from top to bottom.", fact
+        f"{subject.opening} measures {at_least}{quantity(number(fact), 'mm')} from top to bottom.",
+        fact,
     )

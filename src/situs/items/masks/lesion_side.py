@@ -40,7 +40,10 @@ class LesionSide:
             return found
         if ledger.midline is None:
             return _by_organ(ledger, subject)
-        share, side = ledger.fact("right_share", subject.structure), ledger.fact("side", subject.structure)
+        share, side = (
+            ledger.fact("right_share", subject.structure),
+            ledger.fact("side", subject.structure),
+        )
         if side.value == Side.BOTH or "unstable" in side.flags:
             return NotAsked("lesion too near the midline")
         needed = ledger.recipe.truth.side_share
@@ -55,7 +58,13 @@ class LesionSide:
             text=_TEXT.format(subject.phrase),
             answer=Choice(str(side.value)),
             facts=(side, share),
-            steps=(measure_step(f"{quantity(right, 'fraction')} of it lies right of the midline.", share, threshold),),
+            steps=(
+                measure_step(
+                    f"{quantity(right, 'fraction')} of it lies right of the midline.",
+                    share,
+                    threshold,
+                ),
+            ),
             conclusion=f"{subject.opening} is on the {side.value}.",
             needs=("side_convention",),
             tags=(f"side_basis:{ledger.side_basis}",),

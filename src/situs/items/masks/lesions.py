@@ -110,10 +110,16 @@ class LesionPole:
             text=f"In which third of {_without_side(ledger, organ)}, from top to bottom, is {subject.phrase} centred?",
             answer=Choice(answer.value),
             facts=(height, holds),
-            steps=(measure_step(f"Its centre lies at {quantity(number(height), 'fraction')} of the height.", height),),
+            steps=(
+                measure_step(
+                    f"Its centre lies at {quantity(number(height), 'fraction')} of the height.",
+                    height,
+                ),
+            ),
             conclusion=f"It lies in {answer.text}.",
             needs=("slice_order",),
-            difficulty=min(number(height) * 3 - third, third + 1 - number(height) * 3) / max(1e-6, (high - low) * 1.5),
+            difficulty=min(number(height) * 3 - third, third + 1 - number(height) * 3)
+            / max(1e-6, (high - low) * 1.5),
             pool=_THIRDS,
         )
 
@@ -145,7 +151,10 @@ class LesionPair:
         found = obstacle(ledger, [a, b], whole=True, oriented=ask != "larger")
         if found is not None:
             return found
-        if number(ledger.fact("centre_distance", a.structure, b.structure)) > ledger.recipe.truth.far_centres_mm:
+        if (
+            number(ledger.fact("centre_distance", a.structure, b.structure))
+            > ledger.recipe.truth.far_centres_mm
+        ):
             return FAR
         if ask == "larger":
             fact = ledger.fact("volume_ratio", a.structure, b.structure)
@@ -160,8 +169,14 @@ class LesionPair:
         if low <= neutral <= high:
             return NotAsked("the two lesions are too alike to call")
         first = a if low > neutral else b
-        wording = {"larger": "is larger", "forward": "lies further forward", "higher": "lies higher"}[ask]
-        step = measure_step(f"The first against the second: {quantity(number(fact), fact.unit)}.", fact, neutral)
+        wording = {
+            "larger": "is larger",
+            "forward": "lies further forward",
+            "higher": "lies higher",
+        }[ask]
+        step = measure_step(
+            f"The first against the second: {quantity(number(fact), fact.unit)}.", fact, neutral
+        )
         return compose(
             ledger,
             [a, b],
@@ -170,7 +185,9 @@ class LesionPair:
             facts=(fact,),
             steps=(step,),
             conclusion=f"{first.opening} {wording}.",
-            needs=() if ask == "larger" else ("slice_order" if ask == "higher" else "view_convention",),
+            needs=()
+            if ask == "larger"
+            else ("slice_order" if ask == "higher" else "view_convention",),
             difficulty=abs(number(fact) - neutral) / max(1e-6, (high - low) / 2),
             pool=tuple(Option(s.key, s.phrase) for s in (a, b)),
         )

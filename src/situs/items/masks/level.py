@@ -7,7 +7,15 @@ from collections.abc import Iterator
 
 from situs.anatomy import measured
 from situs.facts import LEVELS, Fact, Ledger, end_is_cut, has_anchor, level_name, number, span
-from situs.items.masks.shared import BEYOND, CANNOT_TELL, CUT, ISLANDS, compose, measure_step, obstacle
+from situs.items.masks.shared import (
+    BEYOND,
+    CANNOT_TELL,
+    CUT,
+    ISLANDS,
+    compose,
+    measure_step,
+    obstacle,
+)
 from situs.items.posed import NotAsked, Posed, Question
 from situs.items.record import Choice, Option, Step
 from situs.items.subjects import Subject, resolve
@@ -49,7 +57,9 @@ class Level:
             return _pose_cut(ledger, subject, place) if beyond else CUT
         if place != "centre" and "islands" in ledger.fact("box", subject.structure).flags:
             return ISLANDS
-        fact, beside = (ledger.fact(f"{kind}.{place}", subject.structure) for kind in ("level", "level_beside"))
+        fact, beside = (
+            ledger.fact(f"{kind}.{place}", subject.structure) for kind in ("level", "level_beside")
+        )
         unclear = _unclear(fact, beside) or _implausible(subject, place, fact)
         if unclear is not None:
             return unclear
@@ -91,7 +101,9 @@ def _unclear(fact: Fact, beside: Fact) -> NotAsked | None:
     if "beyond" in fact.flags:
         return NotAsked("lies beyond the annotated vertebrae")
     if "disputed" in fact.flags:
-        return NotAsked("the vertebra on its slice is not the one beside it on the curve of the spine")
+        return NotAsked(
+            "the vertebra on its slice is not the one beside it on the curve of the spine"
+        )
     if "near_line" in fact.flags:
         return NotAsked("too near the line between two vertebrae")
     nearest, (low, high) = round(number(fact)), _both(fact, beside)

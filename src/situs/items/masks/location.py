@@ -35,7 +35,11 @@ class Location:
         found = obstacle(ledger, [subject], whole=True, oriented=True)
         if found is not None:
             return found
-        return self._pose_frames(ledger, subject) if question.form == "frames" else self._pose_box(ledger, subject)
+        return (
+            self._pose_frames(ledger, subject)
+            if question.form == "frames"
+            else self._pose_box(ledger, subject)
+        )
 
     def _pose_frames(self, ledger: Ledger, subject: Subject) -> Posed | NotAsked:
         if not has_axial_slices(ledger.regions.grid):
@@ -54,7 +58,9 @@ class Location:
             text=f"On which axial slices is {subject.phrase} seen? Give the first and the last.",
             answer=Frames(tuple(range(first, last + 1))),
             facts=(fact,),
-            steps=(Step("measure", "Note the first and the last slice that show it.", (fact.fact_id,)),),
+            steps=(
+                Step("measure", "Note the first and the last slice that show it.", (fact.fact_id,)),
+            ),
             conclusion="It is seen on these and all between.",
             needs=("axial_slices", "slice_order", "frame_count"),
         )

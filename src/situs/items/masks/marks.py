@@ -32,14 +32,20 @@ class Marks:
         """Every lesion in its organ, the organ of the largest lesion, two marks in one structure, every organ."""
         lesions = [s for s in subjects if s.is_lesion]
         if lesions:
-            yield Question(self.name, "choice", {"ask": "same_organ", "of": ANY_LESION}, textbook=True)
+            yield Question(
+                self.name, "choice", {"ask": "same_organ", "of": ANY_LESION}, textbook=True
+            )
         for number in range(len(_POOL)):
-            yield Question(self.name, "choice", {"ask": "same", "nearer": str(number)}, textbook=True)
+            yield Question(
+                self.name, "choice", {"ask": "same", "nearer": str(number)}, textbook=True
+            )
         for subject in lesions:
             yield Question(self.name, "choice", {"ask": "lesion", "of": subject.key}, textbook=True)
         for subject in subjects:
             if subject.term.kind in ("organ", "region"):
-                yield Question(self.name, "choice", {"ask": "organ", "of": subject.key}, textbook=True)
+                yield Question(
+                    self.name, "choice", {"ask": "organ", "of": subject.key}, textbook=True
+                )
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if one slice has room for the marks, each well inside its structure."""
@@ -57,13 +63,17 @@ class Marks:
             return found
         if ask != "same_organ":
             text = f"Which marked point lies in {subject.phrase}?"
-            return self._posed(ledger, text, subject, subject, (ledger.fact(f"marks.{ask}", subject.structure),))
+            return self._posed(
+                ledger, text, subject, subject, (ledger.fact(f"marks.{ask}", subject.structure),)
+            )
         holds = ledger.fact("organ_of", subject.structure)
         if holds.value is None:
             return NotAsked("no organ clearly holds the lesion")
         organ = resolve(ledger, str(holds.value))
         text = f"Which marked point lies in the same organ as {subject.phrase}?"
-        return self._posed(ledger, text, subject, organ, (ledger.fact("marks.among", organ.structure), holds))
+        return self._posed(
+            ledger, text, subject, organ, (ledger.fact("marks.among", organ.structure), holds)
+        )
 
     def _posed(
         self, ledger: Ledger, text: str, asked: Subject, inside: Subject, facts: tuple[Fact, ...]
@@ -71,16 +81,28 @@ class Marks:
         if facts[0].value is None:
             return NO_ROOM
         letters = [*(option.value for option in _POOL), _PARTNER]
-        marks = [WorldBox(at, at, mark_label(letter)) for letter, at in zip(letters, mark_points(facts[0]))]
+        marks = [
+            WorldBox(at, at, mark_label(letter))
+            for letter, at in zip(letters, mark_points(facts[0]))
+        ]
         return compose(
             ledger,
             [asked],
             text=text,
             answer=Choice(_POOL[0].value),
             facts=facts,
-            steps=(Step("compare", "See in which structure each mark lies.", (facts[0].fact_id,), tuple(marks)),),
+            steps=(
+                Step(
+                    "compare",
+                    "See in which structure each mark lies.",
+                    (facts[0].fact_id,),
+                    tuple(marks),
+                ),
+            ),
             conclusion=f"It is mark A, in {inside.phrase}.",
-            needs=("side_convention",) if asked.phrase in text and asked.term.side is not None else (),
+            needs=("side_convention",)
+            if asked.phrase in text and asked.term.side is not None
+            else (),
             pool=_POOL,
             marks=marks,
         )

@@ -42,7 +42,9 @@ OWN_ORGAN = NotAsked("it is the lesion's own organ, or its partner")
 UNDECLARED = NotAsked("the file declares no orientation, so sides are unknown")
 
 
-def obstacle(ledger: Ledger, subjects: Iterable[Subject], *, whole: bool, oriented: bool) -> NotAsked | None:
+def obstacle(
+    ledger: Ledger, subjects: Iterable[Subject], *, whole: bool, oriented: bool
+) -> NotAsked | None:
     """Why nothing can be asked of these subjects, if so: an unclear role, a cut structure, unknown sides."""
     asked = list(subjects)
     if any("unstable" in fact.flags for s in asked for fact in s.evidence):

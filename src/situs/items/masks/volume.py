@@ -25,9 +25,15 @@ def _limits(ledger: Ledger, subject: Subject) -> tuple[float, ...]:
 
 def _ranges(limits: Sequence[float]) -> tuple[Option, ...]:
     """The ranges between the limits, none overlapping another, from nothing to any size."""
-    inner = [Option(f"{low:g}-{high:g}", f"{low:g} to {high:g} mL") for low, high in itertools.pairwise(limits)]
+    inner = [
+        Option(f"{low:g}-{high:g}", f"{low:g} to {high:g} mL")
+        for low, high in itertools.pairwise(limits)
+    ]
     first, last = limits[0], limits[-1]
-    least, most = Option(f"0-{first:g}", f"less than {first:g} mL"), Option(f"{last:g}-inf", f"more than {last:g} mL")
+    least, most = (
+        Option(f"0-{first:g}", f"less than {first:g} mL"),
+        Option(f"{last:g}-inf", f"more than {last:g} mL"),
+    )
     return (least, *inner, most)
 
 
@@ -71,7 +77,9 @@ class VolumeEstimate:
         if width > ledger.recipe.truth.volume_half_width:
             return NotAsked("volume not known well enough")
         text = f"What is the volume of {subject.phrase}, in mL?"
-        return _posed(ledger, subject, fact, text, Number(value, "mL", (low, high)), 1.0 / max(width, 1e-6))
+        return _posed(
+            ledger, subject, fact, text, Number(value, "mL", (low, high)), 1.0 / max(width, 1e-6)
+        )
 
     def _pose_range(self, ledger: Ledger, subject: Subject, fact: Fact) -> Posed | NotAsked:
         low, high = span(fact)
@@ -81,10 +89,14 @@ class VolumeEstimate:
             if start <= low and high < end:
                 margin = min(number(fact) - start, end - number(fact)) / max(1e-6, (high - low) / 2)
                 text = f"In which range is the volume of {subject.phrase}?"
-                return _posed(ledger, subject, fact, text, Choice(option.value), margin, pool=ranges)
+                return _posed(
+                    ledger, subject, fact, text, Choice(option.value), margin, pool=ranges
+                )
         return NotAsked("volume too near the edge of a range")
 
-    def _pose_more_than(self, ledger: Ledger, subject: Subject, fact: Fact, limit: float) -> Posed | NotAsked:
+    def _pose_more_than(
+        self, ledger: Ledger, subject: Subject, fact: Fact, limit: float
+    ) -> Posed | NotAsked:
         value, (low, high) = number(fact), span(fact)
         if low <= limit <= high:
             return NotAsked("volume too close to the limit")

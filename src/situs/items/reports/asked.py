@@ -39,7 +39,14 @@ _PLEURAL = ("pleural effusion", "pneumothorax", "pleural thickening")
 _POLES = {"upper": "the upper pole", "middle": "the middle third", "lower": "the lower pole"}
 _LEVELS = tuple([f"T{n}" for n in range(1, 13)] + [f"L{n}" for n in range(1, 6)])
 _SIZE = re.compile(r" (\d+(?:\.\d+)?) mm$")
-_DEEP = {"anterior", "posterior", "apicoposterior", "anterobasal", "posterobasal", "anteromediobasal"}
+_DEEP = {
+    "anterior",
+    "posterior",
+    "apicoposterior",
+    "anterobasal",
+    "posterobasal",
+    "anteromediobasal",
+}
 _ASIDE = {"medial", "lateral", "mediobasal", "laterobasal"}
 
 
@@ -85,7 +92,9 @@ def pose_report(ledger: Proves, question: Question, patient_id: str) -> Item | N
     if question.task not in REPORT_TASKS or question not in list(report_questions(ledger)):
         return NotAsked("the report does not prove it")
     fact = ledger.fact(LOCATED, finding, organ)
-    text, answer, options = _worded(question.task, finding, organ, place_of(fact), ledger.is_plural(finding, organ))
+    text, answer, options = _worded(
+        question.task, finding, organ, place_of(fact), ledger.is_plural(finding, organ)
+    )
     tags = [*REPORT_TASKS[question.task]]
     if question.task == "report_segment":
         tags += [tag for tag, words in ((_DEPTH, _DEEP), (_CENTRICITY, _ASIDE)) if answer in words]
@@ -118,26 +127,44 @@ def _worded(
             return asked, place["side"], options
         case "report_lobe":
             options = tuple(Option(name, words) for name, words in LOBES.items())
-            return f"In which lobe of the lungs {verb} the {what}?", f"{place['side']} {place['lobe']}", options
+            return (
+                f"In which lobe of the lungs {verb} the {what}?",
+                f"{place['side']} {place['lobe']}",
+                options,
+            )
         case "report_segment":
             lobe = f"{place['side']} {place['lobe']}"
             options = tuple(Option(name, f"the {name} segment") for name in SEGMENTS[lobe])
-            return f"In which segment of {LOBES[lobe]} {verb} the {what}?", place["segment"], options
+            return (
+                f"In which segment of {LOBES[lobe]} {verb} the {what}?",
+                place["segment"],
+                options,
+            )
         case "report_part" if organ == "liver":
             options = (Option("left", "the left lobe"), Option("right", "the right lobe"))
             return f"In which lobe of the liver {verb} the {what}?", place["part"], options
         case "report_part":
             options = tuple(Option(name, words) for name, words in _POLES.items())
-            return f"In which part of the {place['side']} kidney {verb} the {what}?", place["part"], options
+            return (
+                f"In which part of the {place['side']} kidney {verb} the {what}?",
+                place["part"],
+                options,
+            )
         case _:
             options = tuple(Option(name, name) for name in _LEVELS)
             return f"At which vertebral level {verb} the {what}?", place["level"], options
 
 
-def _side(finding: str, organ: str, what: str, verb: str, *, single: bool) -> tuple[str, tuple[Option, ...]]:
+def _side(
+    finding: str, organ: str, what: str, verb: str, *, single: bool
+) -> tuple[str, tuple[Option, ...]]:
     """One thing is left or right; several, or what spreads, may be on both sides."""
     if finding in _PLEURAL:
-        options = [Option("left", "on the left"), Option("right", "on the right"), Option("both", "on both sides")]
+        options = [
+            Option("left", "on the left"),
+            Option("right", "on the right"),
+            Option("both", "on both sides"),
+        ]
         return f"On which side {verb} the {what}?", tuple(options)
     name = _ORGANS[organ]
     options = [Option("left", f"the left {name}"), Option("right", f"the right {name}")]

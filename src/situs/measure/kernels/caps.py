@@ -31,7 +31,9 @@ _DOWN_X, _DOWN_Y, _DOWN_Z = DOWN
 
 
 @kernel
-def _along(frame: NDArray[np.float64], ux: float, uy: float, uz: float, points: NDArray[np.int32], at: int) -> float:
+def _along(
+    frame: NDArray[np.float64], ux: float, uy: float, uz: float, points: NDArray[np.int32], at: int
+) -> float:
     """How far a point lies along a direction, in mm."""
     x, y, z = float(points[at]), float(points[at + 1]), float(points[at + 2])
     u = frame[0] * x + frame[1] * y + frame[2] * z
@@ -103,7 +105,13 @@ def _closest(
 
 @kernel
 def _reach(
-    tree: Any, frame: NDArray[np.float64], ux: float, uy: float, uz: float, known: float, stack: NDArray[np.int64]
+    tree: Any,
+    frame: NDArray[np.float64],
+    ux: float,
+    uy: float,
+    uz: float,
+    known: float,
+    stack: NDArray[np.int64],
 ) -> float:
     """How far the points of a tree reach along a direction; one of them is known to reach `known`."""
     points, boxes, levels, first, count, first_level, depth = tree
@@ -249,18 +257,32 @@ def nearest_in_caps(
         near += abs(ux) * (abs(frame[0]) + abs(frame[1]) + abs(frame[2]))
         near += abs(uy) * (abs(frame[4]) + abs(frame[5])) + abs(uz) * abs(frame[8])
     root_a, root_b = a[2][a[5] + a[6]], b[2][b[5] + b[6]]
-    near += _ROUNDING * (near + abs(_front(a[1], root_a, ux, uy, uz)) + abs(_front(b[1], root_b, ux, uy, uz)))
+    near += _ROUNDING * (
+        near + abs(_front(a[1], root_a, ux, uy, uz)) + abs(_front(b[1], root_b, ux, uy, uz))
+    )
 
     a_place, b_place = a_first + 4 * out[out_at], b_first + 4 * out[out_at + 1]
     a_reach = _reach(a, frame, ux, uy, uz, _along(frame, ux, uy, uz, a_points, a_place), stack)
-    b_reach = _reach(b, frame, -ux, -uy, -uz, _along(frame, -ux, -uy, -uz, b_points, b_place), stack)
+    b_reach = _reach(
+        b, frame, -ux, -uy, -uz, _along(frame, -ux, -uy, -uz, b_points, b_place), stack
+    )
     triples = facing(a[1], root_a, b[1], root_b, frame) if apart else ALL
-    a_found, a_heights = np.empty(_MOST_POINTS, dtype=np.int64), np.empty(_MOST_POINTS, dtype=np.float64)
-    b_found, b_heights = np.empty(_MOST_POINTS, dtype=np.int64), np.empty(_MOST_POINTS, dtype=np.float64)
-    a_total = _cap(a, frame, ux, uy, uz, -b_reach - near, starts, triples, a_found, a_heights, stack)
+    a_found, a_heights = (
+        np.empty(_MOST_POINTS, dtype=np.int64),
+        np.empty(_MOST_POINTS, dtype=np.float64),
+    )
+    b_found, b_heights = (
+        np.empty(_MOST_POINTS, dtype=np.int64),
+        np.empty(_MOST_POINTS, dtype=np.float64),
+    )
+    a_total = _cap(
+        a, frame, ux, uy, uz, -b_reach - near, starts, triples, a_found, a_heights, stack
+    )
     if a_total < 0:
         return best, False
-    b_total = _cap(b, frame, -ux, -uy, -uz, -a_reach - near, ends, triples, b_found, b_heights, stack)
+    b_total = _cap(
+        b, frame, -ux, -uy, -uz, -a_reach - near, ends, triples, b_found, b_heights, stack
+    )
     if b_total < 0:
         return best, False
     if apart and a_total > 0 and b_total > 0:

@@ -98,9 +98,13 @@ def join_runs(
                 _join_rows(i, i_end, j, j_end, straight, x0, x1, label, parent)
                 if connectivity > 6:
                     if y > 0:
-                        _join_rows(i, i_end, row_start[below - 1], j, slanted, x0, x1, label, parent)
+                        _join_rows(
+                            i, i_end, row_start[below - 1], j, slanted, x0, x1, label, parent
+                        )
                     if y + 1 < ny:
-                        _join_rows(i, i_end, j_end, row_start[below + 2], slanted, x0, x1, label, parent)
+                        _join_rows(
+                            i, i_end, j_end, row_start[below + 2], slanted, x0, x1, label, parent
+                        )
     count = 0
     for run in range(x0.size):
         root = _root(parent, run)
@@ -184,7 +188,9 @@ def count_holes(
         filled += 1
     row_start[rows] = filled
     component = np.empty(filled, dtype=np.int32)
-    count = join_runs(row_start, g0[:filled], g1[:filled], same[:filled], ny + 2, nz + 2, 6, component)
+    count = join_runs(
+        row_start, g0[:filled], g1[:filled], same[:filled], ny + 2, nz + 2, 6, component
+    )
     totals = np.zeros(count, dtype=np.int64)
     for gap in range(filled):
         totals[component[gap]] += g1[gap] - g0[gap]

@@ -17,7 +17,12 @@ _TIED = 1.0 - 1e-9
 
 @kernel
 def _components_2d(
-    x0: NDArray[np.int32], x1: NDArray[np.int32], y: NDArray[np.int32], first: int, end: int, parent: NDArray[np.int32]
+    x0: NDArray[np.int32],
+    x1: NDArray[np.int32],
+    y: NDArray[np.int32],
+    first: int,
+    end: int,
+    parent: NDArray[np.int32],
 ) -> None:
     """Join the runs of one slice that touch, corners included; the root of each is the first of its component."""
     above, row = first, first
@@ -151,7 +156,12 @@ def largest_on_slices(
             if parent[root] != root:
                 continue
             run = root
-            left, right, top, bottom = np.int64(x0[run]), np.int64(x1[run]), np.int64(y[run]), np.int64(y[run])
+            left, right, top, bottom = (
+                np.int64(x0[run]),
+                np.int64(x1[run]),
+                np.int64(y[run]),
+                np.int64(y[run]),
+            )
             while run >= 0:
                 left, right = min(left, np.int64(x0[run])), max(right, np.int64(x1[run]))
                 bottom = max(bottom, np.int64(y[run]))
@@ -176,7 +186,10 @@ def largest_on_slices(
             most = 0.0
             for i in range(count):
                 for j in range(i + 1, count):
-                    u, v = fxx * (hull_x[j] - hull_x[i]) + fxy * (hull_y[j] - hull_y[i]), fyy * (hull_y[j] - hull_y[i])
+                    u, v = (
+                        fxx * (hull_x[j] - hull_x[i]) + fxy * (hull_y[j] - hull_y[i]),
+                        fyy * (hull_y[j] - hull_y[i]),
+                    )
                     most = max(most, u * u + v * v)
             if most < best * _TIED:
                 continue
@@ -186,7 +199,10 @@ def largest_on_slices(
             improved = False
             for i in range(count):
                 for j in range(i + 1, count):
-                    u, v = fxx * (hull_x[j] - hull_x[i]) + fxy * (hull_y[j] - hull_y[i]), fyy * (hull_y[j] - hull_y[i])
+                    u, v = (
+                        fxx * (hull_x[j] - hull_x[i]) + fxy * (hull_y[j] - hull_y[i]),
+                        fyy * (hull_y[j] - hull_y[i]),
+                    )
                     if u * u + v * v < most * _TIED:
                         continue
                     width = _width(hull_x, hull_y, left, count, i, j, fxx, fxy, fyy)

@@ -45,13 +45,17 @@ def _unlike(context: Any, builder: Any, signature: Any, args: Any, offset: int) 
     loaded = builder.load(_pointer(builder, item, wide, args[0], args[1], offset), typ=wide)
     loaded.align = 1
     value = builder.trunc(args[3], item) if item.width < 64 else args[3]
-    single = builder.insert_element(ir.Constant(wide, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    single = builder.insert_element(
+        ir.Constant(wide, ir.Undefined), value, ir.Constant(ir.IntType(32), 0)
+    )
     lanes = ir.Constant(ir.VectorType(ir.IntType(32), _LANES), [0] * _LANES)
     return builder.xor(loaded, builder.shuffle_vector(single, single, lanes))
 
 
 def _bits(builder: Any, apart: Any) -> Any:
-    return builder.bitcast(builder.icmp_unsigned("!=", apart, ir.Constant(apart.type, None)), ir.IntType(_LANES))
+    return builder.bitcast(
+        builder.icmp_unsigned("!=", apart, ir.Constant(apart.type, None)), ir.IntType(_LANES)
+    )
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
@@ -63,7 +67,9 @@ def _changes(typing: Any, row: Any, index: Any, sample: Any) -> Any:
         wide = ir.VectorType(item, _LANES)
         loads = []
         for offset in (0, 1):
-            loads.append(builder.load(_pointer(builder, item, wide, args[0], args[1], offset), typ=wide))
+            loads.append(
+                builder.load(_pointer(builder, item, wide, args[0], args[1], offset), typ=wide)
+            )
             loads[-1].align = 1
         return _bits(builder, builder.xor(*loads))
 

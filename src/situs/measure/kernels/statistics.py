@@ -23,7 +23,14 @@ def _flush(
 ) -> None:
     """Add one label's part on one slice to its totals and write its slice box."""
     at, to, box, out = label * 10, label * 11, label * 6, filled * 7
-    n, sx, sxx, sy, syy, sxy = part[at], part[at + 1], part[at + 2], part[at + 3], part[at + 4], part[at + 5]
+    n, sx, sxx, sy, syy, sxy = (
+        part[at],
+        part[at + 1],
+        part[at + 2],
+        part[at + 3],
+        part[at + 4],
+        part[at + 5],
+    )
     sums[to] += n
     sums[to + 1] += sx
     sums[to + 2] += sy

@@ -17,8 +17,12 @@ __all__ = ["ALL", "DOWN", "ENDS", "STARTS", "UP", "facing", "length2", "step2"]
 
 _TRIPLES = [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)]
 ALL = (1 << 27) - 1
-UP = tuple(sum(1 << bit for bit, triple in enumerate(_TRIPLES) if triple[axis] > 0) for axis in range(3))
-DOWN = tuple(sum(1 << bit for bit, triple in enumerate(_TRIPLES) if triple[axis] < 0) for axis in range(3))
+UP = tuple(
+    sum(1 << bit for bit, triple in enumerate(_TRIPLES) if triple[axis] > 0) for axis in range(3)
+)
+DOWN = tuple(
+    sum(1 << bit for bit, triple in enumerate(_TRIPLES) if triple[axis] < 0) for axis in range(3)
+)
 _UP_X, _UP_Y, _UP_Z = UP
 _DOWN_X, _DOWN_Y, _DOWN_Z = DOWN
 
@@ -28,18 +32,24 @@ def _starts(sides: int) -> int:
     return sum(
         1 << bit
         for bit, triple in enumerate(_TRIPLES)
-        if all(sign == 0 or sides >> (2 * axis + (sign > 0)) & 1 for axis, sign in enumerate(triple))
+        if all(
+            sign == 0 or sides >> (2 * axis + (sign > 0)) & 1 for axis, sign in enumerate(triple)
+        )
     )
 
 
 STARTS = np.array([_starts(sides) for sides in range(64)], dtype=np.int32)
 """By open sides, the triples of steps that may start there."""
-ENDS = np.array([_starts((s & 0b10101) << 1 | (s & 0b101010) >> 1) for s in range(64)], dtype=np.int32)
+ENDS = np.array(
+    [_starts((s & 0b10101) << 1 | (s & 0b101010) >> 1) for s in range(64)], dtype=np.int32
+)
 """By open sides, the triples of steps that may end there."""
 
 
 @kernel
-def facing(a: NDArray[np.float64], i: int, b: NDArray[np.float64], j: int, frame: NDArray[np.float64]) -> int:
+def facing(
+    a: NDArray[np.float64], i: int, b: NDArray[np.float64], j: int, frame: NDArray[np.float64]
+) -> int:
     """The sign triples that a step from box i to box j can have; half a voxel allows for rounding."""
     triples = ALL
     x, y, z = 0.5 * frame[0], 0.5 * frame[4], 0.5 * frame[8]

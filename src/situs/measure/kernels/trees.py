@@ -105,7 +105,13 @@ def build_tree(
 
 @kernel
 def _near(
-    a: NDArray[np.float64], i: int, b: NDArray[np.float64], j: int, room_x: float, room_y: float, room_z: float
+    a: NDArray[np.float64],
+    i: int,
+    b: NDArray[np.float64],
+    j: int,
+    room_x: float,
+    room_y: float,
+    room_z: float,
 ) -> float:
     """Square of the least distance between two boxes, each voxel taking up room."""
     x = max(0.0, max(b[6 * j] - a[6 * i + 3], a[6 * i] - b[6 * j + 3]) - room_x)
@@ -149,7 +155,9 @@ def nearest(
     """
     a = (a_points, a_boxes, a_levels, a_first, a_count, a_level, a_depth)
     b = (b_points, b_boxes, b_levels, b_first, b_count, b_level, b_depth)
-    best, is_done = nearest_in_caps(a, b, frame, starts, ends, mode, apart, stack, bounds, out, out_at)
+    best, is_done = nearest_in_caps(
+        a, b, frame, starts, ends, mode, apart, stack, bounds, out, out_at
+    )
     if is_done:
         return best
     rx = ry = rz = 0.0
@@ -174,12 +182,18 @@ def nearest(
                 ap = 4 * (a_first + p)
                 if apart and (starts[a_points[ap + 3]] & towards) == 0:
                     continue
-                x, y, z = np.int64(a_points[ap]), np.int64(a_points[ap + 1]), np.int64(a_points[ap + 2])
+                x, y, z = (
+                    np.int64(a_points[ap]),
+                    np.int64(a_points[ap + 1]),
+                    np.int64(a_points[ap + 2]),
+                )
                 for q in range(4 * j, min(b_count, 4 * j + 4)):
                     bq = 4 * (b_first + q)
                     if apart and (ends[b_points[bq + 3]] & towards) == 0:
                         continue
-                    found = step2(frame, b_points[bq] - x, b_points[bq + 1] - y, b_points[bq + 2] - z, mode)
+                    found = step2(
+                        frame, b_points[bq] - x, b_points[bq + 1] - y, b_points[bq + 2] - z, mode
+                    )
                     if found < best:
                         best = found
                         out[out_at] = p
@@ -203,7 +217,11 @@ def nearest(
                 continue
             if (
                 apart
-                and (a_steps[2 * node_a] & b_steps[2 * node_b + 1] & facing(a_boxes, node_a, b_boxes, node_b, frame))
+                and (
+                    a_steps[2 * node_a]
+                    & b_steps[2 * node_b + 1]
+                    & facing(a_boxes, node_a, b_boxes, node_b, frame)
+                )
                 == 0
             ):
                 continue
@@ -277,7 +295,9 @@ def nearest_of_pairs(
 
 
 @kernel
-def _far(boxes: NDArray[np.float64], i: int, j: int, room_x: float, room_y: float, room_z: float) -> float:
+def _far(
+    boxes: NDArray[np.float64], i: int, j: int, room_x: float, room_y: float, room_z: float
+) -> float:
     """Square of the greatest distance between two boxes, each voxel taking up room."""
     x = max(boxes[6 * j + 3] - boxes[6 * i], boxes[6 * i + 3] - boxes[6 * j]) + room_x
     y = max(boxes[6 * j + 4] - boxes[6 * i + 1], boxes[6 * i + 4] - boxes[6 * j + 1]) + room_y
@@ -322,7 +342,12 @@ def farthest(
                     y = points[4 * q + 1] - points[4 * p + 1]
                     z = points[4 * q + 2] - points[4 * p + 2]
                     for k in range(offsets.size // 3):
-                        found = length2(frame, x + offsets[3 * k], y + offsets[3 * k + 1], z + offsets[3 * k + 2])
+                        found = length2(
+                            frame,
+                            x + offsets[3 * k],
+                            y + offsets[3 * k + 1],
+                            z + offsets[3 * k + 2],
+                        )
                         if found > best:
                             best = found
                             out[0], out[1], out[2] = p, q, k
@@ -344,8 +369,18 @@ def farthest(
         for k in range(count):
             bounds[top] = limit[k]
             if split_a:
-                stack[4 * top], stack[4 * top + 1], stack[4 * top + 2], stack[4 * top + 3] = la - 1, order[k], lb, j
+                stack[4 * top], stack[4 * top + 1], stack[4 * top + 2], stack[4 * top + 3] = (
+                    la - 1,
+                    order[k],
+                    lb,
+                    j,
+                )
             else:
-                stack[4 * top], stack[4 * top + 1], stack[4 * top + 2], stack[4 * top + 3] = la, i, lb - 1, order[k]
+                stack[4 * top], stack[4 * top + 1], stack[4 * top + 2], stack[4 * top + 3] = (
+                    la,
+                    i,
+                    lb - 1,
+                    order[k],
+                )
             top += 1
     return best

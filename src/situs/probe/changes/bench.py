@@ -67,7 +67,13 @@ class ChangedBench(msgspec.Struct, frozen=True):
 
 
 def changed_bench(
-    source: Bench, items: Iterable[Item], probe: str, profile: Profile, out: Path, *, data: Path | None = None
+    source: Bench,
+    items: Iterable[Item],
+    probe: str,
+    profile: Profile,
+    out: Path,
+    *,
+    data: Path | None = None,
 ) -> ChangedBench:
     """Make the bench of a probe, or take up the one that is there already."""
     listed = list(items)
@@ -77,18 +83,31 @@ def changed_bench(
         return found
     outcomes: list[OutcomeRow] = []
     locations = Locations.read(source.folder, data)
-    by_study = {study: list(own) for study, own in groupby(_together(listed), key=lambda item: item.study_id)}
+    by_study = {
+        study: list(own)
+        for study, own in groupby(_together(listed), key=lambda item: item.study_id)
+    }
 
     def studies() -> Iterator[tuple[StudyRecord, list[Fact], list[Item]]]:
         for study in source.studies():
             if study.study_id in by_study:
-                yield changed_study(source, study, by_study[study.study_id], probe, profile, locations, outcomes)
+                yield changed_study(
+                    source, study, by_study[study.study_id], probe, profile, locations, outcomes
+                )
 
-    return _written(source, studies(), Outcomes(key, outcomes, probe, profile, source.info.content_hash), out)
+    return _written(
+        source, studies(), Outcomes(key, outcomes, probe, profile, source.info.content_hash), out
+    )
 
 
 def write_items(
-    source: Bench, items: Iterable[Item], outcomes: list[OutcomeRow], key: str, probe: str, profile: Profile, out: Path
+    source: Bench,
+    items: Iterable[Item],
+    outcomes: list[OutcomeRow],
+    key: str,
+    probe: str,
+    profile: Profile,
+    out: Path,
 ) -> ChangedBench:
     """A bench of the same studies with other items (such as rotated options), or the one that is there already."""
     found = _made(source, out, key)
@@ -97,15 +116,24 @@ def write_items(
     by_study: dict[str, list[Item]] = {}
     for item in items:
         by_study.setdefault(item.study_id, []).append(item)
-    studies = ((s, list[Fact](), by_study[s.study_id]) for s in source.studies() if s.study_id in by_study)
-    return _written(source, studies, Outcomes(key, outcomes, probe, profile, source.info.content_hash), out)
+    studies = (
+        (s, list[Fact](), by_study[s.study_id]) for s in source.studies() if s.study_id in by_study
+    )
+    return _written(
+        source, studies, Outcomes(key, outcomes, probe, profile, source.info.content_hash), out
+    )
 
 
 def _written(
-    source: Bench, studies: Iterator[tuple[StudyRecord, list[Fact], list[Item]]], made: Outcomes, out: Path
+    source: Bench,
+    studies: Iterator[tuple[StudyRecord, list[Fact], list[Item]]],
+    made: Outcomes,
+    out: Path,
 ) -> ChangedBench:
     info = source.info
-    options = BuildOptions(out.name, info.recipe, seed=info.seed, restricted=info.restricted, licence=info.licence)
+    options = BuildOptions(
+        out.name, info.recipe, seed=info.seed, restricted=info.restricted, licence=info.licence
+    )
     with new_folder(out, marker="bench.json", overwrite=True) as scratch:
         with BenchWriter(scratch, info.source, options, info.terms) as writer:
             for study, facts, own in studies:
@@ -125,7 +153,9 @@ def _refuse_contradictions(items: Iterable[Item], study: StudyRecord) -> None:
     for item in items:
         problem = item_problem(item, {study.study_id})
         if problem is not None:
-            raise SitusError(problem, where=item.item_id, fix="the bench contradicts itself: see situs check")
+            raise SitusError(
+                problem, where=item.item_id, fix="the bench contradicts itself: see situs check"
+            )
 
 
 def outcomes_of(folder: Path) -> Outcomes | None:
@@ -173,13 +203,17 @@ def changed_study(
     records, facts, kept = [], list[Fact](), list[Item]()
     for series in study.series:
         own = [item for item in items if item.series == series.series]
-        record, derived, found = _changed_series(bench, study, series, own, probe, profile, locations)
+        record, derived, found = _changed_series(
+            bench, study, series, own, probe, profile, locations
+        )
         records.append(record)
         facts += found
         kept += [one.item for one in derived if one.outcome != "undefined"]
         outcomes += [OutcomeRow(one.item.twin_of, one.outcome, one.reason) for one in derived]
     without = [item for item in items if not item.series]
-    outcomes += [OutcomeRow(item.item_id, "undefined", "it came without a scan") for item in without]
+    outcomes += [
+        OutcomeRow(item.item_id, "undefined", "it came without a scan") for item in without
+    ]
     return msgspec.structs.replace(study, series=tuple(records)), facts, kept
 
 
@@ -205,7 +239,10 @@ def _changed_series(
     free = [item for item in items if not undefined_by_change(item, probe)]
     ledger = new.ledger(bench)
     derived = {one.item.twin_of: one for one in derive(free, ledger, probe)}
-    listed = [derived.get(item.item_id) or _undefined(item, probe, undefined_by_change(item, probe)) for item in items]
+    listed = [
+        derived.get(item.item_id) or _undefined(item, probe, undefined_by_change(item, probe))
+        for item in items
+    ]
     wanted = [fact for one in listed if one.outcome != "undefined" for fact in one.item.fact_ids]
     return new.series, listed, with_sources(ledger.known_facts(), wanted)
 
@@ -218,7 +255,9 @@ def _undefined(item: Item, probe: str, reason: str) -> Derived:
 class ChangedVolumes:
     """The voxels of changed patients, made from the original files when asked for; one patient is kept."""
 
-    def __init__(self, source: Bench, probe: str, profile: Profile, *, data: Path | None = None) -> None:
+    def __init__(
+        self, source: Bench, probe: str, profile: Profile, *, data: Path | None = None
+    ) -> None:
         self._source = source
         self._probe = probe
         self._profile = profile
@@ -240,7 +279,9 @@ class ChangedVolumes:
         if self._kept is None or self._kept.series.labels_hash != series.labels_hash:
             self._kept = None
             study, own = self._sources()[series.labels_hash]
-            made = changed(load_patient(self._source, study, own, self._locations), self._probe, self._profile)
+            made = changed(
+                load_patient(self._source, study, own, self._locations), self._probe, self._profile
+            )
             assert made is not None
             self._kept = made
         return self._kept
@@ -251,5 +292,8 @@ class ChangedVolumes:
             self._of = {}
             for study in self._source.studies():
                 for series in study.series:
-                    self._of[changed_hash(series.labels_hash, self._probe, self._profile)] = study, series
+                    self._of[changed_hash(series.labels_hash, self._probe, self._profile)] = (
+                        study,
+                        series,
+                    )
         return self._of

@@ -48,20 +48,28 @@ def lesion_parts(patient: Patient) -> list[Lesion]:
             mask = parts == number
             organ, around = _organ_of(patient, mask, everything)
             found.append(Lesion(structure, mask, organ, around))
-    return sorted(found, key=lambda lesion: (-int(lesion.mask.sum()), *np.argwhere(lesion.mask)[0].tolist()))
+    return sorted(
+        found, key=lambda lesion: (-int(lesion.mask.sum()), *np.argwhere(lesion.mask)[0].tolist())
+    )
 
 
 def painted_out(patient: Patient, lesion: Lesion) -> Patient:
     """Without the lesion: healthy organ in its place, in the image and in the masks."""
     labels = _without(patient.labels, lesion)
-    image = None if patient.image is None else filled(patient.image, lesion.mask, lesion.around, _seed(patient, lesion))
+    image = (
+        None
+        if patient.image is None
+        else filled(patient.image, lesion.mask, lesion.around, _seed(patient, lesion))
+    )
     return dataclasses.replace(patient, labels=labels, image=image)
 
 
 def moved(patient: Patient, lesion: Lesion) -> Patient | None:
     """With the lesion elsewhere in its organ; None where there is no room."""
     step = _new_place(patient, lesion)
-    return None if step is None else _placed(painted_out(patient, lesion), lesion, step, patient.image)
+    return (
+        None if step is None else _placed(painted_out(patient, lesion), lesion, step, patient.image)
+    )
 
 
 def copied(patient: Patient, lesion: Lesion) -> Patient | None:
@@ -94,7 +102,9 @@ def sham(patient: Patient, lesion: Lesion) -> Patient | None:
     if step is None or patient.image is None:
         return None
     where = _shifted(lesion.mask, step)
-    return dataclasses.replace(patient, image=filled(patient.image, where, lesion.around, _seed(patient, lesion)))
+    return dataclasses.replace(
+        patient, image=filled(patient.image, where, lesion.around, _seed(patient, lesion))
+    )
 
 
 def _without(labels: LabelMap, lesion: Lesion) -> LabelMap:
@@ -107,7 +117,9 @@ def _without(labels: LabelMap, lesion: Lesion) -> LabelMap:
     own[lesion.mask] = fill
     layers[lesion.structure.layer] = own
     left = bool((own == lesion.structure.value).any())
-    structures = labels.structures if left else tuple(s for s in labels.structures if s != lesion.structure)
+    structures = (
+        labels.structures if left else tuple(s for s in labels.structures if s != lesion.structure)
+    )
     return dataclasses.replace(labels, layers=tuple(layers), structures=structures)
 
 
@@ -175,4 +187,9 @@ def _dilated(mask: Mask, voxels: int) -> Mask:
 
 
 def _seed(patient: Patient, lesion: Lesion) -> int:
-    return int(digest(patient.series.labels_hash, lesion.structure.name, str(int(lesion.mask.sum())), size=4), 16)
+    return int(
+        digest(
+            patient.series.labels_hash, lesion.structure.name, str(int(lesion.mask.sum())), size=4
+        ),
+        16,
+    )

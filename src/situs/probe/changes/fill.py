@@ -13,7 +13,9 @@ _RIM = 4
 """Voxels of surroundings that the fill is matched to."""
 
 
-def filled(image: NDArray[Any], mask: NDArray[np.bool_], like: NDArray[np.bool_] | None, seed: int) -> NDArray[Any]:
+def filled(
+    image: NDArray[Any], mask: NDArray[np.bool_], like: NDArray[np.bool_] | None, seed: int
+) -> NDArray[Any]:
     """A copy of the image with the mask filled from around it.
 
     The smooth part is carried in from the rim (a Gaussian mean of what lies outside the mask, and inside `like` where

@@ -51,7 +51,12 @@ def _derive(item: Item, ledger: Ledger, probe: str) -> Derived:
         return Derived(twin, "undefined", "the right answer is not among its options")
     facts = tuple(dict.fromkeys(fact.fact_id for fact in posed.facts))
     anew = msgspec.structs.replace(
-        twin, answer=posed.answer, steps=posed.steps, boxes=posed.boxes, difficulty=posed.difficulty, fact_ids=facts
+        twin,
+        answer=posed.answer,
+        steps=posed.steps,
+        boxes=posed.boxes,
+        difficulty=posed.difficulty,
+        fact_ids=facts,
     )
     if marks_of(item) and isinstance(item.answer, Choice):
         # A task poses the right mark as A; the marks of the changed patient are drawn anew under the old letters.

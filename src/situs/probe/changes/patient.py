@@ -55,10 +55,14 @@ class Patient:
         )
 
 
-def load_patient(bench: Bench, study: StudyRecord, series: SeriesRecord, locations: Locations) -> Patient:
+def load_patient(
+    bench: Bench, study: StudyRecord, series: SeriesRecord, locations: Locations
+) -> Patient:
     """Read a series' evidence, refused if it is not what the bench was built from."""
     image = load_image(series, locations) if series.image_hash else None
-    labels = beside_image(restrict(load_labels(series, locations), series.structures), series, image)
+    labels = beside_image(
+        restrict(load_labels(series, locations), series.structures), series, image
+    )
     values = image.array() if image is not None else None
     return Patient(study, series, labels, values, terms_for(series.structures, bench.info.terms))
 

@@ -16,7 +16,15 @@ from situs.probe.changes.reflections import mirrored, reflected
 from situs.profiles import Profile
 from situs.space import Affine, Axis, Grid
 
-__all__ = ["CHANGES", "WHY_NOT", "Change", "changed", "changed_hash", "stored_otherwise", "undefined_by_change"]
+__all__ = [
+    "CHANGES",
+    "WHY_NOT",
+    "Change",
+    "changed",
+    "changed_hash",
+    "stored_otherwise",
+    "undefined_by_change",
+]
 
 Change = Callable[[Patient, Profile], Patient | None]
 
@@ -31,7 +39,11 @@ def _largest(edit: Callable[..., Patient | None]) -> Change:
 
 def _reversed(patient: Patient, profile: Profile) -> Patient:
     """Turned over along the way through the profile's stack: the same pictures from the other end."""
-    axis = {"axial": Axis.SUPERIOR_INFERIOR, "coronal": Axis.ANTERIOR_POSTERIOR, "sagittal": Axis.LEFT_RIGHT}
+    axis = {
+        "axial": Axis.SUPERIOR_INFERIOR,
+        "coronal": Axis.ANTERIOR_POSTERIOR,
+        "sagittal": Axis.LEFT_RIGHT,
+    }
     return reflected(patient, axis[profile.view.plane.value])
 
 
@@ -105,7 +117,9 @@ def undefined_by_change(item: Item, probe: str) -> str:
     if probe in _FLIPS and "side_convention" in item.needs:
         return "left and right are undefined in a flip that nobody declared"
     if probe == "shuffled":
-        if any(need in item.needs for need in ("slice_order", "frame_count", "axial_slices", "anchor")):
+        if any(
+            need in item.needs for need in ("slice_order", "frame_count", "axial_slices", "anchor")
+        ):
             return "it rests on the order of the slices"
         parts = item.answer.parts.values() if isinstance(item.answer, Compound) else [item.answer]
         if any(isinstance(part, Boxes | Frames) for part in parts) or "scale" in item.needs:

@@ -42,4 +42,6 @@ def mirrored(patient: Patient) -> Patient:
         if (name := names[structure.name]) is not None
     )
     terms = {structure.name: term(structure.name, patient.terms) for structure in kept}
-    return dataclasses.replace(result, labels=dataclasses.replace(result.labels, structures=kept), terms=terms)
+    return dataclasses.replace(
+        result, labels=dataclasses.replace(result.labels, structures=kept), terms=terms
+    )

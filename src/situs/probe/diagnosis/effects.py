@@ -12,7 +12,15 @@ from situs.items import Item
 from situs.score import cluster_mean, cluster_of
 from situs.score.explain import upper_tail
 
-__all__ = ["FEWEST_ITEMS", "FEWEST_PATIENTS", "Effect", "Interval", "effect_of", "opinion_p", "weaker"]
+__all__ = [
+    "FEWEST_ITEMS",
+    "FEWEST_PATIENTS",
+    "Effect",
+    "Interval",
+    "effect_of",
+    "opinion_p",
+    "weaker",
+]
 
 Interval = tuple[float, float]
 

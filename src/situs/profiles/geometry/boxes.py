@@ -19,7 +19,9 @@ __all__ = ["shown_boxes", "source_boxes"]
 _TOUCH_MM = 1e-6
 """A slice this near to a box's face cuts it."""
 
-_FIRST, _SECOND = zip(*((a, b) for a, b in itertools.combinations(range(8), 2) if (a ^ b).bit_count() == 1))
+_FIRST, _SECOND = zip(
+    *((a, b) for a, b in itertools.combinations(range(8), 2) if (a ^ b).bit_count() == 1)
+)
 """The ends of the twelve edges between eight corners in binary order."""
 
 
@@ -56,8 +58,13 @@ def _cuts(lattice: Lattice, tiles: list[tuple[int, Tile]], box: WorldBox) -> lis
     else:
         placed = [(*tile, own) for tile, own in zip(tiles, points)]
         nearest = _nearest(lattice, placed)
-        cuts = [(number, tile, own[:, :2].min(axis=0), own[:, :2].max(axis=0)) for number, tile, own in nearest]
-    rectangles = [_rectangle(number, tile, low, high, box.label) for number, tile, low, high in cuts]
+        cuts = [
+            (number, tile, own[:, :2].min(axis=0), own[:, :2].max(axis=0))
+            for number, tile, own in nearest
+        ]
+    rectangles = [
+        _rectangle(number, tile, low, high, box.label) for number, tile, low, high in cuts
+    ]
     return [rectangle for rectangle in rectangles if rectangle is not None]
 
 
@@ -103,7 +110,9 @@ def _rectangle(
     return box if box.area > 0 or right == left or bottom == top else None
 
 
-def _frame_box(lattice: Lattice, tiles: list[tuple[int, Tile]], box: FrameBox, source_index: int) -> Iterator[FrameBox]:
+def _frame_box(
+    lattice: Lattice, tiles: list[tuple[int, Tile]], box: FrameBox, source_index: int
+) -> Iterator[FrameBox]:
     """A box of an acquired frame on the pictures that show `source_index`."""
     points = _frame_corners(lattice, box)
     for number, tile in tiles:
@@ -113,16 +122,22 @@ def _frame_box(lattice: Lattice, tiles: list[tuple[int, Tile]], box: FrameBox, s
                 yield rectangle
 
 
-def _rectangle_of_frame(number: int, tile: Tile, points: NDArray[np.float64], label: str) -> FrameBox | None:
+def _rectangle_of_frame(
+    number: int, tile: Tile, points: NDArray[np.float64], label: str
+) -> FrameBox | None:
     placed = tile.from_source(points)[:, :2]
     return _rectangle(number, tile, placed.min(axis=0), placed.max(axis=0), label)
 
 
-def _on_nearest(lattice: Lattice, tiles: list[tuple[int, Tile]], box: FrameBox) -> Iterator[FrameBox]:
+def _on_nearest(
+    lattice: Lattice, tiles: list[tuple[int, Tile]], box: FrameBox
+) -> Iterator[FrameBox]:
     """A box of a frame that is not shown but lies between two that are, on the nearer."""
     sources = [tile.source_index for _, tile in tiles if tile.plane in (None, Plane.AXIAL)]
     if sources and min(sources) <= box.frame <= max(sources):
-        yield from _frame_box(lattice, tiles, box, min(sources, key=lambda source: (abs(source - box.frame), source)))
+        yield from _frame_box(
+            lattice, tiles, box, min(sources, key=lambda source: (abs(source - box.frame), source))
+        )
 
 
 def _frame_corners(lattice: Lattice, box: FrameBox) -> NDArray[np.float64]:

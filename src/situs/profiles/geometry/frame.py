@@ -66,7 +66,9 @@ class Tile:
                 slope, start = self._along(screen, axis, flip)
                 to_acquired[axis, screen] = slope
                 to_acquired[axis, 2] = start
-            to_acquired[self.screen.through, 2] = self._axis(self.screen.through).acquired_at(self.index)
+            to_acquired[self.screen.through, 2] = self._axis(self.screen.through).acquired_at(
+                self.index
+            )
             self._matrix = (self._lattice.to_source @ to_acquired)[:3]
         return self._matrix
 
@@ -84,7 +86,9 @@ class Tile:
 
     def to_source(self, pixels: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n, 2) pixel centres of the picture → (n, 3)."""
-        result: NDArray[np.float64] = np.column_stack([pixels, np.ones(len(pixels))]) @ self.matrix.T
+        result: NDArray[np.float64] = (
+            np.column_stack([pixels, np.ones(len(pixels))]) @ self.matrix.T
+        )
         return result
 
     def from_source(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -102,14 +106,19 @@ class Tile:
         """From a step away from the origin to x, y on the picture and the distance from the slice."""
         if self._inverse is None:
             across = np.cross(self.matrix[:, 0], self.matrix[:, 1])
-            self._inverse = np.linalg.inv(np.column_stack([self.matrix[:, :2], across / np.linalg.norm(across)]))
+            self._inverse = np.linalg.inv(
+                np.column_stack([self.matrix[:, :2], across / np.linalg.norm(across)])
+            )
         return self._inverse
 
     @property
     def rectangle(self) -> tuple[float, float, float, float]:
         """Its edges on the picture in half-open pixels: x0, y0, x1, y1; endless where the size is not known."""
         left, top = self.corner
-        unknown = None in (self._axis(self.screen.columns).count, self._axis(self.screen.rows).count)
+        unknown = None in (
+            self._axis(self.screen.columns).count,
+            self._axis(self.screen.rows).count,
+        )
         if self._size == NOT_KNOWN or (self._size is None and unknown):
             return 0.0, 0.0, math.inf, math.inf
         width, height = self.size
@@ -187,7 +196,9 @@ class Frame:
         """(n, 2) pixel centres → (n, 3): mm, or (frame, x, y) of the stored frames."""
         points = np.asarray(pixels, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != 2:
-            raise SitusError(f"pixels have shape {points.shape}, not (n, 2)", fix="give x and y of each")
+            raise SitusError(
+                f"pixels have shape {points.shape}, not (n, 2)", fix="give x and y of each"
+            )
         if len(self.tiles) == 1:
             return self.tiles[0].to_source(points)
         rows = [self.tile_at(x, y).to_source(np.array([[x, y]])) for x, y in points]
@@ -204,4 +215,6 @@ class Frame:
 def acquired_axial(lattice: Lattice, frame: int) -> Tile:
     """The acquired axial slice at its own pixels: where a `FrameBox` of a series with millimetres lies."""
     x, y, z = (AxisMap(axis.acquired, axis.acquired) for axis in lattice.axes)
-    return Tile(Lattice((x, y, z), lattice.to_source, has_mm=True), Screen(Plane.AXIAL), frame, size=None)
+    return Tile(
+        Lattice((x, y, z), lattice.to_source, has_mm=True), Screen(Plane.AXIAL), frame, size=None
+    )

@@ -24,7 +24,9 @@ class AxisMap:
 
     __slots__ = ("acquired", "count", "start", "step")
 
-    def __init__(self, acquired: int | None, count: int | None, start: float = 0.0, step: float = 1.0) -> None:
+    def __init__(
+        self, acquired: int | None, count: int | None, start: float = 0.0, step: float = 1.0
+    ) -> None:
         self.acquired = acquired
         """Voxels of the file; None if not known."""
         self.count = count
@@ -72,7 +74,13 @@ class AxisMap:
 class Lattice:
     """Three axes in patient order (or x, y and frame as stored), and where their acquired voxels lie."""
 
-    def __init__(self, axes: tuple[AxisMap, AxisMap, AxisMap], to_source: NDArray[np.float64], *, has_mm: bool) -> None:
+    def __init__(
+        self,
+        axes: tuple[AxisMap, AxisMap, AxisMap],
+        to_source: NDArray[np.float64],
+        *,
+        has_mm: bool,
+    ) -> None:
         self.axes = axes
         self.to_source = to_source
         """4×4: acquired index in this order → mm, or (frame, x, y) where there are none."""
@@ -96,7 +104,9 @@ class Lattice:
         return result
 
 
-_PIXELS = np.array([[0.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+_PIXELS = np.array(
+    [[0.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+)
 """(x, y, frame) → (frame, x, y)."""
 
 
@@ -128,7 +138,11 @@ def _axis(profile: Profile, axis: int, size: int | None, mm: float) -> AxisMap:
         made = made.cropped(max(1, round(profile.crop.size_mm[axis] / (mm * made.step))))
     if made.count is not None and made.count > max(MOST_VOXELS, size or 0):
         problem = f"an axis would have {made.count:,} voxels, more than {MOST_VOXELS:,}"
-        raise SitusError(problem, where=f"profile {profile.name}", fix="resample to larger voxels, or crop to less")
+        raise SitusError(
+            problem,
+            where=f"profile {profile.name}",
+            fix="resample to larger voxels, or crop to less",
+        )
     return made
 
 
@@ -143,7 +157,9 @@ def _refuse_mm(profile: Profile) -> None:
     for field, wanted in wants.items():
         if wanted:
             problem = f"{field} needs millimetres, and the series has none"
-            raise SitusError(problem, where=f"profile {profile.name}", fix="take a profile of stored frames")
+            raise SitusError(
+                problem, where=f"profile {profile.name}", fix="take a profile of stored frames"
+            )
 
 
 def array_order(axes: str) -> tuple[tuple[int, int, int], tuple[bool, bool, bool]]:

@@ -25,7 +25,9 @@ _LARGEST_SHEET_PX = 16_384
 class Layout:
     """The pictures in the order shown, and the maps between them and the patient."""
 
-    def __init__(self, lattice: Lattice, frames: tuple[Frame, ...], *, is_counted: bool = True) -> None:
+    def __init__(
+        self, lattice: Lattice, frames: tuple[Frame, ...], *, is_counted: bool = True
+    ) -> None:
         self.lattice = lattice
         self.frames = frames
         self.is_counted = is_counted
@@ -63,7 +65,9 @@ class Layout:
             return shown
         low, high = min(source for _, source in places), max(source for _, source in places)
         between = [frame for frame in wanted if low <= frame <= high]
-        nearest = min(((abs(source - f), number) for f in between for number, source in places), default=None)
+        nearest = min(
+            ((abs(source - f), number) for f in between for number, source in places), default=None
+        )
         return [nearest[1]] if nearest else []
 
     def array_shape(self, axes: str) -> tuple[int, ...]:
@@ -145,13 +149,17 @@ def _stack(
     held = about if item is not None and item.level == "slice" else []
     must = held + [_inside(axis.shown_at(place), count) for place in places]
     spacing = float(lattice.spacing[screen.through])
-    return [(screen, index) for index in chosen_slices(view, count, spacing, about=about, must=must)]
+    return [
+        (screen, index) for index in chosen_slices(view, count, spacing, about=about, must=must)
+    ]
 
 
 def _spoken_of(item: Item | None) -> int:
     """How many frames there must be, where the bench does not know it: those the item speaks of."""
     if item is None:
-        raise SitusError("the number of its frames is not known", fix="give the images when the bench is made")
+        raise SitusError(
+            "the number of its frames is not known", fix="give the images when the bench is made"
+        )
     parts = item.answer.parts.values() if isinstance(item.answer, Compound) else [item.answer]
     frames = [*item.frames, *(box.frame for box in item.boxes if isinstance(box, FrameBox))]
     for part in parts:
@@ -173,7 +181,9 @@ def _three_views(
     if points:
         acquired = lattice.acquired_of(np.array(points))
         through = [
-            np.array([axis.shown_at(value) for axis, value in zip(lattice.axes, point, strict=True)])
+            np.array(
+                [axis.shown_at(value) for axis, value in zip(lattice.axes, point, strict=True)]
+            )
             for point in acquired
         ]
     slices: dict[tuple[Plane, int], tuple[Screen, int]] = {}
@@ -189,7 +199,9 @@ def _inside(index: float, count: int) -> int:
     return int(np.clip(np.floor(index + 0.5), 0, count - 1))
 
 
-def _pictures(view: View, lattice: Lattice, slices: list[tuple[Screen, int, int | None]]) -> tuple[Frame, ...]:
+def _pictures(
+    view: View, lattice: Lattice, slices: list[tuple[Screen, int, int | None]]
+) -> tuple[Frame, ...]:
     if view.montage is None:
         return tuple(_single(view, lattice, *one) for one in slices)
     per_sheet = view.montage.columns * view.montage.rows
@@ -209,7 +221,11 @@ def _sheet(view: View, lattice: Lattice, slices: list[tuple[Screen, int, int | N
     fitted = [_fitted(view, lattice, screen) for screen, _, _ in slices]
     cells = []
     for (screen, _, _), (size, _, whole) in zip(slices, fitted, strict=True):
-        cells.append(whole or size or (lattice.axes[screen.columns].known(), lattice.axes[screen.rows].known()))
+        cells.append(
+            whole
+            or size
+            or (lattice.axes[screen.columns].known(), lattice.axes[screen.rows].known())
+        )
     width, height = max(w for w, _ in cells), max(h for _, h in cells)
     tiles = []
     for number, ((screen, index, window), (size, corner, _), cell) in enumerate(
@@ -218,9 +234,14 @@ def _sheet(view: View, lattice: Lattice, slices: list[tuple[Screen, int, int | N
         row, column = divmod(number, montage.columns)
         left = column * (width + montage.gap_px) + (width - cell[0]) // 2 + corner[0]
         top = row * (height + montage.gap_px) + (height - cell[1]) // 2 + corner[1]
-        tiles.append(Tile(lattice, screen, index, size=size or cell, corner=(left, top), window=window))
+        tiles.append(
+            Tile(lattice, screen, index, size=size or cell, corner=(left, top), window=window)
+        )
     columns, rows = min(montage.columns, len(slices)), -(-len(slices) // montage.columns)
-    whole = columns * (width + montage.gap_px) - montage.gap_px, rows * (height + montage.gap_px) - montage.gap_px
+    whole = (
+        columns * (width + montage.gap_px) - montage.gap_px,
+        rows * (height + montage.gap_px) - montage.gap_px,
+    )
     if max(whole) > _LARGEST_SHEET_PX:
         problem = f"a sheet would have {whole[0]} × {whole[1]} px, more than {_LARGEST_SHEET_PX}"
         raise SitusError(problem, fix="give view.size_px, or fewer columns and rows")
@@ -230,13 +251,19 @@ def _sheet(view: View, lattice: Lattice, slices: list[tuple[Screen, int, int | N
 _Size = tuple[int, int]
 
 
-def _fitted(view: View, lattice: Lattice, screen: Screen) -> tuple[_Size | None, _Size, _Size | None]:
+def _fitted(
+    view: View, lattice: Lattice, screen: Screen
+) -> tuple[_Size | None, _Size, _Size | None]:
     """Size of the slice on the picture, its corner, and the picture's size; None is the slice's own."""
     if view.size_px is None and view.width_px is None:
         return None, (0, 0), None
     columns, rows = lattice.axes[screen.columns], lattice.axes[screen.rows]
     if columns.count is None or rows.count is None:
-        fixed = None if view.width_px is None or view.height_px is None else (view.width_px, view.height_px)
+        fixed = (
+            None
+            if view.width_px is None or view.height_px is None
+            else (view.width_px, view.height_px)
+        )
         return (fixed if fixed and view.fit == "stretch" else NOT_KNOWN), (0, 0), fixed
     across, down = (float(lattice.spacing[axis]) for axis in (screen.columns, screen.rows))
     extent = columns.count * across, rows.count * down

@@ -12,7 +12,12 @@ __all__ = ["chosen_slices"]
 
 
 def chosen_slices(
-    view: View, count: int, spacing_mm: float, *, about: Sequence[int] = (), must: Iterable[int] = ()
+    view: View,
+    count: int,
+    spacing_mm: float,
+    *,
+    about: Sequence[int] = (),
+    must: Iterable[int] = (),
 ) -> list[int]:
     """Slices of a stack of `count`, in the order shown.
 

@@ -51,7 +51,9 @@ def draw_marks(
     return np.asarray(canvas)
 
 
-def draw_side_letters(picture: NDArray[np.uint8], tile: Tile, *, neurological: bool) -> NDArray[np.uint8]:
+def draw_side_letters(
+    picture: NDArray[np.uint8], tile: Tile, *, neurological: bool
+) -> NDArray[np.uint8]:
     """The patient directions at the four edges of a slice."""
     assert tile.plane is not None
     canvas, pen = _canvas(picture)
@@ -88,7 +90,11 @@ def draw_scale_bar(picture: NDArray[np.uint8], tile: Tile) -> NDArray[np.uint8]:
     left, bottom = x0 + 6, y1 - 6
     for thick, colour in ((5, 0), (2, 255)):
         halo = 1 if colour == 0 else 0
-        pen.line([(left - halo, bottom), (left + length + halo, bottom)], fill=_colour(canvas, colour), width=thick)
+        pen.line(
+            [(left - halo, bottom), (left + length + halo, bottom)],
+            fill=_colour(canvas, colour),
+            width=thick,
+        )
     _write(canvas, pen, font, text, (left, bottom - height - 6, left + width, bottom - 6))
     return np.asarray(canvas)
 
@@ -115,13 +121,24 @@ def _size(pen: Any, font: Any, text: str) -> tuple[float, float]:
     return right - left, bottom - top
 
 
-def _write(canvas: Any, pen: Any, font: Any, text: str, box: tuple[float, float, float, float]) -> None:
+def _write(
+    canvas: Any, pen: Any, font: Any, text: str, box: tuple[float, float, float, float]
+) -> None:
     left, top, _, _ = pen.textbbox((0, 0), text, font=font, stroke_width=1)
     place = round(box[0] - left), round(box[1] - top)
-    pen.text(place, text, font=font, fill=_colour(canvas, 255), stroke_width=1, stroke_fill=_colour(canvas, 0))
+    pen.text(
+        place,
+        text,
+        font=font,
+        fill=_colour(canvas, 255),
+        stroke_width=1,
+        stroke_fill=_colour(canvas, 0),
+    )
 
 
-def _shape(pen: Any, x: float, y: float, radius: float, style: str, width: int, colour: Any) -> None:
+def _shape(
+    pen: Any, x: float, y: float, radius: float, style: str, width: int, colour: Any
+) -> None:
     """A ring, or four strokes that end before the point; `width` 3 is the halo of `width` 1."""
     grown = (width - 1) / 2
     if style == "ring":
@@ -130,7 +147,11 @@ def _shape(pen: Any, x: float, y: float, radius: float, style: str, width: int, 
         return
     inner, outer = 0.5 * radius - grown, 1.5 * radius + grown
     for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-        pen.line([(x + dx * inner, y + dy * inner), (x + dx * outer, y + dy * outer)], fill=colour, width=width)
+        pen.line(
+            [(x + dx * inner, y + dy * inner), (x + dx * outer, y + dy * outer)],
+            fill=colour,
+            width=width,
+        )
 
 
 def _place(
@@ -153,7 +174,11 @@ def _place(
         left = x + dx * (reach + 0.5 * width) - 0.5 * width
         top = y + dy * (reach + 0.5 * height) - 0.5 * height
         boxes.append((left, top, left + width, top + height))
-    inside = [b for b in boxes if b[0] >= bounds[0] and b[1] >= bounds[1] and b[2] <= bounds[2] and b[3] <= bounds[3]]
+    inside = [
+        b
+        for b in boxes
+        if b[0] >= bounds[0] and b[1] >= bounds[1] and b[2] <= bounds[2] and b[3] <= bounds[3]
+    ]
 
     def crowded(box: tuple[float, float, float, float]) -> tuple[float, float]:
         """How much of another mark it covers, then how near it comes to one."""

@@ -21,7 +21,9 @@ class PatientVolume:
 
     def __init__(self, array: NDArray[Any], grid: Grid, modality: str) -> None:
         order, flips = grid.to_patient_order()
-        self.array = array.transpose(order)[tuple(slice(None, None, -1 if flip else 1) for flip in flips)]
+        self.array = array.transpose(order)[
+            tuple(slice(None, None, -1 if flip else 1) for flip in flips)
+        ]
         self.grid = grid.in_patient_order()
         self.modality = modality
 
@@ -34,7 +36,9 @@ class PatientVolume:
         index = self.grid.affine.to_index(WorldPoints(world[None]))[0, plane.through.world_index]
         return int(np.clip(np.rint(index), 0, self.slices(plane) - 1))
 
-    def picture(self, plane: Plane, index: int, window: Window, size_px: int | None = None) -> Picture:
+    def picture(
+        self, plane: Plane, index: int, window: Window, size_px: int | None = None
+    ) -> Picture:
         """One slice. Without `size_px` its pixels are the voxels; with it, both axes have the same scale."""
         grey = window.apply(_lay_out(_slice(self.array, plane, index), plane))
         pixel_to_world = self._pixel_to_world(plane, index)
@@ -62,7 +66,9 @@ class PatientVolume:
 class Picture:
     """Grey pixels of one slice, and where each lies in the patient."""
 
-    def __init__(self, grey: NDArray[np.uint8], pixel_to_world: NDArray[np.float64], plane: Plane, index: int) -> None:
+    def __init__(
+        self, grey: NDArray[np.uint8], pixel_to_world: NDArray[np.float64], plane: Plane, index: int
+    ) -> None:
         self.grey = grey
         self.plane = plane
         self.index = index
@@ -87,7 +93,9 @@ class Picture:
         """mm → (n, 3): x, y on this picture and the distance in mm in front of or behind it."""
         across = np.cross(self._to_world[:, 0], self._to_world[:, 1])
         basis = np.column_stack([self._to_world[:, :2], across / np.linalg.norm(across)])
-        result: NDArray[np.float64] = np.linalg.solve(basis, (np.asarray(points) - self._to_world[:, 2]).T).T
+        result: NDArray[np.float64] = np.linalg.solve(
+            basis, (np.asarray(points) - self._to_world[:, 2]).T
+        ).T
         return result
 
 
@@ -108,14 +116,20 @@ def _lay_out(values: NDArray[Any], plane: Plane) -> NDArray[Any]:
     return upright[::-1, ::-1]
 
 
-def _scaled(grey: NDArray[np.uint8], to_world: NDArray[np.float64], plane: Plane, index: int, size_px: int) -> Picture:
+def _scaled(
+    grey: NDArray[np.uint8], to_world: NDArray[np.float64], plane: Plane, index: int, size_px: int
+) -> Picture:
     from PIL import Image
 
     height, width = grey.shape
     step_x, step_y = np.linalg.norm(to_world[:, :2], axis=0)
     scale = size_px / max(width * step_x, height * step_y)
     new = max(1, round(width * step_x * scale)), max(1, round(height * step_y * scale))
-    picture = np.asarray(Image.fromarray(np.ascontiguousarray(grey)).resize(new, Image.Resampling.BILINEAR))
+    picture = np.asarray(
+        Image.fromarray(np.ascontiguousarray(grey)).resize(new, Image.Resampling.BILINEAR)
+    )
     ratio_x, ratio_y = width / new[0], height / new[1]
-    resize = np.array([[ratio_x, 0.0, 0.5 * ratio_x - 0.5], [0.0, ratio_y, 0.5 * ratio_y - 0.5], [0.0, 0.0, 1.0]])
+    resize = np.array(
+        [[ratio_x, 0.0, 0.5 * ratio_x - 0.5], [0.0, ratio_y, 0.5 * ratio_y - 0.5], [0.0, 0.0, 1.0]]
+    )
     return Picture(picture, to_world @ resize, plane, index)

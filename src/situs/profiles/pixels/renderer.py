@@ -25,21 +25,27 @@ __all__ = ["Renderer", "drawn_on", "encode"]
 class Renderer:
     """One volume under one profile."""
 
-    def __init__(self, profile: Profile, array: NDArray[Any], grid: Grid | None, modality: str) -> None:
+    def __init__(
+        self, profile: Profile, array: NDArray[Any], grid: Grid | None, modality: str
+    ) -> None:
         self.profile = profile
         self.values = in_lattice_order(array, grid)
         """In patient order, or x, y, frame."""
         self._rules = rules_of(profile, modality)
         self._windows: dict[int, Window] = {}
 
-    def picture(self, lattice: Lattice, frame: Frame, marks: Marks | None = None) -> NDArray[np.uint8]:
+    def picture(
+        self, lattice: Lattice, frame: Frame, marks: Marks | None = None
+    ) -> NDArray[np.uint8]:
         """Grey (height, width), or red, green and blue (height, width, 3)."""
         colours = self.profile.view.windows == "rgb"
         tiles = [self.tile(lattice, tile) for tile in frame.tiles]
         if len(tiles) == 1 and tiles[0].shape[:2] == (frame.height, frame.width):
             picture = np.ascontiguousarray(tiles[0])
         else:
-            picture = np.zeros((frame.height, frame.width, 3) if colours else (frame.height, frame.width), np.uint8)
+            picture = np.zeros(
+                (frame.height, frame.width, 3) if colours else (frame.height, frame.width), np.uint8
+            )
             for tile, pixels in zip(frame.tiles, tiles, strict=True):
                 (left, top), (height, width) = tile.corner, pixels.shape[:2]
                 picture[top : top + height, left : left + width] = pixels
@@ -47,9 +53,13 @@ class Renderer:
 
     def tile(self, lattice: Lattice, tile: Tile) -> NDArray[np.uint8]:
         """One slice at its size on the picture, nothing drawn."""
-        values = slice_of(self.values, lattice, tile.screen, tile.index, self.profile.resample.interpolation)
+        values = slice_of(
+            self.values, lattice, tile.screen, tile.index, self.profile.resample.interpolation
+        )
         numbers = range(3) if tile.window is None else [tile.window]
-        grey = [_resized(self.window(number, values).apply(values), tile.size) for number in numbers]
+        grey = [
+            _resized(self.window(number, values).apply(values), tile.size) for number in numbers
+        ]
         return grey[0] if len(grey) == 1 else np.stack(grey, axis=2)
 
     def window(self, number: int, values: NDArray[Any]) -> Window:
@@ -69,7 +79,9 @@ def drawn_on(
     draw = profile.draw
     for place, tile in enumerate(frame.tiles):
         if draw.side_letters and tile.plane is not None:
-            picture = draw_side_letters(picture, tile, neurological=profile.view.display == "neurological")
+            picture = draw_side_letters(
+                picture, tile, neurological=profile.view.display == "neurological"
+            )
         if draw.scale_bar and lattice.has_mm:
             picture = draw_scale_bar(picture, tile)
         if draw.marks and marks.get(place):

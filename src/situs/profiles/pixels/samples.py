@@ -26,7 +26,9 @@ def in_lattice_order(array: NDArray[Any], grid: Grid | None) -> NDArray[Any]:
     return array.transpose(order)[tuple(slice(None, None, -1 if flip else 1) for flip in flips)]
 
 
-def lattice_slice(array: NDArray[Any], lattice: Lattice, axis: int, index: int, interpolation: str) -> NDArray[Any]:
+def lattice_slice(
+    array: NDArray[Any], lattice: Lattice, axis: int, index: int, interpolation: str
+) -> NDArray[Any]:
     """One slice across `axis`, the other two axes in their order; NaN outside the volume.
 
     Voxels keep their type where none is interpolated or missing.
@@ -40,14 +42,18 @@ def lattice_slice(array: NDArray[Any], lattice: Lattice, axis: int, index: int, 
     return through
 
 
-def slice_of(array: NDArray[Any], lattice: Lattice, screen: Screen, index: int, interpolation: str) -> NDArray[Any]:
+def slice_of(
+    array: NDArray[Any], lattice: Lattice, screen: Screen, index: int, interpolation: str
+) -> NDArray[Any]:
     """One slice as rows of a picture."""
     values = lattice_slice(array, lattice, screen.through, index, interpolation)
     upright = values if screen.columns > screen.rows else values.T
     return upright[:: -1 if screen.flip_rows else 1, :: -1 if screen.flip_columns else 1]
 
 
-def _through(array: NDArray[Any], axis: AxisMap, place: int, index: int, interpolation: str) -> NDArray[Any] | None:
+def _through(
+    array: NDArray[Any], axis: AxisMap, place: int, index: int, interpolation: str
+) -> NDArray[Any] | None:
     """The slice at a shown index: an acquired one, or a mean of some; None outside the volume."""
     whole = _whole_start(axis)
     if whole is not None:
@@ -78,7 +84,9 @@ def _along(values: NDArray[Any], axis: AxisMap, place: int, interpolation: str) 
         return _cut_or_padded(values, place, whole, axis.known())
     if interpolation == "nearest":
         return _nearest(values, axis, place)
-    matrix, outside = _matrix(axis.acquired or 0, axis.known(), axis.start, axis.step, interpolation)
+    matrix, outside = _matrix(
+        axis.acquired or 0, axis.known(), axis.start, axis.step, interpolation
+    )
     moved = np.moveaxis(values.astype(np.float32, copy=False), place, 0)
     sampled = np.asarray(matrix @ np.ascontiguousarray(moved), dtype=np.float32)
     sampled[outside] = np.nan
@@ -99,7 +107,9 @@ def _cut_or_padded(values: NDArray[Any], place: int, start: int, count: int) -> 
     shape = list(values.shape)
     shape[place] = count
     padded = np.full(shape, np.nan, dtype=np.float32)
-    padded[(slice(None),) * place + (slice(low - start, low - start + inside.shape[place]),)] = inside
+    padded[(slice(None),) * place + (slice(low - start, low - start + inside.shape[place]),)] = (
+        inside
+    )
     return padded
 
 
@@ -127,7 +137,9 @@ def _nearest(values: NDArray[Any], axis: AxisMap, place: int) -> NDArray[Any]:
     """Keeps the type unless some shown voxels lie outside."""
     places = axis.start + axis.step * np.arange(axis.known())
     outside = (places < -_EDGE) | (places > values.shape[place] - 1 + _EDGE)
-    taken = np.take(values, np.clip(np.floor(places + 0.5), 0, values.shape[place] - 1).astype(int), axis=place)
+    taken = np.take(
+        values, np.clip(np.floor(places + 0.5), 0, values.shape[place] - 1).astype(int), axis=place
+    )
     if outside.any():
         taken = taken.astype(np.float32)
         taken[(slice(None),) * place + (outside,)] = np.nan
@@ -135,7 +147,9 @@ def _nearest(values: NDArray[Any], axis: AxisMap, place: int) -> NDArray[Any]:
 
 
 @lru_cache(maxsize=64)
-def _matrix(acquired: int, count: int, start: float, step: float, interpolation: str) -> tuple[Any, NDArray[np.bool_]]:
+def _matrix(
+    acquired: int, count: int, start: float, step: float, interpolation: str
+) -> tuple[Any, NDArray[np.bool_]]:
     """Sparse weights (shown × acquired), and which shown voxels lie outside."""
     from scipy.sparse import csr_matrix
 
@@ -148,4 +162,6 @@ def _matrix(acquired: int, count: int, start: float, step: float, interpolation:
         rows += [shown] * len(indices)
         columns += indices
         values += weights
-    return csr_matrix((np.array(values, np.float32), (rows, columns)), shape=(count, acquired)), outside
+    return csr_matrix(
+        (np.array(values, np.float32), (rows, columns)), shape=(count, acquired)
+    ), outside

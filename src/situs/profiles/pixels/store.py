@@ -52,12 +52,18 @@ class SliceStore:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             found = self.folder.stat()
             if hasattr(os, "getuid") and found.st_uid != os.getuid():
-                raise SitusError("belongs to another user", where=self.folder, fix="set SITUS_CACHE to your own folder")
+                raise SitusError(
+                    "belongs to another user",
+                    where=self.folder,
+                    fix="set SITUS_CACHE to your own folder",
+                )
             if stat.S_IMODE(found.st_mode) & 0o077:
                 self.folder.chmod(0o700)
         except OSError as error:
             problem = f"the slice store cannot be made ({error.strerror})"
-            raise SitusError(problem, where=self.folder, fix="set SITUS_CACHE to a folder you can write to") from error
+            raise SitusError(
+                problem, where=self.folder, fix="set SITUS_CACHE to a folder you can write to"
+            ) from error
 
     def get(self, key: str) -> bytes | None:
         """What was stored under a key, whole; None if nothing is, or it was damaged (and is now removed)."""
@@ -133,7 +139,12 @@ class SliceStore:
         except OSError:
             return
         for shelf in found:
-            if len(shelf.name) == 2 and _is_hex(shelf.name) and shelf.is_dir() and not shelf.is_symlink():
+            if (
+                len(shelf.name) == 2
+                and _is_hex(shelf.name)
+                and shelf.is_dir()
+                and not shelf.is_symlink()
+            ):
                 yield shelf
 
     def _entries(self) -> Iterator[tuple[float, int, Path]]:

@@ -41,18 +41,26 @@ class Evidence(Protocol):
 
     def labels(self) -> LabelMap | None: ...
     def views(self, layout: Layout, labels: LabelMap) -> dict[str, list[SliceView]]: ...
-    def role(self, layout: Layout, labels: LabelMap, name: str, boxes: tuple[Box, ...]) -> Role | None: ...
+    def role(
+        self, layout: Layout, labels: LabelMap, name: str, boxes: tuple[Box, ...]
+    ) -> Role | None: ...
     def shares_outside(self, layout: Layout, labels: LabelMap) -> dict[str, float]: ...
 
 
-def judge_item(item: Item, profile: Profile, series: SeriesRecord, layout: Layout, evidence: Evidence) -> Verdict:
+def judge_item(
+    item: Item, profile: Profile, series: SeriesRecord, layout: Layout, evidence: Evidence
+) -> Verdict:
     """All reasons that hide an item under a profile."""
     hidden = [f"needs {need}" for need in unmet_needs(item, profile.gives)]
     unknown: list[str] = []
     if not isinstance(series.grid, Grid):
         given = [need for need in item.needs if need in profile.gives and need in _OF_MILLIMETRES]
         hidden += [f"needs {need}, and the series has no millimetres" for need in given]
-    for reasons in (_marks(item, profile, layout), _frames(item, layout), _places(item.answer, layout)):
+    for reasons in (
+        _marks(item, profile, layout),
+        _frames(item, layout),
+        _places(item.answer, layout),
+    ):
         try:
             hidden += reasons
         except SitusError as error:
@@ -68,13 +76,25 @@ def _marks(item: Item, profile: Profile, layout: Layout) -> Iterator[str]:
     if letters and not profile.draw.marks:
         yield "its marks are not drawn"
     elif letters:
-        drawn = {letter for of_frame in marks_on(layout, item) for of_tile in of_frame.values() for letter in of_tile}
-        yield from (f"mark {letter} lies outside the pictures" for letter in letters if letter not in drawn)
+        drawn = {
+            letter
+            for of_frame in marks_on(layout, item)
+            for of_tile in of_frame.values()
+            for letter in of_tile
+        }
+        yield from (
+            f"mark {letter} lies outside the pictures" for letter in letters if letter not in drawn
+        )
 
 
 def _frames(item: Item, layout: Layout) -> Iterator[str]:
     if item.level == "slice":
-        shown = {tile.source_index for frame in layout.frames for tile in frame.tiles if tile.plane in (None, "axial")}
+        shown = {
+            tile.source_index
+            for frame in layout.frames
+            for tile in frame.tiles
+            if tile.plane in (None, "axial")
+        }
         yield from (f"frame {frame} is not shown" for frame in item.frames if frame not in shown)
 
 
@@ -122,7 +142,9 @@ def _judge_sight(
         elif why := _why_unseen(item, found.views):
             hidden.append(f"{_spoken(name)} is not seen: {why}")
         elif whole and found.outside > load_thresholds().cut_share:
-            hidden.append(f"{_spoken(name)} is not seen whole: {found.outside:.0%} of it lies outside the pictures")
+            hidden.append(
+                f"{_spoken(name)} is not seen whole: {found.outside:.0%} of it lies outside the pictures"
+            )
 
 
 def _spoken(name: str) -> str:
@@ -143,7 +165,11 @@ def _is_cropped(layout: Layout) -> bool:
 def _why_unseen(item: Item, views: list[SliceView]) -> str:
     """Empty if it is seen on enough slices."""
     limits = load_thresholds()
-    about = [v for v in views if v.source_index in item.frames] if item.level == "slice" and item.frames else views
+    about = (
+        [v for v in views if v.source_index in item.frames]
+        if item.level == "slice" and item.frames
+        else views
+    )
     needed = 1 if about is not views else limits.slices
     wide = {(v.plane, v.source_index) for v in about if v.width_px >= limits.width_px}
     clear = {
@@ -160,7 +186,9 @@ def _why_unseen(item: Item, views: list[SliceView]) -> str:
     return f"it stands out from its surroundings on {_slices(len(clear))}, and {needed} are needed"
 
 
-def _judge_boxes(item: Item, layout: Layout, names: list[str], hidden: list[str], unknown: list[str]) -> None:
+def _judge_boxes(
+    item: Item, layout: Layout, names: list[str], hidden: list[str], unknown: list[str]
+) -> None:
     """Without masks: whether the structures' boxes are on the pictures and large enough there."""
     limits = load_thresholds()
     unknown.append("contrast, for there are no masks")
@@ -174,8 +202,14 @@ def _judge_boxes(item: Item, layout: Layout, names: list[str], hidden: list[str]
         except SitusError as error:
             unknown.append(error.one_line())
             continue
-        wide = {box.frame for box in shown if min(box.x1 - box.x0, box.y1 - box.y0) >= limits.width_px}
-        needed = 1 if item.level == "slice" or all(hasattr(box, "frame") for box in boxes) else limits.slices
+        wide = {
+            box.frame for box in shown if min(box.x1 - box.x0, box.y1 - box.y0) >= limits.width_px
+        }
+        needed = (
+            1
+            if item.level == "slice" or all(hasattr(box, "frame") for box in boxes)
+            else limits.slices
+        )
         if len(wide) < needed:
             what = f"its box is {limits.width_px} px wide on {_slices(len(wide))}"
             hidden.append(f"{_spoken(name)} is not seen: {what}, and {needed} are needed")

@@ -55,9 +55,13 @@ class Sight:
         """Every structure on every slice it is shown on."""
         from scipy.ndimage import find_objects
 
-        views: dict[str, list[SliceView]] = {structure.name: [] for structure in self._labels.structures}
+        views: dict[str, list[SliceView]] = {
+            structure.name: [] for structure in self._labels.structures
+        }
         for tile in self._tiles():
-            picture = None if self._renderer is None else self._renderer.tile(self._layout.lattice, tile)
+            picture = (
+                None if self._renderer is None else self._renderer.tile(self._layout.lattice, tile)
+            )
             for number, layer in enumerate(self._layers):
                 shown = self._on(layer, tile)
                 places = find_objects(shown)
@@ -66,7 +70,9 @@ class Sight:
                     if structure.layer == number and place is not None:
                         near = _widened(place, self._rim + 1, shown.shape)
                         part = None if picture is None else picture[near]
-                        views[structure.name].append(self._view(tile, shown[near] == structure.value, part))
+                        views[structure.name].append(
+                            self._view(tile, shown[near] == structure.value, part)
+                        )
         return views
 
     def role(self, key: str, boxes: Sequence[Box]) -> Role | None:
@@ -81,7 +87,11 @@ class Sight:
         for tile in self._tiles():
             shown = self._on(mask, tile) != 0
             if shown.any():
-                picture = None if self._renderer is None else self._renderer.tile(self._layout.lattice, tile)
+                picture = (
+                    None
+                    if self._renderer is None
+                    else self._renderer.tile(self._layout.lattice, tile)
+                )
                 views.append(self._view(tile, shown, picture))
         total = int(np.count_nonzero(mask))
         inside = int(np.count_nonzero(mask[shown_part(self._layout)]))
@@ -89,7 +99,11 @@ class Sight:
 
     def _role_mask(self, key: str, boxes: Sequence[Box]) -> NDArray[np.bool_] | None:
         box = next((box for box in boxes if box.label == key and isinstance(box, WorldBox)), None)
-        family = key.removeprefix(_LARGEST) if key.startswith(_LARGEST) else lesion_family(key, self._own_terms)
+        family = (
+            key.removeprefix(_LARGEST)
+            if key.startswith(_LARGEST)
+            else lesion_family(key, self._own_terms)
+        )
         lesions = {s: lesion_family(s.name, self._own_terms) for s in self._labels.structures}
         own = [s for s, found in lesions.items() if found and family in ("*", found)]
         if box is None or not own:
@@ -125,7 +139,9 @@ class Sight:
         columns = np.floor((np.arange(width) + 0.5) * whole.shape[1] / width).astype(int)
         return np.asarray(whole[np.ix_(rows, columns)])
 
-    def _view(self, tile: Tile, mask: NDArray[np.bool_], picture: NDArray[np.uint8] | None) -> SliceView:
+    def _view(
+        self, tile: Tile, mask: NDArray[np.bool_], picture: NDArray[np.uint8] | None
+    ) -> SliceView:
         seen = None if picture is None else contrast(picture, mask, self._rim)
         plane = "" if tile.plane is None else tile.plane.value
         return SliceView(plane, tile.source_index, width_px(mask), seen)
@@ -141,8 +157,14 @@ def shown_part(layout: Layout) -> tuple[slice, slice, slice]:
         if through == {number}:
             indices = sorted({tile.index for tile in tiles})
             gap = max(1.0, float(np.diff(indices).max())) if len(indices) > 1 else 1.0
-            first, last = max(first, indices[0] - 0.5 * (gap - 1.0)), min(last, indices[-1] + 0.5 * (gap - 1.0))
-        low, high = axis.acquired_at(first) - 0.5 * axis.step, axis.acquired_at(last) + 0.5 * axis.step
+            first, last = (
+                max(first, indices[0] - 0.5 * (gap - 1.0)),
+                min(last, indices[-1] + 0.5 * (gap - 1.0)),
+            )
+        low, high = (
+            axis.acquired_at(first) - 0.5 * axis.step,
+            axis.acquired_at(last) + 0.5 * axis.step,
+        )
         begin = max(0, int(np.ceil(low - 1e-6)))
         parts.append(slice(begin, max(begin, int(np.floor(high + 1e-6)) + 1)))
     x, y, z = parts
@@ -159,7 +181,9 @@ def _counts(layer: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _widened(place: tuple[slice, ...], by: int, shape: tuple[int, ...]) -> tuple[slice, ...]:
-    return tuple(slice(max(0, s.start - by), min(n, s.stop + by)) for s, n in zip(place, shape, strict=True))
+    return tuple(
+        slice(max(0, s.start - by), min(n, s.stop + by)) for s, n in zip(place, shape, strict=True)
+    )
 
 
 def _index_slices(box: WorldBox, grid: Grid) -> tuple[slice, slice, slice]:

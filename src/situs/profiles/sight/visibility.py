@@ -78,7 +78,9 @@ def contrast(picture: NDArray[np.uint8], mask: NDArray[np.bool_], rim_px: int) -
     rim = binary_dilation(mask, structure=np.ones((3, 3), bool), iterations=rim_px) & ~mask
     if not rim.any():
         return 0.0
-    channels = [picture] if picture.ndim == 2 else [picture[..., c] for c in range(picture.shape[2])]
+    channels = (
+        [picture] if picture.ndim == 2 else [picture[..., c] for c in range(picture.shape[2])]
+    )
     return max(_difference(channel, mask, rim) for channel in channels)
 
 

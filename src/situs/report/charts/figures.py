@@ -45,23 +45,45 @@ class Chart(msgspec.Struct, frozen=True):
 
 def charts_of(bench: Bench, runs: Sequence[ScoredRun], items: Sequence[Item]) -> list[Chart]:
     """Those for which the bench has data. The oracle, which is always right, is left out where lines would hide."""
-    shown = [run for run in runs if run.baseline != "oracle"][:_MOST_RUNS] or list(runs)[:_MOST_RUNS]
+    shown = [run for run in runs if run.baseline != "oracle"][:_MOST_RUNS] or list(runs)[
+        :_MOST_RUNS
+    ]
     charts, facets = [], facets_of(bench, items)
     if (grid := by_structure(shown, facets)) is not None:
         title = "By structure"
         note = "Share of right answers, in percent; an item counts under every structure it names. At least 3 items."
-        charts.append(Chart(title, note, [("", heat_svg(grid, title))], [], _share_table("structures", title, grid)))
+        charts.append(
+            Chart(
+                title,
+                note,
+                [("", heat_svg(grid, title))],
+                [],
+                _share_table("structures", title, grid),
+            )
+        )
     if (grid := by_category(shown, facets)) is not None:
         title = "By category"
         picture = [("", radar_svg(grid, title))]
         charts.append(
-            Chart(title, "From 0 in the middle to 100 %.", picture, grid.runs, _share_table("categories", title, grid))
+            Chart(
+                title,
+                "From 0 in the middle to 100 %.",
+                picture,
+                grid.runs,
+                _share_table("categories", title, grid),
+            )
         )
     if (grid := by_size(shown, facets)) is not None:
         title = "By volume of the structure"
         picture = [("", bucket_svg(grid, title))]
         charts.append(
-            Chart(title, "Small structures are hard to see.", picture, grid.runs, _share_table("volumes", title, grid))
+            Chart(
+                title,
+                "Small structures are hard to see.",
+                picture,
+                grid.runs,
+                _share_table("volumes", title, grid),
+            )
         )
     if panels := number_panels(shown, items):
         charts.append(_agreement(panels))
@@ -113,4 +135,6 @@ def _sides(tables: Sequence[SideTable]) -> Chart:
         for said, count in zip(table.said, counts)
     ]
     pictures = [(table.run, side_svg(table, f"{title}, {table.run}")) for table in tables]
-    return Chart(title, "", pictures, [], table_of("sides", title, ["run", "truth", "said", "n"], rows))
+    return Chart(
+        title, "", pictures, [], table_of("sides", title, ["run", "truth", "said", "n"], rows)
+    )

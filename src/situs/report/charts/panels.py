@@ -73,11 +73,15 @@ class SideTable(msgspec.Struct, frozen=True):
 def _counted(run: ScoredRun, keys: Iterable[str]) -> list[Scored]:
     found = (run.scored.get(key) for key in keys)
     return [
-        row for row in found if row is not None and row.outcome.right is not None and row.outcome.state != "unjudged"
+        row
+        for row in found
+        if row is not None and row.outcome.right is not None and row.outcome.state != "unjudged"
     ]
 
 
-def _grid(runs: Sequence[ScoredRun], items: Iterable[str], groups_of: Groups, most: int) -> ShareGrid | None:
+def _grid(
+    runs: Sequence[ScoredRun], items: Iterable[str], groups_of: Groups, most: int
+) -> ShareGrid | None:
     members: dict[str, list[str]] = defaultdict(list)
     for item_id in items:
         for group in dict.fromkeys(groups_of(item_id)):
@@ -91,14 +95,18 @@ def _grid(runs: Sequence[ScoredRun], items: Iterable[str], groups_of: Groups, mo
     kept = [n for n, row in enumerate(values) if any(total for _, total in row)]
     if not kept:
         return None
-    return ShareGrid([run.name for run in runs], [names[n] for n in kept], [values[n] for n in kept])
+    return ShareGrid(
+        [run.name for run in runs], [names[n] for n in kept], [values[n] for n in kept]
+    )
 
 
 def by_structure(runs: Sequence[ScoredRun], facets: Mapping[str, Facets]) -> ShareGrid | None:
     """Structure, finding or region × run, the most asked first."""
     choices: list[Groups] = [
         lambda item_id: [_plain(name) for name in facets[item_id]["structure"] if _names_one(name)],
-        lambda item_id: [_plain(tag) for tag in facets[item_id]["category"] if tag.startswith(_REGION)],
+        lambda item_id: [
+            _plain(tag) for tag in facets[item_id]["category"] if tag.startswith(_REGION)
+        ],
     ]
     return _first_grid(runs, facets, choices, _MOST_ROWS, 2)
 
@@ -107,7 +115,9 @@ def by_category(runs: Sequence[ScoredRun], facets: Mapping[str, Facets]) -> Shar
     """Categories of the source, else tasks; at least three."""
     choices: list[Groups] = [
         *(_with_prefix(facets, prefix) for prefix in _CATEGORIES),
-        lambda item_id: [t for t in facets[item_id]["category"] if ":" not in t and t not in _NO_CATEGORY],
+        lambda item_id: [
+            t for t in facets[item_id]["category"] if ":" not in t and t not in _NO_CATEGORY
+        ],
         lambda item_id: [_plain(task) for task in facets[item_id]["task"]],
     ]
     return _first_grid(runs, facets, choices, _MOST_AXES, 3)
@@ -123,11 +133,17 @@ def by_size(runs: Sequence[ScoredRun], facets: Mapping[str, Facets]) -> ShareGri
 
 
 def _with_prefix(facets: Mapping[str, Facets], prefix: str) -> Groups:
-    return lambda item_id: [_plain(tag) for tag in facets[item_id]["category"] if tag.startswith(prefix)]
+    return lambda item_id: [
+        _plain(tag) for tag in facets[item_id]["category"] if tag.startswith(prefix)
+    ]
 
 
 def _first_grid(
-    runs: Sequence[ScoredRun], facets: Mapping[str, Facets], choices: Iterable[Groups], most: int, fewest: int
+    runs: Sequence[ScoredRun],
+    facets: Mapping[str, Facets],
+    choices: Iterable[Groups],
+    most: int,
+    fewest: int,
 ) -> ShareGrid | None:
     grids = (_grid(runs, facets, groups_of, most) for groups_of in choices)
     return next((grid for grid in grids if grid is not None and len(grid.groups) >= fewest), None)
@@ -179,9 +195,22 @@ def side_tables(runs: Sequence[ScoredRun], items: Sequence[Item]) -> list[SideTa
     """Of option questions that offer both sides: truth against what was said, run by run."""
     tables = []
     for run in runs:
-        rows = {item_id: row for item_id, row in run.scored.items() if row.outcome.right is not None}
+        rows = {
+            item_id: row for item_id, row in run.scored.items() if row.outcome.right is not None
+        }
         counts = side_counts((item for item in items if item.item_id in rows), rows)
         if counts:
-            said = [name for name in SAID_SIDES if name in counts or any(row[name] for row in counts.values())]
-            tables.append(SideTable(run.name, list(counts), said, [[row[n] for n in said] for row in counts.values()]))
+            said = [
+                name
+                for name in SAID_SIDES
+                if name in counts or any(row[name] for row in counts.values())
+            ]
+            tables.append(
+                SideTable(
+                    run.name,
+                    list(counts),
+                    said,
+                    [[row[n] for n in said] for row in counts.values()],
+                )
+            )
     return tables

@@ -19,13 +19,17 @@ def worth(item: Item, runs: Sequence[ScoredRun]) -> int:
     Baselines count only where there is no model.
     """
     asked = [run for run in runs if not run.baseline] or runs
-    outcomes = [outcome for run in asked if (outcome := run.scores.outcomes.get(item.item_id)) is not None]
+    outcomes = [
+        outcome for run in asked if (outcome := run.scores.outcomes.get(item.item_id)) is not None
+    ]
     if any(outcome.right is False for outcome in outcomes):
         return 0
     return 1 if any(outcome.right for outcome in outcomes) else 2
 
 
-def in_picture_order(items: Iterable[Item], worth_of: Callable[[Item], int], seed: int) -> list[Item]:
+def in_picture_order(
+    items: Iterable[Item], worth_of: Callable[[Item], int], seed: int
+) -> list[Item]:
     """All items, most worth seeing first; equally worthy ones task by task in turn."""
     queues: dict[int, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
     for item in sorted(items, key=lambda item: digest(str(seed), item.item_id)):

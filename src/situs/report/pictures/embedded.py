@@ -148,7 +148,12 @@ def embed_pictures(
             lost += at_hand and not has_pixels
             left -= 1
     shared = Shared(
-        dict(store.views), store.pictures, store.outlines, dict(plane_frames()), dict(strips.strips), strips.pictures
+        dict(store.views),
+        store.pictures,
+        store.outlines,
+        dict(plane_frames()),
+        dict(strips.strips),
+        strips.pictures,
     )
     return Embedded(shared, seen, lost, store.shortened + strips.shortened)
 
@@ -186,20 +191,27 @@ class _Store:
     def add(self, item: Item, series: str, evidence: Evidence, allowance: int) -> None:
         """Embed one item's pictures, with fewer slices if they would not fit the allowance."""
         held = [self._facts[fact_id] for fact_id in item.fact_ids if fact_id in self._facts]
-        subjects = [s for s in subjects_of(item, held, self._bench.info.terms) if s.structure in evidence]
+        subjects = [
+            s for s in subjects_of(item, held, self._bench.info.terms) if s.structure in evidence
+        ]
         if not subjects:
             return
         names = [s.structure for s in subjects]
         window = evidence.window(names[0])
         source = f"{series}/{window.low:g}:{window.high:g}"
         areas = {name: evidence.areas(name) for name in names}
-        marks = marks_of(item, subjects, held, self._shapes.get((item.study_id, item.series), {}), evidence)
+        marks = marks_of(
+            item, subjects, held, self._shapes.get((item.study_id, item.series), {}), evidence
+        )
         boxed = any(isinstance(part, Boxes) for part in parts_of(item))
         opening = _box_slices(marks) if boxed else _gap_slices(marks)
-        draft = _Draft(evidence, window, self.pictures.get(source, {}), self.outlines.get(series, {}))
+        draft = _Draft(
+            evidence, window, self.pictures.get(source, {}), self.outlines.get(series, {})
+        )
         for most in _MOST_SLICES:
             planes = {
-                plane: _plane_view([areas[name][plane] for name in names], most, opening[plane]) for plane in PLANES
+                plane: _plane_view([areas[name][plane] for name in names], most, opening[plane])
+                for plane in PLANES
             }
             cost = draft.cost(planes, names)
             if cost <= allowance:
@@ -208,7 +220,12 @@ class _Store:
             return
         self.shortened += most != _MOST_SLICES[0]
         self.bytes += cost
-        draft.keep(planes, names, self.pictures.setdefault(source, {}), self.outlines.setdefault(series, {}))
+        draft.keep(
+            planes,
+            names,
+            self.pictures.setdefault(source, {}),
+            self.outlines.setdefault(series, {}),
+        )
         grid = evidence.volume.grid
         self.views[item.item_id] = View(
             source=source,
@@ -273,7 +290,9 @@ class _Draft:
     def _picture(self, plane: Plane, index: int) -> str:
         key = (plane.value, index)
         if key not in self._new_pictures:
-            self._new_pictures[key] = _encode(self._evidence.volume.picture(plane, index, self._window).grey)
+            self._new_pictures[key] = _encode(
+                self._evidence.volume.picture(plane, index, self._window).grey
+            )
         return self._new_pictures[key]
 
     def _outline(self, name: str, plane: Plane, index: int) -> str:
@@ -286,7 +305,9 @@ class _Draft:
 def _gap_slices(marks: Marks) -> dict[Plane, float | None]:
     """Where a distance between surfaces starts: there the item opens."""
     gap = next((line for line in marks.lines if line.kind == "gap"), None)
-    return {plane: None if gap is None else gap.start[plane.through.world_index] for plane in PLANES}
+    return {
+        plane: None if gap is None else gap.start[plane.through.world_index] for plane in PLANES
+    }
 
 
 def _box_slices(marks: Marks) -> dict[Plane, float | None]:
@@ -309,7 +330,9 @@ def _plane_view(areas: Sequence[NDArray[np.int64]], most: int, start: float | No
 
 def _encode(grey: NDArray[np.uint8]) -> str:
     stream = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(grey)).save(stream, "JPEG", quality=_QUALITY, optimize=True)
+    Image.fromarray(np.ascontiguousarray(grey)).save(
+        stream, "JPEG", quality=_QUALITY, optimize=True
+    )
     return "data:image/jpeg;base64," + base64.b64encode(stream.getvalue()).decode("ascii")
 
 

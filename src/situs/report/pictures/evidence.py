@@ -22,14 +22,16 @@ __all__ = ["Evidence"]
 class Evidence:
     """Pictures, outlines and midline of one series."""
 
-    def __init__(self, bench: Bench, study: StudyRecord, series: SeriesRecord, volumes: Volumes) -> None:
+    def __init__(
+        self, bench: Bench, study: StudyRecord, series: SeriesRecord, volumes: Volumes
+    ) -> None:
         grid = series.grid
         if not isinstance(grid, Grid):
             raise SitusError("has no millimetres, hence no planes", where=study.study_id)
         image, labels = volumes.image(series), restrict(volumes.labels(series), series.structures)
-        self._ledger = Patient(study, series, labels, image, terms_for(series.structures, bench.info.terms)).ledger(
-            bench
-        )
+        self._ledger = Patient(
+            study, series, labels, image, terms_for(series.structures, bench.info.terms)
+        ).ledger(bench)
         self.volume = PatientVolume(image, grid, series.modality)
         self._layers = [PatientVolume(layer, grid, "labels") for layer in labels.layers]
         self._structures = {structure.name: structure for structure in labels.structures}
@@ -46,7 +48,9 @@ class Evidence:
         """The window a reader would choose for the structure."""
         modality, values = self.volume.modality, self.volume.array
         if modality == "ct":
-            return fitting_window(modality, values, values[self._mask(structure)] if structure else values[:0])
+            return fitting_window(
+                modality, values, values[self._mask(structure)] if structure else values[:0]
+            )
         if self._percentiles is None:
             self._percentiles = fitting_window(modality, values, values[:0])
         return self._percentiles
@@ -79,7 +83,9 @@ class Evidence:
         mask = self._mask(structure)
         points = np.argwhere(mask & ~binary_erosion(mask)).astype(np.float64)
         shifts = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
-        corners: NDArray[np.float64] = np.unique((points[:, None, :] + shifts).reshape(-1, 3), axis=0)
+        corners: NDArray[np.float64] = np.unique(
+            (points[:, None, :] + shifts).reshape(-1, 3), axis=0
+        )
         return corners
 
     def _mask(self, structure: str) -> NDArray[np.bool_]:

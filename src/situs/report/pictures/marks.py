@@ -78,7 +78,12 @@ def marks_of(
 ) -> Marks:
     """The item's marks. `shapes`: centroid and box facts by (kind, structure)."""
     maker = _Maker(evidence, [s.structure for s in subjects], shapes)
-    thresholds = {fact_id: s.value.threshold for s in item.steps if s.value is not None for fact_id in s.fact_ids}
+    thresholds = {
+        fact_id: s.value.threshold
+        for s in item.steps
+        if s.value is not None
+        for fact_id in s.fact_ids
+    }
     surface_gaps = [fact for fact in facts if fact.kind == "main_gap"]
     lines: list[LineMark | None] = []
     planes: list[PlaneMark | None] = []
@@ -98,7 +103,10 @@ def marks_of(
     needs_midline = any(fact.kind == "right_share" for fact in facts)
     rough = "approximate box" if "approximate" in item.tags else ""
     boxes = [
-        BoxMark(rough or box.label, maker.points(np.array(list(itertools.product(*zip(box.lo_mm, box.hi_mm))))))
+        BoxMark(
+            rough or box.label,
+            maker.points(np.array(list(itertools.product(*zip(box.lo_mm, box.hi_mm))))),
+        )
         for box in item.boxes
         if isinstance(box, WorldBox)
     ]
@@ -113,7 +121,9 @@ def marks_of(
 class _Maker:
     """Marks on one grid."""
 
-    def __init__(self, evidence: Evidence, structures: Sequence[str], shapes: Mapping[tuple[str, str], Fact]) -> None:
+    def __init__(
+        self, evidence: Evidence, structures: Sequence[str], shapes: Mapping[tuple[str, str], Fact]
+    ) -> None:
         self.grid: Grid = evidence.volume.grid
         self._evidence = evidence
         self._structures = list(structures)
@@ -121,7 +131,10 @@ class _Maker:
 
     def points(self, world: Array) -> list[Point]:
         """Millimetres as index points."""
-        return [_rounded(point, 2) for point in np.asarray(self.grid.affine.to_index(WorldPoints(world)))]
+        return [
+            _rounded(point, 2)
+            for point in np.asarray(self.grid.affine.to_index(WorldPoints(world)))
+        ]
 
     def steps(self, world: Array) -> list[Point]:
         """World steps as index steps."""
@@ -136,14 +149,18 @@ class _Maker:
         a, b = self.points(np.array(ends))
         step = number(fact)
         text = f"{abs(step):.0f} mm {axis.towards(step).value}"
-        return self._line("centres", b, a, text, axis.world_index, (fact.subjects[1], fact.subjects[0]))
+        return self._line(
+            "centres", b, a, text, axis.world_index, (fact.subjects[1], fact.subjects[0])
+        )
 
     def margin(self, fact: Fact, axis: Axis, threshold: float | None) -> PlaneMark | None:
         """Where the first structure's centre would have to pass."""
         centre = self._centre(fact.subjects[1])
         if centre is None or not threshold:
             return None
-        return self._plane(centre + threshold * np.eye(3)[axis.world_index], axis, f"margin {abs(threshold):g} mm")
+        return self._plane(
+            centre + threshold * np.eye(3)[axis.world_index], axis, f"margin {abs(threshold):g} mm"
+        )
 
     def extent(self, fact: Fact, axis: Axis) -> LineMark | None:
         """Through the middle of the structure's box, from end to end."""
@@ -155,7 +172,9 @@ class _Maker:
         ends[:, axis.world_index] = box[:, axis.world_index]
         low, high = self.points(ends)
         name = fact.subjects[0]
-        return self._line("extent", low, high, f"{number(fact):.0f} mm", axis.world_index, (name, name))
+        return self._line(
+            "extent", low, high, f"{number(fact):.0f} mm", axis.world_index, (name, name)
+        )
 
     def thirds(self, organ: str) -> list[PlaneMark | None]:
         """The two lines between the thirds of an organ."""
@@ -165,7 +184,10 @@ class _Maker:
         (low, high), middle = box, box.mean(axis=0)
         heights = (low[2] + share * (high[2] - low[2]) for share in (1 / 3, 2 / 3))
         axis = Axis.SUPERIOR_INFERIOR
-        return [self._plane(np.array([middle[0], middle[1], z]), axis, "thirds of the organ") for z in heights]
+        return [
+            self._plane(np.array([middle[0], middle[1], z]), axis, "thirds of the organ")
+            for z in heights
+        ]
 
     def level(self, structure: str, place: str) -> PlaneMark | None:
         """The height that is asked about."""
@@ -174,7 +196,9 @@ class _Maker:
             return None
         z = {"top": box[1, 2], "bottom": box[0, 2]}.get(place, centre[2])
         words = {"top": "upper end", "bottom": "lower end"}.get(place, "centre")
-        return self._plane(np.array([centre[0], centre[1], z]), Axis.SUPERIOR_INFERIOR, f"height of the {words}")
+        return self._plane(
+            np.array([centre[0], centre[1], z]), Axis.SUPERIOR_INFERIOR, f"height of the {words}"
+        )
 
     def surface_gap(self, fact: Fact) -> LineMark | None:
         """Between the two nearest voxel corners."""
@@ -182,14 +206,22 @@ class _Maker:
         if number(fact) <= 0 or a not in self._evidence or b not in self._evidence:
             return None
         start, end = self._evidence.nearest_corners(a, b)
-        return self._line("gap", _rounded(start, 2), _rounded(end, 2), f"{number(fact):.0f} mm", -1, (a, b))
+        return self._line(
+            "gap", _rounded(start, 2), _rounded(end, 2), f"{number(fact):.0f} mm", -1, (a, b)
+        )
 
-    def _line(self, kind: str, start: Point, end: Point, text: str, axis: int, owners: tuple[str, str]) -> LineMark:
-        first, second = (self._structures.index(name) if name in self._structures else 0 for name in owners)
+    def _line(
+        self, kind: str, start: Point, end: Point, text: str, axis: int, owners: tuple[str, str]
+    ) -> LineMark:
+        first, second = (
+            self._structures.index(name) if name in self._structures else 0 for name in owners
+        )
         return LineMark(kind, start, end, text, axis, (first, second))
 
     def _plane(self, world: Array, axis: Axis, text: str) -> PlaneMark:
-        first, second = self.steps(np.array([np.eye(3)[a.world_index] for a in AXES if a is not axis]))
+        first, second = self.steps(
+            np.array([np.eye(3)[a.world_index] for a in AXES if a is not axis])
+        )
         (at,) = self.points(world[None])
         return PlaneMark(at, (first, second), axis.world_index, text)
 
@@ -199,7 +231,11 @@ class _Maker:
 
     def _box(self, structure: str) -> Array | None:
         fact = self._shapes.get(("box", structure))
-        return np.array(fact.value).reshape(2, 3) if fact is not None and isinstance(fact.value, tuple) else None
+        return (
+            np.array(fact.value).reshape(2, 3)
+            if fact is not None and isinstance(fact.value, tuple)
+            else None
+        )
 
 
 def _rounded(point: Array, digits: int) -> Point:
@@ -215,4 +251,6 @@ def _midline(ledger: Ledger, maker: _Maker) -> MidlineMark | None:
     heights = (corners @ maker.grid.affine.linear.T + maker.grid.affine.matrix[:3, 3])[:, 2]
     z = np.linspace(heights.min(), heights.max(), 80)
     (front,) = maker.steps(np.array([[0.0, 1.0, 0.0]]))
-    return MidlineMark(maker.points(np.column_stack([midline.at(z), z])), front, f"midline ({midline.basis})")
+    return MidlineMark(
+        maker.points(np.column_stack([midline.at(z), z])), front, f"midline ({midline.basis})"
+    )

@@ -50,7 +50,10 @@ def _runs(steps: NDArray[Any], forward: int) -> list[tuple[int, int, int]]:
 
 
 def _loops(
-    horizontal: dict[_Vertex, list[_Vertex]], vertical: dict[_Vertex, list[_Vertex]], left: int, top: int
+    horizontal: dict[_Vertex, list[_Vertex]],
+    vertical: dict[_Vertex, list[_Vertex]],
+    left: int,
+    top: int,
 ) -> list[str]:
     loops = []
     for start in sorted(horizontal):

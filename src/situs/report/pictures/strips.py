@@ -67,7 +67,9 @@ class Strip(msgspec.Struct, frozen=True):
 class StripStore:
     """Strips of items, their pictures shared by content."""
 
-    def __init__(self, bench: Bench, runs: Sequence[ScoredRun], volumes: Volumes, *, pixels: bool) -> None:
+    def __init__(
+        self, bench: Bench, runs: Sequence[ScoredRun], volumes: Volumes, *, pixels: bool
+    ) -> None:
         self.pictures: dict[str, str] = {}
         self.strips: dict[str, list[Strip]] = {}
         self.bytes = 0
@@ -76,7 +78,8 @@ class StripStore:
         self._runs = runs
         self._pixels = pixels
         self._views = {
-            key: _View(bench, profile, places, volumes) for key, (profile, places) in _by_profile(runs).items()
+            key: _View(bench, profile, places, volumes)
+            for key, (profile, places) in _by_profile(runs).items()
         }
 
     def add(self, item: Item, allowance: int, *, imaged: bool) -> bool:
@@ -86,14 +89,18 @@ class StripStore:
             asked = tuple(n for n in view.runs if item.item_id in self._runs[n].scores.outcomes)
             if not asked:
                 continue
-            strip = self._strip(item, view, asked, allowance // len(self._views), imaged and self._pixels)
+            strip = self._strip(
+                item, view, asked, allowance // len(self._views), imaged and self._pixels
+            )
             if strip is not None:
                 strips.append(strip)
         if strips:
             self.strips[item.item_id] = strips
         return any(frame.key for strip in strips for frame in strip.frames)
 
-    def _strip(self, item: Item, view: _View, asked: tuple[int, ...], allowance: int, imaged: bool) -> Strip | None:
+    def _strip(
+        self, item: Item, view: _View, asked: tuple[int, ...], allowance: int, imaged: bool
+    ) -> Strip | None:
         try:
             layout = view.viewing.layout(item)
             rough = ", approximate" if "approximate" in item.tags else ""
@@ -102,10 +109,13 @@ class StripStore:
         except SitusError:
             return None
         said = {
-            run: tuple(_placed(box) for box in self._runs[run].scores.outcomes[item.item_id].boxes) for run in asked
+            run: tuple(_placed(box) for box in self._runs[run].scores.outcomes[item.item_id].boxes)
+            for run in asked
         }
         # A box opens in its middle, where what it holds is seen best.
-        wanted = [box.frame for box in truth[len(truth) // 2 :] + truth[: len(truth) // 2]] + list(true_frames)
+        wanted = [box.frame for box in truth[len(truth) // 2 :] + truth[: len(truth) // 2]] + list(
+            true_frames
+        )
         wanted += [box.frame for boxes in said.values() for box in boxes]
         opening = wanted[0] if wanted else len(layout.frames) // 2
         frames: tuple[StripFrame, ...] = ()
@@ -126,10 +136,14 @@ class StripStore:
             said=said,
             true_frames=true_frames,
             opening=opening if opening in shown else frames[0].place,
-            note="" if frames[0].key else "No image is embedded: the boxes are drawn on empty frames.",
+            note=""
+            if frames[0].key
+            else "No image is embedded: the boxes are drawn on empty frames.",
         )
 
-    def _pictured(self, item: Item, view: _View, wanted: Sequence[int], allowance: int) -> tuple[StripFrame, ...]:
+    def _pictured(
+        self, item: Item, view: _View, wanted: Sequence[int], allowance: int
+    ) -> tuple[StripFrame, ...]:
         try:
             presented = view.presenter.present(item)
         except SitusError:
@@ -167,7 +181,9 @@ class StripStore:
 class _View:
     """One profile and the runs under it."""
 
-    def __init__(self, bench: Bench, profile: Profile, runs: tuple[int, ...], volumes: Volumes) -> None:
+    def __init__(
+        self, bench: Bench, profile: Profile, runs: tuple[int, ...], volumes: Volumes
+    ) -> None:
         self.profile = profile
         self.runs = runs
         self.viewing = Viewing(bench, profile)
@@ -190,7 +206,9 @@ def fewer_frames(count: int, wanted: Iterable[int], most: int) -> list[int]:
     if count <= most:
         return list(range(count))
     near = sorted({place for place in wanted if 0 <= place < count})
-    chosen = list(dict.fromkeys([*near, *(p for n in near for p in (n - 1, n + 1) if 0 <= p < count)]))[:most]
+    chosen = list(
+        dict.fromkeys([*near, *(p for n in near for p in (n - 1, n + 1) if 0 <= p < count)])
+    )[:most]
     spread = [round(step * (count - 1) / max(1, most - 1)) for step in range(most)]
     for place in spread:
         if len(chosen) < most and place not in chosen:
@@ -217,7 +235,10 @@ def _placed(box: FrameBox, rough: str = "") -> PlacedBox:
 
 
 def _empty(
-    layout: Layout, truth: Sequence[PlacedBox], said: Mapping[int, Sequence[PlacedBox]], wanted: Iterable[int]
+    layout: Layout,
+    truth: Sequence[PlacedBox],
+    said: Mapping[int, Sequence[PlacedBox]],
+    wanted: Iterable[int],
 ) -> tuple[StripFrame, ...]:
     """Frames without pixels, as large as the bench knows them or as the boxes reach."""
     boxes = [*truth, *(box for own in said.values() for box in own)]
@@ -226,6 +247,12 @@ def _empty(
     frames = []
     for place in places:
         frame = layout.frames[place]
-        width, height = (frame.width, frame.height) if frame.is_size_known else (1.15 * reach[0], 1.15 * reach[1])
-        frames.append(StripFrame(place, "", math.ceil(width), math.ceil(height), frame.source_index))
+        width, height = (
+            (frame.width, frame.height)
+            if frame.is_size_known
+            else (1.15 * reach[0], 1.15 * reach[1])
+        )
+        frames.append(
+            StripFrame(place, "", math.ceil(width), math.ceil(height), frame.source_index)
+        )
     return tuple(frames)

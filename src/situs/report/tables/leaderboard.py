@@ -142,7 +142,11 @@ def _all_kinds(entries: Sequence[Entry] | None) -> Cell:
 
 def _number_texts(entries: Sequence[Entry] | None) -> dict[str, str]:
     found = {metric: entry_of(entries, metric) for metric in _NUMBERS}
-    return {metric: f"{entry.value:.2f}" for metric, entry in found.items() if entry and entry.value is not None}
+    return {
+        metric: f"{entry.value:.2f}"
+        for metric, entry in found.items()
+        if entry and entry.value is not None
+    }
 
 
 def _of_stratum(scores: Scores | BaselineScores) -> Sequence[Entry]:
@@ -156,7 +160,9 @@ def _board_row(run: ScoredRun) -> BoardRow:
     return BoardRow(
         rank="",
         name=run.name,
-        note=_RUN_NOTES.get(run.baseline, "a baseline") if run.baseline else _KIND_NOTES.get(kind, ""),
+        note=_RUN_NOTES.get(run.baseline, "a baseline")
+        if run.baseline
+        else _KIND_NOTES.get(kind, ""),
         kind=kind,
         headline=_headline(scores.headline, scores.overall),
         overall=_all_kinds(scores.overall),
@@ -211,7 +217,9 @@ def board_of(runs: Sequence[ScoredRun], standings: Standings) -> Board:
     for group in groups:
         blind = group[0].scores.baselines
         names = [name for name in BLIND if name in blind] + sorted(set(blind) - set(BLIND))
-        beside = "" if len(groups) == 1 else f"on the items of {', '.join(run.name for run in group)}"
+        beside = (
+            "" if len(groups) == 1 else f"on the items of {', '.join(run.name for run in group)}"
+        )
         ranked += [_blind_row(name, blind[name], beside) for name in names]
     states = [s for s in _STATES if s in _ALWAYS_SHOWN or any(row.states.get(s) for row in rows)]
     numbers = [metric for metric in _NUMBERS if any(metric in row.numbers for row in ranked)]
@@ -221,7 +229,9 @@ def board_of(runs: Sequence[ScoredRun], standings: Standings) -> Board:
         numbers,
         _board_table(ranked, states, numbers),
         has_headline=any(row.headline.value is not None for row in ranked),
-        headline_items=next((run.scores.headline.items for run in runs if run.scores.headline is not None), ""),
+        headline_items=next(
+            (run.scores.headline.items for run in runs if run.scores.headline is not None), ""
+        ),
         has_groups=any(row.groups for row in ranked),
         has_gain=any(row.gain is not None for row in ranked),
         has_shortcut=any(row.over_shortcut is not None for row in ranked),
@@ -255,7 +265,9 @@ def grid_of(runs: Sequence[ScoredRun]) -> Grid:
     rows = []
     for group in ("stratum", "task"):
         tables = [source.by_stratum if group == "stratum" else source.by_task for source in sources]
-        names = sorted({name for table in tables for name in table}, key=lambda name: (name != HEADLINE, name))
+        names = sorted(
+            {name for table in tables for name in table}, key=lambda name: (name != HEADLINE, name)
+        )
         for name in names:
             cells = [_closed(table.get(name)) for table in tables]
             chance = next((c for c in cells if c.chance is not None), Cell())
@@ -267,14 +279,24 @@ def grid_of(runs: Sequence[ScoredRun]) -> Grid:
 def _board_table(rows: Sequence[BoardRow], states: Sequence[str], numbers: Sequence[str]) -> Table:
     shares = ("value", "low95", "high95", "chance", "n")
     head = ["rank", "rank95", "group", "run", "kind", "profile", "incomplete"]
-    head += [f"{what}_{part}" for what in ("headline", "overall") for part in shares] + ["accuracy_answered"]
-    head += [f"{what}{part}" for what in ("sight_gain", "over_best_shortcut") for part in ("", "_low95", "_high95")]
+    head += [f"{what}_{part}" for what in ("headline", "overall") for part in shares] + [
+        "accuracy_answered"
+    ]
+    head += [
+        f"{what}{part}"
+        for what in ("sight_gain", "over_best_shortcut")
+        for part in ("", "_low95", "_high95")
+    ]
     head += ["best_shortcut"]
     body = [
         [
             *(row.rank, row.rank_range, row.groups, row.name, row.kind, row.profile),
             "yes" if row.incomplete else "no",
-            *(_plain(v) for c in (row.headline, row.overall) for v in (c.value, c.low, c.high, c.chance, c.n)),
+            *(
+                _plain(v)
+                for c in (row.headline, row.overall)
+                for v in (c.value, c.low, c.high, c.chance, c.n)
+            ),
             _plain(row.answered_only.value),
             *(_plain(value) for gain in (row.gain, row.over_shortcut) for value in _bounds(gain)),
             "" if row.over_shortcut is None else row.over_shortcut.against,
@@ -292,13 +314,28 @@ def _bounds(gain: Gain | None) -> tuple[float | None, float | None, float | None
 
 
 def _grid_table(columns: Sequence[tuple[str, str]], rows: Sequence[GridRow]) -> Table:
-    head = ["group", "name", "run", "kind", "accuracy", "low95", "high95", "chance", "n", "mra.vsi-code@1"]
+    head = [
+        "group",
+        "name",
+        "run",
+        "kind",
+        "accuracy",
+        "low95",
+        "high95",
+        "chance",
+        "n",
+        "mra.vsi-code@1",
+    ]
     body = []
     for row in rows:
         for (name, kind), cell, extra in zip(columns, row.cells, row.extra):
-            shares = [_plain(v) for v in (cell.value, cell.low, cell.high, row.chance.chance, cell.n)]
+            shares = [
+                _plain(v) for v in (cell.value, cell.low, cell.high, row.chance.chance, cell.n)
+            ]
             body.append([row.group, row.name, name, kind, *shares, extra])
-    return table_of("tasks", "Accuracy by stratum and task", head, body, "Percent, questions with options.")
+    return table_of(
+        "tasks", "Accuracy by stratum and task", head, body, "Percent, questions with options."
+    )
 
 
 def _plain(value: float | None) -> float | None:

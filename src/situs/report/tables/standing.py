@@ -40,7 +40,11 @@ class Gain(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """As it is read out."""
-        bounds = "" if self.low is None or self.high is None else f" ({self.low:+.1f} to {self.high:+.1f})"
+        bounds = (
+            ""
+            if self.low is None or self.high is None
+            else f" ({self.low:+.1f} to {self.high:+.1f})"
+        )
         return f"{self.value:+.1f}{bounds}".replace("-", "−")
 
 
@@ -75,18 +79,27 @@ def standings_of(
     selection = select((row for run in runs for row in run.scored.values()), stratum, strata)
     values = {run.name: _values(run, selection) for run in runs}
     ranked = [run for run in runs if run.ranked and values[run.name]]
-    gains = {run.name: gain for run in runs if run.kind == "model" and (gain := _gain(run, runs, clusters, values))}
+    gains = {
+        run.name: gain
+        for run in runs
+        if run.kind == "model" and (gain := _gain(run, runs, clusters, values))
+    }
     if len(ranked) < 2:
         return Standings({run.name: Place(1, None, "") for run in ranked}, gains, None, [])
     comparison = compare(
-        [Contestant(run.name, values[run.name], _only(_parsed(run), values[run.name])) for run in ranked],
+        [
+            Contestant(run.name, values[run.name], _only(_parsed(run), values[run.name]))
+            for run in ranked
+        ],
         clusters,
     )
     letters: dict[str, str] = {run.name: "" for run in ranked}
     for letter, group in zip(_LETTERS, comparison.tied_groups):
         for name in group:
             letters[name] += letter
-    places = {s.name: Place(s.rank, s.rank95, letters.get(s.name, "")) for s in comparison.standings}
+    places = {
+        s.name: Place(s.rank, s.rank95, letters.get(s.name, "")) for s in comparison.standings
+    }
     reach = None if comparison.detectable is None else 100.0 * comparison.detectable
     return Standings(places, gains, reach, comparison.warnings, comparison)
 
@@ -109,11 +122,17 @@ def _parsed(run: ScoredRun) -> dict[str, str]:
 
 
 def _values(run: ScoredRun, selection: Selection) -> dict[str, float]:
-    return {row.outcome.item_id: float(bool(row.outcome.right)) for row in selection.rows(run.scored.values())}
+    return {
+        row.outcome.item_id: float(bool(row.outcome.right))
+        for row in selection.rows(run.scored.values())
+    }
 
 
 def _gain(
-    run: ScoredRun, runs: Sequence[ScoredRun], clusters: Mapping[str, str], values: Mapping[str, Mapping[str, float]]
+    run: ScoredRun,
+    runs: Sequence[ScoredRun],
+    clusters: Mapping[str, str],
+    values: Mapping[str, Mapping[str, float]],
 ) -> Gain | None:
     """Paired by patient on the items both answered; None without a text-only run of the same model and words.
 
@@ -124,7 +143,8 @@ def _gain(
         gain
         for other in runs
         if _is_without_pictures(other, run)
-        and (gain := _gain_over(values[run.name], values[other.name], clusters, other.name)) is not None
+        and (gain := _gain_over(values[run.name], values[other.name], clusters, other.name))
+        is not None
     ]
     if not gains:
         return None
@@ -145,7 +165,9 @@ def _gain_over(
     if not shared:
         return None
     patients = [clusters[k] for k in shared]
-    estimate: Estimate = paired_difference([own[k] for k in shared], [blind[k] for k in shared], patients)
+    estimate: Estimate = paired_difference(
+        [own[k] for k in shared], [blind[k] for k in shared], patients
+    )
     if estimate.value is None:
         return None
     low, high = (100.0 * v for v in estimate.ci95) if estimate.ci95 else (None, None)

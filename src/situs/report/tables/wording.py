@@ -23,7 +23,11 @@ _BLIND = {
 def wording_of(runs: Sequence[ScoredRun]) -> Table | None:
     """Runs and blind rows against the jury, each judge and the text metrics; None if nothing was scored so."""
     kept = [(run.name, run.kept.overall) for run in runs if run.kept is not None]
-    widest = max((run.kept for run in runs if run.kept is not None), key=lambda s: len(s.outcomes), default=None)
+    widest = max(
+        (run.kept for run in runs if run.kept is not None),
+        key=lambda s: len(s.outcomes),
+        default=None,
+    )
     if widest is None:
         return None
     rows: list[tuple[str, str, Sequence[Entry]]] = [(name, "", entries) for name, entries in kept]
@@ -33,17 +37,27 @@ def wording_of(runs: Sequence[ScoredRun]) -> Table | None:
         if (table := widest.baselines.get(name)) and table.overall
     ]
     judges = sorted(
-        {e.metric for _, _, es in rows for e in es if e.metric.startswith("judge.") and e.metric.count(".") == 1}
+        {
+            e.metric
+            for _, _, es in rows
+            for e in es
+            if e.metric.startswith("judge.") and e.metric.count(".") == 1
+        }
     )
     metrics = [m for m in ("jury", *judges, *_WORDING) if any(entry_of(es, m) for _, _, es in rows)]
     if not metrics:
         return None
-    body = [[name, note or "run", *(_text(entry_of(es, metric)) for metric in metrics)] for name, note, es in rows]
+    body = [
+        [name, note or "run", *(_text(entry_of(es, metric)) for metric in metrics)]
+        for name, note, es in rows
+    ]
     note = (
         "Judges: share called right, in percent. Wording never ranks: two of the rows are wrong by construction. "
         "95 % intervals over patients in brackets."
     )
-    return table_of("wording", "Free text: judges and wording", ["answers", "what", *metrics], body, note)
+    return table_of(
+        "wording", "Free text: judges and wording", ["answers", "what", *metrics], body, note
+    )
 
 
 def _text(entry: Entry | None) -> str:
@@ -51,5 +65,9 @@ def _text(entry: Entry | None) -> str:
         return "–"
     is_share = entry.metric == "jury" or entry.metric.startswith("judge.")
     scale, digits = (100.0, 1) if is_share else (1.0, 1 if entry.metric == "bleu" else 3)
-    bounds = "" if entry.ci95 is None else " [" + "–".join(f"{scale * v:.{digits}f}" for v in entry.ci95) + "]"
+    bounds = (
+        ""
+        if entry.ci95 is None
+        else " [" + "–".join(f"{scale * v:.{digits}f}" for v in entry.ci95) + "]"
+    )
     return f"{scale * entry.value:.{digits}f}{bounds}"

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from situs.items import Boxes, Choice, Choices, Compound, Frames, Grades, Item, Number, Simple, Text, YesNo
+from situs.items import (
+    Boxes,
+    Choice,
+    Choices,
+    Compound,
+    Frames,
+    Grades,
+    Item,
+    Number,
+    Simple,
+    Text,
+    YesNo,
+)
 from situs.report.viewer.fact_rows import short
 from situs.space import FrameBox
 
@@ -23,7 +35,10 @@ def option_rows(item: Item) -> list[tuple[str, str, bool]]:
                 right |= {value, *also_right}
             case Choices(values):
                 right |= set(values)
-    return [(letter, option.text, option.value in right) for letter, option in zip(_LETTERS, item.options)]
+    return [
+        (letter, option.text, option.value in right)
+        for letter, option in zip(_LETTERS, item.options)
+    ]
 
 
 def answer_words(item: Item) -> str:
@@ -43,16 +58,26 @@ def _words(item: Item, answer: Simple) -> str:
             return "yes" if value else "no"
         case Number(value, unit, interval):
             wide = interval is not None and interval[0] < interval[1]
-            spread = f" ({short(interval[0])} to {short(interval[1])} count as right)" if interval and wide else ""
+            spread = (
+                f" ({short(interval[0])} to {short(interval[1])} count as right)"
+                if interval and wide
+                else ""
+            )
             return f"{short(value)} {unit}".strip() + spread
         case Choice() | Choices():
-            return "; ".join(f"{letter}. {text}" for letter, text, right in option_rows(item) if right)
+            return "; ".join(
+                f"{letter}. {text}" for letter, text, right in option_rows(item) if right
+            )
         case Text(references):
             return " / ".join(references)
         case Grades(grades):
             return ", ".join(f"{name} {grade}" for name, grade in grades.items())
         case Frames(frames):
-            return f"frames {_ranges(frames)} (stored frames, counted from 1)" if frames else "no frame"
+            return (
+                f"frames {_ranges(frames)} (stored frames, counted from 1)"
+                if frames
+                else "no frame"
+            )
         case Boxes(boxes):
             said = [_box_words(box) for box in boxes[:_MOST_BOXES]]
             more = f" and {len(boxes) - _MOST_BOXES} more" if len(boxes) > _MOST_BOXES else ""

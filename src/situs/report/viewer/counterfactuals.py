@@ -66,7 +66,9 @@ class Counterfactuals:
                 if twin is not None:
                     scored, right = twin.scored.outcome, answer_words(twin.item)
                     found[item_id].append(
-                        ChangedTwin(one.probe, outcome, right, one.run, mark_of(scored), scored.parsed)
+                        ChangedTwin(
+                            one.probe, outcome, right, one.run, mark_of(scored), scored.parsed
+                        )
                     )
         return {item_id: tuple(twins) for item_id, twins in found.items()}
 
@@ -106,7 +108,10 @@ def counterfactuals_of(
     found: dict[Path, _Probed] = {}
     for place, (folder, run) in enumerate(zip(folders, runs)):
         for probe in CHANGES:
-            made, asked = folder.resolve().parent / f"bench-{probe}", folder.resolve().parent / probe
+            made, asked = (
+                folder.resolve().parent / f"bench-{probe}",
+                folder.resolve().parent / probe,
+            )
             known = outcomes_of(made)
             if made in found or known is None or known.source_hash != content_hash:
                 continue
@@ -114,7 +119,9 @@ def counterfactuals_of(
                 continue
             info, _ = open_run(asked, made)
             if (info.client, info.profile_hash) == (run.info.client, run.info.profile_hash):
-                outcomes = {row.item_id: row.outcome for row in known.rows if row.outcome != "undefined"}
+                outcomes = {
+                    row.item_id: row.outcome for row in known.rows if row.outcome != "undefined"
+                }
                 answers = read_answers(asked, made).by_id
                 found[made] = _Probed(made, probe, info.profile, place, outcomes, answers)
     return Counterfactuals(list(found.values()), data)
@@ -123,10 +130,21 @@ def counterfactuals_of(
 def _group_row(run: str, name: str, group: GroupSight) -> tuple[Cell, ...]:
     """Sight in a group of tasks."""
     gain = group.gain
-    numbers = [None if v is None else round(v, 3) for v in (gain.value, *(gain.ci95 or (None, None)))]
+    numbers = [
+        None if v is None else round(v, 3) for v in (gain.value, *(gain.ci95 or (None, None)))
+    ]
     words = f"gain {gain.words}; over its own answers to other patients {group.own_picture.words}"
     verdict = "cannot be told" if group.verdict == "unclear" else group.verdict
-    return run, f"sight: {name}", verdict, words, "sight gain with chance credit", *numbers, gain.n, gain.patients
+    return (
+        run,
+        f"sight: {name}",
+        verdict,
+        words,
+        "sight gain with chance credit",
+        *numbers,
+        gain.n,
+        gain.patients,
+    )
 
 
 def diagnosis_table(folders: Sequence[Path], runs: Sequence[ScoredRun]) -> Table | None:
@@ -139,15 +157,40 @@ def diagnosis_table(folders: Sequence[Path], runs: Sequence[ScoredRun]) -> Table
             rows.append((run.name, "diagnosis", found.kind, found.summary, "", *[None] * 5))
         order = [*FINDINGS, *sorted(told.keys() - set(FINDINGS))]
         # What was found comes first, then what was not, then sight by group of tasks, the larger groups first.
-        named = sorted((name for name in order if name in told), key=lambda name: told[name].verdict != "yes")
+        named = sorted(
+            (name for name in order if name in told), key=lambda name: told[name].verdict != "yes"
+        )
         for name, one in ((name, told[name]) for name in named):
-            numbers = [None if v is None else round(v, 3) for v in (one.value, *(one.ci95 or (None, None)))]
+            numbers = [
+                None if v is None else round(v, 3) for v in (one.value, *(one.ci95 or (None, None)))
+            ]
             verdict = "cannot be told" if one.verdict == "unclear" else one.verdict
             rests_on = one.n or None, one.patients or None
-            rows.append((run.name, name.replace("_", " "), verdict, one.words, one.measure, *numbers, *rests_on))
+            rows.append(
+                (
+                    run.name,
+                    name.replace("_", " "),
+                    verdict,
+                    one.words,
+                    one.measure,
+                    *numbers,
+                    *rests_on,
+                )
+            )
         groups = {} if found is None else found.groups
         largest_first = sorted(groups.items(), key=lambda pair: -pair[1].gain.n)
         rows += [_group_row(run.name, name, group) for name, group in largest_first]
-    columns = ("run", "finding", "verdict", "because", "measure", "value", "low", "high", "items", "patients")
+    columns = (
+        "run",
+        "finding",
+        "verdict",
+        "because",
+        "measure",
+        "value",
+        "low",
+        "high",
+        "items",
+        "patients",
+    )
     caption = "From situs probe: a pattern in the answers, not what goes on inside the model. Intervals are 95 %."
     return Table("diagnosis", "Did it look?", columns, tuple(rows), caption) if rows else None

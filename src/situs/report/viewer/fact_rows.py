@@ -84,7 +84,13 @@ def short(value: float) -> str:
     size = abs(value)
     if isinstance(value, int) or size >= 100:
         return f"{value:,.0f}".replace(",", "\u202f")
-    return f"{value:.1f}" if size >= 10 else f"{value:.2f}" if size >= 0.01 or value == 0 else f"{value:.1g}"
+    return (
+        f"{value:.1f}"
+        if size >= 10
+        else f"{value:.2f}"
+        if size >= 0.01 or value == 0
+        else f"{value:.1g}"
+    )
 
 
 def rounded(value: float) -> float:

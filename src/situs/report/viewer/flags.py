@@ -26,7 +26,14 @@ class SeriesNote(msgspec.Struct, frozen=True):
 
 
 def fact_flags(held: Sequence[Fact], own_terms: Mapping[str, Term]) -> list[tuple[str, str]]:
-    cut = sorted({s for fact in held if "cut" in fact.flags and len(fact.subjects) == 1 for s in fact.subjects})
+    cut = sorted(
+        {
+            s
+            for fact in held
+            if "cut" in fact.flags and len(fact.subjects) == 1
+            for s in fact.subjects
+        }
+    )
     flags = []
     words = [term(name, own_terms).plain for name in cut]
     if cut:
@@ -35,7 +42,9 @@ def fact_flags(held: Sequence[Fact], own_terms: Mapping[str, Term]) -> list[tupl
         flags.append(("warn", "unstable: a fact does not hold over its whole interval"))
     if any("islands" in fact.flags for fact in held):
         flags.append(("warn", "islands were set aside"))
-    flags += [("warn", f"approximate box: {_rule(fact)}") for fact in held if "approximate" in fact.flags]
+    flags += [
+        ("warn", f"approximate box: {_rule(fact)}") for fact in held if "approximate" in fact.flags
+    ]
     if not held:
         flags.append(("note", "answer given by the source, not derived from facts"))
     return flags
@@ -43,7 +52,9 @@ def fact_flags(held: Sequence[Fact], own_terms: Mapping[str, Term]) -> list[tupl
 
 def _rule(fact: Fact) -> str:
     """How an approximate box was got."""
-    rule = fact.derivation.parameters.get("rule", "") if isinstance(fact.derivation, Measured) else ""
+    rule = (
+        fact.derivation.parameters.get("rule", "") if isinstance(fact.derivation, Measured) else ""
+    )
     what = "a place by rule" if str(rule).startswith("block ") else "a part of the mask by rule"
     return f"{what} ({rule})" if rule else "so said by its table"
 

@@ -172,9 +172,19 @@ def _covers(run: ScoredRun, item: Item) -> bool:
 
 
 def _row(item: Item, runs: Sequence[ScoredRun]) -> Row:
-    marks = "".join(mark_of(run.scores.outcomes[item.item_id]) if _covers(run, item) else " " for run in runs)
+    marks = "".join(
+        mark_of(run.scores.outcomes[item.item_id]) if _covers(run, item) else " " for run in runs
+    )
     causes = tuple(run.causes.get(item.item_id, "") for run in runs)
-    return Row(item.item_id, item.task, item.stratum, item.question, marks, False, causes if any(causes) else ())
+    return Row(
+        item.item_id,
+        item.task,
+        item.stratum,
+        item.question,
+        marks,
+        False,
+        causes if any(causes) else (),
+    )
 
 
 def _detail(
@@ -221,7 +231,10 @@ def _twins(items: Sequence[Item]) -> dict[str, tuple[str, ...]]:
             groups[item.twin_group].append(item.item_id)
     result = {}
     for item in items:
-        others = [*made[item.item_id], *(other for other in groups[item.twin_group] if item.twin_group)]
+        others = [
+            *made[item.item_id],
+            *(other for other in groups[item.twin_group] if item.twin_group),
+        ]
         kept = [other for other in dict.fromkeys(others) if other != item.item_id]
         if kept:
             result[item.item_id] = tuple(kept[:_MOST_TWINS])
@@ -249,11 +262,26 @@ def _steps(item: Item, facts: Mapping[str, Fact], quotes: bool) -> list[StepRow]
         if measured is None:
             rows.append(StepRow(step.kind, text))
             continue
-        open_end = any(("cut" in f.flags and f.kind == "volume") or "unbounded" in f.flags for f in about)
-        bounds = None if measured.interval is None else (rounded(measured.interval[0]), rounded(measured.interval[1]))
+        open_end = any(
+            ("cut" in f.flags and f.kind == "volume") or "unbounded" in f.flags for f in about
+        )
+        bounds = (
+            None
+            if measured.interval is None
+            else (rounded(measured.interval[0]), rounded(measured.interval[1]))
+        )
         threshold = None if measured.threshold is None else rounded(measured.threshold)
         rows.append(
-            StepRow(step.kind, text, rounded(measured.value), measured.unit, bounds, threshold, open_end, _ends(about))
+            StepRow(
+                step.kind,
+                text,
+                rounded(measured.value),
+                measured.unit,
+                bounds,
+                threshold,
+                open_end,
+                _ends(about),
+            )
         )
     return rows
 

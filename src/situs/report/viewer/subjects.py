@@ -24,7 +24,9 @@ class ItemSubject(msgspec.Struct, frozen=True):
     volume: str = ""
 
 
-def subjects_of(item: Item, facts: Iterable[Fact], own_terms: Mapping[str, Term]) -> list[ItemSubject]:
+def subjects_of(
+    item: Item, facts: Iterable[Fact], own_terms: Mapping[str, Term]
+) -> list[ItemSubject]:
     """The structures in the order the item names them; a lesion by the structure that plays its role."""
     held = list(facts)
     playing = {_ROLES[f.kind][0] + f.subjects[0]: str(f.value) for f in held if f.kind in _ROLES}
@@ -32,11 +34,15 @@ def subjects_of(item: Item, facts: Iterable[Fact], own_terms: Mapping[str, Term]
     marks = {box.label for box in marks_of(item).values()}
     # The boxes of graded items are named by their region, which is a part of a structure.
     is_graded = any(tag.startswith("region:") for tag in item.tags)
-    keys = [box.label for box in item.boxes if box.label and box.label not in marks and not is_graded]
+    keys = [
+        box.label for box in item.boxes if box.label and box.label not in marks and not is_graded
+    ]
     keys += [tag.partition(":")[2] for tag in item.tags if tag.startswith("structure:")]
     result: dict[str, ItemSubject] = {}
     for key in keys:
-        start, role = next((entry for entry in _ROLES.values() if key.startswith(entry[0])), ("", ""))
+        start, role = next(
+            (entry for entry in _ROLES.values() if key.startswith(entry[0])), ("", "")
+        )
         family = key.removeprefix(start)
         name = playing.get(key, family)
         plain = "lesion" if family == "*" else term(family, own_terms).plain
@@ -49,8 +55,12 @@ def subjects_of(item: Item, facts: Iterable[Fact], own_terms: Mapping[str, Term]
 
 def _beside(item: Item, facts: Iterable[Fact]) -> list[str]:
     """Structures the proof rests on though the question does not name them: the organ of a lesion, a vertebra."""
-    names = [str(fact.value) for fact in facts if fact.kind == "organ_of" and fact.value is not None]
-    return names + [f"vertebrae_{tag.partition(':')[2]}" for tag in item.tags if tag.startswith("level:")]
+    names = [
+        str(fact.value) for fact in facts if fact.kind == "organ_of" and fact.value is not None
+    ]
+    return names + [
+        f"vertebrae_{tag.partition(':')[2]}" for tag in item.tags if tag.startswith("level:")
+    ]
 
 
 def _volume_text(fact: Fact | None) -> str:

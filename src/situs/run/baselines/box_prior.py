@@ -14,7 +14,15 @@ from situs.items import Boxes, Compound, Item
 from situs.run.viewing import Viewing
 from situs.space import FrameBox
 
-__all__ = ["BoxPrior", "boxes_of", "centres", "extent_of", "fixed_grid", "labels_of", "random_boxes"]
+__all__ = [
+    "BoxPrior",
+    "boxes_of",
+    "centres",
+    "extent_of",
+    "fixed_grid",
+    "labels_of",
+    "random_boxes",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -65,7 +73,9 @@ class BoxPrior:
                 self._learn(item, asked)
         folds = max(1, min(_FOLDS, len(patients)))
         self._fold = {patient: number % folds for number, patient in enumerate(sorted(patients))}
-        self._fitted: dict[tuple[tuple[str, bool, str], int], tuple[FloatArray, tuple[float, float]] | None] = {}
+        self._fitted: dict[
+            tuple[tuple[str, bool, str], int], tuple[FloatArray, tuple[float, float]] | None
+        ] = {}
 
     def _learn(self, item: Item, asked: Boxes) -> None:
         sizes = self._viewing.sizes(item)
@@ -75,7 +85,9 @@ class BoxPrior:
             by_label[box.label].append(box)
         for label, boxes in by_label.items():
             key = (label, known, item.level)
-            scale = [(*sizes[box.frame], *sizes[box.frame]) if known else (1.0,) * 4 for box in boxes]
+            scale = [
+                (*sizes[box.frame], *sizes[box.frame]) if known else (1.0,) * 4 for box in boxes
+            ]
             places = np.array([(b.x0, b.y0, b.x1, b.y1) for b in boxes]) / np.array(scale)
             self._places[key].append((item.patient_id, places))
             frames = [box.frame / len(sizes) for box in boxes]
@@ -91,15 +103,26 @@ class BoxPrior:
             if fitted is None and not known:
                 continue
             places, (low, high) = fitted or (np.array([[0.375, 0.375, 0.625, 0.625]]), (0.45, 0.55))
-            first, last = (min(len(sizes) - 1, max(0, round(share * len(sizes)))) for share in (low, high))
+            first, last = (
+                min(len(sizes) - 1, max(0, round(share * len(sizes)))) for share in (low, high)
+            )
             for frame in range(first, max(first, last) + 1):
                 width, height = sizes[frame] if known else (1.0, 1.0)
                 for x0, y0, x1, y1 in places.tolist():
-                    box = FrameBox(frame, x0 * width, y0 * height, max(x0, x1) * width, max(y0, y1) * height, label)
+                    box = FrameBox(
+                        frame,
+                        x0 * width,
+                        y0 * height,
+                        max(x0, x1) * width,
+                        max(y0, y1) * height,
+                        label,
+                    )
                     result.append(box)
         return result
 
-    def _fit(self, key: tuple[str, bool, str], fold: int) -> tuple[FloatArray, tuple[float, float]] | None:
+    def _fit(
+        self, key: tuple[str, bool, str], fold: int
+    ) -> tuple[FloatArray, tuple[float, float]] | None:
         if (key, fold) not in self._fitted:
             others = {patient for patient, _ in self._places[key] if self._fold[patient] != fold}
             others = others & self._trained or others
@@ -107,7 +130,10 @@ class BoxPrior:
             spans = np.array([span[1:] for span in self._spans[key] if span[0] in others])
             if held:
                 low, high = np.median(spans, axis=0)
-                self._fitted[key, fold] = centres(np.concatenate(held), self._count), (float(low), float(high))
+                self._fitted[key, fold] = (
+                    centres(np.concatenate(held), self._count),
+                    (float(low), float(high)),
+                )
             else:
                 self._fitted[key, fold] = None
         return self._fitted[key, fold]
@@ -123,7 +149,12 @@ def centres(boxes: FloatArray, count: int) -> FloatArray:
     found = distinct[np.linspace(0, len(distinct) - 1, count).round().astype(int)]
     for _ in range(25):
         nearest = ((boxes[:, None, :] - found[None]) ** 2).sum(axis=2).argmin(axis=1)
-        moved = np.array([boxes[nearest == k].mean(axis=0) if (nearest == k).any() else found[k] for k in range(count)])
+        moved = np.array(
+            [
+                boxes[nearest == k].mean(axis=0) if (nearest == k).any() else found[k]
+                for k in range(count)
+            ]
+        )
         if np.array_equal(moved, found):
             break
         found = moved
@@ -146,7 +177,11 @@ def extent_of(items: Iterable[Item], shown: Viewing) -> tuple[float, float]:
 def fixed_grid(sizes: Sequence[tuple[float, float]], extent: tuple[float, float]) -> list[FrameBox]:
     """The same boxes on every picture, without a name: needs no knowledge at all."""
     single = len(sizes) == 1
-    return [box for frame, size in enumerate(sizes) for box in _tiled(frame, _known(size, extent), single=single)]
+    return [
+        box
+        for frame, size in enumerate(sizes)
+        for box in _tiled(frame, _known(size, extent), single=single)
+    ]
 
 
 def _known(size: tuple[float, float], extent: tuple[float, float]) -> tuple[float, float]:
@@ -164,7 +199,10 @@ def _tiled(frame: int, size: tuple[float, float], *, single: bool) -> Iterator[F
 
 
 def random_boxes(
-    labels: Sequence[str], sizes: Sequence[tuple[float, float]], extent: tuple[float, float], rng: random.Random
+    labels: Sequence[str],
+    sizes: Sequence[tuple[float, float]],
+    extent: tuple[float, float],
+    rng: random.Random,
 ) -> list[FrameBox]:
     """For each thing asked for a box with uniform corners, on a uniform range of pictures."""
     result = []

@@ -35,7 +35,14 @@ from situs.run.baselines.knowledge import standing_out
 from situs.run.baselines.majority_text import MajorityText
 from situs.run.baselines.nearest import Nearest
 from situs.run.baselines.others import OtherCounts, OtherMedians
-from situs.run.baselines.speech import list_boxes, say_boxes, say_frames, say_grades, say_letters, speakable_boxes
+from situs.run.baselines.speech import (
+    list_boxes,
+    say_boxes,
+    say_frames,
+    say_grades,
+    say_letters,
+    speakable_boxes,
+)
 from situs.run.baselines.text_classifier import CrossFitted, is_closed
 from situs.run.replay import Replay
 from situs.run.viewing import Viewing, has_places
@@ -74,7 +81,9 @@ class _Speaker:
         rng = _rng(self._seed, item, f"{self.purpose}:{name}")
         match part:
             case Boxes():
-                return speakable_boxes(self._boxes(item, part, rng), self._viewing.space, self._viewing.sizes(item))
+                return speakable_boxes(
+                    self._boxes(item, part, rng), self._viewing.space, self._viewing.sizes(item)
+                )
             case Grades():
                 return self._grades(item, part, rng)
             case _:
@@ -86,15 +95,21 @@ class _Speaker:
                 boxes, sizes = self._boxes(item, answer, rng), self._viewing.sizes(item)
                 return self._say_boxes(boxes, sizes, rng)
             case Frames():
-                return say_frames(self._frames(item, answer, rng), self._viewing.space.frame_base, rng)
+                return say_frames(
+                    self._frames(item, answer, rng), self._viewing.space.frame_base, rng
+                )
             case Grades():
                 return say_grades(self._grades(item, answer, rng), rng)
             case Choices():
-                return say_letters([letter_of(item, value) for value in self._choices(item, answer, rng)], rng)
+                return say_letters(
+                    [letter_of(item, value) for value in self._choices(item, answer, rng)], rng
+                )
             case _:
                 return self._words(item, answer, rng)
 
-    def _say_boxes(self, boxes: list[FrameBox], sizes: list[tuple[float, float]], rng: random.Random) -> str:
+    def _say_boxes(
+        self, boxes: list[FrameBox], sizes: list[tuple[float, float]], rng: random.Random
+    ) -> str:
         return list_boxes(boxes, self._viewing.space, sizes)
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
@@ -123,7 +138,12 @@ class Oracle(_Speaker):
             case YesNo(value):
                 word = "yes" if value else "no"
                 return rng.choice(
-                    [word.title() + ".", f"The answer is {word}.", f'{{"answer": "{word}"}}', f"**{word}**"]
+                    [
+                        word.title() + ".",
+                        f"The answer is {word}.",
+                        f'{{"answer": "{word}"}}',
+                        f"**{word}**",
+                    ]
                 )
             case Choice(value):
                 letter = letter_of(item, value)
@@ -138,14 +158,20 @@ class Oracle(_Speaker):
                 return rng.choice(ways)
             case Number(value, unit):
                 return rng.choice(
-                    [f"{value:.6g} {unit}", f"It is about {value:.6g} {unit}.", f'{{"answer": {value:.6g}}}']
+                    [
+                        f"{value:.6g} {unit}",
+                        f"It is about {value:.6g} {unit}.",
+                        f'{{"answer": {value:.6g}}}',
+                    ]
                 )
             case Text(references):
                 return references[0]
             case _:
                 raise SitusError(f"the oracle cannot say a {item.form} answer", where=item.item_id)
 
-    def _say_boxes(self, boxes: list[FrameBox], sizes: list[tuple[float, float]], rng: random.Random) -> str:
+    def _say_boxes(
+        self, boxes: list[FrameBox], sizes: list[tuple[float, float]], rng: random.Random
+    ) -> str:
         return say_boxes(boxes, self._viewing.space, sizes, rng)
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
@@ -217,7 +243,9 @@ class Majority(_Speaker):
         self._prior: BoxPrior | None = None
         self._texts: MajorityText | None = None
         for item in bench.items(steps=False):
-            parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
+            parts = (
+                item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
+            )
             for part in parts:
                 self._learn(item, part)
 
@@ -268,7 +296,9 @@ class Majority(_Speaker):
         first = self._firsts.without(item.question, item.patient_id)
         last = self._lasts.without(item.question, item.patient_id)
         low = min(count - 1, round((0.25 if first is None else first) * count))
-        return range(low, max(low, min(count - 1, round((0.75 if last is None else last) * count))) + 1)
+        return range(
+            low, max(low, min(count - 1, round((0.75 if last is None else last) * count))) + 1
+        )
 
     def _grades(self, item: Item, answer: Grades, rng: random.Random) -> dict[str, int]:
         result = {}
@@ -320,7 +350,9 @@ class Prior(Majority):
         """What the average patient would suggest; a guess among what it leaves open."""
         if isinstance(answer, Number):
             mean = self._anatomy.expected_number(item)
-            return super()._words(item, answer, rng) if mean is None else f"{mean:.1f} {answer.unit}"
+            return (
+                super()._words(item, answer, rng) if mean is None else f"{mean:.1f} {answer.unit}"
+            )
         if isinstance(answer, Text):
             return super()._words(item, answer, rng)
         return _say(item, _guess(item, self._seed, self.purpose, self.left_open(item)))
@@ -403,7 +435,9 @@ def make_baseline(bench: Bench, spec: Spec, profile: Profile | None = None) -> B
     It speaks of frames and boxes in the profile's coordinates; without one, in those of the stored frames.
     """
     if spec.kind not in BASELINES:
-        raise SitusError(f"unknown model {spec.kind!r}", where="--model", fix=did_you_mean(spec.kind, BASELINES))
+        raise SitusError(
+            f"unknown model {spec.kind!r}", where="--model", fix=did_you_mean(spec.kind, BASELINES)
+        )
     known = _SETTINGS.get(spec.kind, {"seed", "delay"})
     unknown = set(spec.settings) - known
     if unknown or (spec.kind != "replay" and (spec.name or spec.url)):

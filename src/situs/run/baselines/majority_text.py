@@ -21,7 +21,10 @@ class MajorityText:
                 for key in _keys(item):
                     self._all[key][item.answer.references[0]] += 1
                     self._own[(*key, item.patient_id)][item.answer.references[0]] += 1
-        self._ranked = {key: sorted(c.items(), key=lambda pair: (-pair[1], pair[0])) for key, c in self._all.items()}
+        self._ranked = {
+            key: sorted(c.items(), key=lambda pair: (-pair[1], pair[0]))
+            for key, c in self._all.items()
+        }
 
     def answer(self, item: Item) -> str:
         """Without this patient's own answers; empty if there is no other patient."""

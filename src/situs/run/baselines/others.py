@@ -28,7 +28,13 @@ class OtherCounts(Generic[K, V]):
     def without(self, key: K, patient: str) -> Counter[V]:
         """The counts over all other patients."""
         own = self._own[key].get(patient, Counter())
-        return Counter({value: count - own[value] for value, count in self._all[key].items() if count > own[value]})
+        return Counter(
+            {
+                value: count - own[value]
+                for value, count in self._all[key].items()
+                if count > own[value]
+            }
+        )
 
 
 class OtherMedians(Generic[K]):

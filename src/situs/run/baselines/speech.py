@@ -14,16 +14,25 @@ __all__ = ["list_boxes", "say_boxes", "say_frames", "say_grades", "say_letters",
 Size = tuple[float, float]
 
 
-def speakable_boxes(boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Size]) -> list[dict[str, object]]:
+def speakable_boxes(
+    boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Size]
+) -> list[dict[str, object]]:
     """The boxes as objects with `frame`, `bbox` and maybe `label`, or one `bbox` of six numbers per volume."""
     if space.box_form == "volume":
         return [_volume(own, space, sizes) for own in _by_label(boxes).values()]
     return [
-        {"frame": box.frame + space.frame_base, **_labelled(box), "bbox": _numbers(box, space, sizes)} for box in boxes
+        {
+            "frame": box.frame + space.frame_base,
+            **_labelled(box),
+            "bbox": _numbers(box, space, sizes),
+        }
+        for box in boxes
     ]
 
 
-def say_boxes(boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Size], rng: random.Random) -> str:
+def say_boxes(
+    boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Size], rng: random.Random
+) -> str:
     """All boxes, in one of the ways models do."""
     objects = speakable_boxes(boxes, space, sizes)
     if not objects:
@@ -34,8 +43,14 @@ def say_boxes(boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Siz
         return rng.choice(ways)
     ways += [
         list_boxes(boxes, space, sizes),
-        "\n".join(f"Frame {one['frame']}: {one.get('label', '')} <bbx>{one['bbox']}</bbx>" for one in objects),
-        "\n".join(f"- {one.get('label') or 'It'} lies at {one['bbox']} on frame {one['frame']}." for one in objects),
+        "\n".join(
+            f"Frame {one['frame']}: {one.get('label', '')} <bbx>{one['bbox']}</bbx>"
+            for one in objects
+        ),
+        "\n".join(
+            f"- {one.get('label') or 'It'} lies at {one['bbox']} on frame {one['frame']}."
+            for one in objects
+        ),
     ]
     if space.box_scale == "thousand" and space.box_order == "xyxy":
         ways.append(json.dumps([{**one, "bbox_2d": one["bbox"]} for one in objects]))
@@ -45,7 +60,11 @@ def say_boxes(boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Siz
 def list_boxes(boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Size]) -> str:
     """All boxes in the plainest form, a line for each label and picture; also the published reader understands it."""
     if space.box_form == "volume":
-        own = [*_by_label(boxes).values()] if any(box.label for box in boxes) else [[box] for box in boxes]
+        own = (
+            [*_by_label(boxes).values()]
+            if any(box.label for box in boxes)
+            else [[box] for box in boxes]
+        )
         said = [_volume(part, space, sizes) for part in own]
         return "\n".join(f"{one.get('label', 'Box')}: {one['bbox']}" for one in said) or "[]"
     opening, closing = ("<bbx>", "</bbx>") if space.box_order == "xywh" else ("", "")
@@ -91,7 +110,11 @@ def say_letters(letters: Sequence[str], rng: random.Random) -> str:
     if not letters:
         return "None of the above."
     return rng.choice(
-        [", ".join(letters), "".join(f"({letter})" for letter in letters), json.dumps({"answer": list(letters)})]
+        [
+            ", ".join(letters),
+            "".join(f"({letter})" for letter in letters),
+            json.dumps({"answer": list(letters)}),
+        ]
     )
 
 
@@ -115,7 +138,11 @@ def _volume(own: list[FrameBox], space: AnswerSpace, sizes: Sequence[Size]) -> d
 
 def _numbers(box: FrameBox, space: AnswerSpace, sizes: Sequence[Size]) -> list[float]:
     x0, y0, x1, y1 = _ends(box, space, sizes)
-    return [x0, y0, x1, y1] if space.box_order == "xyxy" else [x0, y0, round(x1 - x0, 5), round(y1 - y0, 5)]
+    return (
+        [x0, y0, x1, y1]
+        if space.box_order == "xyxy"
+        else [x0, y0, round(x1 - x0, 5), round(y1 - y0, 5)]
+    )
 
 
 def _ends(box: FrameBox, space: AnswerSpace, sizes: Sequence[Size]) -> list[float]:

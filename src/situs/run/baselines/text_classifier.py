@@ -57,7 +57,9 @@ class CrossFitted:
     def __init__(self, items: Iterable[Item], prompts: dict[str, str]) -> None:
         closed = [item for item in items if is_closed(item) and item.item_id in prompts]
         folds = _folds({item.patient_id for item in closed})
-        self._asked = {i.item_id: _Asked(i, prompts[i.item_id], folds[i.patient_id]) for i in closed}
+        self._asked = {
+            i.item_id: _Asked(i, prompts[i.item_id], folds[i.patient_id]) for i in closed
+        }
         self._counts = np.zeros((_FOLDS, 2, _BUCKETS))
         for asked in self._asked.values():
             for place, row in enumerate(asked.rows):
@@ -113,7 +115,9 @@ def _log_odds(counts: Counts) -> Counts:
 def _features(prompt: str, option: Option, place: int) -> Bits:
     """Each word and word pair of the prompt beside the option's value; the option's own words, and its letter."""
     words = _WORD.findall(prompt.lower())
-    marks = {f"{option.value}|{mark}" for mark in (*words, *(f"{a} {b}" for a, b in pairwise(words)))}
+    marks = {
+        f"{option.value}|{mark}" for mark in (*words, *(f"{a} {b}" for a, b in pairwise(words)))
+    }
     marks |= {f"option|{word}" for word in _WORD.findall(option.text.lower())}
     marks.add(f"letter|{place}")
     return np.array(sorted(zlib.crc32(mark.encode()) % _BUCKETS for mark in marks), dtype=np.int64)

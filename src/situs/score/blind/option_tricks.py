@@ -25,7 +25,9 @@ def option_tricks(items: Iterable[Item]) -> dict[str, dict[str, tuple[float, int
     is offered once only has no most frequent answer and counts as chance.
     """
     counts: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(lambda: [0.0, 0]))
-    answers: dict[str, dict[tuple[str, ...], Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    answers: dict[str, dict[tuple[str, ...], Counter[str]]] = defaultdict(
+        lambda: defaultdict(Counter)
+    )
     for item in items:
         if not isinstance(item.answer, Choice) or not item.options:
             continue
@@ -37,7 +39,12 @@ def option_tricks(items: Iterable[Item]) -> dict[str, dict[str, tuple[float, int
         offered = tuple(sorted(option.value for option in item.options))
         answers[item.stratum][offered][item.answer.value] += 1
     for stratum, sets in answers.items():
-        right = sum(max(c.values()) if c.total() > 1 else 1.0 / len(offered) for offered, c in sets.items())
+        right = sum(
+            max(c.values()) if c.total() > 1 else 1.0 / len(offered) for offered, c in sets.items()
+        )
         asked = sum(counter.total() for counter in sets.values())
         counts[stratum]["most frequent answer"] = [right, asked]
-    return {s: {name: (right, int(asked)) for name, (right, asked) in t.items()} for s, t in counts.items()}
+    return {
+        s: {name: (right, int(asked)) for name, (right, asked) in t.items()}
+        for s, t in counts.items()
+    }

@@ -44,16 +44,22 @@ def gain_over_best(
     if not items or not shortcuts:
         return ShortcutGain(None, None, 0, 0, "", "no item to compare")
     own = np.array([model[item] for item in items], dtype=np.float64)
-    others = np.array([[row[item] for item in items] for row in shortcuts.values()], dtype=np.float64)
+    others = np.array(
+        [[row[item] for item in items] for row in shortcuts.values()], dtype=np.float64
+    )
     patients = [clusters[item] for item in items]
     number = int(np.argmax(others.mean(axis=1)))
     found = paired_difference(own, others[number], patients)
     interval = found.ci95
     if interval is not None and len(others) > 1:
-        lowest = min(paired_difference(own, other, patients).ci95 or (-1.0, 1.0) for other in others)[0]
+        lowest = min(
+            paired_difference(own, other, patients).ci95 or (-1.0, 1.0) for other in others
+        )[0]
         highest = _upper(own, others, patients, seed)
         interval = lowest, max(highest, found.value or 0.0)
-    return ShortcutGain(found.value, interval, found.n, found.clusters, list(shortcuts)[number], found.note)
+    return ShortcutGain(
+        found.value, interval, found.n, found.clusters, list(shortcuts)[number], found.note
+    )
 
 
 def _upper(own: np.ndarray, others: np.ndarray, patients: list[str], seed: int) -> float:

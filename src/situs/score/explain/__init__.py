@@ -12,7 +12,13 @@ from situs.score.explain.budget import (
     upper_tail,
 )
 from situs.score.explain.causes import Cause, Suspicion
-from situs.score.explain.stated_steps import Faithfulness, FaithfulnessCell, StepKind, faithfulness, faithfulness_of
+from situs.score.explain.stated_steps import (
+    Faithfulness,
+    FaithfulnessCell,
+    StepKind,
+    faithfulness,
+    faithfulness_of,
+)
 from situs.score.explain.steps import Statement, StudyFacts, statements
 from situs.score.explain.tables import budget_table, faithfulness_tables
 

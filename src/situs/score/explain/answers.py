@@ -47,13 +47,17 @@ class Answered(msgspec.Struct, frozen=True):
 class Answers:
     """The answers of a run by item id, and what was shown."""
 
-    def __init__(self, by_id: Mapping[str, Answered], shown: Viewing, hidden: Mapping[str, tuple[str, ...]]) -> None:
+    def __init__(
+        self, by_id: Mapping[str, Answered], shown: Viewing, hidden: Mapping[str, tuple[str, ...]]
+    ) -> None:
         self.by_id = by_id
         self.shown = shown
         self.hidden = hidden
 
 
-def read_answers(run: Path, bench: Path, *, hidden: Mapping[str, tuple[str, ...]] | None = None) -> Answers:
+def read_answers(
+    run: Path, bench: Path, *, hidden: Mapping[str, tuple[str, ...]] | None = None
+) -> Answers:
     """Judge the answers of a run. With `hidden` given, those items are set aside and no others."""
     info, opened = open_run(run, bench)
     rows = read_journal(run / "answers.jsonl")
@@ -62,7 +66,9 @@ def read_answers(run: Path, bench: Path, *, hidden: Mapping[str, tuple[str, ...]
     found = {}
     for item in selected_items(opened, info.split, info.limit):
         row = rows.get(item.item_id)
-        scored = judge(item, row, info.profile.gives, shown=shown, hidden=away.get(item.item_id, ()))
+        scored = judge(
+            item, row, info.profile.gives, shown=shown, hidden=away.get(item.item_id, ())
+        )
         found[item.item_id] = Answered(item, row, scored)
     return Answers(found, shown, away)
 

@@ -130,7 +130,9 @@ class _ClosedCase(NamedTuple):
 class _Found:
     """What is gathered while going through the answers."""
 
-    suspicions: dict[str, dict[Cause, float | None]] = field(default_factory=lambda: defaultdict(dict))
+    suspicions: dict[str, dict[Cause, float | None]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
     exposures: list[Exposure] = field(default_factory=list)
     numbers: dict[Cause, list[_NumberCase]] = field(default_factory=lambda: defaultdict(list))
     closed: dict[Cause, list[_ClosedCase]] = field(default_factory=lambda: defaultdict(list))
@@ -158,7 +160,9 @@ def budget_of(
     def answered() -> Iterator[Answered]:
         for item in items:
             row = rows.get(item.item_id)
-            scored = judge(item, row, gives, shown=shown, hidden=(hidden or {}).get(item.item_id, ()))
+            scored = judge(
+                item, row, gives, shown=shown, hidden=(hidden or {}).get(item.item_id, ())
+            )
             yield Answered(item, row, scored)
 
     return budget_from(answered(), StudyFactsById(bench), shown, prior)
@@ -184,7 +188,9 @@ class FactsOfItems(Protocol):
         """The item's own facts by id."""
 
 
-def budget_from(answered: Iterable[Answered], facts: FactsOfItems, shown: Viewing, prior: ExpectsAnswers) -> Budget:
+def budget_from(
+    answered: Iterable[Answered], facts: FactsOfItems, shown: Viewing, prior: ExpectsAnswers
+) -> Budget:
     """The error budget of scored answers."""
     found, counted, wrong = _Found(), 0, 0
     for one in answered:
@@ -224,7 +230,12 @@ class StudyFactsById:
 
 
 def _look(
-    item: Item, reading: Reading, facts: Mapping[str, Fact], shown: Viewing, prior: ExpectsAnswers, found: _Found
+    item: Item,
+    reading: Reading,
+    facts: Mapping[str, Fact],
+    shown: Viewing,
+    prior: ExpectsAnswers,
+    found: _Found,
 ) -> None:
     """Gather the causes of one part of an answer."""
     if reading.part.state != "answered":
@@ -245,7 +256,9 @@ def _look(
             return
 
 
-def _look_closed(item: Item, reading: Reading, facts: Mapping[str, Fact], prior: ExpectsAnswers, found: _Found) -> None:
+def _look_closed(
+    item: Item, reading: Reading, facts: Mapping[str, Fact], prior: ExpectsAnswers, found: _Found
+) -> None:
     said = reading.said if isinstance(reading.truth, Choice) else ("yes" if reading.said else "no")
     others = wrong_values(item, reading.truth)
     cluster = cluster_of(item)
@@ -260,7 +273,9 @@ def _look_closed(item: Item, reading: Reading, facts: Mapping[str, Fact], prior:
             found.closed[cause].append(_ClosedCase(cluster, item.question, said, shows, expected))
 
 
-def _look_number(item: Item, reading: Reading, shown: Viewing, prior: ExpectsAnswers, found: _Found) -> None:
+def _look_number(
+    item: Item, reading: Reading, shown: Viewing, prior: ExpectsAnswers, found: _Found
+) -> None:
     assert isinstance(reading.truth, Number)
     said = float(reading.said)
     if "unit_missing" in reading.part.flags:
@@ -270,7 +285,9 @@ def _look_number(item: Item, reading: Reading, shown: Viewing, prior: ExpectsAns
     lengths, volumes = _spacings(item, shown)
     windows = windows_of(reading.truth, lengths, volumes, prior.number(item))
     for cause, where in windows.items():
-        case = _NumberCase(item.item_id, cluster_of(item), item.question, reading.truth, where, said)
+        case = _NumberCase(
+            item.item_id, cluster_of(item), item.question, reading.truth, where, said
+        )
         found.numbers[cause].append(case)
 
 
@@ -289,7 +306,9 @@ def _spacings(item: Item, shown: Viewing) -> tuple[list[float], list[float]]:
     return lengths, volumes
 
 
-def _prior_said(item: Item, reading: Reading, shown: Viewing, prior: ExpectsAnswers) -> list[Any] | None:
+def _prior_said(
+    item: Item, reading: Reading, shown: Viewing, prior: ExpectsAnswers
+) -> list[Any] | None:
     """What the prior says of the same part."""
     own = AnswerRow(item.item_id, response=prior.answer(item) or "")
     said = next((one.said for one in readings(item, own, shown) if one.name == reading.name), None)
@@ -314,7 +333,9 @@ def _number_chances(found: _Found) -> None:
             if seen:
                 found.suspicions[case.item_id][cause] = chance
             elsewhere = _elsewhere(case, by_text[case.text])
-            found.exposures.append(Exposure(cause, case.cluster, seen, chance, case.text, elsewhere))
+            found.exposures.append(
+                Exposure(cause, case.cluster, seen, chance, case.text, elsewhere)
+            )
 
 
 def _elsewhere(case: _NumberCase, alike: Sequence[_NumberCase]) -> float | None:
@@ -332,10 +353,16 @@ def _closed_exposures(found: _Found) -> None:
         for case in cases:
             if case.expected is None:
                 continue
-            hits = [case.said in other.shows for other in by_text[case.text] if other.cluster != case.cluster]
+            hits = [
+                case.said in other.shows
+                for other in by_text[case.text]
+                if other.cluster != case.cluster
+            ]
             elsewhere = sum(hits) / len(hits) if hits else None
             seen = case.said in case.shows
-            found.exposures.append(Exposure(cause, case.cluster, seen, case.expected, case.text, elsewhere))
+            found.exposures.append(
+                Exposure(cause, case.cluster, seen, case.expected, case.text, elsewhere)
+            )
 
 
 def _answers(found: _Found) -> list[WrongAnswer]:
@@ -354,7 +381,9 @@ def _answers(found: _Found) -> list[WrongAnswer]:
 
 def _rows(found: _Found) -> list[BudgetRow]:
     answers = _answers(found)
-    first = Counter(answer.causes[0].cause.value if answer.causes else UNEXPLAINED for answer in answers)
+    first = Counter(
+        answer.causes[0].cause.value if answer.causes else UNEXPLAINED for answer in answers
+    )
     fits = Counter(one.cause for answer in answers for one in answer.causes)
     exposed: dict[Cause, list[Exposure]] = defaultdict(list)
     for one in found.exposures:
@@ -366,7 +395,10 @@ def _rows(found: _Found) -> list[BudgetRow]:
         msgspec.structs.replace(row, p_holm=p, beyond_chance=None if p is None else p < _LEVEL)
         for row, p in zip(shown, corrected)
     ]
-    return [*shown, BudgetRow(UNEXPLAINED, first[UNEXPLAINED], first[UNEXPLAINED], len(answers), None)]
+    return [
+        *shown,
+        BudgetRow(UNEXPLAINED, first[UNEXPLAINED], first[UNEXPLAINED], len(answers), None),
+    ]
 
 
 def _row(cause: Cause, first: int, fits: int, exposed: Sequence[Exposure]) -> BudgetRow:
@@ -379,7 +411,10 @@ def _row(cause: Cause, first: int, fits: int, exposed: Sequence[Exposure]) -> Bu
     p = None
     if estimate.clusters >= _TOO_FEW:
         more = estimate.value is not None and estimate.value > 0 and estimate.p is not None
-        p = max(upper_tail(expected, int(seen.sum())), estimate.p if more and estimate.p is not None else 1.0)
+        p = max(
+            upper_tail(expected, int(seen.sum())),
+            estimate.p if more and estimate.p is not None else 1.0,
+        )
         if exposed[0].text:
             p = max(p, _beyond_opinions(exposed))
     return BudgetRow(
@@ -406,9 +441,15 @@ def _beyond_opinions(exposed: Sequence[Exposure]) -> float:
     chances = np.array([np.mean([one.expected for one in group]) for group in by_text.values()])
     shown = sum(np.mean([one.seen for one in group]) > 0.5 for group in by_text.values())
     over_texts = upper_tail(chances, int(shown))
-    pairs = [(float(one.seen), one.elsewhere, one.cluster) for one in exposed if one.elsewhere is not None]
+    pairs = [
+        (float(one.seen), one.elsewhere, one.cluster)
+        for one in exposed
+        if one.elsewhere is not None
+    ]
     # Without others who were asked the same there is no such proof, and an empty difference has no p.
-    own = paired_difference([seen for seen, _, _ in pairs], [other for _, other, _ in pairs], [c for *_, c in pairs])
+    own = paired_difference(
+        [seen for seen, _, _ in pairs], [other for _, other, _ in pairs], [c for *_, c in pairs]
+    )
     ahead = own.p is not None and own.value is not None and own.value > 0
     over_patients = own.p if ahead and own.p is not None else 1.0
     return min(1.0, 2.0 * min(over_texts, over_patients))
@@ -420,7 +461,11 @@ def upper_tail(chances: np.ndarray, seen: int) -> float:
         from scipy.stats import norm
 
         spread = float(np.sqrt((chances * (1 - chances)).sum()))
-        return float(norm.sf((seen - 0.5 - chances.sum()) / spread)) if spread else float(seen <= chances.sum())
+        return (
+            float(norm.sf((seen - 0.5 - chances.sum()) / spread))
+            if spread
+            else float(seen <= chances.sum())
+        )
     mass = np.zeros(len(chances) + 1)
     mass[0] = 1.0
     for number, chance in enumerate(np.clip(chances, 0.0, 1.0), start=1):
@@ -432,5 +477,7 @@ def upper_tail(chances: np.ndarray, seen: int) -> float:
 def _warnings(found: _Found) -> list[str]:
     patients = len({one.cluster for one in found.exposures})
     if found.exposures and patients < _TOO_FEW:
-        return [f"only {patients} patients: no cause is tested against chance (at least {_TOO_FEW} needed)"]
+        return [
+            f"only {patients} patients: no cause is tested against chance (at least {_TOO_FEW} needed)"
+        ]
     return []

@@ -54,7 +54,11 @@ def _exchanged_name(name: str, axis: Axis) -> str:
     role, _, bare = name.rpartition(":")
     if axis is Axis.LEFT_RIGHT and canonical_name(bare) is not None:
         # The left atrium mirrored is no right atrium: such names have no exchange.
-        return f"{role}:{other}" if role and (other := term(bare).mirrored_name) else (term(bare).mirrored_name or name)
+        return (
+            f"{role}:{other}"
+            if role and (other := term(bare).mirrored_name)
+            else (term(bare).mirrored_name or name)
+        )
     if axis is not Axis.LEFT_RIGHT and canonical_name(bare) is not None:
         return name
     words = _SWAPS[axis]
@@ -72,12 +76,16 @@ def wrong_values(item: Item, truth: Simple) -> list[str]:
         case YesNo(value):
             return ["no" if value else "yes"]
         case Choice(value, also_right):
-            return [offered for offered in offered_values(item) if offered not in {value, *also_right}]
+            return [
+                offered for offered in offered_values(item) if offered not in {value, *also_right}
+            ]
         case _:
             return []
 
 
-def closed_tests(item: Item, truth: Simple, facts: Mapping[str, Fact], prior: Iterable[str]) -> dict[Cause, Test]:
+def closed_tests(
+    item: Item, truth: Simple, facts: Mapping[str, Fact], prior: Iterable[str]
+) -> dict[Cause, Test]:
     """For every cause that could show in this item: the test of an answer value.
 
     `facts` are the item's own, `prior` what other patients leave open.
@@ -115,7 +123,9 @@ def _axes_asked(item: Item) -> list[Axis]:
         return [Axis(name) for name in named if name in set(Axis)]
     a, b = item.parameters.get("a", ""), item.parameters.get("b", "")
     paired = (
-        bool(a and b) and term(a).partner is not None and canonical_name(b) == canonical_name(term(a).partner or "")
+        bool(a and b)
+        and term(a).partner is not None
+        and canonical_name(b) == canonical_name(term(a).partner or "")
     )
     return [Axis.LEFT_RIGHT] if paired else []
 
@@ -123,7 +133,14 @@ def _axes_asked(item: Item) -> list[Axis]:
 def _structures(item: Item, facts: Iterable[Fact]) -> dict[str, str]:
     """For marks: letter → the structure it lies in."""
     held: dict[str, str] = {}
-    fact = next((fact for fact in facts if fact.kind.startswith("marks.") and isinstance(fact.value, tuple)), None)
+    fact = next(
+        (
+            fact
+            for fact in facts
+            if fact.kind.startswith("marks.") and isinstance(fact.value, tuple)
+        ),
+        None,
+    )
     if fact is None or not isinstance(fact.value, tuple):
         return held
     points = [fact.value[start : start + 3] for start in range(0, len(fact.value), 3)]
@@ -139,7 +156,11 @@ def _touching(name: str, facts: Iterable[Fact]) -> set[str]:
     """Structures that a fact of the item places against this one."""
     found: set[str] = set()
     for fact in facts:
-        near = fact.kind in ("main_gap", "surface_gap") and fact.interval is not None and fact.interval[0] <= 0
+        near = (
+            fact.kind in ("main_gap", "surface_gap")
+            and fact.interval is not None
+            and fact.interval[0] <= 0
+        )
         if near and name in fact.subjects:
             found.update(fact.subjects)
     return found - {name}
@@ -155,7 +176,9 @@ def _are_neighbours(right: str, said: str, touching: set[str]) -> bool:
     one, other = canonical_name(right), canonical_name(said)
     if one is None or other is None or exchanged(one, Axis.LEFT_RIGHT) == other:
         return False
-    return other in term(one).neighbours or one in term(other).neighbours or _next_number(one, other)
+    return (
+        other in term(one).neighbours or one in term(other).neighbours or _next_number(one, other)
+    )
 
 
 def _next_number(one: str, other: str) -> bool:

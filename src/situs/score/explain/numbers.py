@@ -25,7 +25,13 @@ _NARROWEST = math.log10(1.01)
 _NEAR_PRIOR = 0.05
 _LENGTHS = ("mm", "cm")
 _VOLUMES = ("mL",)
-_SLIPS = {"mm": (10.0, 0.1), "cm": (10.0, 0.1), "mL": (1000.0, 0.001), "mm²": (100.0, 0.01), "cm²": (100.0, 0.01)}
+_SLIPS = {
+    "mm": (10.0, 0.1),
+    "cm": (10.0, 0.1),
+    "mL": (1000.0, 0.001),
+    "mm²": (100.0, 0.01),
+    "cm²": (100.0, 0.01),
+}
 
 
 def windows_of(
@@ -44,8 +50,16 @@ def windows_of(
     slips = [_moved(wide, factor) for factor in _SLIPS.get(truth.unit, ())]
     sizes = lengths_mm if truth.unit in _LENGTHS else volumes_mm3 if truth.unit in _VOLUMES else ()
     voxels = [_moved(wide, 1 / size) for size in sizes if size > 0]
-    near = [] if prior is None or prior <= 0 else [_stretch(prior * (1 - _NEAR_PRIOR), prior * (1 + _NEAR_PRIOR))]
-    for cause, stretches in ((Cause.UNIT_SLIP, slips), (Cause.VOXEL_AS_MM, voxels), (Cause.PRIOR, near)):
+    near = (
+        []
+        if prior is None or prior <= 0
+        else [_stretch(prior * (1 - _NEAR_PRIOR), prior * (1 + _NEAR_PRIOR))]
+    )
+    for cause, stretches in (
+        (Cause.UNIT_SLIP, slips),
+        (Cause.VOXEL_AS_MM, voxels),
+        (Cause.PRIOR, near),
+    ):
         kept = _without(_joined([one for one in stretches if one is not None]), [own])
         if kept:
             found[cause] = kept

@@ -52,7 +52,9 @@ def frame_tests(
         undone[_through(planes.pop())] = lambda named: right(count - 1 - f for f in named)
     if prior is not None:
         own = list(prior)
-        undone[Cause.PRIOR] = lambda named: frames_right(own, list(named), contiguous=truth.contiguous)
+        undone[Cause.PRIOR] = lambda named: frames_right(
+            own, list(named), contiguous=truth.contiguous
+        )
     moved = [[f + step for f in said] for step in range(-min(said), count - max(said))]
     wrong = [named for named in moved if not right(named)]
     return {cause: (test(said), _share(map(test, wrong))) for cause, test in undone.items()}
@@ -76,24 +78,37 @@ def box_tests(
     planes = {frame.plane for frame in frames}
     plane = planes.pop() if len(planes) == 1 else None
     if known and not planes:
-        undos.setdefault(_across(plane), []).append(lambda boxes: [_flipped(box, sizes, x=True) for box in boxes])
-        undos.setdefault(_down(plane), []).append(lambda boxes: [_flipped(box, sizes, x=False) for box in boxes])
+        undos.setdefault(_across(plane), []).append(
+            lambda boxes: [_flipped(box, sizes, x=True) for box in boxes]
+        )
+        undos.setdefault(_down(plane), []).append(
+            lambda boxes: [_flipped(box, sizes, x=False) for box in boxes]
+        )
     if known:
         undos[Cause.BOX_SCALE] = [
             lambda boxes: [_scaled(box, sizes, 0.001) for box in boxes],
             lambda boxes: [_scaled(box, sizes, 1000.0) for box in boxes],
         ]
     undos[Cause.BOX_ORDER] = [
-        lambda boxes: [FrameBox(b.frame, b.x0, b.y0, b.x0 + b.x1, b.y0 + b.y1, b.label) for b in boxes],
         lambda boxes: [
-            FrameBox(b.frame, b.x0, b.y0, max(b.x0, b.x1 - b.x0), max(b.y0, b.y1 - b.y0), b.label) for b in boxes
+            FrameBox(b.frame, b.x0, b.y0, b.x0 + b.x1, b.y0 + b.y1, b.label) for b in boxes
+        ],
+        lambda boxes: [
+            FrameBox(b.frame, b.x0, b.y0, max(b.x0, b.x1 - b.x0), max(b.y0, b.y1 - b.y0), b.label)
+            for b in boxes
         ],
         lambda boxes: [FrameBox(b.frame, b.y0, b.x0, b.y1, b.x1, b.label) for b in boxes],
     ]
     if len(frames) > 1:
         last = len(frames) - 1
-        undos[Cause.OFF_BY_ONE] = [lambda boxes: _stepped(boxes, -1), lambda boxes: _stepped(boxes, 1)]
-        undos[Cause.OFF_BY_TWO] = [lambda boxes: _stepped(boxes, -2), lambda boxes: _stepped(boxes, 2)]
+        undos[Cause.OFF_BY_ONE] = [
+            lambda boxes: _stepped(boxes, -1),
+            lambda boxes: _stepped(boxes, 1),
+        ]
+        undos[Cause.OFF_BY_TWO] = [
+            lambda boxes: _stepped(boxes, -2),
+            lambda boxes: _stepped(boxes, 2),
+        ]
         if not planes:
             undos.setdefault(_through(plane), []).append(
                 lambda boxes: [_on(box, last - box.frame) for box in boxes if box.frame <= last]
@@ -110,7 +125,10 @@ def box_tests(
         own, _ = same_labels(prior, prior)
 
         def like_prior(boxes: list[FrameBox]) -> bool:
-            return _may_be_like(own, boxes) and tube_iou(own, same_labels(own, boxes)[1]) >= _LIKE_PRIOR
+            return (
+                _may_be_like(own, boxes)
+                and tube_iou(own, same_labels(own, boxes)[1]) >= _LIKE_PRIOR
+            )
 
         result[Cause.PRIOR] = like_prior(told), _share(map(like_prior, moved))
     return result
@@ -193,7 +211,9 @@ def _stepped(boxes: list[FrameBox], step: int) -> list[FrameBox]:
     return [_on(box, box.frame + step) for box in boxes if box.frame + step >= 0]
 
 
-def _moved(boxes: list[FrameBox], sizes: Sequence[tuple[float, float]], count: int) -> Iterator[list[FrameBox]]:
+def _moved(
+    boxes: list[FrameBox], sizes: Sequence[tuple[float, float]], count: int
+) -> Iterator[list[FrameBox]]:
     """The boxes as one piece, at a grid of places on the pictures, and on every stretch of pictures they fit on."""
     width, height = _size(boxes[0], sizes)
     x0, y0 = min(b.x0 for b in boxes), min(b.y0 for b in boxes)
@@ -207,4 +227,7 @@ def _moved(boxes: list[FrameBox], sizes: Sequence[tuple[float, float]], count: i
         for row in range(_PLACES):
             dx = column / (_PLACES - 1) * max(0.0, width - (x1 - x0)) - x0
             dy = row / (_PLACES - 1) * max(0.0, height - (y1 - y0)) - y0
-            yield [FrameBox(b.frame, b.x0 + dx, b.y0 + dy, b.x1 + dx, b.y1 + dy, b.label) for b in boxes]
+            yield [
+                FrameBox(b.frame, b.x0 + dx, b.y0 + dy, b.x1 + dx, b.y1 + dy, b.label)
+                for b in boxes
+            ]

@@ -89,16 +89,22 @@ def _table(places: list[tuple[str, str, str]]) -> list[FaithfulnessCell]:
         for steps in STEPS:
             inside = [float((own, step) == (answer, steps)) for _, own, step in places]
             share = cluster_mean(inside, clusters)
-            cells.append(FaithfulnessCell(answer, steps, counts[answer, steps], share.value, share.ci95))
+            cells.append(
+                FaithfulnessCell(answer, steps, counts[answer, steps], share.value, share.ci95)
+            )
     return cells
 
 
 def _kinds(run: JudgedRun, found: dict[str, list[Statement]]) -> list[StepKind]:
     patients = {row.outcome.item_id: row.cluster for row in run.scored}
-    rows = [(one.kind, patients[item], one.right) for item, stated in found.items() for one in stated]
+    rows = [
+        (one.kind, patients[item], one.right) for item, stated in found.items() for one in stated
+    ]
     result = []
     for kind in sorted({kind for kind, _, _ in rows}):
         own = [(cluster, right) for name, cluster, right in rows if name == kind]
         share = cluster_mean([float(right) for _, right in own], [cluster for cluster, _ in own])
-        result.append(StepKind(kind, len(own), sum(right for _, right in own), share.value, share.ci95))
+        result.append(
+            StepKind(kind, len(own), sum(right for _, right in own), share.value, share.ci95)
+        )
     return result

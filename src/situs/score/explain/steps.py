@@ -28,17 +28,25 @@ _CLEAR_MM = 10.0
 _TOLERANCE = 0.1
 """How far a stated number may be off where the fact has no interval, as a share."""
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
-_ANSWER = re.compile(r"\W*(?:final |the |my |so,? |thus,? |therefore,? )*(?:answer|option|choice)\b", re.IGNORECASE)
+_ANSWER = re.compile(
+    r"\W*(?:final |the |my |so,? |thus,? |therefore,? )*(?:answer|option|choice)\b", re.IGNORECASE
+)
 _NOT = re.compile(r"\bnot\b|n't\b|\bneither\b|\bno\b", re.IGNORECASE)
-_LARGER = re.compile(r"\b(larger|bigger|greater|smaller|longer|taller|shorter)\b[^.]{0,40}?\bthan\b", re.IGNORECASE)
-_DISTANCE = re.compile(r"\b(?:to the|from|away|distance|between|apart|within|near\w*|next to)\b", re.IGNORECASE)
+_LARGER = re.compile(
+    r"\b(larger|bigger|greater|smaller|longer|taller|shorter)\b[^.]{0,40}?\bthan\b", re.IGNORECASE
+)
+_DISTANCE = re.compile(
+    r"\b(?:to the|from|away|distance|between|apart|within|near\w*|next to)\b", re.IGNORECASE
+)
 _SIDE = re.compile(
     r"\b(?:on|in|at|to|towards) (?:the |his |her |its )?(?:patient's )?(left|right)(?: side| half| hemi\w+)?(?=\W|$)"
     r"(?! (?:of|kidney|lung|lobe|adrenal|femur|rib|hip))",
     re.IGNORECASE,
 )
 _LEVEL = re.compile(r"\b(?:at|level of|level)\s+(?:the level of\s+)?(?:the\s+)?([CTL]\d{1,2}|S1)\b")
-_FRAME = re.compile(r"\b(?:slices?|frames?|images?|pictures?)\s*(?:numbers?|#)?\s*\d", re.IGNORECASE)
+_FRAME = re.compile(
+    r"\b(?:slices?|frames?|images?|pictures?)\s*(?:numbers?|#)?\s*\d", re.IGNORECASE
+)
 _BOX = re.compile(r"\[\s*-?[\d.]+(?:\s*,\s*-?[\d.]+){3}\s*\]")
 _DIRECTIONS = {
     Direction.LEFT: r"(?:to the |lies |is )?left (?:of|to)",
@@ -49,9 +57,13 @@ _DIRECTIONS = {
     Direction.INFERIOR: r"(?:inferior to|below|beneath|caudal to|lower than)",
 }
 _EXTENTS = {
-    Axis.SUPERIOR_INFERIOR: re.compile(r"top to bottom|cranio|height|tall|long\b|length", re.IGNORECASE),
+    Axis.SUPERIOR_INFERIOR: re.compile(
+        r"top to bottom|cranio|height|tall|long\b|length", re.IGNORECASE
+    ),
     Axis.LEFT_RIGHT: re.compile(r"\bwide|width|transverse|side to side", re.IGNORECASE),
-    Axis.ANTERIOR_POSTERIOR: re.compile(r"\bdeep|depth|anteroposterior|front to back", re.IGNORECASE),
+    Axis.ANTERIOR_POSTERIOR: re.compile(
+        r"\bdeep|depth|anteroposterior|front to back", re.IGNORECASE
+    ),
 }
 _DECIDES = {
     "comparison": ("comparison",),
@@ -82,7 +94,9 @@ class Names:
 
     def mentioned(self, text: str) -> list[tuple[str, int, int]]:
         """(structure, start, end) in the order of the text; the longest name wins."""
-        return [(self.structures[m[0].lower()], m.start(), m.end()) for m in self.pattern.finditer(text)]
+        return [
+            (self.structures[m[0].lower()], m.start(), m.end()) for m in self.pattern.finditer(text)
+        ]
 
 
 class StudyFacts:
@@ -118,7 +132,9 @@ class StudyFacts:
             elif kind in ("largest", "second_largest"):
                 plain = "lesion" if subjects[0] == "*" else term(subjects[0], own_terms).plain
                 words = "largest" if kind == "largest" else "second largest"
-                called[f"{words} {plain}".lower()] = self.structure(f"{kind.partition('_')[0]}:{subjects[0]}")
+                called[f"{words} {plain}".lower()] = self.structure(
+                    f"{kind.partition('_')[0]}:{subjects[0]}"
+                )
         longest = sorted(called, key=lambda word: (-len(word), word))
         pattern = "|".join(map(re.escape, longest)) or r"(?!)"
         return Names(re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), called)
@@ -129,7 +145,9 @@ def statements(
 ) -> list[Statement]:
     """Every statement of a reply that a fact decides. `said` is the number it answers, in base units, if it does."""
     found = []
-    subjects = [facts.structure(tag.partition(":")[2]) for tag in item.tags if tag.startswith("structure:")]
+    subjects = [
+        facts.structure(tag.partition(":")[2]) for tag in item.tags if tag.startswith("structure:")
+    ]
     decided = _DECIDES.get(item.task, ()) if item.form in ("yes_no", "choice") else ()
     for sentence in _SENTENCE.split(response[:_LONGEST]):
         if not sentence.strip() or _ANSWER.match(sentence):
@@ -160,7 +178,10 @@ def _checks(
         result = _box(item, sentence, about, facts, shown)
         return [("box", result)] if result is not None else []
     checks: list[tuple[str, bool | None]] = [
-        ("measurement", _measured(sentence, _measured_between(item, sentence, about, facts), facts, said))
+        (
+            "measurement",
+            _measured(sentence, _measured_between(item, sentence, about, facts), facts, said),
+        )
     ]
     if len(structures) == 2:
         checks.append(("comparison", _compared(sentence, named, facts)))
@@ -172,7 +193,9 @@ def _checks(
     return [(kind, right) for kind, right in checks if right is not None]
 
 
-def _measured_between(item: Item, sentence: str, about: Sequence[str], facts: StudyFacts) -> Sequence[str]:
+def _measured_between(
+    item: Item, sentence: str, about: Sequence[str], facts: StudyFacts
+) -> Sequence[str]:
     """What a quantity is about: "to the aorta it is 95 mm" measures from what the item asks about."""
     is_extent = any(words.search(sentence) for words in _EXTENTS.values())
     if len(about) != 1 or is_extent or not _DISTANCE.search(sentence):
@@ -181,7 +204,9 @@ def _measured_between(item: Item, sentence: str, about: Sequence[str], facts: St
     return (other, about[0]) if other and other != about[0] else ()
 
 
-def _measured(sentence: str, about: Sequence[str], facts: StudyFacts, said: float | None) -> bool | None:
+def _measured(
+    sentence: str, about: Sequence[str], facts: StudyFacts, said: float | None
+) -> bool | None:
     """A single quantity about one structure or between two; right if any fact it can mean holds it."""
     found = quantities(sentence)
     if len(found) != 1 or len(about) not in (1, 2) or _LARGER.search(sentence):
@@ -210,7 +235,10 @@ def _held(fact: Fact, value: float, dimension: str) -> bool | None:
     if own is None or own[1] != dimension:
         return None
     ends = [base_value(abs(end), fact.unit) for end in fact.interval or ()]
-    bounds = [end[0] for end in ends if end is not None] or [own[0] * (1 - _TOLERANCE), own[0] * (1 + _TOLERANCE)]
+    bounds = [end[0] for end in ends if end is not None] or [
+        own[0] * (1 - _TOLERANCE),
+        own[0] * (1 + _TOLERANCE),
+    ]
     # Stated numbers are rounded: half of the last whole millimetre or millilitre is no error.
     slack = 0.5 if dimension in ("length", "slices") else 500.0
     return min(bounds) - slack <= value <= max(bounds) + slack
@@ -223,7 +251,13 @@ def _compared(sentence: str, named: Named, facts: StudyFacts) -> bool | None:
     word = match[1].lower()
     kind = "extent.superior_inferior" if word in ("longer", "taller", "shorter") else "volume"
     a, b = (facts.get(kind, name) for name, _, _ in named)
-    if a is None or b is None or a.interval is None or b.interval is None or "cut" in (*a.flags, *b.flags):
+    if (
+        a is None
+        or b is None
+        or a.interval is None
+        or b.interval is None
+        or "cut" in (*a.flags, *b.flags)
+    ):
         return None
     if a.interval[0] <= b.interval[1] and b.interval[0] <= a.interval[1]:
         return None
@@ -234,9 +268,19 @@ def _compared(sentence: str, named: Named, facts: StudyFacts) -> bool | None:
 
 def _directed(sentence: str, named: Named, facts: StudyFacts) -> bool | None:
     between = sentence[named[0][2] : named[1][1]]
-    claimed = [direction for direction, words in _DIRECTIONS.items() if re.search(rf"\b{words}\b", between, re.I)]
+    claimed = [
+        direction
+        for direction, words in _DIRECTIONS.items()
+        if re.search(rf"\b{words}\b", between, re.I)
+    ]
     a, b = (facts.get("centroid", name) for name, _, _ in named)
-    if len(claimed) != 1 or a is None or b is None or not isinstance(a.value, tuple) or not isinstance(b.value, tuple):
+    if (
+        len(claimed) != 1
+        or a is None
+        or b is None
+        or not isinstance(a.value, tuple)
+        or not isinstance(b.value, tuple)
+    ):
         return None
     axis = AXES.index(claimed[0].axis)
     gap = a.value[axis] - b.value[axis]
@@ -247,7 +291,12 @@ def _directed(sentence: str, named: Named, facts: StudyFacts) -> bool | None:
 
 def _sided(sentence: str, structure: str, facts: StudyFacts) -> bool | None:
     match, fact = _SIDE.search(sentence), facts.get("side", structure)
-    if match is None or fact is None or fact.value not in ("left", "right") or term(structure).side is not None:
+    if (
+        match is None
+        or fact is None
+        or fact.value not in ("left", "right")
+        or term(structure).side is not None
+    ):
         return None
     return (match[1].lower() == fact.value) != bool(_NOT.search(sentence[: match.start()]))
 
@@ -255,13 +304,19 @@ def _sided(sentence: str, structure: str, facts: StudyFacts) -> bool | None:
 def _levelled(sentence: str, structure: str, facts: StudyFacts) -> bool | None:
     match = _LEVEL.search(sentence)
     places = [facts.get(kind, structure) for kind in ("level.top", "level.bottom", "level.centre")]
-    known = [float(fact.value) for fact in places if fact is not None and isinstance(fact.value, int | float)]
+    known = [
+        float(fact.value)
+        for fact in places
+        if fact is not None and isinstance(fact.value, int | float)
+    ]
     if match is None or not known or match[1] not in LEVELS or _NOT.search(sentence):
         return None
     return any(round(place) == LEVELS.index(match[1]) for place in known)
 
 
-def _framed(item: Item, sentence: str, structure: str, facts: StudyFacts, shown: Viewing) -> bool | None:
+def _framed(
+    item: Item, sentence: str, structure: str, facts: StudyFacts, shown: Viewing
+) -> bool | None:
     if not _FRAME.search(sentence) or _asks(item, Frames) or _NOT.search(sentence):
         return None
     truth = _shown_boxes(item, structure, facts, shown)
@@ -274,7 +329,9 @@ def _framed(item: Item, sentence: str, structure: str, facts: StudyFacts, shown:
     return set(result.value) <= near
 
 
-def _box(item: Item, sentence: str, about: Sequence[str], facts: StudyFacts, shown: Viewing) -> bool | None:
+def _box(
+    item: Item, sentence: str, about: Sequence[str], facts: StudyFacts, shown: Viewing
+) -> bool | None:
     if len(about) != 1 or _asks(item, Boxes) or shown.obstacle(item):
         return None
     truth = _shown_boxes(item, about[0], facts, shown)

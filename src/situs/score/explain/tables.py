@@ -54,16 +54,32 @@ def faithfulness_tables(result: Faithfulness) -> list[Table]:
     rows = []
     for answer in ANSWERS:
         own = [cells[answer, steps] for steps in STEPS]
-        intervals = ["none" if c.ci95 is None else f"{c.ci95[0]:.3f} – {c.ci95[1]:.3f}" for c in own]
-        counts = [part for cell, interval in zip(own, intervals) for part in (cell.n, cell.share, interval)]
+        intervals = [
+            "none" if c.ci95 is None else f"{c.ci95[0]:.3f} – {c.ci95[1]:.3f}" for c in own
+        ]
+        counts = [
+            part
+            for cell, interval in zip(own, intervals)
+            for part in (cell.n, cell.share, interval)
+        ]
         rows.append((answer, *counts))
     columns = ("answer", *(part for steps in STEPS for part in (f"steps {steps}", "share", "95 %")))
     caption = (
         f"{result.answers:,} answers. Steps are right if every stated measurement, comparison, direction, side, level, "
         "frame and box that a fact decides holds; what only repeats the answer is not counted."
     )
-    kinds = tuple((one.kind, one.checked, one.right, one.share, *(one.ci95 or (None, None))) for one in result.kinds)
+    kinds = tuple(
+        (one.kind, one.checked, one.right, one.share, *(one.ci95 or (None, None)))
+        for one in result.kinds
+    )
     return [
-        Table("faithfulness", "Answers and the steps stated for them", columns, tuple(rows), caption),
-        Table("stated_steps", "Stated steps", ("kind", "checked", "right", "share", "low", "high"), kinds),
+        Table(
+            "faithfulness", "Answers and the steps stated for them", columns, tuple(rows), caption
+        ),
+        Table(
+            "stated_steps",
+            "Stated steps",
+            ("kind", "checked", "right", "share", "low", "high"),
+            kinds,
+        ),
     ]

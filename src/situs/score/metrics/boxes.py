@@ -109,7 +109,9 @@ def mean_iou(truth: Boxes, said: Boxes) -> float:
 
 def centre_f1(truth: Boxes, said: Boxes) -> float:
     """F1 of the most pairs in which the centre of the said box lies in the true one. Weakness: size does not count."""
-    inside = np.array([[float(_holds(t, s)) for s in said] for t in truth]).reshape(len(truth), len(said))
+    inside = np.array([[float(_holds(t, s)) for s in said] for t in truth]).reshape(
+        len(truth), len(said)
+    )
     return _f1(len(_matched(inside, 0.5)), len(truth), len(said))
 
 
@@ -129,7 +131,9 @@ def tube_iou(truth: Boxes, said: Boxes) -> float:
     """Area that both mark / area that either marks, label by label, summed over all pictures; overlaps count once."""
     if not truth and not said:
         return 1.0
-    layers: dict[tuple[int, str], tuple[list[FrameBox], list[FrameBox]]] = defaultdict(lambda: ([], []))
+    layers: dict[tuple[int, str], tuple[list[FrameBox], list[FrameBox]]] = defaultdict(
+        lambda: ([], [])
+    )
     for number, boxes in enumerate((truth, said)):
         for box in boxes:
             layers[box.frame, box.label][number].append(box)
@@ -179,14 +183,19 @@ def _overlaps(truth: Boxes, said: Boxes) -> FloatArray:
     if not truth or not said:
         return np.zeros((len(truth), len(said)))
     t, s = (np.array([(b.x0, b.y0, b.x1, b.y1) for b in boxes]) for boxes in (truth, said))
-    low, high = np.maximum(t[:, None, :2], s[None, :, :2]), np.minimum(t[:, None, 2:], s[None, :, 2:])
+    low, high = (
+        np.maximum(t[:, None, :2], s[None, :, :2]),
+        np.minimum(t[:, None, 2:], s[None, :, 2:]),
+    )
     shared = np.clip(high - low, 0.0, None).prod(axis=2)
     areas = [np.array([box.area for box in boxes]) for boxes in (truth, said)]
     union = areas[0][:, None] + areas[1][None] - shared
     keys = {key: number for number, key in enumerate({(b.frame, b.label) for b in (*truth, *said)})}
     places = [np.array([keys[b.frame, b.label] for b in boxes]) for boxes in (truth, said)]
     apart = places[0][:, None] != places[1][None]
-    result: FloatArray = np.where(apart | (union <= 0), 0.0, shared / np.where(union > 0, union, 1.0))
+    result: FloatArray = np.where(
+        apart | (union <= 0), 0.0, shared / np.where(union > 0, union, 1.0)
+    )
     return result
 
 
@@ -200,7 +209,9 @@ def _matched(overlaps: FloatArray, threshold: float) -> list[float]:
     # A pair more outweighs any sum of overlaps, which are at most 1 each; without a threshold only the sum counts.
     bonus = float(min(overlaps.shape) + 1) if threshold > 0 else 0.0
     rows, columns = linear_sum_assignment(np.where(allowed, overlaps + bonus, 0.0), maximize=True)
-    return [float(overlaps[row, column]) for row, column in zip(rows, columns) if allowed[row, column]]
+    return [
+        float(overlaps[row, column]) for row, column in zip(rows, columns) if allowed[row, column]
+    ]
 
 
 def _f1(shared: int, true: int, said: int) -> float:

@@ -45,7 +45,9 @@ PRESENCE_SPECIFICITY = "grade.presence-specificity@1"
 
 def grade_table(truths: Sequence[int], said: Sequence[int | None]) -> FloatArray:
     """Counts by true grade (rows) and said grade (columns); the last column holds the unanswered."""
-    tables = GradeTables([[("", truth, told)] for truth, told in zip(truths, said)], [range(len(truths))])
+    tables = GradeTables(
+        [[("", truth, told)] for truth, told in zip(truths, said)], [range(len(truths))]
+    )
     table: FloatArray = tables.counts([np.array([0])])[0, 0]
     return table
 
@@ -60,7 +62,9 @@ def quadratic_kappa(tables: FloatArray) -> FloatArray:
     grades = np.arange(observed.shape[-1])
     weights = (grades[:, None] - grades[None]) ** 2
     truths, said = observed.sum(axis=-1), observed.sum(axis=-2)
-    chance = _share(np.einsum("...i,ij,...j->...", truths, weights, said), observed.sum(axis=(-1, -2)))
+    chance = _share(
+        np.einsum("...i,ij,...j->...", truths, weights, said), observed.sum(axis=(-1, -2))
+    )
     kappa: FloatArray = 1.0 - _share((weights * observed).sum(axis=(-1, -2)), chance)
     return kappa
 
@@ -93,11 +97,15 @@ def _share(part: FloatArray, whole: NDArray[np.float64 | np.intp]) -> FloatArray
 class GradeTables:
     """The tables of all sub-scores over any (re)sample of patients, without going through the answers again."""
 
-    def __init__(self, answers: Sequence[Sequence[GradePair]], patients: Sequence[Sequence[int]]) -> None:
+    def __init__(
+        self, answers: Sequence[Sequence[GradePair]], patients: Sequence[Sequence[int]]
+    ) -> None:
         """`patients` are the rows of each."""
         names = sorted({name for pairs in answers for name, _, _ in pairs})
         places = {name: place for place, name in enumerate(names)}
-        most = max((max(truth, told or 0) for pairs in answers for _, truth, told in pairs), default=0)
+        most = max(
+            (max(truth, told or 0) for pairs in answers for _, truth, told in pairs), default=0
+        )
         self._shape = (len(names), most + 1, most + 2)
         self._own = np.zeros((len(patients), *self._shape))
         for patient, rows in enumerate(patients):
@@ -108,7 +116,9 @@ class GradeTables:
     def counts(self, samples: Sequence[NDArray[np.intp]]) -> FloatArray:
         """For each sample of patients one table for each sub-score, in the order of their names."""
         patients = len(self._own)
-        times = np.array([np.bincount(sample, minlength=patients) for sample in samples], dtype=np.float64)
+        times = np.array(
+            [np.bincount(sample, minlength=patients) for sample in samples], dtype=np.float64
+        )
         tables: FloatArray = (times @ self._own.reshape(patients, -1)).reshape(-1, *self._shape)
         return tables
 

@@ -61,7 +61,11 @@ def mra_vsi_code(prediction: NumberLike, truth: NumberLike) -> Fraction | None:
     0.1, twice the truth 0); a constant near the structure's mean scores well, so it never ranks alone.
     """
     error = relative_error(prediction, truth)
-    return None if error is None else Fraction(sum(error <= tolerance for tolerance in _TOLERANCES), len(_TOLERANCES))
+    return (
+        None
+        if error is None
+        else Fraction(sum(error <= tolerance for tolerance in _TOLERANCES), len(_TOLERANCES))
+    )
 
 
 def mra_vsi_paper(prediction: NumberLike, truth: NumberLike) -> Fraction | None:
@@ -70,7 +74,11 @@ def mra_vsi_paper(prediction: NumberLike, truth: NumberLike) -> Fraction | None:
     Weaknesses: those of `mra_vsi_code`; and ties, frequent for counts, lose a step, so the two must not be mixed.
     """
     error = relative_error(prediction, truth)
-    return None if error is None else Fraction(sum(error < tolerance for tolerance in _TOLERANCES), len(_TOLERANCES))
+    return (
+        None
+        if error is None
+        else Fraction(sum(error < tolerance for tolerance in _TOLERANCES), len(_TOLERANCES))
+    )
 
 
 def relative_accuracy(prediction: NumberLike, truth: NumberLike) -> Fraction | None:

@@ -56,7 +56,9 @@ def skill_over_mean(
     return Aggregate(1 - error / reference if reference > 0 else None, len(truths), 0)
 
 
-def median_abs_log_ratio(predictions: Sequence[NumberLike], truths: Sequence[NumberLike]) -> Aggregate:
+def median_abs_log_ratio(
+    predictions: Sequence[NumberLike], truths: Sequence[NumberLike]
+) -> Aggregate:
     """Median of |ln(p / y)|: 0 is perfect, ln 2 ≈ 0.69 is a factor of two either way. Lower is better.
 
     Predictions or truths that are not positive are undefined and counted. Weaknesses: a median ignores the worse
@@ -112,7 +114,9 @@ def _group(pairs: list[tuple[float, float]]) -> float | None:
 
 
 def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
-    _, place, counts = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True)
+    _, place, counts = np.unique(
+        np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True
+    )
     last = np.cumsum(counts)
     average: NDArray[np.float64] = (last - (counts - 1) / 2).astype(np.float64)
     return average[place]

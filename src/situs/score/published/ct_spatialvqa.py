@@ -46,7 +46,11 @@ def published_scores(
     category's value counts the items without a row as wrong.
     """
     if not files:
-        raise SitusError("--protocol ct-spatialvqa needs verdicts", where="--protocol", fix="add --verdicts NAME=FILE")
+        raise SitusError(
+            "--protocol ct-spatialvqa needs verdicts",
+            where="--protocol",
+            fix="add --verdicts NAME=FILE",
+        )
     base = next((n for n, file in enumerate(files) if "gemini" in file.judge.lower()), 0)
     cells = []
     for row in zip(*(file.rows for file in files)):
@@ -61,7 +65,9 @@ def published_scores(
         for tag in item.tags:
             groups[tag].append(by_item.get(item.item_id, False))
     jury = sum(cell >= _RIGHT for cell in cells) / len(cells) if cells else None
-    changed = sum(by_item.get(item.item_id, False) != right.get(item.item_id, False) for item in items)
+    changed = sum(
+        by_item.get(item.item_id, False) != right.get(item.item_id, False) for item in items
+    )
     correct = sum(right.get(item.item_id, False) for item in items) / len(items) if items else None
     differs = changed > 0 or jury is None or correct is None or round(jury, 4) != round(correct, 4)
     return PublishedScores(
@@ -85,10 +91,14 @@ def _notes(files: Sequence[VerdictFile], base: int, changed: int, items: int) ->
     lengths = {file.judge: len(file.rows) for file in files}
     if len(set(lengths.values())) > 1:
         held = ", ".join(f"{name} {count:,}" for name, count in lengths.items())
-        notes.append(f"the files differ in length ({held}), so the published join by position shifts verdicts")
+        notes.append(
+            f"the files differ in length ({held}), so the published join by position shifts verdicts"
+        )
     if changed:
         share = 100 * changed / items
-        notes.append(f"the published matrix gives {changed:,} of {items:,} items ({share:.1f} %) the wrong verdict")
+        notes.append(
+            f"the published matrix gives {changed:,} of {items:,} items ({share:.1f} %) the wrong verdict"
+        )
     if "gemini" not in files[base].judge.lower():
         notes.append(f"no judge is called gemini: the items are those of {files[base].judge}")
     return notes

@@ -11,7 +11,10 @@ __all__ = ["count", "letters", "without_thinking", "yes_no"]
 
 _STATED = re.compile(r"(?:my answer is|the answer is)[:\s]*\**\s*(yes|no)\b")
 _CONCLUDED = re.compile(r"[Tt]herefore,?\s+the\s+final\s+answer\s+is:\s*\*{0,2}(\d+)\*{0,2}")
-_NO, _FOUND = re.compile(r"\bno\b", re.IGNORECASE), re.compile(r"\b(?:abnormal|finding)", re.IGNORECASE)
+_NO, _FOUND = (
+    re.compile(r"\bno\b", re.IGNORECASE),
+    re.compile(r"\b(?:abnormal|finding)", re.IGNORECASE),
+)
 _NONE = re.compile(r"\bnone\b|\bzero\b", re.IGNORECASE)
 _MOST_DIGITS = 4000
 """Python refuses to read longer numbers; a reply of only digits must not end the scoring."""

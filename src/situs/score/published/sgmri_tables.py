@@ -10,7 +10,18 @@ from typing import Any
 import msgspec
 
 from situs.bench import Bench
-from situs.items import Boxes, Choice, Choices, Compound, Item, Number, Simple, Text, YesNo, letter_of
+from situs.items import (
+    Boxes,
+    Choice,
+    Choices,
+    Compound,
+    Item,
+    Number,
+    Simple,
+    Text,
+    YesNo,
+    letter_of,
+)
 from situs.profiles import Profile
 from situs.run import AnswerRow, Baseline, Spec, Viewing, boxes_of, make_baseline
 from situs.score.blind.sample import BlindSample
@@ -20,11 +31,32 @@ from situs.score.published.sgmri_answers import without_thinking
 from situs.score.sgmri import a_score, ar_score, parse_boxes, v_score, video_answer, without_boxes
 from situs.score.text.bertscore import BertScore, find_roberta
 
-__all__ = ["SgmriCell", "SgmriRates", "SgmriTable", "sgmri_bertscores", "sgmri_tables", "sgmri_texts"]
+__all__ = [
+    "SgmriCell",
+    "SgmriRates",
+    "SgmriTable",
+    "sgmri_bertscores",
+    "sgmri_tables",
+    "sgmri_texts",
+]
 
 _COLUMNS = {
-    "slice": ("detection A", "classification A", "diagnosis A", "localization V", "localization AR", "captioning AR"),
-    "volume": ("detection A", "counting A", "classification A", "localization V", "localization AR", "captioning AR"),
+    "slice": (
+        "detection A",
+        "classification A",
+        "diagnosis A",
+        "localization V",
+        "localization AR",
+        "captioning AR",
+    ),
+    "volume": (
+        "detection A",
+        "counting A",
+        "classification A",
+        "localization V",
+        "localization AR",
+        "captioning AR",
+    ),
 }
 _ANSWERED = ("detection", "counting", "classification", "diagnosis")
 _DUPLICATE = "Locate the bounding box"
@@ -87,9 +119,12 @@ def sgmri_tables(
     drawn = [item for item in asked if item in sample and "gt_boxes" not in item.parameters]
     for name in _BLIND:
         kind, _, count = name.partition("?boxes=")
-        baseline = make_baseline(bench, Spec(kind, settings={"boxes": count} if count else {}), profile)
+        baseline = make_baseline(
+            bench, Spec(kind, settings={"boxes": count} if count else {}), profile
+        )
         blind[name] = {
-            key: sum(values) / len(values) for key, values in _cells(drawn, viewing, _asking(baseline)).items()
+            key: sum(values) / len(values)
+            for key, values in _cells(drawn, viewing, _asking(baseline)).items()
         }
     tables = []
     for level, columns in _COLUMNS.items():
@@ -117,9 +152,15 @@ def _cell(
     return SgmriCell(column, value, len(values), ours.get((level, column), {}), held)
 
 
-def sgmri_bertscores(items: Iterable[Item], rows: Mapping[str, AnswerRow]) -> dict[str, float] | None:
+def sgmri_bertscores(
+    items: Iterable[Item], rows: Mapping[str, AnswerRow]
+) -> dict[str, float] | None:
     """Item → BERTScore of its reply, for the AR-Score; None if no item has one. Refused without the weights."""
-    texts = {item.item_id: pair for item in items if (pair := sgmri_texts(item, rows.get(item.item_id))) is not None}
+    texts = {
+        item.item_id: pair
+        for item in items
+        if (pair := sgmri_texts(item, rows.get(item.item_id))) is not None
+    }
     if not texts:
         return None
     scorer = BertScore(find_roberta())
@@ -128,20 +169,32 @@ def sgmri_bertscores(items: Iterable[Item], rows: Mapping[str, AnswerRow]) -> di
 
 
 def _ar_notes(
-    items: Iterable[Item], rows: Mapping[str, AnswerRow], rates: SgmriRates | None, *, with_bertscore: bool
+    items: Iterable[Item],
+    rows: Mapping[str, AnswerRow],
+    rates: SgmriRates | None,
+    *,
+    with_bertscore: bool,
 ) -> dict[str, list[str]]:
     """Level → what the AR columns hold."""
-    wording = "BERTScore, BLEU and ROUGE-L" if with_bertscore else "BLEU and ROUGE-L (no BERTScore: no weights)"
+    wording = (
+        "BERTScore, BLEU and ROUGE-L"
+        if with_bertscore
+        else "BLEU and ROUGE-L (no BERTScore: no weights)"
+    )
     blind = "; blind rows are BLEU and ROUGE-L alone" if with_bertscore or rates is not None else ""
     if rates is None:
         return {key: [f"AR holds {wording} only: no judge was asked{blind}"] for key in _COLUMNS}
     result = {}
     for level in _COLUMNS:
         texts = ((i, sgmri_texts(i, rows.get(i.item_id))) for i in items if i.level == level)
-        lacking = sum(1 for i, held in texts if held and held[0].strip() and i.item_id not in rates.parts)
+        lacking = sum(
+            1 for i, held in texts if held and held[0].strip() and i.item_id not in rates.parts
+        )
         notes = [f"AR is 0.4 {rates.judge} + 0.6 of {wording}{blind}"]
         if lacking:
-            notes.append(f"{lacking} replies have no rate of {rates.judge} and are left out of AR, not counted as 0")
+            notes.append(
+                f"{lacking} replies have no rate of {rates.judge} and are left out of AR, not counted as 0"
+            )
         result[level] = notes
     return result
 
@@ -176,7 +229,11 @@ def _cells(
 
 def sgmri_texts(item: Item, row: AnswerRow | None) -> tuple[str, str] | None:
     """What the AR-Score compares: reply and reference; None for an item that has none."""
-    if item.task not in ("captioning", "localization") or _is_duplicate(item) or not (reference := _reference(item)):
+    if (
+        item.task not in ("captioning", "localization")
+        or _is_duplicate(item)
+        or not (reference := _reference(item))
+    ):
         return None
     strip = without_boxes if item.task == "localization" else str
     return strip(_said(row)), strip(reference)
@@ -191,7 +248,11 @@ def _said(row: AnswerRow | None) -> str:
 
 
 def _scores(
-    item: Item, row: AnswerRow | None, viewing: Viewing, rates: SgmriRates | None, bertscore: float | None
+    item: Item,
+    row: AnswerRow | None,
+    viewing: Viewing,
+    rates: SgmriRates | None,
+    bertscore: float | None,
 ) -> Iterable[tuple[str, float]]:
     said = _said(row)
     qa_type = item.parameters.get("qa_type") or _qa_type(item.answer)
@@ -217,15 +278,21 @@ def _v_score(item: Item, said: str, viewing: Viewing) -> float | None:
         return None
     size = _PUBLISHED_SIZE.get(_organ(item)) or viewing.sizes(item)[0]
     width, height = size if math.isfinite(size[0]) else (None, None)
-    found: list[dict[str, Any]] = [{"frame": f or 1, "bbox": box} for f, box in parse_boxes(said, width, height)]
+    found: list[dict[str, Any]] = [
+        {"frame": f or 1, "bbox": box} for f, box in parse_boxes(said, width, height)
+    ]
     return v_score(said, truth, width, height, pred_boxes=found or None)
 
 
 def _truth(item: Item, viewing: Viewing) -> list[dict[str, Any]]:
     """True boxes as the released code takes them: on frames for a volume, but for those that name none."""
     if "gt_boxes" in item.parameters:
-        given = msgspec.json.decode(item.parameters["gt_boxes"], type=list[tuple[int | None, tuple[float, ...]]])
-        return [dict(zip(("x", "y", "width", "height"), box)) | {"frame": frame} for frame, box in given]
+        given = msgspec.json.decode(
+            item.parameters["gt_boxes"], type=list[tuple[int | None, tuple[float, ...]]]
+        )
+        return [
+            dict(zip(("x", "y", "width", "height"), box)) | {"frame": frame} for frame, box in given
+        ]
     asked = boxes_of(item)
     return [
         {"x": b.x0, "y": b.y0, "width": b.x1 - b.x0, "height": b.y1 - b.y0}
@@ -247,7 +314,9 @@ def _ours(
         if scored.outcome.state in (NOT_COUNTED, "unjudged"):
             continue
         if item.task in _ANSWERED:
-            found[item.level, f"{item.task} A"]["accuracy"].append(float(bool(scored.outcome.right)))
+            found[item.level, f"{item.task} A"]["accuracy"].append(
+                float(bool(scored.outcome.right))
+            )
         for name in (BOX_F1[0.5], BOX_TUBE_IOU):
             if item.task == "localization" and name in scored.values:
                 found[item.level, "localization V"][name].append(scored.values[name])

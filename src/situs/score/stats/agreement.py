@@ -78,7 +78,10 @@ def _kappa_parts(ratings: Ratings, weights: Weights = None) -> _Parts:
     if not total:
         return None
     observed = float(w @ (held[:, 0] != held[:, 1])) / total
-    shares = [[float(w @ (held[:, rater] == value)) / total for rater in (0, 1)] for value in np.unique(held)]
+    shares = [
+        [float(w @ (held[:, rater] == value)) / total for rater in (0, 1)]
+        for value in np.unique(held)
+    ]
     expected = sum(first * second for first, second in shares)
     return (observed, 1 - expected) if expected < 1 else None
 
@@ -114,7 +117,9 @@ def _weights(ratings: Ratings, weights: Weights) -> NDArray[np.float64]:
     return np.ones(len(ratings)) if weights is None else np.asarray(weights, dtype=np.float64)
 
 
-def _counts(ratings: Ratings, weights: Weights, least: int = 2) -> tuple[Ratings, NDArray[np.float64]]:
+def _counts(
+    ratings: Ratings, weights: Weights, least: int = 2
+) -> tuple[Ratings, NDArray[np.float64]]:
     """For items with enough ratings: how often each category was given, and the item's weight."""
     values = np.unique(ratings[np.isfinite(ratings)])
     counts = (ratings[:, :, None] == values).sum(axis=1).astype(np.float64)
@@ -126,7 +131,10 @@ def spearman(first: ArrayLike, second: ArrayLike) -> float | None:
     """Spearman's rank correlation with mean ranks for ties; undefined if one side is constant."""
     from scipy.stats import rankdata
 
-    a, b = rankdata(np.asarray(first, dtype=np.float64)), rankdata(np.asarray(second, dtype=np.float64))
+    a, b = (
+        rankdata(np.asarray(first, dtype=np.float64)),
+        rankdata(np.asarray(second, dtype=np.float64)),
+    )
     if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return None
     a, b = a - a.mean(), b - b.mean()
@@ -139,10 +147,17 @@ STATISTICS = {
     "ac1": gwet_ac1,
     "alpha": krippendorff_alpha,
 }
-_PARTS = {"percent": _percent_parts, "kappa": _kappa_parts, "ac1": _ac1_parts, "alpha": _alpha_parts}
+_PARTS = {
+    "percent": _percent_parts,
+    "kappa": _kappa_parts,
+    "ac1": _ac1_parts,
+    "alpha": _alpha_parts,
+}
 
 
-def agreement(name: str, ratings: Ratings, clusters: Sequence[str], *, n_boot: int = 500, seed: int = 0) -> Estimate:
+def agreement(
+    name: str, ratings: Ratings, clusters: Sequence[str], *, n_boot: int = 500, seed: int = 0
+) -> Estimate:
     """One of `STATISTICS` with an interval over patients. Items with equal ratings are counted, not repeated.
 
     Where raters agree equally far on every item (on all of them, say), resampling shows no spread: the interval of the
@@ -150,7 +165,9 @@ def agreement(name: str, ratings: Ratings, clusters: Sequence[str], *, n_boot: i
     """
     statistic = STATISTICS[name]
     # Infinity stands for a missing rating: it is equal to itself, and no statistic counts it.
-    patterns, place = np.unique(np.where(np.isnan(ratings), np.inf, ratings), axis=0, return_inverse=True)
+    patterns, place = np.unique(
+        np.where(np.isnan(ratings), np.inf, ratings), axis=0, return_inverse=True
+    )
     place = place.ravel()
 
     def weighted(rows: NDArray[np.intp]) -> float | None:

@@ -89,7 +89,11 @@ def cluster_of(item: Item) -> str:
 
 
 def cluster_mean(
-    values: ArrayLike, clusters: Sequence[str], weights: ArrayLike | None = None, *, bounds: Bounds | None = (0.0, 1.0)
+    values: ArrayLike,
+    clusters: Sequence[str],
+    weights: ArrayLike | None = None,
+    *,
+    bounds: Bounds | None = (0.0, 1.0),
 ) -> Estimate:
     """The (weighted) mean over items, with a 95 % interval over patients; under 10 patients there is none.
 
@@ -115,7 +119,9 @@ def cluster_mean(
     if bounds[0] < 0:
         difference = Difference(array, clusters, weights, bounds=bounds)
         method = "exact-on-patients" if np.ptp(array) == 0 else "cluster-t-parts"
-        return Estimate(value, n, count, difference.interval(_TAIL), method, _few(count), difference.p)
+        return Estimate(
+            value, n, count, difference.interval(_TAIL), method, _few(count), difference.p
+        )
     low, width = bounds[0], bounds[1] - bounds[0]
     limits = ShareLimits(sums_of((array - low) / width, clusters, weights)).at(_TAIL)
     interval = float(low + width * limits[0]), float(low + width * limits[1])
@@ -165,7 +171,10 @@ def paired_difference(
     """
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if first.shape != second.shape:
-        raise SitusError(f"{first.shape} and {second.shape} values are not pairs", fix="keep the items both runs share")
+        raise SitusError(
+            f"{first.shape} and {second.shape} values are not pairs",
+            fix="keep the items both runs share",
+        )
     return cluster_mean(first - second, clusters, weights, bounds=bounds)
 
 
@@ -180,7 +189,9 @@ def cluster_function(
     count, total = len(sums), sums.sum(axis=0)
     value = float(statistic(total[None])[0]) if count else math.nan
     if not math.isfinite(value):
-        return Estimate(None, n, count, None, "none", "undefined for these items" if count else "no items")
+        return Estimate(
+            None, n, count, None, "none", "undefined for these items" if count else "no items"
+        )
     if count < TOO_FEW_CLUSTERS:
         return _too_few(value, n, count)
     return _jackknife(value, n, statistic(total - sums), bounds)
@@ -207,7 +218,9 @@ def cluster_bootstrap_of(
         values = (statistic(np.concatenate([rows[i] for i in sample])) for sample in samples)
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
-    return cluster_bootstrap_of_samples(each, len(clusters), len(rows), n_boot=n_boot, seed=seed, bounds=bounds)
+    return cluster_bootstrap_of_samples(
+        each, len(clusters), len(rows), n_boot=n_boot, seed=seed, bounds=bounds
+    )
 
 
 def cluster_bootstrap_of_samples(
@@ -223,17 +236,30 @@ def cluster_bootstrap_of_samples(
     every = np.arange(count)
     value = float(statistic([every])[0]) if count else math.nan
     if not math.isfinite(value):
-        return Estimate(None, n, count, None, "none", "undefined for these items" if count else "no items")
+        return Estimate(
+            None, n, count, None, "none", "undefined for these items" if count else "no items"
+        )
     if count < TOO_FEW_CLUSTERS:
         return _too_few(value, n, count)
     if count < FEW_CLUSTERS:
         found = _jackknife(value, n, statistic([np.delete(every, i) for i in every]), bounds)
-        rough = f"{found.note}; the jackknife is rough for medians" if found.method == "cluster-jackknife-t" else ""
+        rough = (
+            f"{found.note}; the jackknife is rough for medians"
+            if found.method == "cluster-jackknife-t"
+            else ""
+        )
         return dataclasses.replace(found, note=rough or found.note)
     generator = np.random.default_rng(seed)
     draws = _finite(statistic([generator.integers(0, count, count) for _ in range(n_boot)]))
     if len(draws) < 0.95 * n_boot:
-        return Estimate(value, n, count, None, "none", f"undefined in {n_boot - len(draws)} of {n_boot} resamples")
+        return Estimate(
+            value,
+            n,
+            count,
+            None,
+            "none",
+            f"undefined in {n_boot - len(draws)} of {n_boot} resamples",
+        )
     if np.ptp(draws) <= _NO_WIDTH:
         return _alike(value, n, count, bounds)
     return Estimate(value, n, count, percentile_95(draws), "cluster-bootstrap-percentile")
@@ -244,10 +270,14 @@ def _unbounded(value: float, n: int, sums: ClusterSums) -> Estimate:
     if variance <= _NO_WIDTH**2:
         return _alike(value, n, sums.clusters, None)
     half = float(t_quantile(degrees_of_freedom(sums.residuals), _TAIL)) * math.sqrt(variance)
-    return Estimate(value, n, sums.clusters, (value - half, value + half), "cluster-t", _few(sums.clusters))
+    return Estimate(
+        value, n, sums.clusters, (value - half, value + half), "cluster-t", _few(sums.clusters)
+    )
 
 
-def _jackknife(value: float, n: int, left_out: NDArray[np.float64], bounds: Bounds | None) -> Estimate:
+def _jackknife(
+    value: float, n: int, left_out: NDArray[np.float64], bounds: Bounds | None
+) -> Estimate:
     """From the values of the statistic without each cluster in turn (Efron and Stein 1981)."""
     count = len(left_out)
     if not np.isfinite(left_out).all():
@@ -269,7 +299,11 @@ def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def too_few(count: int) -> str:
     """Why so few clusters have no interval; empty where they have one."""
-    return "" if count >= TOO_FEW_CLUSTERS else f"no interval: {count} patients, at least {TOO_FEW_CLUSTERS} needed"
+    return (
+        ""
+        if count >= TOO_FEW_CLUSTERS
+        else f"no interval: {count} patients, at least {TOO_FEW_CLUSTERS} needed"
+    )
 
 
 def _too_few(value: float, n: int, count: int) -> Estimate:
@@ -287,7 +321,9 @@ def _alike(value: float, n: int, count: int, bounds: Bounds | None) -> Estimate:
         return Estimate(value, n, count, None, "none", note)
     unseen, (low, high) = 1.0 - _TAIL ** (1.0 / count), bounds
     interval = value - unseen * (value - low), value + unseen * (high - value)
-    return Estimate(value, n, count, interval, "exact-on-patients", f"all outcomes equal in {count} patients")
+    return Estimate(
+        value, n, count, interval, "exact-on-patients", f"all outcomes equal in {count} patients"
+    )
 
 
 def _on_logit_scale(share: float, half: float) -> tuple[float, float]:

@@ -30,7 +30,10 @@ def chance_adjusted(accuracy: float, chance: float) -> float:
     1 / options over them.
     """
     if not 0 <= chance < 1:
-        raise SitusError(f"chance {chance} is not in [0, 1)", fix="a question with one option has no chance level")
+        raise SitusError(
+            f"chance {chance} is not in [0, 1)",
+            fix="a question with one option has no chance level",
+        )
     return (accuracy - chance) / (1 - chance)
 
 

@@ -69,7 +69,9 @@ def concentration(parts: Sequence[ClusterSums]) -> Concentration:
         own_pairs = (part.weights**2 - part.weight_squares).sum(axis=-1)
         within = within + _ratio(spread.sum(axis=-1), own_pairs)
         between = between + _between(part, spread)
-        constant = constant & (spread <= _NOTHING * np.maximum(part.weights, 1.0) * np.maximum(part.squares, 1.0))
+        constant = constant & (
+            spread <= _NOTHING * np.maximum(part.weights, 1.0) * np.maximum(part.squares, 1.0)
+        )
         level = level + sign * _ratio(part.weighted, part.weights)
     alike = np.clip(1.0 - _ratio(within, between), 0.0, 1.0)
     telling = parts[0].clusters - _largest_group(np.where(constant, level, np.nan))
@@ -88,7 +90,9 @@ def mean_variance(sums: ClusterSums, alike: FloatArray) -> FloatArray:
     robust = (sums.residuals**2 / np.maximum(1.0 - leverage, _NOTHING)).sum(axis=-1)
     spread = np.maximum(sums.weights * sums.squares - sums.weighted**2, 0.0)
     own_pairs = sums.weights**2 - sums.weight_squares
-    modelled = _between(sums, spread) * (sums.weight_squares + own_pairs * alike[..., None]).sum(axis=-1)
+    modelled = _between(sums, spread) * (sums.weight_squares + own_pairs * alike[..., None]).sum(
+        axis=-1
+    )
     return np.asarray(0.5 * (robust + modelled) / sums.total**2)
 
 
@@ -115,7 +119,10 @@ class ShareLimits:
     """
 
     def __init__(
-        self, sums: ClusterSums, known: Concentration | None = None, degrees: FloatArray | None = None
+        self,
+        sums: ClusterSums,
+        known: Concentration | None = None,
+        degrees: FloatArray | None = None,
     ) -> None:
         alike, doubt = known or concentration([sums])
         variance = mean_variance(sums, alike)
@@ -135,7 +142,9 @@ class ShareLimits:
         step = t_quantile(self._degrees, tail) * self._step
         unseen = self._doubt * -np.expm1(np.log(tail) / self._tries)
         low = np.where(self._none, self.mean, _logistic(self._centre - step)) - unseen * self._least
-        high = np.where(self._none, self.mean, _logistic(self._centre + step)) + unseen * (1.0 - self._most)
+        high = np.where(self._none, self.mean, _logistic(self._centre + step)) + unseen * (
+            1.0 - self._most
+        )
         return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
@@ -154,7 +163,10 @@ class SignedLimits:
     def __init__(self, above: ClusterSums, below: ClusterSums) -> None:
         known = concentration([above, below])
         degrees = degrees_of_freedom(above.residuals - below.residuals)
-        self._above, self._below = ShareLimits(above, known, degrees), ShareLimits(below, known, degrees)
+        self._above, self._below = (
+            ShareLimits(above, known, degrees),
+            ShareLimits(below, known, degrees),
+        )
         self._together = _correlation(above.residuals, below.residuals)
 
     def at(self, tail: float) -> Limits:
@@ -180,7 +192,9 @@ class SignedLimits:
         small, large = np.log(_LEAST_TAIL), np.log(0.5)
         for _ in range(_HALVINGS):
             middle = 0.5 * (small + large)
-            small, large = (middle, large) if reaches_zero(float(np.exp(middle))) else (small, middle)
+            small, large = (
+                (middle, large) if reaches_zero(float(np.exp(middle))) else (small, middle)
+            )
         return float(2 * np.exp(large))
 
 

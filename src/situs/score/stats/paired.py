@@ -148,7 +148,13 @@ def compare(
     ranked = [run for run in runs if run.ranked]
     shared = sorted(set.intersection(*(set(run.values) for run in ranked))) if ranked else []
     tested = [
-        _Tested(a, b, shared if a.ranked and b.ranked else sorted(a.values.keys() & b.values.keys()), clusters, metric)
+        _Tested(
+            a,
+            b,
+            shared if a.ranked and b.ranked else sorted(a.values.keys() & b.values.keys()),
+            clusters,
+            metric,
+        )
         for a, b in itertools.combinations(runs, 2)
     ]
     pairs = _corrected(tested)
@@ -162,7 +168,9 @@ def compare(
         detectable=max(reach) if len(reach) == len(pairs) else None,
         standings=standings,
         nobody=[item for item in shared if models and all(run.values[item] == 0 for run in models)],
-        everybody=[item for item in shared if models and all(run.values[item] == 1 for run in models)],
+        everybody=[
+            item for item in shared if models and all(run.values[item] == 1 for run in models)
+        ],
         suspects=_suspects(models, shared),
         warnings=_warnings(runs, pairs, shared) + _hangs_on_one(over),
         sources=over,
@@ -177,7 +185,11 @@ def average_seeds(name: str, runs: Sequence[Contestant]) -> Contestant:
     return Contestant(
         name,
         values,
-        {item: words.pop() for item, words in sorted(alike.items()) if len(words) == 1 and "" not in words},
+        {
+            item: words.pop()
+            for item, words in sorted(alike.items())
+            if len(words) == 1 and "" not in words
+        },
         ranked=all(run.ranked for run in runs),
         baseline=all(run.baseline for run in runs),
     )
@@ -200,7 +212,9 @@ def sight_gain(
     credited = None
     if chances:
         values = {item: max(value, chances.get(item, 0.0)) for item, value in blind.values.items()}
-        credited = _Tested(model, msgspec.structs.replace(blind, values=values), items, clusters, metric).pair
+        credited = _Tested(
+            model, msgspec.structs.replace(blind, values=values), items, clusters, metric
+        ).pair
     return SightGain(model.name, blind.name, gain, credited)
 
 
@@ -209,18 +223,27 @@ def against_better(gains: Sequence[SightGain]) -> SightGain:
     credited = [gain.credited or gain.gain for gain in gains]
     least = _least([gain.gain for gain in gains])
     name = next(gain.blind for gain in gains if gain.gain.b == least.b)
-    return SightGain(gains[0].name, name, least, _least(credited) if any(gain.credited for gain in gains) else None)
+    return SightGain(
+        gains[0].name,
+        name,
+        least,
+        _least(credited) if any(gain.credited for gain in gains) else None,
+    )
 
 
 def _least(pairs: Sequence[Pair]) -> Pair:
     """The smallest difference, with the lowest limit and the largest p of all."""
-    least = min(pairs, key=lambda pair: float("inf") if pair.difference is None else pair.difference)
+    least = min(
+        pairs, key=lambda pair: float("inf") if pair.difference is None else pair.difference
+    )
     lows = [pair.ci95[0] for pair in pairs if pair.ci95 is not None]
     chances = [pair.p for pair in pairs if pair.p is not None]
     if least.ci95 is None or len(lows) < len(pairs):
         return least
     interval = (min(lows), least.ci95[1])
-    return msgspec.structs.replace(least, ci95=interval, ci_joint=interval, p=max(chances, default=None))
+    return msgspec.structs.replace(
+        least, ci95=interval, ci_joint=interval, p=max(chances, default=None)
+    )
 
 
 def _over_sources(
@@ -230,7 +253,9 @@ def _over_sources(
     sources: Mapping[str, str],
 ) -> dict[str, OverSources]:
     patients, of = [clusters[item] for item in items], [sources.get(item, "") for item in items]
-    found = {run.name: over_sources([run.values[item] for item in items], patients, of) for run in runs}
+    found = {
+        run.name: over_sources([run.values[item] for item in items], patients, of) for run in runs
+    }
     return {name: result for name, result in found.items() if result is not None}
 
 
@@ -245,9 +270,13 @@ def _hangs_on_one(over: Mapping[str, OverSources]) -> list[str]:
     leader = best({name: result.macro or 0.0 for name, result in over.items()})
     result = []
     for place, source in enumerate(next(iter(over.values())).sources):
-        without = best({name: one.sources[place].macro_without or 0.0 for name, one in over.items()})
+        without = best(
+            {name: one.sources[place].macro_without or 0.0 for name, one in over.items()}
+        )
         if without != leader:
-            result.append(f"without {source.source}, {without} and not {leader} has the best mean over sources")
+            result.append(
+                f"without {source.source}, {without} and not {leader} has the best mean over sources"
+            )
     return result
 
 
@@ -255,14 +284,21 @@ class _Tested:
     """A pair with its test."""
 
     def __init__(
-        self, a: Contestant, b: Contestant, items: Sequence[str], clusters: Mapping[str, str], metric: str
+        self,
+        a: Contestant,
+        b: Contestant,
+        items: Sequence[str],
+        clusters: Mapping[str, str],
+        metric: str,
     ) -> None:
         patients = [clusters[item] for item in items]
         gaps = np.array([a.values[item] - b.values[item] for item in items])
         # A guess scores 0 when adjusted for chance, and a wrong answer to a question with two options −1.
         bounds = (-2.0, 2.0) if metric == CHANCE_ADJUSTED else (-1.0, 1.0)
         estimate = paired_difference(gaps, np.zeros_like(gaps), patients, bounds=bounds)
-        self._difference = None if estimate.ci95 is None else Difference(gaps, patients, bounds=bounds)
+        self._difference = (
+            None if estimate.ci95 is None else Difference(gaps, patients, bounds=bounds)
+        )
         self.pair = Pair(
             a=a.name,
             b=b.name,
@@ -322,7 +358,9 @@ def _detectable(interval: tuple[float, float] | None, patients: int) -> float | 
     return half + _POWER_Z * half / float(t_quantile(patients - 1, LEVEL / 2))
 
 
-def _standings(runs: Sequence[Contestant], items: Sequence[str], pairs: Sequence[Pair]) -> list[Standing]:
+def _standings(
+    runs: Sequence[Contestant], items: Sequence[str], pairs: Sequence[Pair]
+) -> list[Standing]:
     """Mean on the shared items, best first.
 
     The interval of a rank counts who is told to be better or worse after Holm's correction, so that all intervals
@@ -335,7 +373,12 @@ def _standings(runs: Sequence[Contestant], items: Sequence[str], pairs: Sequence
     won: Counter[str] = Counter()
     tested = set()
     for pair in pairs:
-        if pair.a not in means or pair.b not in means or pair.p_holm is None or pair.difference is None:
+        if (
+            pair.a not in means
+            or pair.b not in means
+            or pair.p_holm is None
+            or pair.difference is None
+        ):
             continue
         tested |= {pair.a, pair.b}
         if pair.p_holm < LEVEL:
@@ -380,18 +423,26 @@ def _suspects(runs: Sequence[Contestant], items: Sequence[str]) -> list[Suspect]
         said, count = max(sorted(wrong.items()), key=lambda pair: pair[1])
         if count >= 3 and count * 3 >= len(read) * 2:
             found.append(Suspect(item, said, count, len(read)))
-    return sorted(found, key=lambda suspect: (-suspect.runs / suspect.of, -suspect.runs, suspect.item_id))
+    return sorted(
+        found, key=lambda suspect: (-suspect.runs / suspect.of, -suspect.runs, suspect.item_id)
+    )
 
 
-def _warnings(runs: Sequence[Contestant], pairs: Sequence[Pair], shared: Sequence[str]) -> list[str]:
+def _warnings(
+    runs: Sequence[Contestant], pairs: Sequence[Pair], shared: Sequence[str]
+) -> list[str]:
     result = []
     few = min(pair.clusters for pair in pairs)
     if few < TOO_FEW_CLUSTERS:
-        result.append(f"only {few} patients are shared: no interval and no test (at least {TOO_FEW_CLUSTERS} needed)")
+        result.append(
+            f"only {few} patients are shared: no interval and no test (at least {TOO_FEW_CLUSTERS} needed)"
+        )
     left_out = [run.name for run in runs if not run.ranked]
     if left_out:
         result.append(f"not ranked, more than 1 % is missing: {', '.join(left_out)}")
     most = max((len(run.values) for run in runs if run.ranked), default=0)
     if len(shared) < most:
-        result.append(f"ranked runs are compared on the {len(shared):,} items all of them share, of up to {most:,}")
+        result.append(
+            f"ranked runs are compared on the {len(shared):,} items all of them share, of up to {most:,}"
+        )
     return result

@@ -41,7 +41,9 @@ class PredictionPowered(msgspec.Struct, frozen=True):
     note: str = ""
 
 
-def prediction_powered(judge: FloatArray, human: FloatArray, clusters: Sequence[str]) -> PredictionPowered:
+def prediction_powered(
+    judge: FloatArray, human: FloatArray, clusters: Sequence[str]
+) -> PredictionPowered:
     """From verdicts (1, 0, NaN for none) row by row: mean of labels + λ · (judge elsewhere − judge on the labelled).
 
     Unbiased whatever the judge's errors, if the labelled answers were drawn at random. λ between 0 and 1 is the one of
@@ -53,10 +55,14 @@ def prediction_powered(judge: FloatArray, human: FloatArray, clusters: Sequence[
     names = np.asarray(clusters, dtype=np.str_)
     patients = len(set(names[both]))
     if not labelled:
-        return PredictionPowered(None, None, 0, unlabelled, 0, None, "no answer has a human verdict and a judge's")
+        return PredictionPowered(
+            None, None, 0, unlabelled, 0, None, "no answer has a human verdict and a judge's"
+        )
     if not unlabelled:
         found = cluster_mean(human[both], names[both].tolist())
-        return PredictionPowered(found.value, found.ci95, labelled, 0, patients, 0.0, "all answers have human verdicts")
+        return PredictionPowered(
+            found.value, found.ci95, labelled, 0, patients, 0.0, "all answers have human verdicts"
+        )
     by_patient = _ByPatient(names, both, alone)
     power = _power(by_patient.residuals(human, both), by_patient.contrast(judge))
     elsewhere = float(judge[alone].mean())
@@ -71,7 +77,9 @@ def prediction_powered(judge: FloatArray, human: FloatArray, clusters: Sequence[
         (elsewhere, *share.at(_TAIL)),
         (float(left[both].mean()), *SignedLimits(*parts).at(_TAIL)),
         power,
-        by_patient.correlation(by_patient.residuals(judge, alone), by_patient.residuals(left, both)),
+        by_patient.correlation(
+            by_patient.residuals(judge, alone), by_patient.residuals(left, both)
+        ),
     )
     interval = max(0.0, float(low)), min(1.0, float(high))
     return PredictionPowered(value, interval, labelled, unlabelled, patients, power)
@@ -80,7 +88,9 @@ def prediction_powered(judge: FloatArray, human: FloatArray, clusters: Sequence[
 class _ByPatient:
     """Sums of residuals by patient, labelled and not."""
 
-    def __init__(self, names: NDArray[np.str_], both: NDArray[np.bool_], alone: NDArray[np.bool_]) -> None:
+    def __init__(
+        self, names: NDArray[np.str_], both: NDArray[np.bool_], alone: NDArray[np.bool_]
+    ) -> None:
         _, self._number = np.unique(names, return_inverse=True)
         self._both, self._alone = both, alone
 

@@ -50,7 +50,9 @@ def source_of(item: Item) -> str:
     return ""
 
 
-def over_sources(values: Sequence[float], clusters: Sequence[str], sources: Sequence[str]) -> OverSources | None:
+def over_sources(
+    values: Sequence[float], clusters: Sequence[str], sources: Sequence[str]
+) -> OverSources | None:
     """Macro over sources and leave-one-source-out; None unless there are two sources or more."""
     names = sorted(set(sources))
     if len(names) < 2:

@@ -53,7 +53,9 @@ class ClusterSums:
         return np.asarray(self.weighted - self.mean[..., None] * self.weights)
 
 
-def sums_of(values: ArrayLike, clusters: Sequence[str], weights: ArrayLike | None = None) -> ClusterSums:
+def sums_of(
+    values: ArrayLike, clusters: Sequence[str], weights: ArrayLike | None = None
+) -> ClusterSums:
     """The sums of rows, by cluster in the order of the names.
 
     They do not depend on the order of rows, to the last bit: rows are sorted before they are added.
@@ -61,7 +63,9 @@ def sums_of(values: ArrayLike, clusters: Sequence[str], weights: ArrayLike | Non
     v = np.asarray(values, dtype=np.float64)
     w = np.ones_like(v) if weights is None else np.asarray(weights, dtype=np.float64)
     if v.ndim != 1 or v.shape != w.shape or len(clusters) != len(v):
-        raise SitusError(f"{v.shape} values, {w.shape} weights and {len(clusters)} clusters do not match")
+        raise SitusError(
+            f"{v.shape} values, {w.shape} weights and {len(clusters)} clusters do not match"
+        )
     if not np.isfinite(v).all() or not np.isfinite(w).all() or (w < 0).any():
         fix = "leave undefined values out, and count them"
         raise SitusError("values must be finite, and weights not negative", fix=fix)
@@ -69,7 +73,10 @@ def sums_of(values: ArrayLike, clusters: Sequence[str], weights: ArrayLike | Non
     order = np.lexsort((w, v, number))
     sorted_number, v, w = number[order], v[order], w[order]
     count = int(number.max()) + 1 if len(v) else 0
-    sums = (np.bincount(sorted_number, one, minlength=count).astype(float) for one in (v * w, w, w * v * v, w * w))
+    sums = (
+        np.bincount(sorted_number, one, minlength=count).astype(float)
+        for one in (v * w, w, w * v * v, w * w)
+    )
     return ClusterSums(*sums)
 
 

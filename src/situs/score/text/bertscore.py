@@ -23,7 +23,9 @@ _BASELINE = 0.83122575
 """F1 of unrelated sentences at that layer: `rescale_baseline/en/roberta-large.tsv` of bert_score 0.3.13."""
 _LONGEST = 512
 _FILES = ("config.json", "model.safetensors")
-_HINT = "download FacebookAI/roberta-large and set SITUS_ROBERTA to its folder; pip install 'situs[hf]'"
+_HINT = (
+    "download FacebookAI/roberta-large and set SITUS_ROBERTA to its folder; pip install 'situs[hf]'"
+)
 
 
 def find_roberta() -> Path:
@@ -33,9 +35,16 @@ def find_roberta() -> Path:
             break
     else:
         given = os.environ.get("SITUS_ROBERTA")
-        problem = f"SITUS_ROBERTA={given} lacks {' or '.join(_FILES)}" if given else "RoBERTa-large is not here"
+        problem = (
+            f"SITUS_ROBERTA={given} lacks {' or '.join(_FILES)}"
+            if given
+            else "RoBERTa-large is not here"
+        )
         raise SitusError(problem, fix=_HINT)
-    if importlib.util.find_spec("torch") is None or importlib.util.find_spec("transformers") is None:
+    if (
+        importlib.util.find_spec("torch") is None
+        or importlib.util.find_spec("transformers") is None
+    ):
         raise SitusError("torch or transformers is not installed", fix="pip install 'situs[hf]'")
     return folder
 
@@ -64,8 +73,12 @@ class BertScore:
         self._device = "cuda" if torch.cuda.is_available() else "cpu"
         try:
             # Words are read as inside a sentence, the first one too, as bert_score does.
-            self._tokens = AutoTokenizer.from_pretrained(folder, local_files_only=True, add_prefix_space=True)
-            model = AutoModel.from_pretrained(folder, local_files_only=True, num_hidden_layers=_LAYER)
+            self._tokens = AutoTokenizer.from_pretrained(
+                folder, local_files_only=True, add_prefix_space=True
+            )
+            model = AutoModel.from_pretrained(
+                folder, local_files_only=True, num_hidden_layers=_LAYER
+            )
         except (OSError, ValueError) as error:
             raise SitusError(f"cannot be read ({error})", where=folder, fix=_HINT) from error
         self._model = model.to(self._device, torch.float32).eval()
@@ -81,7 +94,8 @@ class BertScore:
         f1 = 0.0
         if own.any() and weights.any():
             precision, recall = (
-                float(np.average(a, weights=w)) for a, w in ((alike.max(1), own), (alike.max(0), weights))
+                float(np.average(a, weights=w))
+                for a, w in ((alike.max(1), own), (alike.max(0), weights))
             )
             f1 = 2 * precision * recall / (precision + recall)
         return (f1 - _BASELINE) / (1 - _BASELINE)

@@ -41,7 +41,12 @@ def tokens_13a(text: str) -> list[str]:
         line = line.replace("<skipped>", "")
     line = line.replace("-\n", "")
     if "&" in line:
-        line = line.replace("&quot;", '"').replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
+        line = (
+            line.replace("&quot;", '"')
+            .replace("&amp;", "&")
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+        )
     return [token for word in line.split() for token in _split(word)]
 
 
@@ -50,10 +55,14 @@ def bleu_statistics(predictions: Sequence[str], references: Sequence[Sequence[st
     vocabulary: dict[str, int] = {}
     ours = corpus_of(map(tokens_13a, predictions), vocabulary)
     theirs = corpus_of((tokens_13a(text) for texts in references for text in texts), vocabulary)
-    owner = np.repeat(np.arange(len(predictions)), [len(texts) for texts in references]).astype(np.int64)
+    owner = np.repeat(np.arange(len(predictions)), [len(texts) for texts in references]).astype(
+        np.int64
+    )
     shared = shared_counts(ours, theirs, owner, _ORDERS)
     nearest = _nearest_lengths(ours.lengths, theirs.lengths, owner)
-    return np.stack([ours.lengths, nearest, *shared, *(totals(ours, n) for n in range(1, _ORDERS + 1))], axis=1)
+    return np.stack(
+        [ours.lengths, nearest, *shared, *(totals(ours, n) for n in range(1, _ORDERS + 1))], axis=1
+    )
 
 
 def _nearest_lengths(ours: IntArray, theirs: IntArray, owner: IntArray) -> IntArray:
@@ -70,7 +79,9 @@ def corpus_bleu(statistics: IntArray) -> float:
 
 def sentence_bleu(statistics: IntArray) -> NDArray[np.float64]:
     """BLEU of every row alone, over the orders it has words for."""
-    return np.array([_bleu(row, effective_order=True) for row in statistics.tolist()], dtype=np.float64)
+    return np.array(
+        [_bleu(row, effective_order=True) for row in statistics.tolist()], dtype=np.float64
+    )
 
 
 def _bleu(statistics: list[int], *, effective_order: bool) -> float:

@@ -53,7 +53,8 @@ def facts_of(text: str) -> frozenset[tuple[str, str]]:
         for numbers, unit in _SIZE.findall(clause):
             factor = 10.0 if unit.startswith("c") else 1.0
             found.update(
-                ("size", f"{float(n.replace(',', '.')) * factor:g} mm") for n in re.split(r" ?[x×*] ?", numbers)
+                ("size", f"{float(n.replace(',', '.')) * factor:g} mm")
+                for n in re.split(r" ?[x×*] ?", numbers)
             )
     sides = {value for kind, value in found if kind == "side"}
     if {"left", "right"} <= sides:
@@ -74,7 +75,9 @@ def fact_counts(
     for row, (said, texts, question) in enumerate(zip(predictions, references, questions)):
         given = {fact for fact in facts_of(question) if fact[0] == "finding"}
         ours = facts_of(said) - given
-        theirs = max((facts_of(text) - given for text in texts), key=lambda facts: len(facts & ours))
+        theirs = max(
+            (facts_of(text) - given for text in texts), key=lambda facts: len(facts & ours)
+        )
         for kind, _ in ours & theirs:
             common[place[kind], row] += 1
         for kind, _ in (*ours, *theirs):
@@ -92,4 +95,10 @@ def flip_sides(text: str) -> str:
 
 def _other(word: str) -> str:
     swapped = {"left": "right", "right": "left"}[word.lower()]
-    return swapped.upper() if word.isupper() else swapped.capitalize() if word[0].isupper() else swapped
+    return (
+        swapped.upper()
+        if word.isupper()
+        else swapped.capitalize()
+        if word[0].isupper()
+        else swapped
+    )

@@ -106,12 +106,17 @@ def summarize(
     several = len(names) > 1
     alpha = agreement("alpha", votes, clusters, seed=seed) if several else None
     without = {
-        name: float(majority(np.delete(votes, place, axis=1))[0].mean()) for place, name in enumerate(names) if several
+        name: float(majority(np.delete(votes, place, axis=1))[0].mean())
+        for place, name in enumerate(names)
+        if several
     }
     return JurySummary(
         rule=RULE,
         judges=list(judges),
-        pairs=[_pair(votes, names, a, b, clusters, seed) for a, b in itertools.combinations(range(len(names)), 2)],
+        pairs=[
+            _pair(votes, names, a, b, clusters, seed)
+            for a, b in itertools.combinations(range(len(names)), 2)
+        ],
         alpha=alpha.value if alpha else None,
         alpha_ci95=alpha.ci95 if alpha else None,
         without=without,
@@ -127,11 +132,17 @@ def summarize(
     )
 
 
-def _pair(votes: Votes, names: list[str], a: int, b: int, clusters: Sequence[str], seed: int) -> JudgePair:
+def _pair(
+    votes: Votes, names: list[str], a: int, b: int, clusters: Sequence[str], seed: int
+) -> JudgePair:
     held = votes[:, [a, b]]
     both = np.isfinite(held).all(axis=1)
-    kappa = agreement("kappa", held[both], [clusters[row] for row in np.flatnonzero(both).tolist()], seed=seed)
-    return JudgePair(names[a], names[b], int(both.sum()), percent_agreement(held[both]), kappa.value, kappa.ci95)
+    kappa = agreement(
+        "kappa", held[both], [clusters[row] for row in np.flatnonzero(both).tolist()], seed=seed
+    )
+    return JudgePair(
+        names[a], names[b], int(both.sum()), percent_agreement(held[both]), kappa.value, kappa.ci95
+    )
 
 
 def same_family(judge: str, contestant: str) -> str | None:

@@ -17,12 +17,16 @@ _ALPHA, _BETA, _GAMMA = 0.9, 3.0, 0.5
 Synonyms = Callable[[str], frozenset[str]]
 
 
-def meteor(predictions: Sequence[str], references: Sequence[Sequence[str]], synonyms: Synonyms) -> NDArray[np.float64]:
+def meteor(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], synonyms: Synonyms
+) -> NDArray[np.float64]:
     """The score of every prediction against the reference it fits best."""
     values = []
     for text, texts in zip(predictions, references):
         words = text.lower().split()
-        values.append(max(_score(words, reference.lower().split(), synonyms) for reference in texts))
+        values.append(
+            max(_score(words, reference.lower().split(), synonyms) for reference in texts)
+        )
     return np.array(values, dtype=np.float64)
 
 
@@ -55,7 +59,12 @@ def _aligned(said: list[str], reference: list[str], synonyms: Synonyms) -> dict[
             left.append(place)
     if left and len(matches) < len(reference):
         _match_by_meaning(
-            said, reference, left, sorted(p for places in free.values() for p in places), matches, synonyms
+            said,
+            reference,
+            left,
+            sorted(p for places in free.values() for p in places),
+            matches,
+            synonyms,
         )
     return matches
 

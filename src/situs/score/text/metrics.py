@@ -46,7 +46,9 @@ class TextTable:
     missing: dict[str, SitusError] = field(default_factory=dict)
     """Metrics that could not be computed, and the remedy."""
 
-    def estimate(self, metric: str, rows: IntArray, clusters: Sequence[str], seed: int | None) -> Estimate | None:
+    def estimate(
+        self, metric: str, rows: IntArray, clusters: Sequence[str], seed: int | None
+    ) -> Estimate | None:
         """The metric over some of the answers (by their place in the whole set); without a seed, no interval."""
         held = np.isin(self.kept, rows)
         names = [clusters[row] for row in self.kept[held]]
@@ -59,7 +61,9 @@ class TextTable:
             common, stated = self.facts[f"{kind}.common"][held], self.facts[f"{kind}.stated"][held]
             told = stated > 0
             ratios = 2 * common[told] / stated[told]
-            return _mean(ratios, [n for n, keep in zip(names, told) if keep], seed, weights=stated[told])
+            return _mean(
+                ratios, [n for n, keep in zip(names, told) if keep], seed, weights=stated[told]
+            )
         if metric not in self.values:
             return None
         bounds = (-1.0, 1.0) if metric == "sbert" else (0.0, 1.0)
@@ -67,7 +71,10 @@ class TextTable:
 
 
 def text_table(
-    predictions: Sequence[str], references: Sequence[Sequence[str]], questions: Sequence[str], names: Sequence[str]
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    questions: Sequence[str],
+    names: Sequence[str],
 ) -> TextTable:
     """Compute the named metrics with the released preparation: stripped, empty answers dropped, lower case."""
     kept = np.array([row for row, text in enumerate(predictions) if text.strip()], dtype=np.int64)
@@ -91,8 +98,14 @@ def text_table(
             values["sbert"] = _cosines(_minilm(find_minilm()), said, texts)
         except SitusError as error:
             missing["sbert"] = error
-    facts = fact_counts(said, texts, [questions[row] for row in kept]) if set(names) & set(FACT_METRICS) else {}
-    return TextTable(kept, values, bleu_statistics(said, texts) if "bleu" in names else None, facts, missing)
+    facts = (
+        fact_counts(said, texts, [questions[row] for row in kept])
+        if set(names) & set(FACT_METRICS)
+        else {}
+    )
+    return TextTable(
+        kept, values, bleu_statistics(said, texts) if "bleu" in names else None, facts, missing
+    )
 
 
 @lru_cache(maxsize=1)
@@ -127,7 +140,9 @@ def _mean(
     if seed is not None:
         return cluster_mean(values, clusters, weights, bounds=bounds)
     value = float(np.average(values, weights=weights))
-    return Estimate(value, len(values), len(set(clusters)), None, "none", "no interval for this row")
+    return Estimate(
+        value, len(values), len(set(clusters)), None, "none", "no interval for this row"
+    )
 
 
 def _bleu(statistics: IntArray, clusters: Sequence[str], seed: int | None) -> Estimate:
@@ -143,7 +158,10 @@ def _bleu(statistics: IntArray, clusters: Sequence[str], seed: int | None) -> Es
     np.add.at(sums, place, statistics)
     generator = np.random.default_rng(seed)
     draws = np.array(
-        [corpus_bleu(sums[generator.integers(0, len(names), len(names))]) for _ in range(_BOOTSTRAPS)],
+        [
+            corpus_bleu(sums[generator.integers(0, len(names), len(names))])
+            for _ in range(_BOOTSTRAPS)
+        ],
         dtype=np.float64,
     )
     return Estimate(value, n, len(names), percentile_95(draws), "cluster-bootstrap-percentile")

@@ -46,11 +46,23 @@ def _places() -> list[Path]:
     if package is not None and package.origin is not None:
         places.append(Path(package.origin).parent / "model")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    hub = Path(os.environ.get("HF_HUB_CACHE") or Path(os.environ.get("HF_HOME") or cache / "huggingface") / "hub")
-    roots = [hub, *(Path(os.environ[name]) for name in ("SENTENCE_TRANSFORMERS_HOME",) if os.environ.get(name))]
+    hub = Path(
+        os.environ.get("HF_HUB_CACHE")
+        or Path(os.environ.get("HF_HOME") or cache / "huggingface") / "hub"
+    )
+    roots = [
+        hub,
+        *(
+            Path(os.environ[name])
+            for name in ("SENTENCE_TRANSFORMERS_HOME",)
+            if os.environ.get(name)
+        ),
+    ]
     roots.append(cache / "torch" / "sentence_transformers")
     for root in roots:
-        places += sorted((root / "models--sentence-transformers--all-MiniLM-L6-v2" / "snapshots").glob("*"))
+        places += sorted(
+            (root / "models--sentence-transformers--all-MiniLM-L6-v2" / "snapshots").glob("*")
+        )
         places.append(root / "sentence-transformers_all-MiniLM-L6-v2")
     return places
 
@@ -60,7 +72,11 @@ class MiniLM:
 
     def __init__(self, folder: Path) -> None:
         try:
-            longest = int(json.loads((folder / "sentence_bert_config.json").read_text("utf-8"))["max_seq_length"])
+            longest = int(
+                json.loads((folder / "sentence_bert_config.json").read_text("utf-8"))[
+                    "max_seq_length"
+                ]
+            )
             self._pieces = WordPieces(folder / "vocab.txt", longest)
             self._weights = _read_safetensors(folder / "model.safetensors")
             self._check()
@@ -69,7 +85,10 @@ class MiniLM:
 
     def _check(self) -> None:
         shape = self._weights["embeddings.word_embeddings.weight"].shape
-        if shape[1] != _WIDTH or f"encoder.layer.{_LAYERS - 1}.output.dense.weight" not in self._weights:
+        if (
+            shape[1] != _WIDTH
+            or f"encoder.layer.{_LAYERS - 1}.output.dense.weight" not in self._weights
+        ):
             raise ValueError(f"its word embeddings are {shape}, not those of MiniLM-L6")
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
@@ -93,13 +112,19 @@ class MiniLM:
         length = pieces.shape[1]
         hidden = weights["embeddings.word_embeddings.weight"][pieces]
         hidden = hidden + weights["embeddings.position_embeddings.weight"][:length]
-        hidden = self._norm(hidden + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
+        hidden = self._norm(
+            hidden + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm"
+        )
         for number in range(_LAYERS):
             layer = f"encoder.layer.{number}"
-            attended = self._linear(self._attention(hidden, layer), f"{layer}.attention.output.dense")
+            attended = self._linear(
+                self._attention(hidden, layer), f"{layer}.attention.output.dense"
+            )
             hidden = self._norm(hidden + attended, f"{layer}.attention.output.LayerNorm")
             inner = _gelu(self._linear(hidden, f"{layer}.intermediate.dense"))
-            hidden = self._norm(hidden + self._linear(inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
+            hidden = self._norm(
+                hidden + self._linear(inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm"
+            )
         pooled = hidden.mean(axis=1)
         return np.asarray(pooled / np.linalg.norm(pooled, axis=1, keepdims=True), dtype=np.float32)
 
@@ -110,7 +135,11 @@ class MiniLM:
             part = self._linear(hidden, f"{layer}.attention.self.{name}")
             return part.reshape(count, length, _HEADS, _WIDTH // _HEADS).transpose(0, 2, 1, 3)
 
-        scores = split("query") @ split("key").transpose(0, 1, 3, 2) / np.float32(np.sqrt(_WIDTH // _HEADS))
+        scores = (
+            split("query")
+            @ split("key").transpose(0, 1, 3, 2)
+            / np.float32(np.sqrt(_WIDTH // _HEADS))
+        )
         scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
         mixed = (scores / scores.sum(axis=-1, keepdims=True)) @ split("value")
         return np.asarray(mixed.transpose(0, 2, 1, 3).reshape(count, length, _WIDTH))
@@ -123,7 +152,9 @@ class MiniLM:
     def _norm(self, x: FloatArray, name: str) -> FloatArray:
         centred = x - x.mean(axis=-1, keepdims=True)
         spread = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + np.float32(_EPSILON))
-        return np.asarray(centred / spread * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"])
+        return np.asarray(
+            centred / spread * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+        )
 
 
 def _gelu(x: FloatArray) -> FloatArray:
@@ -142,6 +173,8 @@ def _read_safetensors(path: Path) -> dict[str, FloatArray]:
     for name, tensor in header.items():
         if name != "__metadata__" and tensor["dtype"] == "F32":
             start, end = (8 + size + offset for offset in tensor["data_offsets"])
-            flat: FloatArray = np.frombuffer(content, dtype="<f4", count=(end - start) // 4, offset=start)
+            flat: FloatArray = np.frombuffer(
+                content, dtype="<f4", count=(end - start) // 4, offset=start
+            )
             result[name] = flat.reshape(tensor["shape"])
     return result

@@ -77,16 +77,22 @@ def _renumbered(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray, 
     return codes[: len(first)].astype(np.int64), codes[len(first) :].astype(np.int64), len(distinct)
 
 
-def _longer(rows: IntArray, grams: IntArray, following: IntArray, words: int) -> tuple[IntArray, IntArray]:
+def _longer(
+    rows: IntArray, grams: IntArray, following: IntArray, words: int
+) -> tuple[IntArray, IntArray]:
     """Sequences longer by one token; those that would run over the end of their text get the row −1."""
     kept = len(following)
-    return np.where(rows[:kept] == rows[1 : kept + 1], rows[:kept], -1), grams[:kept] * words + following
+    return np.where(rows[:kept] == rows[1 : kept + 1], rows[:kept], -1), grams[
+        :kept
+    ] * words + following
 
 
 def _most_per_owner(keys: IntArray, owner: IntArray, span: int) -> tuple[IntArray, IntArray]:
     """Each (owner, n-gram) with its count in the text of that owner which has it most often."""
     distinct, counts = np.unique(keys, return_counts=True)
-    if len(owner) == 0 or (owner[-1] == len(owner) - 1 and np.array_equal(owner, np.arange(len(owner)))):
+    if len(owner) == 0 or (
+        owner[-1] == len(owner) - 1 and np.array_equal(owner, np.arange(len(owner)))
+    ):
         return distinct, counts.astype(np.int64)
     merged, place = np.unique(owner[distinct // span] * span + distinct % span, return_inverse=True)
     most = np.zeros(len(merged), dtype=np.int64)

@@ -50,7 +50,9 @@ def f_measure(shared: IntArray, ours: IntArray, theirs: IntArray) -> FloatArray:
     precision = shared / np.maximum(ours, 1)
     recall = shared / np.maximum(theirs, 1)
     both = precision + recall
-    return np.asarray(np.where(both > 0, 2 * precision * recall / np.where(both > 0, both, 1.0), 0.0))
+    return np.asarray(
+        np.where(both > 0, 2 * precision * recall / np.where(both > 0, both, 1.0), 0.0)
+    )
 
 
 def best_of(values: FloatArray, owner: NDArray[np.int64], count: int) -> FloatArray:

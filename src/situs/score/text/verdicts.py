@@ -93,7 +93,11 @@ def parse_verdicts_option(text: str) -> tuple[str, Path]:
     """`NAME=FILE`."""
     name, equals, path = text.partition("=")
     if not equals or not name.strip() or not path:
-        raise SitusError(f"cannot read {text!r}", where="--verdicts", fix="write NAME=FILE, e.g. gpt=gpt_eval.json")
+        raise SitusError(
+            f"cannot read {text!r}",
+            where="--verdicts",
+            fix="write NAME=FILE, e.g. gpt=gpt_eval.json",
+        )
     return name.strip(), Path(path)
 
 
@@ -124,20 +128,35 @@ def _last_words(rows: list[VerdictRow]) -> list[VerdictRow]:
 def _row(where: str, row: Row) -> VerdictRow:
     name = next((name for name in _VERDICTS if name in row), None)
     if name is None:
-        raise SitusError("has no verdict", where=where, fix="a field is_correct: true, false or null")
+        raise SitusError(
+            "has no verdict", where=where, fix="a field is_correct: true, false or null"
+        )
     correct = _verdict(row[name], where)
     names = [str(row[name]) for name in _IDS if row.get(name)]
     # A case id is an item's only with its position, `volume::3`; other numbers may be anything.
     item_id = next((name for name in names if "::" in name), names[0] if names else "")
-    parts = [first_text(row, ("question",)), first_text(row, REFERENCE_FIELDS), first_text(row, _PREDICTIONS)]
+    parts = [
+        first_text(row, ("question",)),
+        first_text(row, REFERENCE_FIELDS),
+        first_text(row, _PREDICTIONS),
+    ]
     triple = None if None in parts else (parts[0] or "", parts[1] or "", parts[2] or "")
     if triple is None and not item_id:
-        raise SitusError("names neither an item nor question, answer and prediction", where=where, fix="add them")
+        raise SitusError(
+            "names neither an item nor question, answer and prediction", where=where, fix="add them"
+        )
     volume = next(
-        (volume_stem(row[name]) for name in VOLUME_FIELDS if row.get(name) and isinstance(row[name], str)), ""
+        (
+            volume_stem(row[name])
+            for name in VOLUME_FIELDS
+            if row.get(name) and isinstance(row[name], str)
+        ),
+        "",
     )
     about = row.get("about")
-    return VerdictRow(where, correct, triple, item_id, volume, about if isinstance(about, str) else "", *parts)
+    return VerdictRow(
+        where, correct, triple, item_id, volume, about if isinstance(about, str) else "", *parts
+    )
 
 
 def _verdict(value: Any, where: str) -> bool | None:
@@ -149,10 +168,16 @@ def _verdict(value: Any, where: str) -> bool | None:
         return word in _TRUE
     if word in _NONE:
         return None
-    raise SitusError(f"verdict {str(value)[:40]!r} is neither true nor false", where=where, fix="true, false or null")
+    raise SitusError(
+        f"verdict {str(value)[:40]!r} is neither true nor false",
+        where=where,
+        fix="true, false or null",
+    )
 
 
-def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, AnswerRow]) -> JoinedVerdicts:
+def join_verdicts(
+    file: VerdictFile, items: Sequence[Item], rows: Mapping[str, AnswerRow]
+) -> JoinedVerdicts:
     """Give each verdict to the item it is about.
 
     By id where a row has one and the rest of it is of that item; else by question, reference and prediction, and of
@@ -161,9 +186,15 @@ def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, A
     nothing else may. A row beyond those is a further word on the same answer; a judge that says both has no verdict.
     """
     answered = [item for item in items if isinstance(item.answer, Text)]
-    by_id = {name: item.item_id for item in answered for name in (item.source_id, item.item_id) if name}
+    by_id = {
+        name: item.item_id for item in answered for name in (item.source_id, item.item_id) if name
+    }
     order = {item.item_id: place for place, item in enumerate(items)}
-    hashes = {item.item_id: judged_hash(item, rows.get(item.item_id)) for item in answered} if _hashed(file) else {}
+    hashes = (
+        {item.item_id: judged_hash(item, rows.get(item.item_id)) for item in answered}
+        if _hashed(file)
+        else {}
+    )
     by_item = {item.item_id: item for item in answered}
     item_of_row: list[str | None] = []
     for row in file.rows:
@@ -180,10 +211,16 @@ def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, A
     shares: dict[str, tuple[str, str, str]] = {}
     volumes = {volume_stem(item.study_id) for item in answered}
     file = VerdictFile(
-        file.judge, [msgspec.structs.replace(row, volume=as_known(row.volume, volumes)) for row in file.rows]
+        file.judge,
+        [msgspec.structs.replace(row, volume=as_known(row.volume, volumes)) for row in file.rows],
     )
     same_names = any(row.volume in volumes for row in file.rows)
-    for plain, with_volume in ((_as_it_stands, True), (_evened, True), (_as_it_stands, False), (_evened, False)):
+    for plain, with_volume in (
+        (_as_it_stands, True),
+        (_evened, True),
+        (_as_it_stands, False),
+        (_evened, False),
+    ):
         queues: dict[tuple[str, tuple[str, str, str]], deque[str]] = defaultdict(deque)
         for item in answered:
             if item.item_id not in taken:
@@ -193,7 +230,9 @@ def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, A
         for number, row in enumerate(file.rows):
             bound = bool(row.volume) and same_names
             if item_of_row[number] is None and row.triple is not None and bound == with_volume:
-                queue = queues.get((row.volume if with_volume else "", _map3(plain, row.triple)), deque())
+                queue = queues.get(
+                    (row.volume if with_volume else "", _map3(plain, row.triple)), deque()
+                )
                 while queue and queue[0] in taken:
                     queue.popleft()
                 if queue:
@@ -207,15 +246,26 @@ def join_verdicts(file: VerdictFile, items: Sequence[Item], rows: Mapping[str, A
     for row, found_item in zip(file.rows, item_of_row):
         if found_item is not None:
             said[found_item] |= set() if row.correct is None else {row.correct}
-    contradicted = sorted((item for item, words in said.items() if len(words) > 1), key=lambda item: order[item])
-    verdicts = {item: next(iter(words)) if len(words) == 1 else None for item, words in said.items()}
+    contradicted = sorted(
+        (item for item, words in said.items() if len(words) > 1), key=lambda item: order[item]
+    )
+    verdicts = {
+        item: next(iter(words)) if len(words) == 1 else None for item, words in said.items()
+    }
     unjudged = [item.item_id for item in answered if item.item_id not in verdicts]
     lacking = {
-        t for item in answered if item.item_id not in verdicts for t in _triples(item, rows.get(item.item_id), _evened)
+        t
+        for item in answered
+        if item.item_id not in verdicts
+        for t in _triples(item, rows.get(item.item_id), _evened)
     }
-    ambiguous = sorted((item for item, triple in shares.items() if triple in lacking), key=lambda item: order[item])
+    ambiguous = sorted(
+        (item for item, triple in shares.items() if triple in lacking), key=lambda item: order[item]
+    )
     strangers = [row.where for row, found_item in zip(file.rows, item_of_row) if found_item is None]
-    return JoinedVerdicts(file.judge, verdicts, item_of_row, strangers, unjudged, ambiguous, contradicted)
+    return JoinedVerdicts(
+        file.judge, verdicts, item_of_row, strangers, unjudged, ambiguous, contradicted
+    )
 
 
 def _is_about(row: VerdictRow, item: Item, answer: AnswerRow | None) -> bool:
@@ -225,7 +275,10 @@ def _is_about(row: VerdictRow, item: Item, answer: AnswerRow | None) -> bool:
     return (
         (question is None or _evened(question) == _evened(item.question))
         and (reference is None or _evened(reference) in map(_evened, item.answer.references))
-        and (prediction is None or _evened(prediction) == _evened(answer.response if answer is not None else ""))
+        and (
+            prediction is None
+            or _evened(prediction) == _evened(answer.response if answer is not None else "")
+        )
     )
 
 
@@ -258,7 +311,11 @@ def _hashed(file: VerdictFile) -> bool:
 def judged_text(item: Item, row: AnswerRow) -> dict[str, str | list[str]]:
     """What a judge is shown of a free-text answer."""
     assert isinstance(item.answer, Text)
-    return {"question": item.question, "reference": list(item.answer.references), "answer": row.response}
+    return {
+        "question": item.question,
+        "reference": list(item.answer.references),
+        "answer": row.response,
+    }
 
 
 def judged_hash(item: Item, row: AnswerRow | None) -> str:
@@ -266,7 +323,9 @@ def judged_hash(item: Item, row: AnswerRow | None) -> str:
     return "" if row is None else digest(canonical_json(judged_text(item, row)), size=8)
 
 
-def _triples(item: Item, row: AnswerRow | None, plain: Callable[[str], str]) -> Iterable[tuple[str, str, str]]:
+def _triples(
+    item: Item, row: AnswerRow | None, plain: Callable[[str], str]
+) -> Iterable[tuple[str, str, str]]:
     assert isinstance(item.answer, Text)
     said = row.response if row is not None else ""
     for reference in item.answer.references:

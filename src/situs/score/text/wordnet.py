@@ -47,11 +47,15 @@ def find_wordnet() -> Path:
 def _has_files(place: Path) -> bool:
     if place.suffix == ".zip":
         return place.is_file()
-    return all((place / f"{kind}.{part}").is_file() for kind in ("index", "data") for part in _PARTS)
+    return all(
+        (place / f"{kind}.{part}").is_file() for kind in ("index", "data") for part in _PARTS
+    )
 
 
 def _version(place: Path) -> str:
-    found = re.search(rb"Word[nN]et (\d+\.\d+) Copyright", bytes(_content(place, "data.adj")[:4096]))
+    found = re.search(
+        rb"Word[nN]et (\d+\.\d+) Copyright", bytes(_content(place, "data.adj")[:4096])
+    )
     return found[1].decode() if found else "unknown"
 
 
@@ -62,9 +66,16 @@ def _places() -> list[Path]:
     nltk = [Path(entry) for entry in os.environ.get("NLTK_DATA", "").split(os.pathsep) if entry]
     nltk += [Path.home() / "nltk_data"]
     nltk += [Path(sys.prefix) / tail / "nltk_data" for tail in ("", "share", "lib")]
-    nltk += [Path("/usr") / tail / "nltk_data" for tail in ("share", "local/share", "lib", "local/lib")]
+    nltk += [
+        Path("/usr") / tail / "nltk_data" for tail in ("share", "local/share", "lib", "local/lib")
+    ]
     places += [folder / "corpora" / name for folder in nltk for name in ("wordnet", "wordnet.zip")]
-    return [*places, Path("/usr/share/wordnet"), Path("/usr/local/WordNet-3.0/dict"), Path("/opt/local/share/WordNet")]
+    return [
+        *places,
+        Path("/usr/share/wordnet"),
+        Path("/usr/local/WordNet-3.0/dict"),
+        Path("/opt/local/share/WordNet"),
+    ]
 
 
 class WordNet:
@@ -73,7 +84,9 @@ class WordNet:
     def __init__(self, place: Path) -> None:
         try:
             self._index = {part: _index(_content(place, f"index.{part}")) for part in _PARTS}
-            self._exceptions = {part: _exceptions(_content(place, f"{part}.exc")) for part in _PARTS}
+            self._exceptions = {
+                part: _exceptions(_content(place, f"{part}.exc")) for part in _PARTS
+            }
             self._data = {part: _content(place, f"data.{part}") for part in _PARTS}
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise SitusError(f"WordNet cannot be read ({error})", where=place, fix=_HINT) from error

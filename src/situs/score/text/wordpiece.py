@@ -25,7 +25,11 @@ class WordPieces:
         self._numbers = {word: number for number, word in enumerate(words)}
         missing = {"[CLS]", "[SEP]", "[UNK]"} - set(self._numbers)
         if missing:
-            raise SitusError(f"has no {min(missing)}", where=vocabulary, fix="give the vocabulary of all-MiniLM-L6-v2")
+            raise SitusError(
+                f"has no {min(missing)}",
+                where=vocabulary,
+                fix="give the vocabulary of all-MiniLM-L6-v2",
+            )
         self._longest = longest
         self._word = lru_cache(maxsize=1 << 16)(self._pieces)
 
@@ -60,7 +64,17 @@ def _words(text: str) -> list[str]:
 @lru_cache(maxsize=1 << 12)
 def _spaced(character: str) -> str:
     code, category = ord(character), unicodedata.category(character)
-    if code in (0, 0xFFFD) or category == "Mn" or (category.startswith("C") and character not in "\t\n\r"):
+    if (
+        code in (0, 0xFFFD)
+        or category == "Mn"
+        or (category.startswith("C") and character not in "\t\n\r")
+    ):
         return ""
-    mark = category.startswith("P") or 33 <= code <= 47 or 58 <= code <= 64 or 91 <= code <= 96 or 123 <= code <= 126
+    mark = (
+        category.startswith("P")
+        or 33 <= code <= 47
+        or 58 <= code <= 64
+        or 91 <= code <= 96
+        or 123 <= code <= 126
+    )
     return f" {character} " if mark or any(low <= code <= high for low, high in _CJK) else character

@@ -22,7 +22,9 @@ def prepared(text: str) -> str:
 
 def exact_match(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> FloatArray:
     """1 where the prediction equals a reference."""
-    return np.array([float(text in texts) for text, texts in zip(predictions, references)], dtype=np.float64)
+    return np.array(
+        [float(text in texts) for text, texts in zip(predictions, references)], dtype=np.float64
+    )
 
 
 def token_f1(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> FloatArray:

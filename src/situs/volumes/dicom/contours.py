@@ -52,10 +52,14 @@ def read_contours(path: Path) -> tuple[Region, ...]:
             str(item.get("ROINumber")): clean_name(str(item.get("ROIName") or ""))
             for item in dataset.get("StructureSetROISequence") or ()
         }
-        regions = tuple(_region(item, names, path) for item in dataset.get("ROIContourSequence") or ())
+        regions = tuple(
+            _region(item, names, path) for item in dataset.get("ROIContourSequence") or ()
+        )
     numbers = [region.number for region in regions]
     if not regions or len(set(numbers)) < len(numbers) or max(numbers) > MAX_STRUCTURES:
-        raise SitusError("lists no contours, or one region twice", where=path, fix="export it again")
+        raise SitusError(
+            "lists no contours, or one region twice", where=path, fix="export it again"
+        )
     return regions
 
 
@@ -77,7 +81,9 @@ def _points(contour: Dataset, path: Path) -> NDArray[np.float64]:
     values = stored.strip(b" \0").split(b"\\") if isinstance(stored, bytes) else list(stored or ())
     flat = np.array(values, dtype="S" if isinstance(stored, bytes) else None).astype(np.float64)
     if flat.size < 9 or flat.size % 3 or not np.isfinite(flat).all() or np.abs(flat).max() > 1e7:
-        raise SitusError("a contour is not a list of points in space", where=path, fix="export it again")
+        raise SitusError(
+            "a contour is not a list of points in space", where=path, fix="export it again"
+        )
     return np.asarray(flat.reshape(-1, 3))
 
 
@@ -94,7 +100,9 @@ def across_slices(grid: Grid, regions: tuple[Region, ...]) -> Grid:
     return Reorder((i, j, across), (False, False, False)).grid(grid)
 
 
-def load_contours(path: Path, regions: tuple[Region, ...], grid: Grid, names: Mapping[int, str]) -> LabelMap:
+def load_contours(
+    path: Path, regions: tuple[Region, ...], grid: Grid, names: Mapping[int, str]
+) -> LabelMap:
     """Fill the contours of every region slice by slice; a voxel is inside if its centre is."""
     placed = [[_place(points, grid) for points in region.contours] for region in regions]
     off = sum(item is None for contours in placed for item in contours)

@@ -43,9 +43,13 @@ def is_dicom(path: Path) -> bool:
 def dicom_files(folder: Path) -> list[Path]:
     """The DICOM files right in a folder, by name; hidden files, media directories and other kinds are passed over."""
     try:
-        files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
+        files = sorted(
+            file for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")
+        )
     except OSError as error:
-        raise SitusError(f"cannot be read ({error.strerror})", where=folder, fix="check its permissions") from error
+        raise SitusError(
+            f"cannot be read ({error.strerror})", where=folder, fix="check its permissions"
+        ) from error
     return [file for file in files if file.name.upper() not in _DIRECTORY_NAMES and is_dicom(file)]
 
 
@@ -59,7 +63,10 @@ def quiet(path: Path, problem: str = "is damaged, or not valid DICOM") -> Iterat
 
     logger = logging.getLogger("pydicom")
     was_disabled, logger.disabled = logger.disabled, True
-    mode, config.settings.reading_validation_mode = config.settings.reading_validation_mode, config.IGNORE
+    mode, config.settings.reading_validation_mode = (
+        config.settings.reading_validation_mode,
+        config.IGNORE,
+    )
     try:
         with warnings.catch_warnings(), enough_memory(path):
             warnings.simplefilter("ignore")
@@ -73,7 +80,9 @@ def quiet(path: Path, problem: str = "is damaged, or not valid DICOM") -> Iterat
         config.settings.reading_validation_mode = mode
 
 
-def read_dataset(path: Path, keywords: tuple[str, ...], *, pixels: bool = False) -> tuple[Dataset, int]:
+def read_dataset(
+    path: Path, keywords: tuple[str, ...], *, pixels: bool = False
+) -> tuple[Dataset, int]:
     """The named elements of a file with their sequences, no others, and the (inflated) size of the file.
 
     Call it inside `quiet`.
@@ -92,18 +101,24 @@ def read_dataset(path: Path, keywords: tuple[str, ...], *, pixels: bool = False)
         return dcmread(stream, stop_before_pixels=not pixels, specific_tags=list(tags)), size
 
 
-def _read_deflated(path: Path, meta: FileMetaDataset, tags: list[int], pixels: bool) -> tuple[Dataset, int]:
+def _read_deflated(
+    path: Path, meta: FileMetaDataset, tags: list[int], pixels: bool
+) -> tuple[Dataset, int]:
     """A deflated file, inflated here up to a bound: pydicom would inflate without one."""
     from pydicom import filereader, uid
 
     with path.open("rb") as stream:
-        stream.seek(_PREAMBLE_BYTES + 4 + _GROUP_LENGTH_BYTES + int(meta.FileMetaInformationGroupLength))
+        stream.seek(
+            _PREAMBLE_BYTES + 4 + _GROUP_LENGTH_BYTES + int(meta.FileMetaInformationGroupLength)
+        )
         packed = stream.read()
     bound = min(max_bytes(), MAX_GZIP_RATIO * max(1, len(packed)))
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     plain = inflater.decompress(packed, bound)
     if not inflater.eof:
-        raise SitusError("truncated: its deflated part does not end", where=path, fix="copy or export it again")
+        raise SitusError(
+            "truncated: its deflated part does not end", where=path, fix="copy or export it again"
+        )
 
     read = 0
 
@@ -111,10 +126,14 @@ def _read_deflated(path: Path, meta: FileMetaDataset, tags: list[int], pixels: b
         nonlocal read
         read += 1
         if read > _MOST_ELEMENTS:
-            raise SitusError("holds too many elements", where=path, fix="is it the right file? export it again")
+            raise SitusError(
+                "holds too many elements", where=path, fix="is it the right file? export it again"
+            )
         return not pixels and tag >= _PIXEL_GROUP
 
-    found = filereader.read_dataset(BytesIO(plain), False, True, stop_when=at_pixels, specific_tags=list(tags))
+    found = filereader.read_dataset(
+        BytesIO(plain), False, True, stop_when=at_pixels, specific_tags=list(tags)
+    )
     meta.TransferSyntaxUID = uid.ExplicitVRLittleEndian
     found.file_meta = meta
     found.set_original_encoding(False, True)

@@ -62,15 +62,23 @@ class PixelFormat:
 
 def numbers(element: Any, count: int, *, what: str, where: Path) -> tuple[float, ...]:
     """`count` finite numbers, or an error that says what is missing but not what was found."""
-    values = [element] if not isinstance(element, Sequence) or isinstance(element, str) else list(element)
+    values = (
+        [element]
+        if not isinstance(element, Sequence) or isinstance(element, str)
+        else list(element)
+    )
     if element is None or element == "" or len(values) != count:
         raise SitusError(f"has no {what}", where=where, fix="give images with complete geometry")
     try:
         found = tuple(float(value) for value in values)
     except (TypeError, ValueError):
-        raise SitusError(f"its {what} is not a number", where=where, fix="repair the header") from None
+        raise SitusError(
+            f"its {what} is not a number", where=where, fix="repair the header"
+        ) from None
     if not np.isfinite(found).all() or max(map(abs, found)) > 1e7:
-        raise SitusError(f"its {what} is NaN, infinite or absurd", where=where, fix="repair the header")
+        raise SitusError(
+            f"its {what} is NaN, infinite or absurd", where=where, fix="repair the header"
+        )
     return found
 
 
@@ -80,29 +88,49 @@ def whole(element: Any, *, what: str, where: Path, default: int | None = None) -
         return default
     (value,) = numbers(element, 1, what=what, where=where)
     if value < 0 or value != int(value):
-        raise SitusError(f"its {what} is not a whole number", where=where, fix="the header is damaged; export it again")
+        raise SitusError(
+            f"its {what} is not a whole number",
+            where=where,
+            fix="the header is damaged; export it again",
+        )
     return int(value)
 
 
 def pixel_format(dataset: Dataset, size: int, path: Path) -> PixelFormat:
     """The pixel format, refused when it is not of one grey channel or the file is too short for it."""
     rows, columns, bits = (
-        whole(dataset.get(keyword), what=keyword, where=path) for keyword in ("Rows", "Columns", "BitsAllocated")
+        whole(dataset.get(keyword), what=keyword, where=path)
+        for keyword in ("Rows", "Columns", "BitsAllocated")
     )
     used = whole(dataset.get("BitsStored"), what="BitsStored", where=path, default=bits)
     frames = whole(dataset.get("NumberOfFrames"), what="NumberOfFrames", where=path, default=1)
     photometric = str(dataset.get("PhotometricInterpretation", ""))
     samples = whole(dataset.get("SamplesPerPixel"), what="SamplesPerPixel", where=path, default=1)
     if samples != 1 or photometric not in ("MONOCHROME1", "MONOCHROME2"):
-        raise SitusError("is a colour picture, not a scan", where=path, fix="give the original images")
+        raise SitusError(
+            "is a colour picture, not a scan", where=path, fix="give the original images"
+        )
     if bits not in (1, 8, 16, 32) or not 0 < used <= bits:
-        raise SitusError(f"{used} of {bits} bits a pixel are not supported", where=path, fix="export it again")
+        raise SitusError(
+            f"{used} of {bits} bits a pixel are not supported", where=path, fix="export it again"
+        )
     if whole(dataset.get("HighBit"), what="HighBit", where=path, default=used - 1) != used - 1:
-        raise SitusError("its pixels do not start at the lowest bit", where=path, fix="export it again")
+        raise SitusError(
+            "its pixels do not start at the lowest bit", where=path, fix="export it again"
+        )
     if not (rows > 0 and columns > 0 and 0 < frames <= _MOST_FRAMES):
-        raise SitusError("a dimension is zero or absurd", where=path, fix="the header is damaged; export it again")
+        raise SitusError(
+            "a dimension is zero or absurd",
+            where=path,
+            fix="the header is damaged; export it again",
+        )
     needed = -(-rows * columns * frames * bits // 8)
     if str(dataset.file_meta.get("TransferSyntaxUID", UNPACKED[0])) in UNPACKED and needed > size:
-        raise SitusError(f"truncated: {size} of {needed} bytes", where=path, fix="copy or download it again")
-    signed = whole(dataset.get("PixelRepresentation"), what="PixelRepresentation", where=path, default=0) == 1
+        raise SitusError(
+            f"truncated: {size} of {needed} bytes", where=path, fix="copy or download it again"
+        )
+    signed = (
+        whole(dataset.get("PixelRepresentation"), what="PixelRepresentation", where=path, default=0)
+        == 1
+    )
     return PixelFormat(rows, columns, frames, bits, used, signed, photometric == "MONOCHROME1")

@@ -75,15 +75,33 @@ class ImageFile:
 def plane_of(groups: Sequence[Dataset], path: Path) -> Plane:
     """A frame's place from its functional groups, or from a classic header (itself the only group)."""
     orientation = numbers(
-        _find(groups, "PlaneOrientationSequence", "ImageOrientationPatient"), 6, what="orientation", where=path
+        _find(groups, "PlaneOrientationSequence", "ImageOrientationPatient"),
+        6,
+        what="orientation",
+        where=path,
     )
-    position = numbers(_find(groups, "PlanePositionSequence", "ImagePositionPatient"), 3, what="position", where=path)
-    spacing = numbers(_find(groups, "PixelMeasuresSequence", "PixelSpacing"), 2, what="pixel spacing", where=path)
+    position = numbers(
+        _find(groups, "PlanePositionSequence", "ImagePositionPatient"),
+        3,
+        what="position",
+        where=path,
+    )
+    spacing = numbers(
+        _find(groups, "PixelMeasuresSequence", "PixelSpacing"), 2, what="pixel spacing", where=path
+    )
     if min(spacing) <= 0:
         raise SitusError("its pixel spacing is not above 0", where=path, fix="repair the header")
     between = _find(groups, "PixelMeasuresSequence", "SpacingBetweenSlices")
-    thick = between if between not in (None, "", 0) else _find(groups, "PixelMeasuresSequence", "SliceThickness")
-    thickness = abs(numbers(thick, 1, what="slice spacing", where=path)[0]) if thick not in (None, "") else None
+    thick = (
+        between
+        if between not in (None, "", 0)
+        else _find(groups, "PixelMeasuresSequence", "SliceThickness")
+    )
+    thickness = (
+        abs(numbers(thick, 1, what="slice spacing", where=path)[0])
+        if thick not in (None, "")
+        else None
+    )
     return Plane(position, orientation, spacing, thickness)
 
 
@@ -101,11 +119,17 @@ def frame_groups(dataset: Dataset, frames: int, path: Path) -> list[tuple[Datase
     per_frame = dataset.get("PerFrameFunctionalGroupsSequence")
     if per_frame is None:
         if frames > 1:
-            raise SitusError("has frames without positions", where=path, fix="give an enhanced or single-frame image")
+            raise SitusError(
+                "has frames without positions",
+                where=path,
+                fix="give an enhanced or single-frame image",
+            )
         return [(dataset,)]
     if len(per_frame) != frames:
         raise SitusError(
-            f"lists {len(per_frame)} frames but declares {frames}", where=path, fix="the header is damaged"
+            f"lists {len(per_frame)} frames but declares {frames}",
+            where=path,
+            fix="the header is damaged",
         )
     shared = dataset.get("SharedFunctionalGroupsSequence") or []
     return [(group, *shared[:1], dataset) for group in per_frame]

@@ -134,7 +134,9 @@ def _folders_near(path: Path) -> Iterator[Path]:
     for centre in (folder, folder.parent):
         yield centre
         try:
-            inside = sorted(other for other in centre.iterdir() if other.is_dir() and other != folder)
+            inside = sorted(
+                other for other in centre.iterdir() if other.is_dir() and other != folder
+            )
         except OSError:
             continue
         yield from inside
@@ -145,4 +147,8 @@ def _referenced(dataset: Dataset) -> list[str]:
     for frame in dataset.get("ReferencedFrameOfReferenceSequence") or ():
         for study in frame.get("RTReferencedStudySequence") or ():
             found += study.get("RTReferencedSeriesSequence") or ()
-    return [str(series.get("SeriesInstanceUID", "")) for series in found if series.get("SeriesInstanceUID")]
+    return [
+        str(series.get("SeriesInstanceUID", ""))
+        for series in found
+        if series.get("SeriesInstanceUID")
+    ]

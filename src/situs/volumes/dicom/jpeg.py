@@ -130,7 +130,10 @@ def _lossless(header: _Header, data: NDArray[np.uint8]) -> NDArray[np.uint16]:
     out = np.zeros(header.rows * header.columns, dtype=np.uint16)
     first = 1 << (header.precision - header.shift - 1)
     table = header.huffman[header.tables >> 4]
-    if decode_lossless(data, table, header.predictor, first, header.interval, header.columns, out) != DONE:
+    if (
+        decode_lossless(data, table, header.predictor, first, header.interval, header.columns, out)
+        != DONE
+    ):
         raise ValueError("damaged scan")
     pixels = (out << np.uint16(header.shift)).reshape(header.rows, header.columns)
     masked: NDArray[np.uint16] = pixels & np.uint16((1 << header.precision) - 1)
@@ -148,7 +151,9 @@ def _dct(header: _Header, data: NDArray[np.uint8]) -> NDArray[np.uint16]:
     frequencies = coefficients.reshape(-1, 64) * header.quanta[header.quanta_of]
     n = np.arange(8)
     # T.81 A.3.3: the inverse cosine transform, along rows and columns.
-    waves = np.cos((2 * n + 1) * n[:, None] * np.pi / 16) * np.where(n[:, None] == 0, np.sqrt(0.125), 0.5)
+    waves = np.cos((2 * n + 1) * n[:, None] * np.pi / 16) * np.where(
+        n[:, None] == 0, np.sqrt(0.125), 0.5
+    )
     blocks = waves.T @ frequencies.reshape(-1, 8, 8) @ waves
     levels = np.rint(blocks + (1 << (header.precision - 1))).clip(0, (1 << header.precision) - 1)
     picture = levels.reshape(down, across, 8, 8).swapaxes(1, 2).reshape(8 * down, 8 * across)

@@ -13,7 +13,9 @@ __all__ = ["BAD_CODE", "CUT", "DONE", "ZIGZAG", "decode_blocks", "decode_lossles
 DONE, CUT, BAD_CODE = 0, 1, 2
 """How a scan ended: whole, with bits missing, or with a code that no table holds."""
 
-_ORDER = sorted(range(64), key=lambda n: (n // 8 + n % 8, n // 8 if (n // 8 + n % 8) % 2 else n % 8))
+_ORDER = sorted(
+    range(64), key=lambda n: (n // 8 + n % 8, n // 8 if (n // 8 + n % 8) % 2 else n % 8)
+)
 ZIGZAG = np.array(_ORDER, dtype=np.int64)
 """Place in the block (row by row) of each coefficient of a scan."""
 
@@ -108,7 +110,11 @@ def decode_lossless(
         elif x == 0:
             guess = np.int64(out[i - columns])
         else:
-            a, b, c = np.int64(out[i - 1]), np.int64(out[i - columns]), np.int64(out[i - columns - 1])
+            a, b, c = (
+                np.int64(out[i - 1]),
+                np.int64(out[i - columns]),
+                np.int64(out[i - columns - 1]),
+            )
             if predictor == 1:
                 guess = a
             elif predictor == 2:

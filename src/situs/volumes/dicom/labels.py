@@ -26,7 +26,9 @@ def open_dicom_labels(path: Path, names: Mapping[int, str], reference: Volume | 
     if head.kind == "rtstruct":
         return _open_contours(path, head, names, reference or _find_reference(head))
     raise SitusError(
-        "is DICOM but neither a segmentation nor a structure set", where=path, fix="open an image with open_volume"
+        "is DICOM but neither a segmentation nor a structure set",
+        where=path,
+        fix="open an image with open_volume",
     )
 
 
@@ -38,16 +40,30 @@ def _the_labels(folder: Path) -> Head:
             return found[0]
         if found:
             raise SitusError(
-                f"holds {len(found)} segmentations", where=folder, fix="give the path of the file you want"
+                f"holds {len(found)} segmentations",
+                where=folder,
+                fix="give the path of the file you want",
             )
-    raise SitusError("holds no segmentation", where=folder, fix="give a DICOM-SEG or RTSTRUCT file, or masks")
+    raise SitusError(
+        "holds no segmentation", where=folder, fix="give a DICOM-SEG or RTSTRUCT file, or masks"
+    )
 
 
-def _open_segmentation(path: Path, head: Head, names: Mapping[int, str], reference: Volume | None) -> Labels:
+def _open_segmentation(
+    path: Path, head: Head, names: Mapping[int, str], reference: Volume | None
+) -> Labels:
     header = read_segmentation(head.path)
-    grid = turned_to(reference.grid, header.planes[0]) if reference is not None else own_grid(header)
+    grid = (
+        turned_to(reference.grid, header.planes[0]) if reference is not None else own_grid(header)
+    )
     slices = place(header, grid)
-    return Labels(path, grid, "affine", header_warnings(header), lambda: load_segmentation(header, grid, slices, names))
+    return Labels(
+        path,
+        grid,
+        "affine",
+        header_warnings(header),
+        lambda: load_segmentation(header, grid, slices, names),
+    )
 
 
 def _open_contours(path: Path, head: Head, names: Mapping[int, str], reference: Volume) -> Labels:

@@ -58,4 +58,6 @@ def read_lookup(dataset: Dataset, path: Path, *, signed: bool) -> Lookup | None:
 
 
 def _damaged(path: Path) -> SitusError:
-    return SitusError("its lookup table for values is damaged", where=path, fix="repair or export it again")
+    return SitusError(
+        "its lookup table for values is damaged", where=path, fix="repair or export it again"
+    )

@@ -58,7 +58,9 @@ class FrameReader:
             self._syntax = str(self._dataset.file_meta.get("TransferSyntaxUID", UNPACKED[0]))
             if "PixelData" not in self._dataset:
                 raise SitusError(
-                    "its pixels are cut off, or no whole numbers", where=path, fix="copy or export it again"
+                    "its pixels are cut off, or no whole numbers",
+                    where=path,
+                    fix="copy or export it again",
                 )
 
     def frame(self, index: int) -> NDArray[Any]:
@@ -67,7 +69,9 @@ class FrameReader:
             pixels = self._decoded(index)
         if pixels.shape != (self.form.rows, self.form.columns) or pixels.dtype.kind not in "iub":
             raise SitusError(
-                "a frame is not of the size its header declares", where=self.path, fix="copy or export it again"
+                "a frame is not of the size its header declares",
+                where=self.path,
+                fix="copy or export it again",
             )
         return pixels
 
@@ -76,8 +80,12 @@ class FrameReader:
 
         if self._syntax in UNPACKED:
             if self.form.bits == 1:
-                return self._bits(self._dataset.PixelData, index * self.form.rows * self.form.columns)
-            return np.asarray(get_decoder(self._syntax).as_array(self._dataset, index=index, raw=True)[0])
+                return self._bits(
+                    self._dataset.PixelData, index * self.form.rows * self.form.columns
+                )
+            return np.asarray(
+                get_decoder(self._syntax).as_array(self._dataset, index=index, raw=True)[0]
+            )
         encoded = self._encoded[index]
         if self._syntax == _DEFLATED_FRAMES:
             return self._inflated(encoded)
@@ -97,14 +105,23 @@ class FrameReader:
         """The encoded frames, in order."""
         from pydicom.encaps import generate_frames
 
-        tables = self._dataset.get("ExtendedOffsetTable"), self._dataset.get("ExtendedOffsetTableLengths")
+        tables = (
+            self._dataset.get("ExtendedOffsetTable"),
+            self._dataset.get("ExtendedOffsetTableLengths"),
+        )
         extended = (tables[0], tables[1]) if tables[0] and tables[1] else None
         found = list(
-            generate_frames(self._dataset.PixelData, number_of_frames=self.form.frames, extended_offsets=extended)
+            generate_frames(
+                self._dataset.PixelData,
+                number_of_frames=self.form.frames,
+                extended_offsets=extended,
+            )
         )
         if len(found) != self.form.frames:
             raise SitusError(
-                f"truncated: {len(found)} of {self.form.frames} frames", where=self.path, fix="copy it again"
+                f"truncated: {len(found)} of {self.form.frames} frames",
+                where=self.path,
+                fix="copy it again",
             )
         del self._dataset.PixelData
         return found
@@ -129,8 +146,12 @@ class FrameReader:
         count = self.form.rows * self.form.columns
         first, last = start // 8, -(-(start + count) // 8)
         if last > len(packed):
-            raise SitusError("truncated: its pixels end early", where=self.path, fix="copy or download it again")
-        flat = np.unpackbits(np.frombuffer(packed, np.uint8, last - first, first), bitorder="little")
+            raise SitusError(
+                "truncated: its pixels end early", where=self.path, fix="copy or download it again"
+            )
+        flat = np.unpackbits(
+            np.frombuffer(packed, np.uint8, last - first, first), bitorder="little"
+        )
         return flat[start - 8 * first :][:count].reshape(self.form.rows, self.form.columns)
 
     def _inflated(self, encoded: bytes) -> NDArray[Any]:

@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Segment", "Segmentation", "own_grid", "place", "read_segmentation", "turned_to"]
 
-_KEYWORDS = ("SegmentationType", "SegmentSequence", "MaximumFractionalValue", "PixelPaddingValue", *FORMAT_KEYWORDS)
+_KEYWORDS = (
+    "SegmentationType",
+    "SegmentSequence",
+    "MaximumFractionalValue",
+    "PixelPaddingValue",
+    *FORMAT_KEYWORDS,
+)
 _BACKGROUND_CODE = ("125040", "DCM")
 _OFF_GRID = 0.1
 """Share of a voxel by which a frame may lie off its grid."""
@@ -65,9 +71,13 @@ def read_segmentation(path: Path) -> Segmentation:
         form = pixel_format(dataset, size, path)
         kind = str(dataset.get("SegmentationType", "")).strip().upper()
         if kind not in ("BINARY", "FRACTIONAL", "LABELMAP"):
-            raise SitusError("is a segmentation of an unknown type", where=path, fix="export it as BINARY")
+            raise SitusError(
+                "is a segmentation of an unknown type", where=path, fix="export it as BINARY"
+            )
         if form.signed or form.bits > 16 or (kind != "BINARY" and form.bits == 1):
-            raise SitusError("its pixels do not fit its segmentation type", where=path, fix="export it again")
+            raise SitusError(
+                "its pixels do not fit its segmentation type", where=path, fix="export it again"
+            )
         segments = tuple(_segment(item, path) for item in dataset.get("SegmentSequence") or ())
         listed = [segment.number for segment in segments]
         if not listed or len(set(listed)) < len(listed) or max(listed) > MAX_STRUCTURES:
@@ -75,7 +85,9 @@ def read_segmentation(path: Path) -> Segmentation:
         groups = frame_groups(dataset, form.frames, path)
         owners = [0 if kind == "LABELMAP" else _owner(group, path) for group in groups]
         if kind != "LABELMAP" and not set(owners) <= set(listed):
-            raise SitusError("a frame belongs to no listed segment", where=path, fix="export it again")
+            raise SitusError(
+                "a frame belongs to no listed segment", where=path, fix="export it again"
+            )
         padding = dataset.get("PixelPaddingValue")
         return Segmentation(
             path,
@@ -84,7 +96,9 @@ def read_segmentation(path: Path) -> Segmentation:
             segments,
             tuple(plane_of(group, path) for group in groups),
             tuple(owners),
-            max(1, whole(dataset.get("MaximumFractionalValue"), what="scale", where=path, default=1)),
+            max(
+                1, whole(dataset.get("MaximumFractionalValue"), what="scale", where=path, default=1)
+            ),
             None if padding is None else whole(padding, what="padding value", where=path),
         )
 
@@ -95,11 +109,16 @@ def _segment(item: Dataset, path: Path) -> Segment:
     name = clean_name(str(item.get("SegmentLabel") or ""))
     if not name and code is not None:
         sides = [
-            str(side.get("CodeMeaning", "")) for side in code.get("SegmentedPropertyTypeModifierCodeSequence") or ()
+            str(side.get("CodeMeaning", ""))
+            for side in code.get("SegmentedPropertyTypeModifierCodeSequence") or ()
         ]
         name = clean_name(" ".join([*sides, str(code.get("CodeMeaning") or "")]))
     is_code = code is not None and _code(code) == _BACKGROUND_CODE
-    return Segment(number, name or f"segment_{number}", is_code or (number == 0 and name.lower() == "background"))
+    return Segment(
+        number,
+        name or f"segment_{number}",
+        is_code or (number == 0 and name.lower() == "background"),
+    )
 
 
 def _code(code: Any) -> tuple[str, str]:
@@ -110,7 +129,9 @@ def _owner(groups: Sequence[Dataset], path: Path) -> int:
     for group in groups:
         found = group.get("SegmentIdentificationSequence")
         if found:
-            return whole(found[0].get("ReferencedSegmentNumber"), what="segment of a frame", where=path)
+            return whole(
+                found[0].get("ReferencedSegmentNumber"), what="segment of a frame", where=path
+            )
     raise SitusError("a frame does not tell its segment", where=path, fix="export it again")
 
 
@@ -148,11 +169,16 @@ def place(header: Segmentation, grid: Grid) -> list[int]:
     off, slices = 0, []
     for plane in header.planes:
         row, column = np.array(plane.orientation[:3]), np.array(plane.orientation[3:])
-        steps = np.outer(corners[:, 0] * plane.spacing[1], row) + np.outer(corners[:, 1] * plane.spacing[0], column)
+        steps = np.outer(corners[:, 0] * plane.spacing[1], row) + np.outer(
+            corners[:, 1] * plane.spacing[0], column
+        )
         lps = np.array(plane.position) + steps
         index = grid.affine.to_index(WorldPoints(lps * [-1.0, -1.0, 1.0]))
         k = float(np.rint(index[0, 2]))
-        fits = np.abs(index - np.column_stack([corners, np.full(3, k)])).max() <= _OFF_GRID and 0 <= k < grid.shape[2]
+        fits = (
+            np.abs(index - np.column_stack([corners, np.full(3, k)])).max() <= _OFF_GRID
+            and 0 <= k < grid.shape[2]
+        )
         off += not fits
         slices.append(int(k) if fits else 0)
     if off:

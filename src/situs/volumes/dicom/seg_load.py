@@ -28,7 +28,9 @@ def header_warnings(header: Segmentation) -> tuple[str, ...]:
     return ()
 
 
-def load_segmentation(header: Segmentation, grid: Grid, slices: Sequence[int], names: Mapping[int, str]) -> LabelMap:
+def load_segmentation(
+    header: Segmentation, grid: Grid, slices: Sequence[int], names: Mapping[int, str]
+) -> LabelMap:
     """Read the frames; `slices` tells where each goes."""
     if header.kind == "LABELMAP":
         return _load_label_map(header, grid, slices, names)
@@ -43,7 +45,9 @@ def load_segmentation(header: Segmentation, grid: Grid, slices: Sequence[int], n
         for frame in frames:
             if slices[frame] in masks:
                 raise SitusError(
-                    f"segment {number} has two frames at one position", where=header.path, fix="keep one time point"
+                    f"segment {number} has two frames at one position",
+                    where=header.path,
+                    fix="keep one time point",
                 )
             masks[slices[frame]] = _inside(reader.frame(frame), header)
         painter.add(number, names.get(number, listed.pop(number).name), masks)
@@ -58,10 +62,14 @@ def _inside(pixels: NDArray[Any], header: Segmentation) -> NDArray[np.bool_]:
     return np.asarray(pixels != 0)
 
 
-def _load_label_map(header: Segmentation, grid: Grid, slices: Sequence[int], names: Mapping[int, str]) -> LabelMap:
+def _load_label_map(
+    header: Segmentation, grid: Grid, slices: Sequence[int], names: Mapping[int, str]
+) -> LabelMap:
     """Pixel values are segment numbers. Nothing is where the padding value or a background segment stands."""
     if len(set(slices)) < len(slices):
-        raise SitusError("has two frames at one position", where=header.path, fix="keep one time point")
+        raise SitusError(
+            "has two frames at one position", where=header.path, fix="keep one time point"
+        )
     empty = {header.padding if header.padding is not None else 0}
     empty |= {segment.number for segment in header.segments if segment.is_background}
     listed = [segment for segment in header.segments if segment.number not in empty]
@@ -88,13 +96,17 @@ def _load_label_map(header: Segmentation, grid: Grid, slices: Sequence[int], nam
         key=lambda structure: structure.label,
     )
     if not structures:
-        raise SitusError("no structure has a voxel", where=header.path, fix="give a file with filled structures")
+        raise SitusError(
+            "no structure has a voxel", where=header.path, fix="give a file with filled structures"
+        )
     warnings = _label_map_warnings(labels, present, present - empty - set(labels))
     layer = layer.astype(smallest_unsigned(structures[-1].label), copy=False)
     return LabelMap(grid, (layer,), tuple(structures), (*warnings, *shared_names(structures)))
 
 
-def _label_map_warnings(labels: Mapping[int, int], present: set[int], unlisted: set[int]) -> list[str]:
+def _label_map_warnings(
+    labels: Mapping[int, int], present: set[int], unlisted: set[int]
+) -> list[str]:
     warnings = []
     if absent := sorted(label for value, label in labels.items() if value not in present):
         warnings.append(f"empty segments: {', '.join(map(str, absent))}")

@@ -45,8 +45,12 @@ def _the_series(heads: Sequence[Head], folder: Path) -> list[Path]:
     """The files of the only usable series of a folder."""
     images = [head for head in heads if head.kind == "image"]
     if not images:
-        raise SitusError("holds no DICOM image", where=folder, fix="give the folder of the CT or MR images")
-    usable = [series for series in by_series(images).values() if not any(head.refusal for head in series)]
+        raise SitusError(
+            "holds no DICOM image", where=folder, fix="give the folder of the CT or MR images"
+        )
+    usable = [
+        series for series in by_series(images).values() if not any(head.refusal for head in series)
+    ]
     if not usable:
         _check_kind(images, folder)
     if len(usable) > 1:
@@ -61,13 +65,17 @@ def _the_series(heads: Sequence[Head], folder: Path) -> list[Path]:
 def _check_kind(heads: Sequence[Head], where: Path) -> None:
     for head in heads:
         if head.kind in ("seg", "rtstruct"):
-            raise SitusError("is a segmentation, not an image", where=where, fix="open it as labels")
+            raise SitusError(
+                "is a segmentation, not an image", where=where, fix="open it as labels"
+            )
         if head.kind == "other":
             raise SitusError("holds no image", where=where, fix="give the CT or MR images")
         if head.refusal:
             several = sum(1 for other in heads if other.refusal)
             count = f" ({several} of {len(heads)} files)" if len(heads) > 1 else ""
-            raise SitusError(f"is {head.refusal}{count}", where=where, fix="give the original CT or MR series")
+            raise SitusError(
+                f"is {head.refusal}{count}", where=where, fix="give the original CT or MR series"
+            )
 
 
 def open_images(path: Path, files: Sequence[Path]) -> Volume:
@@ -76,7 +84,11 @@ def open_images(path: Path, files: Sequence[Path]) -> Volume:
     forms = {image.path: image.format for image in images}
     sizes = {(form.columns, form.rows) for form in forms.values()}
     if len(sizes) > 1:
-        raise SitusError(f"slices have {len(sizes)} different sizes", where=path, fix="keep one volume in the folder")
+        raise SitusError(
+            f"slices have {len(sizes)} different sizes",
+            where=path,
+            fix="keep one volume in the folder",
+        )
     frames = [frame for image in images for frame in image.frames]
     found = stack([frame.plane for frame in frames], path)
     dropped = _identical_repeats(frames, found.repeats, forms, path)
@@ -90,10 +102,14 @@ def open_images(path: Path, files: Sequence[Path]) -> Volume:
     return Volume(path, grid, kind, "affine", warnings, lambda: _read(ordered, forms, shape, kind))
 
 
-def _warnings(images: Sequence[ImageFile], dropped: int, slices: int, tilt_degrees: float) -> tuple[str, ...]:
+def _warnings(
+    images: Sequence[ImageFile], dropped: int, slices: int, tilt_degrees: float
+) -> tuple[str, ...]:
     found = []
     if tilt_degrees:
-        found.append(f"slices are sheared by {tilt_degrees:.1f}° (gantry tilt); the sheared affine is kept")
+        found.append(
+            f"slices are sheared by {tilt_degrees:.1f}° (gantry tilt); the sheared affine is kept"
+        )
     if dropped:
         found.append(f"{dropped} identical repeats of slices are dropped")
     if slices == 1:
@@ -104,16 +120,25 @@ def _warnings(images: Sequence[ImageFile], dropped: int, slices: int, tilt_degre
 
 
 def _identical_repeats(
-    frames: Sequence[Frame], repeats: Sequence[tuple[int, int]], forms: dict[Path, PixelFormat], where: Path
+    frames: Sequence[Frame],
+    repeats: Sequence[tuple[int, int]],
+    forms: dict[Path, PixelFormat],
+    where: Path,
 ) -> set[int]:
     """Which frames are exact copies of the one before; two different ones at one place are an error."""
     dropped = set()
     for one, other in repeats:
         a, b = frames[one], frames[other]
         apart = np.abs(np.subtract(a.plane.position, b.plane.position)).max()
-        same = apart < 0.01 and (a.slope, a.inter) == (b.slope, b.inter) and a.lookup is b.lookup is None
+        same = (
+            apart < 0.01
+            and (a.slope, a.inter) == (b.slope, b.inter)
+            and a.lookup is b.lookup is None
+        )
         if same:
-            pixels = [FrameReader(frame.path, forms[frame.path]).frame(frame.index) for frame in (a, b)]
+            pixels = [
+                FrameReader(frame.path, forms[frame.path]).frame(frame.index) for frame in (a, b)
+            ]
             same = np.array_equal(pixels[0], pixels[1])
         if not same:
             raise SitusError(
@@ -136,13 +161,18 @@ def _dtype(frames: Sequence[Frame], forms: dict[Path, PixelFormat]) -> np.dtype[
     ends = [end * frame.slope + frame.inter for frame in scaled for end in forms[frame.path].range]
     ends += [float(frame.lookup.values.max()) for frame in frames if frame.lookup is not None]
     fits = (
-        kind for kind in (np.int16, np.int32) if min(ends) >= np.iinfo(kind).min and max(ends) <= np.iinfo(kind).max
+        kind
+        for kind in (np.int16, np.int32)
+        if min(ends) >= np.iinfo(kind).min and max(ends) <= np.iinfo(kind).max
     )
     return np.dtype(next(fits, np.float32))
 
 
 def _read(
-    frames: Sequence[Frame], forms: dict[Path, PixelFormat], shape: tuple[int, int, int], kind: np.dtype[Any]
+    frames: Sequence[Frame],
+    forms: dict[Path, PixelFormat],
+    shape: tuple[int, int, int],
+    kind: np.dtype[Any],
 ) -> NDArray[Any]:
     """Decode slice by slice into one array; each file is opened once."""
     voxels: NDArray[Any] = np.empty(shape, dtype=kind, order="F")

@@ -46,7 +46,9 @@ def normal_of(plane: Plane, where: Path) -> NDArray[np.float64]:
     lengths = np.linalg.norm(row), np.linalg.norm(column)
     if max(abs(length - 1.0) for length in lengths) > _NOT_UNIT or abs(row @ column) > _NOT_UNIT:
         raise SitusError(
-            "its orientation is not two unit vectors at right angles", where=where, fix="repair the header"
+            "its orientation is not two unit vectors at right angles",
+            where=where,
+            fix="repair the header",
         )
     normal = np.cross(row, column)
     return np.asarray(normal / np.linalg.norm(normal), dtype=np.float64)
@@ -55,7 +57,10 @@ def normal_of(plane: Plane, where: Path) -> NDArray[np.float64]:
 def check_parallel(planes: Sequence[Plane], where: Path) -> None:
     """All planes must have one orientation and one pixel spacing."""
     first = planes[0]
-    apart = np.abs(np.array([plane.orientation for plane in planes]) - first.orientation).max(axis=1) > _NOT_PARALLEL
+    apart = (
+        np.abs(np.array([plane.orientation for plane in planes]) - first.orientation).max(axis=1)
+        > _NOT_PARALLEL
+    )
     if apart.any():
         raise SitusError(
             f"slices are not parallel ({int(apart.sum())} of {len(planes)} differ from the first)",
@@ -64,10 +69,14 @@ def check_parallel(planes: Sequence[Plane], where: Path) -> None:
         )
     spacing = np.array([plane.spacing for plane in planes])
     if (np.abs(spacing - spacing[0]) > 1e-4 * spacing[0]).any():
-        raise SitusError("slices differ in pixel spacing", where=where, fix="keep one volume in the folder")
+        raise SitusError(
+            "slices differ in pixel spacing", where=where, fix="keep one volume in the folder"
+        )
 
 
-def affine_of(plane: Plane, first: NDArray[np.float64], step: NDArray[np.float64], where: Path) -> Affine:
+def affine_of(
+    plane: Plane, first: NDArray[np.float64], step: NDArray[np.float64], where: Path
+) -> Affine:
     """The RAS+ affine of an array [column, row, slice]."""
     matrix = np.eye(4)
     for axis, cosines in enumerate((plane.orientation[:3], plane.orientation[3:])):
@@ -92,7 +101,9 @@ def stack(planes: Sequence[Plane], where: Path) -> Stack:
     if len(kept) == 1:
         thickness = planes[kept[0]].thickness
         if not thickness:
-            raise SitusError("is one slice without a thickness", where=where, fix="give the whole series")
+            raise SitusError(
+                "is one slice without a thickness", where=where, fix="give the whole series"
+            )
         return Stack(tuple(order.tolist()), repeats, positions[kept[0]], thickness * normal, 0.0)
     _check_even(positions[kept], normal, planes[0].spacing, where)
     step = (positions[kept[-1]] - positions[kept[0]]) / (len(kept) - 1)
@@ -100,7 +111,11 @@ def stack(planes: Sequence[Plane], where: Path) -> Stack:
     if tilt < _TILTED:
         step = (step @ normal) * normal
     return Stack(
-        tuple(order.tolist()), repeats, positions[kept[0]], step, float(np.degrees(tilt)) if tilt >= _TILTED else 0.0
+        tuple(order.tolist()),
+        repeats,
+        positions[kept[0]],
+        step,
+        float(np.degrees(tilt)) if tilt >= _TILTED else 0.0,
     )
 
 
@@ -111,7 +126,10 @@ def rounding_mm(positions: NDArray[np.float64]) -> float:
 
 
 def _check_even(
-    positions: NDArray[np.float64], normal: NDArray[np.float64], spacing: tuple[float, ...], where: Path
+    positions: NDArray[np.float64],
+    normal: NDArray[np.float64],
+    spacing: tuple[float, ...],
+    where: Path,
 ) -> None:
     along = positions @ normal
     gaps = np.diff(along)
@@ -125,7 +143,9 @@ def _check_even(
             where=where,
             fix="add the missing slices, or resample the series evenly",
         )
-    even = positions[0] + np.outer(np.linspace(0.0, 1.0, len(positions)), positions[-1] - positions[0])
+    even = positions[0] + np.outer(
+        np.linspace(0.0, 1.0, len(positions)), positions[-1] - positions[0]
+    )
     off = positions - even
     drift = np.abs(off @ normal).max()
     sideways = np.linalg.norm(off - np.outer(off @ normal, normal), axis=1).max()
@@ -153,7 +173,11 @@ def even_step(
     declared = planes[0].thickness
     if gaps.size == 0:
         if not declared:
-            raise SitusError("lies in one slice without a thickness", where=where, fix="give the image it was drawn on")
+            raise SitusError(
+                "lies in one slice without a thickness",
+                where=where,
+                fix="give the image it was drawn on",
+            )
         return first, declared * normal, 1
     room = rounding_mm(positions)
     for spacing in (declared or 0.0, float(gaps.min())):

@@ -37,7 +37,11 @@ def channels_told(image: Path) -> tuple[str, ...]:
     told = read_json(path, _Description)
     names = told.channel_names or told.modality
     if sorted(names) != sorted(map(str, range(len(names)))):
-        raise SitusError("its channels are not numbered 0, 1, …", where=path, fix="repair modality or channel_names")
+        raise SitusError(
+            "its channels are not numbered 0, 1, …",
+            where=path,
+            fix="repair modality or channel_names",
+        )
     return tuple(names[str(number)] for number in range(len(names)))
 
 

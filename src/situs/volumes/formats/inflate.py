@@ -23,7 +23,9 @@ def _engine(encoding: str) -> Any:
         return bz2.BZ2Decompressor()
     from isal import igzip_lib
 
-    return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP if encoding == "gzip" else igzip_lib.DECOMP_ZLIB)
+    return igzip_lib.IgzipDecompressor(
+        flag=igzip_lib.DECOMP_GZIP if encoding == "gzip" else igzip_lib.DECOMP_ZLIB
+    )
 
 
 class _Source:
@@ -57,10 +59,14 @@ def _pieces(source: _Source, encoding: str, where: object) -> Iterator[bytes]:
             except MemoryError:
                 raise
             except Exception as error:  # isal, bz2 and zlib each raise their own kind
-                raise SitusError(f"corrupt {encoding} data", where=where, fix="copy or download it again") from error
+                raise SitusError(
+                    f"corrupt {encoding} data", where=where, fix="copy or download it again"
+                ) from error
             stalled = 0 if fed or piece else stalled + 1
             if stalled > 1 and not engine.eof:
-                raise SitusError(f"truncated {encoding} data", where=where, fix="copy or download it again")
+                raise SitusError(
+                    f"truncated {encoding} data", where=where, fix="copy or download it again"
+                )
             yield piece
         pending = engine.unused_data or source.read()
         while pending and not pending.strip(b"\0"):  # tape padding, which gzip allows
@@ -80,7 +86,14 @@ def inflate_head(stream: IO[bytes], size: int, *, where: object) -> bytes:
 
 
 def inflate_pieces(
-    stream: IO[bytes], encoding: str, *, skip: int, size: int, after: int, limit: int | None, where: object
+    stream: IO[bytes],
+    encoding: str,
+    *,
+    skip: int,
+    size: int,
+    after: int,
+    limit: int | None,
+    where: object,
 ) -> Iterator[tuple[int, bytes]]:
     """The `size` decoded bytes behind the first `skip`, as (place, piece), read on to the verified end of the stream.
 

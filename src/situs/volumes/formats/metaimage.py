@@ -42,12 +42,18 @@ def read_metaimage(path: Path) -> Stored:
     if fields.get("ObjectType", "Image").lower() != "image":
         raise SitusError("is a MetaIO object but not an image", where=path, fix="give an image")
     if fields.get("ElementNumberOfChannels", "1") != "1":
-        raise SitusError("has several channels per voxel", where=path, fix="extract one channel first")
+        raise SitusError(
+            "has several channels per voxel", where=path, fix="extract one channel first"
+        )
     if not _flag(fields, ("BinaryData",), True, path):
         raise SitusError("stores voxels as text", where=path, fix="save it as binary")
     dtype = _dtype(fields, path)
     sizes = _numbers(fields, ("DimSize",), path)
-    if sizes is None or not all(n == int(n) for n in sizes) or _numbers(fields, ("NDims",), path) != [len(sizes)]:
+    if (
+        sizes is None
+        or not all(n == int(n) for n in sizes)
+        or _numbers(fields, ("NDims",), path) != [len(sizes)]
+    ):
         raise SitusError("NDims and DimSize do not agree", where=path, fix="repair the header")
     shape = drop_trailing_ones([int(n) for n in sizes])
     check_shape(shape, dtype.itemsize, where=path)
@@ -56,7 +62,9 @@ def read_metaimage(path: Path) -> Stored:
     data_path, start = path, header_bytes
     if fields["ElementDataFile"].upper() != "LOCAL":
         data_path, start = sibling(path, fields["ElementDataFile"]), 0
-    start = _data_start(fields, data_path, start, math.prod(shape) * dtype.itemsize, compressed, path)
+    start = _data_start(
+        fields, data_path, start, math.prod(shape) * dtype.itemsize, compressed, path
+    )
     return Stored(
         path=path,
         data_path=data_path,
@@ -87,7 +95,9 @@ def _fields(path: Path) -> tuple[dict[str, str], int]:
                 break
             if stream.tell() > MAX_HEADER_BYTES:
                 break
-    raise SitusError("is not a MetaImage (or its header is damaged)", where=path, fix="check or export it again")
+    raise SitusError(
+        "is not a MetaImage (or its header is damaged)", where=path, fix="check or export it again"
+    )
 
 
 def _numbers(fields: dict[str, str], names: tuple[str, ...], path: Path) -> list[float] | None:
@@ -100,21 +110,29 @@ def _numbers(fields: dict[str, str], names: tuple[str, ...], path: Path) -> list
     except ValueError:
         values = []
     if not values or not all(map(math.isfinite, values)):
-        raise SitusError(f"{names[0]} is not a list of numbers", where=path, fix="repair the header")
+        raise SitusError(
+            f"{names[0]} is not a list of numbers", where=path, fix="repair the header"
+        )
     return values
 
 
 def _flag(fields: dict[str, str], names: tuple[str, ...], default: bool, path: Path) -> bool:
     text = next((fields[name] for name in names if name in fields), str(default)).lower()
     if text not in ("true", "false", "1", "0"):
-        raise SitusError(f"{names[0]} is neither True nor False", where=path, fix="repair the header")
+        raise SitusError(
+            f"{names[0]} is neither True nor False", where=path, fix="repair the header"
+        )
     return text in ("true", "1")
 
 
 def _dtype(fields: dict[str, str], path: Path) -> np.dtype[Any]:
     code = _TYPES.get(fields.get("ElementType", ""))
     if code is None:
-        raise SitusError("its ElementType is not a real number", where=path, fix="save it as an integer or float type")
+        raise SitusError(
+            "its ElementType is not a real number",
+            where=path,
+            fix="save it as an integer or float type",
+        )
     return np.dtype((">" if _flag(fields, _MSB, False, path) else "<") + code)
 
 
@@ -124,20 +142,40 @@ def _affine(fields: dict[str, str], dims: int, path: Path) -> tuple[Affine, str,
     rows = _numbers(fields, _MATRIX, path)
     origin = _numbers(fields, _ORIGIN, path)
     if spacing is None:
-        raise SitusError("has no ElementSpacing", where=path, fix="add the voxel spacing to the header")
-    if len(spacing) != dims or (rows and len(rows) != dims * dims) or (origin and len(origin) != dims):
-        raise SitusError("spacing, orientation or offset do not agree with NDims", where=path, fix="repair the header")
+        raise SitusError(
+            "has no ElementSpacing", where=path, fix="add the voxel spacing to the header"
+        )
+    if (
+        len(spacing) != dims
+        or (rows and len(rows) != dims * dims)
+        or (origin and len(origin) != dims)
+    ):
+        raise SitusError(
+            "spacing, orientation or offset do not agree with NDims",
+            where=path,
+            fix="repair the header",
+        )
     directions = np.array(rows).reshape(dims, dims)[:3, :3] if rows else np.eye(3)
     matrix = np.eye(4)
     matrix[:3, :3] = directions.T * np.array(spacing[:3])
     matrix[:3, 3] = origin[:3] if origin else 0.0
     matrix[:2] *= -1.0
     if rows:
-        return Affine(matrix, where=path), "affine", () if origin else ("no Offset in the header: 0 is used",)
-    return Affine(matrix, where=path), "undeclared", ("no TransformMatrix in the header: orientation is not known",)
+        return (
+            Affine(matrix, where=path),
+            "affine",
+            () if origin else ("no Offset in the header: 0 is used",),
+        )
+    return (
+        Affine(matrix, where=path),
+        "undeclared",
+        ("no TransformMatrix in the header: orientation is not known",),
+    )
 
 
-def _data_start(fields: dict[str, str], data_path: Path, start: int, nbytes: int, compressed: bool, path: Path) -> int:
+def _data_start(
+    fields: dict[str, str], data_path: Path, start: int, nbytes: int, compressed: bool, path: Path
+) -> int:
     """HeaderSize counts bytes of the data file before the voxels; -1 means the voxels are its end."""
     declared = (_numbers(fields, ("HeaderSize",), path) or [0.0])[0]
     if declared == 0:

@@ -70,7 +70,11 @@ def read_nifti(path: Path, *, as_image: bool = False) -> Stored:
     head, compressed = _head(path)
     found = _version(head)
     if found is None:
-        raise SitusError("is not a NIfTI file (or its header is damaged)", where=path, fix="check or export it again")
+        raise SitusError(
+            "is not a NIfTI file (or its header is damaged)",
+            where=path,
+            fix="check or export it again",
+        )
     version, code = found
     magic = head[_MAGIC_AT[version] :][:4]
     if magic[:3] == f"ni{version}".encode():
@@ -86,8 +90,12 @@ def read_nifti(path: Path, *, as_image: bool = False) -> Stored:
             return _parse(path, head, version, code, compressed, as_image)
     except SitusError:
         raise
-    except Exception as error:  # nibabel raises HeaderDataError, WrapStructError, ValueError, KeyError …
-        raise SitusError("has a damaged NIfTI header", where=path, fix="repair or export it again") from error
+    except (
+        Exception
+    ) as error:  # nibabel raises HeaderDataError, WrapStructError, ValueError, KeyError …
+        raise SitusError(
+            "has a damaged NIfTI header", where=path, fix="repair or export it again"
+        ) from error
 
 
 def label_table(stored: Stored) -> dict[int, str]:
@@ -98,11 +106,15 @@ def label_table(stored: Stored) -> dict[int, str]:
     with open_binary(stored.path) as stream:
         is_gzip = stored.encoding == "gzip"
         head = inflate_head(stream, offset, where=stored.path) if is_gzip else stream.read(offset)
-    names = {int(key): clean_name(name.decode("utf-8", "replace")) for key, name in _LABEL.findall(head)}
+    names = {
+        int(key): clean_name(name.decode("utf-8", "replace")) for key, name in _LABEL.findall(head)
+    }
     return {key: name for key, name in names.items() if key and name}
 
 
-def _parse(path: Path, head: bytes, version: int, code: str, compressed: bool, as_image: bool) -> Stored:
+def _parse(
+    path: Path, head: bytes, version: int, code: str, compressed: bool, as_image: bool
+) -> Stored:
     from nibabel.nifti1 import Nifti1Header
     from nibabel.nifti2 import Nifti2Header
 
@@ -110,7 +122,11 @@ def _parse(path: Path, head: bytes, version: int, code: str, compressed: bool, a
     header = kind(head[: _HEADER_BYTES[version]], endianness=code, check=False)
     dims = [int(n) for n in header["dim"]]
     if not 1 <= dims[0] <= 7:
-        raise SitusError(f"declares {dims[0]} dimensions", where=path, fix="the header is damaged; export it again")
+        raise SitusError(
+            f"declares {dims[0]} dimensions",
+            where=path,
+            fix="the header is damaged; export it again",
+        )
     dtype = _dtype(header, path)
     shape = drop_trailing_ones(dims[1 : dims[0] + 1])
     shape, channel, channels = _one_channel(shape, path) if as_image else (shape, 0, 1)
@@ -177,7 +193,9 @@ def _offset(header: Any, version: int, path: Path) -> int:
     if value == 0:
         return least
     if not math.isfinite(value) or value < least or value != int(value):
-        raise SitusError("has an impossible vox_offset", where=path, fix="the header is damaged; export it again")
+        raise SitusError(
+            "has an impossible vox_offset", where=path, fix="the header is damaged; export it again"
+        )
     return int(value)
 
 
@@ -191,7 +209,9 @@ def _scaling(header: Any, path: Path) -> tuple[float, float]:
     return slope, inter
 
 
-def _affine(header: Any, shape: tuple[int, ...]) -> tuple[NDArray[np.float64], str, tuple[str, ...]]:
+def _affine(
+    header: Any, shape: tuple[int, ...]
+) -> tuple[NDArray[np.float64], str, tuple[str, ...]]:
     """nibabel's best affine in millimetres, what it rests on, and what is doubtful about it."""
     pixdim = header["pixdim"]
     if pixdim[0] not in (-1, 1):  # the standard: "if 0, assume 1"

@@ -16,7 +16,14 @@ import numpy as np
 from situs.errors import SitusError
 from situs.space import Affine
 from situs.volumes.formats.nrrd_axes import locate
-from situs.volumes.formats.stored import SegmentTag, Stored, clean_name, open_binary, sibling, size_of
+from situs.volumes.formats.stored import (
+    SegmentTag,
+    Stored,
+    clean_name,
+    open_binary,
+    sibling,
+    size_of,
+)
 from situs.volumes.limits import MAX_HEADER_BYTES, check_shape
 
 __all__ = ["read_nrrd"]
@@ -43,7 +50,11 @@ def read_nrrd(path: Path) -> Stored:
     fields, pairs, header_bytes = _lines(path)
     encoding = _ENCODINGS.get(fields.get("encoding", "").lower())
     if encoding is None:
-        raise SitusError("its encoding is not raw, gzip or bzip2", where=path, fix="save it with gzip or raw encoding")
+        raise SitusError(
+            "its encoding is not raw, gzip or bzip2",
+            where=path,
+            fix="save it with gzip or raw encoding",
+        )
     dtype = _dtype(fields, path)
     sizes = _ints(fields.get("sizes", ""), "sizes", path)
     if _ints(fields.get("dimension", ""), "dimension", path) != [len(sizes)]:
@@ -53,7 +64,9 @@ def read_nrrd(path: Path) -> Stored:
     layered = bool(segments) and place.list_axis == 0
     if place.list_axis is not None and not layered:
         raise SitusError(
-            "has an axis that is not spatial (colour, time or list)", where=path, fix="extract one 3D volume first"
+            "has an axis that is not spatial (colour, time or list)",
+            where=path,
+            fix="extract one 3D volume first",
         )
     shape = tuple(n for axis, n in enumerate(sizes) if axis in place.kept)
     check_shape(shape, dtype.itemsize, where=path, dims=4 if layered else 3)
@@ -63,10 +76,14 @@ def read_nrrd(path: Path) -> Stored:
         data_path, start = sibling(path, data_file), 0
     elif header_bytes == 0 or path.suffix.lower() == ".nhdr":
         raise SitusError(
-            "names no data file and holds no data", where=path, fix="give the .nrrd or complete the header"
+            "names no data file and holds no data",
+            where=path,
+            fix="give the .nrrd or complete the header",
         )
     if any(fields.get(key, "0") != "0" for key in ("line skip", "lineskip")):
-        raise SitusError("line skip is not supported", where=path, fix="save it without skipped lines")
+        raise SitusError(
+            "line skip is not supported", where=path, fix="save it without skipped lines"
+        )
     skip = _skip(fields, encoding, path)
     if encoding == "raw":
         nbytes = math.prod(shape) * dtype.itemsize
@@ -97,7 +114,11 @@ def _lines(path: Path) -> tuple[dict[str, str], dict[str, str], int]:
             raise SitusError("is not an NRRD file", where=path, fix="check or export it again")
         while line := stream.readline(MAX_HEADER_BYTES):
             if stream.tell() > MAX_HEADER_BYTES:
-                raise SitusError("its header does not end", where=path, fix="the file is damaged; export it again")
+                raise SitusError(
+                    "its header does not end",
+                    where=path,
+                    fix="the file is damaged; export it again",
+                )
             text = line.decode("utf-8", "replace").rstrip()
             if not text:
                 return fields, pairs, stream.tell()
@@ -105,9 +126,13 @@ def _lines(path: Path) -> tuple[dict[str, str], dict[str, str], int]:
                 continue
             name, colon, value = text.partition(":")
             if not colon:
-                raise SitusError("has a header line without a colon", where=path, fix="the header is damaged")
+                raise SitusError(
+                    "has a header line without a colon", where=path, fix="the header is damaged"
+                )
             into, key, value = (
-                (pairs, name.strip(), value[1:]) if value.startswith("=") else (fields, name.strip().lower(), value)
+                (pairs, name.strip(), value[1:])
+                if value.startswith("=")
+                else (fields, name.strip().lower(), value)
             )
             if into.setdefault(key, value.strip()) != value.strip():
                 raise SitusError("a header field stands twice", where=path, fix="repair the header")
@@ -117,14 +142,20 @@ def _lines(path: Path) -> tuple[dict[str, str], dict[str, str], int]:
 def _ints(text: str, field: str, path: Path) -> list[int]:
     words = text.split()
     if not words or not all(re.fullmatch(r"[+-]?\d{1,18}", word, re.ASCII) for word in words):
-        raise SitusError(f"{field} is missing or not whole numbers", where=path, fix="repair the header")
+        raise SitusError(
+            f"{field} is missing or not whole numbers", where=path, fix="repair the header"
+        )
     return [int(word) for word in words]
 
 
 def _dtype(fields: dict[str, str], path: Path) -> np.dtype[Any]:
     code = _CODE_OF.get(" ".join(fields.get("type", "").lower().split()))
     if code is None:
-        raise SitusError("its voxel type is not a real number", where=path, fix="save it as an integer or float type")
+        raise SitusError(
+            "its voxel type is not a real number",
+            where=path,
+            fix="save it as an integer or float type",
+        )
     order = {"little": "<", "big": ">"}.get(fields.get("endian", "").lower())
     if order is None and code[1] != "1":
         raise SitusError("endian is neither little nor big", where=path, fix="repair the header")

@@ -44,7 +44,9 @@ def locate(fields: dict[str, str], sizes: list[int], *, where: object) -> Place:
     signs = _SPACES.get(space)
     if space and signs is None and space not in _NOT_ANATOMICAL:
         raise SitusError(
-            "its space is not one of LPS, RAS, LAS", where=where, fix="save it in left-posterior-superior space"
+            "its space is not one of LPS, RAS, LAS",
+            where=where,
+            fix="save it in left-posterior-superior space",
         )
     vectors = _directions(fields, len(sizes), where)
     warnings = []
@@ -59,12 +61,16 @@ def locate(fields: dict[str, str], sizes: list[int], *, where: object) -> Place:
     spatial = [axis for axis, column in enumerate(columns) if column is not None]
     extra = [axis for axis, column in enumerate(columns) if column is None and sizes[axis] != 1]
     if len(extra) > 1:
-        raise SitusError("has several axes that are not spatial", where=where, fix="extract one 3D volume first")
+        raise SitusError(
+            "has several axes that are not spatial", where=where, fix="extract one 3D volume first"
+        )
     linear = [column for column in columns if column is not None]
     if len(linear) > 3 and all(sizes[axis] == 1 for axis in spatial[3:]):
         spatial, linear = spatial[:3], linear[:3]
     if len(linear) != 3:
-        raise SitusError(f"has {len(linear)} spatial axes, not 3", where=where, fix="give a 3D volume")
+        raise SitusError(
+            f"has {len(linear)} spatial axes, not 3", where=where, fix="give a 3D volume"
+        )
     matrix = np.eye(4)
     matrix[:3, :3] = np.array(linear).T
     origin = _vector(fields["space origin"], where) if "space origin" in fields else None
@@ -86,7 +92,9 @@ def _vector(text: str, where: object) -> tuple[float, float, float]:
     try:
         x, y, z = (float(part) for part in parts)
     except ValueError as error:
-        raise SitusError("a space vector is not three numbers", where=where, fix="repair the header") from error
+        raise SitusError(
+            "a space vector is not three numbers", where=where, fix="repair the header"
+        ) from error
     return x, y, z
 
 
@@ -96,14 +104,24 @@ def _directions(
     """One world step per axis, `None` where the axis is not spatial; `None` if the field is missing."""
     if "space directions" not in fields:
         return None
-    text = fields["space directions"].replace(", ", ",").replace(" ,", ",").replace("( ", "(").replace(" )", ")")
+    text = (
+        fields["space directions"]
+        .replace(", ", ",")
+        .replace(" ,", ",")
+        .replace("( ", "(")
+        .replace(" )", ")")
+    )
     words = text.split()
     if len(words) != dimension:
-        raise SitusError("space directions and dimension do not agree", where=where, fix="repair the header")
+        raise SitusError(
+            "space directions and dimension do not agree", where=where, fix="repair the header"
+        )
     return [None if word.lower() == "none" else _vector(word, where) for word in words]
 
 
-def _spacings(fields: dict[str, str], sizes: list[int], where: object) -> list[tuple[float, float, float] | None]:
+def _spacings(
+    fields: dict[str, str], sizes: list[int], where: object
+) -> list[tuple[float, float, float] | None]:
     """Steps along the world axes from `spacings`; NaN marks an axis that is not spatial."""
     try:
         values = [float(word) for word in fields.get("spacings", "").split()]
@@ -111,7 +129,9 @@ def _spacings(fields: dict[str, str], sizes: list[int], where: object) -> list[t
         values = []
     if len(values) != len(sizes):
         raise SitusError(
-            "has no usable space directions or spacings", where=where, fix="add the voxel spacing to the header"
+            "has no usable space directions or spacings",
+            where=where,
+            fix="add the voxel spacing to the header",
         )
     columns: list[tuple[float, float, float] | None] = []
     for value in values:

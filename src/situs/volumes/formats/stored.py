@@ -112,7 +112,9 @@ class Stored:
 
     def _truncated(self, found: int, needed: int) -> SitusError:
         return SitusError(
-            f"truncated: {max(0, found)} of {needed} bytes", where=self.data_path, fix="copy or download it again"
+            f"truncated: {max(0, found)} of {needed} bytes",
+            where=self.data_path,
+            fix="copy or download it again",
         )
 
 
@@ -142,7 +144,9 @@ def open_binary(path: Path) -> IO[bytes]:
 
 def _unreadable(path: Path, error: Exception) -> SitusError:
     reason = getattr(error, "strerror", None) or "bad name"
-    return SitusError(f"cannot be read ({reason})", where=path, fix="check the path and its permissions")
+    return SitusError(
+        f"cannot be read ({reason})", where=path, fix="check the path and its permissions"
+    )
 
 
 @contextmanager
@@ -151,7 +155,9 @@ def enough_memory(path: Path) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise SitusError("does not fit into memory", where=path, fix="crop it or use a larger machine") from error
+        raise SitusError(
+            "does not fit into memory", where=path, fix="crop it or use a larger machine"
+        ) from error
 
 
 def sibling(path: Path, name: str) -> Path:
@@ -173,7 +179,9 @@ def sibling(path: Path, name: str) -> Path:
 
 
 def read_voxels(
-    stored: Stored, scratch: NDArray[np.uint8] | None = None, watch: Callable[[bytes], None] | None = None
+    stored: Stored,
+    scratch: NDArray[np.uint8] | None = None,
+    watch: Callable[[bytes], None] | None = None,
 ) -> NDArray[Any]:
     """The stored voxels, native byte order, first axis fastest, unscaled. One buffer, no copy.
 

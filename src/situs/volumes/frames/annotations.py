@@ -105,5 +105,10 @@ class AnnotationSet(msgspec.Struct):
     def kinds(self, organ: str) -> tuple[str, ...]:
         """Every finding drawn as a box in this organ: those of the shipped table, then others of these files."""
         shipped = [entry.name for entry in known_findings(organ) if entry.plural] if organ else []
-        own = {box.label for annotation in self.annotations if annotation.organ == organ for box in annotation.boxes}
+        own = {
+            box.label
+            for annotation in self.annotations
+            if annotation.organ == organ
+            for box in annotation.boxes
+        }
         return (*shipped, *sorted(own - set(shipped)))

@@ -65,19 +65,28 @@ def read_coco(path: Path) -> tuple[dict[str, CocoVolume], Iterator[BoxRow | BadR
     for image in coco.images:
         by_volume[_volume(image)].append(image)
     if not by_volume or "" in by_volume:
-        raise SitusError("has images without volume or file_name", where=path, fix="add volume and frame to each")
+        raise SitusError(
+            "has images without volume or file_name", where=path, fix="add volume and frame to each"
+        )
     placed: dict[Id, tuple[str, int]] = {}
     volumes: dict[str, CocoVolume] = {}
     for volume, images in by_volume.items():
         known = [image.frame for image in images if image.frame is not None]
-        if known and (len(known) != len(images) or len(set(known)) != len(images) or min(known) < 0):
+        if known and (
+            len(known) != len(images) or len(set(known)) != len(images) or min(known) < 0
+        ):
             problem = f"some images of {volume!r} lack a frame, or share one"
             raise SitusError(problem, where=path, fix="number the frames of a volume from 0")
         missing = "" if known else missing_numbers(image.file_name for image in images)
         if missing:
             fix = "add frame (from 0) to each image, or list all images of the volume"
-            raise SitusError(f"{missing}, so that the frames of {volume!r} cannot be told", where=path, fix=fix)
-        ranked = sorted(images, key=lambda image: (image.frame or 0, number_in(image.file_name) or 0, image.file_name))
+            raise SitusError(
+                f"{missing}, so that the frames of {volume!r} cannot be told", where=path, fix=fix
+            )
+        ranked = sorted(
+            images,
+            key=lambda image: (image.frame or 0, number_in(image.file_name) or 0, image.file_name),
+        )
         for rank, image in enumerate(ranked):
             placed[image.id] = (volume, rank if image.frame is None else image.frame)
         sizes = {(image.width, image.height) for image in images}
@@ -86,7 +95,9 @@ def read_coco(path: Path) -> tuple[dict[str, CocoVolume], Iterator[BoxRow | BadR
         frames = max(known) + 1 if known else len(images)
         volumes[volume] = CocoVolume(frames, size if size and min(size) > 0 else None, patient)
     if len(placed) != len(coco.images):
-        raise SitusError("two images have the same id", where=path, fix="give every image an id of its own")
+        raise SitusError(
+            "two images have the same id", where=path, fix="give every image an id of its own"
+        )
     return volumes, _rows(coco, placed, names, path)
 
 

@@ -50,20 +50,38 @@ def _dataset(file: Any, path: Path) -> Any:
     if name is None:
         only = "only k-space" if "kspace" in file else "no image"
         problem = f"lacks the dataset {DATASETS[0]} (it holds {only})"
-        raise SitusError(problem, where=path, fix="give the train or val files, which have reconstructions")
+        raise SitusError(
+            problem, where=path, fix="give the train or val files, which have reconstructions"
+        )
     if not isinstance(file.get(name, getlink=True), h5py.HardLink):
-        raise SitusError(f"{name} is a link to another place", where=path, fix="give a file that holds its own data")
+        raise SitusError(
+            f"{name} is a link to another place",
+            where=path,
+            fix="give a file that holds its own data",
+        )
     data = file[name]
     if not isinstance(data, h5py.Dataset) or data.is_virtual or data.external:
-        raise SitusError(f"{name} is not data of this file", where=path, fix="give a file that holds its own data")
+        raise SitusError(
+            f"{name} is not data of this file",
+            where=path,
+            fix="give a file that holds its own data",
+        )
     if data.dtype.kind not in "fiu":
-        raise SitusError(f"{name} is not made of real numbers", where=path, fix="give the magnitude image")
+        raise SitusError(
+            f"{name} is not made of real numbers", where=path, fix="give the magnitude image"
+        )
     if len(data.shape) != 3:
-        raise SitusError(f"{name} is {len(data.shape)}D, not frames of pictures", where=path, fix="store it as 3D")
+        raise SitusError(
+            f"{name} is {len(data.shape)}D, not frames of pictures",
+            where=path,
+            fix="store it as 3D",
+        )
     check_shape(data.shape, data.dtype.itemsize, where=path)
     claimed = int(np.prod(data.shape, dtype=np.int64)) * data.dtype.itemsize
     if claimed > MAX_GZIP_RATIO * max(1, data.id.get_storage_size()):
-        raise SitusError(f"{name} claims more than the file can hold", where=path, fix="download it again")
+        raise SitusError(
+            f"{name} claims more than the file can hold", where=path, fix="download it again"
+        )
     return data
 
 

@@ -39,8 +39,14 @@ def read_sides(path: Path) -> dict[str, KneeSide]:
     found: dict[str, KneeSide] = {}
     bad: list[tuple[int, str]] = []
     for line, row in rows:
-        cells = dict.fromkeys(header, "") | {key.strip(): value.strip() for key, value in row.items()}
-        volume, medial, middle = volume_name(cells["file"]), cells["medial"].lower(), cells.get("midline_x", "")
+        cells = dict.fromkeys(header, "") | {
+            key.strip(): value.strip() for key, value in row.items()
+        }
+        volume, medial, middle = (
+            volume_name(cells["file"]),
+            cells["medial"].lower(),
+            cells.get("midline_x", ""),
+        )
         try:
             midline = float(middle) if middle else None
         except ValueError:

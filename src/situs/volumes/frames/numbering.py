@@ -33,5 +33,7 @@ def missing_numbers(names: Iterable[str]) -> str:
     first = numbers[0]
     if first > 1 and all(NUMBERED.fullmatch(stem) for stem in stems):
         return f"the pictures are numbered from {first}"
-    gap = next((after for before, after in itertools.pairwise(numbers) if after != before + 1), None)
+    gap = next(
+        (after for before, after in itertools.pairwise(numbers) if after != before + 1), None
+    )
     return "" if gap is None else f"no picture is numbered {gap - 1}, but one is numbered {gap}"

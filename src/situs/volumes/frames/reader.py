@@ -19,7 +19,9 @@ from situs.volumes.frames.table import read_box_csv, read_list
 __all__ = ["read_annotations"]
 
 
-def read_annotations(files: Sequence[Path], lists: Sequence[Path] = (), *, skip_bad: bool = False) -> AnnotationSet:
+def read_annotations(
+    files: Sequence[Path], lists: Sequence[Path] = (), *, skip_bad: bool = False
+) -> AnnotationSet:
     """Every volume that the files annotate or the lists say was reviewed, in the order of their names.
 
     A volume in a list without a row was read and nothing was found. Rows that cannot be read are an error, or left
@@ -34,10 +36,14 @@ def read_annotations(files: Sequence[Path], lists: Sequence[Path] = (), *, skip_
         rows, volumes, bad = _rows(path)
         if bad and (not skip_bad or not rows):
             more = f" (and {len(bad) - 1} more rows)" if len(bad) > 1 else ""
-            raise SitusError(bad[0].problem + more, where=bad[0].where, fix="mend them, or add --skip-bad")
+            raise SitusError(
+                bad[0].problem + more, where=bad[0].where, fix="mend them, or add --skip-bad"
+            )
         if not rows and not volumes:
             raise SitusError("holds no row", where=path, fix="give a file with boxes")
-        found.problems += [Problem(Severity.ERROR, "row", e.where, e.problem, _left_out(e)) for e in bad]
+        found.problems += [
+            Problem(Severity.ERROR, "row", e.where, e.problem, _left_out(e)) for e in bad
+        ]
         battery = list(dirt(rows, (finding_name(row.label)[1] for row in rows)))
         found.problems += battery
         found.counts[path.name] = _counts(rows, Counter(problem.code for problem in battery))
@@ -56,19 +62,27 @@ def read_annotations(files: Sequence[Path], lists: Sequence[Path] = (), *, skip_
         twice = next((volume for volume in by_volume if volume in found.file_of), None)
         if twice is not None:
             where = f"{found.file_of[twice].name} and {path.name}"
-            raise SitusError("annotate the same volume", where=where, fix="give each volume in one file")
+            raise SitusError(
+                "annotate the same volume", where=where, fix="give each volume in one file"
+            )
         organ = _organ(rows)
         for volume, own in by_volume.items():
             found.file_of[volume] = path
             if volume in reviewed:
                 organ_of_list[reviewed[volume]][organ] += 1
-            found.annotations.append(_annotation(volume, own, organ, volume in reviewed, volumes.get(volume)))
+            found.annotations.append(
+                _annotation(volume, own, organ, volume in reviewed, volumes.get(volume))
+            )
     for volume, path in reviewed.items():
         found.list_of[volume] = path
         if volume in found.file_of:
             continue
         if not organ_of_list[path]:
-            raise SitusError("lists no volume that is annotated", where=path, fix="give the list of these annotations")
+            raise SitusError(
+                "lists no volume that is annotated",
+                where=path,
+                fix="give the list of these annotations",
+            )
         organ = organ_of_volume(volume) or organ_of_list[path].most_common(1)[0][0]
         found.file_of[volume] = path
         found.annotations.append(FrameAnnotation(volume, organ, (), reviewed=True))
@@ -98,7 +112,11 @@ def _rows(path: Path) -> tuple[list[BoxRow], dict[str, CocoVolume], list[BadRow]
 
 
 def _left_out(row: BadRow) -> str:
-    return "left out" if row.volume else "left out; it may be about any volume, so that none counts as read as normal"
+    return (
+        "left out"
+        if row.volume
+        else "left out; it may be about any volume, so that none counts as read as normal"
+    )
 
 
 def _reviewed(lists: Sequence[Path]) -> dict[str, Path]:
@@ -123,7 +141,9 @@ def _annotation(
         box = box_of(row)
         if box is not None:
             boxes[box] = None
-    patient = next((row.patient for row in rows if row.patient), "") or (listed.patient if listed else "")
+    patient = next((row.patient for row in rows if row.patient), "") or (
+        listed.patient if listed else ""
+    )
     return FrameAnnotation(
         volume,
         organ,

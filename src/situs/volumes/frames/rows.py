@@ -47,7 +47,10 @@ class BoxRow(msgspec.Struct, frozen=True):
             return ""
         if not 0 <= self.frame <= MAX_DIM:
             return f"frame {self.frame} is not between 0 and {MAX_DIM}"
-        if not all(math.isfinite(v) and abs(v) <= MAX_DIM for v in (self.x, self.y, self.width, self.height)):
+        if not all(
+            math.isfinite(v) and abs(v) <= MAX_DIM
+            for v in (self.x, self.y, self.width, self.height)
+        ):
             return f"a box that is not finite, or beyond {MAX_DIM} pixels"
         return ""
 
@@ -112,12 +115,19 @@ def dirt(rows: list[BoxRow], exact: Iterable[bool]) -> Iterator[Problem]:
         elif row.frame is None:
             whole[row.volume] = row.where
         if row.empty:
-            yield _warning("zero-size", row, f"a box of {row.width:g} × {row.height:g} pixels", "it is left out")
+            yield _warning(
+                "zero-size",
+                row,
+                f"a box of {row.width:g} × {row.height:g} pixels",
+                "it is left out",
+            )
             continue
         box = box_of(row)
         if row.outside:
             text = f"a box at {row.x:g}, {row.y:g} leaves the picture"
-            yield _warning("outside", row, text, "it is left out" if box is None else "it is cut at the edge")
+            yield _warning(
+                "outside", row, text, "it is left out" if box is None else "it is cut at the edge"
+            )
         if box is None or row.frame is None:
             continue
         for other, drawn in on_frame[row.volume, row.frame]:

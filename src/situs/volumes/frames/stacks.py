@@ -33,7 +33,9 @@ class FrameStack:
 
     __slots__ = ("_files", "_grid", "_path", "_patient_key")
 
-    def __init__(self, path: Path, grid: PixelGrid, files: tuple[Path, ...], patient_key: str | None = None) -> None:
+    def __init__(
+        self, path: Path, grid: PixelGrid, files: tuple[Path, ...], patient_key: str | None = None
+    ) -> None:
         self._path = path
         self._grid = grid
         self._files = files
@@ -107,12 +109,18 @@ def open_stack(path: Path) -> FrameStack:
         raise SitusError("is not a stack of frames", where=path, fix=fix)
     missing = missing_numbers(file.name for file in files)
     if missing:
-        fix = "add the missing pictures, or number these without gaps (slices and frames from 0 or 1)"
+        fix = (
+            "add the missing pictures, or number these without gaps (slices and frames from 0 or 1)"
+        )
         raise SitusError(f"{missing}: which frame is which cannot be told", where=path, fix=fix)
     width, height = _size(files[0])
     for file in files[1:]:
         if _size(file) != (width, height):
-            raise SitusError("is not of the same size as the other frames", where=file, fix="resize or leave it out")
+            raise SitusError(
+                "is not of the same size as the other frames",
+                where=file,
+                fix="resize or leave it out",
+            )
     check_shape((len(files), height, width), 1, where=path)
     return FrameStack(path, PixelGrid(len(files), width, height), files)
 
@@ -142,7 +150,11 @@ def find_stacks(root: Path) -> dict[str, Path]:
         if len(paths) > 1:
             where = " and ".join(str(path) for path in sorted(paths))
             raise SitusError(f"two stacks are called {name!r}", where=where, fix="keep one of them")
-    alone = {name: paths for name, paths in numbered.items() if name and name not in found and len(paths) == 1}
+    alone = {
+        name: paths
+        for name, paths in numbered.items()
+        if name and name not in found and len(paths) == 1
+    }
     return {name: next(iter(paths)) for name, paths in sorted((found | alone).items())}
 
 
@@ -155,7 +167,11 @@ def _pictures(path: Path) -> tuple[Path, ...]:
             return ()
         same = (NUMBERED.fullmatch(file.stem) for file in path.parent.iterdir())
         stems = {match[0] for match in same if match and match[1] == own[1]}
-        names = [file for file in path.parent.iterdir() if file.stem in stems and file.suffix == path.suffix]
+        names = [
+            file
+            for file in path.parent.iterdir()
+            if file.stem in stems and file.suffix == path.suffix
+        ]
     return tuple(sorted(names, key=_order))
 
 
@@ -163,7 +179,11 @@ def _order(path: Path) -> tuple[int, str]:
     return number_in(path.name) or 0, path.name
 
 
-_KINDS: dict[str, np.dtype[Any]] = {"I;16": np.dtype(np.uint16), "I": np.dtype(np.int32), "F": np.dtype(np.float32)}
+_KINDS: dict[str, np.dtype[Any]] = {
+    "I;16": np.dtype(np.uint16),
+    "I": np.dtype(np.int32),
+    "F": np.dtype(np.float32),
+}
 """Pillow's modes of more than eight bits, as numpy stores them; all others are read as eight bits of grey."""
 
 
@@ -188,7 +208,9 @@ def _picture(path: Path) -> Iterator[Any]:
         with Image.open(path) as picture:
             yield picture
     except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise SitusError("is not a readable picture", where=path, fix="save it again as PNG") from error
+        raise SitusError(
+            "is not a readable picture", where=path, fix="save it again as PNG"
+        ) from error
 
 
 def _stacked(files: tuple[Path, ...], shape: tuple[int, int, int]) -> NDArray[Any]:

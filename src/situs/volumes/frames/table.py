@@ -36,7 +36,9 @@ def read_box_csv(path: Path) -> Iterator[BoxRow | BadRow]:
             if any(cell.strip() for cell in row):
                 yield _row(row, header, columns, f"{path.name}:{line}")
     except csv.Error as error:
-        raise SitusError(f"is not a readable CSV ({error})", where=f"{path}:{reader.line_num}", fix=_FIX) from error
+        raise SitusError(
+            f"is not a readable CSV ({error})", where=f"{path}:{reader.line_num}", fix=_FIX
+        ) from error
 
 
 def _columns(header: list[str], path: Path) -> tuple[str, str, tuple[str, ...]]:
@@ -50,7 +52,9 @@ def _columns(header: list[str], path: Path) -> tuple[str, str, tuple[str, ...]]:
     return volume, frame, corners
 
 
-def _row(cells: list[str], header: list[str], columns: tuple[str, str, tuple[str, ...]], where: str) -> BoxRow | BadRow:
+def _row(
+    cells: list[str], header: list[str], columns: tuple[str, str, tuple[str, ...]], where: str
+) -> BoxRow | BadRow:
     found = dict(zip(header, cells))
     volume_column, frame_column, corners = columns
     volume, label = volume_name(found.get(volume_column, "")), found.get("label", "")
@@ -58,7 +62,11 @@ def _row(cells: list[str], header: list[str], columns: tuple[str, str, tuple[str
 
     def bad(problem: str) -> BadRow:
         # Cells that are too many or too few may have moved: only what stands before can be told.
-        told = Mark(-1 if frame is None else frame, name) if len(cells) == len(header) else Mark(-1, "")
+        told = (
+            Mark(-1 if frame is None else frame, name)
+            if len(cells) == len(header)
+            else Mark(-1, "")
+        )
         return BadRow(where, problem, volume, told)
 
     if len(cells) != len(header):
@@ -69,7 +77,9 @@ def _row(cells: list[str], header: list[str], columns: tuple[str, str, tuple[str
     if level not in ("", "no", "yes"):
         return bad("study_level is neither Yes nor No")
     patient = found.get("patient", "").strip()
-    if level == "yes" or ("study_level" not in found and not any(found[c].strip() for c in corners)):
+    if level == "yes" or (
+        "study_level" not in found and not any(found[c].strip() for c in corners)
+    ):
         return BoxRow(where, volume, label, name, patient=patient)
     try:
         a, b, c, d = (float(found[column]) for column in corners)
@@ -97,5 +107,7 @@ def read_list(path: Path) -> list[str]:
     if not kept:
         raise SitusError("names no volume", where=path, fix="one volume a line")
     if any("," in name for name in kept):
-        raise SitusError("is a table, not a list", where=path, fix="one volume a line; give boxes as an argument")
+        raise SitusError(
+            "is a table, not a list", where=path, fix="one volume a line; give boxes as an argument"
+        )
     return kept

@@ -16,7 +16,9 @@ __all__ = ["image_of", "misfit_of", "plain_files", "subfolders", "volume_files"]
 
 def plain_files(folder: Path) -> list[Path]:
     """The files of a folder by name, without hidden ones."""
-    return sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
+    return sorted(
+        file for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")
+    )
 
 
 def volume_files(folder: Path) -> list[Path]:
@@ -26,7 +28,9 @@ def volume_files(folder: Path) -> list[Path]:
 
 def subfolders(folder: Path) -> list[Path]:
     """The folders in a folder by name, without hidden ones."""
-    return sorted(child for child in folder.iterdir() if child.is_dir() and not child.name.startswith("."))
+    return sorted(
+        child for child in folder.iterdir() if child.is_dir() and not child.name.startswith(".")
+    )
 
 
 def image_of(labels: Path, images: Iterable[Path]) -> Path | None:
@@ -38,13 +42,23 @@ def image_of(labels: Path, images: Iterable[Path]) -> Path | None:
     if own is None:
         return None
     grids = {image: _grid(image) for image in images if image != labels}
-    whole = [image for image, grid in grids.items() if grid is not None and reorder_onto(grid, own) is not None]
-    fitting = whole or [image for image, grid in grids.items() if grid is not None and own.block_in(grid) is not None]
+    whole = [
+        image
+        for image, grid in grids.items()
+        if grid is not None and reorder_onto(grid, own) is not None
+    ]
+    fitting = whole or [
+        image
+        for image, grid in grids.items()
+        if grid is not None and own.block_in(grid) is not None
+    ]
     case = case_key(stem_of(labels))
     same_case = [image for image in fitting if case_key(stem_of(image)) == case]
     stem = stem_of(labels).lower()
     # `max` takes the first of equals, so that a caller's order of preference holds.
-    best = max(same_case or fitting, key=lambda image: _alike(stem, stem_of(image).lower()), default=None)
+    best = max(
+        same_case or fitting, key=lambda image: _alike(stem, stem_of(image).lower()), default=None
+    )
     if best is None or same_case or not case or _alike(stem, stem_of(best).lower()):
         return best
     cases = {case_key(stem_of(image)) for image in fitting}
@@ -65,7 +79,9 @@ def misfit_of(labels: Path, images: Iterable[Path]) -> str:
 
 def _alike(a: str, b: str) -> int:
     """How many letters two names begin with in common."""
-    return next((at for at, (one, other) in enumerate(zip(a, b)) if one != other), min(len(a), len(b)))
+    return next(
+        (at for at, (one, other) in enumerate(zip(a, b)) if one != other), min(len(a), len(b))
+    )
 
 
 def _grid(path: Path) -> Grid | None:

@@ -21,7 +21,18 @@ _SUBJECT = re.compile(r"sub-[A-Za-z0-9]+")
 _LABELS = re.compile(r"(?P<start>sub-[A-Za-z0-9]+.*)_(?P<suffix>dseg|mask|roi|msk)")
 _VERSE = re.compile(r"^sub-(verse|gl)[0-9]+.*_seg-vert_msk$")
 """How VerSe names its vertebrae."""
-_NOT_IMAGES = ("dseg", "mask", "roi", "msk", "probseg", "defacemask", "xfm", "bold", "dwi", "events")
+_NOT_IMAGES = (
+    "dseg",
+    "mask",
+    "roi",
+    "msk",
+    "probseg",
+    "defacemask",
+    "xfm",
+    "bold",
+    "dwi",
+    "events",
+)
 _PREFERRED = ("T1w", "T2w", "FLAIR", "ct", "T2starw", "PDw")
 """Suffixes of images, the one to show first."""
 _MOST_FOLDERS = 100_000
@@ -58,14 +69,18 @@ def find_bids(root: Path) -> list[StudySource]:
 
 
 def _holds_subjects(folder: Path) -> bool:
-    return folder.is_dir() and any(_SUBJECT.fullmatch(child.name) and child.is_dir() for child in folder.iterdir())
+    return folder.is_dir() and any(
+        _SUBJECT.fullmatch(child.name) and child.is_dir() for child in folder.iterdir()
+    )
 
 
 def _files(root: Path) -> Iterator[Path]:
     """Volumes of subjects, in the raw dataset and in every derivative."""
     for number, (folder, names, files) in enumerate(os.walk(root)):
         if number >= _MOST_FOLDERS:
-            raise SitusError(f"holds more than {_MOST_FOLDERS} folders", where=root, fix="give a smaller folder")
+            raise SitusError(
+                f"holds more than {_MOST_FOLDERS} folders", where=root, fix="give a smaller folder"
+            )
         names[:] = sorted(name for name in names if not name.startswith("."))
         for name in sorted(files):
             path = Path(folder) / name
@@ -88,7 +103,9 @@ def _rank(image: Path) -> tuple[int, int, str]:
 def _chosen(segmentations: list[Path]) -> list[Path]:
     """A session's label map if it has one; of several, one with a table of names; else its first mask."""
     maps = [file for file in segmentations if stem_of(file).endswith("_dseg")]
-    lesions = [file for file in segmentations if _entity(file, "label") is not None and file not in maps]
+    lesions = [
+        file for file in segmentations if _entity(file, "label") is not None and file not in maps
+    ]
     choices = maps or lesions or segmentations
     return sorted(choices, key=lambda file: (not _beside(file).is_file(), str(file)))[:1]
 
@@ -139,7 +156,11 @@ def _read_table(path: Path) -> dict[int, str] | None:
     for line, row in rows:
         index = (row.get("index") or "").strip()
         if not re.fullmatch(r"\d{1,9}(\.0+)?", index):
-            raise SitusError(f"index {index!r} is not a whole number", where=f"{path}:{line}", fix="repair the table")
+            raise SitusError(
+                f"index {index!r} is not a whole number",
+                where=f"{path}:{line}",
+                fix="repair the table",
+            )
         name = clean_name(row.get("name") or "")
         if name and int(float(index)):
             names[int(float(index))] = name

@@ -23,7 +23,11 @@ def content_of(path: Path) -> str | None:
         voxels = open_volume(path).array()
     except SitusError:
         return None
-    if not np.isfinite(voxels).all() or voxels.min() < 0 or not np.array_equal(voxels, np.rint(voxels)):
+    if (
+        not np.isfinite(voxels).all()
+        or voxels.min() < 0
+        or not np.array_equal(voxels, np.rint(voxels))
+    ):
         return "image"
     values = np.unique(voxels)
     if np.count_nonzero(values) <= 1:

@@ -76,23 +76,31 @@ def find_dataset(root: Path, layout: str | None = None) -> list[StudySource]:
 def _pairs(folder: Path) -> list[tuple[Path | None, Path]]:
     """Image (the channel to be shown, if they are apart) and labels of each case."""
     images = folder.with_name(folder.name.replace("labels", "images", 1))
-    files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
+    files = sorted(
+        file for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")
+    )
     found: list[tuple[Path | None, Path]] = []
     shown = channel_shown(channels_told(folder / "x"))
     for labels in files:
         suffix = kind_of(labels)
         if suffix is not None:
             stem = stem_of(labels)
-            apart = [images / f"{stem}_{number:04d}{suffix}" for number in dict.fromkeys((shown, 0))]
+            apart = [
+                images / f"{stem}_{number:04d}{suffix}" for number in dict.fromkeys((shown, 0))
+            ]
             choices = (images / labels.name, *apart, images / f"{stem}{suffix}")
             found.append((next((image for image in choices if image.is_file()), None), labels))
     return found
 
 
 def _layout(told: _Description, stems: list[str], images: list[Path | None]) -> str:
-    if "amos" in (told.name or "").lower() or (stems and all(public_id(stem, "amos") for stem in stems)):
+    if "amos" in (told.name or "").lower() or (
+        stems and all(public_id(stem, "amos") for stem in stems)
+    ):
         return "amos"
-    channels = any(image is not None and stem_of(image) != stem for stem, image in zip(stems, images))
+    channels = any(
+        image is not None and stem_of(image) != stem for stem, image in zip(stems, images)
+    )
     return "nnunet" if channels or told.channel_names or told.file_ending else "msd"
 
 
@@ -100,10 +108,15 @@ def _vocabulary(told: _Description, root: Path, stems: list[str], layout: str) -
     """The vocabulary of a dataset known by its name, if all its cases are named as published."""
     if layout == "amos":
         return "amos"
-    words = {_letters(told.name or ""), _letters(re.sub(r"^(Task|Dataset)[0-9]+_", "", root.resolve().name))}
+    words = {
+        _letters(told.name or ""),
+        _letters(re.sub(r"^(Task|Dataset)[0-9]+_", "", root.resolve().name)),
+    }
     known = {_DECATHLON[word] for word in words if word in _DECATHLON}
     known |= {"kits" for word in words if word.startswith("kits")}
-    fitting = [name for name in sorted(known) if stems and all(public_id(stem, name) for stem in stems)]
+    fitting = [
+        name for name in sorted(known) if stems and all(public_id(stem, name) for stem in stems)
+    ]
     return fitting[0] if len(fitting) == 1 else None
 
 
@@ -121,10 +134,14 @@ def _names(told: _Description, path: Path) -> dict[int, str] | None:
                 continue
             (value,) = value
         if isinstance(value, str) and not (value.isascii() and value.isdigit() and len(value) < 10):
-            raise SitusError("its labels are not numbers and names", where=path, fix='write {"liver": 1, …}')
+            raise SitusError(
+                "its labels are not numbers and names", where=path, fix='write {"liver": 1, …}'
+            )
         number, text = int(value), clean_name(str(name))
         if number < 0 or not text or found.get(number, text) != text:
-            raise SitusError("a label is negative, unnamed or named twice", where=path, fix="repair the labels")
+            raise SitusError(
+                "a label is negative, unnamed or named twice", where=path, fix="repair the labels"
+            )
         if number and text.lower() not in _NOT_STRUCTURES:
             found[number] = text
     return found or None

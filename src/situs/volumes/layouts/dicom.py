@@ -34,7 +34,9 @@ def find_dicom(root: Path) -> list[StudySource]:
         )
     stems = [root.stem] if root.is_file() else _stems(labels, heads, root)
     found = [
-        StudySource(stem, _image(head, heads), head.path, layout="dicom", patient_key=head.patient or None)
+        StudySource(
+            stem, _image(head, heads), head.path, layout="dicom", patient_key=head.patient or None
+        )
         for stem, head in zip(stems, labels)
     ]
     return sorted(found, key=lambda source: source.stem)
@@ -43,15 +45,21 @@ def find_dicom(root: Path) -> list[StudySource]:
 def _below(root: Path) -> Iterator[Path]:
     for number, (folder, names, _) in enumerate(os.walk(root)):
         if number >= _MOST_FOLDERS:
-            raise SitusError(f"holds more than {_MOST_FOLDERS} folders", where=root, fix="give a smaller folder")
+            raise SitusError(
+                f"holds more than {_MOST_FOLDERS} folders", where=root, fix="give a smaller folder"
+            )
         names[:] = sorted(name for name in names if not name.startswith("."))
         yield Path(folder)
 
 
 def _image(labels: Head, heads: list[Head]) -> Path | None:
     """The series that the labels name; if they name none, the only one of their study."""
-    series = by_series(head for head in heads if head.study == labels.study or head.series in labels.references)
-    usable = {key: files for key, files in series.items() if not any(file.refusal for file in files)}
+    series = by_series(
+        head for head in heads if head.study == labels.study or head.series in labels.references
+    )
+    usable = {
+        key: files for key, files in series.items() if not any(file.refusal for file in files)
+    }
     wanted = [usable[key] for key in labels.references if key in usable]
     if not labels.references and len(usable) == 1:
         wanted = list(usable.values())
@@ -61,7 +69,11 @@ def _image(labels: Head, heads: list[Head]) -> Path | None:
     folder = files[0].path.parent
     # One file stands for its series, whatever else lies in the folder.
     inside = by_series(head for head in heads if head.path.parent == folder and not head.refusal)
-    return folder if len(inside) == 1 and len(files) > 1 and labels.path.parent != folder else files[0].path
+    return (
+        folder
+        if len(inside) == 1 and len(files) > 1 and labels.path.parent != folder
+        else files[0].path
+    )
 
 
 def _stems(labels: list[Head], heads: list[Head], root: Path) -> list[str]:

@@ -75,7 +75,11 @@ def survey(root: str | Path, layout: str = "auto") -> Survey:
     """All studies under `root` as `find_studies` gives them, and the folders that were passed over."""
     root = Path(root)
     if layout != "auto" and layout not in LAYOUTS:
-        raise SitusError(f"unknown layout {layout!r}", where="layout", fix=did_you_mean(layout, ["auto", *LAYOUTS]))
+        raise SitusError(
+            f"unknown layout {layout!r}",
+            where="layout",
+            fix=did_you_mean(layout, ["auto", *LAYOUTS]),
+        )
     try:
         if not root.exists():
             raise SitusError("no such file or folder", where=root, fix="check the path")
@@ -84,10 +88,14 @@ def survey(root: str | Path, layout: str = "auto") -> Survey:
             studies = [*studies, *_elsewhere(root, studies)]
         passed_over = _passed_over(root, studies) if root.is_dir() else []
     except (OSError, ValueError) as error:
-        raise SitusError("cannot be read", where=root, fix="check the path and its permissions") from error
+        raise SitusError(
+            "cannot be read", where=root, fix="check the path and its permissions"
+        ) from error
     if not studies:
         if layout != "auto":
-            raise SitusError(f"no study found in layout {layout}", where=root, fix=f"it is: {LAYOUTS[layout]}")
+            raise SitusError(
+                f"no study found in layout {layout}", where=root, fix=f"it is: {LAYOUTS[layout]}"
+            )
         raise _nothing_found(root)
     return Survey(_told_apart(studies, root), passed_over)
 
@@ -98,7 +106,9 @@ def _nothing_found(root: Path) -> SitusError:
     if volumes:
         problem = f"no study found: of {len(volumes)} volumes none is called labels, e.g. {volumes[0].name}"
         fix = "name label files like case_seg.nii.gz, or list image and labels in a .csv table"
-        return SitusError(problem, where=root, fix=f"{fix}; `situs list layouts` shows what is known")
+        return SitusError(
+            problem, where=root, fix=f"{fix}; `situs list layouts` shows what is known"
+        )
     if unread:
         problem = f"no study found: {unread[0].suffix} files are not read, e.g. {unread[0].name}"
         return SitusError(problem, where=root, fix=f"convert them to one of {', '.join(SUFFIXES)}")
@@ -130,8 +140,17 @@ def _told_apart(studies: list[StudySource], root: Path) -> list[StudySource]:
     count = Counter(study.stem for study in studies)
     result = []
     for study in studies:
-        if count[study.stem] > 1 and study.public_id is None and study.study is None and root.is_dir():
-            way = study.labels.relative_to(root) if study.labels.is_relative_to(root) else study.labels
+        if (
+            count[study.stem] > 1
+            and study.public_id is None
+            and study.study is None
+            and root.is_dir()
+        ):
+            way = (
+                study.labels.relative_to(root)
+                if study.labels.is_relative_to(root)
+                else study.labels
+            )
             study = dataclasses.replace(study, stem="-".join((*way.parts[:-1], stem_of(way))))
         result.append(study)
     return result
@@ -180,7 +199,9 @@ def find_study(path: str | Path) -> StudySource:
     if len(found) > 1:
         shown = ", ".join(_shown(study.labels, Path(path)) for study in found[:_SHOWN])
         more = ", …" if len(found) > _SHOWN else ""
-        raise SitusError(f"holds {len(found)} sets of labels: {shown}{more}", where=path, fix="give one of them")
+        raise SitusError(
+            f"holds {len(found)} sets of labels: {shown}{more}", where=path, fix="give one of them"
+        )
     return found[0]
 
 
@@ -196,7 +217,12 @@ def _find_in_folder(root: Path, layout: str) -> list[StudySource]:
     if layout == "dicom":
         return _find_dicom(root)
     if layout == "auto":
-        return _auto(root) or _masks_given(root) or _below(root, _auto_or_masks, _DEPTH) or _find_dicom(root)
+        return (
+            _auto(root)
+            or _masks_given(root)
+            or _below(root, _auto_or_masks, _DEPTH)
+            or _find_dicom(root)
+        )
     return []
 
 

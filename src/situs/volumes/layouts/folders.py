@@ -43,7 +43,9 @@ def _totalsegmentator(folder: Path) -> StudySource | None:
     if not (folder / "segmentations").is_dir():
         return None
     name = _name(folder)
-    image = next((folder / file for file in _TOTALSEGMENTATOR_IMAGES if (folder / file).is_file()), None)
+    image = next(
+        (folder / file for file in _TOTALSEGMENTATOR_IMAGES if (folder / file).is_file()), None
+    )
     vocabulary = _TOTALSEGMENTATOR_IMAGES[image.name] if image is not None else "totalsegmentator"
     return StudySource(
         name,
@@ -84,7 +86,10 @@ def find_kits(root: Path) -> list[StudySource]:
 def _kits(folder: Path) -> StudySource | None:
     labels = next((folder / name for name in _KITS_LABELS if (folder / name).is_file()), None)
     name = _name(folder)
-    image = next((file for file in (folder / "imaging.nii.gz", folder / "imaging.nii") if file.is_file()), None)
+    image = next(
+        (file for file in (folder / "imaging.nii.gz", folder / "imaging.nii") if file.is_file()),
+        None,
+    )
     if labels is None or not (_KITS_CASE.fullmatch(name) or image is not None):
         return None
     return StudySource(
@@ -134,7 +139,11 @@ def _brats_image(folder: Path, case: str) -> Path | None:
     parts: dict[str, Path] = {}
     for file in plain_files(folder):
         stem = stem_of(file)
-        if kind_of(file) is not None and stem.lower().startswith(case.lower()) and stem[len(case) :][:1] in "-_":
+        if (
+            kind_of(file) is not None
+            and stem.lower().startswith(case.lower())
+            and stem[len(case) :][:1] in "-_"
+        ):
             parts[stem[len(case) + 1 :].lower()] = file
     return next((parts[part] for part in _BRATS_IMAGES if part in parts), None)
 
@@ -145,7 +154,12 @@ def _brats_2015(folder: Path) -> StudySource | None:
     labels = next((file for file in files if _BRATS_2015_LABELS.fullmatch(file.name)), None)
     if labels is None or (labels.parent == folder and labels.name.startswith(folder.name)):
         return None
-    images = (file for part in _BRATS_2015_IMAGES for file in files if f".{part}.".lower() in file.name.lower())
+    images = (
+        file
+        for part in _BRATS_2015_IMAGES
+        for file in files
+        if f".{part}.".lower() in file.name.lower()
+    )
     case = _name(folder)
     patient = _BRATS_2015_PATIENT.fullmatch(case)
     return StudySource(

@@ -30,5 +30,7 @@ def find_volumes(root: Path, names: Iterable[str]) -> dict[str, Path]:
     for name, paths in sorted(found.items()):
         if len(paths) > 1:
             where = " and ".join(map(str, sorted(paths)))
-            raise SitusError(f"two volumes are called {name!r}", where=where, fix="keep one of them")
+            raise SitusError(
+                f"two volumes are called {name!r}", where=where, fix="keep one of them"
+            )
     return {name: paths[0] for name, paths in sorted(found.items())}

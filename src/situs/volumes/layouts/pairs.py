@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from situs.anatomy import term
-from situs.volumes.case_names import IMAGE_STEMS, case_key, is_image_folder, is_label_folder, label_case
+from situs.volumes.case_names import (
+    IMAGE_STEMS,
+    case_key,
+    is_image_folder,
+    is_label_folder,
+    label_case,
+)
 from situs.volumes.layouts.beside import image_of, misfit_of, subfolders, volume_files
 from situs.volumes.layouts.content import content_of
 from situs.volumes.layouts.source import StudySource
@@ -22,7 +28,9 @@ def find_slicer(root: Path) -> list[StudySource]:
     """Every `.seg.nrrd` of a folder with the volume it was drawn on."""
     files = volume_files(root)
     segmentations = [file for file in files if file.name.lower().endswith(".seg.nrrd")]
-    return _studies(root, segmentations, [file for file in files if file not in segmentations], "slicer")
+    return _studies(
+        root, segmentations, [file for file in files if file not in segmentations], "slicer"
+    )
 
 
 def find_pairs(root: Path) -> list[StudySource]:
@@ -65,7 +73,9 @@ def _studies(root: Path, labels: list[Path], images: list[Path], layout: str) ->
         patient_key = None if image is None or len(labels) == 1 else f"{folder}/{image.name}"
         stem = folder if len(labels) == 1 else f"{folder}-{stem_of(file)}"
         misfit = "" if image is not None else misfit_of(file, images)
-        found.append(StudySource(stem, image, file, layout=layout, patient_key=patient_key, misfit=misfit))
+        found.append(
+            StudySource(stem, image, file, layout=layout, patient_key=patient_key, misfit=misfit)
+        )
     return found
 
 
@@ -74,11 +84,15 @@ def find_split(root: Path) -> list[StudySource]:
     folders = subfolders(root)
     found: list[StudySource] = []
     for folder in (child for child in folders if is_label_folder(child.name)):
-        files = volume_files(folder) or [file for child in subfolders(folder) for file in volume_files(child)]
+        files = volume_files(folder) or [
+            file for child in subfolders(folder) for file in volume_files(child)
+        ]
         if any(term(stem_of(file)).known for file in files):
             continue  # masks of one patient, a file for each structure
         twin = root / folder.name.lower().replace("labels", "images")
-        same_split = [child for child in folders if child.name.lower() == twin.name and child != folder]
+        same_split = [
+            child for child in folders if child.name.lower() == twin.name and child != folder
+        ]
         images = same_split or [child for child in folders if is_image_folder(child.name)]
         if images:
             volumes = [file for child in images for file in volume_files(child)]

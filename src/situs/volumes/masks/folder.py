@@ -33,20 +33,28 @@ def mask_files(folder: Path, image: Path | None = None) -> dict[str, Path]:
     """Structure name → mask file, sorted by name. Hidden files, the image and other kinds are passed over."""
     found: dict[str, Path] = {}
     try:
-        files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
+        files = sorted(
+            file for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")
+        )
     except OSError as error:
-        raise SitusError(f"cannot be read ({error.strerror})", where=folder, fix="check its permissions") from error
+        raise SitusError(
+            f"cannot be read ({error.strerror})", where=folder, fix="check its permissions"
+        ) from error
     for file in files:
         is_image = stem_of(file).lower() in IMAGE_STEMS or file == image
         if kind_of(file) in (".nii.gz", ".nii", ".nrrd", ".mha") and not is_image:
             other = found.setdefault(stem_of(file), file)
             if other != file:
                 raise SitusError(
-                    f"{other.name} and {file.name} name the same structure", where=folder, fix="remove one of them"
+                    f"{other.name} and {file.name} name the same structure",
+                    where=folder,
+                    fix="remove one of them",
                 )
     if not found:
         raise SitusError(
-            "holds no masks", where=folder, fix="a folder of masks has one .nii.gz, .nii, .nrrd or .mha per structure"
+            "holds no masks",
+            where=folder,
+            fix="a folder of masks has one .nii.gz, .nii, .nrrd or .mha per structure",
         )
     return dict(sorted(_without_case(found).items()))
 
@@ -91,14 +99,18 @@ def load_masks(
         if not pieces:
             empty.append(name)
             continue
-        layer = next((n for n, flat in enumerate(layers) if not _overlaps(flat, pieces)), len(layers))
+        layer = next(
+            (n for n, flat in enumerate(layers) if not _overlaps(flat, pieces)), len(layers)
+        )
         if layer == len(layers):
             layers.append(np.zeros(grid.voxels, dtype=kind))
         for start, inside in pieces:
             np.copyto(layers[layer][start : start + inside.size], kind.type(position), where=inside)
         structures.append(Structure(label, name, layer, position))
     if not structures:
-        raise SitusError("all masks are empty", where=folder, fix="give a folder with at least one filled mask")
+        raise SitusError(
+            "all masks are empty", where=folder, fix="give a folder with at least one filled mask"
+        )
     if empty:
         warnings = (*warnings, f"{len(empty)} empty masks: {', '.join(empty)}")
     return LabelMap(
@@ -110,10 +122,14 @@ def load_masks(
 
 
 def _overlaps(flat: NDArray[Any], pieces: _Pieces) -> bool:
-    return any(np.logical_and(flat[start : start + inside.size], inside).any() for start, inside in pieces)
+    return any(
+        np.logical_and(flat[start : start + inside.size], inside).any() for start, inside in pieces
+    )
 
 
-def _inside(stored: Stored, turn: Reorder, scratch: _Scratch) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+def _inside(
+    stored: Stored, turn: Reorder, scratch: _Scratch
+) -> Iterator[tuple[int, NDArray[np.bool_]]]:
     """The stretches of one mask that hold voxels; all nonzero voxels must have one value."""
     value = None
     for start, part in _stretches(stored, turn, scratch):
@@ -136,7 +152,9 @@ def _inside(stored: Stored, turn: Reorder, scratch: _Scratch) -> Iterator[tuple[
         yield start, inside
 
 
-def _stretches(stored: Stored, turn: Reorder, scratch: _Scratch) -> Iterator[tuple[int, NDArray[Any]]]:
+def _stretches(
+    stored: Stored, turn: Reorder, scratch: _Scratch
+) -> Iterator[tuple[int, NDArray[Any]]]:
     """The voxels of a mask piece by piece: bytes right as they are decoded, other types from a buffer."""
     if stored.dtype == np.uint8 and turn.is_identity and not stored.is_scaled:
         stored.check_size()
@@ -164,9 +182,13 @@ class _Scratch:
 
 def _value(found: Any, path: Path) -> Any:
     if not np.isfinite(found) or found < 0:
-        raise SitusError("mask holds NaN, infinity or a negative value", where=path, fix="store it as 0 and 1")
+        raise SitusError(
+            "mask holds NaN, infinity or a negative value", where=path, fix="store it as 0 and 1"
+        )
     if abs(found - np.rint(found)) > _WHOLE * max(1.0, float(found)):
         raise SitusError(
-            f"fractional mask (e.g. {float(found):.6g}): a probability map?", where=path, fix="threshold it first"
+            f"fractional mask (e.g. {float(found):.6g}): a probability map?",
+            where=path,
+            fix="threshold it first",
         )
     return found

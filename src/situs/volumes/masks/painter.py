@@ -46,19 +46,29 @@ class Painter:
 
     def _add_layer(self) -> None:
         if (len(self._layers) + 1) * self._grid.voxels * self._kind.itemsize > max_bytes():
-            raise SitusError("too many structures overlap", where=self._where, fix="split them into several files")
+            raise SitusError(
+                "too many structures overlap",
+                where=self._where,
+                fix="split them into several files",
+            )
         self._layers.append(np.zeros(self._grid.shape, dtype=self._kind, order="F"))
 
     def label_map(self, warnings: tuple[str, ...]) -> LabelMap:
         """What was painted; nothing at all is an error."""
         if not self._structures:
-            raise SitusError("no structure has a voxel", where=self._where, fix="give a file with filled structures")
+            raise SitusError(
+                "no structure has a voxel",
+                where=self._where,
+                fix="give a file with filled structures",
+            )
         if self._empty:
             warnings = (*warnings, f"empty segments: {', '.join(map(str, sorted(self._empty)))}")
         structures = sorted(self._structures, key=lambda s: s.label)
         kind = smallest_unsigned(max(structure.value for structure in structures))
         layers = tuple(layer.astype(kind, copy=False) for layer in self._layers)
-        return LabelMap(self._grid, layers, tuple(structures), (*warnings, *shared_names(structures)))
+        return LabelMap(
+            self._grid, layers, tuple(structures), (*warnings, *shared_names(structures))
+        )
 
 
 def _overlaps(layer: NDArray[Any], slices: Mapping[int, NDArray[np.bool_]]) -> bool:

@@ -13,7 +13,9 @@ _CHUNK = 1 << 22
 """Crossings of edges with pixel rows that are worked out at once."""
 
 
-def fill_even_odd(polygons: Sequence[NDArray[np.float64]], rows: int, columns: int) -> NDArray[np.bool_]:
+def fill_even_odd(
+    polygons: Sequence[NDArray[np.float64]], rows: int, columns: int
+) -> NDArray[np.bool_]:
     """Pixels [row, column] whose centre lies inside an odd number of the polygons' windings.
 
     Points are (column, row) with pixel centres at whole numbers. Several polygons are XORed: one inside another is

@@ -17,24 +17,38 @@ __all__ = ["load_label_file", "shared_names"]
 
 def load_label_file(stored: Stored, grid: Grid, names: Mapping[int, str]) -> LabelMap:
     """Read a label file; a file without any labelled voxel is an error."""
-    seen = Seen() if stored.dtype == np.uint8 and len(stored.shape) == 3 and not stored.is_scaled else None
+    seen = (
+        Seen()
+        if stored.dtype == np.uint8 and len(stored.shape) == 3 and not stored.is_scaled
+        else None
+    )
     voxels = read_voxels(stored, watch=seen.watch if seen else None)
     flat = to_labels(voxels.reshape(-1, order="F"), stored.slope, stored.inter, where=stored.path)
     whole = flat.reshape(stored.shape, order="F")
     # Slicer interleaves layers voxel by voxel; apart, each is contiguous and quick to measure.
     layers = tuple(np.asfortranarray(layer) for layer in whole) if whole.ndim == 4 else (whole,)
     present = (
-        [seen.values] if seen else [present_values(layer.reshape(-1, order="F"), where=stored.path) for layer in layers]
+        [seen.values]
+        if seen
+        else [present_values(layer.reshape(-1, order="F"), where=stored.path) for layer in layers]
     )
     if not any(present):
-        raise SitusError("holds no labelled voxel", where=stored.path, fix="give a file with labels above 0")
+        raise SitusError(
+            "holds no labelled voxel", where=stored.path, fix="give a file with labels above 0"
+        )
     if stored.segments:
         structures, warnings = _named_segments(stored, present, names)
     else:
-        structures = [Structure(value, names.get(value, f"label_{value}"), 0, value) for value in present[0]]
+        structures = [
+            Structure(value, names.get(value, f"label_{value}"), 0, value) for value in present[0]
+        ]
         warnings = []
     if not structures:
-        raise SitusError("no listed segment has a voxel", where=stored.path, fix="give a file with filled segments")
+        raise SitusError(
+            "no listed segment has a voxel",
+            where=stored.path,
+            fix="give a file with filled segments",
+        )
     warnings += shared_names(structures)
     return LabelMap(grid, layers, tuple(structures), (*stored.warnings, *warnings))
 
@@ -57,7 +71,9 @@ def _named_segments(
             empty.append(label)
     if empty:
         warnings.append(f"empty segments: {', '.join(map(str, sorted(empty)))}")
-    unlisted = sorted({v for layer, values in enumerate(present) for v in values if (layer, v) not in set(placed)})
+    unlisted = sorted(
+        {v for layer, values in enumerate(present) for v in values if (layer, v) not in set(placed)}
+    )
     if unlisted:
         shown = ", ".join(map(str, unlisted[:10])) + (", …" if len(unlisted) > 10 else "")
         warnings.append(f"values that no segment lists are ignored: {shown}")
@@ -70,9 +86,17 @@ def _places(stored: Stored, layers: int) -> list[tuple[int, int]]:
     places = [_place(tag, position, layers, len(tags)) for position, tag in enumerate(tags)]
     for layer, value in places:
         if not (0 <= layer < layers and 0 < value < 2**31):
-            raise SitusError("a segment's layer or label value is impossible", where=stored.path, fix="save it again")
+            raise SitusError(
+                "a segment's layer or label value is impossible",
+                where=stored.path,
+                fix="save it again",
+            )
     if len(set(places)) < len(places):
-        raise SitusError("two segments share layer and label value", where=stored.path, fix="save it again in Slicer")
+        raise SitusError(
+            "two segments share layer and label value",
+            where=stored.path,
+            fix="save it again in Slicer",
+        )
     return places
 
 
@@ -86,4 +110,8 @@ def shared_names(structures: list[Structure]) -> list[str]:
     by_name: dict[str, list[int]] = {}
     for structure in structures:
         by_name.setdefault(structure.name, []).append(structure.label)
-    return [f"labels {', '.join(map(str, labels))} share one name" for labels in by_name.values() if len(labels) > 1]
+    return [
+        f"labels {', '.join(map(str, labels))} share one name"
+        for labels in by_name.values()
+        if len(labels) > 1
+    ]

@@ -77,7 +77,9 @@ def _largest_whole(flat: NDArray[Any]) -> int | None:
     return int(largest)
 
 
-def _scaled(flat: NDArray[Any], slope: float, inter: float) -> Iterator[tuple[int, NDArray[np.float64]]]:
+def _scaled(
+    flat: NDArray[Any], slope: float, inter: float
+) -> Iterator[tuple[int, NDArray[np.float64]]]:
     for start in range(0, flat.size, _CHUNK):
         values = flat[start : start + _CHUNK].astype(np.float64)
         if (slope, inter) != (1.0, 0.0):
@@ -94,7 +96,9 @@ def _check_whole(flat: NDArray[Any], slope: float, inter: float, where: object) 
             if not np.isfinite(values).all():
                 count = int((~np.isfinite(values)).sum())
                 raise SitusError(
-                    f"labels hold NaN or infinity (at least {count} voxels)", where=where, fix="replace them by 0"
+                    f"labels hold NaN or infinity (at least {count} voxels)",
+                    where=where,
+                    fix="replace them by 0",
                 )
             apart = np.abs(values - np.rint(values)) > tolerance * np.maximum(1.0, np.abs(values))
             if apart.any():
@@ -123,7 +127,9 @@ def _negative(example: int, count: int, where: object) -> SitusError:
 
 
 def _too_large(example: float, where: object) -> SitusError:
-    return SitusError(f"label {example:.0f} is above {_LARGEST}", where=where, fix="renumber the labels")
+    return SitusError(
+        f"label {example:.0f} is above {_LARGEST}", where=where, fix="renumber the labels"
+    )
 
 
 class Seen:
@@ -165,5 +171,9 @@ def present_values(flat: NDArray[Any], *, where: object) -> list[int]:
                 break
     found.discard(0)
     if len(found) > MAX_STRUCTURES:
-        raise SitusError(f"more than {MAX_STRUCTURES} label values: an image?", where=where, fix="give the label file")
+        raise SitusError(
+            f"more than {MAX_STRUCTURES} label values: an image?",
+            where=where,
+            fix="give the label file",
+        )
     return sorted(found)

@@ -14,7 +14,9 @@ from situs.volumes.phantoms.shapes import Cylinder, FloatArray, Shape
 
 __all__ = ["Protocol", "acquire", "draw_protocol", "is_outside", "overhangs_voxels"]
 
-ORIENTATIONS = tuple(itertools.product(itertools.permutations(range(3)), itertools.product((False, True), repeat=3)))
+ORIENTATIONS = tuple(
+    itertools.product(itertools.permutations(range(3)), itertools.product((False, True), repeat=3))
+)
 """The 48 ways to order and flip three axes, as (order, flips)."""
 
 _MOST_VOXELS = 1 << 26
@@ -44,7 +46,11 @@ class Protocol(NamedTuple):
 
 
 def draw_protocol(
-    rng: np.random.Generator, spacing_mm: tuple[float, float, float] | None, *, oblique: bool, reorder: bool
+    rng: np.random.Generator,
+    spacing_mm: tuple[float, float, float] | None,
+    *,
+    oblique: bool,
+    reorder: bool,
 ) -> Protocol:
     """Draw an acquisition. Every number is drawn whatever the options, so that options change nothing else."""
     in_plane, thick = rng.uniform(1.6, 2.4), rng.uniform(2.5, 4.0)
@@ -54,12 +60,16 @@ def draw_protocol(
     order, flips = ORIENTATIONS[int(rng.integers(48))]
     margins = rng.uniform(8.0, 14.0, (3, 2))
     is_cut = rng.random() < 0.16
-    cuts = [(*_CUTS[int(rng.integers(len(_CUTS)))], float(rng.uniform(0.12, 0.38))) for _ in range(60)]
+    cuts = [
+        (*_CUTS[int(rng.integers(len(_CUTS)))], float(rng.uniform(0.12, 0.38))) for _ in range(60)
+    ]
     if spacing_mm is None:
         spacing = [float(in_plane)] * 3
         spacing[slice_axis if reorder else 2] = float(thick)
         spacing_mm = (spacing[0], spacing[1], spacing[2])
-    axes = about_axis(tilt_axis / np.linalg.norm(tilt_axis), float(degrees)) if oblique else np.eye(3)
+    axes = (
+        about_axis(tilt_axis / np.linalg.norm(tilt_axis), float(degrees)) if oblique else np.eye(3)
+    )
     if not reorder:
         order, flips = (0, 1, 2), (False, False, False)
     return Protocol(spacing_mm, axes, order, flips, margins, tuple(cuts) if is_cut else ())
@@ -82,7 +92,9 @@ def acquire(protocol: Protocol, structures: dict[str, Shape], body: Cylinder) ->
     return _grid(protocol, lo, hi, anchor_high=None)
 
 
-def _field_mm(protocol: Protocol, structures: dict[str, Shape], body: Cylinder) -> tuple[FloatArray, FloatArray]:
+def _field_mm(
+    protocol: Protocol, structures: dict[str, Shape], body: Cylinder
+) -> tuple[FloatArray, FloatArray]:
     """First and last face along each scan axis: each structure with its margin, and across, the trunk."""
     directions = protocol.axes.T
     room = np.maximum(protocol.margins_mm, 2.0 * np.array(protocol.spacing_mm)[:, None])
@@ -99,7 +111,9 @@ def _grid(protocol: Protocol, lo: FloatArray, hi: FloatArray, *, anchor_high: in
     spacing = np.array(protocol.spacing_mm)
     size = np.ceil((hi - lo) / spacing).astype(int)
     if np.prod(size.astype(float)) > _MOST_VOXELS:
-        raise SitusError(f"spacing {protocol.spacing_mm} mm gives too many voxels", fix="use a coarser spacing")
+        raise SitusError(
+            f"spacing {protocol.spacing_mm} mm gives too many voxels", fix="use a coarser spacing"
+        )
     first = lo.copy()
     if anchor_high is not None:
         first[anchor_high] = hi[anchor_high] - size[anchor_high] * spacing[anchor_high]

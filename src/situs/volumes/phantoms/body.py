@@ -13,7 +13,16 @@ import numpy as np
 from situs.errors import SitusError
 from situs.volumes.phantoms.pack import Packing
 from situs.volumes.phantoms.rotations import turned
-from situs.volumes.phantoms.shapes import Capsule, Cuboid, Cylinder, Ellipsoid, FloatArray, Shape, rotation_rows, vector
+from situs.volumes.phantoms.shapes import (
+    Capsule,
+    Cuboid,
+    Cylinder,
+    Ellipsoid,
+    FloatArray,
+    Shape,
+    rotation_rows,
+    vector,
+)
 
 __all__ = ["STRUCTURES", "VERTEBRAE", "Anatomy", "plan_anatomy"]
 
@@ -65,13 +74,17 @@ def plan_anatomy(rng: np.random.Generator) -> Anatomy:
     raise SitusError("no room for the organs of this phantom", fix="choose another seed")
 
 
-def _draw(rng: np.random.Generator, volumes: dict[str, float], *, spare_mm: float) -> Anatomy | None:
+def _draw(
+    rng: np.random.Generator, volumes: dict[str, float], *, spare_mm: float
+) -> Anatomy | None:
     """One attempt; `spare_mm` widens the trunk, so that large organs find room in the end."""
     scale = float(rng.uniform(0.92, 1.08))
     body, cavity = _trunk(rng, scale, volumes, spare_mm)
     organs = _spine(rng, scale)
     packing = Packing(cavity, _MARGIN_MM)
-    organs |= _vessels(rng, scale) | _psoas(rng, scale) | _last_ribs(organs["vertebrae_T12"], cavity)
+    organs |= (
+        _vessels(rng, scale) | _psoas(rng, scale) | _last_ribs(organs["vertebrae_T12"], cavity)
+    )
     if not all(packing.add(shape) for shape in organs.values()):
         return None
     wishes = _wishes(rng, scale, cavity, volumes)
@@ -118,7 +131,9 @@ def _trunk(
     wall, fat = rng.uniform(8.0, 11.0), rng.uniform(5.0, 18.0)
     back = -56.0 * scale
     centre = (0.0, float(back + cavity_b), -20.0 * scale)
-    body = Cylinder(centre, (float(cavity_a + wall + fat), float(cavity_b + wall + 0.8 * fat)), 260.0 * scale)
+    body = Cylinder(
+        centre, (float(cavity_a + wall + fat), float(cavity_b + wall + 0.8 * fat)), 260.0 * scale
+    )
     return body, Cylinder(centre, (float(cavity_a), float(cavity_b)), 255.0 * scale)
 
 
@@ -160,7 +175,9 @@ def _last_ribs(vertebra: Shape, cavity: Cylinder) -> dict[str, Shape]:
     back = radius + _MARGIN_MM + max(0.0, -sag)
     return {
         name: Capsule(
-            (sign * near, behind(near) - back, height - 6.0), (sign * far, behind(far) - back, height - 34.0), radius
+            (sign * near, behind(near) - back, height - 6.0),
+            (sign * far, behind(far) - back, height - 34.0),
+            radius,
         )
         for name, sign in (("rib_left_12", -1.0), ("rib_right_12", 1.0))
     }
@@ -181,7 +198,9 @@ def _vessels(rng: np.random.Generator, scale: float) -> dict[str, Shape]:
     top, bottom = rng.uniform(62.0, 80.0) * scale, rng.uniform(-112.0, -92.0) * scale
     return {
         "aorta": tube(-(aorta_r + 1.5 + rng.uniform(0.0, 3.0)), aorta_r, top, bottom),
-        "inferior_vena_cava": tube(cava_r + 1.5 + rng.uniform(0.0, 4.0), cava_r, top - 4.0, bottom - 6.0),
+        "inferior_vena_cava": tube(
+            cava_r + 1.5 + rng.uniform(0.0, 4.0), cava_r, top - 4.0, bottom - 6.0
+        ),
     }
 
 
@@ -217,9 +236,15 @@ def _wishes(
         return scale * (np.array([x, y, z]) + rng.uniform(-1.0, 1.0, 3) * spread)
 
     shapes = {
-        "kidney_left": _sized(volumes["kidney_left"], vary((0.54, 0.5, 1.0), 6), tilted(-8, 10, 0, 6)),
-        "kidney_right": _sized(volumes["kidney_right"], vary((0.54, 0.5, 1.0), 6), tilted(-8, -10, 0, 6)),
-        "adrenal_gland_left": _sized(volumes["adrenal_gland_left"], vary((0.42, 0.75, 1.0), 8), tilted(0, 0, 25, 10)),
+        "kidney_left": _sized(
+            volumes["kidney_left"], vary((0.54, 0.5, 1.0), 6), tilted(-8, 10, 0, 6)
+        ),
+        "kidney_right": _sized(
+            volumes["kidney_right"], vary((0.54, 0.5, 1.0), 6), tilted(-8, -10, 0, 6)
+        ),
+        "adrenal_gland_left": _sized(
+            volumes["adrenal_gland_left"], vary((0.42, 0.75, 1.0), 8), tilted(0, 0, 25, 10)
+        ),
         "adrenal_gland_right": _sized(
             volumes["adrenal_gland_right"], vary((0.42, 0.75, 1.0), 8), tilted(0, 0, -25, 10)
         ),
@@ -227,7 +252,9 @@ def _wishes(
         "spleen": _sized(volumes["spleen"], vary((0.5, 0.82, 1.0), 9), tilted(12, 0, 28, 12)),
         "pancreas": _sized(volumes["pancreas"], vary((1.0, 0.26, 0.27), 8), tilted(0, 14, 14, 10)),
         "stomach": _sized(volumes["stomach"], vary((0.62, 0.6, 1.0), 9), tilted(-20, -42, 0, 14)),
-        "gallbladder": _sized(volumes["gallbladder"], vary((0.52, 0.52, 1.0), 8), tilted(-35, 0, 0, 15)),
+        "gallbladder": _sized(
+            volumes["gallbladder"], vary((0.52, 0.52, 1.0), 8), tilted(-35, 0, 0, 15)
+        ),
     }
     kidney_z, lean = rng.uniform(-44.0, -30.0), rng.uniform(-17.0, 17.0)
     right_wall, front_wall = cavity.semi_axes_mm[0], cavity.centre_mm[1] + cavity.semi_axes_mm[1]

@@ -25,12 +25,17 @@ def write_patient(patient: PhantomPatient, folder: Path) -> None:
     """
     write_atomic(
         folder / ("ct.nii.gz" if patient.modality == "ct" else "mri.nii.gz"),
-        nifti_bytes(patient.image, patient.grid, effort=1),  # noise hardly shrinks, however long one tries
+        nifti_bytes(
+            patient.image, patient.grid, effort=1
+        ),  # noise hardly shrinks, however long one tries
     )
     for name in patient.names:
         mask = patient.mask(name).astype(np.uint8)
         write_atomic(folder / "segmentations" / f"{name}.nii.gz", nifti_bytes(mask, patient.grid))
-    write_atomic(folder / "truth.json", msgspec.json.format(msgspec.json.encode(patient.truth), indent=1) + b"\n")
+    write_atomic(
+        folder / "truth.json",
+        msgspec.json.format(msgspec.json.encode(patient.truth), indent=1) + b"\n",
+    )
 
 
 def nifti_bytes(array: NDArray[Any], grid: Grid, effort: int = 4) -> bytes:
@@ -42,6 +47,8 @@ def nifti_bytes(array: NDArray[Any], grid: Grid, effort: int = 4) -> bytes:
     image.set_qform(grid.affine.matrix, code=1)
     image.header.set_xyzt_units("mm")
     buffer = io.BytesIO()
-    with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, compresslevel=effort, mtime=0) as stream:
+    with gzip.GzipFile(
+        filename="", mode="wb", fileobj=buffer, compresslevel=effort, mtime=0
+    ) as stream:
         stream.write(image.to_bytes())
     return buffer.getvalue()

@@ -86,14 +86,24 @@ def plan_knee(rng: np.random.Generator, *, any_size: bool = False) -> KneeAnatom
         "femur": (_block(FEMUR), Cylinder((0.0, 0.0, 55.0), (15.0, 15.0), 10.0)),
         "tibia": (_block(TIBIA), Cylinder((0.0, 0.0, -40.0), (14.0, 14.0), 10.0)),
         "patella": (_block(PATELLA),),
-        "femoral_cartilage": tuple(s for p in plates if p.name.startswith("femur") for s in _plate_solids(p)),
-        "tibial_cartilage": tuple(s for p in plates if p.name.startswith("tibia") for s in _plate_solids(p)),
-        "patellar_cartilage": tuple(s for p in plates if p.name.startswith("patella") for s in _plate_solids(p)),
+        "femoral_cartilage": tuple(
+            s for p in plates if p.name.startswith("femur") for s in _plate_solids(p)
+        ),
+        "tibial_cartilage": tuple(
+            s for p in plates if p.name.startswith("tibia") for s in _plate_solids(p)
+        ),
+        "patellar_cartilage": tuple(
+            s for p in plates if p.name.startswith("patella") for s in _plate_solids(p)
+        ),
         "medial_meniscus": _meniscus(-1, extrusion["medial_anterior"], extrusion["medial_outward"]),
-        "lateral_meniscus": _meniscus(1, extrusion["lateral_anterior"], extrusion["lateral_outward"]),
+        "lateral_meniscus": _meniscus(
+            1, extrusion["lateral_anterior"], extrusion["lateral_outward"]
+        ),
         "joint_fluid": (effusion,),
     }
-    return KneeAnatomy(structures, tuple(lesions), KneeTruth(tuple(regions), plates, extrusion, effusion.volume_ml))
+    return KneeAnatomy(
+        structures, tuple(lesions), KneeTruth(tuple(regions), plates, extrusion, effusion.volume_ml)
+    )
 
 
 _EXTRUSIONS = ("medial_anterior", "medial_outward", "lateral_anterior", "lateral_outward")
@@ -127,7 +137,9 @@ def _block(corners: Corners) -> Cuboid:
     return Cuboid(vector((lo + hi) / 2), vector((hi - lo) / 2))
 
 
-def _draw_regions(rng: np.random.Generator, *, any_size: bool) -> tuple[list[RegionTruth], list[Shape]]:
+def _draw_regions(
+    rng: np.random.Generator, *, any_size: bool
+) -> tuple[list[RegionTruth], list[Shape]]:
     """Lesions as slabs side by side, away from the subregion's faces."""
     regions: list[RegionTruth] = []
     lesions: list[Shape] = []
@@ -194,11 +206,17 @@ def _draw_plate(rng: np.random.Generator, name: str, *, any_size: bool) -> Plate
     if any_size:
         most = (size - 2 * _STRIP_MM).prod() / size.prod() if shut_in else 1.0 - _STRIP_MM / size[0]
         share = float(rng.uniform(0.5 * most, most))
-        length = size[0] * share if not shut_in else (size[0] - 2 * _STRIP_MM) * np.sqrt(share / most)
-        bare = rng.uniform(_STRIP_MM, length - _STRIP_MM) / length if length > 2 * _STRIP_MM else 0.0
+        length = (
+            size[0] * share if not shut_in else (size[0] - 2 * _STRIP_MM) * np.sqrt(share / most)
+        )
+        bare = (
+            rng.uniform(_STRIP_MM, length - _STRIP_MM) / length if length > 2 * _STRIP_MM else 0.0
+        )
         return PlateTruth(name, 100.0 * share, 100.0 * float(rng.choice([0.0, bare, 1.0])), shut_in)
     share = float(rng.uniform(18.0, 33.0) if shut_in else rng.uniform(84.0, 90.0))
-    return PlateTruth(name, share, float(rng.choice([0.0, rng.uniform(40.0, 60.0), 100.0])), shut_in)
+    return PlateTruth(
+        name, share, float(rng.choice([0.0, rng.uniform(40.0, 60.0), 100.0])), shut_in
+    )
 
 
 def _lost_patch(plate: PlateTruth) -> Corners:
@@ -223,7 +241,9 @@ def _plate_solids(plate: PlateTruth) -> list[Shape]:
     lo, hi = (np.array(corner) for corner in subregions()[plate.name])
     long, short, through = _plate_plane(plate.name)
     base, up = (hi[through], 1.0) if plate.name.startswith("tibia") else (lo[through], -1.0)
-    first, last = (np.array(corner) for corner in _lost_patch(plate)) if plate.loss_share else (lo, lo)
+    first, last = (
+        (np.array(corner) for corner in _lost_patch(plate)) if plate.loss_share else (lo, lo)
+    )
     middle = first[long] + (last[long] - first[long]) * plate.full_share / 100.0
     blocks = [
         ((lo[long], first[long]), (lo[short], hi[short]), PLATE_MM),
@@ -246,7 +266,9 @@ def _draw_extrusion(rng: np.random.Generator, *, any_size: bool) -> float:
     """Clearly inside a bin of [0,2), [2,3), [3,5), [5,∞) mm, or anywhere."""
     if any_size:
         return float(rng.uniform(0.0, 8.0))
-    low, high = ((0.0, 0.5), (2.45, 2.55), (3.95, 4.05), (6.5, 7.5))[int(rng.choice(4, p=[0.4, 0.2, 0.2, 0.2]))]
+    low, high = ((0.0, 0.5), (2.45, 2.55), (3.95, 4.05), (6.5, 7.5))[
+        int(rng.choice(4, p=[0.4, 0.2, 0.2, 0.2]))
+    ]
     return float(rng.uniform(low, high))
 
 

@@ -23,5 +23,11 @@ def write_knee(knee: PhantomKnee, folder: Path) -> None:
     for name in KNEE_MASKS:
         mask = knee.mask(name)
         if mask.any():
-            write_atomic(folder / "segmentations" / f"{name}.nii.gz", nifti_bytes(mask.astype(np.uint8), knee.grid))
-    write_atomic(folder / "truth.json", msgspec.json.format(msgspec.json.encode(knee.truth), indent=1) + b"\n")
+            write_atomic(
+                folder / "segmentations" / f"{name}.nii.gz",
+                nifti_bytes(mask.astype(np.uint8), knee.grid),
+            )
+    write_atomic(
+        folder / "truth.json",
+        msgspec.json.format(msgspec.json.encode(knee.truth), indent=1) + b"\n",
+    )

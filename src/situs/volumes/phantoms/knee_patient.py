@@ -31,7 +31,12 @@ KNEE_LABELS = {
 """Structure → value in the first layer; the second layer holds `bone_marrow_lesion` as 1."""
 
 _GREY = {"air": 4, "muscle": 150, "femur": 70, "tibia": 70, "patella": 75, "femoral_cartilage": 235}
-_GREY |= {"tibial_cartilage": 230, "patellar_cartilage": 240, "medial_meniscus": 35, "lateral_meniscus": 35}
+_GREY |= {
+    "tibial_cartilage": 230,
+    "patellar_cartilage": 240,
+    "medial_meniscus": 35,
+    "lateral_meniscus": 35,
+}
 _GREY |= {"joint_fluid": 390, "lesion": 185}
 _LIMB = Cylinder((0.0, 8.0, 10.0), (54.0, 60.0), 68.0)
 _MARGIN_MM = 4.0
@@ -55,7 +60,9 @@ class PhantomKnee:
             lesions: BoolArray = self.layers[1] == 1
             return lesions
         if name not in KNEE_LABELS:
-            raise SitusError(f"no structure {name!r} in a knee", fix=did_you_mean(name, KNEE_LABELS))
+            raise SitusError(
+                f"no structure {name!r} in a knee", fix=did_you_mean(name, KNEE_LABELS)
+            )
         found: BoolArray = self.layers[0] == KNEE_LABELS[name]
         return found
 
@@ -77,7 +84,9 @@ def make_knee(
     the anatomy (see `plan_knee`); `side` mirrors it.
     """
     if seed < 0 or index < 0:
-        raise SitusError(f"seed {seed} or index {index} is negative", fix="give whole numbers from 0")
+        raise SitusError(
+            f"seed {seed} or index {index} is negative", fix="give whole numbers from 0"
+        )
     anatomy = plan_knee(_stream(seed, index, 0), any_size=any_size)
     rng = _stream(seed, index, 1)
     drawn: KneeSide = "left" if rng.random() < 0.5 else "right"
@@ -86,10 +95,15 @@ def make_knee(
     mirror = np.diag([1.0 if chosen == "right" else -1.0, 1.0, 1.0])
     # The mirror stands last, so that a left knee is the exact reflection of the right one in the plane x = shift.
     turn = mirror @ pose
-    solids = {name: [s.transformed(turn, shift) for s in parts] for name, parts in anatomy.structures.items()}
+    solids = {
+        name: [s.transformed(turn, shift) for s in parts]
+        for name, parts in anatomy.structures.items()
+    }
     lesions = [s.transformed(turn, shift) for s in anatomy.lesions]
     limb = _LIMB.transformed(turn, shift)
-    grid = _scan(_stream(seed, index, 2), limb, spacing_mm, mirror, oblique=oblique, reorder=reorder)
+    grid = _scan(
+        _stream(seed, index, 2), limb, spacing_mm, mirror, oblique=oblique, reorder=reorder
+    )
     layers = _label(grid, solids, lesions)
     image = _paint(grid, layers, limb, _stream(seed, index, 3), noise=noise)
     for array in (image, *layers):
@@ -162,7 +176,9 @@ def _paint(
     body = np.zeros(grid.shape, dtype=np.uint8)
     _fill(body, limb, grid, 1)
     grey = np.array([_GREY["muscle"], *(_GREY[name] for name in KNEE_LABELS)], dtype=np.float32)
-    image = np.where(layers[0] > 0, grey[layers[0]], np.where(body > 0, _GREY["muscle"], _GREY["air"]))
+    image = np.where(
+        layers[0] > 0, grey[layers[0]], np.where(body > 0, _GREY["muscle"], _GREY["air"])
+    )
     image = np.where(layers[1] > 0, np.float32(_GREY["lesion"]), image).astype(np.float32)
     image = gaussian_filter(image, 0.5, truncate=2.0)
     if noise:

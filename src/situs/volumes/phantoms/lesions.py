@@ -18,7 +18,9 @@ _RADIUS_MM = (5.0, 15.0)
 _DIFFERENCE_MM = 1.5
 """Least difference in radius within an organ, so that "the largest" stays true on any grid."""
 
-LESION_NAMES = tuple(f"{organ}_lesion_{n}" for organ in ("liver", "kidney", "spleen") for n in (1, 2, 3))
+LESION_NAMES = tuple(
+    f"{organ}_lesion_{n}" for organ in ("liver", "kidney", "spleen") for n in (1, 2, 3)
+)
 
 
 class Lesion(msgspec.Struct, frozen=True):
@@ -35,7 +37,9 @@ def plan_lesions(organs: dict[str, Shape], rng: np.random.Generator) -> tuple[Le
     count = int(rng.choice(4, p=[0.15, 0.3, 0.3, 0.25]))
     chosen: list[tuple[str, Sphere]] = []
     for organ in rng.choice(list(_ORGANS), size=count, p=list(_ORGANS.values())):
-        sphere = _inside(organs[str(organ)], [(o, s) for o, s in chosen if _kind(o) == _kind(str(organ))], rng)
+        sphere = _inside(
+            organs[str(organ)], [(o, s) for o, s in chosen if _kind(o) == _kind(str(organ))], rng
+        )
         if sphere is not None:
             chosen.append((str(organ), sphere))
     chosen.sort(key=lambda pair: -pair[1].radius_mm)
@@ -50,7 +54,9 @@ def _kind(organ: str) -> str:
     return organ.split("_")[0]
 
 
-def _inside(organ: Shape, others: list[tuple[str, Sphere]], rng: np.random.Generator) -> Sphere | None:
+def _inside(
+    organ: Shape, others: list[tuple[str, Sphere]], rng: np.random.Generator
+) -> Sphere | None:
     """A sphere whose rim lies inside the organ, away from the lesions of the same kind; None if there is no room."""
     if not isinstance(organ, Ellipsoid):
         return None
@@ -64,7 +70,9 @@ def _inside(organ: Shape, others: list[tuple[str, Sphere]], rng: np.random.Gener
         at = centre + axes @ own
         if any(abs(radius - s.radius_mm) < _DIFFERENCE_MM for _, s in others):
             continue
-        if any(np.linalg.norm(at - s.centre_mm) < radius + s.radius_mm + _APART_MM for _, s in others):
+        if any(
+            np.linalg.norm(at - s.centre_mm) < radius + s.radius_mm + _APART_MM for _, s in others
+        ):
             continue
         if _depth_mm(own, np.array(organ.semi_axes_mm)) >= radius + _RIM_MM:
             return Sphere(vector(at), radius)

@@ -70,7 +70,9 @@ class Packing:
             apart = np.minimum(apart, (-own - opposite).max(axis=1))
         return apart
 
-    def place(self, shape: Shape, wish: FloatArray, rng: np.random.Generator, *, reach_mm: float) -> Shape | None:
+    def place(
+        self, shape: Shape, wish: FloatArray, rng: np.random.Generator, *, reach_mm: float
+    ) -> Shape | None:
         """The solid at the free place nearest to `wish`, searched in a ball of `reach_mm`; None if there is none."""
         ball = rng.normal(size=(160, 3))
         ball *= (rng.random(160) ** 0.6 * reach_mm / np.linalg.norm(ball, axis=1))[:, None]

@@ -41,7 +41,9 @@ class PhantomPatient:
     def mask(self, name: str) -> BoolArray:
         """The voxels of one structure."""
         if name not in self.names:
-            raise SitusError(f"no structure {name!r} in {self.patient_id}", fix=did_you_mean(name, self.names))
+            raise SitusError(
+                f"no structure {name!r} in {self.patient_id}", fix=did_you_mean(name, self.names)
+            )
         layer, value = self.names[name]
         found: BoolArray = self.layers[layer] == value
         return found
@@ -64,7 +66,9 @@ def make_patient(
     stays posed). `reorder` False stores the axes as right, front, head with axial slices. `noise` False leaves
     out scanner noise; tissue texture and the MR bias field stay. No option changes the anatomy or the pose.
     """
-    plan = plan_patient(seed, index, modality=modality, spacing_mm=spacing_mm, oblique=oblique, reorder=reorder)
+    plan = plan_patient(
+        seed, index, modality=modality, spacing_mm=spacing_mm, oblique=oblique, reorder=reorder
+    )
     layers, names = _label(plan)
     image = paint(plan, stream(seed, index, "image"), noise=noise)
     image.flags.writeable = False
@@ -82,5 +86,7 @@ def _label(plan: PatientPlan) -> tuple[tuple[NDArray[np.uint8], ...], dict[str, 
         names[structure.name] = (layer, _LAYERS[layer].index(structure.name) + 1)
         window = window_of(structure.shape, plan.grid)
         if window is not None:
-            layers[layer][window][inside_window(structure.shape, plan.grid, window)] = names[structure.name][1]
+            layers[layer][window][inside_window(structure.shape, plan.grid, window)] = names[
+                structure.name
+            ][1]
     return layers, names

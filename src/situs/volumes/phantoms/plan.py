@@ -29,7 +29,9 @@ class PatientPlan(msgspec.Struct, frozen=True):
 def stream(seed: int, index: int, name: str) -> np.random.Generator:
     """The random numbers of one purpose for one patient; no other patient or purpose touches them."""
     purposes = ("anatomy", "lesions", "pose", "acquisition", "image")
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index, purposes.index(name))))
+    return np.random.default_rng(
+        np.random.SeedSequence(seed, spawn_key=(index, purposes.index(name)))
+    )
 
 
 def plan_patient(
@@ -52,29 +54,48 @@ def plan_patient(
     world = {name: _posed(shape, pose) for name, shape in own.items()}
     body = _posed(anatomy.body, pose)
     assert isinstance(body, Cylinder)
-    protocol = draw_protocol(stream(seed, index, "acquisition"), spacing_mm, oblique=oblique, reorder=reorder)
+    protocol = draw_protocol(
+        stream(seed, index, "acquisition"), spacing_mm, oblique=oblique, reorder=reorder
+    )
     grid = acquire(protocol, world, body)
     holders = {lesion.name: lesion.organ for lesion in lesions}
-    seen = [(name, shape) for name, shape in (*world.items(), ("body", body)) if not is_outside(shape, grid)]
+    seen = [
+        (name, shape)
+        for name, shape in (*world.items(), ("body", body))
+        if not is_outside(shape, grid)
+    ]
     structures = tuple(_structure(name, shape, grid, holders.get(name)) for name, shape in seen)
-    truth = PhantomTruth(f"phantom-{seed}-{index:04d}", modality or drawn, pose, structures, pair_truths(structures))
+    truth = PhantomTruth(
+        f"phantom-{seed}-{index:04d}", modality or drawn, pose, structures, pair_truths(structures)
+    )
     return PatientPlan(truth, grid, anatomy)
 
 
-def _check(seed: int, index: int, modality: str | None, spacing_mm: tuple[float, float, float] | None) -> None:
+def _check(
+    seed: int, index: int, modality: str | None, spacing_mm: tuple[float, float, float] | None
+) -> None:
     if seed < 0 or index < 0:
-        raise SitusError(f"seed {seed} or index {index} is negative", fix="give whole numbers from 0")
+        raise SitusError(
+            f"seed {seed} or index {index} is negative", fix="give whole numbers from 0"
+        )
     if modality not in (None, "ct", "mr"):
         raise SitusError(f"no modality {modality!r}", fix=did_you_mean(str(modality), ("ct", "mr")))
-    if spacing_mm is not None and not (len(spacing_mm) == 3 and all(0.2 <= s <= 10.0 for s in spacing_mm)):
-        raise SitusError(f"spacing {spacing_mm} is not three lengths of 0.2 to 10 mm", fix="give right, front, head")
+    if spacing_mm is not None and not (
+        len(spacing_mm) == 3 and all(0.2 <= s <= 10.0 for s in spacing_mm)
+    ):
+        raise SitusError(
+            f"spacing {spacing_mm} is not three lengths of 0.2 to 10 mm",
+            fix="give right, front, head",
+        )
 
 
 def _draw_pose(rng: np.random.Generator) -> Pose:
     """Up to ±8° about each axis; the midline 15 to 60 mm off x = 0; height as a scanner's table leaves it."""
     rotation = turned(*rng.uniform(-8.0, 8.0, 3))
     x = rng.uniform(15.0, 60.0) * rng.choice([-1.0, 1.0])
-    return Pose(rotation_rows(rotation), vector((x, rng.uniform(-80.0, 40.0), rng.uniform(-400.0, 400.0))))
+    return Pose(
+        rotation_rows(rotation), vector((x, rng.uniform(-80.0, 40.0), rng.uniform(-400.0, 400.0)))
+    )
 
 
 def _posed(shape: Shape, pose: Pose) -> Shape:
@@ -83,4 +104,6 @@ def _posed(shape: Shape, pose: Pose) -> Shape:
 
 def _structure(name: str, shape: Shape, grid: Grid, inside: str | None) -> StructureTruth:
     cut = bool((overhangs_voxels(shape, grid) > 0.0).any())
-    return StructureTruth(name, shape, shape.volume_ml, shape.centroid_mm, shape.box_mm, cut, inside)
+    return StructureTruth(
+        name, shape, shape.volume_ml, shape.centroid_mm, shape.box_mm, cut, inside
+    )

@@ -15,7 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from situs.errors import SitusError
 
-__all__ = ["Box", "Capsule", "Cuboid", "Cylinder", "Ellipsoid", "Rotation", "Shape", "Sphere", "Vector"]
+__all__ = [
+    "Box",
+    "Capsule",
+    "Cuboid",
+    "Cylinder",
+    "Ellipsoid",
+    "Rotation",
+    "Shape",
+    "Sphere",
+    "Vector",
+]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 BoolArray: TypeAlias = NDArray[np.bool_]
@@ -41,13 +51,19 @@ def rotation_rows(matrix: ArrayLike) -> Rotation:
 def _orthonormal(matrix: ArrayLike) -> FloatArray:
     values = np.asarray(matrix, dtype=np.float64)
     if values.shape != (3, 3) or not (np.abs(values.T @ values - np.eye(3)) < 1e-6).all():
-        raise SitusError("rotation is not an orthonormal 3×3 matrix", fix="give a rotation (or reflection) matrix")
+        raise SitusError(
+            "rotation is not an orthonormal 3×3 matrix",
+            fix="give a rotation (or reflection) matrix",
+        )
     return values
 
 
 def _positive(what: str, *lengths_mm: float) -> None:
     if not all(math.isfinite(v) and v > 0 for v in lengths_mm):
-        raise SitusError(f"{what} {', '.join(f'{v:g}' for v in lengths_mm)} mm is not positive", fix="give millimetres")
+        raise SitusError(
+            f"{what} {', '.join(f'{v:g}' for v in lengths_mm)} mm is not positive",
+            fix="give millimetres",
+        )
 
 
 class _Solid(msgspec.Struct, frozen=True):
@@ -127,7 +143,10 @@ class Sphere(_Solid, frozen=True, tag="sphere"):
 
     def transformed(self, rotation: ArrayLike, translation: ArrayLike) -> Sphere:
         """The ball after x → rotation·x + translation."""
-        return Sphere(vector(_orthonormal(rotation) @ self.centre_mm + np.asarray(translation)), self.radius_mm)
+        return Sphere(
+            vector(_orthonormal(rotation) @ self.centre_mm + np.asarray(translation)),
+            self.radius_mm,
+        )
 
 
 class _Turned(_Solid, frozen=True):
@@ -227,7 +246,9 @@ class Cylinder(_Turned, frozen=True, tag="cylinder"):
 
     def within(self, u: FloatArray, v: FloatArray, w: FloatArray) -> BoolArray:
         a, b = self.semi_axes_mm
-        inside: BoolArray = ((u / a) ** 2 + (v / b) ** 2 <= 1.0) & (np.abs(w) <= self.half_length_mm)
+        inside: BoolArray = ((u / a) ** 2 + (v / b) ** 2 <= 1.0) & (
+            np.abs(w) <= self.half_length_mm
+        )
         return inside
 
     def reach(self, directions: FloatArray) -> FloatArray:
@@ -291,7 +312,11 @@ class Capsule(_Solid, frozen=True, tag="capsule"):
     def transformed(self, rotation: ArrayLike, translation: ArrayLike) -> Capsule:
         """The tube after x → rotation·x + translation."""
         matrix, shift = _orthonormal(rotation), np.asarray(translation, dtype=np.float64)
-        return Capsule(vector(matrix @ self.start_mm + shift), vector(matrix @ self.end_mm + shift), self.radius_mm)
+        return Capsule(
+            vector(matrix @ self.start_mm + shift),
+            vector(matrix @ self.end_mm + shift),
+            self.radius_mm,
+        )
 
 
 Shape: TypeAlias = Ellipsoid | Sphere | Capsule | Cuboid | Cylinder

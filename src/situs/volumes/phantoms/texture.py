@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 from situs.volumes.phantoms.plan import PatientPlan
 from situs.volumes.phantoms.raster import Window, along_window, inside_window, window_of
 from situs.volumes.phantoms.rotations import turned
-from situs.volumes.phantoms.shapes import Capsule, Cuboid, Ellipsoid, FloatArray, Shape, rotation_rows, vector
+from situs.volumes.phantoms.shapes import (
+    Capsule,
+    Cuboid,
+    Ellipsoid,
+    FloatArray,
+    Shape,
+    rotation_rows,
+    vector,
+)
 from situs.volumes.phantoms.tissues import TISSUES, brightness, lively
 
 __all__ = ["paint"]
@@ -49,19 +57,25 @@ def _with_noise(
 
     if rician:
         real = image + sigma * rng.standard_normal(image.shape, dtype=np.float32)
-        magnitude: NDArray[np.float32] = np.hypot(real, sigma * rng.standard_normal(image.shape, dtype=np.float32))
+        magnitude: NDArray[np.float32] = np.hypot(
+            real, sigma * rng.standard_normal(image.shape, dtype=np.float32)
+        )
         return magnitude
     grain = gaussian_filter(rng.standard_normal(image.shape, dtype=np.float32), 0.5, truncate=2.0)
     noisy: NDArray[np.float32] = image + grain * np.float32(sigma / grain.std())
     return noisy
 
 
-def _smooth_field(plan: PatientPlan, rng: np.random.Generator, length_mm: float) -> NDArray[np.float32]:
+def _smooth_field(
+    plan: PatientPlan, rng: np.random.Generator, length_mm: float
+) -> NDArray[np.float32]:
     """A random field of about unit deviation that varies over `length_mm`: coarse noise, linearly interpolated."""
     from scipy.ndimage import zoom
 
     size = np.array(plan.grid.shape)
-    knots = np.maximum(np.ceil(size * np.array(plan.grid.affine.spacing_mm) / length_mm).astype(int) + 1, 2)
+    knots = np.maximum(
+        np.ceil(size * np.array(plan.grid.affine.spacing_mm) / length_mm).astype(int) + 1, 2
+    )
     coarse = rng.standard_normal(tuple(int(n) for n in knots), dtype=np.float32)
     field: NDArray[np.float32] = zoom(coarse, size / knots, order=1, grid_mode=False)
     return field * np.float32(1.4)
@@ -74,7 +88,9 @@ class _Canvas:
         self.plan, self.rng = plan, rng
         rotation = np.array(plan.truth.pose.rotation)
         self._linear = rotation.T @ plan.grid.affine.linear
-        self._offset = rotation.T @ (plan.grid.affine.matrix[:3, 3] - np.array(plan.truth.pose.translation_mm))
+        self._offset = rotation.T @ (
+            plan.grid.affine.matrix[:3, 3] - np.array(plan.truth.pose.translation_mm)
+        )
         self.map = np.zeros(plan.grid.shape, dtype=np.uint8)
 
     def tissues(self) -> NDArray[np.uint8]:
@@ -113,12 +129,18 @@ class _Canvas:
         wall_a, wall_b = ca + 10.0, cb + 9.0
         inner = np.sqrt((x / ca) ** 2 + (depth / cb) ** 2)
         in_wall = (x / wall_a) ** 2 + (depth / wall_b) ** 2 <= 1.0
-        back = ((np.abs(x) - 30 * scale) / (27 * scale)) ** 2 + ((y + 42 * scale) / (19 * scale)) ** 2 <= 1.0
+        back = ((np.abs(x) - 30 * scale) / (27 * scale)) ** 2 + (
+            (y + 42 * scale) / (19 * scale)
+        ) ** 2 <= 1.0
         self.map[(x / a) ** 2 + (depth / b) ** 2 <= 1.0] = _CODE["fat"]
         self.map[in_wall] = _CODE["muscle"]
         in_cavity = inner <= 1.0
         self.map[in_cavity] = _CODE["visceral_fat"]
-        top = max(shape.box_mm[1][2] for name, shape in anatomy.organs.items() if name in ("liver", "spleen"))
+        top = max(
+            shape.box_mm[1][2]
+            for name, shape in anatomy.organs.items()
+            if name in ("liver", "spleen")
+        )
         dome = np.float32(top + 6.0) - np.float32(95.0) * inner**2
         lung = in_cavity & (z > dome) & (np.abs(x) + 0.6 * np.abs(depth) > 30.0)
         self.map[lung & (y > -30 * scale)] = _CODE["lung"]
@@ -138,7 +160,11 @@ class _Canvas:
         """Loops with a wall, fluid, and gas that rises to the front; colon along both flanks."""
         rng, (a, b) = self.rng, self.plan.anatomy.cavity.semi_axes_mm
         middle = self.plan.anatomy.cavity.centre_mm[1]
-        colon = [(side * (a - 30.0), middle - 22.0, z) for side in (-1, 1) for z in np.arange(-150.0, -45.0, 17.0)]
+        colon = [
+            (side * (a - 30.0), middle - 22.0, z)
+            for side in (-1, 1)
+            for z in np.arange(-150.0, -45.0, 17.0)
+        ]
         share = rng.uniform((-0.66, -0.1, -170.0), (0.66, 0.74, 5.0), (120, 3))
         small = share * (a, b, 1.0) + (0.0, middle, 0.0)
         for place in (*colon, *small):
@@ -161,7 +187,9 @@ class _Canvas:
         for _ in range(45):
             start = self.rng.uniform((-0.6, -0.6, -150.0), (0.6, 0.6, 60.0)) * (a, b, 1.0) + middle
             end = start + self.rng.normal(size=3) * 16.0
-            self._fill_own(Capsule(vector(start), vector(end), float(self.rng.uniform(1.4, 2.6))), "cava")
+            self._fill_own(
+                Capsule(vector(start), vector(end), float(self.rng.uniform(1.4, 2.6))), "cava"
+            )
 
     def _gas(self, lumen: Ellipsoid, level_mm: float) -> None:
         """Gas above a fluid level (own y; the patient lies on the back)."""
@@ -169,7 +197,9 @@ class _Canvas:
         shape = lumen.transformed(pose.rotation, pose.translation_mm)
         window = window_of(shape, self.plan.grid)
         if window is not None:
-            inside = inside_window(shape, self.plan.grid, window) & (self._own(1, window) > level_mm)
+            inside = inside_window(shape, self.plan.grid, window) & (
+                self._own(1, window) > level_mm
+            )
             self.map[window][inside] = _CODE["gas"]
 
     def _discs(self) -> None:
@@ -182,7 +212,12 @@ class _Canvas:
     def _structure(self, name: str, shape: Shape) -> None:
         if isinstance(shape, Cuboid):
             self._fill(shape, "cortex")
-            self._fill(Cuboid(shape.centre_mm, vector(np.array(shape.half_edges_mm) - 2.4), shape.rotation), "marrow")
+            self._fill(
+                Cuboid(
+                    shape.centre_mm, vector(np.array(shape.half_edges_mm) - 2.4), shape.rotation
+                ),
+                "marrow",
+            )
         elif isinstance(shape, Ellipsoid):
             self._organ(name, shape)
         elif isinstance(shape, Capsule):

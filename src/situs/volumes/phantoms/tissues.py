@@ -37,12 +37,18 @@ TISSUES = (*_CT, *(f"lesion_{n}" for n in (1, 2, 3)))
 """Every tissue; its place here is its code in the tissue map."""
 
 
-def brightness(modality: Modality, truth: PhantomTruth, rng: np.random.Generator) -> NDArray[np.float32]:
+def brightness(
+    modality: Modality, truth: PhantomTruth, rng: np.random.Generator
+) -> NDArray[np.float32]:
     """The brightness of each tissue code in one patient. A lesion stands out from its organ to either side."""
     table = _CT if modality == "ct" else (_T1, _T2)[int(rng.random() < 0.5)]
     values = {name: float(rng.uniform(lo, hi)) for name, (lo, hi) in table.items()}
     for n in (1, 2, 3):
-        contrast, darker, wide = float(rng.uniform(30.0, 60.0)), rng.random() < 0.7, float(rng.uniform(0.35, 0.7))
+        contrast, darker, wide = (
+            float(rng.uniform(30.0, 60.0)),
+            rng.random() < 0.7,
+            float(rng.uniform(0.35, 0.7)),
+        )
         holder = truth.lesions[n - 1].inside if n <= len(truth.lesions) else None
         around = [values[name] for name in _holding(holder)] or [0.0]
         if modality == "ct":
@@ -63,8 +69,23 @@ def _holding(organ: str | None) -> tuple[str, ...]:
 
 def lively(modality: Modality) -> NDArray[np.float32]:
     """How much texture each tissue code shows, as a standard deviation in the unit of the image."""
-    strength = dict.fromkeys(TISSUES, 4.0) | {"air": 0.0, "gas": 3.0, "lung": 30.0, "fat": 5.0, "visceral_fat": 9.0}
-    strength |= {"muscle": 7.0, "marrow": 30.0, "rib": 60.0, "cortex": 60.0, "bowel_content": 8.0, "bowel_wall": 8.0}
+    strength = dict.fromkeys(TISSUES, 4.0) | {
+        "air": 0.0,
+        "gas": 3.0,
+        "lung": 30.0,
+        "fat": 5.0,
+        "visceral_fat": 9.0,
+    }
+    strength |= {
+        "muscle": 7.0,
+        "marrow": 30.0,
+        "rib": 60.0,
+        "cortex": 60.0,
+        "bowel_content": 8.0,
+        "bowel_wall": 8.0,
+    }
     scale = 1.0 if modality == "ct" else 4.0
     quiet = {"air", "gas", "lung", "cortex"} if modality == "mr" else set()
-    return np.array([0.0 if name in quiet else scale * strength[name] for name in TISSUES], dtype=np.float32)
+    return np.array(
+        [0.0 if name in quiet else scale * strength[name] for name in TISSUES], dtype=np.float32
+    )

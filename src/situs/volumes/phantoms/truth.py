@@ -61,7 +61,9 @@ class PhantomTruth(msgspec.Struct, frozen=True):
             if structure.name == name:
                 return structure
         names = (structure.name for structure in self.structures)
-        raise SitusError(f"no structure {name!r} in {self.patient_id}", fix=did_you_mean(name, names))
+        raise SitusError(
+            f"no structure {name!r} in {self.patient_id}", fix=did_you_mean(name, names)
+        )
 
     @property
     def lesions(self) -> tuple[StructureTruth, ...]:

@@ -44,7 +44,11 @@ def joint_frame(centres_mm: Mapping[str, Points], side: Side) -> JointFrame:
         fix = "name masks femur and tibia (--label-map), or give boxes (--boxes)"
         raise SitusError(f"no {' and '.join(missing)}: the knee's directions are unknown", fix=fix)
     up = _unit(centres_mm["femur"] - centres_mm["tibia"])
-    ahead = centres_mm["patella"] - centres_mm["femur"] if "patella" in centres_mm else np.array([0.0, 100.0, 0.0])
+    ahead = (
+        centres_mm["patella"] - centres_mm["femur"]
+        if "patella" in centres_mm
+        else np.array([0.0, 100.0, 0.0])
+    )
     forward = _unit(ahead - (ahead @ up) * up)
     right = np.cross(forward, up)
     lateral = right if side == "right" else -right
@@ -58,19 +62,30 @@ def joint_frame(centres_mm: Mapping[str, Points], side: Side) -> JointFrame:
 def patient_frame(side: Side) -> JointFrame:
     """The patient's own axes, for structures that are no joint; lateral is away from the middle of the body."""
     lateral = [1.0 if side == "right" else -1.0, 0.0, 0.0]
-    return JointFrame(np.array([lateral, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), side, "the patient's axes")
+    return JointFrame(
+        np.array([lateral, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), side, "the patient's axes"
+    )
 
 
 def _unit(vector: Points) -> Points:
     length = float(np.linalg.norm(vector))
     if length < 1.0:
-        raise SitusError("the bones' centres coincide: the knee's directions are unknown", fix="check the label map")
+        raise SitusError(
+            "the bones' centres coincide: the knee's directions are unknown",
+            fix="check the label map",
+        )
     unit: Points = vector / length
     return unit
 
 
 def _refuse_swapped(frame: JointFrame, centres_mm: Mapping[str, Points]) -> None:
     pair = [centres_mm.get(name) for name in ("lateral_meniscus", "medial_meniscus")]
-    if pair[0] is not None and pair[1] is not None and float((pair[0] - pair[1]) @ frame.axes[0]) <= 0:
+    if (
+        pair[0] is not None
+        and pair[1] is not None
+        and float((pair[0] - pair[1]) @ frame.axes[0]) <= 0
+    ):
         fix = "check the side in the table, the names in the label map, and the orientation in the header"
-        raise SitusError(f"the lateral meniscus lies medial of the medial one in a {frame.side} knee", fix=fix)
+        raise SitusError(
+            f"the lateral meniscus lies medial of the medial one in a {frame.side} knee", fix=fix
+        )

@@ -100,7 +100,9 @@ def _percent(part: float, whole: float) -> float:
     return 100.0 * part / whole if whole > 0.0 else 0.0
 
 
-def extrusion_mm(meniscus: str, direction: str, masks: JointMasks, frame: JointFrame) -> Measure | None:
+def extrusion_mm(
+    meniscus: str, direction: str, masks: JointMasks, frame: JointFrame
+) -> Measure | None:
     """How far a meniscus stands out beyond the tibial plateau, to the front or to its own side of the joint.
 
     Both ends are faces of voxels, each known to half a voxel along the measured axis: the value to a whole one.

@@ -25,7 +25,9 @@ _JOINT_END = {"femur": "low", "tibia": "high"}
 class JointMasks:
     """The voxels of each structure of one knee, as indices, read once."""
 
-    def __init__(self, grid: Grid, voxels: dict[str, NDArray[np.intp]], told: Collection[str] = ()) -> None:
+    def __init__(
+        self, grid: Grid, voxels: dict[str, NDArray[np.intp]], told: Collection[str] = ()
+    ) -> None:
         self.grid = grid
         self._voxels = voxels
         self._told = frozenset(told)
@@ -135,7 +137,10 @@ def block_of(region: Region, masks: JointMasks, frame: JointFrame) -> WorldBox |
     ends = [lo[n] + (hi[n] - lo[n]) * np.array(region.span[axis]) for axis, n in _AXIS.items()]
     corners = np.array(list(product(*ends))) @ frame.axes
     scan = IndexBox((0, 0, 0), masks.grid.shape).to_world(masks.grid.affine)
-    first, last = np.maximum(corners.min(axis=0), scan.lo_mm), np.minimum(corners.max(axis=0), scan.hi_mm)
+    first, last = (
+        np.maximum(corners.min(axis=0), scan.lo_mm),
+        np.minimum(corners.max(axis=0), scan.hi_mm),
+    )
     return WorldBox.of(first, last) if (first < last).all() else None
 
 

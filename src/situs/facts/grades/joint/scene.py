@@ -29,7 +29,11 @@ def joint_suspicions(masks: JointMasks, side: str) -> list[Suspicion]:
 def _scene(masks: JointMasks) -> Scene:
     terms = {name: entry for name in masks.names if (entry := term(name)).known}
     bones = sorted(name for name, entry in terms.items() if entry.kind == "bone")
-    return Scene({name: _sighting(masks, name) for name in terms}, terms, overlaps=dict(_overlaps(masks, bones)))
+    return Scene(
+        {name: _sighting(masks, name) for name in terms},
+        terms,
+        overlaps=dict(_overlaps(masks, bones)),
+    )
 
 
 def _sighting(masks: JointMasks, name: str) -> Sighting:
@@ -42,7 +46,9 @@ def _sighting(masks: JointMasks, name: str) -> Sighting:
 
 
 def _overlaps(masks: JointMasks, names: list[str]) -> Iterator[tuple[tuple[str, str], float]]:
-    flat = {name: np.ravel_multi_index(tuple(masks.indices(name).T), masks.grid.shape) for name in names}
+    flat = {
+        name: np.ravel_multi_index(tuple(masks.indices(name).T), masks.grid.shape) for name in names
+    }
     for a, b in itertools.combinations(names, 2):
         shared = len(np.intersect1d(flat[a], flat[b], assume_unique=True))
         if shared:

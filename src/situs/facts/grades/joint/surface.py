@@ -109,19 +109,25 @@ class BoneSurface:
     def _neighbours(self) -> NDArray[np.intp]:
         from scipy.spatial import cKDTree
 
-        pairs = cKDTree(self.points_mm).query_pairs(_LINK * float(self.spacing_mm.max()), output_type="ndarray")
+        pairs = cKDTree(self.points_mm).query_pairs(
+            _LINK * float(self.spacing_mm.max()), output_type="ndarray"
+        )
         return np.asarray(pairs)
 
     def _within(self, mm: float, to: Mask, of: Mask) -> Mask:
         """Which points of one mask lie no farther from the other than this."""
         from scipy.spatial import cKDTree
 
-        distances, _ = cKDTree(self.points_mm[to]).query(self.points_mm[of], distance_upper_bound=mm * (1.0 + _TIE))
+        distances, _ = cKDTree(self.points_mm[to]).query(
+            self.points_mm[of], distance_upper_bound=mm * (1.0 + _TIE)
+        )
         near: Mask = np.isfinite(distances)
         return near
 
 
-def measure_surface(bone: NDArray[np.intp], cartilage: NDArray[np.intp], grid: Grid, frame: JointFrame) -> BoneSurface:
+def measure_surface(
+    bone: NDArray[np.intp], cartilage: NDArray[np.intp], grid: Grid, frame: JointFrame
+) -> BoneSurface:
     """The surface of a bone around its cartilage; thickness is measured along the surface's own normals."""
     from scipy.ndimage import gaussian_filter
 
@@ -134,7 +140,9 @@ def measure_surface(bone: NDArray[np.intp], cartilage: NDArray[np.intp], grid: G
     # Where the crop cuts the bone there is no surface.
     flux[~_inner(solid.shape, low, high, grid)] = 0.0
     places = np.argwhere((flux != 0.0).any(axis=-1))
-    smooth = gaussian_filter(solid.astype(np.float32), max(_SMOOTH_MM, float(spacing.max())) / spacing)
+    smooth = gaussian_filter(
+        solid.astype(np.float32), max(_SMOOTH_MM, float(spacing.max())) / spacing
+    )
     normals = _outwards(smooth, places, grid)
     area = np.maximum((flux[tuple(places.T)] * normals).sum(axis=1), 0.0)
     indices = places + low
@@ -189,7 +197,8 @@ def _outwards(smooth: NDArray[np.float32], places: NDArray[np.intp], grid: Grid)
     for axis in range(3):
         step = np.eye(3)[axis]
         ahead, behind = (
-            map_coordinates(smooth, (places + sign * step).T, order=1, mode="nearest") for sign in (1.0, -1.0)
+            map_coordinates(smooth, (places + sign * step).T, order=1, mode="nearest")
+            for sign in (1.0, -1.0)
         )
         slope[:, axis] = ahead - behind
     world = -slope @ np.linalg.inv(grid.affine.linear)
@@ -198,7 +207,9 @@ def _outwards(smooth: NDArray[np.float32], places: NDArray[np.intp], grid: Grid)
     return unit
 
 
-def _along_normals(cover: Mask, low: NDArray[Any], points: Points, normals: Points, grid: Grid) -> Points:
+def _along_normals(
+    cover: Mask, low: NDArray[Any], points: Points, normals: Points, grid: Grid
+) -> Points:
     """How much cartilage a line along each normal meets, from the bone to the first gap; finer than a voxel."""
     from scipy.ndimage import map_coordinates
 

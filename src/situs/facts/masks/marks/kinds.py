@@ -96,7 +96,10 @@ def _slices(ledger: Ledger, kinds: tuple[str, ...] = ()) -> list[dict[str, NDArr
         for name in ledger.structures
         if ledger.family(name) is None and (not kinds or ledger.terms[name].kind in kinds)
     }
-    return [{n: points for n, points in found.items() if n in wanted} for found in ledger.mark_sites.values()]
+    return [
+        {n: points for n, points in found.items() if n in wanted}
+        for found in ledger.mark_sites.values()
+    ]
 
 
 def _around(ledger: Ledger, organ: str, *, only_organs: bool = False) -> list[Mark] | None:
@@ -108,7 +111,9 @@ def _around(ledger: Ledger, organ: str, *, only_organs: bool = False) -> list[Ma
     tried: list[list[Mark]] = []
     for number, found in enumerate(slices[:_TRIED_SLICES]):
         everywhere = _merged(ledger, found)
-        hubs = everywhere[[_pick(ledger, len(everywhere), number, attempt) for attempt in range(_TRIED_PLACES)]]
+        hubs = everywhere[
+            [_pick(ledger, len(everywhere), number, attempt) for attempt in range(_TRIED_PLACES)]
+        ]
         for order, far in _around_each(found, hubs):
             chosen = _beside_each_other(ledger, organ, order, akin=only_organs)
             marks = _near(found, organ, chosen, far, ledger.recipe.truth.mark_apart_mm)
@@ -127,7 +132,10 @@ def _spread_mm(marks: list[Mark]) -> float:
 
 def _merged(ledger: Ledger, found: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
     """All sites of a slice, those nearest to the centre of their structure first, whatever the structures' names."""
-    far = [np.linalg.norm(points - ledger.regions[name].centroid_mm, axis=1) for name, points in found.items()]
+    far = [
+        np.linalg.norm(points - ledger.regions[name].centroid_mm, axis=1)
+        for name, points in found.items()
+    ]
     points = np.concatenate(list(found.values()))
     keys = np.round(np.column_stack([points, np.concatenate(far)]), 6)
     merged: NDArray[np.float64] = points[np.lexsort(keys.T)]
@@ -193,7 +201,10 @@ def _distances_mm(points: NDArray[np.float64], place: NDArray[np.float64]) -> ND
 
 
 def _first_apart(
-    points: NDArray[np.float64], far: NDArray[np.float64], others: list[NDArray[np.float64]], apart_mm: float
+    points: NDArray[np.float64],
+    far: NDArray[np.float64],
+    others: list[NDArray[np.float64]],
+    apart_mm: float,
 ) -> NDArray[np.float64] | None:
     """The nearest point that keeps its distance from the marks there are; equally near ones in the order given."""
     free = _free(points, others, apart_mm)
@@ -217,12 +228,20 @@ def _in_holder(ledger: Ledger, lesion: str, organ: str) -> list[Mark] | None:
 
 
 def _scattered(
-    ledger: Ledger, found: dict[str, NDArray[np.float64]], lesion: str, organ: str, seed: tuple[int, int]
+    ledger: Ledger,
+    found: dict[str, NDArray[np.float64]],
+    lesion: str,
+    organ: str,
+    seed: tuple[int, int],
 ) -> list[Mark] | None:
     """A point in the lesion and others anywhere in the organ around it."""
-    marks: list[Mark] = [(lesion, found[lesion][_pick(ledger, len(found[lesion]), "lesion", *seed)])]
+    marks: list[Mark] = [
+        (lesion, found[lesion][_pick(ledger, len(found[lesion]), "lesion", *seed)])
+    ]
     for number in range(MARKS - 1):
-        left = _apart_from(found[organ], [point for _, point in marks], ledger.recipe.truth.mark_apart_mm)
+        left = _apart_from(
+            found[organ], [point for _, point in marks], ledger.recipe.truth.mark_apart_mm
+        )
         if not len(left):
             return None
         marks.append((organ, left[_pick(ledger, len(left), "around", number, *seed)]))
@@ -236,12 +255,16 @@ def _centrality(marks: list[Mark]) -> int:
     return int((far[1:] < far[0]).sum())
 
 
-def _apart_from(points: NDArray[np.float64], others: list[NDArray[np.float64]], apart_mm: float) -> NDArray[np.float64]:
+def _apart_from(
+    points: NDArray[np.float64], others: list[NDArray[np.float64]], apart_mm: float
+) -> NDArray[np.float64]:
     kept: NDArray[np.float64] = points[_free(points, others, apart_mm)]
     return kept
 
 
-def _free(points: NDArray[np.float64], others: list[NDArray[np.float64]], apart_mm: float) -> NDArray[np.bool_]:
+def _free(
+    points: NDArray[np.float64], others: list[NDArray[np.float64]], apart_mm: float
+) -> NDArray[np.bool_]:
     """Which points keep their distance from all others."""
     free = np.ones(len(points), dtype=np.bool_)
     for other in others:

@@ -41,13 +41,22 @@ Found = tuple[tuple[float, ...], list[Mark]]
 def same_marks(ledger: Ledger) -> list[list[Mark]]:
     """For each number of marks nearer than the right one, a set: the right mark, three others, and its partner."""
     rng = np.random.default_rng(int(digest("marks", ledger.study_id, size=8), 16))
-    wanted = np.stack([np.arange(MARKS), *(rng.permutation(MARKS) for _ in range(_CUES - 1))], axis=1)
+    wanted = np.stack(
+        [np.arange(MARKS), *(rng.permutation(MARKS) for _ in range(_CUES - 1))], axis=1
+    )
     best: list[dict[str, Found]] = [{} for _ in range(MARKS)]
     for found in ledger.mark_sites.values():
-        names = sorted((n for n in found if ledger.family(n) is None), key=lambda name: _place(found[name]))
+        names = sorted(
+            (n for n in found if ledger.family(n) is None), key=lambda name: _place(found[name])
+        )
         if len(names) < MARKS:
             continue
-        sites = np.array([found[name][np.linspace(0, len(found[name]) - 1, _POINTS).astype(int)] for name in names])
+        sites = np.array(
+            [
+                found[name][np.linspace(0, len(found[name]) - 1, _POINTS).astype(int)]
+                for name in names
+            ]
+        )
         which = np.argsort(rng.random((_TRIED, len(names))), axis=1)[:, [*range(MARKS), 0]]
         which = which[~_has_kin(which[:, :MARKS], kin_table(ledger, names))]
         points = sites[which, rng.integers(_POINTS, size=which.shape)]
@@ -63,7 +72,10 @@ def same_marks(ledger: Ledger) -> list[list[Mark]]:
             for row in rows[np.unique(which[rows, 0], return_index=True)[1]]:
                 name, fit = names[which[row, 0]], (float(off[row]), float(spread[row]))
                 if name not in better or fit < better[name][0]:
-                    better[name] = (fit, [(names[k], point) for k, point in zip(which[row], points[row])])
+                    better[name] = (
+                        fit,
+                        [(names[k], point) for k, point in zip(which[row], points[row])],
+                    )
     return _of_different_structures(best) if all(best) else []
 
 
@@ -106,7 +118,9 @@ def _between(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
     return table
 
 
-def _ranks(points: NDArray[np.float64], between: NDArray[np.float64], middle_x: float) -> NDArray[np.int64]:
+def _ranks(
+    points: NDArray[np.float64], between: NDArray[np.float64], middle_x: float
+) -> NDArray[np.int64]:
     """By each cue, how many of the other three come before the right mark."""
     four, partner = points[:, :MARKS], points[:, MARKS:]
     middle = four.mean(axis=1, keepdims=True)
@@ -115,7 +129,13 @@ def _ranks(points: NDArray[np.float64], between: NDArray[np.float64], middle_x: 
     alone = between[:, :MARKS, :MARKS] + np.diag(np.full(MARKS, np.inf))
     along = (outwards * towards).sum(axis=-1) / np.maximum(out, 1e-6)
     aside = four[:, :, 0] * np.where(middle[:, :, 0] < middle_x, -1.0, 1.0)
-    nearness, lonely, level = between[:, :MARKS, MARKS], alone.min(axis=2), np.abs(four - partner)[:, :, 1]
+    nearness, lonely, level = (
+        between[:, :MARKS, MARKS],
+        alone.min(axis=2),
+        np.abs(four - partner)[:, :, 1],
+    )
     cues = np.stack([nearness, out, lonely, -along, level, aside], axis=1)
-    before: NDArray[np.int64] = (np.round(cues[:, :, 1:], 6) < np.round(cues[:, :, :1], 6)).sum(axis=2)
+    before: NDArray[np.int64] = (np.round(cues[:, :, 1:], 6) < np.round(cues[:, :, :1], 6)).sum(
+        axis=2
+    )
     return before

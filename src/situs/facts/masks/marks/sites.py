@@ -29,7 +29,9 @@ _HOLDERS = ("organ", "vessel", "tract", "muscle", "bone", "vertebra", "region")
 
 def needed_depth_mm(ledger: Ledger) -> float:
     """How far inside its structure a mark must lie, so that it stays inside however the boundary errs."""
-    return max(ledger.recipe.truth.mark_depth_mm, ledger.half_diagonal_mm, ledger.annotation.surface_mm)
+    return max(
+        ledger.recipe.truth.mark_depth_mm, ledger.half_diagonal_mm, ledger.annotation.surface_mm
+    )
 
 
 def mark_sites(ledger: Ledger) -> Sites:
@@ -37,13 +39,21 @@ def mark_sites(ledger: Ledger) -> Sites:
     if ledger.regions.grid.affine.is_sheared:
         return {}
     lesions = [name for name in ledger.structures if ledger.family(name)]
-    named = [name for name in ledger.structures if ledger.terms[name].kind in _HOLDERS and name not in lesions]
+    named = [
+        name
+        for name in ledger.structures
+        if ledger.terms[name].kind in _HOLDERS and name not in lesions
+    ]
     holders = [name for name in named if not _envelops(ledger, name, named)]
     need = needed_depth_mm(ledger)
     frames = _frames(ledger, holders, lesions)
     sites: Sites = {frame: {} for frame in frames}
     deep: dict[int, dict[str, NDArray[np.int64]]] = {frame: {} for frame in frames}
-    shape = [n for axis, n in enumerate(ledger.regions.grid.shape) if axis != axial_axis(ledger.regions.grid)[0]]
+    shape = [
+        n
+        for axis, n in enumerate(ledger.regions.grid.shape)
+        if axis != axial_axis(ledger.regions.grid)[0]
+    ]
     crowd = {frame: np.zeros(shape, dtype=np.uint8) for frame in frames}
     for name in holders:
         for frame, section, inside in _sections(ledger, ledger.regions[name], frames, need):
@@ -77,7 +87,11 @@ def _others_inside(ledger: Ledger, holders: list[str], lesions: list[str]) -> li
 
 def _envelops(ledger: Ledger, name: str, others: list[str]) -> bool:
     """Whether it is a whole of which others are parts (the body, both lungs), so that no mark lies in it alone."""
-    shared = [ledger.contacts.shared_voxels(name, n) / ledger.regions[n].voxels for n in others if n != name]
+    shared = [
+        ledger.contacts.shared_voxels(name, n) / ledger.regions[n].voxels
+        for n in others
+        if n != name
+    ]
     return sum(share > _PART for share in shared) > 1
 
 
@@ -133,7 +147,9 @@ def _sections(
         section = np.zeros([n for k, n in enumerate(grid.shape) if k != axis], dtype=np.bool_)
         plane = [k for k in range(3) if k != axis]
         section[tuple(slice(lo[k], hi[k]) for k in plane)] = np.take(crop, at - lo[axis], axis=axis)
-        index = np.insert(deep + np.array([lo[k] for k in plane]), axis, at, axis=1).astype(np.int64)
+        index = np.insert(deep + np.array([lo[k] for k in plane]), axis, at, axis=1).astype(
+            np.int64
+        )
         yield frame, section, index
 
 
@@ -145,7 +161,9 @@ def _to_world(ledger: Ledger, index: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.asarray(ledger.regions.grid.affine.to_world(IndexPoints(index.astype(np.float64))))
 
 
-def _near_lesions(ledger: Ledger, lesions: list[str], frame: int, need: float) -> NDArray[np.float64]:
+def _near_lesions(
+    ledger: Ledger, lesions: list[str], frame: int, need: float
+) -> NDArray[np.float64]:
     """Voxel centres of all lesions around a slice, in mm."""
     grid = ledger.regions.grid
     axis, downwards = axial_axis(grid)
@@ -160,7 +178,9 @@ def _near_lesions(ledger: Ledger, lesions: list[str], frame: int, need: float) -
     return _to_world(ledger, np.concatenate(found).astype(np.int64)) if found else np.zeros((0, 3))
 
 
-def _clear_of(points: NDArray[np.float64], others: NDArray[np.float64], need: float) -> NDArray[np.float64]:
+def _clear_of(
+    points: NDArray[np.float64], others: NDArray[np.float64], need: float
+) -> NDArray[np.float64]:
     from scipy.spatial import cKDTree
 
     if not len(others) or not len(points):

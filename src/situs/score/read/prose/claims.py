@@ -54,7 +54,12 @@ class Claim:
     @property
     def asserted(self) -> bool:
         """Whether the reply says that this is so."""
-        return self.certainty is Certainty.ASSERTED and not self.negated and not self.retracted and not self.excepted
+        return (
+            self.certainty is Certainty.ASSERTED
+            and not self.negated
+            and not self.retracted
+            and not self.excepted
+        )
 
     @property
     def denied(self) -> bool:

@@ -34,7 +34,9 @@ FINAL_OPEN, FINAL_CLOSE = "\ue000", "\ue001"
 
 _TRANSLATE: dict[int, str | None] = {
     **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},  # full-width forms
-    **dict.fromkeys([*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065), 0xFEFF, 0xAD], None),
+    **dict.fromkeys(
+        [*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065), 0xFEFF, 0xAD], None
+    ),
     **dict.fromkeys([0x2018, 0x2019, 0x201B, 0x2032, 0x02BC], "'"),
     **dict.fromkeys([0x201C, 0x201D, 0x201F], '"'),
     **dict.fromkeys([0x2010, 0x2011, 0x2212], "-"),
@@ -49,11 +51,25 @@ _THINK_OPEN = re.compile(rf"[<◁\[]{_THINK_NAMES}[>▷\]]", re.IGNORECASE)
 _THINK_CLOSE = re.compile(rf"[<◁\[]/{_THINK_NAMES}[>▷\]]", re.IGNORECASE)
 _CHANNEL_FINAL = "<|channel|>final<|message|>"
 
-LATEX_TEXT = re.compile(r"\\(?:text|textbf|textit|textrm|texttt|mathrm|mathbf|mathit|operatorname)\s?\{([^{}]*)\}")
-_LATEX_WORDS = {r"\times": "×", r"\cdot": "·", r"\approx": "≈", r"\sim": "~", r"\pm": "±", r"\%": "%", r"\$": " "}
+LATEX_TEXT = re.compile(
+    r"\\(?:text|textbf|textit|textrm|texttt|mathrm|mathbf|mathit|operatorname)\s?\{([^{}]*)\}"
+)
+_LATEX_WORDS = {
+    r"\times": "×",
+    r"\cdot": "·",
+    r"\approx": "≈",
+    r"\sim": "~",
+    r"\pm": "±",
+    r"\%": "%",
+    r"\$": " ",
+}
 _LATEX_WORD = re.compile(r"\\(?:times|cdot|approx|sim|pm)(?![A-Za-z])|\\[%$]")
-_BOX = re.compile(r"\\(?:boxed|fbox)\s?\{([^{}]*)\}|<\|begin_of_box\|>([^<]*)<\|end_of_box\|>", re.IGNORECASE)
-_ANSWER_TAG = re.compile(r"<(?:(?:final_)?answer|final)>([^<]*)(?:</(?:(?:final_)?answer|final)>|$)", re.IGNORECASE)
+_BOX = re.compile(
+    r"\\(?:boxed|fbox)\s?\{([^{}]*)\}|<\|begin_of_box\|>([^<]*)<\|end_of_box\|>", re.IGNORECASE
+)
+_ANSWER_TAG = re.compile(
+    r"<(?:(?:final_)?answer|final)>([^<]*)(?:</(?:(?:final_)?answer|final)>|$)", re.IGNORECASE
+)
 
 _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE | re.MULTILINE), replacement)
@@ -79,11 +95,15 @@ def clean(text: str, *, language: str = "en") -> str:
     A cut reply begins with a line of its own that says so, so that its first words are not taken for the lead.
     """
     text = glossed(visible(text), language)
-    text = re.sub(r"```(?:json|python|text|txt|plaintext|markdown|latex|yaml)?", " ", rows_as_lines(text))
+    text = re.sub(
+        r"```(?:json|python|text|txt|plaintext|markdown|latex|yaml)?", " ", rows_as_lines(text)
+    )
     text = _plain_latex(mark_json(text, FINAL_OPEN, FINAL_CLOSE))
     text = _BOX.sub(lambda match: _final(match[1] if match[1] is not None else match[2]), text)
     text = _ANSWER_TAG.sub(lambda match: _final(match[1]), text)
-    text = re.sub(r"(?<=[0-9])\u2009(?=[0-9]{3}(?![0-9]))", "", text)  # 1 200 with the thin space of printers
+    text = re.sub(
+        r"(?<=[0-9])\u2009(?=[0-9]{3}(?![0-9]))", "", text
+    )  # 1 200 with the thin space of printers
     text = re.sub(r"[^\S\n]+", " ", text)
     for pattern, replacement in _SUBSTITUTIONS:
         text = pattern.sub(replacement, text)

@@ -35,7 +35,12 @@ _FIRST_MENTIONS, _LAST_MENTIONS = 20, 100
 
 
 def statements(
-    text: str, mentions: Sequence[Mention], lexicon: Lexicon, *, apart: bool = False, subjects: bool = True
+    text: str,
+    mentions: Sequence[Mention],
+    lexicon: Lexicon,
+    *,
+    apart: bool = False,
+    subjects: bool = True,
 ) -> list[Statement]:
     """The sentences of a cleaned reply, with the claims they make.
 
@@ -94,5 +99,7 @@ class _Walker:
         self.course.carried = self.course.carried if keeps_heading else announced
         self.course.all_claims += claims
         alone = bool(claims) and not sentence.content
-        statement = Statement(tokens[0].start, tokens[-1].end, claims, asks, alone, sentence.announced)
+        statement = Statement(
+            tokens[0].start, tokens[-1].end, claims, asks, alone, sentence.announced
+        )
         found.append(statement)

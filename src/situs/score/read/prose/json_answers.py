@@ -10,15 +10,27 @@ __all__ = ["mark_json"]
 _MOST_OBJECTS = 40
 """Decoding is tried at so many braces from the end, which bounds the work on hostile replies."""
 
-_ANSWER_KEYS = ("final_answer", "final answer", "finalanswer", "answer", "prediction", "choice", "option", "response")
+_ANSWER_KEYS = (
+    "final_answer",
+    "final answer",
+    "finalanswer",
+    "answer",
+    "prediction",
+    "choice",
+    "option",
+    "response",
+)
 _VALUE_KEYS = (*_ANSWER_KEYS, "letter", "value", "number", "count", "result", "text", "label")
 _UNIT_KEYS = ("unit", "units")
 _UNIT_SUFFIX = re.compile(r"[_ (](mm|cm|m|ml|l|cc)\)?$")
-_ASIDE_KEY = re.compile(r"reason|explan|confiden|probab|thought|rationale|why|evidence|note|certainty")
+_ASIDE_KEY = re.compile(
+    r"reason|explan|confiden|probab|thought|rationale|why|evidence|note|certainty"
+)
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 _LONGEST_LIST = 400
 _LOOSE = re.compile(
-    r"""["'](?:final[_ ]?answer|answer)["'] ?: ?(?:"([^"\n]*)"?|'([^'\n]*)'?|([^"'\[{},\n]+))""", re.IGNORECASE
+    r"""["'](?:final[_ ]?answer|answer)["'] ?: ?(?:"([^"\n]*)"?|'([^'\n]*)'?|([^"'\[{},\n]+))""",
+    re.IGNORECASE,
 )
 # Numbers stay as they are written: parsing them is the number parser's business.
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
@@ -46,13 +58,20 @@ def mark_json(text: str, opening: str, closing: str) -> str:
             if answer is not None:
                 verdicts = "\n" in answer
                 marks = ("", "") if verdicts else (opening, closing)
-                parts += [text[done:start], marks[0], answer if verdicts else " ".join(answer.split()), marks[1]]
+                parts += [
+                    text[done:start],
+                    marks[0],
+                    answer if verdicts else " ".join(answer.split()),
+                    marks[1],
+                ]
                 done = decoded[1]
             break
     marked = "".join([*parts, text[done:]])
     if parts:
         return marked
-    return _LOOSE.sub(lambda match: f"{opening}{(match[1] or match[2] or match[3] or '').strip()}{closing}", text)
+    return _LOOSE.sub(
+        lambda match: f"{opening}{(match[1] or match[2] or match[3] or '').strip()}{closing}", text
+    )
 
 
 def _list(text: str) -> str | None:
@@ -84,7 +103,9 @@ def _is_whole(text: str, start: int, end: int) -> bool:
 
 def _answer(record: dict[str, object], *, whole: bool) -> str | None:
     keys = {str(key).strip().lower(): value for key, value in record.items()}
-    if len(keys) > 1 and all(len(key) == 1 and isinstance(value, str | bool) for key, value in keys.items()):
+    if len(keys) > 1 and all(
+        len(key) == 1 and isinstance(value, str | bool) for key, value in keys.items()
+    ):
         # A verdict on each option by its letter.
         return "\n".join(f"{key.upper()}: {_words(value)}" for key, value in keys.items())
     for key in _ANSWER_KEYS:
@@ -92,7 +113,11 @@ def _answer(record: dict[str, object], *, whole: bool) -> str | None:
             return _with_unit(_words(keys[key]), keys)
     if any(key in keys for key in _UNIT_KEYS) and "value" in keys:
         return _with_unit(_words(keys["value"]), keys)
-    told = {key: value for key, value in keys.items() if not _ASIDE_KEY.search(key) and key not in _UNIT_KEYS}
+    told = {
+        key: value
+        for key, value in keys.items()
+        if not _ASIDE_KEY.search(key) and key not in _UNIT_KEYS
+    }
     measured = [key for key in told if _UNIT_SUFFIX.search(key)]
     if len(told) > 1 and len(measured) == 1:
         told = {measured[0]: told[measured[0]]}  # {"diameter_mm": 16.4, "slice": 28}
@@ -106,7 +131,9 @@ def _answer(record: dict[str, object], *, whole: bool) -> str | None:
 
 def _with_unit(words: str, keys: dict[str, object]) -> str:
     unit = next((keys[key] for key in _UNIT_KEYS if key in keys), "")
-    return f"{words} {unit}".strip() if isinstance(unit, str) and not words.endswith(unit) else words
+    return (
+        f"{words} {unit}".strip() if isinstance(unit, str) and not words.endswith(unit) else words
+    )
 
 
 def _words(value: object, depth: int = 0) -> str:

@@ -56,12 +56,19 @@ def _foreign_words(text: str, language: str) -> bool:
 @lru_cache(maxsize=8)
 def _gloss(language: str) -> tuple[dict[str, str], re.Pattern[str]]:
     record = language_file(language)
-    table = {phrase: english for english, phrases in record["phrases"].items() for phrase in phrases}
+    table = {
+        phrase: english for english, phrases in record["phrases"].items() for phrase in phrases
+    }
     # Chinese sets no spaces between words, so that its phrases are found anywhere, with spaces put around them.
     spaced = language != "zh"
     alternatives = "|".join(re.escape(phrase) for phrase in sorted(table, key=len, reverse=True))
-    pattern = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)" if spaced else alternatives, re.IGNORECASE)
-    return {phrase.casefold(): english if spaced else f" {english} " for phrase, english in table.items()}, pattern
+    pattern = re.compile(
+        rf"(?<!\w)(?:{alternatives})(?!\w)" if spaced else alternatives, re.IGNORECASE
+    )
+    return {
+        phrase.casefold(): english if spaced else f" {english} "
+        for phrase, english in table.items()
+    }, pattern
 
 
 @lru_cache(maxsize=1)

@@ -27,7 +27,13 @@ _ESCAPES = {"n": "\n", "t": " ", "r": "\n", "b": "", "f": ""}
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
 _ESCAPED = re.compile(r'[^"{]*(?:"\s*)?\{(?:\s|\\n)*\\"')
 """An object that was put into a string, its quotes escaped."""
-_WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "none": None, "nan": None}
+_WORDS: dict[str, bool | None] = {
+    "true": True,
+    "false": False,
+    "null": None,
+    "none": None,
+    "nan": None,
+}
 
 
 class Found(NamedTuple):
@@ -50,7 +56,9 @@ def _unrepeated(pairs: list[tuple[str, Loose]]) -> dict[str, Loose]:
     return found
 
 
-_DECODER = json.JSONDecoder(parse_int=float, parse_constant=lambda word: None, object_pairs_hook=_unrepeated)
+_DECODER = json.JSONDecoder(
+    parse_int=float, parse_constant=lambda word: None, object_pairs_hook=_unrepeated
+)
 
 
 def loose_values(text: str, opening: str = "{[") -> Iterator[Found]:

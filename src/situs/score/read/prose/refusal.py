@@ -53,7 +53,10 @@ def after_refusal(text: str) -> str:
     All of it without a refusal; after one, only what follows a later "but" or "however": what a refusal speaks of
     ("I cannot tell whether the left …") is no answer.
     """
-    end = max((match.end() for pattern in (_CANNOT_TELL, _DECLINES) for match in pattern.finditer(text)), default=0)
+    end = max(
+        (match.end() for pattern in (_CANNOT_TELL, _DECLINES) for match in pattern.finditer(text)),
+        default=0,
+    )
     if not end:
         return text
     turn = _BUT.search(text, end)

@@ -33,7 +33,11 @@ def decide(
     claims = [claim for statement in found for claim in statement.claims]
     if _ends_unread(found):
         return NOT_FINAL
-    finals = [statement for statement in found if any(claim.role is Role.FINAL for claim in statement.claims)]
+    finals = [
+        statement
+        for statement in found
+        if any(claim.role is Role.FINAL for claim in statement.claims)
+    ]
     if finals:
         return _final(finals[-1], same)
     for least in (Role.LEAD, Role.PLAIN):
@@ -51,7 +55,9 @@ def decide(
 
 def _ends_unread(found: Sequence[Statement]) -> bool:
     """Whether the reply announces its final answer last of all, and nothing in it can be read."""
-    last = max((index for index, one in enumerate(found) if one.announced is Role.FINAL), default=None)
+    last = max(
+        (index for index, one in enumerate(found) if one.announced is Role.FINAL), default=None
+    )
     return last is not None and not any(one.claims for one in found[last:])
 
 
@@ -70,10 +76,14 @@ def _final(statement: Statement, same: Same) -> Result[Hashable] | None:
     return _one(last, same)
 
 
-def _agreed(strong: list[Claim], claims: list[Claim], found: Sequence[Statement], same: Same) -> Result[Hashable]:
+def _agreed(
+    strong: list[Claim], claims: list[Claim], found: Sequence[Statement], same: Same
+) -> Result[Hashable]:
     latest = [claim for claim in strong if claim.turns == strong[-1].turns]
     leads = [claim for claim in latest if claim.role is Role.LEAD]
-    if len(leads) < len(latest) and not isinstance(_one(leads, same) if leads else Parsed(None), Parsed):
+    if len(leads) < len(latest) and not isinstance(
+        _one(leads, same) if leads else Parsed(None), Parsed
+    ):
         # "A: 45 mm", "B: 12 mm", so B: a list heads its lines, and only what follows from it is the answer.
         latest = [claim for claim in latest if claim.role is not Role.LEAD]
     result = _one(latest, same)
@@ -109,7 +119,10 @@ def _one(claims: Sequence[Claim], same: Same) -> Result[Hashable]:
         if claim.alternatives:
             return SEVERAL
         values += claim.values
-    if any(len(claim.values) > 1 and not all(same(v, claim.values[0]) for v in claim.values) for claim in claims):
+    if any(
+        len(claim.values) > 1 and not all(same(v, claim.values[0]) for v in claim.values)
+        for claim in claims
+    ):
         return SEVERAL
     return Parsed(values[0]) if all(same(value, values[0]) for value in values) else CONTRADICTION
 
@@ -117,4 +130,6 @@ def _one(claims: Sequence[Claim], same: Same) -> Result[Hashable]:
 def _narrowed(claim: Claim, claims: Sequence[Claim], same: Same) -> bool:
     """Whether a later claim chooses among several ("leaving B and C. Of these, C")."""
     later = [other for other in claims if other.start > claim.start and len(other.values) == 1]
-    return len(claim.values) > 1 and any(same(value, other.values[0]) for other in later for value in claim.values)
+    return len(claim.values) > 1 and any(
+        same(value, other.values[0]) for other in later for value in claim.values
+    )

@@ -10,9 +10,26 @@ from situs.score.read.prose.tokens import Mention, Token
 
 __all__ = ["MentionRow", "row_of_mentions"]
 
-_GLUE = frozenset({"comma", "and", "or", "slash", "open", "close", "quote", "boxed", "unboxed", "colon", "dash"})
+_GLUE = frozenset(
+    {"comma", "and", "or", "slash", "open", "close", "quote", "boxed", "unboxed", "colon", "dash"}
+)
 _LINKS = frozenset(
-    {"the", "a", "an", "option", "options", "mark", "marks", "point", "letter", "choice", "i.e", "also", "slice", "to"}
+    {
+        "the",
+        "a",
+        "an",
+        "option",
+        "options",
+        "mark",
+        "marks",
+        "point",
+        "letter",
+        "choice",
+        "i.e",
+        "also",
+        "slice",
+        "to",
+    }
 )
 _MOST_GLUE = 8
 """Tokens between two mentions that are still one list."""
@@ -65,7 +82,11 @@ def _next_mention(tokens: Sequence[Token], at: int) -> int | None:
 
 
 def _begins_anew(
-    tokens: Sequence[Token], row: MentionRow, between: Sequence[Token], following: int, lexicon: Lexicon
+    tokens: Sequence[Token],
+    row: MentionRow,
+    between: Sequence[Token],
+    following: int,
+    lexicon: Lexicon,
 ) -> bool:
     """Whether "…, B is wrong" begins a clause of its own instead of going on with the list."""
     token = tokens[following]
@@ -73,7 +94,11 @@ def _begins_anew(
     kinds = {part.kind for part in between}
     if token.mention.value == row.mentions[-1].value:
         return False
-    if {"comma", "and"} <= kinds and any(part.text in {"a", "an"} for part in between) and len(row.mentions) == 1:
+    if (
+        {"comma", "and"} <= kinds
+        and any(part.text in {"a", "an"} for part in between)
+        and len(row.mentions) == 1
+    ):
         return True  # "without a tear, and an effusion"
     if kinds & {"and", "or", "slash"}:
         return False

@@ -50,10 +50,36 @@ class _Scope:
     """The certainty holds only for several mentions at once ("between A and B")."""
 
 
-_SEEMING = frozenset({"looks", "seems", "appears", "it seems", "looks like", "appears to be", "look", "seem", "appear"})
+_SEEMING = frozenset(
+    {
+        "looks",
+        "seems",
+        "appears",
+        "it seems",
+        "looks like",
+        "appears to be",
+        "look",
+        "seem",
+        "appear",
+    }
+)
 """What only seems so is left again where a "but" follows."""
 _NAMING = frozenset(
-    {"would be a", "would", "is", "was", "be", "must", "a", "the", "simply", "clearly", "plainly", "'", '"'}
+    {
+        "would be a",
+        "would",
+        "is",
+        "was",
+        "be",
+        "must",
+        "a",
+        "the",
+        "simply",
+        "clearly",
+        "plainly",
+        "'",
+        '"',
+    }
 )
 """What may stand between a yes or no and the word that judges it."""
 _THE_REST = frozenset({"others", "rest", "other", "remaining", "else"})
@@ -99,7 +125,11 @@ class Sentence:
             token = self.tokens[at]
             if token.kind == "mention":
                 row, after = row_of_mentions(
-                    self.tokens, at, self.course.lexicon, boxed=self.course.boxed, apart=self.course.apart
+                    self.tokens,
+                    at,
+                    self.course.lexicon,
+                    boxed=self.course.boxed,
+                    apart=self.course.apart,
                 )
                 self._claim(row, at, after)
                 at = after
@@ -165,14 +195,34 @@ class Sentence:
         self.contrasted = False
         before = {token.text for token in self.tokens[max(0, at - 3) : at]}
         following = self.tokens[after] if after < len(self.tokens) else None
-        ends = following is None or following.kind not in {"word", "negate", "deny", "approve", "maybe", "first", "odd"}
-        return ends and not before & {"also", "too", "and", "with", "from", "near", "by", "beside", "of"}
+        ends = following is None or following.kind not in {
+            "word",
+            "negate",
+            "deny",
+            "approve",
+            "maybe",
+            "first",
+            "odd",
+        }
+        return ends and not before & {
+            "also",
+            "too",
+            "and",
+            "with",
+            "from",
+            "near",
+            "by",
+            "beside",
+            "of",
+        }
 
     def _leads(self, at: int, after: int) -> bool:
         """Whether a mention heads its sentence and is followed by nothing, a mark or a reason."""
         while self.weighed < at and not self.led_by_words:
             token = self.tokens[self.weighed]
-            self.led_by_words = token.kind == "word" and token.text not in self.course.lexicon.fillers
+            self.led_by_words = (
+                token.kind == "word" and token.text not in self.course.lexicon.fillers
+            )
             self.weighed += 1
         if self.led_by_words:
             return False
@@ -196,9 +246,17 @@ class Sentence:
 
     def _on_word(self, token: Token, at: int) -> None:
         self.words += 1
-        if token.text in {"just", "only", "simply", "rather"} and at and self.tokens[at - 1].kind in {"comma", "dash"}:
+        if (
+            token.text in {"just", "only", "simply", "rather"}
+            and at
+            and self.tokens[at - 1].kind in {"comma", "dash"}
+        ):
             self.scope.negated = self.scope.whole_list = False  # "neither A nor B, just C"
-        if token.text not in self.course.lexicon.fillers and not token.text.isdigit() and len(token.text) > 1:
+        if (
+            token.text not in self.course.lexicon.fillers
+            and not token.text.isdigit()
+            and len(token.text) > 1
+        ):
             self.content = True
 
     def _on_final(self, token: Token, at: int) -> None:
@@ -216,7 +274,10 @@ class Sentence:
 
     def _announce(self, role: Role) -> None:
         if self.scope.until_comma and self.scope.certainty is Certainty.ASIDE:
-            self.scope.certainty, self.scope.until_comma = Certainty.ASSERTED, False  # "despite …, the answer is"
+            self.scope.certainty, self.scope.until_comma = (
+                Certainty.ASSERTED,
+                False,
+            )  # "despite …, the answer is"
         self.course.explaining = False
         if self.announced is None or role > self.announced:
             self.announced = role
@@ -334,7 +395,14 @@ class Sentence:
 
     def _on_no(self, token: Token, at: int) -> None:
         following = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
-        ends = following is None or following.kind in {"comma", "dash", "colon", "quote", "close", "unboxed"}
+        ends = following is None or following.kind in {
+            "comma",
+            "dash",
+            "colon",
+            "quote",
+            "close",
+            "unboxed",
+        }
         if self._is_verdict(at) and ends:
             for claim in self.clause:
                 claim.negated, claim.verdict = True, True
@@ -342,7 +410,9 @@ class Sentence:
         elif at == 0 and self.asked is not None and self.asked.claims:
             for claim in self.asked.claims:
                 claim.certainty, claim.negated = Certainty.ASSERTED, True
-        elif ends and not any(before.text in _THE_REST for before in self.tokens[max(0, at - 4) : at]):
+        elif ends and not any(
+            before.text in _THE_REST for before in self.tokens[max(0, at - 4) : at]
+        ):
             if self.course.all_claims or self.made:
                 self._turn()
                 for claim in (*self.course.all_claims, *self.made):
@@ -436,7 +506,11 @@ class Sentence:
         self.scope.excepted = True
 
     def _on_explain(self, token: Token, at: int) -> None:
-        if not token.text.endswith(":") and len(self.tokens) > 1 and not self._followed_by(at, {"colon"}):
+        if (
+            not token.text.endswith(":")
+            and len(self.tokens) > 1
+            and not self._followed_by(at, {"colon"})
+        ):
             self._on_word(token, at)
             return
         self.course.explaining = True
@@ -488,7 +562,9 @@ class Sentence:
     def _faces_verdict(self, at: int) -> bool:
         """Whether a yes or no judges the mention before the comma ("muscle strain, yes")."""
         following = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
-        judges = following is not None and following.kind in {"yes", "no"} and at + 2 == len(self.tokens)
+        judges = (
+            following is not None and following.kind in {"yes", "no"} and at + 2 == len(self.tokens)
+        )
         return judges and at > 0 and self.tokens[at - 1].kind == "mention" and len(self.made) == 1
 
     def _on_colon(self, token: Token, at: int) -> None:

@@ -60,8 +60,12 @@ def _row(heads: list[str], cells: list[str]) -> str:
     places: list[str] = []
     for head, cell in zip(heads, cells):
         several = len(re.findall(r"[0-9.]+", cell)) > 1
-        listed = f"[{cell}]" if several and _NUMBERS.fullmatch(cell) and not _is_frame(head) else cell
-        (words if _is_frame(head) or re.search("[a-z]", cell, re.IGNORECASE) else places).append(f"{head}: {listed}")
+        listed = (
+            f"[{cell}]" if several and _NUMBERS.fullmatch(cell) and not _is_frame(head) else cell
+        )
+        (words if _is_frame(head) or re.search("[a-z]", cell, re.IGNORECASE) else places).append(
+            f"{head}: {listed}"
+        )
     return ", ".join([*words, *places])
 
 

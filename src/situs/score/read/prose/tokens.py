@@ -49,7 +49,23 @@ _MARKS = {
 }  # fmt: skip
 _JOINING = {"and": "and", "or": "or", "either": "or", "nor": "or"}
 _ABBREVIATED = frozenset(
-    {"approx", "ca", "e", "g", "i", "vs", "fig", "etc", "incl", "dr", "al", "resp", "ans", "max", "min"}
+    {
+        "approx",
+        "ca",
+        "e",
+        "g",
+        "i",
+        "vs",
+        "fig",
+        "etc",
+        "incl",
+        "dr",
+        "al",
+        "resp",
+        "ans",
+        "max",
+        "min",
+    }
 )
 
 
@@ -69,10 +85,22 @@ def tokenise(text: str, mentions: Sequence[Mention], lexicon: Lexicon) -> list[T
         word, start, end = pieces[at]
         while following < len(waiting) and waiting[following].end <= start:
             following += 1
-        mention = waiting[following] if following < len(waiting) and waiting[following].start < end else None
+        mention = (
+            waiting[following]
+            if following < len(waiting) and waiting[following].start < end
+            else None
+        )
         phrase = lexicon.longest(words, at)
         if mention is not None and (phrase is None or not _covers(pieces, at, phrase[1], mention)):
-            result.append(Token("mention", text[mention.start : mention.end], mention.start, mention.end, mention))
+            result.append(
+                Token(
+                    "mention",
+                    text[mention.start : mention.end],
+                    mention.start,
+                    mention.end,
+                    mention,
+                )
+            )
             while at < len(pieces) and pieces[at][1] < mention.end:
                 at += 1
             continue
@@ -104,13 +132,18 @@ def _pieces(text: str, mentions: Sequence[Mention]) -> list[tuple[str, int, int]
 
 
 def _cut(text: str, start: int, end: int) -> list[tuple[str, int, int]]:
-    return [(match[0].lower(), match.start(), match.end()) for match in _PIECE.finditer(text, start, end)]
+    return [
+        (match[0].lower(), match.start(), match.end())
+        for match in _PIECE.finditer(text, start, end)
+    ]
 
 
 def _covers(pieces: Sequence[tuple[str, int, int]], at: int, length: int, mention: Mention) -> bool:
     """Whether a phrase is more than the mention it begins with."""
     start, end = pieces[at][1], pieces[at + length - 1][2]
-    return start <= mention.start and end >= mention.end and end - start > mention.end - mention.start
+    return (
+        start <= mention.start and end >= mention.end and end - start > mention.end - mention.start
+    )
 
 
 def _kind(text: str, word: str, start: int, end: int, last: Sequence[Token]) -> str:
@@ -131,6 +164,10 @@ def _kind(text: str, word: str, start: int, end: int, last: Sequence[Token]) -> 
 
 def _ends_sentence(text: str, start: int, end: int, last: Sequence[Token]) -> bool:
     """A full stop ends a sentence unless it belongs to an abbreviation or to dots in a row."""
-    if end < len(text) and not text[end].isspace() and text[end] not in "\"')]…" + FINAL_CLOSE + FINAL_OPEN:
+    if (
+        end < len(text)
+        and not text[end].isspace()
+        and text[end] not in "\"')]…" + FINAL_CLOSE + FINAL_OPEN
+    ):
         return text[end].isupper() or not text[end].isalnum()
     return not (last and last[0].text in _ABBREVIATED and last[0].end == start and end < len(text))

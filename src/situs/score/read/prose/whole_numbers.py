@@ -11,7 +11,8 @@ LONGEST_RANGE = 2000
 """Frames of the longest range that is spelled out; no picture series is longer."""
 
 _PART = re.compile(
-    r"([0-9]{1,5})(?:\s*(?:-|–|—|to|through|until|till|\.\.+|…|:)\s*(?:[a-z]+\s*)?([0-9]{1,5}))?", re.IGNORECASE
+    r"([0-9]{1,5})(?:\s*(?:-|–|—|to|through|until|till|\.\.+|…|:)\s*(?:[a-z]+\s*)?([0-9]{1,5}))?",
+    re.IGNORECASE,
 )
 
 
