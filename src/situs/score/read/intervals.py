@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -11,7 +11,7 @@ from functools import lru_cache
 from situs.score.read.numbers.roles import measures_else, of_another, working
 from situs.score.read.numbers.tokens import Kind, Token, tokens
 from situs.score.read.numbers.units import Unit
-from situs.score.read.tokens import Mention
+from situs.score.read.prose.tokens import Mention
 
 __all__ = ["named_ranges"]
 
@@ -90,9 +90,7 @@ def _times(value: Fraction | None, unit: Unit) -> Fraction | None:
     return None if value is None else value * unit.size
 
 
-def _told(
-    plain: str, unit: Unit, question: str
-) -> Iterator[tuple[int, int, _Interval, bool]]:
+def _told(plain: str, unit: Unit, question: str) -> Iterator[tuple[int, int, _Interval, bool]]:
     """The intervals and values of a reply in the dimension of the options, and whether each serves something else."""
     numbers = tokens(plain)
     at = 0
@@ -115,7 +113,10 @@ def _told(
             second = _ends(plain, following, following.units[-1] or unit)
             opening = _opening(plain, following)
             if _BOTH.fullmatch(plain[token.end : opening]):
-                low, high = low if low is not None else second[0], high if high is not None else second[1]
+                low, high = (
+                    low if low is not None else second[0],
+                    high if high is not None else second[1],
+                )
                 end = following.end
                 at += 1
         aside = (working, measures_else, of_another)
@@ -130,9 +131,7 @@ def _opening(plain: str, token: Token) -> int:
     return token.start - (len(before) - match.start()) if match else token.start
 
 
-def _ends(
-    text: str, token: Token, unit: Unit | None
-) -> tuple[Fraction | None, Fraction | None]:
+def _ends(text: str, token: Token, unit: Unit | None) -> tuple[Fraction | None, Fraction | None]:
     """The two ends of what a number tells, in base units if its unit is given."""
     size = Fraction(1) if unit is None else unit.size
     known = sorted(part * size for part in token.parts if part is not None)

@@ -6,17 +6,20 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from situs.score.read.content import noun, opposites, words_of
-from situs.score.read.lexicon import language_file
+from situs.score.read.prose.content import noun, opposites, words_of
+from situs.score.read.prose.lexicon import language_file
 
 __all__ = ["denies", "restates", "same_question"]
 
-_ASKS = re.compile(r"\s*(?:is|are|was|were|does|do|did|has|have|can)\s+(?P<rest>[^?\n]{3,300})\?", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\s*(?:is|are|was|were|does|do|did|has|have|can)\s+(?P<rest>[^?\n]{3,300})\?", re.IGNORECASE
+)
 # Where the question leaves its subject: at its last comparison or verb, or else at its first preposition,
 # since a preposition may belong to the subject ("the lesion in the left lobe in front of the sulcus").
 _RELATION = re.compile(
     r"\b(?:(?:more|less|as) )?(?:[a-z]{2,}er than|[a-z]+ than|above|below|behind|in front|to the (?:left|right) of|"
-    r"anterior to|posterior to|superior to|inferior to|medial to|lateral to|within|inside|outside|beyond|beside|next to|"
+    r"anterior to|posterior to|superior to|inferior to|medial to|lateral to|"
+    r"within|inside|outside|beyond|beside|next to|"
     r"adjacent|touch|reach|extend|cross|involve|abut|contain|compress|displace|invade|surround|contact|"
     r"intact|torn|ruptured|enlarged|dilated|displaced|fractured|thickened|narrowed|collapsed|midline)\b"
 )
@@ -27,7 +30,9 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 # A condition holds for the whole sentence, a doubt for its clause.
-_IF = re.compile(r"\b(?:if|whether|unless|provided that|assuming|suppos\w+|depend\w*|otherwise)\b", re.IGNORECASE)
+_IF = re.compile(
+    r"\b(?:if|whether|unless|provided that|assuming|suppos\w+|depend\w*|otherwise)\b", re.IGNORECASE
+)
 _CONDITION = re.compile(
     r"\b(?:could|might|may|maybe|perhaps|possibly|unclear|unsure|not sure|doubt(?:ful)?|would|should|"
     r"question|unlikely|excluded?|ruled)\b",
@@ -132,11 +137,15 @@ def _question(question: str) -> _Question | None:
         return None
     rest = match["rest"].lower()
     exists = rest.startswith("there ")
-    cut = max(_RELATION.finditer(rest, 1), key=re.Match.start, default=None) or _PREPOSITION.search(rest, 1)
+    cut = max(_RELATION.finditer(rest, 1), key=re.Match.start, default=None) or _PREPOSITION.search(
+        rest, 1
+    )
     subject = len(_content(rest[: cut.start()])) if cut and not exists else 0
     # "… of the left kidney" at the end only repeats whose part it is.
     ending = rest.rfind(" of ") if " of " in rest else len(rest)
-    predicate = _content(rest[cut.start() if cut and not exists else 0 : max(ending, cut.end() if cut else 0)])
+    predicate = _content(
+        rest[cut.start() if cut and not exists else 0 : max(ending, cut.end() if cut else 0)]
+    )
     words = tuple(_content(rest))
     relation = next((word for word in words[subject:] if word in opposites()), "")
     needed = {relation} if relation and cut and relation in _content(cut[0]) else set(predicate)
@@ -154,7 +163,9 @@ def _restated(clause: str, asked: _Question) -> bool | None:
     if not words or any(word in _unsettled() for word in words):
         return None
     negations = sum(word in _negations() or word.endswith("n't") for word in words)
-    stated = [word for word in _content(clause) if word not in _negations() and not word.endswith("n't")]
+    stated = [
+        word for word in _content(clause) if word not in _negations() and not word.endswith("n't")
+    ]
     if negations > 1 or not stated:
         return None
     if not (asked.needed <= set(stated) or (asked.exists and negations)):
@@ -188,7 +199,10 @@ def _swapped(stated: list[str], asked: _Question, negations: int) -> bool | None
     if asked.relation not in stated or negations or asked.relation not in asked.words:
         return None
     at = asked.words.index(asked.relation)
-    before, behind = stated[: stated.index(asked.relation)], stated[stated.index(asked.relation) + 1 :]
+    before, behind = (
+        stated[: stated.index(asked.relation)],
+        stated[stated.index(asked.relation) + 1 :],
+    )
     own = set(asked.words[:at]) - set(asked.words[at:])
     other = set(asked.words[at + 1 :]) - set(asked.words[:at])
     known = {*before, *behind} <= set(asked.words)
