@@ -19,8 +19,9 @@ from situs.items import Item
 
 __all__ = ["FORMAT", "Bench", "BenchInfo", "SuspectStudy", "content_hash", "open_bench"]
 
-FORMAT = 1
-"""Version of the folder's layout; a reader refuses another."""
+FORMAT = 2
+"""Version of the folder's layout that is written: 2 has typed columns, 1 kept nested cells as JSON text."""
+_READABLE = (1, 2)
 
 _TABLES = ("studies.parquet", "facts.parquet", "items.parquet")
 
@@ -134,9 +135,11 @@ def open_bench(folder: Path) -> Bench:
         if not (folder / name).is_file():
             raise SitusError(f"is not a bench: {name} is missing", where=folder, fix="give the folder situs build made")
     info = read_json(folder / "bench.json", BenchInfo)
-    if info.format != FORMAT:
+    if info.format not in _READABLE:
         raise SitusError(
-            f"has format {info.format}, this version reads {FORMAT}", where=folder, fix="rebuild the bench"
+            f"has format {info.format}, this version reads {' and '.join(map(str, _READABLE))}",
+            where=folder,
+            fix="update Situs, or rebuild the bench",
         )
     return Bench(folder, info)
 
