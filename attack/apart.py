@@ -57,13 +57,17 @@ class Apart:
         return left
 
 
-def begin(*words: object, work: Path, most_bytes: int | None = None, stdout: str = os.devnull) -> Apart:
+def begin(
+    *words: object, work: Path, most_bytes: int | None = None, stdout: str = os.devnull
+) -> Apart:
     """`situs WORDS…`, forked from a process that has loaded everything and done nothing."""
     _load()
     context = multiprocessing.get_context("forkserver")
     err = work / "stderr"
     err.unlink(missing_ok=True)  # it stands again once the program has begun
-    process = context.Process(target=_enter, args=([str(w) for w in words], str(err), stdout, most_bytes, str(work)))
+    process = context.Process(
+        target=_enter, args=([str(w) for w in words], str(err), stdout, most_bytes, str(work))
+    )
     process.start()
     return Apart(process, err)
 

@@ -70,7 +70,9 @@ def attempt(seed: int, root: Path, which: tuple[str, int]) -> list[str]:
         # Machine code does not hear the alarm: then the whole process goes, and says where it was.
         faulthandler.dump_traceback_later(2 * _HANG_SECONDS, exit=True)
         try:
-            wrong = FAMILIES[family][0](random.Random(f"{seed}/{family}/{number}"), root / "corpus", Path(work))
+            wrong = FAMILIES[family][0](
+                random.Random(f"{seed}/{family}/{number}"), root / "corpus", Path(work)
+            )
         except _Hang:
             wrong = [f"no end after {_HANG_CPU_SECONDS} s of work, or {_HANG_SECONDS} s in all"]
         except BaseException as error:
