@@ -7,7 +7,13 @@ from typing import Unpack
 from situs.api.benches import Bench
 from situs.api.results import PathLike, Paths, bar, maybe_path, path_of, paths_of
 from situs.api.settings import BuildSettings, build_options
-from situs.build import import_3dreasonknee, import_ct_spatialvqa, import_items, import_sgmri
+from situs.build import (
+    CategorySource,
+    import_3dreasonknee,
+    import_ct_spatialvqa,
+    import_items,
+    import_sgmri,
+)
 
 __all__ = ["ct_spatialvqa", "items", "reasonknee", "sgmri_vqa"]
 
@@ -50,7 +56,7 @@ def ct_spatialvqa(
             build_options(out, settings),
             reports=maybe_path(reports),
             images=maybe_path(images),
-            categories=None if categories is None else str(categories),
+            categories=CategorySource(None if categories is None else str(categories)),
             progress=shown,
         )
     return Bench(out, built)

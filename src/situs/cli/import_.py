@@ -69,6 +69,9 @@ def _items(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
     help="A QA file with categories, `rules` to label by wording, or a model to ask for them.",
 )
 @source_options
+@click.option(
+    "--skip-bad", is_flag=True, help="Leave out rows that cannot be read, instead of stopping."
+)
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @ask_options
 @json_option
@@ -81,7 +84,7 @@ def _ct_spatialvqa(
     are `volume::position`, as published; the patient is told by the volume's name. Predictions come in by
     `situs run --model replay:FILE`, verdicts by `situs score --verdicts NAME=FILE`.
     """
-    from situs.build import import_ct_spatialvqa
+    from situs.build import CategorySource, import_ct_spatialvqa
     from situs.cli.options.judges import leave_if_stopped
     from situs.cli.output.progress import run_progress
     from situs.judges import asker_of
@@ -99,7 +102,7 @@ def _ct_spatialvqa(
     )
     if not by_model:
         with progress_bar("volumes", shown=images is not None) as looked:
-            result = load(categories=categories, progress=looked)
+            result = load(categories=CategorySource(categories), progress=looked)
         finish(result, given)
         return
     done: list[Any] = []
@@ -112,7 +115,7 @@ def _ct_spatialvqa(
         labeller = asker_of(
             str(categories), "--categories", asking, cache, progress=progress, say=warn
         )
-        result = load(labeller=labeller, ended=ended)
+        result = load(categories=CategorySource(None, labeller, ended))
     finish(result, given, done)
 
 
