@@ -17,7 +17,7 @@ from situs.items import (
     Unit,
     with_declared,
 )
-from situs.items.task import check_unit, quota_of, register, task_named
+from situs.items.tasks import check_unit, quota_of, register, task_named
 
 WHOLE = {
     "quotas": {"number": 3},

@@ -38,7 +38,7 @@ from situs.items.record import (
     marks_of,
 )
 from situs.items.subjects import Subject, resolve
-from situs.items.task import (
+from situs.items.tasks import (
     TASKS,
     NothingExpected,
     Task,

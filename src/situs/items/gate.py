@@ -10,7 +10,7 @@ from situs.anatomy import Doubt, Naming
 from situs.facts import DOUBT_OF_AXIS, SIZE, WHOLE, Cell, Fact, Ledger, Measured, hangs_on
 from situs.items.posed import NotAsked, Posed, Question
 from situs.items.record import Boxes
-from situs.items.task import Task, check_unit
+from situs.items.tasks import Task, check_unit
 
 if TYPE_CHECKING:
     from situs.anatomy.banks import BankQuestion

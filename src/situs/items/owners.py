@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from situs._plugins import offered
+from situs.base.plugins import offered
 from situs.errors import SitusError
 from situs.items.record import Item
-from situs.items.task import ENTRY_POINTS, OTHER_TASKS, TASKS, OtherTask, Task, task_named
+from situs.items.tasks import ENTRY_POINTS, OTHER_TASKS, TASKS, OtherTask, Task, task_named
 
 __all__ = ["class_of", "is_ordered", "mask_task", "task_of_masks"]
 

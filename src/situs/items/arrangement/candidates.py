@@ -13,7 +13,7 @@ from situs.items.gate import pose
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Item, answer_key
 from situs.items.subjects import subjects
-from situs.items.task import Task, quota_of
+from situs.items.tasks import Task, quota_of
 
 __all__ = ["Candidate", "candidates"]
 

@@ -18,7 +18,7 @@ from situs.items.findings.diagnosis import Diagnosis
 from situs.items.findings.localization import Localization
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Item, item_id
-from situs.items.task import OTHER_TASKS, OtherTask
+from situs.items.tasks import OTHER_TASKS, OtherTask
 
 __all__ = [
     "FINDING_TASKS",

@@ -14,7 +14,7 @@ from situs.facts.grades import GEOMETRY, READER, REGION_BOX, GradeLedger
 from situs.items.gate import grades_in_doubt
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Answer, Boxes, Compound, Grades, Item, Measurement, Step, item_id
-from situs.items.task import OTHER_TASKS, OtherTask
+from situs.items.tasks import OTHER_TASKS, OtherTask
 
 __all__ = ["GEOMETRY_TASKS", "GRADED", "graded_questions", "pose_grades", "scale_tags"]
 

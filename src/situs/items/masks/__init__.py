@@ -12,7 +12,7 @@ from situs.items.masks.level import Level
 from situs.items.masks.location import Location
 from situs.items.masks.marks import Marks
 from situs.items.masks.volume import VolumeEstimate
-from situs.items.task import Task, register
+from situs.items.tasks import Task, register
 
 __all__: list[str] = []
 

@@ -14,7 +14,7 @@ from situs.items.posed import NotAsked, Posed, Question, find_step, quantity
 from situs.items.posed import measured as measurement
 from situs.items.record import Choice, Item, Number, Option, Step
 from situs.items.subjects import Subject, including_lesions, resolve, sized, world_box
-from situs.items.task import TaskRules
+from situs.items.tasks import TaskRules
 from situs.space import Side
 
 __all__ = ["Comparison"]

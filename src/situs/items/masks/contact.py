@@ -17,7 +17,7 @@ from situs.items.masks.shared import (
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import YesNo
 from situs.items.subjects import Subject, resolve
-from situs.items.task import NothingExpected, TaskRules
+from situs.items.tasks import NothingExpected, TaskRules
 
 __all__ = ["Contact"]
 

@@ -8,7 +8,7 @@ from situs.facts import Ledger, number
 from situs.items.posed import NotAsked, Posed, Question, measured
 from situs.items.record import Number, Step
 from situs.items.subjects import Subject, resolve, world_box
-from situs.items.task import NothingExpected, TaskRules
+from situs.items.tasks import NothingExpected, TaskRules
 
 __all__ = ["Count"]
 

@@ -21,7 +21,7 @@ from situs.items.masks.shared import (
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Choice, Item, Option, Step, YesNo
 from situs.items.subjects import Subject, resolve
-from situs.items.task import TaskRules
+from situs.items.tasks import TaskRules
 from situs.space import AXES, Axis, Direction
 
 __all__ = ["DirectionTask"]

@@ -21,7 +21,7 @@ from situs.items.masks.shared import (
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Choice, Number, Option, YesNo
 from situs.items.subjects import ANY_LESION, Subject, resolve
-from situs.items.task import NothingExpected, TaskRules
+from situs.items.tasks import NothingExpected, TaskRules
 
 __all__ = ["Distance"]
 

@@ -23,7 +23,7 @@ from situs.items.masks.shared import (
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Choice, Item, Number, Option, Step, YesNo
 from situs.items.subjects import Subject, including_lesions, resolve, sized
-from situs.items.task import TaskRules
+from situs.items.tasks import TaskRules
 from situs.space import Axis, Side
 
 __all__ = ["Extent"]

@@ -11,7 +11,7 @@ from situs.items.masks.shared import compose, measure_step, obstacle
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Choice, Item, Option, Step
 from situs.items.subjects import Subject, resolve
-from situs.items.task import TaskRules
+from situs.items.tasks import TaskRules
 from situs.space import Side
 
 __all__ = ["LesionSide"]

@@ -13,7 +13,7 @@ from situs.items.masks.shared import FAR, ISLANDS, compose, measure_step, obstac
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Choice, Option, Step
 from situs.items.subjects import ANY_LESION, Subject, resolve, second
-from situs.items.task import NothingExpected, TaskRules
+from situs.items.tasks import NothingExpected, TaskRules
 from situs.space import Axis
 
 __all__ = ["LesionOrgan", "LesionPair", "LesionPole"]

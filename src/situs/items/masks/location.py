@@ -9,7 +9,7 @@ from situs.items.masks.shared import ISLANDS, compose, obstacle
 from situs.items.posed import NotAsked, Posed, Question
 from situs.items.record import Boxes, Frames, Step
 from situs.items.subjects import Subject, resolve, sized, world_box
-from situs.items.task import NothingExpected, TaskRules
+from situs.items.tasks import NothingExpected, TaskRules
 from situs.space import WorldBox
 
 __all__ = ["Location"]

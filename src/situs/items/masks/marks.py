@@ -9,7 +9,7 @@ from situs.items.masks.shared import compose, obstacle
 from situs.items.posed import NotAsked, Posed, Question
 from situs.items.record import Choice, Option, Step, mark_label
 from situs.items.subjects import ANY_LESION, Subject, resolve
-from situs.items.task import NothingExpected, TaskRules
+from situs.items.tasks import NothingExpected, TaskRules
 from situs.space import WorldBox
 
 __all__ = ["Marks"]

@@ -13,7 +13,7 @@ from situs.items.masks.shared import compose, measure_step, obstacle
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Answer, Choice, Item, Number, Option, YesNo
 from situs.items.subjects import Subject, resolve, sized
-from situs.items.task import TaskRules
+from situs.items.tasks import TaskRules
 
 __all__ = ["VolumeEstimate"]
 

@@ -10,7 +10,7 @@ from situs.facts import Fact
 from situs.facts.reports import LOBES, LOCATED, SEGMENTS, findings, place_of
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Choice, Item, Option, item_id
-from situs.items.task import OTHER_TASKS, OtherTask
+from situs.items.tasks import OTHER_TASKS, OtherTask
 
 __all__ = ["REPORT_TASKS", "Proves", "pose_report", "report_questions"]
 

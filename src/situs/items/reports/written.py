@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from situs.facts import Fact
 from situs.items.record import Item, Text, item_id
-from situs.items.task import OTHER_TASKS, OtherTask
+from situs.items.tasks import OTHER_TASKS, OtherTask
 
 __all__ = ["WRITTEN", "written_item"]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
-from situs._plugins import load_offered, offered, offered_names
+from situs.base.plugins import load_offered, offered, offered_names
 from situs.errors import SitusError, did_you_mean
 from situs.facts import Ledger, Recipe, load_recipe
 from situs.items.record import Answer, Item, Number
@@ -176,7 +176,8 @@ def register(made: Task, *, shipped: bool = False) -> None:
             f"task {name!r}: {'; '.join(wrong)}",
             fix="see situs.items.TaskRules and CONTRIBUTING.md",
         )
-    if made.name in _SHIPPED or (made.name in TASKS and not _is_same(TASKS[made.name], made)):
+    known = TASKS.get(made.name)
+    if known is not None and not _is_same(known, made):
         raise SitusError(f"there is a task {made.name!r} already", fix="give yours another name")
     for unit in made.rules.units:
         if isinstance(unit, Unit):
