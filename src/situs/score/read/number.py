@@ -31,6 +31,7 @@ from situs.score.read.prose.lexicon import english
 from situs.score.read.prose.refusal import refuses
 from situs.score.read.prose.resolve import SEVERAL, decide
 from situs.score.read.prose.tokens import Mention
+from situs.score.read.prose.topic import set_aside_other_topics
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
 
@@ -101,6 +102,7 @@ class _Reader:
         self._demote(found)
         self._bracketed(found)
         self._head_no_list(found)
+        set_aside_other_topics(found, self.plain, self.question, self._same)
         result = decide(found, self._same, ranked=True)
         if isinstance(result, Parsed):
             return self._checked(int(str(result.value)), found)
