@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from situs.errors import SitusError
+from situs.items import UNITS
 from situs.score.read.numbers.roles import (
     concluded,
     labelled,
@@ -64,10 +65,9 @@ def parse_number(
     """
     asked = known_unit(unit)
     if asked is None:
-        raise SitusError(
-            f"no unit {unit!r}",
-            fix="use mm, cm, m, mm², cm², mm³, cm³, mL, dL, L, %, fraction or '' for a count",
-        )
+        known = ", ".join(filter(None, UNITS))
+        fix = f"use {known}, '' for a count, or install the package whose task asks in it"
+        raise SitusError(f"no unit {unit!r}", fix=fix)
     plain = plain_reply(text, language)
     if isinstance(plain, Unparsed):
         return plain
