@@ -11,6 +11,7 @@ import hashlib
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 from xml.etree.ElementTree import Element, TreeBuilder
@@ -83,9 +84,14 @@ def _records(path: Path) -> Iterator[Element]:
         raise SitusError(problem, where=path, fix="download it again") from error
 
 
-def _opened(path: Path) -> IO[bytes]:
-    stream: Any = gzip.open(path) if path.suffix == ".gz" else path.open("rb")
-    return cast(IO[bytes], stream)
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    with path.open("rb") as raw:
+        if path.suffix == ".gz":
+            with gzip.GzipFile(fileobj=raw) as stream:
+                yield cast(IO[bytes], stream)
+        else:
+            yield raw
 
 
 class _RecordBuilder:
