@@ -101,6 +101,7 @@ CONTRADICTIONS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 def test_a_bench_that_contradicts_itself(situs, bench, tmp_path, name) -> None:
     made = changed(bench, tmp_path / "bench", *CONTRADICTIONS[name])

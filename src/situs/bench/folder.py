@@ -15,7 +15,7 @@ from situs.bench.study import StudyRecord
 from situs.bench.tables import read_table
 from situs.errors import SitusError
 from situs.facts import Fact, Recipe
-from situs.items import Item
+from situs.items import Item, task_of_masks
 
 __all__ = ["FORMAT", "Bench", "BenchInfo", "SuspectStudy", "content_hash", "open_bench"]
 
@@ -153,6 +153,8 @@ def open_bench(folder: Path) -> Bench:
             where=folder,
             fix="update Situs, or rebuild the bench",
         )
+    for name in info.by_task:
+        task_of_masks(name)  # a task of another package brings its units and facts with it
     return Bench(folder, info)
 
 
