@@ -7,12 +7,14 @@ from situs.build.cohort import build_bench
 from situs.build.debiasing import debias
 from situs.build.imports.ct_spatialvqa import CategorySource, import_ct_spatialvqa
 from situs.build.imports.frame import (
+    IMPORTERS,
     ImportedQuestion,
     ImportedStudy,
     Importer,
     ImportRun,
     bad_row,
     import_bench,
+    offered_importer,
 )
 from situs.build.imports.items import import_items
 from situs.build.imports.reasonknee import import_3dreasonknee
@@ -29,6 +31,7 @@ from situs.build.writer import BenchWriter, BuildOptions, BuildResult
 
 __all__ = [
     "DIMENSIONS",
+    "IMPORTERS",
     "BenchWriter",
     "BuildOptions",
     "BuildResult",
@@ -56,6 +59,7 @@ __all__ = [
     "import_sgmri",
     "is_open_licence",
     "knee_grades",
+    "offered_importer",
     "parse_mix",
     "sgmri_rows",
     "with_sources",

@@ -11,10 +11,11 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from situs.base.plugins import load_offered
 from situs.base.publish import new_folder
 from situs.bench import StudyRecord, split_of
 from situs.build.scans import Scan, find_scans
@@ -22,7 +23,19 @@ from situs.build.writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
 from situs.items import Answer, Box, Item, Option, Step, imported_item_id
 
-__all__ = ["ImportRun", "ImportedQuestion", "ImportedStudy", "Importer", "bad_row", "import_bench"]
+__all__ = [
+    "IMPORTERS",
+    "ImportRun",
+    "ImportedQuestion",
+    "ImportedStudy",
+    "Importer",
+    "bad_row",
+    "import_bench",
+    "offered_importer",
+]
+
+IMPORTERS = "situs.importers"
+"""The group under which installed packages offer importers: each a class that is made with a list of paths."""
 
 Row = TypeVar("Row")
 
@@ -115,6 +128,20 @@ class Importer(ABC, Generic[Row]):
     def nothing(self) -> SitusError:
         """The error for files without a single row."""
         return SitusError("no question in the files", fix="check that these are the right files")
+
+
+def offered_importer(name: str, paths: Sequence[Path]) -> Importer[Any]:
+    """The importer that an installed package offers under a name, for these files.
+
+    Raises:
+        SitusError: no package offers it, it cannot be imported, or it is no `Importer`.
+    """
+    made = load_offered(IMPORTERS, name, where=f"situs import {name}")
+    if not (isinstance(made, type) and issubclass(made, Importer)):
+        fix = "offer a class that derives from situs.build.Importer"
+        raise SitusError("is not an importer", where=f"{IMPORTERS} {name}", fix=fix)
+    make: Callable[[list[Path]], Importer[Any]] = made
+    return make(list(paths))
 
 
 def bad_row(where: str, problem: str, fix: str) -> Problem:
