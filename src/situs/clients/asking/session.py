@@ -92,7 +92,7 @@ class _Asking:
         self._client = client
         self._record = record
         self._limits = limits
-        self._cache_key: str | None = getattr(client, "cache_key", None)
+        self._cache_key = client.cache_key
         self._cache = cache if self._cache_key is not None else None
         self._budget = budget
         self._progress = progress
