@@ -12,7 +12,7 @@ from situs.bench.folder import Bench, content_hash, open_bench
 from situs.bench.ids import split_of
 from situs.bench.integrity import item_problem
 from situs.bench.locations import Locations
-from situs.bench.sources import SOURCES, Checking, CheckResult, StudyRows
+from situs.bench.sources import SOURCES, Checking, CheckResult, StudyRows, check_rows
 from situs.bench.study import StudyRecord
 from situs.errors import Problem, Severity, SitusError
 from situs.facts import Fact
@@ -59,7 +59,7 @@ def check_bench(folder: Path, data: Path | None = None) -> CheckResult:
         if alone is not None:
             alone.check(rows)
             continue
-        sources[0].check_rows(rows)
+        check_rows(rows, result)
         for source in claiming:
             source.check(rows)
     for text in tally.problems(bench.info):

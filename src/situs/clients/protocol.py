@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
@@ -158,6 +158,10 @@ class Client(Protocol):
         """What a run records of the software behind it."""
 
     @property
+    def notices(self) -> Sequence[str]:
+        """What it has learned of its server so far; told to the user and recorded in the run."""
+
+    @property
     def reusable(self) -> bool:
         """Whether another run may go on with it, instead of making it anew."""
 
@@ -177,3 +181,4 @@ class ClientDefaults:
     takes_volume: bool = False
     reusable: bool = False
     versions: Mapping[str, str] = MappingProxyType({})
+    notices: Sequence[str] = ()

@@ -10,7 +10,7 @@ from situs.bench.checks.comparison import fact_problems, item_differences
 from situs.bench.ids import known_as
 from situs.bench.locations import Locations
 from situs.bench.sources.masks import load_labels
-from situs.bench.sources.source import Checking, Source, StudyRows
+from situs.bench.sources.source import Checking, Source, StudyRows, check_rows
 from situs.bench.study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
 from situs.facts import Fact
@@ -135,7 +135,7 @@ class GradeSource(Source):
 
     def check(self, rows: StudyRows) -> None:
         """A joint has one series."""
-        self.check_rows(rows)
+        check_rows(rows, self.result)
         study = rows.study
         series = study.series[0]
         self.check_image(study, series)

@@ -8,7 +8,7 @@ from pathlib import Path
 from situs.bench.checks.cohort import Arrangement
 from situs.bench.checks.comparison import fact_problems, item_differences
 from situs.bench.locations import Locations
-from situs.bench.sources.source import Checking, Source, StudyRows
+from situs.bench.sources.source import Checking, Source, StudyRows, check_repeated
 from situs.bench.study import StudyRecord
 from situs.errors import SitusError
 from situs.facts import Fact, Quoted
@@ -79,7 +79,7 @@ class ReportSource(Source):
             fix = "restore the report file, or give --data ROOT"
             self.result.error("evidence", study.study_id, problem, fix)
             return
-        self.check_repeated(rows.facts)
+        check_repeated(rows.facts, self.result)
         self.result.recomputed += len(rows.items)
         for code, id_, text in report_problems(
             study, ledger, rows.items, rows.facts, self.arrangement

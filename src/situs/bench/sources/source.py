@@ -22,7 +22,7 @@ from situs.facts import Fact
 from situs.items import Item
 from situs.volumes import FrameStack, Volume
 
-__all__ = ["CheckResult", "Checking", "Source", "StudyRows"]
+__all__ = ["CheckResult", "Checking", "Source", "StudyRows", "check_repeated", "check_rows"]
 
 
 class CheckResult(msgspec.Struct):
@@ -92,23 +92,6 @@ class Source(ABC):
     def check(self, rows: StudyRows) -> None:
         """Derive every fact and answer anew, and note what differs."""
 
-    def check_rows(self, rows: StudyRows) -> None:
-        """Every row belongs to a series of its study, and no fact stands there twice."""
-        known = {series.series for series in rows.study.series}
-        named = [(item.item_id, item.series) for item in rows.items]
-        named += [(fact.fact_id, fact.series) for fact in rows.facts]
-        for id_, series in named:
-            if series not in known:
-                problem = f"its series {series!r} is not in the study"
-                self.result.error("series", id_, problem, "rebuild the bench")
-        self.check_repeated(rows.facts)
-
-    def check_repeated(self, facts: list[Fact]) -> None:
-        """No fact stands in the ledger twice."""
-        for id_, count in Counter(fact.fact_id for fact in facts).items():
-            if count > 1:
-                self.result.error("fact", id_, f"occurs {count} times", "rebuild the bench")
-
     def check_image(self, study: StudyRecord, series: SeriesRecord) -> Volume | FrameStack | None:
         """The image is what a model is shown and where the scan ends.
 
@@ -133,3 +116,22 @@ class Source(ABC):
         self.result.error(
             "evidence", study.study_id, error.problem, error.fix or "restore the evidence"
         )
+
+
+def check_rows(rows: StudyRows, result: CheckResult) -> None:
+    """Every row belongs to a series of its study, and no fact stands there twice."""
+    known = {series.series for series in rows.study.series}
+    named = [(item.item_id, item.series) for item in rows.items]
+    named += [(fact.fact_id, fact.series) for fact in rows.facts]
+    for id_, series in named:
+        if series not in known:
+            problem = f"its series {series!r} is not in the study"
+            result.error("series", id_, problem, "rebuild the bench")
+    check_repeated(rows.facts, result)
+
+
+def check_repeated(facts: list[Fact], result: CheckResult) -> None:
+    """No fact stands in the ledger twice."""
+    for id_, count in Counter(fact.fact_id for fact in facts).items():
+        if count > 1:
+            result.error("fact", id_, f"occurs {count} times", "rebuild the bench")
