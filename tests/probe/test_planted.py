@@ -28,7 +28,7 @@ PROFILE = """
 name = "small"
 [view]
 slices = 60
-size_px = 64
+size_px = 96
 [window.ct]
 low = -160.0
 high = 240.0
