@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export SITUS_REAL_DATA ?= $(abspath ../shared/data)
+# Tests start the program many times: without stored bytecode each start compiles all of it.
+unexport PYTHONDONTWRITEBYTECODE
 
 MODELS := .venv-models
 
@@ -43,7 +45,7 @@ $(MODELS)/ready: pyproject.toml constraints-models.txt
 test-models: $(MODELS)/ready  ## Real models: a tiny one in this process and served, a language model, other tools' own code.
 	HF_HUB_OFFLINE=1 $(MODELS)/bin/python -m pytest -q -m models tests/models
 
-lint: $(VENV)/dev  ## Style, types, and which room may import which.
+lint: $(VENV)/dev  ## Style, types, and which package may import which.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -67,8 +69,8 @@ attack: $(VENV)/dev  ## Bad files, kills, full disks, faulty servers, planted na
 	$(BIN)/python -m attack --cases $(CASES) $(if $(SEED),--seed $(SEED))
 
 MUTANTS ?= 300
-mutants: $(VENV)/dev  ## Seeded changes to formulas: which does no test notice? Hours; SEED=N draws others.
-	$(BIN)/python benchmarks/mutants.py --count $(MUTANTS) --seed $(or $(SEED),1)
+mutants: $(VENV)/dev  ## Seeded changes to formulas: which does no test notice? SEED=N draws others.
+	nice -n 10 $(BIN)/python benchmarks/mutants.py --count $(MUTANTS) --seed $(or $(SEED),1)
 
 clean:
 	rm -rf $(VENV) $(MODELS) demo

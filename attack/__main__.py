@@ -25,9 +25,13 @@ from attack.trial import FAMILIES, attempt, prepare
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m attack", description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m attack", description=(__doc__ or "").partition("\n")[0]
+    )
     parser.add_argument("--cases", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=int(time.time()), help="default: another each time, printed")
+    parser.add_argument(
+        "--seed", type=int, default=int(time.time()), help="default: another each time, printed"
+    )
     parser.add_argument("--family", choices=FAMILIES)
     parser.add_argument("--only", type=int, metavar="NUMBER", help="one case of the family")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -54,7 +58,9 @@ def _plan(given: argparse.Namespace) -> list[tuple[str, int]]:
     return [(name, number) for name, count in counts.items() for number in range(count)]
 
 
-def _try_all(plan: list[tuple[str, int]], seed: int, root: Path, jobs: int) -> tuple[Counter[str], list[str]]:
+def _try_all(
+    plan: list[tuple[str, int]], seed: int, root: Path, jobs: int
+) -> tuple[Counter[str], list[str]]:
     tried: Counter[str] = Counter()
     complaints: list[str] = []
     context = multiprocessing.get_context("spawn")

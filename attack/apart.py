@@ -47,7 +47,9 @@ class Apart:
         """Send a signal to the program, or as a terminal does to its workers too."""
         pid = self.process.pid
         assert pid is not None
-        with contextlib.suppress(ProcessLookupError):  # it has ended, or has no group of its own yet
+        with contextlib.suppress(
+            ProcessLookupError
+        ):  # it has ended, or has no group of its own yet
             (os.killpg if group else os.kill)(pid, number)
             return
         with contextlib.suppress(ProcessLookupError):
@@ -66,13 +68,17 @@ class Apart:
         return left
 
 
-def begin(*words: object, work: Path, most_bytes: int | None = None, streams: Streams = _SOUND) -> Apart:
+def begin(
+    *words: object, work: Path, most_bytes: int | None = None, streams: Streams = _SOUND
+) -> Apart:
     """`situs WORDS…`, forked from a process that has loaded everything and done nothing."""
     _load()
     context = multiprocessing.get_context("forkserver")
     err = work / "stderr"
     err.unlink(missing_ok=True)  # it stands again once the program has begun
-    process = context.Process(target=_enter, args=([str(w) for w in words], str(err), streams, most_bytes, str(work)))
+    process = context.Process(
+        target=_enter, args=([str(w) for w in words], str(err), streams, most_bytes, str(work))
+    )
     process.start()
     return Apart(process, err)
 
@@ -89,7 +95,9 @@ def _load() -> None:
         os.chdir(here)
 
 
-def _enter(words: list[str], err: str, streams: Streams, most_bytes: int | None, folder: str) -> None:
+def _enter(
+    words: list[str], err: str, streams: Streams, most_bytes: int | None, folder: str
+) -> None:
     os.setsid()
     os.chdir(folder)
     sys.path[:] = [entry for entry in sys.path if entry]  # code that lies beside data must not run

@@ -35,7 +35,9 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
         if rng.random() < 0.8:
             _change_table(rng, bench / f"{rng.choice(_TABLES)}.parquet")
         else:
-            _change_json(rng, rng.choice([bench / "bench.json", run / "run.json", run / "answers.jsonl"]))
+            _change_json(
+                rng, rng.choice([bench / "bench.json", run / "run.json", run / "answers.jsonl"])
+            )
     if rng.random() < 0.8:
         _agree(bench, run)
     words = rng.choice(OF_BENCH)
@@ -104,7 +106,11 @@ def _column(rng: random.Random, rows: Rows, schema: pa.Schema) -> pa.Schema:
 
 
 def _change_json(rng: random.Random, path: Path) -> None:
-    lines = path.read_text(encoding="utf-8").splitlines() if path.suffix == ".jsonl" else [path.read_text("utf-8")]
+    lines = (
+        path.read_text(encoding="utf-8").splitlines()
+        if path.suffix == ".jsonl"
+        else [path.read_text("utf-8")]
+    )
     place = rng.randrange(len(lines))
     lines[place] = json.dumps(_changed(rng, json.loads(lines[place])))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -39,8 +39,23 @@ def make(folder: Path) -> None:
     open_licence = ("--licence", "CC0-1.0")
     sources = {
         "items": ("import", "items", folder / "items.jsonl"),
-        "scans": ("build", "masks", folder / "scans.csv", "--names", folder / "names.csv", *_TRUSTED),
-        "frames": ("build", "boxes", folder / "boxes.csv", "--images", folder / "stacks", "--per-study", 6),
+        "scans": (
+            "build",
+            "masks",
+            folder / "scans.csv",
+            "--names",
+            folder / "names.csv",
+            *_TRUSTED,
+        ),
+        "frames": (
+            "build",
+            "boxes",
+            folder / "boxes.csv",
+            "--images",
+            folder / "stacks",
+            "--per-study",
+            6,
+        ),
         "knees": ("build", "grades", folder / "grades.csv", "--boxes", folder / "regions.csv"),
         "words": ("build", "reports", folder / "reports.csv"),
     }
@@ -77,19 +92,39 @@ def _volumes(folder: Path) -> None:
         mask = nibabel.Nifti1Image((labels == value).astype(np.uint8), affine)
         nibabel.save(mask, study / "segmentations" / f"{name}.nii.gz")
     head = ["type: uchar", "dimension: 3", "space: right-anterior-superior", "sizes: 34 32 28"]
-    head += ["space directions: (-5,0,0) (0,5,0) (0,0,5)", "space origin: (40,-30,-20)", "encoding: raw"]
+    head += [
+        "space directions: (-5,0,0) (0,5,0) (0,0,5)",
+        "space origin: (40,-30,-20)",
+        "encoding: raw",
+    ]
     segments = [
         line
         for n, name in enumerate(NAMES_OF_LABELS)
-        for line in (f"Segment{n}_Name:={name}", f"Segment{n}_LabelValue:={n + 1}", f"Segment{n}_Layer:=0")
+        for line in (
+            f"Segment{n}_Name:={name}",
+            f"Segment{n}_LabelValue:={n + 1}",
+            f"Segment{n}_Layer:=0",
+        )
     ]
     voxels = labels.tobytes(order="F")
     for name, extra in (("labels.nrrd", []), ("labels.seg.nrrd", segments)):
         text = "\n".join(["NRRD0005", *head, *extra, "", ""])
         (folder / name).write_bytes(text.encode() + voxels)
-    mha = ["ObjectType = Image", "NDims = 3", "BinaryData = True", "TransformMatrix = 1 0 0 0 -1 0 0 0 1"]
-    mha += ["Offset = -40 30 -20", "ElementSpacing = 5 5 5", "DimSize = 34 32 28", "ElementType = MET_UCHAR"]
-    (folder / "labels.mha").write_bytes("\n".join([*mha, "ElementDataFile = LOCAL", ""]).encode() + voxels)
+    mha = [
+        "ObjectType = Image",
+        "NDims = 3",
+        "BinaryData = True",
+        "TransformMatrix = 1 0 0 0 -1 0 0 0 1",
+    ]
+    mha += [
+        "Offset = -40 30 -20",
+        "ElementSpacing = 5 5 5",
+        "DimSize = 34 32 28",
+        "ElementType = MET_UCHAR",
+    ]
+    (folder / "labels.mha").write_bytes(
+        "\n".join([*mha, "ElementDataFile = LOCAL", ""]).encode() + voxels
+    )
 
 
 def _frames(folder: Path) -> None:
@@ -114,23 +149,52 @@ def _tables(folder: Path) -> None:
         study = {"study": f"s{n % 3}", "patient": f"p{n % 3}", "split": "test"}
         items += [
             study | {"id": f"a{n}", "question": f"Is {n} odd?", "answer": "yes" if n % 2 else "no"},
-            study | {"id": f"b{n}", "question": f"Which, {n}?", "answer": "A", "options": ["left", "right"]},
-            study | {"id": f"c{n}", "question": f"How long, {n}?", "answer": 3.5, "unit": "mm", "tolerance": [3, 4]},
-            study | {"id": f"d{n}", "question": f"Where, {n}?", "answer": "In the left lobe.", "tags": ["open"]},
+            study
+            | {
+                "id": f"b{n}",
+                "question": f"Which, {n}?",
+                "answer": "A",
+                "options": ["left", "right"],
+            },
+            study
+            | {
+                "id": f"c{n}",
+                "question": f"How long, {n}?",
+                "answer": 3.5,
+                "unit": "mm",
+                "tolerance": [3, 4],
+            },
+            study
+            | {
+                "id": f"d{n}",
+                "question": f"Where, {n}?",
+                "answer": "In the left lobe.",
+                "tags": ["open"],
+            },
         ]
     _lines(folder / "items.jsonl", items)
     replies = ["yes", "(A) left", "3.4 mm", "It lies in the left lobe."]
     rows = [{"item_id": row["id"], "response": replies[n % 4]} for n, row in enumerate(items)]
     _lines(folder / "answers.jsonl", rows)
-    _lines(folder / "verdicts.jsonl", [{"id": f"d{n}", "is_correct": bool(n % 2)} for n in range(6)])
+    _lines(
+        folder / "verdicts.jsonl", [{"id": f"d{n}", "is_correct": bool(n % 2)} for n in range(6)]
+    )
     (folder / "table.csv").write_text("study,patient,image,labels\ns1,p1,,labels.nii.gz\n")
     scans = "".join(f"s{n},p{n},ct.nii.gz,labels.nii.gz\n" for n in range(3))
     (folder / "scans.csv").write_text("study,patient,image,labels\n" + scans)
     names = dict(enumerate(NAMES_OF_LABELS, 1))
-    (folder / "names.csv").write_text("label,name\n" + "".join(f"{n},{name}\n" for n, name in names.items()))
+    (folder / "names.csv").write_text(
+        "label,name\n" + "".join(f"{n},{name}\n" for n, name in names.items())
+    )
     (folder / "names.json").write_text(json.dumps(names))
-    boxes = [f"file1000{n:03d},{f},,{40 + f},{30 + n},30,20,Meniscus Tear" for n in range(4) for f in range(3, 6)]
-    (folder / "boxes.csv").write_text("\n".join(["file,slice,study_level,x,y,width,height,label", *boxes]) + "\n")
+    boxes = [
+        f"file1000{n:03d},{f},,{40 + f},{30 + n},30,20,Meniscus Tear"
+        for n in range(4)
+        for f in range(3, 6)
+    ]
+    (folder / "boxes.csv").write_text(
+        "\n".join(["file,slice,study_level,x,y,width,height,label", *boxes]) + "\n"
+    )
     (folder / "reviewed.csv").write_text("".join(f"file1000{n:03d}\n" for n in range(6)))
     (folder / "sides.csv").write_text(
         "file,medial,midline_x\n" + "".join(f"file1000{n:03d},left,48\n" for n in range(4))
@@ -142,7 +206,9 @@ def _tables(folder: Path) -> None:
         "id,findings,impression\n" + "".join(f"{r['id']},{findings},\n" for r in reports)
     )
     _lines(folder / "reports.jsonl", reports)
-    grades = [f"k{n},p{n},right,13 14 12,5 0 0 0 0 5 0 0 0 0 5 0 0 0 0 1,1,size,{n % 3}" for n in range(3)]
+    grades = [
+        f"k{n},p{n},right,13 14 12,5 0 0 0 0 5 0 0 0 0 5 0 0 0 0 1,1,size,{n % 3}" for n in range(3)
+    ]
     columns = "study,patient,side,shape,affine,question,sub_score,grade"
     (folder / "grades.csv").write_text("\n".join([columns, *grades]) + "\n")
     regions = "".join(f"k{n},patella_medial,0,0,0,9,8,7\n" for n in range(3))
@@ -151,42 +217,91 @@ def _tables(folder: Path) -> None:
     (folder / "prices.toml").write_text('["m*"]\ninput = 2.5\noutput = 10.0\n')
     for room, name in (("situs.facts", "recipe.toml"), ("situs.profiles", "default.toml")):
         (folder / name).write_bytes(files(room).joinpath("data", name).read_bytes())
-    (folder / "bank.toml").write_bytes(files("situs.anatomy.banks").joinpath("data", "moaks-knee.toml").read_bytes())
+    (folder / "bank.toml").write_bytes(
+        files("situs.anatomy.banks").joinpath("data", "moaks-knee.toml").read_bytes()
+    )
 
 
 def _coco(folder: Path) -> None:
-    pictures = [{"id": n, "volume": f"v{n // 4}", "frame": n % 4, "width": 96, "height": 64} for n in range(8)]
-    marks = [{"id": n, "image_id": n, "category_id": 1, "bbox": [10, 12, 20, 9]} for n in range(0, 8, 2)]
-    told = {"images": pictures, "annotations": marks, "categories": [{"id": 1, "name": "Meniscus Tear"}]}
+    pictures = [
+        {"id": n, "volume": f"v{n // 4}", "frame": n % 4, "width": 96, "height": 64}
+        for n in range(8)
+    ]
+    marks = [
+        {"id": n, "image_id": n, "category_id": 1, "bbox": [10, 12, 20, 9]} for n in range(0, 8, 2)
+    ]
+    told = {
+        "images": pictures,
+        "annotations": marks,
+        "categories": [{"id": 1, "name": "Meniscus Tear"}],
+    }
     (folder / "coco.json").write_text(json.dumps(told))
 
 
 def _published(folder: Path) -> None:
     """Files in the forms of the published sets."""
-    qa = {f"valid_{n}_a_1.nii.gz": {"qa_pairs": [{"question": "Where?", "answer": "Left."}]} for n in range(3)}
+    qa = {
+        f"valid_{n}_a_1.nii.gz": {"qa_pairs": [{"question": "Where?", "answer": "Left."}]}
+        for n in range(3)
+    }
     (folder / "qa.json").write_text(json.dumps(qa))
     told = {name: {"findings": f"Nodule {name}.", "impression": ""} for name in qa}
     (folder / "reports.json").write_text(json.dumps(told))
     brain = "file_brain_AXFLAIR_200_6002425"
     box = {"x": 10, "y": 20, "width": 5, "height": 6, "label": "Mass"}
     sgmri: list[dict[str, Any]] = [
-        {"volume_id": brain, "slice_num": 4, "level": "slice", "task": "detection", "type": "closed_ended"}
-        | {"question": "Is there a lesion?", "answer": "Yes, there is.", "ground_truth": {"bboxes": [box]}},
-        {"volume_id": brain, "slice_num": 4, "level": "slice", "task": "classification", "type": "single_choice"}
+        {
+            "volume_id": brain,
+            "slice_num": 4,
+            "level": "slice",
+            "task": "detection",
+            "type": "closed_ended",
+        }
+        | {
+            "question": "Is there a lesion?",
+            "answer": "Yes, there is.",
+            "ground_truth": {"bboxes": [box]},
+        },
+        {
+            "volume_id": brain,
+            "slice_num": 4,
+            "level": "slice",
+            "task": "classification",
+            "type": "single_choice",
+        }
         | {"question": "Which?", "choices": ["(A) Mass", "(B) Edema"], "answer": "(B) Edema"},
-        {"volume_id": "file1000001", "num_slices": 30, "level": "volume", "task": "counting", "type": "closed_ended"}
+        {
+            "volume_id": "file1000001",
+            "num_slices": 30,
+            "level": "volume",
+            "task": "counting",
+            "type": "closed_ended",
+        }
         | {"question": "How many?", "answer": "3"},
     ]
     (folder / "sgmri.json").write_text(json.dumps(sgmri))
-    result = {"sample_id": "knee_file1000001_localization_0", "dataset": "knee", "task": "localization"}
-    result |= {"qa_type": "open_ended", "question": "Where?", "gt_answer": "Frame 7: <bbx>[1,2,3,4]</bbx>"}
+    result = {
+        "sample_id": "knee_file1000001_localization_0",
+        "dataset": "knee",
+        "task": "localization",
+    }
+    result |= {
+        "qa_type": "open_ended",
+        "question": "Where?",
+        "gt_answer": "Frame 7: <bbx>[1,2,3,4]</bbx>",
+    }
     result |= {"model_output": "Frame 7: [1,2,4,6]", "level": "volume_level"}
     (folder / "results.json").write_text(json.dumps({"model_key": "m", "results": [result]}))
     columns = "patient_id,time,study_folder,series_folder,knee_side,image_filepath,label_filepath"
     (folder / "split.csv").write_text(f"{columns}\n9001,V00,s1,d1,LEFT,ct.nii.gz,x\n")
     scores = {"Size of BML (including cyst)": 2, "Number of BML within subregion": 1}
     scores["% of lesion that is BML (excluding cyst)"] = 3
-    entry = {"question_id": 1, "image_filepath": "ct.nii.gz", "bbox": [3, 7, 2, 9, 4, 11], "reasoning": "Bright."}
+    entry = {
+        "question_id": 1,
+        "image_filepath": "ct.nii.gz",
+        "bbox": [3, 7, 2, 9, 4, 11],
+        "reasoning": "Bright.",
+    }
     entry["answer"] = {"MOAKS_scores": {"patella medial BML": scores}}
     (folder / "knee.json").write_text(json.dumps([entry]))
     (folder / "fields.toml").write_text(
@@ -202,18 +317,30 @@ def _from_people(folder: Path) -> None:
     with sheet.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     for number, row in enumerate(rows):
-        row.update(dict.fromkeys(("spatial", "relevant", "correct"), "no" if number % 4 == 0 else "yes"))
+        row.update(
+            dict.fromkeys(("spatial", "relevant", "correct"), "no" if number % 4 == 0 else "yes")
+        )
     with sheet.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.DictWriter(stream, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
     run = json.loads((folder / "runs" / "items" / "run.json").read_text())
-    told = [json.loads(line) for line in (folder / "runs" / "items" / "answers.jsonl").read_text().splitlines()]
+    told = [
+        json.loads(line)
+        for line in (folder / "runs" / "items" / "answers.jsonl").read_text().splitlines()
+    ]
     ids = [row["item_id"] for row in told]
-    head = {"format": "situs-quiz-1", "mode": "answer", "bench": "items", "bench_hash": run["bench_hash"]}
+    head = {
+        "format": "situs-quiz-1",
+        "mode": "answer",
+        "bench": "items",
+        "bench_hash": run["bench_hash"],
+    }
     quiz = head | {"profile": run["profile"], "seed": 0, "items": ids}
     answers = [{"item_id": i, "state": "answered", "said": {"text": "A"}} for i in ids]
-    (folder / "quiz.json").write_text(json.dumps({"quiz": quiz, "reader": "ann", "answers": answers}))
+    (folder / "quiz.json").write_text(
+        json.dumps({"quiz": quiz, "reader": "ann", "answers": answers})
+    )
 
 
 def _lines(path: Path, rows: list[dict[str, object]]) -> None:

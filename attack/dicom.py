@@ -52,7 +52,9 @@ def _contours(maker: ModuleType, folder: Path) -> None:
             ContourGeometricType="CLOSED_PLANAR",
             NumberOfContourPoints=len(square),
             # Columns are 0.5, rows 0.75 and slices 2.5 mm apart, from the series' first voxel on.
-            ContourData=maker.numbers(v for x, y in square for v in (-10 + x / 2, 20.5 + 0.75 * y, -30.25 + 2.5 * k)),
+            ContourData=maker.numbers(
+                v for x, y in square for v in (-10 + x / 2, 20.5 + 0.75 * y, -30.25 + 2.5 * k)
+            ),
         )
         for k in range(1, 5)
     ]
@@ -73,6 +75,8 @@ def _segments(folder: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         uids = highdicom.UID(), highdicom.UID()
-        made = highdicom.seg.Segmentation(images, mask, "BINARY", [organ], uids[0], 1, uids[1], 1, "m", "m", "1", "s")
+        made = highdicom.seg.Segmentation(
+            images, mask, "BINARY", [organ], uids[0], 1, uids[1], 1, "m", "m", "1", "s"
+        )
     (folder / "segments").mkdir()
     made.save_as(folder / "segments" / "segments.dcm")

@@ -38,7 +38,9 @@ def _note(event: str, arguments: tuple[Any, ...]) -> None:
     if event not in ("socket.connect", "socket.sendto"):
         return
     address = arguments[1]
-    if isinstance(address, tuple) and not str(address[0]).startswith(("127.", "::1", "::ffff:127.")):
+    if isinstance(address, tuple) and not str(address[0]).startswith(
+        ("127.", "::1", "::ffff:127.")
+    ):
         _left.append(str(address[0]))
         raise PermissionError(f"the attack lets nothing out to {address[0]}")
 
@@ -59,15 +61,26 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
 
 def _ask(bench: Path, work: Path, model: str) -> list[str]:
     before = tree(work)
-    ran = call("run", bench, "--model", model, "--tries", "1", "--timeout", "5", "--no-cache", "--out", work / "run")
+    ran = call(
+        "run",
+        bench,
+        "--model",
+        model,
+        "--tries",
+        "1",
+        "--timeout",
+        "5",
+        "--no-cache",
+        "--out",
+        work / "run",
+    )
     return [text for text in complaints(ran, work, before) if "leaves" not in text]
 
 
 def _address(rng: random.Random, bench: Path, work: Path) -> list[str]:
     scheme, host = rng.choice(_SCHEMES), rng.choice(_HOSTS)
-    url = (
-        f"{scheme}{'://' if scheme else ''}{host}{rng.choice(['', ':8000', ':80', ':0'])}{rng.choice(['/v1', '', '/'])}"
-    )
+    port, path = rng.choice(["", ":8000", ":80", ":0"]), rng.choice(["/v1", "", "/"])
+    url = f"{scheme}{'://' if scheme else ''}{host}{port}{path}"
     with _resolving(rng, [_ELSEWHERE]):
         return [f"{url}: {text}" for text in _ask(bench, work, f"openai:m@{url}")]
 
@@ -76,7 +89,9 @@ def _name(rng: random.Random, bench: Path, work: Path) -> list[str]:
     """A name that is this machine when it is looked up first, and another one after."""
     answers = rng.choice([["127.0.0.1", _ELSEWHERE], [_ELSEWHERE, "127.0.0.1"], [_ELSEWHERE]])
     with _resolving(rng, answers, changing=rng.random() < 0.7):
-        return _ask(bench, work, f"openai:m@http://{rng.choice(['localhost', 'models.example'])}:8000/v1")
+        return _ask(
+            bench, work, f"openai:m@http://{rng.choice(['localhost', 'models.example'])}:8000/v1"
+        )
 
 
 def _redirect(rng: random.Random, bench: Path, work: Path) -> list[str]:
@@ -108,6 +123,8 @@ def _resolving(rng: random.Random, addresses: list[str], *, changing: bool = Fal
     def look_up(host: object, port: object, *_: object, **__: object) -> list[object]:
         chosen = [next(looks)] if changing else addresses
         number = port if isinstance(port, int) else 80
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, number)) for address in chosen]
+        return [
+            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, number)) for address in chosen
+        ]
 
     return mock.patch.object(socket, "getaddrinfo", look_up)

@@ -32,7 +32,9 @@ def check_good(corpus: Path, work: Path) -> None:
         file = lay_out(name, corpus, folder)
         ran = call(*spell(words, file=file, folder=folder, corpus=corpus, out=folder / "out"))
         if ran.code != 0:
-            sys.exit(f"the attack itself is wrong: {' '.join(words[:2])} of {name}: {ran.err.strip()}")
+            sys.exit(
+                f"the attack itself is wrong: {' '.join(words[:2])} of {name}: {ran.err.strip()}"
+            )
 
 
 def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
@@ -51,7 +53,9 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     return [f"{file.name} {text}" for text in complaints(ran, work, before)]
 
 
-def _in_a_bench(rng: random.Random, corpus: Path, folder: Path) -> tuple[Path, tuple[str, ...], dict[str, Path]]:
+def _in_a_bench(
+    rng: random.Random, corpus: Path, folder: Path
+) -> tuple[Path, tuple[str, ...], dict[str, Path]]:
     kind = rng.choice(BENCHES)
     lay_out(f"benches/{kind}/bench.json", corpus, folder)
     lay_out(f"runs/{kind}/run.json", corpus, folder)

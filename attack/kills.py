@@ -24,9 +24,26 @@ _FOLDERS: dict[str, Words] = {
     "import": ("import", "items", "{corpus}/items.jsonl"),
     "boxes": ("build", "boxes", "{corpus}/boxes.csv", "--per-study", "4"),
     "masks": ("build", "masks", "{corpus}/scans.csv", "--names", "{corpus}/names.csv", *_TRUST),
-    "jobs": ("build", "masks", "{corpus}/scans.csv", "--names", "{corpus}/names.csv", "--jobs", "2", *_TRUST),
+    "jobs": (
+        "build",
+        "masks",
+        "{corpus}/scans.csv",
+        "--names",
+        "{corpus}/names.csv",
+        "--jobs",
+        "2",
+        *_TRUST,
+    ),
     "reports": ("build", "reports", "{corpus}/reports.csv"),
-    "grades": ("build", "grades", "{corpus}/grades.csv", "--boxes", "{corpus}/regions.csv", "--jobs", "2"),
+    "grades": (
+        "build",
+        "grades",
+        "{corpus}/grades.csv",
+        "--boxes",
+        "{corpus}/regions.csv",
+        "--jobs",
+        "2",
+    ),
     "debias": ("debias", "{corpus}/benches/frames"),
     "export": ("export", _SCANS, "--to", "hf", "--limit", "2"),
     "log": ("export", "{corpus}/runs/items", "--bench", _ITEMS, "--to", "inspect"),
@@ -35,14 +52,38 @@ _FOLDERS: dict[str, Words] = {
 _OTHERS: dict[str, Words] = {
     "run": ("run", _ITEMS, "--model", "random?delay=0.02", "--out", "{out}"),
     "probe": ("probe", _ITEMS, "--model", "random", "--probes", "text", "--out", "{out}"),
-    "report": ("report", "{corpus}/runs/words", "--bench", "{corpus}/benches/words", "--out", "{out}"),
+    "report": (
+        "report",
+        "{corpus}/runs/words",
+        "--bench",
+        "{corpus}/benches/words",
+        "--out",
+        "{out}",
+    ),
     "quiz": ("quiz", _SCANS, "--items", "2", "--out", "{out}"),
-    "sheet": ("audit", "export", _ITEMS, "--items", "4", "--raters", "ann,bob", "--out", "{out}.csv"),
+    "sheet": (
+        "audit",
+        "export",
+        _ITEMS,
+        "--items",
+        "4",
+        "--raters",
+        "ann,bob",
+        "--out",
+        "{out}.csv",
+    ),
     "show": ("show", _SCANS, "--profile", "one-slice", "--out", "{out}"),
 }
 """Commands that go on where they were stopped, or write one file."""
 _SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-_ENDS = (0, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, 128 + signal.SIGINT, 128 + signal.SIGTERM)
+_ENDS = (
+    0,
+    -signal.SIGKILL,
+    -signal.SIGTERM,
+    -signal.SIGINT,
+    128 + signal.SIGINT,
+    128 + signal.SIGTERM,
+)
 
 
 def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
@@ -67,7 +108,9 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
         if rng.random() < 0.1:
             wrong += _stopped_at_start(rng, command, stop)
         else:
-            wrong += _stopped(begin(*command, work=work), rng.random() * 1.15 * seconds, stop, group)
+            wrong += _stopped(
+                begin(*command, work=work), rng.random() * 1.15 * seconds, stop, group
+            )
         there = _contents(out)
         if name in _FOLDERS and there not in (before, wanted):
             wrong.append("what stands at --out is neither the old folder nor the new one")
@@ -104,7 +147,9 @@ def _stopped_at_start(rng: random.Random, command: list[str], number: int) -> li
 def _ends_well(name: str, call: Apart, place: Path, wanted: Contents) -> list[str]:
     code = call.end()
     out = place / "out"
-    complete = name in _FOLDERS and code == 2 and "is not empty" in call.error  # it had ended before the signal came
+    complete = (
+        name in _FOLDERS and code == 2 and "is not empty" in call.error
+    )  # it had ended before the signal came
     wrong = []
     if code != 0 and not complete:
         wrong.append(f"again: exit {code} {call.error[-300:]!r}")
@@ -116,7 +161,9 @@ def _ends_well(name: str, call: Apart, place: Path, wanted: Contents) -> list[st
     elif _contents(out.with_suffix(".csv") if name == "sheet" else out) != wanted:
         wrong.append("again: not what it makes without a stop")
     names = {"out"} if name != "sheet" else {"out.csv"}
-    strangers = sorted(entry for entry in tree(place) if Path(entry).parts[0] not in names or ".part" in entry)
+    strangers = sorted(
+        entry for entry in tree(place) if Path(entry).parts[0] not in names or ".part" in entry
+    )
     if strangers and not complete:
         wrong.append(f"again: leaves {strangers[:4]}")
     return wrong
@@ -125,7 +172,9 @@ def _ends_well(name: str, call: Apart, place: Path, wanted: Contents) -> list[st
 def _contents(path: Path) -> Contents:
     if path.is_file():
         return {"": path.read_bytes()}
-    return {str(p.relative_to(path)): p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()}
+    return {
+        str(p.relative_to(path)): p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()
+    }
 
 
 def _answers(contents: Contents) -> dict[str, set[tuple[str, ...]]]:

@@ -33,7 +33,9 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     name = "".join(rng.choice("bdfgklmnprstvwz") + rng.choice("aeiou") for _ in range(5)).title()
     data = work / f"clinic of {name}"
     data.mkdir()
-    words = rng.choice([_items, _table, _reports, _boxes, _grades, _folder, _dicom, _sgmri])(rng, corpus, data, name)
+    words = rng.choice([_items, _table, _reports, _boxes, _grades, _folder, _dicom, _sgmri])(
+        rng, corpus, data, name
+    )
     bench = work / "bench"
     before = tree(work)
     with mock.patch.dict(os.environ, {"SITUS_CACHE": str(work / "cache")}):
@@ -56,17 +58,67 @@ def _use(rng: random.Random, work: Path, bench: Path) -> list[bytes]:
     """Everything that is done with a bench; what a model was sent meanwhile."""
     run = work / "run"
     with serve(lambda _: Answer(completion("A"))) as server:
-        call("run", bench, "--model", f"openai:m@{server.url}", "--limit", "4", "--tries", "1", "--out", run)
+        call(
+            "run",
+            bench,
+            "--model",
+            f"openai:m@{server.url}",
+            "--limit",
+            "4",
+            "--tries",
+            "1",
+            "--out",
+            run,
+        )
         asked = list(server.received)
     later: list[tuple[Any, ...]] = [
         ("score", bench, run, "--json", "--breakdowns", "--tables", work / "tables"),
-        ("report", run, "--bench", bench, "--out", work / "report.html", "--tables", work / "report-tables"),
+        (
+            "report",
+            run,
+            "--bench",
+            bench,
+            "--out",
+            work / "report.html",
+            "--tables",
+            work / "report-tables",
+        ),
         ("show", bench, "--out", work / "shown"),
         ("quiz", bench, "--items", "1", "--out", work / "quiz.html"),
-        ("audit", "export", bench, "--items", "1", "--raters", "ann,bob", "--out", work / "sheet.csv"),
+        (
+            "audit",
+            "export",
+            bench,
+            "--items",
+            "1",
+            "--raters",
+            "ann,bob",
+            "--out",
+            work / "sheet.csv",
+        ),
         ("debias", bench, "--out", work / "debiased"),
-        ("export", run, "--bench", bench, "--to", rng.choice(["inspect", "lmms-eval"]), "--out", work / "log"),
-        ("probe", bench, "--model", "random", "--probes", "mirror", "--limit", "2", "--out", work / "probed"),
+        (
+            "export",
+            run,
+            "--bench",
+            bench,
+            "--to",
+            rng.choice(["inspect", "lmms-eval"]),
+            "--out",
+            work / "log",
+        ),
+        (
+            "probe",
+            bench,
+            "--model",
+            "random",
+            "--probes",
+            "mirror",
+            "--limit",
+            "2",
+            "--out",
+            work / "probed",
+        ),
         ("check", bench, "--json"),
         *(
             ("export", bench, "--to", to, "--limit", "2", "--out", work / f"export-{to}")
@@ -121,10 +173,20 @@ def _table(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str]
     _signed(corpus / "ct.nii.gz", data / f"{name}_ct.nii.gz", name)
     study = f"{name} {rng.randrange(9)}"
     image = f"{name}_ct.nii.gz" if rng.random() < 0.7 else ""
-    (data / "table.csv").write_text(f"study,patient,image,labels\n{study},{name},{image},{name}.nii.gz\n")
+    (data / "table.csv").write_text(
+        f"study,patient,image,labels\n{study},{name},{image},{name}.nii.gz\n"
+    )
     # A name map is the user's own word; of what the file does not hold, nothing is kept.
     (data / "names.csv").write_text((corpus / "names.csv").read_text() + f"77,{name}\n")
-    words = ["build", "masks", str(data / "table.csv"), "--names", str(data / "names.csv"), "--trust", study]
+    words = [
+        "build",
+        "masks",
+        str(data / "table.csv"),
+        "--names",
+        str(data / "names.csv"),
+        "--trust",
+        study,
+    ]
     return [*words, "--annotation", "manual"]
 
 
@@ -134,7 +196,11 @@ def _folder(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str
     (study / "segmentations").mkdir(parents=True)
     for file in (corpus / "study" / "segmentations").iterdir():
         _signed(file, study / "segmentations" / file.name, name)
-    _signed(corpus / "study" / "segmentations" / "liver.nii.gz", study / "segmentations" / f"{name}.nii.gz", name)
+    _signed(
+        corpus / "study" / "segmentations" / "liver.nii.gz",
+        study / "segmentations" / f"{name}.nii.gz",
+        name,
+    )
     _signed(corpus / "ct.nii.gz", study / "ct.nii.gz", name)
     return ["build", "masks", str(study), "--trust", name]
 
@@ -161,7 +227,9 @@ def _reports(rng: random.Random, corpus: Path, data: Path, name: str) -> list[st
 
 
 def _boxes(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str]:
-    (data / f"{name}.csv").write_text((corpus / "boxes.csv").read_text().replace("file1000", f"{name}_"))
+    (data / f"{name}.csv").write_text(
+        (corpus / "boxes.csv").read_text().replace("file1000", f"{name}_")
+    )
     if rng.random() < 0.5:
         return ["build", "boxes", str(data / f"{name}.csv"), "--per-study", "3"]
     lay_out("stacks/file1000000.h5", corpus, data)
@@ -171,12 +239,22 @@ def _boxes(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str]
         with h5py.File(path, "a") as file:
             file.attrs["patient_id"] = name
             file["ismrmrd_header"] = f"<patient>{name}</patient>"
-    return ["build", "boxes", str(data / f"{name}.csv"), "--images", str(data / "stacks"), "--per-study", "3"]
+    return [
+        "build",
+        "boxes",
+        str(data / f"{name}.csv"),
+        "--images",
+        str(data / "stacks"),
+        "--per-study",
+        "3",
+    ]
 
 
 def _grades(rng: random.Random, corpus: Path, data: Path, name: str) -> list[str]:
     for file in ("grades.csv", "regions.csv"):
-        (data / file).write_text((corpus / file).read_text().replace("\nk", f"\n{name}k").replace(",p", f",{name}p"))
+        (data / file).write_text(
+            (corpus / file).read_text().replace("\nk", f"\n{name}k").replace(",p", f",{name}p")
+        )
     regions = (data / "regions.csv").read_text().replace(f"{name}patella", "patella")
     (data / "regions.csv").write_text(regions)
     return ["build", "grades", str(data / "grades.csv"), "--boxes", str(data / "regions.csv")]

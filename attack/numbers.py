@@ -55,13 +55,17 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     if rng.random() < 0.3:
         chosen = rng.choice(_OPTIONS)
         value = rng.choice(values)
-        words = [word.replace("#", value) for word in spell(chosen, corpus=corpus, out=work / "out")]
+        words = [
+            word.replace("#", value) for word in spell(chosen, corpus=corpus, out=work / "out")
+        ]
         return complaints(call(*words), work, tree(work))
     name, template = rng.choice([pair for pair in FILES if pair[0].endswith(_TEXTS)])
     file = lay_out(name, corpus, folder)
     raw = file.read_bytes()
     for _ in range(rng.randint(1, 2)):
-        places = list(_NUMBER.finditer(raw, 0, _HEAD_BYTES if file.suffix in (".nrrd", ".mha") else len(raw)))
+        places = list(
+            _NUMBER.finditer(raw, 0, _HEAD_BYTES if file.suffix in (".nrrd", ".mha") else len(raw))
+        )
         if places:
             place = rng.choice(places)
             raw = raw[: place.start()] + rng.choice(_VALUES).encode() + raw[place.end() :]

@@ -28,7 +28,13 @@ _GOOD: dict[str, Words] = {
     "build masks": ("{corpus}/table.csv", *_MASKS, *_OUT),
     "build phantoms": ("--studies", "1", "--body", "knee", *_OUT),
     "build reports": ("{corpus}/reports.csv", *_OUT),
-    "import 3dreasonknee": ("{corpus}/split.csv", "{corpus}/knee.json", "--images", "{corpus}", *_OUT),
+    "import 3dreasonknee": (
+        "{corpus}/split.csv",
+        "{corpus}/knee.json",
+        "--images",
+        "{corpus}",
+        *_OUT,
+    ),
     "import ct-spatialvqa": ("{corpus}/qa.json", *_OUT),
     "import items": ("{corpus}/items.jsonl", *_OUT),
     "import sgmri-vqa": ("{corpus}/sgmri.json", *_OUT),
@@ -74,7 +80,9 @@ _TEXTS = (
 
 def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     """One parameter of one command, odd."""
-    name = rng.choice(sorted(set(_GOOD) - {"build phantoms"}) if rng.random() < 0.95 else sorted(_GOOD))
+    name = rng.choice(
+        sorted(set(_GOOD) - {"build phantoms"}) if rng.random() < 0.95 else sorted(_GOOD)
+    )
     parameter = rng.choice(_parameters()[name]) if _parameters()[name] else None
     lay_out("runs/items/run.json", corpus, work)
     if parameter is None:
@@ -138,8 +146,24 @@ def _places(work: Path) -> list[str]:
     for suffix in ("", ".csv", ".json", ".nii.gz", ".toml"):
         os.mkfifo(odd / f"pipe{suffix}")
     inside = [str(path) for path in sorted(odd.iterdir())]
-    beyond = [str(odd / "empty" / "x"), str(odd / ("n" * 300)), f"{odd}/{'d/' * 2500}x", str(odd / "\udcff")]
-    return [*inside, *beyond, "/dev/zero", "/dev/stdin", "", ".", "/", "/proc/self/mem", "~nobody/x", "-"]
+    beyond = [
+        str(odd / "empty" / "x"),
+        str(odd / ("n" * 300)),
+        f"{odd}/{'d/' * 2500}x",
+        str(odd / "\udcff"),
+    ]
+    return [
+        *inside,
+        *beyond,
+        "/dev/zero",
+        "/dev/stdin",
+        "",
+        ".",
+        "/",
+        "/proc/self/mem",
+        "~nobody/x",
+        "-",
+    ]
 
 
 @cache

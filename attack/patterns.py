@@ -1,6 +1,7 @@
 """Every pattern of the program, searched in texts made of its own parts over and over.
 
-A pattern that takes the square of a text's length hangs the program on some reply, report or file name, whatever reads it.
+A pattern that takes the square of a text's length hangs the program on some reply, report or file
+name, whatever reads it.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
         if long < _SECONDS:
             continue
         # Once more: another process may have been at work.
-        long, short = min(long, _seconds(pattern, lead, unit, _LONG)), _seconds(pattern, lead, unit, _SHORT)
+        long, short = (
+            min(long, _seconds(pattern, lead, unit, _LONG)),
+            _seconds(pattern, lead, unit, _SHORT),
+        )
         if long > max(_SECONDS, _MOST_GROWTH * short):
             told = f"{short * 1000:.0f} ms, then {long * 1000:.0f} ms"
             return [f"{name}: {lead[:80]!r} + n × {unit[:80]!r}: {told}"]
@@ -90,7 +94,9 @@ def _within(value: object, depth: int = 0) -> Iterator[re.Pattern[str]]:
     elif isinstance(value, dict):
         inner = value.values()
     else:
-        fields = getattr(value, "__struct_fields__", None) or getattr(value, "__dataclass_fields__", ())
+        fields = getattr(value, "__struct_fields__", None) or getattr(
+            value, "__dataclass_fields__", ()
+        )
         inner = [getattr(value, field, None) for field in fields]
     for part in inner:
         yield from _within(part, depth + 1)

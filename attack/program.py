@@ -71,7 +71,11 @@ def complaints(ran: Ran, work: Path, before: set[str]) -> list[str]:
         if odd is not None:
             wrong.append(f"prints {odd!r}")
     if ran.code == 2:
-        errors = [line for line in ran.err.splitlines() if line.startswith("situs: ") and not _PROGRESS.match(line)]
+        errors = [
+            line
+            for line in ran.err.splitlines()
+            if line.startswith("situs: ") and not _PROGRESS.match(line)
+        ]
         if len(errors) != 1:
             wrong.append(f"not one line of error: {ran.err[:200]!r}")
         if left := sorted(tree(work) - before):

@@ -43,7 +43,9 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     begun = time.process_time()
     read(_of_length(lead, unit, _LONG))
     if time.process_time() - begun > _SECONDS:
-        wrong.append(f"{name}: {time.process_time() - begun:.0f} s for {_LONG} characters of {unit!r}")
+        wrong.append(
+            f"{name}: {time.process_time() - begun:.0f} s for {_LONG} characters of {unit!r}"
+        )
     return wrong
 
 

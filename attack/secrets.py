@@ -17,7 +17,19 @@ from attack.server import Answer, serve
 __all__ = ["case"]
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-_HEADS = ("sk-", "sk-proj-", "sk-ant-api03-", "hf_", "gsk_", "xai-", "AIzaSy", "ghp_", "eyJhbGciOi", "", "")
+_HEADS = (
+    "sk-",
+    "sk-proj-",
+    "sk-ant-api03-",
+    "hf_",
+    "gsk_",
+    "xai-",
+    "AIzaSy",
+    "ghp_",
+    "eyJhbGciOi",
+    "",
+    "",
+)
 """How keys of well-known services begin; the last two are those of a server of one's own."""
 _SETTINGS = (
     "api_key", "apikey", "key", "token", "Authorization", "auth", "headers", "extra_headers", "password", "secret",
@@ -36,14 +48,22 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
             spec = f"openai:m@{server.url}?key_env={variable}"
         else:
             spec = _misplaced(rng, key, server.url)
-            if rng.random() < 0.5:  # what cannot be compared with the environment must be known by its looks
+            if (
+                rng.random() < 0.5
+            ):  # what cannot be compared with the environment must be known by its looks
                 os.environ.pop(variable)
         ran = call(*_words(rng, corpus, work, spec))
     wrong = [text for text in complaints(ran, work, tree(work)) if "leaves" not in text]
     called = " ".join(ran.words[:2])
-    kept = [path.name for path in work.rglob("*") if path.is_file() and key.encode() in path.read_bytes()]
+    kept = [
+        path.name
+        for path in work.rglob("*")
+        if path.is_file() and key.encode() in path.read_bytes()
+    ]
     if kept or key in ran.out + ran.err:
-        wrong.append(f"{called} {spec.replace(key, 'KEY')}: the key stands in {kept or 'the output'}")
+        wrong.append(
+            f"{called} {spec.replace(key, 'KEY')}: the key stands in {kept or 'the output'}"
+        )
     return wrong
 
 
@@ -106,7 +126,10 @@ def _echo(rng: random.Random, key: str) -> Answer:
     if rng.random() < 0.3:
         message["refusal"] = word("no")
     if rng.random() < 0.3:
-        function = {"name": word("answer"), "arguments": rng.choice([word("{}"), json.dumps({word("a"): word("b")})])}
+        function = {
+            "name": word("answer"),
+            "arguments": rng.choice([word("{}"), json.dumps({word("a"): word("b")})]),
+        }
         message["tool_calls"] = [{"id": word("1"), "type": "function", "function": function}]
     reply: dict[str, Any] = {
         "id": word("1"), "model": word("m"), "system_fingerprint": word("f"),
@@ -114,9 +137,17 @@ def _echo(rng: random.Random, key: str) -> Answer:
         "usage": {"prompt_tokens": 3, word("completion_tokens"): 4, word("details"): {word("x"): 1}},
     }  # fmt: skip
     if rng.random() < 0.3:
-        reply = {"error": {"message": word("x" * rng.randrange(600)), "code": word("bad"), "type": word("bad")}}
+        reply = {
+            "error": {
+                "message": word("x" * rng.randrange(600)),
+                "code": word("bad"),
+                "type": word("bad"),
+            }
+        }
     status = rng.choice([200, 200, 200, 400, 401, 429, 500])
     raw = json.dumps(reply)
     if rng.random() < 0.2:  # the same text, spelt otherwise
         raw = raw.replace(key, "".join(f"\\u{ord(c):04x}" for c in key))
-    return Answer(raw.encode(), status, {"Content-Type": word("application/json"), "Retry-After": word("0")})
+    return Answer(
+        raw.encode(), status, {"Content-Type": word("application/json"), "Retry-After": word("0")}
+    )

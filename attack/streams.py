@@ -28,7 +28,12 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     place.mkdir()
     kind = rng.choice(BENCHES)
     lay_out(f"runs/{kind}/run.json", corpus, work)
-    known = {"corpus": corpus, "out": place / "out", "bench": corpus / "benches" / kind, "run": work / "runs" / kind}
+    known = {
+        "corpus": corpus,
+        "out": place / "out",
+        "bench": corpus / "benches" / kind,
+        "run": work / "runs" / kind,
+    }
     template = rng.choice(_PLAIN)
     match rng.randrange(3):
         case 0:

@@ -18,7 +18,18 @@ HOSTILE = [
     "/etc/x", "</script><script>alert(2)</script>", "<!--", "\ufeff", "\u2066", "{0}", "%(x)s", "$(id)", "\\input{x}",
     "CON", ".", "..",
 ]  # fmt: skip
-_FIELDS = ("study", "patient", "question", "task", "id", "unit", "tags", "options", "answer", "split")
+_FIELDS = (
+    "study",
+    "patient",
+    "question",
+    "task",
+    "id",
+    "unit",
+    "tags",
+    "options",
+    "answer",
+    "split",
+)
 _MARKUP = ("<img src=x", "<script>alert")
 
 
@@ -33,14 +44,48 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     file, bench, run = place / "items.jsonl", place / "bench", place / "run"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     wrong = _tried(
-        work, ("import", "items", file, "--ids", rng.choice(["opaque", "table"]), "--skip-bad", "--out", bench)
+        work,
+        (
+            "import",
+            "items",
+            file,
+            "--ids",
+            rng.choice(["opaque", "table"]),
+            "--skip-bad",
+            "--out",
+            bench,
+        ),
     )
     wrong += _tried(work, ("run", bench, "--model", "oracle", "--out", run))
     later: list[tuple[Any, ...]] = [
         ("check", bench, *rng.choice([(), ("--json",)])),
-        ("score", bench, run, *rng.choice([("--json",), ("--breakdowns",), ("--tables", place / "tables")])),
-        ("report", run, "--bench", bench, "--out", place / "report.html", "--tables", place / "tables"),
-        ("audit", "export", bench, "--items", "4", "--raters", "ann,bob", "--out", place / "sheet.csv"),
+        (
+            "score",
+            bench,
+            run,
+            *rng.choice([("--json",), ("--breakdowns",), ("--tables", place / "tables")]),
+        ),
+        (
+            "report",
+            run,
+            "--bench",
+            bench,
+            "--out",
+            place / "report.html",
+            "--tables",
+            place / "tables",
+        ),
+        (
+            "audit",
+            "export",
+            bench,
+            "--items",
+            "4",
+            "--raters",
+            "ann,bob",
+            "--out",
+            place / "sheet.csv",
+        ),
         ("compare", run, run, "--bench", bench),
         ("debias", bench, "--out", place / "debiased"),
         ("probe", bench, "--model", "random", "--probes", "text", "--out", place / "probed"),
@@ -91,7 +136,9 @@ def _acting(place: Path) -> list[str]:
     """Pages and Markdown in which markup of the data is markup."""
     wrong = []
     for path in place.rglob("*"):
-        if path.suffix in (".html", ".md") and any(mark in path.read_text(errors="replace") for mark in _MARKUP):
+        if path.suffix in (".html", ".md") and any(
+            mark in path.read_text(errors="replace") for mark in _MARKUP
+        ):
             wrong.append(f"{path.name}: markup of the data is markup of the page")
     return wrong
 

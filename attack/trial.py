@@ -15,7 +15,21 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from attack import benches, disk, egress, kills, names, numbers, options, readers, secrets, streams, texts, wire
+from attack import (
+    benches,
+    disk,
+    egress,
+    kills,
+    names,
+    numbers,
+    options,
+    patterns,
+    readers,
+    secrets,
+    streams,
+    texts,
+    wire,
+)
 from attack import files as bad_files
 
 __all__ = ["FAMILIES", "attempt", "prepare"]
@@ -34,7 +48,8 @@ FAMILIES: dict[str, tuple[Case, float]] = {
     "wire": (wire.case, 0.04),
     "secrets": (secrets.case, 0.04),
     "egress": (egress.case, 0.04),
-    "readers": (readers.case, 0.04),
+    "readers": (readers.case, 0.03),
+    "patterns": (patterns.case, 0.03),
     "disk": (disk.case, 0.03),
     "streams": (streams.case, 0.04),
 }
@@ -73,7 +88,9 @@ def attempt(seed: int, root: Path, which: tuple[str, int]) -> list[str]:
         # Machine code does not hear the alarm: then the whole process goes, and says where it was.
         faulthandler.dump_traceback_later(2 * _HANG_SECONDS, exit=True)
         try:
-            wrong = FAMILIES[family][0](random.Random(f"{seed}/{family}/{number}"), root / "corpus", Path(work))
+            wrong = FAMILIES[family][0](
+                random.Random(f"{seed}/{family}/{number}"), root / "corpus", Path(work)
+            )
         except _Hang:
             wrong = [f"no end after {_HANG_CPU_SECONDS} s of work, or {_HANG_SECONDS} s in all"]
         except BaseException as error:

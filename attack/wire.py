@@ -46,17 +46,39 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
             [
                 ("score", corpus / "benches" / "items", run, "--judge", model, *ask),
                 ("run", corpus / "benches" / "items", "--model", model, *ask, *out),
-                ("run", corpus / "benches" / "scans", "--model", model, "--profile", "one-slice", *ask, *out),
+                (
+                    "run",
+                    corpus / "benches" / "scans",
+                    "--model",
+                    model,
+                    "--profile",
+                    "one-slice",
+                    *ask,
+                    *out,
+                ),
                 ("build", "reports", corpus / "reports.csv", "--writer", model, *ask, *out),
                 ("build", "reports", corpus / "reports.csv", "--validator", model, *ask, *out),
                 ("import", "ct-spatialvqa", corpus / "qa.json", "--categories", model, *ask, *out),
-                ("probe", corpus / "benches" / "items", "--model", model, "--probes", "text", *ask, *out),
+                (
+                    "probe",
+                    corpus / "benches" / "items",
+                    "--model",
+                    model,
+                    "--probes",
+                    "text",
+                    *ask,
+                    *out,
+                ),
                 ("adapter-check", model, "--profile", "one-slice", "--trials", "12"),
             ]
         )
         ran = call(*words)
     wrong = complaints(ran, work, tree(work))
-    kept = [path.name for path in work.rglob("*") if path.is_file() and _KEY.encode() in path.read_bytes()]
+    kept = [
+        path.name
+        for path in work.rglob("*")
+        if path.is_file() and _KEY.encode() in path.read_bytes()
+    ]
     if kept or _KEY in ran.out + ran.err:
         wrong.append(f"{words[0]}: the key stands in {kept or 'the output'}")
     return wrong
@@ -67,4 +89,6 @@ def _answer(chance: random.Random) -> Answer:
         return Answer(hang_up=True)
     body = completion(chance.choice(_TEXTS)) if chance.random() < 0.6 else chance.choice(_BODIES)
     headers = {"Content-Type": "application/json"} | chance.choice(_HEADERS)
-    return Answer(body, chance.choice(_STATUS), headers, missing_bytes=chance.choice([0, 0, 0, 0, 7]))
+    return Answer(
+        body, chance.choice(_STATUS), headers, missing_bytes=chance.choice([0, 0, 0, 0, 7])
+    )

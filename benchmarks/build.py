@@ -41,7 +41,10 @@ def write_study(folder: Path, shape: tuple[int, int, int], structures: int, seed
     for value in range(1, len(names) + 1):
         centre = [layout.uniform(0.1, 0.9) * n + jitter.uniform(-3, 3) for n in shape]
         radius = layout.uniform(4, 30, 3)
-        box = tuple(slice(max(0, int(c - r)), min(n, int(c + r) + 2)) for c, r, n in zip(centre, radius, shape))
+        box = tuple(
+            slice(max(0, int(c - r)), min(n, int(c + r) + 2))
+            for c, r, n in zip(centre, radius, shape)
+        )
         inside = sum(((g - c) / r) ** 2 for g, c, r in zip(np.ogrid[box], centre, radius)) <= 1
         labels[box][inside & (labels[box] == 0)] = value
     write(folder / "ct.nii.gz", labels.astype(np.int16))
@@ -60,7 +63,9 @@ def build(folder: Path, out: Path, jobs: int) -> dict[str, Any]:
         "print(max(resource.getrusage(w).ru_maxrss for w in who) / 1024, file=sys.stderr)"
     )
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command], capture_output=True, text=True, check=False
+    )
     seconds = time.perf_counter() - start
     if done.returncode:
         raise SystemExit(done.stderr)
@@ -120,7 +125,11 @@ def main() -> None:
         ratios[f"time of {many - few} more studies, jobs {first} / {jobs}"] = round(
             _more_seconds(runs, first) / _more_seconds(runs, jobs), 2
         )
-    report = {"shape": arguments.shape, "structures": arguments.structures, "processors": os.cpu_count()}
+    report = {
+        "shape": arguments.shape,
+        "structures": arguments.structures,
+        "processors": os.cpu_count(),
+    }
     print(json.dumps({**report, "runs": runs, "ratios": ratios}, indent=2))
 
 

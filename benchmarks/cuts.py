@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from situs.anatomy import load_vocabulary
 from situs.bench import terms_for
 from situs.facts import Ledger, load_recipe
-from situs.facts._cut import Surroundings
+from situs.facts.masks.cut import Surroundings
 from situs.space import Affine, Grid, IndexPoints
 from situs.volumes import LabelMap, Structure, open_labels, open_volume, padding_of
 
@@ -43,7 +43,11 @@ NOT_WHOLE = {("totalseg_s0009", "spinal_cord"), ("slicerio_ctchest", "thoracic v
 """Fragments by their own masks: nothing is known of what was cut from them."""
 
 _TOTALSEGMENTATOR = load_vocabulary("totalsegmentator").labels
-_VERTEBRAE = [*(f"C{n}" for n in range(1, 8)), *(f"T{n}" for n in range(1, 13)), *(f"L{n}" for n in range(1, 6))]
+_VERTEBRAE = [
+    *(f"C{n}" for n in range(1, 8)),
+    *(f"T{n}" for n in range(1, 13)),
+    *(f"L{n}" for n in range(1, 6)),
+]
 _NUMBERED = {number: f"vertebrae_{name}" for number, name in enumerate(_VERTEBRAE, start=1)}
 REAL = {
     "totalseg_s0002": ("totalseg_s0002/segmentations", "totalseg_s0002/ct.nii.gz", {}),
@@ -59,7 +63,11 @@ REAL = {
         "totalseg_testref/example_ct.nii.gz",
         _TOTALSEGMENTATOR,
     ),
-    "slicerio_ctchest": ("slicerio_ctchest/Segmentation.seg.nrrd", "slicerio_ctchest/CTChest4.nrrd", {}),
+    "slicerio_ctchest": (
+        "slicerio_ctchest/Segmentation.seg.nrrd",
+        "slicerio_ctchest/CTChest4.nrrd",
+        {},
+    ),
     "tptbox_spine": (
         "tptbox_spine/sample_ct/sub-ct_seg-vert_label-22_msk.nii.gz",
         "tptbox_spine/sample_ct/sub-ct_label-22_ct.nii.gz",
@@ -103,7 +111,8 @@ def phantom(index: int) -> Study:
 
     patient = make_patient(11, index, modality="ct")
     structures = tuple(
-        Structure(number, name, layer, value) for number, (name, (layer, value)) in enumerate(patient.names.items(), 1)
+        Structure(number, name, layer, value)
+        for number, (name, (layer, value)) in enumerate(patient.names.items(), 1)
     )
     labels = LabelMap(patient.grid, tuple(patient.layers), structures)
     return Study(f"phantom_{index}", labels, patient.image, padding_of(patient.image))
@@ -161,16 +170,32 @@ def planted(study: Study, structure: Structure, sample: float) -> Iterator[Plant
             plain = _without(window, structure, index[along > limit])
             yield Planted("inside", direction, share, plain)
             noise = rng.uniform(-step, step, len(index))
-            yield Planted("ragged", direction, share, _without(window, structure, index[along + noise > limit]))
-            gap = max(n for n in range(1, 1 + int(rng.choice(NEAR_VOXELS))) if n == 1 or n * step <= NEAR_MM)
+            yield Planted(
+                "ragged",
+                direction,
+                share,
+                _without(window, structure, index[along + noise > limit]),
+            )
+            gap = max(
+                n
+                for n in range(1, 1 + int(rng.choice(NEAR_VOXELS)))
+                if n == 1 or n * step <= NEAR_MM
+            )
             beyond = _heights(plain.labels.grid, normal) > limit + gap * step
-            layers = tuple(np.where(beyond, 0, layer).astype(layer.dtype) for layer in plain.labels.layers)
+            layers = tuple(
+                np.where(beyond, 0, layer).astype(layer.dtype) for layer in plain.labels.layers
+            )
             padding = beyond if plain.padding is None else beyond | plain.padding
             labels = _seen(dataclasses.replace(plain.labels, layers=layers))
             yield Planted("fill", direction, share, plain._replace(labels=labels, padding=padding))
             if direction != "oblique":
                 keep = np.argwhere(_heights(plain.labels.grid, normal) <= limit + gap * step)
-                yield Planted("border", direction, share, cropped(plain, keep.min(axis=0), keep.max(axis=0) + 1))
+                yield Planted(
+                    "border",
+                    direction,
+                    share,
+                    cropped(plain, keep.min(axis=0), keep.max(axis=0) + 1),
+                )
 
 
 def _without(study: Study, structure: Structure, index: NDArray[np.int64]) -> Study:
@@ -195,14 +220,18 @@ def cropped(study: Study, lo: NDArray[np.int64], hi: NDArray[np.int64]) -> Study
 
 def _seen(labels: LabelMap) -> LabelMap:
     present = [set(np.unique(layer).tolist()) for layer in labels.layers]
-    return dataclasses.replace(labels, structures=tuple(s for s in labels.structures if s.value in present[s.layer]))
+    return dataclasses.replace(
+        labels, structures=tuple(s for s in labels.structures if s.value in present[s.layer])
+    )
 
 
 def _heights(grid: Grid, normal: NDArray[np.float64]) -> NDArray[np.float64]:
     steps = normal @ grid.affine.linear
     parts = np.ogrid[tuple(slice(0, n) for n in grid.shape)]
     start = float(normal @ grid.affine.matrix[:3, 3])
-    heights: NDArray[np.float64] = sum(part * float(step) for part, step in zip(parts, steps)) + start
+    heights: NDArray[np.float64] = (
+        sum(part * float(step) for part, step in zip(parts, steps)) + start
+    )
     return heights
 
 
@@ -249,7 +278,7 @@ def trial(
 
 def _ends_at_limit(ledger: Ledger, name: str) -> bool:
     """Whether the structure comes so near to the scan's limit that it may be cut in truth."""
-    from situs.facts._cut import _faces, _padded, _touches
+    from situs.facts.masks.cut import _faces, _padded, _touches
 
     region, around = ledger.main_region(name), ledger.surroundings
     if ledger.regions[name].touches_border:
@@ -262,15 +291,27 @@ def _ends_at_limit(ledger: Ledger, name: str) -> bool:
 
 def main() -> None:
     """Plant cuts in every study and print what was found."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=os.environ.get("SITUS_REAL_DATA"), help="folder that holds volumes/")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data", default=os.environ.get("SITUS_REAL_DATA"), help="folder that holds volumes/"
+    )
     parser.add_argument("--phantoms", type=int, default=2)
-    parser.add_argument("--sample", type=float, default=1.0, help="share of the planes that are tried")
+    parser.add_argument(
+        "--sample", type=float, default=1.0, help="share of the planes that are tried"
+    )
     parser.add_argument("--only", help="one study")
-    parser.add_argument("--misses", type=Path, help="where to write the cuts that were missed, as JSON lines")
+    parser.add_argument(
+        "--misses", type=Path, help="where to write the cuts that were missed, as JSON lines"
+    )
     options = parser.parse_args()
     root = Path(options.data or "/nonexistent") / "volumes"
-    studies = [lambda name=name: read(root, name) for name in REAL if root.is_dir() and options.only in (None, name)]
+    studies = [
+        lambda name=name: read(root, name)
+        for name in REAL
+        if root.is_dir() and options.only in (None, name)
+    ]
     studies += [lambda index=index: phantom(index) for index in range(options.phantoms)]
     cuts, found, misses, called_cut = Counter(), Counter(), [], []
     for load in studies:
@@ -281,8 +322,12 @@ def main() -> None:
         called_cut += [f"{study.name}:{name}" for name in counts[3]]
         print(f"{study.name}: {counts[1].total()} of {counts[0].total()} found", flush=True)
     for key in sorted(cuts):
-        print(f"{key[0]:8} {key[1]:8} {found[key]:5} of {cuts[key]:5} {found[key] / cuts[key]:7.1%}")
-    print(f"all               {found.total():5} of {cuts.total():5} {found.total() / max(1, cuts.total()):7.1%}")
+        print(
+            f"{key[0]:8} {key[1]:8} {found[key]:5} of {cuts[key]:5} {found[key] / cuts[key]:7.1%}"
+        )
+    print(
+        f"all               {found.total():5} of {cuts.total():5} {found.total() / max(1, cuts.total()):7.1%}"
+    )
     print(f"called cut though whole: {len(called_cut)} {called_cut}")
     if options.misses:
         options.misses.write_text("".join(json.dumps(miss) + "\n" for miss in misses), "utf-8")

@@ -25,7 +25,11 @@ REAL = {
     "s0002": ("totalseg_s0002/segmentations", "totalseg_s0002/ct.nii.gz", None),
     "s0003": ("totalseg_s0003/segmentations", "totalseg_s0003/ct.nii.gz", None),
     "s0009": ("totalseg_s0009/segmentations", "totalseg_s0009/ct.nii.gz", None),
-    "testref": ("totalseg_testref/example_seg.nii.gz", "totalseg_testref/example_ct_sm.nii.gz", "totalsegmentator"),
+    "testref": (
+        "totalseg_testref/example_seg.nii.gz",
+        "totalseg_testref/example_ct_sm.nii.gz",
+        "totalsegmentator",
+    ),
     "torso": (
         "totalseg_testref/example_seg_fast_force_split.nii.gz",
         "totalseg_testref/example_ct.nii.gz",
@@ -99,7 +103,10 @@ def main() -> None:
         started = time.process_time()
         truth = ledger_of_study(study)
         plain = trial(study, study, truth=truth)
-        print(f"== {name}: {plain.asked} asked, doubts {plain.doubts}, wrong {plain.wrong}", flush=True)
+        print(
+            f"== {name}: {plain.asked} asked, doubts {plain.doubts}, wrong {plain.wrong}",
+            flush=True,
+        )
         attacks = dict(ATTACKS)
         other = donor if name.startswith("phantom") else donor_torso
         if not name.startswith("torso"):

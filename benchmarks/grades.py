@@ -37,8 +37,14 @@ def write_table(path: Path, volumes: int, bank: Bank, rng: random.Random) -> int
                 zero = rng.random() < 0.8
                 for sub in bank.sub_scores_of(question):
                     scale = bank.scales[sub.scale]
-                    grades = [grade for grade in scale.grades if grade and grade not in scale.follow_up_only]
-                    stream.write(f"{own},{question.id},{sub.key},{0 if zero else rng.choice(grades)}\n")
+                    grades = [
+                        grade
+                        for grade in scale.grades
+                        if grade and grade not in scale.follow_up_only
+                    ]
+                    stream.write(
+                        f"{own},{question.id},{sub.key},{0 if zero else rng.choice(grades)}\n"
+                    )
                     rows += 1
     return rows
 
@@ -51,20 +57,35 @@ def write_boxes(path: Path, volumes: int, bank: Bank, rng: random.Random) -> Non
             for region in bank.regions:
                 low = [rng.uniform(-50.0, 20.0) for _ in range(3)]
                 high = [value + rng.uniform(10.0, 30.0) for value in low]
-                stream.write(f"k{number:05d},{region},{','.join(f'{value:.2f}' for value in (*low, *high))}\n")
+                stream.write(
+                    f"k{number:05d},{region},{','.join(f'{value:.2f}' for value in (*low, *high))}\n"
+                )
 
 
 def build(folder: Path, jobs: int) -> dict[str, float]:
     """Build in a process of its own, and say what it took."""
     out = folder / "bench"
     command = [sys.executable, "-m", "situs", "build", "grades", str(folder / "grades.csv")]
-    command += ["--boxes", str(folder / "boxes.csv"), "--out", str(out), "--jobs", str(jobs), "--json"]
+    command += [
+        "--boxes",
+        str(folder / "boxes.csv"),
+        "--out",
+        str(out),
+        "--jobs",
+        str(jobs),
+        "--json",
+    ]
     before = time.perf_counter()
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     seconds = time.perf_counter() - before
     result = json.loads(done.stdout)
     size = sum(file.stat().st_size for file in out.iterdir())
-    return {"studies": result["studies"], "items": result["items"], "seconds": seconds, "bench_mb": size / 1e6}
+    return {
+        "studies": result["studies"],
+        "items": result["items"],
+        "seconds": seconds,
+        "bench_mb": size / 1e6,
+    }
 
 
 def main() -> None:
@@ -78,7 +99,10 @@ def main() -> None:
         command = [sys.executable, __file__, "--jobs", str(given.jobs), "--one"]
         shares = given.shares.split(",")
         # A process a share: peak memory of children is that of the largest one so far.
-        found = [json.loads(subprocess.run([*command, s], check=True, capture_output=True).stdout) for s in shares]
+        found = [
+            json.loads(subprocess.run([*command, s], check=True, capture_output=True).stdout)
+            for s in shares
+        ]
         print(json.dumps({"runs": found}, indent=1))
         return
     bank, rng = load_bank("moaks-knee"), random.Random(0)
@@ -90,7 +114,11 @@ def main() -> None:
         result = build(folder, given.jobs)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     each = result["seconds"] / result["items"]
-    print(json.dumps({"share": given.one, "rows": rows, **result, "peak_mb": peak, "seconds_per_item": each}))
+    print(
+        json.dumps(
+            {"share": given.one, "rows": rows, **result, "peak_mb": peak, "seconds_per_item": each}
+        )
+    )
 
 
 if __name__ == "__main__":

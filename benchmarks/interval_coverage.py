@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.score._prediction_powered import prediction_powered
-from situs.score._statistics_limits import ShareLimits, SignedLimits
-from situs.score._statistics_sums import ClusterSums
+from situs.score.stats.limits import ShareLimits, SignedLimits
+from situs.score.stats.prediction_powered import prediction_powered
+from situs.score.stats.sums import ClusterSums
 
 FloatArray = NDArray[np.float64]
 
@@ -38,13 +38,19 @@ _MOST = 3_000_000
 """Cells of one array."""
 
 
-def counts_of(rng: np.random.Generator, runs: int, patients: int, items: int, geometric: bool) -> FloatArray:
+def counts_of(
+    rng: np.random.Generator, runs: int, patients: int, items: int, geometric: bool
+) -> FloatArray:
     """Items of each patient."""
     shape = (runs, patients)
-    return rng.geometric(1 / items, shape).astype(float) if geometric else np.full(shape, float(items))
+    return (
+        rng.geometric(1 / items, shape).astype(float) if geometric else np.full(shape, float(items))
+    )
 
 
-def abilities(rng: np.random.Generator, runs: int, patients: int, mean: float, correlation: float) -> FloatArray:
+def abilities(
+    rng: np.random.Generator, runs: int, patients: int, mean: float, correlation: float
+) -> FloatArray:
     """A probability of being right for each patient."""
     shape = (runs, patients)
     if correlation == 0:
@@ -55,20 +61,28 @@ def abilities(rng: np.random.Generator, runs: int, patients: int, mean: float, c
     return rng.beta(mean * weight, (1 - mean) * weight, shape)
 
 
-def mean_covered(rng: np.random.Generator, runs: int, cell: tuple[bool, int, float, float, int]) -> float:
+def mean_covered(
+    rng: np.random.Generator, runs: int, cell: tuple[bool, int, float, float, int]
+) -> float:
     """The share of intervals of a mean that hold it."""
     geometric, patients, mean, correlation, items = cell
     counts = counts_of(rng, runs, patients, items, geometric)
-    right = rng.binomial(counts.astype(int), abilities(rng, runs, patients, mean, correlation)).astype(float)
+    right = rng.binomial(
+        counts.astype(int), abilities(rng, runs, patients, mean, correlation)
+    ).astype(float)
     low, high = ShareLimits(ClusterSums(right, counts, right, counts)).at(_TAIL)
     return float(np.mean((low <= mean) & (mean <= high)))
 
 
-def bootstrap_covered(rng: np.random.Generator, runs: int, cell: tuple[bool, int, float, float, int]) -> float:
+def bootstrap_covered(
+    rng: np.random.Generator, runs: int, cell: tuple[bool, int, float, float, int]
+) -> float:
     """The same for the percentile bootstrap of patients."""
     geometric, patients, mean, correlation, items = cell
     counts = counts_of(rng, runs, patients, items, geometric)
-    right = rng.binomial(counts.astype(int), abilities(rng, runs, patients, mean, correlation)).astype(float)
+    right = rng.binomial(
+        counts.astype(int), abilities(rng, runs, patients, mean, correlation)
+    ).astype(float)
     held = 0
     for own, asked in zip(right, counts):
         times = rng.multinomial(patients, np.full(patients, 1 / patients), size=500)
@@ -85,8 +99,12 @@ def difference_covered(
     held = done = 0
     while done < runs:
         batch = min(runs - done, max(1, _MOST // (patients * 60)))
-        above, below, counts = _paired(rng, batch, patients, (first, second), correlation, coupling, geometric)
-        limits = SignedLimits(ClusterSums(above, counts, above, counts), ClusterSums(below, counts, below, counts))
+        above, below, counts = _paired(
+            rng, batch, patients, (first, second), correlation, coupling, geometric
+        )
+        limits = SignedLimits(
+            ClusterSums(above, counts, above, counts), ClusterSums(below, counts, below, counts)
+        )
         low, high = limits.at(_TAIL)
         true = first - second
         held += int(np.count_nonzero((low <= true + 1e-9) & (true - 1e-9 <= high)))
@@ -107,12 +125,19 @@ def _paired(
     counts = counts_of(rng, runs, patients, 6, geometric)
     most = int(counts.max())
     luck = rng.random((runs, patients))
-    ability = [_at(luck if coupling != "independent" else rng.random(luck.shape), mean, correlation) for mean in means]
+    ability = [
+        _at(luck if coupling != "independent" else rng.random(luck.shape), mean, correlation)
+        for mean in means
+    ]
     draws = rng.random((runs, patients, most))
     other = draws if coupling == "same items hard" else rng.random(draws.shape)
     asked = np.arange(most) < counts[..., None]
     a, b = draws < ability[0][..., None], other < ability[1][..., None]
-    return ((a & ~b & asked).sum(axis=2).astype(float), (b & ~a & asked).sum(axis=2).astype(float), counts)
+    return (
+        (a & ~b & asked).sum(axis=2).astype(float),
+        (b & ~a & asked).sum(axis=2).astype(float),
+        counts,
+    )
 
 
 def _at(quantile: FloatArray, mean: float, correlation: float) -> FloatArray:
@@ -160,32 +185,60 @@ def difference_cells() -> Iterator[tuple[bool, int, tuple[float, float], float, 
     """Every cell of a difference that is not always 0."""
     for cell in itertools.product((False, True), FEWER_PATIENTS, PAIRS, CORRELATIONS, COUPLINGS):
         _, _, (first, second), correlation, coupling = cell
-        fixed = coupling == "same items hard" or (coupling != "independent" and correlation in (0.0, 1.0))
-        if not (fixed and first == second) and not (coupling == "same patients hard" and correlation == 0):
+        fixed = coupling == "same items hard" or (
+            coupling != "independent" and correlation in (0.0, 1.0)
+        )
+        if not (fixed and first == second) and not (
+            coupling == "same patients hard" and correlation == 0
+        ):
             yield cell
 
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=2000, help="Simulations a cell.")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
-    print(_BEGINNING.format(runs=options.runs, fewer=max(100, options.runs // 3), seed=options.seed))
+    print(
+        _BEGINNING.format(runs=options.runs, fewer=max(100, options.runs // 3), seed=options.seed)
+    )
     means = {cell: mean_covered(rng, options.runs, cell) for cell in mean_cells()}
     _print("Means", means, {"mean": 2, "correlation": 3, "items a patient": 4})
-    _print_grid("Means, every cell: least and greatest over 3, 8 and 40 items, equal and geometric", means, "mean")
+    _print_grid(
+        "Means, every cell: least and greatest over 3, 8 and 40 items, equal and geometric",
+        means,
+        "mean",
+    )
     quick = max(100, options.runs // 10)
-    chosen = list(itertools.product((False, True), (30, 60, 200), (0.5, 0.9, 0.97), (0.3, 1.0), (8,)))
+    chosen = list(
+        itertools.product((False, True), (30, 60, 200), (0.5, 0.9, 0.97), (0.3, 1.0), (8,))
+    )
     percentile = {cell: bootstrap_covered(rng, quick, cell) for cell in chosen}
-    _print("Means, percentile bootstrap of patients (for comparison)", percentile, {"mean": 2, "correlation": 3})
+    _print(
+        "Means, percentile bootstrap of patients (for comparison)",
+        percentile,
+        {"mean": 2, "correlation": 3},
+    )
     runs = max(100, options.runs // 3)
     differences = {cell: difference_covered(rng, runs, cell) for cell in difference_cells()}
     _print("Paired differences", differences, {"accuracies": 2, "correlation": 3, "coupling": 4})
-    _print_grid("Differences, every cell: least and greatest over couplings and item counts", differences, "of")
-    judged = {cell: judged_covered(rng, max(100, options.runs // 5), cell) for cell in judge_cells()}
-    _print("Judges, prediction-powered", judged, {"mean": 2, "correlation": 3, "sensitivity and specificity": 4})
+    _print_grid(
+        "Differences, every cell: least and greatest over couplings and item counts",
+        differences,
+        "of",
+    )
+    judged = {
+        cell: judged_covered(rng, max(100, options.runs // 5), cell) for cell in judge_cells()
+    }
+    _print(
+        "Judges, prediction-powered",
+        judged,
+        {"mean": 2, "correlation": 3, "sensitivity and specificity": 4},
+    )
     _print_grid("Judges, every cell: least and greatest over judges", judged, "mean")
 
 
@@ -208,23 +261,41 @@ def _print(title: str, covered: dict[tuple[object, ...], float], facets: dict[st
                 f"| {words} | {len(own)} | {own.min():.3f} | {np.median(own):.3f} | {own.max():.3f} "
                 f"| {np.count_nonzero(own < LOW)} | {np.count_nonzero(own > HIGH)} |"
             )
-    narrow, wide = ([c for c in covered.items() if holds(c[1])] for holds in (lambda s: s < LOW, lambda s: s > HIGH))
-    print(f"\nUnder {LOW:.0%}: {len(narrow) or 'no cell'}; over {HIGH:.0%}: {len(wide) or 'no cell'}.")
+    narrow, wide = (
+        [c for c in covered.items() if holds(c[1])]
+        for holds in (lambda s: s < LOW, lambda s: s > HIGH)
+    )
+    print(
+        f"\nUnder {LOW:.0%}: {len(narrow) or 'no cell'}; over {HIGH:.0%}: {len(wide) or 'no cell'}."
+    )
     for cell, share in sorted(narrow, key=lambda one: one[1]):
-        print(f"- {share:.3f}: {'geometric' if cell[0] else 'equal'}, {cell[1]} patients, {cell[2:]}")
+        print(
+            f"- {share:.3f}: {'geometric' if cell[0] else 'equal'}, {cell[1]} patients, {cell[2:]}"
+        )
 
 
 def _print_grid(title: str, covered: dict[tuple[object, ...], float], column: str) -> None:
     """Every cell, those that differ in items and coupling only as one range; what leaves the goal is in bold."""
     columns = sorted({cell[2] for cell in covered})
-    heads = [f"{column} {' and '.join(map(str, one)) if isinstance(one, tuple) else one}" for one in columns]
-    print(f"\n### {title}\n\n| patients, correlation | {' | '.join(heads)} |\n|---|{'---|' * len(columns)}")
+    heads = [
+        f"{column} {' and '.join(map(str, one)) if isinstance(one, tuple) else one}"
+        for one in columns
+    ]
+    print(
+        f"\n### {title}\n\n| patients, correlation | {' | '.join(heads)} |\n|---|{'---|' * len(columns)}"
+    )
     for patients, correlation in sorted({(cell[1], cell[3]) for cell in covered}):
         ranges = []
         for one in columns:
-            own = [share for cell, share in covered.items() if cell[1:4] == (patients, one, correlation)]
+            own = [
+                share
+                for cell, share in covered.items()
+                if cell[1:4] == (patients, one, correlation)
+            ]
             words = f"{min(own):.3f}–{max(own):.3f}" if own else ""
-            ranges.append(f"**{words}**" if own and not LOW <= min(own) <= max(own) <= HIGH else words)
+            ranges.append(
+                f"**{words}**" if own and not LOW <= min(own) <= max(own) <= HIGH else words
+            )
         print(f"| {patients}, {correlation} | {' | '.join(ranges)} |")
 
 

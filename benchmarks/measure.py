@@ -22,7 +22,13 @@ from typing import Any
 import nibabel as nib
 import numpy as np
 
-from situs.measure import Regions, label_components, label_contacts, label_statistics, nearest_boundaries
+from situs.measure import (
+    Regions,
+    label_components,
+    label_contacts,
+    label_statistics,
+    nearest_boundaries,
+)
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure, open_labels
 
@@ -38,7 +44,10 @@ def phantom() -> np.ndarray:
     for value in range(1, 105):
         centre = [rng.uniform(0.15, 0.85) * n for n in shape]
         radius = rng.uniform(6, 60, 3) if value < 40 else rng.uniform(5, 25, 3)
-        box = tuple(slice(max(0, int(c - r)), min(n, int(c + r) + 2)) for c, r, n in zip(centre, radius, shape))
+        box = tuple(
+            slice(max(0, int(c - r)), min(n, int(c + r) + 2))
+            for c, r, n in zip(centre, radius, shape)
+        )
         grid = np.ogrid[box]
         labels[box][sum(((g - c) / r) ** 2 for g, c, r in zip(grid, centre, radius)) <= 1] = value
     return labels
@@ -66,8 +75,15 @@ def time_all(contenders: Contenders, repeat: int) -> dict[str, float]:
 def result(contenders: Contenders, repeat: int) -> dict[str, Any]:
     """Milliseconds of each, and of the others over ours."""
     seconds = time_all(contenders, repeat)
-    ratios = {f"{name} / situs": round(s / seconds["situs"], 2) for name, s in seconds.items() if name != "situs"}
-    return {"milliseconds": {name: round(1e3 * s, 2) for name, s in seconds.items()}, "ratios": ratios}
+    ratios = {
+        f"{name} / situs": round(s / seconds["situs"], 2)
+        for name, s in seconds.items()
+        if name != "situs"
+    }
+    return {
+        "milliseconds": {name: round(1e3 * s, 2) for name, s in seconds.items()},
+        "ratios": ratios,
+    }
 
 
 def installed(name: str) -> bool:
@@ -92,7 +108,9 @@ def statistics(labels: np.ndarray) -> Contenders:
     if installed("skimage"):
         from skimage.measure import regionprops_table
 
-        found["skimage"] = lambda: regionprops_table(labels, properties=("label", "area", "bbox", "centroid"))
+        found["skimage"] = lambda: regionprops_table(
+            labels, properties=("label", "area", "bbox", "centroid")
+        )
     return found
 
 
@@ -102,7 +120,9 @@ def components(labels: np.ndarray) -> Contenders:
     if installed("cc3d"):
         import cc3d
 
-        found["cc3d + statistics"] = lambda: cc3d.statistics(cc3d.connected_components(labels, connectivity=26))
+        found["cc3d + statistics"] = lambda: cc3d.statistics(
+            cc3d.connected_components(labels, connectivity=26)
+        )
     return found
 
 
@@ -123,7 +143,9 @@ def distances(labels: np.ndarray, count: int) -> dict[str, Any]:
 
     affine = Affine(np.diag([0.8, 0.8, 1.5, 1.0]))
     values = (
-        np.unique(labels[labels > 0]) if labels.dtype.itemsize > 2 else np.flatnonzero(np.bincount(labels.ravel("K")))
+        np.unique(labels[labels > 0])
+        if labels.dtype.itemsize > 2
+        else np.flatnonzero(np.bincount(labels.ravel("K")))
     )
     structures = tuple(Structure(int(v), str(v), 0, int(v)) for v in values if v > 0)
 
@@ -140,7 +162,9 @@ def distances(labels: np.ndarray, count: int) -> dict[str, Any]:
     start = time.perf_counter()
     for s in structures:
         mask = np.pad(labels[boxes[s.value - 1]] == s.value, 1)
-        points = np.argwhere(mask & ~ndimage.binary_erosion(mask)) + [b.start - 1 for b in boxes[s.value - 1]]
+        points = np.argwhere(mask & ~ndimage.binary_erosion(mask)) + [
+            b.start - 1 for b in boxes[s.value - 1]
+        ]
         points = points * affine.spacing_mm
         trees[s.name] = (points, cKDTree(points), points.min(axis=0), points.max(axis=0))
     building = time.perf_counter() - start
@@ -171,7 +195,10 @@ def _pruned(a: tuple, b: tuple) -> float:
 
 def load_file(path: Path) -> Contenders:
     """One label file into memory, values checked."""
-    return {"situs": lambda: open_labels(path).load(), "nibabel": lambda: np.asarray(nib.load(path).dataobj)}
+    return {
+        "situs": lambda: open_labels(path).load(),
+        "nibabel": lambda: np.asarray(nib.load(path).dataobj),
+    }
 
 
 def load_masks(folder: Path) -> Contenders:
@@ -192,9 +219,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("labels", nargs="?", type=Path)
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--pairs", type=int, default=150, help="pairs on which the kd-tree is timed")
+    parser.add_argument(
+        "--pairs", type=int, default=150, help="pairs on which the kd-tree is timed"
+    )
     arguments = parser.parse_args()
-    report: dict[str, Any] = {"labels": str(arguments.labels.name) if arguments.labels else "phantom 512×512×400"}
+    report: dict[str, Any] = {
+        "labels": str(arguments.labels.name) if arguments.labels else "phantom 512×512×400"
+    }
     with tempfile.TemporaryDirectory() as folder:
         if arguments.labels is None:
             labels = phantom()

@@ -1,9 +1,14 @@
 """Which changes to a formula does no test notice?
 
-Draws seeded changes to the formulas of `measure`, `score` and `facts` (an operator, a comparison, a sign, a constant),
-one at a time in a copy of the source, runs the tests most likely to notice, and prints the changes that lived:
+Draws seeded changes to the formulas of `measure`, `score` and `facts` (an operator, a comparison, a
+sign, a constant) and puts each to the tests that call the changed function, cheapest first:
 
-    python benchmarks/mutants.py --count 300 --seed 1 --jobs 2
+    python benchmarks/mutants.py --count 300 --seed 1 --map calls.json
+
+The tests are collected once. One run of them, traced, tells which test calls which function and at
+what cost (`--map` keeps that for the next time). Each change is then made in a fork of the collected
+session, in the code of the live function, so that it costs no more than the tests that are run. Only
+what a test sees in its own process is tried: a change that only a child process would meet lives.
 """
 
 from __future__ import annotations
@@ -11,27 +16,43 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import gc
+import importlib
+import json
 import os
 import random
+import resource
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import types
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-STAGES = {
-    "measure": (["tests/measure"], ["tests/facts", "tests/laws/test_phantom.py", "tests/laws/test_pose.py"]),
-    "facts": (["tests/facts"], ["tests/items", "tests/laws", "tests/build/test_gate.py"]),
-    "score": (
-        ["tests/score/test_golden.py"],
-        ["tests/score", "tests/cli/test_score.py", "tests/cli/test_one_number.py"],
-    ),
-}
-"""For each package the tests that notice most, and those that are tried if they notice nothing."""
+PACKAGES = ("measure", "score", "facts")
+TESTS = (
+    "measure",
+    "facts",
+    "score",
+    "items",
+    "laws",
+    "build",
+    "judges",
+    "review",
+    "cli",
+    "probe",
+    "report",
+    "api",
+)
+"""Folders of tests that may notice; the others know nothing of formulas."""
+BENCHES = ("small", "cohort", "boxes", "knees", "random_run")
+"""What fixtures build by way of `measure` and `facts` only: for a change of `score` they are shared."""
 OPERATORS = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -44,7 +65,8 @@ OPERATORS = {
     ast.Gt: ast.GtE,
     ast.GtE: ast.Gt,
 }
-LONGEST_S = 1200.0
+Key = str
+"""A function: its file and its qualified name."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +77,8 @@ class Mutant:
     place: int
     """Which of the file's nodes that can be changed."""
     line: int
+    function: str
+    """The outermost function around it, qualified."""
     before: str
     after: str
 
@@ -63,19 +87,78 @@ class Mutant:
         """`measure`, `score` or `facts`."""
         return self.path.relative_to(ROOT / "src" / "situs").parts[0]
 
+    @property
+    def key(self) -> Key:
+        """The function that is changed."""
+        return key_of(self.path, self.function)
 
-def changeable(tree: ast.Module) -> Iterator[ast.AST]:
-    """The nodes of formulas inside functions: arithmetic, comparisons of order, signs, numbers that are not 0 or 1."""
-    for function in ast.walk(tree):
-        if not isinstance(function, ast.FunctionDef):
-            continue
-        for node in ast.walk(function):
-            arithmetic = isinstance(node, ast.BinOp) and type(node.op) in OPERATORS
-            order = isinstance(node, ast.Compare) and type(node.ops[0]) in OPERATORS
-            sign = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
-            number = isinstance(node, ast.Constant) and type(node.value) is float and node.value not in (0.0, 1.0)
-            if arithmetic or order or sign or number:
-                yield node
+
+@dataclass(frozen=True)
+class Calls:
+    """What the traced run told."""
+
+    tests: Mapping[str, Collection[Key]]
+    """For each test that passed, the functions it called, by itself or through its fixtures."""
+    cost: Mapping[str, float]
+    """CPU seconds of a test with its own set-up."""
+
+    def of(self, key: Key) -> list[str]:
+        """The tests that call a function."""
+        return [test for test, keys in self.tests.items() if key in keys]
+
+
+def key_of(path: str | Path, qualified: str) -> Key:
+    """Nested functions and comprehensions belong to the function around them."""
+    return f"{Path(path).relative_to(ROOT)}:{qualified.partition('.<locals>')[0]}"
+
+
+def changeable(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+    """The nodes of formulas: arithmetic, comparisons of order, signs, numbers that are not 0 or 1.
+
+    Each comes with the qualified name of the outermost function around it; outside functions there is none.
+    """
+
+    def inside(node: ast.AST, name: str, function: str) -> Iterator[tuple[str, ast.AST]]:
+        for child in ast.iter_child_nodes(node):
+            match child:
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    yield from inside(child, "", function or f"{name}{child.name}")
+                case ast.ClassDef():
+                    yield from inside(child, f"{name}{child.name}.", function)
+                case _:
+                    if function and is_formula(child):
+                        yield function, child
+                    yield from inside(child, name, function)
+
+    return inside(tree, "", "")
+
+
+def is_formula(node: ast.AST) -> bool:
+    """Whether a node can be changed."""
+    match node:
+        case ast.BinOp():
+            return type(node.op) in OPERATORS and not (is_text(node.left) or is_text(node.right))
+        case ast.Compare():
+            return type(node.ops[0]) in OPERATORS
+        case ast.UnaryOp():
+            return isinstance(node.op, ast.USub)
+        case ast.Constant(value=float(value)):
+            return value not in (0.0, 1.0)
+    return False
+
+
+def is_text(node: ast.AST) -> bool:
+    """Texts joined and paths are no formulas."""
+    match node:
+        case ast.Constant(value=value):
+            return isinstance(value, str)
+        case ast.JoinedStr():
+            return True
+        case ast.BinOp():
+            return is_text(node.left) or is_text(node.right)
+        case ast.IfExp():
+            return is_text(node.body) or is_text(node.orelse)
+    return False
 
 
 def change(node: ast.AST) -> None:
@@ -93,41 +176,279 @@ def change(node: ast.AST) -> None:
 
 def candidates() -> list[Mutant]:
     """Every change that can be drawn."""
-    found = []
-    for package in STAGES:
+    result = []
+    for package in PACKAGES:
         for path in sorted((ROOT / "src" / "situs" / package).rglob("*.py")):
-            for place, node in enumerate(changeable(ast.parse(path.read_text("utf-8")))):
+            for place, (function, node) in enumerate(
+                changeable(ast.parse(path.read_text("utf-8")))
+            ):
                 changed = copy.deepcopy(node)
                 change(changed)
-                before, after = ast.unparse(node), ast.unparse(changed)
-                found.append(Mutant(path, place, getattr(node, "lineno", 0), before, after))
-    return found
-
-
-def outcome(mutant: Mutant) -> str:
-    """`killed` by a test, or `LIVED`; one that never ends is noticed as well."""
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "src"
-        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
-        copied = source / mutant.path.relative_to(ROOT / "src")
-        tree = ast.parse(copied.read_text("utf-8"))
-        change(list(changeable(tree))[mutant.place])
-        copied.write_text(ast.unparse(tree), encoding="utf-8")
-        for number, tests in enumerate(STAGES[mutant.package]):
-            command = [sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", *tests]
-            command += ["--sample-seed=1", f"--basetemp={folder}/t{number}"]
-            environment = os.environ | {"PYTHONPATH": str(source), "NUMBA_CACHE_DIR": f"{folder}/numba"}
-            try:
-                done = subprocess.run(
-                    command, cwd=ROOT, env=environment, capture_output=True, timeout=LONGEST_S, check=False
+                line = getattr(node, "lineno", 0)
+                result.append(
+                    Mutant(path, place, line, function, ast.unparse(node), ast.unparse(changed))
                 )
-            except subprocess.TimeoutExpired:
-                return "killed"
-            if done.returncode == 1:
-                return "killed"
-            if done.returncode != 0:
-                return "killed" if b"rror" in done.stdout + done.stderr else "not run"
-    return "LIVED"
+    return result
+
+
+# Changing the live program.
+
+
+def kernels() -> dict[types.CodeType, Any]:
+    """The compiled functions, by the code they are compiled from."""
+    from numba.core.registry import CPUDispatcher
+
+    ours = [found for found in gc.get_objects() if type(found) is CPUDispatcher]
+    return {
+        found.py_func.__code__: found
+        for found in ours
+        if found.py_func.__module__.startswith("situs.")
+    }
+
+
+def called_by(kernel: Any) -> list[Any]:
+    """A kernel and all kernels it calls."""
+    waiting, result = [kernel], {}
+    while waiting:
+        one = waiting.pop()
+        if id(one) not in result:
+            result[id(one)] = one
+            names = [one.py_func.__globals__.get(name) for name in one.py_func.__code__.co_names]
+            waiting += [found for found in names if type(found) is type(kernel)]
+    return list(result.values())
+
+
+def make(mutant: Mutant) -> None:
+    """Give the live function the changed code; kernels that call it are compiled anew."""
+    from numba.core.caching import NullCache
+
+    tree = ast.parse(mutant.path.read_text("utf-8"))
+    change(list(changeable(tree))[mutant.place][1])
+    changed = dict(codes(compile(tree, str(mutant.path), "exec", dont_inherit=True)))
+    alive = [
+        found
+        for found in gc.get_objects()
+        if type(found) is types.FunctionType
+        and found.__code__.co_filename == str(mutant.path)
+        and found.__code__.co_qualname == mutant.function
+    ]
+    if not alive:
+        raise LookupError(f"no live function {mutant.key}")
+    for kernel in kernels().values():
+        if any(one.py_func in alive for one in called_by(kernel)):
+            kernel._cache = NullCache()
+    for function in alive:
+        function.__code__ = changed[mutant.function, function.__code__.co_firstlineno]
+
+
+def codes(module: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeType]]:
+    """All code objects in one."""
+    for const in module.co_consts:
+        if isinstance(const, types.CodeType):
+            yield (const.co_qualname, const.co_firstlineno), const
+            yield from codes(const)
+
+
+# Running tests in a fork of the collected session.
+
+
+def run_items(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, bool | None]]:
+    """Run tests in this order; of each whether it passed, None if it was skipped."""
+    from _pytest.runner import runtestprotocol
+
+    for item, following in zip(items, [*items[1:], None]):
+        reports = runtestprotocol(item, log=False, nextitem=following)
+        failed = any(report.failed for report in reports)
+        skipped = any(report.skipped for report in reports)
+        yield item, None if skipped else not failed
+
+
+def in_a_fork(work: Callable[[], int], config: pytest.Config, folder: Path, cpu_s: float) -> int:
+    """What `work` returns in a fork of this process with its own temporary folder; -1 if it had to be ended."""
+    child = os.fork()
+    if child:
+        _, status = os.waitpid(child, 0)
+        return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else -1
+    code = 99
+    try:
+        os.setpgid(0, 0)
+        quiet = os.open(os.devnull, os.O_RDWR)
+        os.dup2(quiet, 1)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s) + 1, int(cpu_s) + 2))
+        config._tmp_path_factory._basetemp = folder  # type: ignore[attr-defined]
+        code = work()
+    except BaseException as fault:
+        print(f"{type(fault).__name__}: {fault}", file=sys.stderr, flush=True)
+    finally:
+        os._exit(code)
+
+
+class Session:
+    """Instead of running the collected tests: traces them if need be, then tries each change."""
+
+    def __init__(
+        self, mutants: Sequence[Mutant], map_file: Path, scratch: Path, most_s: float
+    ) -> None:
+        self.mutants, self.map_file, self.scratch, self.most_s = mutants, map_file, scratch, most_s
+        self.built = map_file.with_suffix(".built")
+        self.killed = 0
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Called by pytest when everything is collected."""
+        for path in sorted((ROOT / "src" / "situs").rglob("*.py")):
+            if path.relative_to(ROOT / "src" / "situs").parts[0] in PACKAGES:
+                importlib.import_module(
+                    ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+                )
+        if not self.map_file.exists():
+            self.built.mkdir()
+            code = in_a_fork(
+                lambda: trace(session.items, self.map_file), session.config, self.built, 7200.0
+            )
+            if code:
+                raise SystemExit(f"the tests could not be traced (exit code {code})")
+        calls = Calls(**json.loads(self.map_file.read_text("utf-8")))
+        items = {item.nodeid: item for item in session.items}
+        for number, mutant in enumerate(self.mutants, start=1):
+            tests = chosen(calls, mutant, items, self.most_s)
+            end = self.outcome(session, mutant, [items[test] for test in tests])
+            self.killed += end.startswith("killed")
+            where = f"{mutant.path.relative_to(ROOT)}:{mutant.line}"
+            print(f"{number:4} {end}  {where}  {mutant.before}  →  {mutant.after}", flush=True)
+        return True
+
+    def outcome(self, session: pytest.Session, mutant: Mutant, items: Sequence[pytest.Item]) -> str:
+        """`killed` by a test or by never ending; `LIVED` through so many tests; `NOT RUN` by any."""
+        if not items:
+            return "NOT RUN"
+        folder = Path(tempfile.mkdtemp(dir=self.scratch))
+        killer = folder / "killed-by"
+        if mutant.package == "score":
+            lend(self.built, folder)
+
+        def work() -> int:
+            make(mutant)
+            for item, passed in run_items(items):
+                if passed is False:
+                    killer.write_text(item.nodeid, encoding="utf-8")
+                    return 1
+            return 0
+
+        code = in_a_fork(work, session.config, folder, 3 * self.most_s + 60)
+        name = (
+            killer.read_text("utf-8") if killer.exists() else "" if code == -1 else f"exit {code}"
+        )
+        shutil.rmtree(folder, ignore_errors=True)
+        return f"LIVED ({len(items)})" if code == 0 else f"killed ({name or 'never ended'})"
+
+
+def lend(built: Path, folder: Path) -> None:
+    """Benches that the traced run built serve for a change that cannot reach them."""
+    for name in BENCHES:
+        if (built / f"{name}.done").exists():
+            (folder / name).symlink_to(built / name)
+            (folder / f"{name}.done").touch()
+
+
+def chosen(calls: Calls, mutant: Mutant, known: Collection[str], most_s: float) -> list[str]:
+    """The tests for a change: a few of each module, then the others, cheapest first, while they cost less than allowed.
+
+    Tests of a module stay together, so that its fixtures are made once or twice.
+    """
+    modules: dict[str, list[str]] = {}
+    for test in sorted(calls.of(mutant.key), key=lambda test: calls.cost[test]):
+        if test in known:
+            modules.setdefault(test.partition("::")[0], []).append(test)
+    few, result, spent = 5, [], 0.0
+    for test in [test for tests in modules.values() for test in tests[:few]] + [
+        test for tests in modules.values() for test in tests[few:]
+    ]:
+        if spent + calls.cost[test] <= most_s or not result:
+            spent += calls.cost[test]
+            result.append(test)
+    return result
+
+
+# Tracing.
+
+
+def cpu_s() -> float:
+    """CPU seconds of this process and its children."""
+    own, children = (
+        resource.getrusage(resource.RUSAGE_SELF),
+        resource.getrusage(resource.RUSAGE_CHILDREN),
+    )
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def trace(items: Sequence[pytest.Item], out: Path) -> int:
+    """Run all tests and write which functions each calls, and at what cost."""
+    from numba.core.registry import CPUDispatcher
+
+    seen: dict[int, types.CodeType] = {}
+    names: dict[int, Key] = {}
+    inner = {
+        id(code): [one.py_func.__code__ for one in called_by(kernel)]
+        for code, kernel in kernels().items()
+    }
+    roots = tuple(str(ROOT / "src" / "situs" / package) + os.sep for package in PACKAGES)
+
+    def note(frame: types.FrameType, event: str, given: object) -> None:
+        seen[id(frame.f_code)] = frame.f_code
+
+    call = CPUDispatcher.__call__
+
+    def noted_call(self: Any, *args: Any, **more: Any) -> Any:
+        code = self.py_func.__code__
+        seen[id(code)] = code
+        return call(self, *args, **more)
+
+    def taken() -> set[Key]:
+        now = dict(seen)  # the tracer sees this function as well
+        for number in list(now):
+            now |= {id(code): code for code in inner.get(number, ())}
+        for number, code in now.items():
+            if number not in names:
+                ours = code.co_filename.startswith(roots)
+                names[number] = key_of(code.co_filename, code.co_qualname) if ours else ""
+                keep.append(code)
+        seen.clear()
+        return {names[number] for number in now} - {""}
+
+    keep: list[types.CodeType] = []  # so that no id is used twice
+    shared: dict[int, set[Key]] = {}
+
+    class Shared:
+        """What a fixture of many tests calls belongs to each of them."""
+
+        @pytest.hookimpl(wrapper=True)
+        def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
+            before = taken()
+            result = yield
+            during = taken()
+            if fixturedef.scope != "function":
+                shared[id(fixturedef)] = during
+            for key in before | during:
+                extra.add(key)
+            return result
+
+    extra: set[Key] = set()
+    tests, cost = {}, {}
+    CPUDispatcher.__call__ = noted_call
+    sys.settrace(note)
+    items[0].config.pluginmanager.register(Shared())
+    start = cpu_s()
+    for item, passed in run_items(items):
+        keys = taken() | extra
+        extra.clear()
+        for defs in item._fixtureinfo.name2fixturedefs.values():  # type: ignore[attr-defined]
+            keys |= shared.get(id(defs[-1]), set())
+        if passed:
+            tests[item.nodeid], cost[item.nodeid] = sorted(keys), round(cpu_s() - start, 3)
+        start = cpu_s()
+    sys.settrace(None)
+    out.write_text(json.dumps({"tests": tests, "cost": cost}), encoding="utf-8")
+    return 0
 
 
 def main() -> None:
@@ -135,19 +456,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--package", choices=STAGES, default=None, help="only of this package")
+    parser.add_argument("--tests", nargs="*", default=TESTS, help="folders or files under tests/")
+    parser.add_argument("--package", choices=PACKAGES, default=None, help="only of this package")
+    parser.add_argument(
+        "--map", type=Path, default=None, help="which test calls what: read, or written if missing"
+    )
+    parser.add_argument(
+        "--most", type=float, default=60.0, help="CPU seconds of tests a change is put to"
+    )
     given = parser.parse_args()
     known = [mutant for mutant in candidates() if given.package in (None, mutant.package)]
     drawn = random.Random(given.seed).sample(known, min(given.count, len(known)))
     print(f"{len(drawn)} of {len(known):,} changes, seed {given.seed}", flush=True)
-    killed = 0
-    with ThreadPoolExecutor(given.jobs) as pool:
-        for number, (mutant, end) in enumerate(zip(drawn, pool.map(outcome, drawn)), start=1):
-            killed += end == "killed"
-            where = f"{mutant.path.relative_to(ROOT)}:{mutant.line}"
-            print(f"{number:4} {end:7} {where}  {mutant.before}  →  {mutant.after}", flush=True)
-    print(f"killed {killed} of {len(drawn)} ({killed / max(1, len(drawn)):.1%})")
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    with tempfile.TemporaryDirectory() as folder:
+        session = Session(drawn, given.map or Path(folder) / "map.json", Path(folder), given.most)
+        folders = [str(ROOT / "tests" / name) for name in given.tests]
+        options = [
+            "-o",
+            "addopts=",
+            "-n0",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:terminal",
+            "-s",
+            "--sample-seed=1",
+        ]
+        pytest.main(
+            [*options, f"--rootdir={ROOT}", f"--basetemp={folder}/collected", *folders],
+            plugins=[session],
+        )
+    print(f"killed {session.killed} of {len(drawn)} ({session.killed / max(1, len(drawn)):.1%})")
 
 
 if __name__ == "__main__":

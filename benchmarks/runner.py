@@ -34,7 +34,13 @@ REPLY = json.dumps(
         "object": "chat.completion",
         "created": 1,
         "model": "bench",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "(A)"}}],
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "stop",
+                "message": {"role": "assistant", "content": "(A)"},
+            }
+        ],
         "usage": {"prompt_tokens": 3000, "completion_tokens": 3, "total_tokens": 3003},
     }
 ).encode()
@@ -57,7 +63,9 @@ class Answering(asyncio.Protocol):
                     return
                 lower = bytes(self._head[:end]).lower()
                 start = lower.find(b"content-length:") + 15
-                self._left = int(lower[start : lower.find(b"\r\n", start) if b"\r\n" in lower[start:] else None])
+                self._left = int(
+                    lower[start : lower.find(b"\r\n", start) if b"\r\n" in lower[start:] else None]
+                )
                 data = bytes(self._head[end + 4 :])
                 self._head.clear()
             taken = min(len(data), self._left)
@@ -65,7 +73,10 @@ class Answering(asyncio.Protocol):
             data = data[taken:]
             if self._left == 0:
                 self._left = -1
-                head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(REPLY)
+                head = (
+                    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+                    % len(REPLY)
+                )
                 self._transport.write(head + REPLY)
 
 
@@ -122,10 +133,24 @@ def measured(cpu: float, wall: float, items: int, memory: list[float]) -> dict[s
 
 def run_situs(port: int, items: int, pictures: bool) -> dict[str, float]:
     """The whole way of `situs run` but for reading the bench and rendering."""
-    from situs.clients import Image, Limits, Message, Request, ResponseCache, Settings, ask, make_client, parse_spec
+    from situs.clients import (
+        Image,
+        Limits,
+        Message,
+        Request,
+        ResponseCache,
+        Settings,
+        ask,
+        make_client,
+        parse_spec,
+    )
     from situs.run import AnswerRow, Journal
 
-    images = tuple(Image(data, "image/png", f"{n}", 448, 448) for n, data in enumerate(slices())) if pictures else ()
+    images = (
+        tuple(Image(data, "image/png", f"{n}", 448, 448) for n, data in enumerate(slices()))
+        if pictures
+        else ()
+    )
     settings = Settings(max_tokens=64)
     memory: list[float] = []
 
@@ -133,18 +158,34 @@ def run_situs(port: int, items: int, pictures: bool) -> dict[str, float]:
         for number in range(first, first + count):
             if number % max(1, items // 8) == 0:
                 memory.append(resident_mib())
-            yield Request(f"item{number}", (Message("user", (*images, QUESTION.format(number))),), settings)
+            yield Request(
+                f"item{number}", (Message("user", (*images, QUESTION.format(number))),), settings
+            )
 
-    with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "answers.jsonl") as journal:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Journal(Path(folder) / "answers.jsonl") as journal,
+    ):
         cache = ResponseCache(Path(folder))
 
         def record(request: Any, reply: Any, seconds: float) -> None:
-            journal.add(AnswerRow(request.key, reply.state, reply.text, reply.usage, round(seconds, 3), reply.error))
+            journal.add(
+                AnswerRow(
+                    request.key,
+                    reply.state,
+                    reply.text,
+                    reply.usage,
+                    round(seconds, 3),
+                    reply.error,
+                )
+            )
 
         def go(count: int, first: int = 0) -> None:
             client = make_client(parse_spec(f"openai:bench@http://127.0.0.1:{port}/v1"))
             limits = Limits(concurrency=IN_FLIGHT)
-            done = ask(client, requests(count, first), record, restricted=True, limits=limits, cache=cache)
+            done = ask(
+                client, requests(count, first), record, restricted=True, limits=limits, cache=cache
+            )
             assert done.tally.states == {"answered": count}, done
 
         go(50, 10_000_000)
@@ -160,7 +201,11 @@ def run_openai(port: int, items: int, pictures: bool) -> dict[str, float]:
     """The SDK in a plain asyncio loop."""
     from openai import AsyncOpenAI
 
-    uris = [f"data:image/png;base64,{base64.b64encode(data).decode()}" for data in slices()] if pictures else []
+    uris = (
+        [f"data:image/png;base64,{base64.b64encode(data).decode()}" for data in slices()]
+        if pictures
+        else []
+    )
     shown: list[Any] = [{"type": "image_url", "image_url": {"url": uri}} for uri in uris]
     memory: list[float] = []
     answers: list[str] = []
@@ -174,7 +219,10 @@ def run_openai(port: int, items: int, pictures: bool) -> dict[str, float]:
             content = [*shown, {"type": "text", "text": words}] if shown else words
             try:
                 reply = await client.chat.completions.create(
-                    model="bench", messages=[{"role": "user", "content": content}], temperature=0.0, max_tokens=64
+                    model="bench",
+                    messages=[{"role": "user", "content": content}],
+                    temperature=0.0,
+                    max_tokens=64,
                 )
                 answers.append(reply.choices[0].message.content or "")
             finally:
@@ -208,20 +256,33 @@ def run_inspect(port: int, items: int, pictures: bool) -> dict[str, float]:
     from inspect_ai.model import ChatMessageUser, ContentImage, ContentText, get_model
     from inspect_ai.solver import generate
 
-    uris = [f"data:image/png;base64,{base64.b64encode(data).decode()}" for data in slices()] if pictures else []
+    uris = (
+        [f"data:image/png;base64,{base64.b64encode(data).decode()}" for data in slices()]
+        if pictures
+        else []
+    )
 
     def sample(number: int) -> Sample:
         words = ContentText(text=QUESTION.format(number))
-        return Sample(input=[ChatMessageUser(content=[*(ContentImage(image=uri) for uri in uris), words])])
+        return Sample(
+            input=[ChatMessageUser(content=[*(ContentImage(image=uri) for uri in uris), words])]
+        )
 
-    model = get_model("openai-api/bench/bench", base_url=f"http://127.0.0.1:{port}/v1", api_key="none")
+    model = get_model(
+        "openai-api/bench/bench", base_url=f"http://127.0.0.1:{port}/v1", api_key="none"
+    )
     with tempfile.TemporaryDirectory() as folder:
 
         def go(count: int) -> None:
             task = Task(dataset=MemoryDataset([sample(n) for n in range(count)]), solver=generate())
-            log = evaluate(task, model=model, display="none", log_dir=folder, max_connections=IN_FLIGHT, max_tokens=64)[
-                0
-            ]
+            log = evaluate(
+                task,
+                model=model,
+                display="none",
+                log_dir=folder,
+                max_connections=IN_FLIGHT,
+                max_tokens=64,
+            )[0]
             assert log.status == "success", log.error
 
         go(20)
@@ -254,14 +315,26 @@ def resume(items: int) -> dict[str, float]:
     from situs.clients import make_client, parse_spec, settings_for
     from situs.profiles import load_profile
     from situs.run import AnswerRow, Journal
-    from situs.run._folder import start_run
+    from situs.run.folder import start_run
 
     spec = parse_spec("openai:bench@http://127.0.0.1:9/v1")
     with tempfile.TemporaryDirectory() as scratch:
         folder, out, given = (Path(scratch) / name for name in ("bench", "run", "items.jsonl"))
-        rows = ({"study": f"s{n // 40}", "question": QUESTION.format(n), "answer": "yes"} for n in range(items))
+        rows = (
+            {"study": f"s{n // 40}", "question": QUESTION.format(n), "answer": "yes"}
+            for n in range(items)
+        )
         given.write_text("\n".join(map(json.dumps, rows)))
-        program = [sys.executable, "-m", "situs", "import", "items", str(given), "--out", str(folder)]
+        program = [
+            sys.executable,
+            "-m",
+            "situs",
+            "import",
+            "items",
+            str(given),
+            "--out",
+            str(folder),
+        ]
         subprocess.run(program, check=True, capture_output=True)
         bench, client, usage = (
             open_bench(folder),
@@ -269,7 +342,16 @@ def resume(items: int) -> dict[str, float]:
             {"prompt_tokens": 3000.0, "completion_tokens": 3.0},
         )
         sampling = settings_for(client, spec)
-        start_run(out, bench, spec, load_profile("default"), None, None, client=client.name, sampling=sampling)
+        start_run(
+            out,
+            bench,
+            spec,
+            load_profile("default"),
+            None,
+            None,
+            client=client.name,
+            sampling=sampling,
+        )
         with Journal(out / "answers.jsonl") as journal:
             for item in bench.items():
                 journal.add(AnswerRow(item.item_id, "answered", "(A) " * 40, usage, 1.0))
@@ -283,7 +365,15 @@ def resume(items: int) -> dict[str, float]:
 
 def in_own_process(who: str, port: int, items: int, pictures: bool) -> dict[str, float]:
     """Measure one way of asking, away from the others' memory."""
-    command = [sys.executable, __file__, "--measure", who, str(port), str(items), str(int(pictures))]
+    command = [
+        sys.executable,
+        __file__,
+        "--measure",
+        who,
+        str(port),
+        str(items),
+        str(int(pictures)),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr)
@@ -296,7 +386,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=int, default=4000)
     parser.add_argument("--picture-items", type=int, default=400)
-    parser.add_argument("--long", type=int, default=40_000, help="items of the long run of Situs; 0 leaves it out")
+    parser.add_argument(
+        "--long", type=int, default=40_000, help="items of the long run of Situs; 0 leaves it out"
+    )
     parser.add_argument("--only", nargs="*", default=["situs", "openai", "inspect"])
     parser.add_argument("--measure", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -311,12 +403,22 @@ def main() -> None:
     server = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs,), daemon=True)
     server.start()
     port = mine.recv()
-    result: dict[str, Any] = {"in_flight": IN_FLIGHT, "not_installed": sorted(set(options.only) - set(installed))}
-    for name, items, pictures in (("text", options.items, False), ("eight_slices", options.picture_items, True)):
+    result: dict[str, Any] = {
+        "in_flight": IN_FLIGHT,
+        "not_installed": sorted(set(options.only) - set(installed)),
+    }
+    for name, items, pictures in (
+        ("text", options.items, False),
+        ("eight_slices", options.picture_items, True),
+    ):
         slow = {"inspect": 8}
-        result[name] = {who: in_own_process(who, port, items // slow.get(who, 1), pictures) for who in installed}
+        result[name] = {
+            who: in_own_process(who, port, items // slow.get(who, 1), pictures) for who in installed
+        }
         if {"situs", "openai"} <= set(installed):
-            ratio = result[name]["openai"]["cpu_ms_per_item"] / result[name]["situs"]["cpu_ms_per_item"]
+            ratio = (
+                result[name]["openai"]["cpu_ms_per_item"] / result[name]["situs"]["cpu_ms_per_item"]
+            )
             result[name]["leaner_than_openai"] = round(ratio, 2)
     if options.long:
         result["long"] = in_own_process("situs", port, options.long, False)

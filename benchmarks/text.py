@@ -17,13 +17,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from situs._files import digest
+from situs.base.files import digest
 from situs.errors import SitusError
-from situs.score._text_bleu import bleu_statistics, corpus_bleu, sentence_bleu
-from situs.score._text_meteor import meteor
-from situs.score._text_rouge import ROUGES, rouge
-from situs.score._text_wordnet import WordNet, find_wordnet
-from situs.score._text_words import exact_match, prepared, token_f1
+from situs.score.text.bleu import bleu_statistics, corpus_bleu, sentence_bleu
+from situs.score.text.meteor import meteor
+from situs.score.text.rouge import ROUGES, rouge
+from situs.score.text.wordnet import WordNet, find_wordnet
+from situs.score.text.words import exact_match, prepared, token_f1
 
 PARTS = 5
 LEXNAMES = "".join(f"{n:02d}\tname.{n}\t1\n" for n in range(45))
@@ -36,7 +36,9 @@ def timed(seconds: dict[str, float], name: str, work: Callable[[], Any]) -> Any:
     return result
 
 
-def referees(said: list[str], gold: list[str], folder: Path | None) -> tuple[dict[str, float], dict[str, Any]]:
+def referees(
+    said: list[str], gold: list[str], folder: Path | None
+) -> tuple[dict[str, float], dict[str, Any]]:
     """Each referee called row by row, as users do."""
     import nltk
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
@@ -49,10 +51,14 @@ def referees(said: list[str], gold: list[str], folder: Path | None) -> tuple[dic
     corpus, single = BLEU(), BLEU(effective_order=True)
     values["bleu"] = timed(seconds, "bleu", lambda: corpus.corpus_score(said, [gold]).score)
     values["sentence"] = timed(
-        seconds, "sentence bleu", lambda: [single.sentence_score(a, [b]).score for a, b in zip(said, gold)]
+        seconds,
+        "sentence bleu",
+        lambda: [single.sentence_score(a, [b]).score for a, b in zip(said, gold)],
     )
     scorer = RougeScorer(list(ROUGES), use_stemmer=True)
-    values["rouge"] = timed(seconds, "rouge", lambda: [scorer.score(b, a) for a, b in zip(said, gold)])
+    values["rouge"] = timed(
+        seconds, "rouge", lambda: [scorer.score(b, a) for a, b in zip(said, gold)]
+    )
     if folder is not None:
         with tempfile.TemporaryDirectory() as root:
             copy = Path(root) / "corpora" / "wordnet"
@@ -65,13 +71,17 @@ def referees(said: list[str], gold: list[str], folder: Path | None) -> tuple[dic
             values["meteor"] = timed(
                 seconds,
                 "meteor",
-                lambda: [meteor_score([b.split()], a.split(), wordnet=reader) for a, b in zip(said, gold)],
+                lambda: [
+                    meteor_score([b.split()], a.split(), wordnet=reader) for a, b in zip(said, gold)
+                ],
             )
             nltk.data.path.pop(0)
     return seconds, values
 
 
-def ours(said: list[str], gold: list[str], wordnet: WordNet | None) -> tuple[dict[str, float], dict[str, Any]]:
+def ours(
+    said: list[str], gold: list[str], wordnet: WordNet | None
+) -> tuple[dict[str, float], dict[str, Any]]:
     seconds: dict[str, float] = {}
     values: dict[str, Any] = {}
     references = [[text] for text in gold]
@@ -80,7 +90,9 @@ def ours(said: list[str], gold: list[str], wordnet: WordNet | None) -> tuple[dic
     values["sentence"] = timed(seconds, "sentence bleu", lambda: sentence_bleu(statistics).tolist())
     values["rouge"] = timed(seconds, "rouge", lambda: rouge(said, references))
     if wordnet is not None:
-        values["meteor"] = timed(seconds, "meteor", lambda: meteor(said, references, wordnet.synonyms).tolist())
+        values["meteor"] = timed(
+            seconds, "meteor", lambda: meteor(said, references, wordnet.synonyms).tolist()
+        )
     timed(seconds, "exact", lambda: exact_match(said, references))
     timed(seconds, "token_f1", lambda: token_f1(said, references))
     return seconds, values
@@ -88,13 +100,18 @@ def ours(said: list[str], gold: list[str], wordnet: WordNet | None) -> tuple[dic
 
 def compare(rows: list[dict[str, str]]) -> dict[str, Any]:
     held = [row for row in rows if row["prediction"].strip()]
-    said, gold = [prepared(row["prediction"]) for row in held], [prepared(row["answer"]) for row in held]
+    said, gold = (
+        [prepared(row["prediction"]) for row in held],
+        [prepared(row["answer"]) for row in held],
+    )
     try:
         folder: Path | None = find_wordnet()
     except SitusError:
         folder = None
     mine, values = ours(said, gold, WordNet(folder) if folder is not None else None)
-    theirs, expected = referees(said, gold, folder if folder is not None and folder.is_dir() else None)
+    theirs, expected = referees(
+        said, gold, folder if folder is not None and folder.is_dir() else None
+    )
     rouges = [{name: score[name].fmeasure for name in ROUGES} for score in expected["rouge"]]
     equal = values["bleu"] == expected["bleu"] and values["sentence"] == expected["sentence"]
     equal &= all(values["rouge"][name].tolist() == [row[name] for row in rouges] for name in ROUGES)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
-from situs._files import digest
+from situs.base.files import digest
 from situs.items import Item, answer_key
 
 LIMIT = 3.29
@@ -57,7 +57,9 @@ def asked_of(items: Iterable[Item]) -> list[Asked]:
     Tags, steps, facts, boxes and difficulty are part of the key: they name what is right or how far it is from wrong.
     """
     every = list(items)
-    found = [item for item in every if item.stratum == "headline" and item.form in ("yes_no", "choice")]
+    found = [
+        item for item in every if item.stratum == "headline" and item.form in ("yes_no", "choice")
+    ]
     groups = Counter(item.twin_group for item in found)
     texts = Counter(item.question for item in found)
     beside: dict[str, list[str]] = defaultdict(list)
@@ -149,8 +151,12 @@ def outcome(asked: Sequence[Asked], right: Sequence[bool]) -> Outcome:
         variance += share * (1.0 - share)
         chance += share
     count, total = max(1, len(asked)), sum(excess.values())
-    between = sum((value - tried[patient] * total / count) ** 2 for patient, value in excess.items())
-    return Outcome(len(asked), sum(right), chance / count, total / (math.sqrt(max(variance, between)) or 1.0))
+    between = sum(
+        (value - tried[patient] * total / count) ** 2 for patient, value in excess.items()
+    )
+    return Outcome(
+        len(asked), sum(right), chance / count, total / (math.sqrt(max(variance, between)) or 1.0)
+    )
 
 
 @cache
@@ -186,7 +192,9 @@ def by_task(one: Asked) -> Hashable:
 KEYS: tuple[Callable[[Asked], Hashable], ...] = (by_text, by_words, by_task)
 
 
-def counted(asked: Sequence[Asked], learns: Learns | None, sign: int, key: Callable[[Asked], Hashable]) -> Outcome:
+def counted(
+    asked: Sequence[Asked], learns: Learns | None, sign: int, key: Callable[[Asked], Hashable]
+) -> Outcome:
     """The commonest (1) or rarest (−1) answer of the others; without `learns`, of all but the patient asked."""
     counts: dict[Hashable, Counter[str]] = defaultdict(Counter)
     own: dict[Hashable, Counter[str]] = defaultdict(Counter)
@@ -258,26 +266,37 @@ def weighed(asked: Sequence[Asked], learns: Learns, sign: int, features: Feature
         odds[truth] -= 1.0
         return float(value), matrix.T @ odds + weights
 
-    fitted = minimize(loss, np.zeros(_BUCKETS), jac=True, method="L-BFGS-B", options={"maxiter": 40}).x
+    fitted = minimize(
+        loss, np.zeros(_BUCKETS), jac=True, method="L-BFGS-B", options={"maxiter": 40}
+    ).x
     matrix, starts, truth = _design(test, features)
     scores = sign * (matrix @ fitted)
     right = [
-        _pick(one, scores[first:last].tolist()) == one.answer for one, (first, last) in zip(test, pairwise(starts))
+        _pick(one, scores[first:last].tolist()) == one.answer
+        for one, (first, last) in zip(test, pairwise(starts))
     ]
     return outcome(test, right)
 
 
-def _design(asked: Sequence[Asked], features: Features) -> tuple[csr_matrix, NDArray[np.int64], NDArray[np.int64]]:
+def _design(
+    asked: Sequence[Asked], features: Features
+) -> tuple[csr_matrix, NDArray[np.int64], NDArray[np.int64]]:
     """A row an option; where each question's rows start, and the row that is right."""
     ends, columns, starts, truth = [0], list[int](), [0], list[int]()
     for one in asked:
         truth.append(starts[-1] + one.options.index(one.answer))
         for place, value in enumerate(one.options):
-            columns += {zlib.crc32(word.encode()) % _BUCKETS for word in features(one, value, place)}
+            columns += {
+                zlib.crc32(word.encode()) % _BUCKETS for word in features(one, value, place)
+            }
             ends.append(len(columns))
         starts.append(len(ends) - 1)
     shape = (len(ends) - 1, _BUCKETS)
-    return csr_matrix((np.ones(len(columns)), columns, ends), shape=shape), np.array(starts), np.array(truth)
+    return (
+        csr_matrix((np.ones(len(columns)), columns, ends), shape=shape),
+        np.array(starts),
+        np.array(truth),
+    )
 
 
 # --- those who split numbers: gradient boosting of small trees ---
@@ -291,7 +310,9 @@ def boosted(asked: Sequence[Asked], learns: Learns, sign: int) -> Outcome:
     test = [one for one in asked if not learns(one)]
     if not train or not test:
         return outcome([], [])
-    codes = {value: float(n) for n, value in enumerate(sorted({v for one in asked for v in one.options}))}
+    codes = {
+        value: float(n) for n, value in enumerate(sorted({v for one in asked for v in one.options}))
+    }
     texts = {text: float(n) for n, text in enumerate(sorted({one.text for one in asked}))}
 
     def table(rows: Sequence[Asked]) -> NDArray[np.float64]:
@@ -305,7 +326,9 @@ def boosted(asked: Sequence[Asked], learns: Learns, sign: int) -> Outcome:
 
     known, unknown = table(train), table(test)
     target = np.array([float(value == one.answer) for one in train for value in one.options])
-    edges = [np.unique(np.quantile(column, np.linspace(0, 1, _BINS + 1)[1:-1])) for column in known.T]
+    edges = [
+        np.unique(np.quantile(column, np.linspace(0, 1, _BINS + 1)[1:-1])) for column in known.T
+    ]
     known_bins = np.stack([np.searchsorted(e, c, side="right") for e, c in zip(edges, known.T)])
     unknown_bins = np.stack([np.searchsorted(e, c, side="right") for e, c in zip(edges, unknown.T)])
     start = math.log(target.mean() / (1.0 - target.mean()))
@@ -333,7 +356,11 @@ def _grow(
     nodes = [(np.arange(bins.shape[1]), np.arange(other_bins.shape[1]), 0)]
     while nodes:
         rows, others, depth = nodes.pop()
-        split = _best_split(bins[:, rows], slope[rows], curve[rows]) if depth < _DEPTH and len(rows) > 20 else None
+        split = (
+            _best_split(bins[:, rows], slope[rows], curve[rows])
+            if depth < _DEPTH and len(rows) > 20
+            else None
+        )
         if split is None:
             step = _RATE * slope[rows].sum() / (curve[rows].sum() + 1.0)
             fitted[rows] += step
@@ -353,7 +380,11 @@ def _best_split(
     for column, own in enumerate(bins):
         left = np.cumsum(np.bincount(own, slope, _BINS + 1))[:-1]
         mass = np.cumsum(np.bincount(own, curve, _BINS + 1))[:-1]
-        gain = left**2 / (mass + 1) + (total - left) ** 2 / (weight - mass + 1) - total**2 / (weight + 1)
+        gain = (
+            left**2 / (mass + 1)
+            + (total - left) ** 2 / (weight - mass + 1)
+            - total**2 / (weight + 1)
+        )
         gain[(mass < 1.0) | (weight - mass < 1.0)] = 0.0
         edge = int(np.argmax(gain))
         if gain[edge] > best:
@@ -382,7 +413,9 @@ def battery(asked: Sequence[Asked], *, learners: bool = True) -> Iterator[tuple[
             yield f"boosting, {name}", boosted(asked, learns, 1)
 
 
-def spread_by_luck(asked: Sequence[Asked], key: Callable[[Asked], Hashable], sign: int, draws: int = 40) -> float:
+def spread_by_luck(
+    asked: Sequence[Asked], key: Callable[[Asked], Hashable], sign: int, draws: int = 40
+) -> float:
     """How far luck alone moves the surprise of one who leaves out a patient at a time, from answers drawn anew.
 
     More than one standard error: without one patient the commonest answer of a text may turn, and then all its items

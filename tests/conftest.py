@@ -63,7 +63,9 @@ def read_plain(path: Path) -> bytes:
 
     if path.suffix == ".parquet":
         table = pq.read_table(path)
-        return repr((table.schema.metadata, pq.read_metadata(path).metadata, table.to_pylist())).encode()
+        return repr(
+            (table.schema.metadata, pq.read_metadata(path).metadata, table.to_pylist())
+        ).encode()
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 
@@ -116,7 +118,10 @@ def write_label_phantoms(root: Path, seed: int, count: int) -> None:
         folder.mkdir(parents=True)
         for structure in plan.truth.structures:
             mask = rasterize(structure.shape, plan.grid).astype(np.uint8)
-            nibabel.save(nibabel.Nifti1Image(mask, plan.grid.affine.matrix), folder / f"{structure.name}.nii.gz")
+            nibabel.save(
+                nibabel.Nifti1Image(mask, plan.grid.affine.matrix),
+                folder / f"{structure.name}.nii.gz",
+            )
 
 
 @pytest.fixture(scope="session")
@@ -197,13 +202,20 @@ _DRAWN = 4
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--sample-seed N` repeats the draw of a session."""
-    parser.addoption("--sample-seed", type=int, default=None, help="which like cases are drawn; SAMPLE_SEED as well")
+    parser.addoption(
+        "--sample-seed",
+        type=int,
+        default=None,
+        help="which like cases are drawn; SAMPLE_SEED as well",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The session draws its seed once; workers are given it, so that all collect the same tests."""
     if config.option.sample_seed is None:
-        config.option.sample_seed = int(os.environ.get("SAMPLE_SEED") or random.SystemRandom().randrange(10**6))
+        config.option.sample_seed = int(
+            os.environ.get("SAMPLE_SEED") or random.SystemRandom().randrange(10**6)
+        )
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -293,6 +305,10 @@ def pytest_testnodedown(node: Any) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Says which draw this was, what did not run, and what runs it."""
-    terminalreporter.write_line(pytest_report_header(terminalreporter.config) + " (give it to repeat the draw)")
+    terminalreporter.write_line(
+        pytest_report_header(terminalreporter.config) + " (give it to repeat the draw)"
+    )
     for marker, count in terminalreporter.config.stash.get(LEFT_OUT, {}).items():
-        terminalreporter.write_line(f"left out: {count:,} tests marked {marker} (run them with {ON_REQUEST[marker]})")
+        terminalreporter.write_line(
+            f"left out: {count:,} tests marked {marker} (run them with {ON_REQUEST[marker]})"
+        )

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from situs.bench import Bench, SeriesRecord, StudyRecord, open_bench
-from situs.build._writer import BenchWriter, BuildOptions
+from situs.build.writer import BenchWriter, BuildOptions
 from situs.facts import load_recipe
 from situs.items import (
     Boxes,
@@ -52,7 +52,10 @@ def write_bench(
             series = (_pixels(size_known), _millimetres())
             patient = f"p{number:03d}"
             items = _items(study, number, number + 1001 * (patient == moved))
-            named = [msgspec.structs.replace(item, task=(tasks or {}).get(item.task, item.task)) for item in items]
+            named = [
+                msgspec.structs.replace(item, task=(tasks or {}).get(item.task, item.task))
+                for item in items
+            ]
             writer.add(StudyRecord(study, patient, "test", series), [], named, {}, {})
     writer.finish([])
     return open_bench(folder)
@@ -60,7 +63,9 @@ def write_bench(
 
 def _pixels(size_known: bool) -> SeriesRecord:
     side = SIDE if size_known else 0
-    return SeriesRecord("frames", "mr", "", "", (FRAMES, side, side), (), "undeclared", "manual", {})
+    return SeriesRecord(
+        "frames", "mr", "", "", (FRAMES, side, side), (), "undeclared", "manual", {}
+    )
 
 
 def _millimetres() -> SeriesRecord:
@@ -76,16 +81,25 @@ def _items(study: str, number: int, seed: int) -> list[Item]:
         form = type(answer).__struct_config__.tag
         fields = {"question": f"{task}?", "stratum": "made", "split": "test"} | rest
         item_id = f"{study}-{task}"
-        made.append(Item(item_id, study, series, f"p{number:03d}", task, form, answer=answer, **fields))
+        made.append(
+            Item(item_id, study, series, f"p{number:03d}", task, form, answer=answer, **fields)
+        )
 
     first, last = rng.randint(3, 7), rng.randint(9, 14)
     x, y = rng.randint(60, 120), rng.randint(80, 160)
-    tube = tuple(FrameBox(f, x, y, x + 50 + f, y + 40, "Meniscus tear") for f in range(first, last + 1))
+    tube = tuple(
+        FrameBox(f, x, y, x + 50 + f, y + 40, "Meniscus tear") for f in range(first, last + 1)
+    )
     one = FrameBox(first, x, y, x + 40.5, y + 30, "Edema")
     other = FrameBox(first, x + 100, y + 20, x + 130, y + 60, "Mass")
     add("slice box", Boxes((one,)), level="slice", frames=(first,))
     add("slice boxes", Boxes((one, other)), level="slice", frames=(first,))
-    add("same label twice", Boxes((one, FrameBox(first, 200, 200, 240, 240, "Edema"))), level="slice", frames=(first,))
+    add(
+        "same label twice",
+        Boxes((one, FrameBox(first, 200, 200, 240, 240, "Edema"))),
+        level="slice",
+        frames=(first,),
+    )
     add("tube", Boxes(tube))
     add("two tubes", Boxes((*tube, other)))
     add("range", Frames(tuple(range(first, last + 1))))
@@ -97,8 +111,14 @@ def _items(study: str, number: int, seed: int) -> list[Item]:
     box = WorldBox(lo, (lo[0] + 30, 14.0, -6.0), "cartilage")
     add("world box", Boxes((box,)), "volume")
     add("grounded", Compound({"box": Boxes((box,)), "grades": Grades(grades)}), "volume")
-    add("where and how many", Compound({"boxes": Boxes(tube), "count": Number(2.0, "", (2.0, 2.0))}))
+    add(
+        "where and how many", Compound({"boxes": Boxes(tube), "count": Number(2.0, "", (2.0, 2.0))})
+    )
     add("seen", YesNo(seed % 2 == 0), twin_group=f"g{number // 2}")
-    add("level", Choice("L2" if seed % 2 else "T12"), options=tuple(Option(v, v) for v in ("L2", "T12", "L1", "L4")))
+    add(
+        "level",
+        Choice("L2" if seed % 2 else "T12"),
+        options=tuple(Option(v, v) for v in ("L2", "T12", "L1", "L4")),
+    )
     add("described", Text(("A tear of the meniscus.",)))
     return made

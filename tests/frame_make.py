@@ -10,7 +10,14 @@ import h5py
 import numpy as np
 
 HEADER = ["file", "slice", "study_level", "x", "y", "width", "height", "label"]
-BRAIN = ["Mass", "Edema", "Craniotomy", "Enlarged ventricles", "Nonspecific white matter lesion", "Lacunar infarct"]
+BRAIN = [
+    "Mass",
+    "Edema",
+    "Craniotomy",
+    "Enlarged ventricles",
+    "Nonspecific white matter lesion",
+    "Lacunar infarct",
+]
 KNEE = [
     "Meniscus Tear",
     "Joint Effusion ",
@@ -42,7 +49,12 @@ class Cohort:
 
     def boxes(self, volume: str) -> list[tuple[int, int, int, int, int, str]]:
         """Frame, x, y, width, height and label of a volume's boxes."""
-        rows = [row for organ in self.rows.values() for row in organ if row[0] == volume and row[2] == "No"]
+        rows = [
+            row
+            for organ in self.rows.values()
+            for row in organ
+            if row[0] == volume and row[2] == "No"
+        ]
         return [(row[1], row[3], row[4], row[5], row[6], str(row[7])) for row in rows]  # type: ignore[misc]
 
 
@@ -52,7 +64,11 @@ def make_cohort(seed: int = 0, count: int = 16) -> Cohort:
     cohort = Cohort()
     for organ, labels in (("brain", BRAIN), ("knee", KNEE)):
         for number in range(count):
-            volume = f"file_brain_AXFLAIR_200_60{number:05d}" if organ == "brain" else f"file1{number:06d}"
+            volume = (
+                f"file_brain_AXFLAIR_200_60{number:05d}"
+                if organ == "brain"
+                else f"file1{number:06d}"
+            )
             cohort.lists[organ].append(volume)
             if number % 4 == 3:
                 if organ == "brain":
@@ -67,7 +83,9 @@ def make_cohort(seed: int = 0, count: int = 16) -> Cohort:
     return cohort
 
 
-def picture(boxes: list[tuple[int, int, int, int, int, str]], centre: float = WIDTH / 2) -> np.ndarray:
+def picture(
+    boxes: list[tuple[int, int, int, int, int, str]], centre: float = WIDTH / 2
+) -> np.ndarray:
     """Frames as displayed: a bright ellipse (the head) with brighter rectangles where the boxes are."""
     y, x = np.mgrid[0:HEIGHT, 0:WIDTH]
     head = ((x + 0.5 - centre) / 38.0) ** 2 + ((y + 0.5 - HEIGHT / 2) / 30.0) ** 2 < 1.0
@@ -78,7 +96,9 @@ def picture(boxes: list[tuple[int, int, int, int, int, str]], centre: float = WI
     return frames
 
 
-def write_h5(path: Path, displayed: np.ndarray, patient: str | None = None, **attributes: str) -> Path:
+def write_h5(
+    path: Path, displayed: np.ndarray, patient: str | None = None, **attributes: str
+) -> Path:
     """An HDF5 file as fastMRI stores it: upside down, with attributes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with h5py.File(path, "w") as file:
@@ -97,5 +117,10 @@ def write_images(cohort: Cohort, folder: Path, **attributes: str) -> Path:
     for volumes in cohort.lists.values():
         for number, volume in enumerate(volumes):
             stack = picture(cohort.boxes(volume))
-            write_h5(folder / f"{volume}.h5", stack, patient=f"patient-{volume[:6]}-{number // 2}", **attributes)
+            write_h5(
+                folder / f"{volume}.h5",
+                stack,
+                patient=f"patient-{volume[:6]}-{number // 2}",
+                **attributes,
+            )
     return folder

@@ -10,11 +10,11 @@ import numpy as np
 from situs.anatomy.banks import load_bank
 from situs.bench import Bench, SeriesRecord, StudyRecord, open_bench
 from situs.build import knee_grades
-from situs.build._grades import BASES
-from situs.build._writer import BenchWriter, BuildOptions
+from situs.build.sources.grades import BASES
+from situs.build.writer import BenchWriter, BuildOptions
 from situs.facts import load_recipe
 from situs.facts.grades import GradedStudy, GradeLedger
-from situs.facts.joint import JointMasks
+from situs.facts.grades.joint import JointMasks
 from situs.items import NotAsked, graded_questions, pose_grades
 from situs.space import Affine, Grid
 from situs.volumes.phantoms import KNEE_MASKS, PhantomKnee, make_knee
@@ -29,7 +29,9 @@ def knee(index: int, side: str | None = None) -> PhantomKnee:
     return make_knee(11, index, side=side, spacing_mm=SPACING, noise=False)  # type: ignore[arg-type]
 
 
-def masks_of(made: PhantomKnee, order=(0, 1, 2), flips=(False, False, False), mirrored: bool = False) -> JointMasks:
+def masks_of(
+    made: PhantomKnee, order=(0, 1, 2), flips=(False, False, False), mirrored: bool = False
+) -> JointMasks:
     """Its masks with voxel axes permuted and flipped, the affine changed to match; or in the mirror of its volume."""
     shape = tuple(made.grid.shape[axis] for axis in order)
     affine = made.grid.affine.reordered(order, flips, shape)
@@ -55,17 +57,28 @@ def graded(made: PhantomKnee, side: str | None = None) -> GradedStudy:
 def as_bench(folder: Path, ledgers: dict[str, tuple[GradeLedger, Grid]]) -> Bench:
     """A bench of all that knees are asked, with no file behind it."""
     folder.mkdir()
-    with BenchWriter(folder, "made", BuildOptions(name="knees", recipe=load_recipe(None)), {}) as writer:
+    with BenchWriter(
+        folder, "made", BuildOptions(name="knees", recipe=load_recipe(None)), {}
+    ) as writer:
         for study, (own, grid) in ledgers.items():
             matrix = tuple(float(v) for v in grid.affine.matrix.ravel())
             series = SeriesRecord("dess", "mr", "", "", grid.shape, matrix, "affine", "exact", {})
-            posed = [pose_grades(own, asked, study, "test") for asked in graded_questions(own, ("plain",), BASES)]
+            posed = [
+                pose_grades(own, asked, study, "test")
+                for asked in graded_questions(own, ("plain",), BASES)
+            ]
             items = [item for item in posed if not isinstance(item, NotAsked)]
-            writer.add(StudyRecord(study, study, "test", (series,)), own.known_facts(), items, {}, {})
+            writer.add(
+                StudyRecord(study, study, "test", (series,)), own.known_facts(), items, {}, {}
+            )
     writer.finish([])
     return open_bench(folder)
 
 
-def ledger(made: PhantomKnee, masks: JointMasks, side: str | None = None, study: str = "k") -> GradeLedger:
+def ledger(
+    made: PhantomKnee, masks: JointMasks, side: str | None = None, study: str = "k"
+) -> GradeLedger:
     """The ledger of a knee."""
-    return GradeLedger(graded(made, side), BANK, study_id=study, series="dess", masks=masks, labels_hash="l")
+    return GradeLedger(
+        graded(made, side), BANK, study_id=study, series="dess", masks=masks, labels_hash="l"
+    )

@@ -20,8 +20,16 @@ Behaviour = Callable[[web.Request, dict[str, Any]], Awaitable[web.StreamResponse
 
 def completion(text: str, prompt_tokens: int = 20, **more: Any) -> dict[str, Any]:
     """A well-formed reply."""
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}} | more
-    usage = {"prompt_tokens": prompt_tokens, "completion_tokens": 3, "total_tokens": prompt_tokens + 3}
+    choice = {
+        "index": 0,
+        "finish_reason": "stop",
+        "message": {"role": "assistant", "content": text},
+    } | more
+    usage = {
+        "prompt_tokens": prompt_tokens,
+        "completion_tokens": 3,
+        "total_tokens": prompt_tokens + 3,
+    }
     return {"id": "x", "object": "chat.completion", "choices": [choice], "usage": usage}
 
 
@@ -36,7 +44,10 @@ def words_of(body: dict[str, Any]) -> str:
 def pictures_in(body: dict[str, Any]) -> int:
     """How many pictures came along."""
     parts = [
-        part for message in body["messages"] if isinstance(message["content"], list) for part in message["content"]
+        part
+        for message in body["messages"]
+        if isinstance(message["content"], list)
+        for part in message["content"]
     ]
     return sum(part["type"] == "image_url" for part in parts)
 
@@ -44,7 +55,9 @@ def pictures_in(body: dict[str, Any]) -> int:
 async def good(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
     """Says what it was asked, and counts the pictures."""
     words = words_of(body)
-    return web.json_response(completion(f"you said {words}", len(words.split()) + 100 * pictures_in(body)))
+    return web.json_response(
+        completion(f"you said {words}", len(words.split()) + 100 * pictures_in(body))
+    )
 
 
 def status(code: int, error: dict[str, Any] | None = None, **headers: str) -> Behaviour:
@@ -52,7 +65,9 @@ def status(code: int, error: dict[str, Any] | None = None, **headers: str) -> Be
 
     async def behave(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return web.json_response({"error": error or {"message": f"no {code}"}}, status=code, headers=named)
+        return web.json_response(
+            {"error": error or {"message": f"no {code}"}}, status=code, headers=named
+        )
 
     return behave
 
@@ -76,7 +91,9 @@ async def reset(request: web.Request, body: dict[str, Any]) -> web.StreamRespons
 async def truncated(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
     """Promises more bytes than it sends, and hangs up."""
     whole = json.dumps(completion("never seen")).encode()
-    response = web.StreamResponse(headers={"Content-Length": str(len(whole)), "Content-Type": "application/json"})
+    response = web.StreamResponse(
+        headers={"Content-Length": str(len(whole)), "Content-Type": "application/json"}
+    )
     await response.prepare(request)
     await response.write(whole[: len(whole) // 2])
     assert request.transport is not None
@@ -131,7 +148,9 @@ def http_date(seconds_from_now: float) -> str:
 class Server:
     """Serves in a thread of its own; `behave` is called with the number of the call, from 0, and its body."""
 
-    def __init__(self, behave: Callable[[int, dict[str, Any]], Behaviour] = lambda number, body: good) -> None:
+    def __init__(
+        self, behave: Callable[[int, dict[str, Any]], Behaviour] = lambda number, body: good
+    ) -> None:
         self._behave = behave
         self.bodies: list[dict[str, Any]] = []
         self.seen: list[bytes] = []
@@ -158,7 +177,10 @@ class Server:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         async def stop() -> None:
             await self._runner.cleanup()
@@ -171,7 +193,9 @@ class Server:
     async def _start(self) -> None:
         app = web.Application(client_max_size=1 << 30)
         app.router.add_route("*", "/{tail:.*}", self._handle)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
+        self._runner = web.AppRunner(
+            app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True
+        )
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await site.start()
@@ -185,7 +209,9 @@ class Server:
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         number = len(self.seen)
         self.times.append(time.monotonic())
-        head = f"{request.method} {request.path_qs}\n".encode() + b"\n".join(b": ".join(h) for h in request.raw_headers)
+        head = f"{request.method} {request.path_qs}\n".encode() + b"\n".join(
+            b": ".join(h) for h in request.raw_headers
+        )
         content = await request.read()
         self.seen.append(head + b"\n\n" + content)
         body = json.loads(content)

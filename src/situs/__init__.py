@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from situs.facts import Fact as Fact
     from situs.items import Item as Item
 
-_VERBS = ("build", "measure", "probe", "report", "run", "score")
-"""Packages that answer a call, see `situs._verbs`."""
+_VERBS = ("build", "export", "measure", "probe", "report", "run", "score", "show")
+"""Packages and modules that answer a call, see `situs.base.verbs`."""
 _RECORDS = {
     "Client": "situs.clients",
     "Fact": "situs.facts",

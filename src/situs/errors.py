@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import msgspec
 
-from situs._text import printable
+from situs.base.text import printable
 
 __all__ = ["Problem", "Severity", "SitusError", "did_you_mean"]
 

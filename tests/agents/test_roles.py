@@ -32,11 +32,14 @@ GOOD = {
     "dimension": "Longitudinal (Vertical) Position",
 }
 BAD = {
-    "rules: the quote is not in the report": GOOD | {"quote": "There is a cyst in the upper pole of the left kidney."},
+    "rules: the quote is not in the report": GOOD
+    | {"quote": "There is a cyst in the upper pole of the left kidney."},
     "rules: its side is not that of its sentence": GOOD
     | {"question": "Which kidney has the cyst?", "answer": "The right kidney"},
-    "rules: it speaks of the report": GOOD | {"question": "Where is the cyst described in the report?"},
-    "rules: the question contains its answer": GOOD | {"question": "Is the lower pole of the kidney where it lies?"},
+    "rules: it speaks of the report": GOOD
+    | {"question": "Where is the cyst described in the report?"},
+    "rules: the question contains its answer": GOOD
+    | {"question": "Is the lower pole of the kidney where it lies?"},
     "rules: its sentence is hedged": {
         "question": "Which lung has the consolidation?",
         "answer": "The left lung",
@@ -47,7 +50,8 @@ BAD = {
         "answer": "No",
         "quote": "No pleural effusion was detected.",
     },
-    "rules: its answer says …, its sentence does not": GOOD | {"answer": "In the lower pole, posteriorly"},
+    "rules: its answer says …, its sentence does not": GOOD
+    | {"answer": "In the lower pole, posteriorly"},
 }
 
 
@@ -73,7 +77,12 @@ def writes(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def vets(entry: dict[str, Any]) -> dict[str, Any]:
-    return {"is_spatial": True, "is_relevant": True, "supported": True, "ambiguous": "nodule" in entry["question"]}
+    return {
+        "is_spatial": True,
+        "is_relevant": True,
+        "supported": True,
+        "ambiguous": "nodule" in entry["question"],
+    }
 
 
 @pytest.fixture
@@ -89,7 +98,17 @@ def test_rules_stand_around_writer_and_validator(reports: Path, situs: Callable[
     out = reports.parent / "bench"
     with server(writes) as writer, server(vets) as validator:
         spec = validator.spec.replace("openai:test", "openai:other")
-        args = ("build", "reports", reports, "--writer", writer.spec, "--validator", spec, "--out", out)
+        args = (
+            "build",
+            "reports",
+            reports,
+            "--writer",
+            writer.spec,
+            "--validator",
+            spec,
+            "--out",
+            out,
+        )
         ran = situs(*args, "--json")
         assert ran.code == 0, ran.err
         assert [len(json.loads(words_of(body))) for body in writer.bodies] == [1, 1]
@@ -104,9 +123,17 @@ def test_rules_stand_around_writer_and_validator(reports: Path, situs: Callable[
     assert dict.fromkeys(BAD, 1).items() <= ran.json["not_asked"].items()
     checked = situs("check", out, "--json").json
     assert (checked["recomputed"], checked["problems"]) == (1, [])
-    sheet = list(csv.DictReader((reports.parent / "bench.asked" / "validator_sheet.csv").read_text().splitlines()))
-    assert [(row["rater"], row["spatial"], row["correct"]) for row in sheet] == [("other", "yes", "yes")]
-    audit = situs("audit", "import", out, reports.parent / "bench.asked" / "validator_sheet.csv", "--json")
+    sheet = list(
+        csv.DictReader(
+            (reports.parent / "bench.asked" / "validator_sheet.csv").read_text().splitlines()
+        )
+    )
+    assert [(row["rater"], row["spatial"], row["correct"]) for row in sheet] == [
+        ("other", "yes", "yes")
+    ]
+    audit = situs(
+        "audit", "import", out, reports.parent / "bench.asked" / "validator_sheet.csv", "--json"
+    )
     assert audit.code == 0, audit.err
     assert audit.json["raters"] == {"other": 1}
 
@@ -114,7 +141,9 @@ def test_rules_stand_around_writer_and_validator(reports: Path, situs: Callable[
 def test_a_validator_also_vets_what_rules_wrote(reports: Path, situs: Callable[..., Any]) -> None:
     out = reports.parent / "bench"
     with server(vets) as validator:
-        ran = situs("build", "reports", reports, "--validator", validator.spec, "--out", out, "--json")
+        ran = situs(
+            "build", "reports", reports, "--validator", validator.spec, "--out", out, "--json"
+        )
     assert ran.json["not_asked"]["the validator: ambiguous"] == 2
     assert all("nodule" not in question for question in _questions(out))
     assert situs("check", out).code == 0
@@ -128,14 +157,26 @@ def _questions(bench: Path) -> list[str]:
 
 def test_one_model_in_both_roles_is_said(reports: Path, situs: Callable[..., Any]) -> None:
     with server(writes) as writer, server(vets) as validator:
-        args = ("--writer", writer.spec, "--validator", validator.spec, "--out", reports.parent / "bench", "--json")
+        args = (
+            "--writer",
+            writer.spec,
+            "--validator",
+            validator.spec,
+            "--out",
+            reports.parent / "bench",
+            "--json",
+        )
         ran = situs("build", "reports", reports, *args)
     assert ["it vets its own" in problem["problem"] for problem in ran.json["problems"]] == [True]
 
 
-def test_a_writer_needs_a_validator_and_restricted_reports_stay_here(reports: Path, situs: Callable[..., Any]) -> None:
+def test_a_writer_needs_a_validator_and_restricted_reports_stay_here(
+    reports: Path, situs: Callable[..., Any]
+) -> None:
     out = reports.parent / "bench"
-    alone = situs("build", "reports", reports, "--writer", "openai:x@http://127.0.0.1:9/v1", "--out", out)
+    alone = situs(
+        "build", "reports", reports, "--writer", "openai:x@http://127.0.0.1:9/v1", "--out", out
+    )
     away = "openai:x@https://example.org/v1"
     far = situs("build", "reports", reports, "--writer", away, "--validator", away, "--out", out)
     assert (alone.code, far.code) == (2, 2)
@@ -148,12 +189,25 @@ def test_a_writer_needs_a_validator_and_restricted_reports_stay_here(reports: Pa
 def test_labels_by_a_model_go_by_id(reports: Path, situs: Callable[..., Any]) -> None:
     from situs.bench import open_bench
 
-    pairs = [{"question": f"Where is finding {n}?", "answer": "left" if n % 2 else "front"} for n in range(11)]
+    pairs = [
+        {"question": f"Where is finding {n}?", "answer": "left" if n % 2 else "front"}
+        for n in range(11)
+    ]
     questions = reports.parent / "qa.json"
     questions.write_text(json.dumps({"valid_1_a_1.nii.gz": {"qa_pairs": pairs}}))
     left, front = "Laterality & Bilateral Symmetry", "Anterior-Posterior (Depth) Relations"
-    with server(lambda entry: {"dimensions": [left if entry["answer"] == "left" else front]}) as wire:
-        args = ("import", "ct-spatialvqa", questions, "--categories", wire.spec, "--out", reports.parent / "bench")
+    with server(
+        lambda entry: {"dimensions": [left if entry["answer"] == "left" else front]}
+    ) as wire:
+        args = (
+            "import",
+            "ct-spatialvqa",
+            questions,
+            "--categories",
+            wire.spec,
+            "--out",
+            reports.parent / "bench",
+        )
         assert situs(*args).code == 0
         assert len(wire.bodies) == 3, "eleven questions, five at a time"
     for item in open_bench(reports.parent / "bench").items():

@@ -15,7 +15,9 @@ def written(tmp_path, name: str, text: str) -> str:
 
 
 def test_a_csv_of_labels_and_names(tmp_path):
-    found = load_vocabulary(written(tmp_path, "names.csv", "label,name\n1,liver\n7,my_organ_left\n"))
+    found = load_vocabulary(
+        written(tmp_path, "names.csv", "label,name\n1,liver\n7,my_organ_left\n")
+    )
     assert found.labels == {1: "liver", 7: "my_organ_left"}
     assert found.ids == {"liver": 1, "my_organ_left": 7}
     assert found.term("liver").kind == "organ"
@@ -26,7 +28,12 @@ def test_a_csv_of_labels_and_names(tmp_path):
 def test_a_csv_may_say_what_a_name_means(tmp_path):
     text = "label,name,plain,side,partner,naming,kind,ask_size\n4,wing_l,left wing,left,wing_r,positional,organ,yes\n"
     entry = load_vocabulary(written(tmp_path, "names.csv", text)).term("wing_l")
-    assert (entry.plain, entry.side, entry.mirrored_name, entry.ask_size) == ("left wing", "left", "wing_r", True)
+    assert (entry.plain, entry.side, entry.mirrored_name, entry.ask_size) == (
+        "left wing",
+        "left",
+        "wing_r",
+        True,
+    )
 
 
 def test_a_json_map(tmp_path):
@@ -89,4 +96,6 @@ def test_a_key_that_is_no_voxel_value_is_told(tmp_path, key):
 
 
 def test_a_label_may_be_written_with_zeros_before_it(tmp_path):
-    assert load_vocabulary(written(tmp_path, "names.json", '{"007": "liver"}')).labels == {7: "liver"}
+    assert load_vocabulary(written(tmp_path, "names.json", '{"007": "liver"}')).labels == {
+        7: "liver"
+    }

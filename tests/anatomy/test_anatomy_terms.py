@@ -59,7 +59,11 @@ def test_partners_are_symmetric_and_opposite(vocabulary):
         assert entry.naming is partner.naming is Naming.POSITIONAL
         assert {entry.side, partner.side} == {Side.LEFT, Side.RIGHT}
         assert partner.side is entry.side.mirrored
-        assert (entry.kind, entry.system, entry.ask_size) == (partner.kind, partner.system, partner.ask_size)
+        assert (entry.kind, entry.system, entry.ask_size) == (
+            partner.kind,
+            partner.system,
+            partner.ask_size,
+        )
 
 
 @pytest.mark.parametrize("vocabulary", shipped_vocabularies())
@@ -75,14 +79,22 @@ def test_morphological_names_have_no_mirror_image(vocabulary):
 
 
 @pytest.mark.parametrize(
-    "name", ["lung_upper_lobe_left", "lung_middle_lobe_right", "atrial_appendage_left", "brachiocephalic_trunk"]
+    "name",
+    [
+        "lung_upper_lobe_left",
+        "lung_middle_lobe_right",
+        "atrial_appendage_left",
+        "brachiocephalic_trunk",
+    ],
 )
 def test_named_by_form(name):
     """DEFINITIONS, mirror names: chambers, lung lobes and the brachiocephalic trunk follow the form."""
     assert term(name).naming is Naming.MORPHOLOGICAL
 
 
-@pytest.mark.parametrize("name", ["kidney_left", "rib_left_7", "femur_right", "hip_left", "adrenal_gland_right"])
+@pytest.mark.parametrize(
+    "name", ["kidney_left", "rib_left_7", "femur_right", "hip_left", "adrenal_gland_right"]
+)
 def test_named_by_place(name):
     assert term(name).naming is Naming.POSITIONAL
     assert term(term(name).mirrored_name).mirrored_name == name
@@ -137,7 +149,9 @@ def test_numbered_lesions_read_as_their_family():
     assert term("liver_lesion_2").known
 
 
-@pytest.mark.parametrize(("name", "spine"), [("vertebrae_L1", True), ("sacrum", True), ("hip_left", False)])
+@pytest.mark.parametrize(
+    ("name", "spine"), [("vertebrae_L1", True), ("sacrum", True), ("hip_left", False)]
+)
 def test_the_spine_marks_the_midline(name, spine):
     assert is_spine(name) == spine
 

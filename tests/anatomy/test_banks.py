@@ -25,7 +25,10 @@ def test_the_bank_is_whole() -> None:
     assert [question.id for question in BANK.question] == [str(number) for number in range(1, 70)]
     assert sum(len(BANK.sub_scores_of(question)) for question in BANK.question) == 118
     families = [question.family for question in BANK.question]
-    counts = {family: families.count(family) for family in ("bml", "cartilage", "osteophyte", "meniscus_morphology")}
+    counts = {
+        family: families.count(family)
+        for family in ("bml", "cartilage", "osteophyte", "meniscus_morphology")
+    }
     assert counts == {"bml": 15, "cartilage": 14, "osteophyte": 12, "meniscus_morphology": 6}
 
 
@@ -76,7 +79,9 @@ def test_prompts_stand_alone(guided: bool) -> None:
     for question in BANK.question:
         words = BANK.words_of(question, guided=guided)
         assert not re.search(r"[{}]|  ", words), words
-        assert BANK.regions[question.region].text in words or question.family == "periarticular", words
+        assert BANK.regions[question.region].text in words or question.family == "periarticular", (
+            words
+        )
         for sub in BANK.sub_scores_of(question):
             scale = BANK.scales[sub.scale]
             assert f"{sub.key}: " in words
@@ -91,7 +96,9 @@ def test_prompts_stand_alone(guided: bool) -> None:
 
 def test_guided_questions_say_more() -> None:
     for question in BANK.question:
-        assert len(BANK.words_of(question, guided=True)) > len(BANK.words_of(question, guided=False))
+        assert len(BANK.words_of(question, guided=True)) > len(
+            BANK.words_of(question, guided=False)
+        )
 
 
 def test_words_can_be_asked_for_some_sub_scores() -> None:
@@ -111,7 +118,10 @@ def test_published_names_are_those_of_the_published_questions() -> None:
         assert f'"{question.published}"' in form, question
         for sub in BANK.sub_scores_of(question):
             # Some published forms hold the grade itself where others hold an object with the key `grade`.
-            assert f'"{sub.published}"' in form or sub.published in ("grade", "morphology"), (question, sub)
+            assert f'"{sub.published}"' in form or sub.published in ("grade", "morphology"), (
+                question,
+                sub,
+            )
 
 
 BROKEN = {
@@ -120,7 +130,10 @@ BROKEN = {
     "no bin holds 100": ('range = "(75,100]" }', 'range = "(75,99]" }'),
     "no bin holds inf": ('range = "[5,inf)" }', 'range = "[5,9)" }'),
     "each once and in order": ('{ grade = 2, text = "two"', '{ grade = 1, text = "two"'),
-    "a range for every grade": ('{ grade = 2, text = "two", range = "[2,2]" }', '{ grade = 2, text = "two" }'),
+    "a range for every grade": (
+        '{ grade = 2, text = "two", range = "[2,2]" }',
+        '{ grade = 2, text = "two" }',
+    ),
     "unknown quantity": ('quantity = "length"', 'quantity = "weight"'),
     "cannot read the range": ('range = "[2,3)" }', 'range = "2 to 3" }'),
     "follow_up_only names a grade": ("follow_up_only = [7]", "follow_up_only = [9]"),
@@ -133,17 +146,29 @@ BROKEN = {
         '{ kind = "find", text = "Find the {region} below',
         '{ kind = "measure", text = "Find the {region} below',
     ),
-    "has no quantity": ('scale = "osteophyte"\n', 'scale = "osteophyte"\nmeasures = "lesion_share"\n'),
-    "does not say whether dess shows it": ('shown_by = { dess = "no" }', 'shown_by = { tse = "no" }'),
+    "has no quantity": (
+        'scale = "osteophyte"\n',
+        'scale = "osteophyte"\nmeasures = "lesion_share"\n',
+    ),
+    "does not say whether dess shows it": (
+        'shown_by = { dess = "no" }',
+        'shown_by = { tse = "no" }',
+    ),
     "a rule names": ('then_zero = ["depth"]', 'then_zero = ["dept"]'),
     "its id stands 2 times": ('id = "2"\n', 'id = "1"\n'),
     "unknown family": ('family = "acl"', 'family = "acll"'),
     "unknown region": ('region = "acl"', 'region = "acll"'),
     "a slot that is not filled": ("Is the {region} hypertrophic?", "Is the {regoin} hypertrophic?"),
     "says 69 questions with 117": ("sub_scores = 118", "sub_scores = 117"),
-    "is not used": ("[regions.knee]", '[regions.elbow]\ntext = "elbow"\nstructure = "elbow"\n[regions.knee]'),
+    "is not used": (
+        "[regions.knee]",
+        '[regions.elbow]\ntext = "elbow"\nstructure = "elbow"\n[regions.knee]',
+    ),
     "unknown field": ('title = "MRI', 'titel = "x"\ntitle = "MRI'),
-    "missing required field": ('guide = "Fluid is bright; a healthy joint holds only a little."\n', ""),
+    "missing required field": (
+        'guide = "Fluid is bright; a healthy joint holds only a little."\n',
+        "",
+    ),
 }
 
 
@@ -164,18 +189,26 @@ def test_an_unknown_bank_is_named() -> None:
         load_bank("moaks-kne")
 
 
-@pytest.mark.parametrize("text", [TEXT, KELLGREN_LAWRENCE, SUSPICION], ids=["moaks", "kl", "suspicion"])
+@pytest.mark.parametrize(
+    "text", [TEXT, KELLGREN_LAWRENCE, SUSPICION], ids=["moaks", "kl", "suspicion"]
+)
 def test_a_question_tells_its_scales(text: str, tmp_path: Path) -> None:
     (tmp_path / "bank.toml").write_text(text)
     bank = load_bank(str(tmp_path / "bank.toml"))
     for question in bank.question:
         scales = {sub.key: bank.scales[sub.scale] for sub in bank.sub_scores_of(question)}
         offered = {
-            key: {level.grade: level.text for level in scale.levels if level.grade not in scale.follow_up_only}
+            key: {
+                level.grade: level.text
+                for level in scale.levels
+                if level.grade not in scale.follow_up_only
+            }
             for key, scale in scales.items()
         }
         words = bank.words_of(question, guided=True)
-        assert levels_in(f"This is a left knee.\n{words}\nbox: the box around it (all).") == offered, question.id
+        assert (
+            levels_in(f"This is a left knee.\n{words}\nbox: the box around it (all).") == offered
+        ), question.id
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,21 @@ import msgspec
 import numpy as np
 import pytest
 
-from situs.anatomy import Doubt, Naming, Suspect, load_vocabulary, plausible_range, shipped_vocabularies, term
+from situs.anatomy import (
+    Doubt,
+    Naming,
+    Suspect,
+    load_vocabulary,
+    plausible_range,
+    shipped_vocabularies,
+    term,
+)
 from situs.anatomy.plausible import Anchor, Geometry, Scene, Sighting, judge
 
 DATA = files("situs.anatomy").joinpath("data", "expectations")
-NAMES = sorted({name for v in shipped_vocabularies() for name in load_vocabulary(v).labels.values()})
+NAMES = sorted(
+    {name for v in shipped_vocabularies() for name in load_vocabulary(v).labels.values()}
+)
 
 ADULT = {
     "liver": (1500, (60, 50, 60)),
@@ -32,15 +42,21 @@ ADULT = {
 """Volume (mL) and centre (mm, RAS+) of an adult's organs, rounded from ICRP 89 and Gray's Anatomy."""
 
 
-def sighting(name: str, ml: float, centre: tuple[float, float, float], scale: float = 1.0, **other: object) -> Sighting:
+def sighting(
+    name: str, ml: float, centre: tuple[float, float, float], scale: float = 1.0, **other: object
+) -> Sighting:
     length = 2.0 * (ml * 1000.0) ** (1.0 / 3.0)
     across = scale * length / 2.0
     x, y, z = (scale * v for v in centre)
     right = 0.5 if abs(x) < 5 * scale else 1.0 if x > 0 else 0.0
-    return Sighting(ml * scale**3, (x, y, z), (across, across, scale * length), right_share=right, **other)
+    return Sighting(
+        ml * scale**3, (x, y, z), (across, across, scale * length), right_share=right, **other
+    )
 
 
-def study(scale: float = 1.0, mirror: tuple[int, int, int] = (1, 1, 1), without: tuple[str, ...] = ()) -> Scene:
+def study(
+    scale: float = 1.0, mirror: tuple[int, int, int] = (1, 1, 1), without: tuple[str, ...] = ()
+) -> Scene:
     seen = {}
     for name, (ml, centre) in ADULT.items():
         if name not in without:
@@ -50,7 +66,9 @@ def study(scale: float = 1.0, mirror: tuple[int, int, int] = (1, 1, 1), without:
 
 
 def with_sighting(scene: Scene, **changes: Sighting) -> Scene:
-    return Scene({**scene.sightings, **changes}, {name: term(name) for name in (*scene.sightings, *changes)})
+    return Scene(
+        {**scene.sightings, **changes}, {name: term(name) for name in (*scene.sightings, *changes)}
+    )
 
 
 def doubts(scene: Scene) -> set[Doubt]:
@@ -69,9 +87,13 @@ class TestTables:
 
     def test_ranges_are_in_order(self) -> None:
         for row in table("ranges"):
-            low, typical, high, child = (float(row[c]) for c in ("low_ml", "typical_ml", "high_ml", "child_low_ml"))
+            low, typical, high, child = (
+                float(row[c]) for c in ("low_ml", "typical_ml", "high_ml", "child_low_ml")
+            )
             assert 0 < child <= low < typical < high, row["structure"]
-            assert 0 < float(row["child_low_mm"]) <= float(row["low_mm"]) < float(row["high_mm"]), row["structure"]
+            assert 0 < float(row["child_low_mm"]) <= float(row["low_mm"]) < float(row["high_mm"]), (
+                row["structure"]
+            )
 
     def test_every_range_names_sources_that_are_listed(self) -> None:
         listed = DATA.joinpath("sources.md").read_text("utf-8")
@@ -91,7 +113,9 @@ class TestTables:
             entry = term(row["structure"])
             assert entry.known, row["structure"]
             assert plausible_range(entry) is not None, row["structure"]
-            assert all(float(row[column]) > 0 for column in row if column.startswith("spread")), row["structure"]
+            assert all(float(row[column]) > 0 for column in row if column.startswith("spread")), (
+                row["structure"]
+            )
 
     def test_places_of_pairs_mirror_each_other(self) -> None:
         places = {row["structure"]: row for row in table("places")}
@@ -105,13 +129,21 @@ class TestPatientsThatPass:
     def test_an_adult(self) -> None:
         assert judge(study()) == []
 
-    @pytest.mark.parametrize("without", [("spleen",), ("kidney_left",), ("liver", "spleen", "stomach"), tuple(ADULT)])
+    @pytest.mark.parametrize(
+        "without", [("spleen",), ("kidney_left",), ("liver", "spleen", "stomach"), tuple(ADULT)]
+    )
     def test_without_organs(self, without: tuple[str, ...]) -> None:
         assert judge(study(without=without)) == []
 
     @pytest.mark.parametrize(
         ("name", "ml"),
-        [("liver", 6000), ("spleen", 2500), ("kidney_left", 1200), ("stomach", 2500), ("urinary_bladder", 1500)],
+        [
+            ("liver", 6000),
+            ("spleen", 2500),
+            ("kidney_left", 1200),
+            ("stomach", 2500),
+            ("urinary_bladder", 1500),
+        ],
     )
     def test_with_an_enlarged_organ(self, name: str, ml: float) -> None:
         assert judge(with_sighting(study(), **{name: sighting(name, ml, ADULT[name][1])})) == []
@@ -122,8 +154,13 @@ class TestPatientsThatPass:
     def test_a_mirrored_patient_who_is_rightly_named(self) -> None:
         mirrored = study(mirror=(-1, 1, 1))
         names = {name: term(name).mirrored_name or name for name in mirrored.sightings}
-        scene = Scene({names[n]: s for n, s in mirrored.sightings.items()}, {n: term(n) for n in mirrored.sightings})
-        assert [(found.code, found.doubt) for found in judge(scene)] == [(Suspect.SITUS_INVERSUS, None)]
+        scene = Scene(
+            {names[n]: s for n, s in mirrored.sightings.items()},
+            {n: term(n) for n in mirrored.sightings},
+        )
+        assert [(found.code, found.doubt) for found in judge(scene)] == [
+            (Suspect.SITUS_INVERSUS, None)
+        ]
 
     def test_a_child_of_one_year(self) -> None:
         """Organ masses of ICRP 89 (liver 330 g, both kidneys 70 g, spleen 29 g), stature 0.43 of an adult's."""
@@ -188,15 +225,24 @@ class TestWhatIsSuspected:
         ("name", "ml"), [("kidney_left", 9000), ("kidney_right", 0.5), ("liver", 70), ("brain", 94)]
     )
     def test_an_implausible_size(self, name: str, ml: float) -> None:
-        (found,) = judge(with_sighting(study(), **{name: sighting(name, ml, ADULT.get(name, (0, (0, 30, 500)))[1])}))
+        (found,) = judge(
+            with_sighting(
+                study(), **{name: sighting(name, ml, ADULT.get(name, (0, (0, 30, 500)))[1])}
+            )
+        )
         assert (found.doubt, found.structures) == (Doubt.STRUCTURE, (name,))
 
     def test_a_cut_organ_may_be_as_small_as_it_likes(self) -> None:
-        assert judge(with_sighting(study(), liver=sighting("liver", 5, ADULT["liver"][1], cut=True))) == []
+        assert (
+            judge(with_sighting(study(), liver=sighting("liver", 5, ADULT["liver"][1], cut=True)))
+            == []
+        )
 
     def test_a_cut_organ_may_not_be_too_large(self) -> None:
         cut = sighting("spleen", 9000, ADULT["spleen"][1], cut=True)
-        assert {n for found in judge(with_sighting(study(), spleen=cut)) for n in found.structures} >= {"spleen"}
+        assert {
+            n for found in judge(with_sighting(study(), spleen=cut)) for n in found.structures
+        } >= {"spleen"}
 
     @pytest.mark.parametrize(("a", "b"), [("liver", "spleen"), ("urinary_bladder", "kidney_left")])
     def test_exchanged_names(self, a: str, b: str) -> None:
@@ -217,7 +263,9 @@ class TestWhatIsSuspected:
     def test_a_number_left_out(self) -> None:
         """L4 and L5 stand where L3 and L4 belong: no L3 lies between L2 and L4."""
         seen = study().sightings
-        scene = with_sighting(study(), vertebrae_L4=seen["vertebrae_L3"], vertebrae_L5=seen["vertebrae_L4"])
+        scene = with_sighting(
+            study(), vertebrae_L4=seen["vertebrae_L3"], vertebrae_L5=seen["vertebrae_L4"]
+        )
         row = {name: one for name, one in scene.sightings.items() if name != "vertebrae_L3"}
         assert doubts(Scene(row, scene.terms)) == {Doubt.LEVELS}
 
@@ -226,13 +274,20 @@ class TestWhatIsSuspected:
         scene = study()
         anchored = Scene(scene.sightings, scene.terms, anchors=(Anchor("sacrum", off),))
         assert doubts(anchored) == {Doubt.LEVELS}
-        assert doubts(Scene(scene.sightings, scene.terms, anchors=(Anchor("sacrum", 0.0),))) == set()
+        assert (
+            doubts(Scene(scene.sightings, scene.terms, anchors=(Anchor("sacrum", 0.0),))) == set()
+        )
 
     def test_masks_that_overlap(self) -> None:
         scene = study()
-        (found,) = judge(Scene(scene.sightings, scene.terms, overlaps={("kidney_left", "spleen"): 0.5}))
+        (found,) = judge(
+            Scene(scene.sightings, scene.terms, overlaps={("kidney_left", "spleen"): 0.5})
+        )
         assert found.structures == ("kidney_left", "spleen")
-        assert judge(Scene(scene.sightings, scene.terms, overlaps={("kidney_left", "spleen"): 0.05})) == []
+        assert (
+            judge(Scene(scene.sightings, scene.terms, overlaps={("kidney_left", "spleen"): 0.05}))
+            == []
+        )
 
     def test_masks_that_do_not_fit_the_image(self) -> None:
         """Bone under 75 HU and organs full of air: the masks of another patient."""
@@ -248,7 +303,11 @@ class TestWhatIsSuspected:
     def test_a_mask_that_lies_beside_its_organ(self, name: str) -> None:
         """Shifted, it is a third fat, while the mean under it still passes for an organ's."""
         ml, centre = ADULT[name]
-        (found,) = judge(with_sighting(study(), **{name: sighting(name, ml, centre, mean_hu=60.0, fat_share=0.33)}))
+        (found,) = judge(
+            with_sighting(
+                study(), **{name: sighting(name, ml, centre, mean_hu=60.0, fat_share=0.33)}
+            )
+        )
         assert (found.structures, found.doubt) == ((name,), Doubt.STRUCTURE)
         rim = sighting(name, ml, centre, mean_hu=60.0, fat_share=0.1)
         assert judge(with_sighting(study(), **{name: rim})) == []

@@ -28,14 +28,17 @@ from situs.anatomy import (
     suspects,
     term,
 )
-from situs.anatomy._spelling import keys_of
+from situs.anatomy.spelling import keys_of
 from situs.errors import SitusError
 from situs.space import Side
 
 pytestmark = pytest.mark.sampled
 
 DATA = files("situs.anatomy").joinpath("data")
-NAMES = [row["name"] for row in csv.DictReader(DATA.joinpath("structures.csv").read_text("utf-8").splitlines())]
+NAMES = [
+    row["name"]
+    for row in csv.DictReader(DATA.joinpath("structures.csv").read_text("utf-8").splitlines())
+]
 TERMS = {name: term(name) for name in NAMES}
 
 
@@ -147,7 +150,8 @@ _AAL = {
     for stem, code in zip(_AAL_STEMS[::2], _AAL_STEMS[1::2], strict=True)
     for letter, digit in (("L", 1), ("R", 2))
 } | {
-    f"Vermis_{lobule}": code for lobule, code in zip(_words("1_2 3 4_5 6 7 8 9 10"), range(9100, 9171, 10), strict=True)
+    f"Vermis_{lobule}": code
+    for lobule, code in zip(_words("1_2 3 4_5 6 7 8 9 10"), range(9100, 9171, 10), strict=True)
 }
 
 
@@ -177,9 +181,17 @@ class TestIds:
         assert _by_published_word("aal116_codes") == {code: name for name, code in _AAL.items()}
 
     def test_the_same_class_has_the_same_name_everywhere(self) -> None:
-        assert load_vocabulary("amos").labels[2] == load_vocabulary("btcv").labels[2] == "kidney_right"
-        assert load_vocabulary("amos").labels[9] == load_vocabulary("btcv").labels[9] == "inferior_vena_cava"
-        msd, old, new = (load_vocabulary(n).labels for n in ("msd_brain_tumour", "brats2020", "brats2023"))
+        assert (
+            load_vocabulary("amos").labels[2] == load_vocabulary("btcv").labels[2] == "kidney_right"
+        )
+        assert (
+            load_vocabulary("amos").labels[9]
+            == load_vocabulary("btcv").labels[9]
+            == "inferior_vena_cava"
+        )
+        msd, old, new = (
+            load_vocabulary(n).labels for n in ("msd_brain_tumour", "brats2020", "brats2023")
+        )
         assert msd[3] == old[4] == new[3] == "brain_tumour_enhancing"
         assert msd[1] == old[2] == new[2] == "brain_tumour_edema"
         assert msd[2] == old[1] == "brain_tumour_non_enhancing_core"
@@ -195,7 +207,9 @@ class TestIds:
 @pytest.mark.parametrize("vocabulary", [name for name in shipped_vocabularies() if name != "aal"])
 class TestTables:
     def test_labels_are_unique_and_every_name_is_defined(self, vocabulary: str) -> None:
-        rows = list(csv.DictReader(DATA.joinpath(f"{vocabulary}.csv").read_text("utf-8").splitlines()))
+        rows = list(
+            csv.DictReader(DATA.joinpath(f"{vocabulary}.csv").read_text("utf-8").splitlines())
+        )
         assert set(rows[0]) <= {"label", "name", "alias", "exhaustive"}
         for column in ("label", "name"):
             assert [word for word, n in Counter(row[column] for row in rows).items() if n > 1] == []
@@ -235,9 +249,14 @@ class TestStructures:
         if entry.naming is Naming.POSITIONAL:
             assert entry.partner is not None
             other = TERMS[entry.partner]
-            assert (other.partner, other.side) == (name, entry.side.mirrored if entry.side else None)
+            assert (other.partner, other.side) == (
+                name,
+                entry.side.mirrored if entry.side else None,
+            )
             same = ("naming", "system", "kind", "ask_size")
-            assert [getattr(other, field) for field in same] == [getattr(entry, field) for field in same]
+            assert [getattr(other, field) for field in same] == [
+                getattr(entry, field) for field in same
+            ]
             assert other.plain == re.sub(str(entry.side), str(other.side), entry.plain)
             assert len(other.synonyms) == len(entry.synonyms)
         else:
@@ -249,15 +268,28 @@ class TestStructures:
         plain = TERMS[name].plain
         words = plain.split(" ")
         assert re.fullmatch(r"[A-Za-z0-9 -]+", plain)
-        assert all(word == word.lower() for word in words if not re.fullmatch(r"[CTLS]\d{1,2}", word))
+        assert all(
+            word == word.lower() for word in words if not re.fullmatch(r"[CTLS]\d{1,2}", word)
+        )
         assert words[0] not in ("the", "a", "an")
 
     def test_a_plural_is_never_the_subject_of_is(self, name: str) -> None:
         """`Is the kidneys …` would be wrong: several things in one mask are a group and have no size."""
         entry = TERMS[name]
-        singular = {"pancreas", "esophagus", "humerus", "sacrum", "gyrus", "hippocampus", "cuneus", "precuneus"}
+        singular = {
+            "pancreas",
+            "esophagus",
+            "humerus",
+            "sacrum",
+            "gyrus",
+            "hippocampus",
+            "cuneus",
+            "precuneus",
+        }
         head = entry.plain.split(" of ")[0].split(" at ")[0].split()[-1]
-        plural = head.endswith("s") and not head.endswith(("us", "is", "ss")) and head not in singular
+        plural = (
+            head.endswith("s") and not head.endswith(("us", "is", "ss")) and head not in singular
+        )
         if plural:
             assert entry.kind not in ("organ", "vessel", "lesion")
             assert not entry.ask_size
@@ -277,7 +309,9 @@ class TestStructures:
         if entry.partner is None:
             return
         paired = {n for n in entry.neighbours if TERMS[n].partner}
-        assert {TERMS[n].partner for n in paired} == {n for n in neighbours(entry.partner) if TERMS[n].partner}
+        assert {TERMS[n].partner for n in paired} == {
+            n for n in neighbours(entry.partner) if TERMS[n].partner
+        }
 
     def test_parts_end_somewhere(self, name: str) -> None:
         seen = [name]
@@ -287,9 +321,19 @@ class TestStructures:
 
     def test_every_spelling_leads_back(self, name: str) -> None:
         entry = TERMS[name]
-        spellings = [entry.name, entry.plain, *([entry.formal] if entry.formal else []), *entry.synonyms]
+        spellings = [
+            entry.name,
+            entry.plain,
+            *([entry.formal] if entry.formal else []),
+            *entry.synonyms,
+        ]
         for spelling in spellings:
-            for written in (spelling, spelling.upper(), spelling.replace(" ", "_"), spelling.replace("_", "-")):
+            for written in (
+                spelling,
+                spelling.upper(),
+                spelling.replace(" ", "_"),
+                spelling.replace("_", "-"),
+            ):
                 assert canonical_name(written) == name
         assert entry.plain == term(entry.plain).plain
 
@@ -325,11 +369,17 @@ class TestSpellings:
             ("RAG", "adrenal_gland_right", None),
         ],
     )
-    def test_positional_names_keep_their_style(self, name: str, canonical: str, partner: str | None) -> None:
+    def test_positional_names_keep_their_style(
+        self, name: str, canonical: str, partner: str | None
+    ) -> None:
         entry, shipped = term(name), term(canonical)
         assert canonical_name(name) == canonical
         assert (entry.name, entry.partner, entry.known) == (name, partner, True)
-        assert (entry.plain, entry.side, entry.naming) == (shipped.plain, shipped.side, Naming.POSITIONAL)
+        assert (entry.plain, entry.side, entry.naming) == (
+            shipped.plain,
+            shipped.side,
+            Naming.POSITIONAL,
+        )
         assert entry.mirrored_name == partner
         assert partner is None or term(partner).mirrored_name == name
 
@@ -338,7 +388,9 @@ class TestSpellings:
             assert canonical_name(name) == "lung_upper_lobe_left"
             assert term(name).mirrored_name is None
 
-    @pytest.mark.parametrize("name", ["tissue", "overlapping sphere", "T1", "L1", "left", "L", "", "John Smith liver"])
+    @pytest.mark.parametrize(
+        "name", ["tissue", "overlapping sphere", "T1", "L1", "left", "L", "", "John Smith liver"]
+    )
     def test_what_is_not_in_the_table_stays_unknown(self, name: str) -> None:
         assert canonical_name(name) is None
         assert not term(name).known
@@ -385,7 +437,10 @@ class TestLesions:
 
     def test_a_numbered_lesion_reads_with_its_number(self) -> None:
         assert term("liver_lesion_2").plain == "liver lesion 2"
-        assert (term("liver_lesion_2").name, term("liver_lesion_2").kind) == ("liver_lesion_2", "lesion")
+        assert (term("liver_lesion_2").name, term("liver_lesion_2").kind) == (
+            "liver_lesion_2",
+            "lesion",
+        )
 
     def test_a_lesion_names_its_organ_and_no_side(self) -> None:
         lesions = [t for t in TERMS.values() if t.kind in ("lesion", "lesion_part")]
@@ -418,7 +473,9 @@ class TestOwnFile:
         assert own["liver"] == term("liver")
 
     def test_a_given_cell_wins_over_the_shipped_meaning(self, tmp_path: Path) -> None:
-        own = self._load(tmp_path, "label,name,exhaustive,ask_size\n1,liver_tumour,yes,no\n")["liver_tumour"]
+        own = self._load(tmp_path, "label,name,exhaustive,ask_size\n1,liver_tumour,yes,no\n")[
+            "liver_tumour"
+        ]
         assert (own.exhaustive, own.ask_size) == (True, False)
         assert (own.kind, own.part_of) == ("lesion", "liver")
 
@@ -432,7 +489,15 @@ class TestOwnFile:
         assert (own.synonyms, own.neighbours) == (("gz", "gzz"), ("liver", "spleen"))
 
     @pytest.mark.parametrize(
-        "row", ["1,liver,maybe,", "1,liver,,up", "x,liver,,", "1,,,", "1,liver,yes,left\n1,spleen,,", "1,a,,\n2,a,,"]
+        "row",
+        [
+            "1,liver,maybe,",
+            "1,liver,,up",
+            "x,liver,,",
+            "1,,,",
+            "1,liver,yes,left\n1,spleen,,",
+            "1,a,,\n2,a,,",
+        ],
     )
     def test_a_bad_row_is_refused_with_its_place(self, tmp_path: Path, row: str) -> None:
         with pytest.raises(SitusError, match=r"names\.csv:\d"):
@@ -481,7 +546,9 @@ class TestSuspects:
 
     def test_a_mirrored_patient_whose_organs_are_rightly_named(self) -> None:
         """Positional names follow the place; the lobes, named by their form, lie on the other side."""
-        moved = {n: OTHER[s] if term(n).naming is not Naming.POSITIONAL else s for n, s in NORMAL.items()}
+        moved = {
+            n: OTHER[s] if term(n).naming is not Naming.POSITIONAL else s for n, s in NORMAL.items()
+        }
         (found,) = suspects(moved)
         assert found.code is Suspect.SITUS_INVERSUS
         assert set(found.structures) == {"liver", "gallbladder", "spleen", "stomach"}
@@ -492,7 +559,10 @@ class TestSuspects:
 
     def test_one_swapped_pair(self) -> None:
         (found,) = suspects(NORMAL | {"kidney_left": "right", "kidney_right": "left"})
-        assert (found.code, found.structures) == (Suspect.SWAPPED_NAMES, ("kidney_left", "kidney_right"))
+        assert (found.code, found.structures) == (
+            Suspect.SWAPPED_NAMES,
+            ("kidney_left", "kidney_right"),
+        )
 
     @pytest.mark.parametrize("name", [name for name, side in NORMAL.items() if side != "both"])
     def test_one_structure_on_the_wrong_side(self, name: str) -> None:
@@ -501,7 +571,9 @@ class TestSuspects:
         assert f"lies on the patient's {OTHER[NORMAL[name]]}" in found.problem
 
     def test_without_unpaired_organs_both_causes_are_named(self) -> None:
-        (found,) = suspects({"Hippocampus_L": "right", "Hippocampus_R": "left", "Amygdala_L": "right"})
+        (found,) = suspects(
+            {"Hippocampus_L": "right", "Hippocampus_R": "left", "Amygdala_L": "right"}
+        )
         assert found.code is Suspect.SWAPPED_OR_MIRRORED
         assert "orientation" in found.fix
 
@@ -519,26 +591,46 @@ class TestSuspects:
 
 
 def test_expected_sides() -> None:
-    expected = {"liver": "right", "spleen": "left", "gallbladder": "right", "stomach": "left", "aorta": "left"}
-    expected |= {"inferior_vena_cava": "right", "kidney_left": "left", "Left Kidney": "left", "lung_right": "right"}
+    expected = {
+        "liver": "right",
+        "spleen": "left",
+        "gallbladder": "right",
+        "stomach": "left",
+        "aorta": "left",
+    }
+    expected |= {
+        "inferior_vena_cava": "right",
+        "kidney_left": "left",
+        "Left Kidney": "left",
+        "lung_right": "right",
+    }
     assert {name: str(expected_side(name)) for name in expected} == expected
-    assert {expected_side(n) for n in ("pancreas", "heart_atrium_left", "colon", "vertebrae_L1", "nonsense")} == {None}
+    assert {
+        expected_side(n)
+        for n in ("pancreas", "heart_atrium_left", "colon", "vertebrae_L1", "nonsense")
+    } == {None}
 
 
 @pytest.mark.real
 def test_expected_sides_hold_on_a_real_study() -> None:
     """Mask shares right of the line through the vertebral centroids, by nibabel alone."""
-    folder = Path(os.environ.get("SITUS_REAL_DATA", "/nowhere"), "volumes/totalseg_s0009/segmentations")
+    folder = Path(
+        os.environ.get("SITUS_REAL_DATA", "/nowhere"), "volumes/totalseg_s0009/segmentations"
+    )
     if not folder.is_dir():
         pytest.skip("SITUS_REAL_DATA does not hold volumes/totalseg_s0009")
     import nibabel as nib
 
     def right_mm(name: str) -> tuple[np.ndarray, np.ndarray]:
         image = nib.load(folder / f"{name}.nii.gz")
-        world = nib.affines.apply_affine(image.affine, np.argwhere(np.asanyarray(image.dataobj) > 0))
+        world = nib.affines.apply_affine(
+            image.affine, np.argwhere(np.asanyarray(image.dataobj) > 0)
+        )
         return (world[:, 0], world[:, 2]) if len(world) else (np.empty(0), np.empty(0))
 
-    spine = [(x.mean(), z.mean()) for x, z in map(right_mm, (n for n in _TOTAL if is_spine(n))) if len(x)]
+    spine = [
+        (x.mean(), z.mean()) for x, z in map(right_mm, (n for n in _TOTAL if is_spine(n))) if len(x)
+    ]
     slope, start = np.polyfit([z for _, z in spine], [x for x, _ in spine], 1)
     observed = {}
     for name in (n for n in _TOTAL if expected_side(n) is not None):
@@ -561,9 +653,11 @@ def test_expected_sides_hold_on_a_real_study() -> None:
 def test_importing_is_light_and_reads_no_table() -> None:
     program = (
         "import sys, situs.anatomy as a\n"
-        "from situs.anatomy import _terms\n"
+        "from situs.anatomy import terms\n"
         "heavy = {'scipy', 'nibabel', 'pyarrow', 'numba', 'matplotlib'} & set(sys.modules)\n"
-        "print(sorted(heavy), _terms.shipped_terms.cache_info().currsize)\n"
+        "print(sorted(heavy), terms.shipped_terms.cache_info().currsize)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[] 0"

@@ -22,7 +22,9 @@ HEAVY = ("numpy", "scipy", "numba", "pyarrow", "nibabel", "matplotlib", "torch",
 
 def test_importing_loads_nothing_heavy() -> None:
     code = f"import sys, situs; print([m for m in {HEAVY!r} if m in sys.modules])"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert out.strip() == "[]"
 
 
@@ -72,7 +74,9 @@ def test_the_same_scores_as_the_command_line(bench: Path, tmp_path: Path, situs:
     scored = package.score(package.open_bench(bench), run)
     told = situs("score", bench, tmp_path / "prior", "--json").json
     assert scored.headline.value == told["headline"]["value"]
-    assert [entry.value for entry in scored.overall] == [entry["value"] for entry in told["overall"]]
+    assert [entry.value for entry in scored.overall] == [
+        entry["value"] for entry in told["overall"]
+    ]
     columns = scored.to_arrow().to_pydict()
     assert columns["value"][0] == told["headline"]["value"]
     assert columns["items"][0] == told["headline"]["n"]
@@ -89,7 +93,9 @@ class _SaysA:
 def test_a_model_is_any_object_with_answer(bench: Path, tmp_path: Path) -> None:
     run = package.run(bench, _SaysA(), out=tmp_path / "run", limit=3, no_cache=True)
     assert run.states == {"answered": 3}
-    rows = [json.loads(line) for line in (tmp_path / "run" / "answers.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line) for line in (tmp_path / "run" / "answers.jsonl").read_text().splitlines()
+    ]
     assert [row["response"] for row in rows] == ["A"] * 3
     with pytest.raises(package.SitusError, match="no answer"):
         package.run(bench, object(), out=tmp_path / "other")
@@ -108,7 +114,9 @@ def test_the_probes_and_the_report(bench: Path, tmp_path: Path) -> None:
     probed = package.probe(bench, "majority", out=tmp_path / "probes", probes=["blind"], limit=20)
     assert probed.tables()[0].columns[0] == "probe"
     assert probed.diagnosis.summary in repr(probed)
-    written = package.report(tmp_path / "probes" / "original", out=tmp_path / "report.html", pictures=0)
+    written = package.report(
+        tmp_path / "probes" / "original", out=tmp_path / "report.html", pictures=0
+    )
     assert (tmp_path / "report.html").stat().st_size == written.bytes
     compared = package.compare(tmp_path / "probes" / "original", tmp_path / "probes" / "text")
     assert compared.to_arrow().num_rows == 1
@@ -147,7 +155,9 @@ def test_a_bench_in_frames(bench: Path) -> None:
         (lambda out: package.report(out=out), "no run"),
     ],
 )
-def test_mistakes_are_one_line_and_leave_nothing(call: Callable, message: str, tmp_path: Path) -> None:
+def test_mistakes_are_one_line_and_leave_nothing(
+    call: Callable, message: str, tmp_path: Path
+) -> None:
     with pytest.raises(package.SitusError, match=message) as caught:
         call(tmp_path / "out")
     assert "\n" not in str(caught.value)

@@ -57,14 +57,18 @@ def _in_plane(factor: float) -> Attack:
 
 def _blank(study: Study) -> Study:
     labels = study.labels
-    return study.relabelled(LabelMap(Grid(labels.grid.shape, Affine(np.eye(4))), labels.layers, labels.structures))
+    return study.relabelled(
+        LabelMap(Grid(labels.grid.shape, Affine(np.eye(4))), labels.layers, labels.structures)
+    )
 
 
 def _blank_with_spacing(study: Study) -> Study:
     """The voxel size is there, the directions are not: what many converters write."""
     labels = study.labels
     matrix = np.diag([*labels.grid.affine.spacing_mm, 1.0])
-    return study.relabelled(LabelMap(Grid(labels.grid.shape, Affine(matrix)), labels.layers, labels.structures))
+    return study.relabelled(
+        LabelMap(Grid(labels.grid.shape, Affine(matrix)), labels.layers, labels.structures)
+    )
 
 
 def _array(change: Callable[[np.ndarray], np.ndarray]) -> Attack:

@@ -7,7 +7,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from attacks._study import Attack, Study, axis_toward, grown, halved, mask_of, redrawn, reordered, shifted
+from attacks._study import (
+    Attack,
+    Study,
+    axis_toward,
+    grown,
+    halved,
+    mask_of,
+    redrawn,
+    reordered,
+    shifted,
+)
 from situs.volumes import LabelMap
 
 Change = Callable[[LabelMap, np.ndarray], np.ndarray]
@@ -35,7 +45,9 @@ def _painted_over(name: str, change: Change) -> Attack:
         mask = change(labels, mask_of(labels, name))
         own = next(s.layer for s in labels.structures if s.name == name)
         others = {
-            s.name: mask_of(labels, s.name) & ~mask for s in labels.structures if s.name != name and s.layer == own
+            s.name: mask_of(labels, s.name) & ~mask
+            for s in labels.structures
+            if s.name != name and s.layer == own
         }
         return study.relabelled(redrawn(labels, {name: mask, **others}))
 
@@ -46,7 +58,9 @@ def _every(change: Change) -> Attack:
     def attack(study: Study) -> Study:
         labels = study.labels
         return study.relabelled(
-            redrawn(labels, {s.name: change(labels, mask_of(labels, s.name)) for s in labels.structures})
+            redrawn(
+                labels, {s.name: change(labels, mask_of(labels, s.name)) for s in labels.structures}
+            )
         )
 
     return attack
@@ -129,7 +143,9 @@ def _halves_relabelled(first: str, second: str, world: int) -> Attack:
         labels = study.labels
         masks = mask_of(labels, first), mask_of(labels, second)
         upper, lower = (
-            functools.reduce(np.logical_or, (halved(labels, mask, world, upper=part) for mask in masks))
+            functools.reduce(
+                np.logical_or, (halved(labels, mask, world, upper=part) for mask in masks)
+            )
             for part in (True, False)
         )
         return study.relabelled(redrawn(labels, {first: upper, second: lower}))
@@ -166,7 +182,10 @@ def _laid_over(labels: LabelMap, donor: LabelMap, name: str) -> np.ndarray:
     index = np.argwhere(mask_of(donor, name))
     middle = (np.array(donor.grid.shape) - 1) / 2.0
     world = (index - middle) @ donor.grid.affine.matrix[:3, :3].T
-    own = world @ np.linalg.inv(labels.grid.affine.matrix[:3, :3]).T + (np.array(labels.grid.shape) - 1) / 2.0
+    own = (
+        world @ np.linalg.inv(labels.grid.affine.matrix[:3, :3]).T
+        + (np.array(labels.grid.shape) - 1) / 2.0
+    )
     place = np.rint(own).astype(int)
     inside = ((place >= 0) & (place < np.array(labels.grid.shape))).all(axis=1)
     mask = np.zeros(labels.grid.shape, dtype=bool)
@@ -181,8 +200,16 @@ MASKS: dict[str, Attack] = {
     "kidney_over_spleen": _kidney_over_spleen,
     "tiny_kidney": _changed("kidney_left", _speck),
     **{f"{name}_dilated_{mm}": _changed(name, _grown(mm)) for name in _ORGANS for mm in (5, 10)},
-    **{f"{name}_painted_{mm}": _painted_over(name, _grown(mm)) for name in ("liver", "kidney_left") for mm in (5, 10)},
-    **{f"{name}_eroded_{mm}": _changed(name, _grown(-mm)) for name in ("liver", "spleen") for mm in (5, 10)},
+    **{
+        f"{name}_painted_{mm}": _painted_over(name, _grown(mm))
+        for name in ("liver", "kidney_left")
+        for mm in (5, 10)
+    },
+    **{
+        f"{name}_eroded_{mm}": _changed(name, _grown(-mm))
+        for name in ("liver", "spleen")
+        for mm in (5, 10)
+    },
     "kidney_left_eroded_5": _changed("kidney_left", _grown(-5)),
     "pancreas_eroded_5": _changed("pancreas", _grown(-5)),
     "bladder_dilated_10": _changed("urinary_bladder", _grown(10)),
@@ -216,5 +243,8 @@ MASKS: dict[str, Attack] = {
     "masks_flipped_in_height": _flipped(2),
     "masks_flipped_in_width": _flipped(0),
     "masks_flipped_in_depth": _flipped(1),
-    **{f"all_shifted_{mm}_{'xyz'[axis]}": _every(_shifted(axis, mm)) for mm, axis in ((20, 0), (20, 2), (50, 2))},
+    **{
+        f"all_shifted_{mm}_{'xyz'[axis]}": _every(_shifted(axis, mm))
+        for mm, axis in ((20, 0), (20, 2), (50, 2))
+    },
 }

@@ -94,14 +94,24 @@ def _by_label(step: int) -> Attack:
 
 
 def _reversed_labels(study: Study) -> Study:
-    names = [s.name for s in study.labels.structures if term(s.name).kind != "lesion" and s.name != "body"]
+    names = [
+        s.name
+        for s in study.labels.structures
+        if term(s.name).kind != "lesion" and s.name != "body"
+    ]
     ring = dict(zip(names, reversed(names), strict=True))
     return study.relabelled(renamed(study.labels, lambda name: ring.get(name, name)))
 
 
 LOBES = tuple(
     f"lung_{lobe}"
-    for lobe in ("upper_lobe_left", "lower_lobe_left", "upper_lobe_right", "middle_lobe_right", "lower_lobe_right")
+    for lobe in (
+        "upper_lobe_left",
+        "lower_lobe_left",
+        "upper_lobe_right",
+        "middle_lobe_right",
+        "lower_lobe_right",
+    )
 )
 
 NAMES: dict[str, Attack] = {

@@ -64,7 +64,9 @@ def reordered(labels: LabelMap, change: Callable[[np.ndarray], np.ndarray]) -> L
 def renamed(labels: LabelMap, new_name: Callable[[str], str | None]) -> LabelMap:
     """Every structure under another name; those without one are left out."""
     structures = tuple(
-        Structure(s.label, name, s.layer, s.value) for s in labels.structures if (name := new_name(s.name)) is not None
+        Structure(s.label, name, s.layer, s.value)
+        for s in labels.structures
+        if (name := new_name(s.name)) is not None
     )
     return LabelMap(labels.grid, labels.layers, structures)
 

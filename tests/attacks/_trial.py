@@ -12,9 +12,9 @@ from attacks._study import Study, mask_of
 from situs.anatomy import term
 from situs.facts import Ledger, load_recipe
 from situs.items import TASKS, NotAsked, Number, Question
-from situs.items._gate import pose
-from situs.items._posed import Posed
-from situs.items._subjects import subjects
+from situs.items.gate import pose
+from situs.items.posed import Posed
+from situs.items.subjects import subjects
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -54,7 +54,9 @@ def asked_of(ledger: Ledger) -> Iterator[tuple[Question, Posed]]:
                 yield question, posed
 
 
-def trial(study: Study, spoilt: Study, annotation: str = "manual", truth: Ledger | None = None) -> Outcome:
+def trial(
+    study: Study, spoilt: Study, annotation: str = "manual", truth: Ledger | None = None
+) -> Outcome:
     """What is asked of a spoilt study, and what of it is wrong."""
     ledger = ledger_of_study(spoilt, annotation)
     truth = truth or ledger_of_study(study, annotation)
@@ -74,7 +76,9 @@ def _is_right(truth: Ledger, spoilt: Study, question: Question, posed: Posed) ->
     if question.task == "marks":
         return _marks_are_right(spoilt, question, posed)
     try:
-        true = TASKS[question.task].pose(truth, Question(question.task, question.form, question.parameters))
+        true = TASKS[question.task].pose(
+            truth, Question(question.task, question.form, question.parameters)
+        )
     except KeyError:  # a name that only the wrong files have
         return False
     if isinstance(true, NotAsked):
@@ -100,11 +104,18 @@ def _marks_are_right(spoilt: Study, question: Question, posed: Posed) -> bool | 
         return inside[0] and not any(inside[1:])
     if question.parameters.get("ask") == "same":
         holds = [
-            {s.name for s in truth.structures if s.name != "body" and mask_of(truth, s.name)[tuple(i)]} for i in index
+            {
+                s.name
+                for s in truth.structures
+                if s.name != "body" and mask_of(truth, s.name)[tuple(i)]
+            }
+            for i in index
         ]
         claimed = str(placed.derivation.parameters["inside"]).split("+")  # type: ignore[union-attr]
         pairs = list(itertools.combinations(range(len(claimed)), 2))
         (one, two) = next((i, j) for i, j in pairs if claimed[i] == claimed[j])
         others = [held for k, held in enumerate(holds) if k not in (one, two)]
-        return bool(holds[one] & holds[two]) and not any((holds[one] | holds[two]) & held for held in others)
+        return bool(holds[one] & holds[two]) and not any(
+            (holds[one] | holds[two]) & held for held in others
+        )
     return None

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from situs.bench import Locations, TableWriter, opaque_id, open_bench, read_table, split_of, write_locations
+from situs.bench import (
+    Locations,
+    TableWriter,
+    opaque_id,
+    open_bench,
+    read_table,
+    split_of,
+    write_locations,
+)
 from situs.errors import SitusError
 from situs.facts import Fact
 from situs.items import Item
@@ -31,7 +39,9 @@ def test_many_row_groups_keep_their_order(bench: Path, tmp_path: Path) -> None:
 
     with TableWriter(tmp_path / "t.parquet", Fact) as table:
         table.write(msgspec.structs.replace(fact, fact_id=f"f{n}") for n in range(4500))
-    assert [row.fact_id for row in read_table(tmp_path / "t.parquet", Fact)] == [f"f{n}" for n in range(4500)]
+    assert [row.fact_id for row in read_table(tmp_path / "t.parquet", Fact)] == [
+        f"f{n}" for n in range(4500)
+    ]
 
 
 def test_rows_can_be_chosen(bench: Path) -> None:
@@ -75,6 +85,9 @@ def test_locations_inside_the_bench_move_with_it(tmp_path: Path) -> None:
     (tmp_path / "data").rename(tmp_path / "elsewhere")
     with pytest.raises(SitusError, match="--data"):
         locations.find("out")
-    assert Locations.read(tmp_path / "moved", tmp_path / "elsewhere").find("out") == tmp_path / "elsewhere" / "a"
+    assert (
+        Locations.read(tmp_path / "moved", tmp_path / "elsewhere").find("out")
+        == tmp_path / "elsewhere" / "a"
+    )
     with pytest.raises(SitusError, match="no location"):
         locations.find("nowhere")

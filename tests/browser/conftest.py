@@ -40,7 +40,11 @@ def chromium() -> Iterator[Any]:
     """The browser."""
     from playwright.sync_api import sync_playwright
 
-    path = os.environ.get("SITUS_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    path = (
+        os.environ.get("SITUS_CHROMIUM")
+        or shutil.which("chromium")
+        or shutil.which("chromium-browser")
+    )
     assert path is not None, "no Chromium: apt-get install chromium, or set SITUS_CHROMIUM"
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
@@ -55,13 +59,17 @@ def visit(chromium: Any) -> Iterator[Callable[..., Opened]]:
 
     def opened(path: Path, *, width: int = 1280, height: int = 900, dark: bool = False) -> Opened:
         context = chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", accept_downloads=True
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            accept_downloads=True,
         )
         contexts.append(context)
         held = Opened(context.new_page())
         held.page.on("request", lambda request: held.requests.append(request.url))
         held.page.on("pageerror", lambda error: held.errors.append(str(error)))
-        held.page.on("console", lambda said: held.errors.append(said.text) if said.type == "error" else None)
+        held.page.on(
+            "console", lambda said: held.errors.append(said.text) if said.type == "error" else None
+        )
         held.page.goto(path.as_uri())
         held.page.wait_for_timeout(300)
         return held
@@ -90,11 +98,43 @@ def stacks(tmp_path_factory: pytest.TempPathFactory, situs: Callable[..., Any]) 
     images = write_images(cohort, root / "images")
     chosen = [part for path in lists for part in ("--lists", path)]
     bench = root / "bench"
-    _run(situs, "build", "boxes", *files, *chosen, "--images", images, "--out", bench, "--licence", "synthetic")
+    _run(
+        situs,
+        "build",
+        "boxes",
+        *files,
+        *chosen,
+        "--images",
+        images,
+        "--out",
+        bench,
+        "--licence",
+        "synthetic",
+    )
     for model in ("oracle", "prior"):
-        _run(situs, "run", bench, "--model", model, "--profile", "sgmri-frames", "--out", root / model)
+        _run(
+            situs,
+            "run",
+            bench,
+            "--model",
+            model,
+            "--profile",
+            "sgmri-frames",
+            "--out",
+            root / model,
+        )
     report, quiz, verify = (root / f"{name}.html" for name in ("report", "quiz", "verify"))
-    _run(situs, "report", root / "oracle", root / "prior", "--out", report, "--pictures", 30, "--allow-restricted")
+    _run(
+        situs,
+        "report",
+        root / "oracle",
+        root / "prior",
+        "--out",
+        report,
+        "--pictures",
+        30,
+        "--allow-restricted",
+    )
     shared = ["--profile", "sgmri-frames", "--items", 40, "--allow-restricted"]
     _run(situs, "quiz", bench, "--out", quiz, *shared)
     _run(situs, "quiz", bench, "--out", verify, *shared, "--verify")
@@ -116,7 +156,17 @@ def probed(tmp_path_factory: pytest.TempPathFactory, situs: Callable[..., Any]) 
     """A report on a few patients with charts, beside a probe of the same run."""
     root = tmp_path_factory.mktemp("probed")
     _run(situs, "build", "phantoms", "--studies", 4, "--out", root / "bench")
-    _run(situs, "probe", root / "bench", "--model", "random", "--probes", "mirror", "--out", root / "probes")
+    _run(
+        situs,
+        "probe",
+        root / "bench",
+        "--model",
+        "random",
+        "--probes",
+        "mirror",
+        "--out",
+        root / "probes",
+    )
     _run(situs, "run", root / "bench", "--model", "prior", "--out", root / "prior")
     runs = (root / "probes" / "original", root / "prior")
     _run(situs, "report", *runs, "--out", root / "report.html", "--pictures", 4)

@@ -12,7 +12,11 @@ from situs.score import score_run
 
 
 def payload_of(path: Path) -> Any:
-    found = re.search(r'<script type="application/json" id="payload">(.*?)</script>', path.read_text("utf-8"), re.S)
+    found = re.search(
+        r'<script type="application/json" id="payload">(.*?)</script>',
+        path.read_text("utf-8"),
+        re.S,
+    )
     assert found is not None
     return json.loads(found[1])
 
@@ -42,7 +46,9 @@ def test_a_reader_answers_and_the_run_is_scored(
             stage = page.locator(".stage").bounding_box()
             page.mouse.move(stage["x"] + 0.25 * stage["width"], stage["y"] + 0.25 * stage["height"])
             page.mouse.down()
-            page.mouse.move(stage["x"] + 0.75 * stage["width"], stage["y"] + 0.5 * stage["height"], steps=4)
+            page.mouse.move(
+                stage["x"] + 0.75 * stage["width"], stage["y"] + 0.5 * stage["height"], steps=4
+            )
             page.mouse.up()
             assert page.locator(".stage path.mine").count() == 1
         elif form == "frames":
@@ -66,7 +72,9 @@ def test_a_reader_answers_and_the_run_is_scored(
     outcomes = score_run(stacks.bench, tmp_path / "run").outcomes
     assert outcomes.keys() == {item["item_id"] for item in items}
     assert not any(outcome.state in ("missing", "failed") for outcome in outcomes.values())
-    assert [url for url in opened.requests if not url.startswith(("data:", "blob:"))] == [stacks.quiz.as_uri()]
+    assert [url for url in opened.requests if not url.startswith(("data:", "blob:"))] == [
+        stacks.quiz.as_uri()
+    ]
     assert opened.errors == []
 
 
@@ -78,7 +86,9 @@ def test_verdicts_by_key(stacks: Any, visit: Callable[..., Any]) -> None:
         page.keyboard.press("2" if place == 0 else "1")
         assert page.locator(".verdict[aria-pressed=true]").count() == 1
         page.keyboard.press("Enter") if place < len(items) - 1 else None
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
     states = [row["state"] for row in json.loads(export(page).read_text())["answers"]]
     assert states == ["disagree", *["agree"] * (len(items) - 1)]
     assert opened.errors == []

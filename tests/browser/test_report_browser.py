@@ -14,7 +14,11 @@ from PIL import Image
 
 
 def payload_of(path: Path) -> Any:
-    found = re.search(r'<script type="application/json" id="payload">(.*?)</script>', path.read_text("utf-8"), re.S)
+    found = re.search(
+        r'<script type="application/json" id="payload">(.*?)</script>',
+        path.read_text("utf-8"),
+        re.S,
+    )
     assert found is not None
     return json.loads(found[1])
 
@@ -33,7 +37,9 @@ def boxed_item(path: Path) -> tuple[str, Any]:
     raise AssertionError("no item with boxes and pictures")
 
 
-def test_no_network_no_error_and_a_policy_that_bites(stacks: Any, visit: Callable[..., Any]) -> None:
+def test_no_network_no_error_and_a_policy_that_bites(
+    stacks: Any, visit: Callable[..., Any]
+) -> None:
     opened = visit(stacks.report)
     inside(opened, stacks.report)
     blocked = opened.page.evaluate(
@@ -46,7 +52,9 @@ def test_no_network_no_error_and_a_policy_that_bites(stacks: Any, visit: Callabl
         })"""
     )
     assert blocked.startswith("script-src")
-    refused = opened.page.evaluate("() => fetch('data:text/plain,x').then(() => 'loaded', () => 'refused')")
+    refused = opened.page.evaluate(
+        "() => fetch('data:text/plain,x').then(() => 'loaded', () => 'refused')"
+    )
     assert refused == "refused"
 
 
@@ -63,7 +71,12 @@ def test_true_and_given_boxes_are_drawn(stacks: Any, visit: Callable[..., Any]) 
         "(n) => { const r = n.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; }"
     )
     scale = stage["width"] / shown[2]
-    expected = [stage["x"] + x0 * scale, stage["y"] + y0 * scale, stage["x"] + x1 * scale, stage["y"] + y1 * scale]
+    expected = [
+        stage["x"] + x0 * scale,
+        stage["y"] + y0 * scale,
+        stage["x"] + x1 * scale,
+        stage["y"] + y1 * scale,
+    ]
     assert drawn == pytest.approx(expected, abs=2.5)
     image = page.locator(".shown img.seen")
     assert image.evaluate("(n) => n.complete && n.naturalWidth") == shown[2]
@@ -73,8 +86,12 @@ def test_true_and_given_boxes_are_drawn(stacks: Any, visit: Callable[..., Any]) 
     left, top, _, bottom = page.locator(".shown svg path.box.true").first.evaluate(
         "(n) => { const r = n.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; }"
     )
-    column = [picture.getpixel((round(left) + dx, round((top + bottom) / 2))) for dx in (-1, 0, 1, 2)]
-    assert any(max(pixel) - min(pixel) > 60 for pixel in column), "a coloured line on a grey picture"
+    column = [
+        picture.getpixel((round(left) + dx, round((top + bottom) / 2))) for dx in (-1, 0, 1, 2)
+    ]
+    assert any(max(pixel) - min(pixel) > 60 for pixel in column), (
+        "a coloured line on a grey picture"
+    )
     page.get_by_label("true boxes").uncheck()
     assert page.locator(".shown svg path.box.true").count() == 0
     assert page.locator(".shown svg path.box.said").count() > 0
@@ -134,7 +151,9 @@ def test_nothing_sticks_out_and_text_has_contrast(
     stacks: Any, visit: Callable[..., Any], width: int, dark: bool
 ) -> None:
     page = visit(stacks.report, width=width, dark=dark).page
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
     ratio = page.evaluate(
         """() => {
           const linear = (n) => (n <= .03928 ? n / 12.92 : ((n + .055) / 1.055) ** 2.4);
@@ -151,14 +170,20 @@ def test_nothing_sticks_out_and_text_has_contrast(
     assert ratio >= 4.5, "WCAG AA"
 
 
-def test_ten_thousand_rows_stay_few_nodes(stacks: Any, visit: Callable[..., Any], tmp_path: Path) -> None:
+def test_ten_thousand_rows_stay_few_nodes(
+    stacks: Any, visit: Callable[..., Any], tmp_path: Path
+) -> None:
     """Only rows in sight are in the page, wherever one scrolls: that is what keeps it quick."""
     text = stacks.report.read_text("utf-8")
     payload = payload_of(stacks.report)
     rows = payload["rows"]
-    payload["rows"] = [[f"{row[0]}-{n}", *row[1:]] for n in range(10_000 // len(rows) + 1) for row in rows][:10_000]
+    payload["rows"] = [
+        [f"{row[0]}-{n}", *row[1:]] for n in range(10_000 // len(rows) + 1) for row in rows
+    ][:10_000]
     encoded = json.dumps(payload).replace("<", "\\u003c")
-    many = re.sub(r'(id="payload">).*?(</script>)', lambda m: m[1] + encoded + m[2], text, count=1, flags=re.S)
+    many = re.sub(
+        r'(id="payload">).*?(</script>)', lambda m: m[1] + encoded + m[2], text, count=1, flags=re.S
+    )
     out = tmp_path / "many.html"
     out.write_text(many, "utf-8")
     opened = visit(out)
@@ -181,7 +206,9 @@ def test_ten_thousand_rows_stay_few_nodes(stacks: Any, visit: Callable[..., Any]
         }"""
     )
     for part in range(1, 40):
-        page.locator("#list").evaluate(f"(list) => {{ list.scrollTop = list.scrollHeight * {part} / 40; }}")
+        page.locator("#list").evaluate(
+            f"(list) => {{ list.scrollTop = list.scrollHeight * {part} / 40; }}"
+        )
         page.wait_for_timeout(10)
     page.locator("#f-text").press_sequentially("frame")
     assert page.locator("#list .row").count() < 60
@@ -219,7 +246,10 @@ def test_no_words_of_a_chart_overlap(probed: Path, visit: Callable[..., Any], wi
 def test_the_counterfactual_twin_stands_beside(probed: Path, visit: Callable[..., Any]) -> None:
     payload = payload_of(probed)
     item, twin = next(
-        (key, twin) for key, detail in payload["details"].items() for twin in detail.get("changed", []) if twin[6]
+        (key, twin)
+        for key, detail in payload["details"].items()
+        for twin in detail.get("changed", [])
+        if twin[6]
     )
     page = visit(probed).page
     page.evaluate("(id) => { location.hash = id; }", item)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from situs.build._adapter_check import _ability
+from situs.probe.adapter_check import _ability
 
 DOCS = Path(__file__).parents[2] / "docs" / "plugins.md"
 SMALL = """
@@ -66,7 +66,9 @@ def verdicts(ran) -> dict[str, str]:
 
 def test_the_documented_example_is_thirty_lines_and_sees_all(example, situs) -> None:
     assert len(example.splitlines()) <= 32
-    ran = situs("adapter-check", "plugin:bright:Bright", "--profile", "small.toml", "--trials", 12, "--json")
+    ran = situs(
+        "adapter-check", "plugin:bright:Bright", "--profile", "small.toml", "--trials", 12, "--json"
+    )
     assert set(verdicts(ran).values()) == {"sees"}, ran
     assert set(verdicts(ran)) == {"left_right", "front_back", "up_down", "slice_order"}
     assert ran.code == 0
@@ -74,7 +76,15 @@ def test_the_documented_example_is_thirty_lines_and_sees_all(example, situs) -> 
 
 
 def test_a_flipped_axis_is_called_reversed_and_fails(example, situs) -> None:
-    ran = situs("adapter-check", "plugin:wrong:Mirrored", "--profile", "small.toml", "--trials", 12, "--json")
+    ran = situs(
+        "adapter-check",
+        "plugin:wrong:Mirrored",
+        "--profile",
+        "small.toml",
+        "--trials",
+        12,
+        "--json",
+    )
     assert verdicts(ran) == {
         "left_right": "reversed",
         "front_back": "sees",
@@ -86,15 +96,27 @@ def test_a_flipped_axis_is_called_reversed_and_fails(example, situs) -> None:
 
 def test_a_blind_adapter_stays_inside_chance(example, situs) -> None:
     """Always the first letter: right as often as a coin, since options and answers are balanced."""
-    ran = situs("adapter-check", "plugin:wrong:Blind", "--profile", "small.toml", "--trials", 12, "--json")
+    ran = situs(
+        "adapter-check", "plugin:wrong:Blind", "--profile", "small.toml", "--trials", 12, "--json"
+    )
     assert set(verdicts(ran).values()) <= {"does not see", "cannot be told"}
     assert ran.code == 1
 
 
-def test_what_the_profile_does_not_tell_is_not_asked_of_the_adapter(example, situs, tmp_path) -> None:
+def test_what_the_profile_does_not_tell_is_not_asked_of_the_adapter(
+    example, situs, tmp_path
+) -> None:
     silent = SMALL.replace("{sides} ", "").replace('"side_convention", "view_convention", ', "")
     (tmp_path / "silent.toml").write_text(silent)
-    ran = situs("adapter-check", "plugin:bright:Bright", "--profile", "silent.toml", "--trials", 12, "--json")
+    ran = situs(
+        "adapter-check",
+        "plugin:bright:Bright",
+        "--profile",
+        "silent.toml",
+        "--trials",
+        12,
+        "--json",
+    )
     assert verdicts(ran) == {
         "left_right": "not given",
         "front_back": "not given",
@@ -118,5 +140,7 @@ def test_what_the_profile_does_not_tell_is_not_asked_of_the_adapter(example, sit
         (0, 0, "cannot be told"),
     ],
 )
-def test_what_neither_proves_sight_nor_excludes_it_cannot_be_told(right: int, wrong: int, verdict: str) -> None:
+def test_what_neither_proves_sight_nor_excludes_it_cannot_be_told(
+    right: int, wrong: int, verdict: str
+) -> None:
     assert _ability("left_right", right, wrong, 20 - right - wrong, given=True).verdict == verdict

@@ -24,7 +24,9 @@ PLANTED = "Jane-Doe-1961"
 
 def args(root: Path) -> list[object]:
     files = [root / f"{organ}.csv" for organ in ("brain", "knee")]
-    lists = [part for organ in ("brain", "knee") for part in ("--lists", root / f"{organ}_file_list.csv")]
+    lists = [
+        part for organ in ("brain", "knee") for part in ("--lists", root / f"{organ}_file_list.csv")
+    ]
     return [*files, *lists]
 
 
@@ -33,7 +35,9 @@ def make(folder: Path, situs: Callable[..., Any]) -> None:
     cohort.write(folder / "notes")
     write_images(cohort, folder / "images", planted=PLANTED, acquisition=PLANTED)
     for name, extra in (("plain", []), ("seen", ["--images", folder / "images"])):
-        ran = situs("build", "boxes", *args(folder / "notes"), *extra, "--json", "--out", folder / name)
+        ran = situs(
+            "build", "boxes", *args(folder / "notes"), *extra, "--json", "--out", folder / name
+        )
         assert ran.code == 0, ran.err
         (folder / f"{name}.json").write_text(ran.out)
 
@@ -45,7 +49,9 @@ def built(once: Callable[..., Path], situs: Callable[..., Any]) -> Path:
 
 
 @pytest.mark.parametrize("name", ["plain", "seen"])
-def test_every_answer_is_recomputed_from_the_files(built: Path, situs: Callable[..., Any], name: str) -> None:
+def test_every_answer_is_recomputed_from_the_files(
+    built: Path, situs: Callable[..., Any], name: str
+) -> None:
     ran = situs("check", built / name, "--json")
     assert ran.code == 0, ran.out
     assert ran.json["recomputed"] == ran.json["items"] > 100
@@ -53,9 +59,13 @@ def test_every_answer_is_recomputed_from_the_files(built: Path, situs: Callable[
 
 
 @pytest.mark.parametrize("name", ["plain", "seen"])
-def test_the_same_seed_gives_the_same_bytes(built: Path, situs: Callable[..., Any], tmp_path: Path, name: str) -> None:
+def test_the_same_seed_gives_the_same_bytes(
+    built: Path, situs: Callable[..., Any], tmp_path: Path, name: str
+) -> None:
     extra = ["--images", built / "images", "--jobs", 2] if name == "seen" else []
-    assert situs("build", "boxes", *args(built / "notes"), *extra, "--out", tmp_path / name).code == 0
+    assert (
+        situs("build", "boxes", *args(built / "notes"), *extra, "--out", tmp_path / name).code == 0
+    )
     for file in ("items.parquet", "facts.parquet", "studies.parquet", "bench.json", "README.md"):
         assert (tmp_path / name / file).read_bytes() == (built / name / file).read_bytes(), file
 
@@ -72,7 +82,9 @@ def test_without_images_nothing_is_claimed_about_them(built: Path) -> None:
     card = (built / "plain" / "README.md").read_text()
     assert "by file, patient overlap possible" in card
     assert "annotations alone" in card
-    assert "patient overlap possible" in " ".join(json.loads((built / "plain.json").read_text())["notes"])
+    assert "patient overlap possible" in " ".join(
+        json.loads((built / "plain.json").read_text())["notes"]
+    )
 
 
 def test_with_images_sides_are_asked_and_patients_known(built: Path) -> None:
@@ -96,7 +108,9 @@ def test_the_image_of_a_bench_is_as_displayed(built: Path) -> None:
     assert image.shape == study.series[0].shape
 
 
-def test_no_attribute_or_path_enters_the_bench(built: Path, plain_content: Callable[[Path], bytes]) -> None:
+def test_no_attribute_or_path_enters_the_bench(
+    built: Path, plain_content: Callable[[Path], bytes]
+) -> None:
     for path in sorted((built / "seen").iterdir()):
         content = plain_content(path)
         assert PLANTED.encode() not in content, path.name
@@ -110,7 +124,9 @@ def copy(built: Path, tmp_path: Path, name: str = "plain") -> Path:
     return tmp_path / "bench"
 
 
-def rewrite(path: Path, column: str, change: Callable[[str], str], pick: Callable[[dict[str, Any]], bool]) -> None:
+def rewrite(
+    path: Path, column: str, change: Callable[[str], str], pick: Callable[[dict[str, Any]], bool]
+) -> None:
     rows = pq.read_table(path).to_pylist()
     row = next(row for row in rows if pick(row))
     row[column] = change(row[column])
@@ -204,11 +220,23 @@ def test_a_changed_image_is_found(built: Path, situs: Callable[..., Any], tmp_pa
     ids=["truncated", "frames", "dataset"],
 )
 def test_an_unusable_image_is_one_line_or_left_out(
-    built: Path, situs: Callable[..., Any], tmp_path: Path, break_: Callable[[Path], object], problem: str
+    built: Path,
+    situs: Callable[..., Any],
+    tmp_path: Path,
+    break_: Callable[[Path], object],
+    problem: str,
 ) -> None:
     shutil.copytree(built / "images", tmp_path / "images")
     break_(tmp_path / "images" / "file1000000.h5")
-    command = ["build", "boxes", *args(built / "notes"), "--images", tmp_path / "images", "--out", tmp_path / "out"]
+    command = [
+        "build",
+        "boxes",
+        *args(built / "notes"),
+        "--images",
+        tmp_path / "images",
+        "--out",
+        tmp_path / "out",
+    ]
     ran = situs(*command)
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert problem in ran.err
@@ -224,7 +252,9 @@ def test_an_unusable_row_makes_no_negative_and_check_finds_a_bench_that_says_so(
     situs: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     head = "file,slice,study_level,x,y,width,height,label\n"
-    rows = [f"file100000{n},{frame},No,50,60,20,20,Meniscus Tear" for n in range(3) for frame in (3, 4)]
+    rows = [
+        f"file100000{n},{frame},No,50,60,20,20,Meniscus Tear" for n in range(3) for frame in (3, 4)
+    ]
     table, names = tmp_path / "knee.csv", tmp_path / "list.csv"
     table.write_text(head + "\n".join([*rows, "file1000008,5,No,50,60,0,20,Meniscus Tear"]) + "\n")
     names.write_text("".join(f"file100000{n}\n" for n in range(10)))
@@ -240,7 +270,7 @@ def test_an_unusable_row_makes_no_negative_and_check_finds_a_bench_that_says_so(
         read.annotations = [msgspec.structs.replace(own, unusable=()) for own in read.annotations]
         return read
 
-    monkeypatch.setattr("situs.build._boxes.read_annotations", careless)
+    monkeypatch.setattr("situs.build.sources.boxes.read_annotations", careless)
     assert situs(*command, tmp_path / "wrong").code == 0
     assert "file1000008" in {item.study_id for item in open_bench(tmp_path / "wrong").items()}
     monkeypatch.undo()
@@ -249,12 +279,26 @@ def test_an_unusable_row_makes_no_negative_and_check_finds_a_bench_that_says_so(
     assert {problem["where"] for problem in ran.json["problems"]} == {"file1000008"}
 
 
-def test_a_box_beyond_the_picture_is_reported_with_its_line(situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_box_beyond_the_picture_is_reported_with_its_line(
+    situs: Callable[..., Any], tmp_path: Path
+) -> None:
     table = tmp_path / "knee.csv"
-    rows = ["file1007000.h5,3,No,10,12,20,20,Meniscus Tear", "file1007000.h5,4,No,90,12,20,20,Meniscus Tear"]
+    rows = [
+        "file1007000.h5,3,No,10,12,20,20,Meniscus Tear",
+        "file1007000.h5,4,No,90,12,20,20,Meniscus Tear",
+    ]
     table.write_text("\n".join(["file,slice,study_level,x,y,width,height,label", *rows]) + "\n")
     write_h5(tmp_path / "images" / "file1007000.h5", picture([]))
-    ran = situs("build", "boxes", table, "--images", tmp_path / "images", "--out", tmp_path / "out", "--json")
+    ran = situs(
+        "build",
+        "boxes",
+        table,
+        "--images",
+        tmp_path / "images",
+        "--out",
+        tmp_path / "out",
+        "--json",
+    )
     assert ran.code == 0, ran.err
     assert [(p["code"], p["where"]) for p in ran.json["problems"]] == [("outside", "knee.csv:3")]
 
@@ -264,7 +308,11 @@ def test_the_mix_and_the_number_a_study_are_chosen_by_option(
 ) -> None:
     command = ["build", "boxes", *args(built / "notes"), "--json"]
     mixed = situs(
-        *command, "--mix", "captioning=0,detection.slice=0,localization.slice=2", "--out", tmp_path / "a"
+        *command,
+        "--mix",
+        "captioning=0,detection.slice=0,localization.slice=2",
+        "--out",
+        tmp_path / "a",
     ).json
     assert "captioning" not in mixed["by_task"]
     items = list(open_bench(tmp_path / "a").items())
@@ -274,28 +322,44 @@ def test_the_mix_and_the_number_a_study_are_chosen_by_option(
     for item in slices:
         per_study[item.study_id] += item.task == "localization"
     assert max(per_study.values()) == 2
-    few = situs(*command, "--per-study", 3, "--tasks", "localization,captioning", "--out", tmp_path / "b").json
+    few = situs(
+        *command, "--per-study", 3, "--tasks", "localization,captioning", "--out", tmp_path / "b"
+    ).json
     assert set(few["by_task"]) == {"localization", "captioning"}
     assert few["items"] <= 3 * few["studies"]
 
 
 @pytest.mark.parametrize(
-    "extra", [["--mix", "detektion=1"], ["--mix", "detection"], ["--tasks", "detektion"], ["--images", "nowhere"]]
+    "extra",
+    [
+        ["--mix", "detektion=1"],
+        ["--mix", "detection"],
+        ["--tasks", "detektion"],
+        ["--images", "nowhere"],
+    ],
 )
-def test_mistakes_are_one_line(built: Path, situs: Callable[..., Any], tmp_path: Path, extra: list[str]) -> None:
+def test_mistakes_are_one_line(
+    built: Path, situs: Callable[..., Any], tmp_path: Path, extra: list[str]
+) -> None:
     ran = situs("build", "boxes", *args(built / "notes"), *extra, "--out", tmp_path / "out")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert not (tmp_path / "out").exists()
 
 
-def test_compartments_are_asked_with_a_table_of_sides(built: Path, situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_compartments_are_asked_with_a_table_of_sides(
+    built: Path, situs: Callable[..., Any], tmp_path: Path
+) -> None:
     names = (built / "notes" / "knee_file_list.csv").read_text().split()
     rows = [f"{name},{'left' if n % 2 else 'right'},48" for n, name in enumerate(names)]
     sides = tmp_path / "sides.csv"
     sides.write_text("\n".join(["file,medial,midline_x", *rows]) + "\n")
-    ran = situs("build", "boxes", *args(built / "notes"), "--sides", sides, "--out", tmp_path / "out")
+    ran = situs(
+        "build", "boxes", *args(built / "notes"), "--sides", sides, "--out", tmp_path / "out"
+    )
     assert ran.code == 0, ran.err
-    asked = [item for item in open_bench(tmp_path / "out").items() if "ask:compartment" in item.tags]
+    asked = [
+        item for item in open_bench(tmp_path / "out").items() if "ask:compartment" in item.tags
+    ]
     assert {item.answer.value for item in asked} == {"medial", "lateral"}  # type: ignore[union-attr]
     assert situs("check", tmp_path / "out").code == 0
     sides.write_text(sides.read_text().replace("left", "right"))
@@ -305,7 +369,9 @@ def test_compartments_are_asked_with_a_table_of_sides(built: Path, situs: Callab
 def test_names_of_ones_own_volumes_stay_out(
     situs: Callable[..., Any], tmp_path: Path, plain_content: Callable[..., bytes]
 ) -> None:
-    rows = [f"{PLANTED}-{n},{frame},10,10,{9 + n},9,Soft spot" for n in range(6) for frame in (2, 3)]
+    rows = [
+        f"{PLANTED}-{n},{frame},10,10,{9 + n},9,Soft spot" for n in range(6) for frame in (2, 3)
+    ]
     table = tmp_path / "own.csv"
     table.write_text("\n".join(["volume,frame,x,y,width,height,label", *rows]) + "\n")
     ran = situs("build", "boxes", table, "--out", tmp_path / "out", "--json")

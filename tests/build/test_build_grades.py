@@ -40,7 +40,10 @@ def test_knees_go_the_whole_way(knees: Path, situs: Callable[..., Any], tmp_path
     assert len(readers) == 2 * (15 + 14 + 4)
     assert all(isinstance(item.answer, Compound) for item in items)
     run = tmp_path / "run"
-    assert situs("run", knees, "--model", "oracle", "--profile", "3dreasonknee-o1", "--out", run).code == 0
+    assert (
+        situs("run", knees, "--model", "oracle", "--profile", "3dreasonknee-o1", "--out", run).code
+        == 0
+    )
     scores = situs("score", knees, run, "--json").json
     entry = {e["metric"]: e for e in scores["overall"]}
     assert entry["accuracy"]["value"] == 1.0
@@ -57,7 +60,9 @@ def test_the_oracle_is_right_under_every_profile(knees: Path, profile: str) -> N
     bench, shown = open_bench(knees), load_profile(profile)
     viewing, oracle = Viewing(bench, shown), make_baseline(bench, parse_spec("oracle"), shown)
     for item in list(bench.items())[::6]:
-        scored = judge(item, AnswerRow(item.item_id, response=oracle.answer(item) or ""), None, shown=viewing)
+        scored = judge(
+            item, AnswerRow(item.item_id, response=oracle.answer(item) or ""), None, shown=viewing
+        )
         assert scored.outcome.right, (item, scored.outcome)
         assert scored.values["box.iou-3d@1"] > 0.98
 
@@ -71,7 +76,9 @@ def test_geometry_is_apart_from_the_reader(knees: Path) -> None:
         if item.task.startswith("geometry."):
             assert "MOAKS" not in item.question + "".join(step.text for step in item.steps)
             assert item.stratum == "geometry"
-    reader, geometry = ([f for f in facts.values() if f.kind == f"grade.{who}"] for who in ("reader", "geometry"))
+    reader, geometry = (
+        [f for f in facts.values() if f.kind == f"grade.{who}"] for who in ("reader", "geometry")
+    )
     assert {type(fact.derivation).__name__ for fact in reader} == {"Cell"}
     assert {type(fact.derivation).__name__ for fact in geometry} == {"Measured"}
 
@@ -82,7 +89,9 @@ def test_boxes_by_rule_are_approximate(knees: Path) -> None:
     assert "approximate" not in tags["45"], "a whole meniscus is a mask of its own"
 
 
-def test_check_recomputes_and_finds_what_was_changed(knees: Path, situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_check_recomputes_and_finds_what_was_changed(
+    knees: Path, situs: Callable[..., Any], tmp_path: Path
+) -> None:
     result = situs("check", knees, "--json")
     assert result.code == 0
     assert result.json["recomputed"] == result.json["items"] > 0
@@ -104,7 +113,15 @@ def write_table(folder: Path, *rows: str, bank: str = "") -> Path:
     head = "study,patient,side,shape,affine,question,sub_score,grade"
     path = folder / "grades.csv"
     path.write_text(
-        "\n".join([head, *(f"{row.split(',')[0]},p,left,160 384 384,{AFFINE},{row.split(',', 1)[1]}" for row in rows)])
+        "\n".join(
+            [
+                head,
+                *(
+                    f"{row.split(',')[0]},p,left,160 384 384,{AFFINE},{row.split(',', 1)[1]}"
+                    for row in rows
+                ),
+            ]
+        )
         + "\n"
     )
     return path
@@ -112,18 +129,40 @@ def write_table(folder: Path, *rows: str, bank: str = "") -> Path:
 
 def test_a_table_with_boxes_worked_out_before(situs: Callable[..., Any], tmp_path: Path) -> None:
     table = write_table(
-        tmp_path, "k1,1,size,1", "k1,1,number,2", "k1,44,grade,3", "k1,42,grade,1", "k1,48,morphology,7"
+        tmp_path,
+        "k1,1,size,1",
+        "k1,1,number,2",
+        "k1,44,grade,3",
+        "k1,42,grade,1",
+        "k1,48,morphology,7",
     )
     boxes = tmp_path / "boxes.csv"
     boxes.write_text(
         "study,region,x0,y0,z0,x1,y1,z1,approximate\nk1,patella_medial,0,0,0,9,8,7,\nk1,medial_meniscus,1,1,1,5,5,5,yes\n"
     )
-    ran = situs("build", "grades", table, "--boxes", boxes, "--words", "both", "--out", tmp_path / "bench", "--json")
+    ran = situs(
+        "build",
+        "grades",
+        table,
+        "--boxes",
+        boxes,
+        "--words",
+        "both",
+        "--out",
+        tmp_path / "bench",
+        "--json",
+    )
     assert ran.code == 0, ran.err
     assert ran.json["items"] == 6
-    assert ran.json["not_asked"] == {"no grade in the table": 113, "its grade compares two time points": 1}
+    assert ran.json["not_asked"] == {
+        "no grade in the table": 113,
+        "its grade compares two time points": 1,
+    }
     assert "7" in ran.json["problems"][0]["problem"]
-    items = {(i.parameters["question"], i.parameters["words"]): i for i in open_bench(tmp_path / "bench").items()}
+    items = {
+        (i.parameters["question"], i.parameters["words"]): i
+        for i in open_bench(tmp_path / "bench").items()
+    }
     one = items["1", "plain"]
     assert isinstance(one.answer, Compound)
     assert one.answer.parts["grades"] == Grades({"size": 1, "number": 2})
@@ -139,15 +178,23 @@ def test_a_table_with_boxes_worked_out_before(situs: Callable[..., Any], tmp_pat
     assert situs("check", tmp_path / "bench", "--json").code == 1
 
 
-def test_a_box_that_some_studies_lack_does_not_change_the_question(situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_box_that_some_studies_lack_does_not_change_the_question(
+    situs: Callable[..., Any], tmp_path: Path
+) -> None:
     """Whether a box is asked for would tell the grade, if only knees with the finding had one."""
-    table = write_table(tmp_path, "k1,65,presence,1", "k2,65,presence,0", "k1,62,signal,0", "k2,62,signal,1")
+    table = write_table(
+        tmp_path, "k1,65,presence,1", "k2,65,presence,0", "k1,62,signal,0", "k2,62,signal,1"
+    )
     boxes = tmp_path / "boxes.csv"
     boxes.write_text(BOXES + "k1,popliteal_fossa,5,20,30,90,40,80\n")
     ran = situs("build", "grades", table, "--boxes", boxes, "--out", tmp_path / "bench", "--json")
-    forms = sorted((i.parameters["question"], i.form) for i in open_bench(tmp_path / "bench").items())
+    forms = sorted(
+        (i.parameters["question"], i.form) for i in open_bench(tmp_path / "bench").items()
+    )
     assert forms == [("62", "grades"), ("62", "grades"), ("65", "compound")]
-    assert ran.json["not_asked"]["its region has no mask or box here, as it has in other studies"] == 1
+    assert (
+        ran.json["not_asked"]["its region has no mask or box here, as it has in other studies"] == 1
+    )
 
 
 BOXES = "study,region,start_slice,end_slice,x_min,x_max,y_min,y_max\n"
@@ -164,7 +211,9 @@ BOXES = "study,region,start_slice,end_slice,x_min,x_max,y_min,y_max\n"
         ("k1,1,size,1", "k9,patella_medial,1,2,3,9,3,9\n", "boxes of no study of the table"),
     ],
 )
-def test_rows_that_cannot_be_meant(row: str, boxes: str, said: str, situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_rows_that_cannot_be_meant(
+    row: str, boxes: str, said: str, situs: Callable[..., Any], tmp_path: Path
+) -> None:
     table, places = write_table(tmp_path, row), tmp_path / "boxes.csv"
     places.write_text(BOXES + boxes)
     given = ("--boxes", places) if boxes else ()
@@ -175,24 +224,52 @@ def test_rows_that_cannot_be_meant(row: str, boxes: str, said: str, situs: Calla
     assert not (tmp_path / "bench").exists()
 
 
-def test_the_published_form_goes_out_and_comes_back(situs: Callable[..., Any], tmp_path: Path) -> None:
-    table, boxes = write_table(tmp_path, "k1,1,size,1", "k1,1,number,2", "k1,44,grade,3"), tmp_path / "boxes.csv"
+def test_the_published_form_goes_out_and_comes_back(
+    situs: Callable[..., Any], tmp_path: Path
+) -> None:
+    table, boxes = (
+        write_table(tmp_path, "k1,1,size,1", "k1,1,number,2", "k1,44,grade,3"),
+        tmp_path / "boxes.csv",
+    )
     head, *rows = table.read_text().splitlines()
     table.write_text("\n".join([f"{head},time", *(f"{row},24m" for row in rows)]) + "\n")
     boxes.write_text(BOXES + "k1,patella_medial,5,20,30,90,40,80\nk1,medial_meniscus,1,2,3,4,5,6\n")
-    situs("build", "grades", table, "--boxes", boxes, "--licence", "CC0-1.0", "--out", tmp_path / "bench")
+    situs(
+        "build",
+        "grades",
+        table,
+        "--boxes",
+        boxes,
+        "--licence",
+        "CC0-1.0",
+        "--out",
+        tmp_path / "bench",
+    )
     out = tmp_path / "out"
-    assert situs("export", tmp_path / "bench", "--to", "3dreasonknee", "--out", out, "--json").json["items"] == 2
+    assert (
+        situs("export", tmp_path / "bench", "--to", "3dreasonknee", "--out", out, "--json").json[
+            "items"
+        ]
+        == 2
+    )
     records = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]
     assert {record["question_id"]: record["bbox"] for record in records} == {
         "1": [5, 20, 30, 90, 40, 80],
         "44": [1, 2, 3, 4, 5, 6],
     }
     assert records[0]["approximate"]
-    assert [row["time"] for row in csv.DictReader((out / "split.csv").read_text().splitlines())] == ["24m"]
+    assert [
+        row["time"] for row in csv.DictReader((out / "split.csv").read_text().splitlines())
+    ] == ["24m"]
     assert "oblique" in (out / "README.md").read_text()
     back = situs(
-        "import", "3dreasonknee", out / "split.csv", out / "answers.jsonl", "--out", tmp_path / "back", "--json"
+        "import",
+        "3dreasonknee",
+        out / "split.csv",
+        out / "answers.jsonl",
+        "--out",
+        tmp_path / "back",
+        "--json",
     )
     assert back.json["items"] == 2, back.err
     items = {item.parameters["question"]: item for item in open_bench(tmp_path / "back").items()}
@@ -205,7 +282,18 @@ def test_a_report_draws_the_box_and_says_where_it_is_approximate(
     knees: Path, situs: Callable[..., Any], tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
-    situs("run", knees, "--model", "oracle", "--profile", "3dreasonknee-o1", "--limit", 4, "--out", run)
+    situs(
+        "run",
+        knees,
+        "--model",
+        "oracle",
+        "--profile",
+        "3dreasonknee-o1",
+        "--limit",
+        4,
+        "--out",
+        run,
+    )
     assert situs("report", run, "--out", tmp_path / "report.html", "--pictures", 1).code == 0
     text = (tmp_path / "report.html").read_text()
     data = json.loads(text.split('id="payload">', 1)[1].split("</script>", 1)[0])
@@ -219,10 +307,15 @@ def test_a_report_draws_the_box_and_says_where_it_is_approximate(
     assert mark["label"] == "approximate box"
     # The sides of the drawn box, in voxels, are those of the answer, in mm.
     a, *_, b = np.array(mark["corners"]) * view["spacing"]
-    assert np.linalg.norm(a - b) == pytest.approx(np.linalg.norm(np.subtract(box.hi_mm, box.lo_mm)), rel=0.01)
+    assert np.linalg.norm(a - b) == pytest.approx(
+        np.linalg.norm(np.subtract(box.hi_mm, box.lo_mm)), rel=0.01
+    )
     assert strip["truth"][0][5] == f"{box.label}, approximate"
     assert strip["said"]["0"][0][:5] == pytest.approx(strip["truth"][0][:5], abs=0.02)
-    assert any("approximate box: a part of the mask by rule" in words for _, words in data["details"][name]["flags"])
+    assert any(
+        "approximate box: a part of the mask by rule" in words
+        for _, words in data["details"][name]["flags"]
+    )
 
 
 def test_another_grading_system_is_one_file(situs: Callable[..., Any], tmp_path: Path) -> None:
@@ -230,18 +323,24 @@ def test_another_grading_system_is_one_file(situs: Callable[..., Any], tmp_path:
     bank.write_text(KELLGREN_LAWRENCE)
     table = write_table(tmp_path, "k1,KL,kl,3", "k2,KL,kl,0")
     out = tmp_path / "bench"
-    assert situs("build", "grades", table, "--bank", bank, "--out", out, "--json").json["items"] == 2
+    assert (
+        situs("build", "grades", table, "--bank", bank, "--out", out, "--json").json["items"] == 2
+    )
     assert situs("check", out, "--json").code == 0
     item = next(iter(open_bench(out).items()))
     assert "4 = bone on bone" in item.question
     assert item.stratum == "graded"
 
 
-def test_a_grading_system_of_another_organ_has_boxes_from_its_masks(situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_grading_system_of_another_organ_has_boxes_from_its_masks(
+    situs: Callable[..., Any], tmp_path: Path
+) -> None:
     labels = np.zeros((20, 20, 12), dtype=np.uint8)
     labels[4:16, 4:16, 2:11] = 1
     labels[7:13, 7:13, 4:8] = 2
-    nibabel.save(nibabel.Nifti1Image(labels, np.diag([1.0, 1.0, 3.0, 1.0])), tmp_path / "labels.nii.gz")
+    nibabel.save(
+        nibabel.Nifti1Image(labels, np.diag([1.0, 1.0, 3.0, 1.0])), tmp_path / "labels.nii.gz"
+    )
     (tmp_path / "names.csv").write_text("label,name\n1,prostate\n2,transition_zone\n")
     (tmp_path / "bank.toml").write_text(SUSPICION)
     table = tmp_path / "grades.csv"
@@ -250,7 +349,16 @@ def test_a_grading_system_of_another_organ_has_boxes_from_its_masks(situs: Calla
     )
     names, out = tmp_path / "names.csv", tmp_path / "bench"
     ran = situs(
-        "build", "grades", table, "--bank", tmp_path / "bank.toml", "--label-map", names, "--out", out, "--json"
+        "build",
+        "grades",
+        table,
+        "--bank",
+        tmp_path / "bank.toml",
+        "--label-map",
+        names,
+        "--out",
+        out,
+        "--json",
     )
     assert ran.json["items"] == 2, ran.err
     items = {item.parameters["question"]: item for item in open_bench(out).items()}
@@ -275,7 +383,11 @@ def test_a_grading_system_of_another_organ_has_boxes_from_its_masks(situs: Calla
     ],
 )
 def test_mistakes_are_named(
-    args: list[str], said: str, situs: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    args: list[str],
+    said: str,
+    situs: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     write_table(tmp_path, "k1,1,size,1")
     monkeypatch.chdir(tmp_path)
@@ -297,7 +409,14 @@ def test_the_published_form_of_a_box_goes_there_and_back() -> None:
         for _ in range(20):
             low = rng.integers(0, 100, 3)
             high = low + rng.integers(0, 50, 3)
-            numbers = [low[sagittal], high[sagittal], low[columns], high[columns], low[rows], high[rows]]
+            numbers = [
+                low[sagittal],
+                high[sagittal],
+                low[columns],
+                high[columns],
+                low[rows],
+                high[rows],
+            ]
             box = from_published([int(v) for v in numbers], grid)
             assert to_published(box, grid) == tuple(numbers)
             volume = np.prod(high - low + 1) * 0.7 * 0.36 * 0.36
@@ -310,8 +429,15 @@ def test_jobs_change_nothing(situs: Callable[..., Any], tmp_path: Path) -> None:
     rows = [f"k{n},42,grade,{n % 4}" for n in range(40)]
     table = write_table(tmp_path, *rows)
     for jobs in (1, 2):
-        assert situs("build", "grades", table, "--jobs", jobs, "--out", tmp_path / f"b{jobs}" / "bench").code == 0
-    one, two = (json.loads((tmp_path / f"b{jobs}" / "bench" / "bench.json").read_text()) for jobs in (1, 2))
+        assert (
+            situs(
+                "build", "grades", table, "--jobs", jobs, "--out", tmp_path / f"b{jobs}" / "bench"
+            ).code
+            == 0
+        )
+    one, two = (
+        json.loads((tmp_path / f"b{jobs}" / "bench" / "bench.json").read_text()) for jobs in (1, 2)
+    )
     assert one["content_hash"] == two["content_hash"]
 
 
@@ -335,7 +461,16 @@ def test_the_published_box_of_an_oblique_scan_holds_the_one_in_mm() -> None:
     [("00m", "00m"), ("V06", "V06"), ("24 months", "24 months"), ("baseline", "baseline"), ("", "")]
     + [
         (date, "")
-        for date in ("2019-03-02", "20190302", "3/2/19", "02.03.19", "March 2019", "2 Mar 19", "12:30", "Jane Doe")
+        for date in (
+            "2019-03-02",
+            "20190302",
+            "3/2/19",
+            "02.03.19",
+            "March 2019",
+            "2 Mar 19",
+            "12:30",
+            "Jane Doe",
+        )
     ],
 )
 def test_a_visit_is_kept_and_a_date_is_not(time: str, kept: str) -> None:
@@ -360,7 +495,9 @@ def block_knees(folder: Path, spacing_mm: tuple[float, float, float]) -> Path:
     return folder / "grades.csv"
 
 
-def test_masks_that_only_some_studies_have_are_warned_about(situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_masks_that_only_some_studies_have_are_warned_about(
+    situs: Callable[..., Any], tmp_path: Path
+) -> None:
     """Without a label map a folder's files are all that is known: nothing tells that a ligament could be there."""
     block_knees(tmp_path, (8.0, 8.0, 6.0))
     ran = situs("build", "grades", tmp_path / "grades.csv", "--out", tmp_path / "bench", "--json")
@@ -378,7 +515,11 @@ def test_masks_that_only_some_studies_have_are_warned_about(situs: Callable[...,
     ],
 )
 def test_what_rests_on_masks_that_look_wrong_is_not_asked(
-    situs: Callable[..., Any], tmp_path: Path, spacing_mm: tuple[float, float, float], doubt: str, reason: str
+    situs: Callable[..., Any],
+    tmp_path: Path,
+    spacing_mm: tuple[float, float, float],
+    doubt: str,
+    reason: str,
 ) -> None:
     """The box around the ligament rests on the masks; the grade of the torn one stands in the table alone."""
     table = block_knees(tmp_path, spacing_mm)
@@ -386,19 +527,34 @@ def test_what_rests_on_masks_that_look_wrong_is_not_asked(
     assert ran.code == 0, ran.err
     assert ran.json["items"] == 1
     assert ran.json["not_asked"][reason] == 1
-    assert {suspect["study_id"] for suspect in ran.json["suspects"] if suspect["doubt"] == doubt} == {"torn", "whole"}
+    assert {
+        suspect["study_id"] for suspect in ran.json["suspects"] if suspect["doubt"] == doubt
+    } == {"torn", "whole"}
     assert any("--trust whole:" in problem["fix"] for problem in ran.json["problems"])
     assert f"| whole | {doubt} |" in (tmp_path / "bench" / "README.md").read_text("utf-8")
     assert situs("check", tmp_path / "bench").code == 0
     trusted = situs(
-        "build", "grades", table, "--ids", "table", "--trust", "whole", "--out", tmp_path / "trusted", "--json"
+        "build",
+        "grades",
+        table,
+        "--ids",
+        "table",
+        "--trust",
+        "whole",
+        "--out",
+        tmp_path / "trusted",
+        "--json",
     )
     assert trusted.json["items"] == 2
     assert situs("check", tmp_path / "trusted").code == 0
 
 
-def test_a_name_that_no_study_has_cannot_be_trusted(situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_name_that_no_study_has_cannot_be_trusted(
+    situs: Callable[..., Any], tmp_path: Path
+) -> None:
     table = block_knees(tmp_path, (8.0, 8.0, 6.0))
-    ran = situs("build", "grades", table, "--ids", "table", "--trust", "whoel", "--out", tmp_path / "bench")
+    ran = situs(
+        "build", "grades", table, "--ids", "table", "--trust", "whoel", "--out", tmp_path / "bench"
+    )
     assert ran.code == 2
     assert "did you mean whole" in ran.err

@@ -12,7 +12,9 @@ from situs.build import is_open_licence
 
 
 def built(situs, small: Path, out: Path, *more: object):
-    ran = situs("build", "masks", small / "data", "--annotation", "exact", "--out", out, "--json", *more)
+    ran = situs(
+        "build", "masks", small / "data", "--annotation", "exact", "--out", out, "--json", *more
+    )
     assert ran.code == 0, ran.err
     return ran.json, list(open_bench(out).items())
 
@@ -40,9 +42,12 @@ def test_what_was_built_is_what_is_told(situs, small, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("licence", "restricted"), [("", True), ("my own", True), ("CC BY 4.0", False), ("cc0-1.0", False)]
+    ("licence", "restricted"),
+    [("", True), ("my own", True), ("CC BY 4.0", False), ("cc0-1.0", False)],
 )
-def test_data_is_restricted_unless_its_licence_is_known(situs, small, tmp_path, licence, restricted) -> None:
+def test_data_is_restricted_unless_its_licence_is_known(
+    situs, small, tmp_path, licence, restricted
+) -> None:
     built(situs, small, tmp_path / "b", "--tasks", "volume", "--licence", licence)
     assert open_bench(tmp_path / "b").info.restricted is restricted
     assert is_open_licence(licence) is not restricted
@@ -59,7 +64,9 @@ def test_every_item_stands_on_facts_of_its_study(bench) -> None:
     for item in opened.items():
         assert item.fact_ids
         assert {studies[fact_id] for fact_id in item.fact_ids} == {item.study_id}
-        assert all(studies[fact_id] == item.study_id for step in item.steps for fact_id in step.fact_ids)
+        assert all(
+            studies[fact_id] == item.study_id for step in item.steps for fact_id in step.fact_ids
+        )
 
 
 def test_phantoms_are_nobodys_data(situs, tmp_path) -> None:

@@ -38,10 +38,16 @@ def bench(tmp_path: Path, situs: Callable[..., Any]) -> Path:
     return tmp_path / "bench"
 
 
-def test_every_answer_is_proved_and_every_text_balanced(bench: Path, situs: Callable[..., Any]) -> None:
+def test_every_answer_is_proved_and_every_text_balanced(
+    bench: Path, situs: Callable[..., Any]
+) -> None:
     checked = situs("check", bench, "--json").json
     items = list(open_bench(bench).items())
-    assert (checked["items"], checked["recomputed"], checked["problems"]) == (len(items), len(items), [])
+    assert (checked["items"], checked["recomputed"], checked["problems"]) == (
+        len(items),
+        len(items),
+        [],
+    )
     assert {item.task for item in items} == {"report_lobe", "report_side"}
     groups: dict[str, list[Item]] = defaultdict(list)
     for item in items:
@@ -70,14 +76,22 @@ def test_no_name_and_no_text_beyond_the_quotes_is_in_the_bench(
 
 @pytest.mark.parametrize(
     ("before", "after", "word"),
-    [("upper lobe of the right", "upper lobe of the left", "report"), ("Secret3", "Secret", "report")],
+    [
+        ("upper lobe of the right", "upper lobe of the left", "report"),
+        ("Secret3", "Secret", "report"),
+    ],
 )
-def test_a_changed_report_is_found(before: str, after: str, word: str, bench: Path, situs: Callable[..., Any]) -> None:
+def test_a_changed_report_is_found(
+    before: str, after: str, word: str, bench: Path, situs: Callable[..., Any]
+) -> None:
     path = bench.with_name("reports.csv")
     path.write_text(path.read_text().replace(before, after))
     ran = situs("check", bench, "--json")
     assert ran.code == 1
-    assert all(problem["code"] == "evidence" and word in problem["problem"] for problem in ran.json["problems"])
+    assert all(
+        problem["code"] == "evidence" and word in problem["problem"]
+        for problem in ran.json["problems"]
+    )
 
 
 @pytest.mark.parametrize("column", ["answer", "question", "fact", "quote"])
@@ -97,7 +111,9 @@ def test_a_changed_bench_is_found(column: str, bench: Path, situs: Callable[...,
     elif column == "question":
         row["question"] = "In which lobe is it?"
     elif column == "fact":
-        row["value"] = json.dumps("side=left lobe=upper" if "right" in row["value"] else "side=right lobe=upper")
+        row["value"] = json.dumps(
+            "side=left lobe=upper" if "right" in row["value"] else "side=right lobe=upper"
+        )
     else:
         row["derivation"] = row["derivation"].replace("nodule", "cyst")
     pq.write_table(table.from_pylist(rows, schema=table.schema), path)
@@ -138,12 +154,16 @@ def test_files_that_are_no_reports(
 @pytest.mark.real
 @pytest.mark.skipif("SITUS_REAL_DATA" not in os.environ, reason="needs SITUS_REAL_DATA")
 def test_three_hundred_real_reports(tmp_path: Path, situs: Callable[..., Any]) -> None:
-    source = Path(os.environ["SITUS_REAL_DATA"]) / "ct-spatialvqa" / "validation_reports_output.json"
+    source = (
+        Path(os.environ["SITUS_REAL_DATA"]) / "ct-spatialvqa" / "validation_reports_output.json"
+    )
     if not source.is_file():
         pytest.skip("the released reports are not there")
     reports = dict(list(json.loads(source.read_text()).items())[:300])
     (tmp_path / "reports.json").write_text(json.dumps(reports))
-    assert situs("build", "reports", tmp_path / "reports.json", "--out", tmp_path / "bench").code == 0
+    assert (
+        situs("build", "reports", tmp_path / "reports.json", "--out", tmp_path / "bench").code == 0
+    )
     checked = situs("check", tmp_path / "bench", "--json").json
     assert checked["problems"] == []
     assert checked["recomputed"] == checked["items"] > 30

@@ -11,7 +11,7 @@ import pytest
 
 from situs.bench import Bench, StudyRecord, check_bench, open_bench
 from situs.build import debias
-from situs.build._debias import Predictable, predictable_templates
+from situs.build.debiasing import Predictable, predictable_templates
 from situs.facts import Fact
 from situs.items import Item
 from situs.run import AnswerRow, Spec, make_baseline
@@ -29,11 +29,17 @@ def test_whole_texts_leave_and_the_rest_is_at_chance(cohort: Path, tmp_path: Pat
     for item_id, item in before.items():
         options = sorted(option.value for option in item.options)
         by_text[item.task, item.form, item.stratum, item.question, *options].add(item_id in after)
-    assert all(len(kept) == 1 for kept in by_text.values()), "a text leaves as a whole or stays as a whole"
+    assert all(len(kept) == 1 for kept in by_text.values()), (
+        "a text leaves as a whole or stays as a whole"
+    )
     assert bench.info.not_asked["predictable without looking"] == len(before) - len(after)
-    assert not any(item.stratum == "textbook" and item.task == "direction" for item in after.values())
+    assert not any(
+        item.stratum == "textbook" and item.task == "direction" for item in after.values()
+    )
     prior = make_baseline(bench, Spec("prior"))
-    yes_no = [item for item in after.values() if item.form == "yes_no" and item.stratum == "headline"]
+    yes_no = [
+        item for item in after.values() if item.form == "yes_no" and item.stratum == "headline"
+    ]
     right = sum((prior.answer(item) == "yes") == item.answer.value for item in yes_no)  # type: ignore[union-attr]
     low, high = binomial_interval_999(len(yes_no), 0.5)
     assert low <= right <= high
@@ -42,7 +48,9 @@ def test_whole_texts_leave_and_the_rest_is_at_chance(cohort: Path, tmp_path: Pat
 class _Some(Bench):
     """A bench with some of its patients, and some of their questions."""
 
-    def __init__(self, whole: Bench, patients: set[str], dropped: Predictable | None = None) -> None:
+    def __init__(
+        self, whole: Bench, patients: set[str], dropped: Predictable | None = None
+    ) -> None:
         super().__init__(whole.folder, whole.info)
         self._patients = patients
         self._dropped = dropped
@@ -55,7 +63,11 @@ class _Some(Bench):
         return (fact for fact in super().facts(**where) if fact.study_id in known)
 
     def items(self, split: str | None = None, *, steps: bool = True) -> Iterator[Item]:
-        own = (item for item in super().items(split, steps=steps, checked=False) if item.patient_id in self._patients)
+        own = (
+            item
+            for item in super().items(split, steps=steps, checked=False)
+            if item.patient_id in self._patients
+        )
         return (item for item in own if self._dropped is None or not self._dropped.holds(item))
 
 
@@ -84,7 +96,18 @@ def test_so_they_are_in_other_cohorts(
     seed: int, tmp_path: Path, situs: Callable[..., Any], label_phantoms: Callable[..., None]
 ) -> None:
     label_phantoms(tmp_path / "data", seed=seed, count=32)
-    assert situs("build", "masks", tmp_path / "data", "--annotation", "exact", "--out", tmp_path / "bench").code == 0
+    assert (
+        situs(
+            "build",
+            "masks",
+            tmp_path / "data",
+            "--annotation",
+            "exact",
+            "--out",
+            tmp_path / "bench",
+        ).code
+        == 0
+    )
     assert_held_out_at_chance(open_bench(tmp_path / "bench"))
 
 
@@ -96,7 +119,9 @@ def assert_held_out_at_chance(whole: Bench) -> None:
         dropped = predictable_templates(_Some(whole, chosen_on))
         blind_on(_Some(whole, tried_on), before)
         blind_on(_Some(whole, tried_on, dropped), after)
-    assert before["prior"] > binomial_interval_999(before["prior of"], 0.5)[1], "there was something to leave out"
+    assert before["prior"] > binomial_interval_999(before["prior of"], 0.5)[1], (
+        "there was something to leave out"
+    )
     for name in METHODS:
         low, high = binomial_interval_999(after[f"{name} of"], 0.5)
         assert low <= after[name] <= high, (name, after[name], after[f"{name} of"])

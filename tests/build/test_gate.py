@@ -15,8 +15,8 @@ from laws._studies import ledger_of, phantom_labels
 from situs.anatomy.plausible import Scene, judge
 from situs.bench import open_bench
 from situs.facts import Ledger
-from situs.facts._edges import edge_contrast
-from situs.facts._scene import scene_of
+from situs.facts.masks.edges import edge_contrast
+from situs.facts.masks.scene import scene_of
 from situs.items import TASKS, Item, NotAsked, Number, Question
 from situs.measure import Regions
 from situs.space import Affine, Grid
@@ -29,7 +29,13 @@ ARGS = ("--ids", "stem", "--annotation", "manual")
 HANGS_ON = {
     "left_right": ("direction.left_right", "side", "right_share", "holder_side"),
     "front_back": ("direction.anterior_posterior",),
-    "up_down": ("direction.superior_inferior", "level.", "height_in", "slice_span", "extent.superior_inferior"),
+    "up_down": (
+        "direction.superior_inferior",
+        "level.",
+        "height_in",
+        "slice_span",
+        "extent.superior_inferior",
+    ),
     "scale": ("volume", "extent.", "main_gap", "centre_distance", "axial_diameter", "contact_area"),
     "levels": ("level.",),
 }
@@ -40,7 +46,9 @@ GROWN = [f"{how}_{mm}" for how in ("dilated", "painted", "eroded") for mm in (5,
 MOVED = ["shifted_20_x", "shifted_20_z", "shifted_50_y", "shifted_50_z"]
 MASK_CHANGES = [
     *itertools.product(("liver", "spleen", "kidney_left", "pancreas", "gallbladder"), GROWN),
-    *itertools.product(("liver", "spleen", "kidney_left", "kidney_right"), ["half_missing", *MOVED]),
+    *itertools.product(
+        ("liver", "spleen", "kidney_left", "kidney_right"), ["half_missing", *MOVED]
+    ),
     *itertools.product(("liver", "kidney"), ["as_a_box"]),
     *itertools.product(("spleen", "kidney"), ["slices_empty"]),
     ("liver", "right_half_missing"),
@@ -119,7 +127,9 @@ def attack(situs: Any, tmp_path: Path, labels: LabelMap, name: str) -> None:
     result = ran.json
     doubted = {suspect["doubt"] for suspect in result["suspects"]}
     assert doubts <= doubted, f"{name}: in doubt are {sorted(doubted)}"
-    assert any(problem["where"].startswith("wrong") and problem["fix"] for problem in result["problems"])
+    assert any(
+        problem["where"].startswith("wrong") and problem["fix"] for problem in result["problems"]
+    )
     for doubt in doubts - {"structure"}:
         for kinds in kinds_by_item(tmp_path / "bench").values():
             assert not [kind for kind in kinds if kind.startswith(HANGS_ON[doubt])]
@@ -161,7 +171,9 @@ def real_abdomen() -> LabelMap:
 @pytest.mark.real
 @pytest.mark.sweep(one_in=20)
 @pytest.mark.parametrize("name", [name for name in MUST_DOUBT if name != "tiny_kidney"])
-def test_a_real_abdomen_made_wrong(situs: Any, tmp_path: Path, real_abdomen: LabelMap, name: str) -> None:
+def test_a_real_abdomen_made_wrong(
+    situs: Any, tmp_path: Path, real_abdomen: LabelMap, name: str
+) -> None:
     attack(situs, tmp_path, real_abdomen, name)
 
 
@@ -207,15 +219,21 @@ def test_real_studies_raise_no_doubt(situs: Any, tmp_path: Path, study: str) -> 
         return
     result = ran.json
     assert {suspect["doubt"] for suspect in result["suspects"]} <= {"structure"}
-    assert all(any(name in suspect["problem"] for name in fragments) for suspect in result["suspects"])
+    assert all(
+        any(name in suspect["problem"] for name in fragments) for suspect in result["suspects"]
+    )
 
 
 class TestTrust:
     @pytest.fixture
     def scaled(self, tmp_path: Path) -> Path:
-        return write_masks(spoilt("cm_for_mm", phantom_labels(3, 0, SPACING_MM)), tmp_path / "small")
+        return write_masks(
+            spoilt("cm_for_mm", phantom_labels(3, 0, SPACING_MM)), tmp_path / "small"
+        )
 
-    def test_asks_what_the_user_vouches_for_and_says_so(self, situs: Any, tmp_path: Path, scaled: Path) -> None:
+    def test_asks_what_the_user_vouches_for_and_says_so(
+        self, situs: Any, tmp_path: Path, scaled: Path
+    ) -> None:
         plain = build(situs, scaled, tmp_path / "plain")
         trusted = build(situs, scaled, tmp_path / "trusted", "--trust", "small:scale")
         reason = "the scale is in doubt in this study"
@@ -229,12 +247,18 @@ class TestTrust:
 
     @pytest.mark.parametrize(
         ("spec", "words"),
-        [("smal", "did you mean small"), ("small:scales", "did you mean scale"), ("small:gizmo", "available: all")],
+        [
+            ("smal", "did you mean small"),
+            ("small:scales", "did you mean scale"),
+            ("small:gizmo", "available: all"),
+        ],
     )
     def test_an_unknown_name_says_what_there_is(
         self, situs: Any, tmp_path: Path, scaled: Path, spec: str, words: str
     ) -> None:
-        ran = situs("build", "masks", scaled, "--ids", "stem", "--out", tmp_path / "bench", "--trust", spec)
+        ran = situs(
+            "build", "masks", scaled, "--ids", "stem", "--out", tmp_path / "bench", "--trust", spec
+        )
         assert ran.code == 2
         assert words in ran.err
         assert ran.err.count("\n") == 1
@@ -248,7 +272,10 @@ class TestTrust:
 def test_one_study_of_a_cohort_in_another_unit(situs: Any, tmp_path: Path) -> None:
     for index in range(3):
         labels = phantom_labels(3, index, SPACING_MM)
-        write_masks(spoilt("cm_for_mm", labels) if index == 1 else labels, tmp_path / "data" / f"study{index}")
+        write_masks(
+            spoilt("cm_for_mm", labels) if index == 1 else labels,
+            tmp_path / "data" / f"study{index}",
+        )
     result = build(situs, tmp_path / "data", tmp_path / "bench")
     assert {suspect["study_id"] for suspect in result["suspects"]} == {"study1"}
     kinds = kinds_by_item(tmp_path / "bench")
@@ -268,7 +295,10 @@ KNOWN_HOLES = {
     "pancreas_called_stomach": "an empty stomach is as large",
     "stomach_joined_to_liver": "a large left lobe reaches as far",
     "adrenal_joined_to_kidney": "it makes the kidney a little longer",
-    **{f"{name}_{change}": "a plausible mask, and no image to hold it against" for name, change in MASK_CHANGES},
+    **{
+        f"{name}_{change}": "a plausible mask, and no image to hold it against"
+        for name, change in MASK_CHANGES
+    },
 }
 """Attacks of which a study without an image may show nothing; docs/footguns.md tells of them."""
 
@@ -290,7 +320,12 @@ def test_pairs_of_exchanged_names_are_doubted() -> None:
     silent = []
     for a, b in itertools.combinations(organs, 2):
         exchanged = {**scene.sightings, a: scene.sightings[b], b: scene.sightings[a]}
-        doubted = {n for f in judge(Scene(exchanged, scene.terms)) if f.doubt == "structure" for n in f.structures}
+        doubted = {
+            n
+            for f in judge(Scene(exchanged, scene.terms))
+            if f.doubt == "structure"
+            for n in f.structures
+        }
         if not {a, b} <= doubted:
             silent.append((a, b))
     assert silent == []
@@ -303,7 +338,9 @@ def test_the_contrast_at_a_mask_s_edge() -> None:
     image = np.where(far <= 30.0, 60.0, -100.0)
 
     def contrast(radius_mm: float) -> float | None:
-        labels = LabelMap(grid, ((far <= radius_mm).astype(np.uint8),), (Structure(1, "liver", 0, 1),))
+        labels = LabelMap(
+            grid, ((far <= radius_mm).astype(np.uint8),), (Structure(1, "liver", 0, 1),)
+        )
         return edge_contrast(Regions(labels)["liver"], labels, image, ())
 
     assert contrast(30.0) == pytest.approx(1.0)
@@ -330,7 +367,9 @@ def test_fat_and_air_under_a_mask() -> None:
     lower[:, :, : int(np.median(np.nonzero(kidney)[2]))] = True
     image[kidney & lower] = -100.0
     seen = scene_of(ledger, image).sightings
-    assert seen["kidney_left"].fat_share == pytest.approx(np.count_nonzero(kidney & lower) / np.count_nonzero(kidney))
+    assert seen["kidney_left"].fat_share == pytest.approx(
+        np.count_nonzero(kidney & lower) / np.count_nonzero(kidney)
+    )
     assert seen["liver"].fat_share == 0.0
 
 

@@ -30,7 +30,9 @@ def write_set(folder: Path, **changes: Any) -> tuple[Path, Path]:
         array = np.zeros([SHAPE[axis] for axis in order], dtype=np.int16)
         nibabel.save(nibabel.Nifti1Image(array, matrix), folder / name)
     table = folder / "test_split.csv"
-    table.write_text(f"{COLUMNS}\n9001,V00,s1,d1,LEFT,first.nii.gz,x\n9002,V00,s2,d2,RIGHT,last.nii.gz,y\n")
+    table.write_text(
+        f"{COLUMNS}\n9001,V00,s1,d1,LEFT,first.nii.gz,x\n9002,V00,s2,d2,RIGHT,last.nii.gz,y\n"
+    )
     entry = {
         "question_id": 1,
         "bbox": [3, 7, 2, 9, 4, 11],
@@ -55,7 +57,9 @@ def write_set(folder: Path, **changes: Any) -> tuple[Path, Path]:
 def test_boxes_in_either_order_of_axes(situs: Callable[..., Any], tmp_path: Path) -> None:
     table, answers = write_set(tmp_path)
     out = tmp_path / "bench"
-    ran = situs("import", "3dreasonknee", table, answers, "--images", tmp_path, "--out", out, "--json")
+    ran = situs(
+        "import", "3dreasonknee", table, answers, "--images", tmp_path, "--out", out, "--json"
+    )
     assert ran.code == 0, ran.err
     assert any("unverified" in note for note in ran.json["notes"])
     items = list(open_bench(out).items())
@@ -74,10 +78,14 @@ def test_boxes_in_either_order_of_axes(situs: Callable[..., Any], tmp_path: Path
     assert situs("check", out, "--json").json["given"] == 2
 
 
-def test_without_images_boxes_are_left_out_and_counted(situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_without_images_boxes_are_left_out_and_counted(
+    situs: Callable[..., Any], tmp_path: Path
+) -> None:
     table, answers = write_set(tmp_path)
     ran = situs("import", "3dreasonknee", table, answers, "--out", tmp_path / "bench", "--json")
-    assert ran.json["not_asked"] == {"its box: the image is not here, so voxels have no millimetres": 2}
+    assert ran.json["not_asked"] == {
+        "its box: the image is not here, so voxels have no millimetres": 2
+    }
     assert {item.form for item in open_bench(tmp_path / "bench").items()} == {"grades"}
 
 
@@ -90,7 +98,17 @@ def test_fields_by_a_map(situs: Callable[..., Any], tmp_path: Path) -> None:
     answers.write_text("\n".join(json.dumps(entry) for entry in entries))
     fields = tmp_path / "fields.toml"
     fields.write_text('verified = true\nimage = "meta.file"\nquestion = "meta.q"\nanswer = "out"\n')
-    ran = situs("import", "3dreasonknee", table, answers, "--fields", fields, "--out", tmp_path / "bench", "--json")
+    ran = situs(
+        "import",
+        "3dreasonknee",
+        table,
+        answers,
+        "--fields",
+        fields,
+        "--out",
+        tmp_path / "bench",
+        "--json",
+    )
     assert ran.json["items"] == 2
     assert not any("unverified" in note for note in ran.json["notes"])
 
@@ -111,7 +129,16 @@ def test_entries_that_cannot_be_read(
     changes: dict[str, Any], said: str, situs: Callable[..., Any], tmp_path: Path
 ) -> None:
     table, answers = write_set(tmp_path, **changes)
-    args = ("import", "3dreasonknee", table, answers, "--images", tmp_path, "--out", tmp_path / "bench")
+    args = (
+        "import",
+        "3dreasonknee",
+        table,
+        answers,
+        "--images",
+        tmp_path,
+        "--out",
+        tmp_path / "bench",
+    )
     ran = situs(*args)
     assert ran.code == 2
     assert said in ran.err
@@ -131,15 +158,37 @@ def test_answers_that_are_not_asked_are_counted(
     changes: dict[str, Any], reason: str, situs: Callable[..., Any], tmp_path: Path
 ) -> None:
     table, answers = write_set(tmp_path, **changes)
-    ran = situs("import", "3dreasonknee", table, answers, "--images", tmp_path, "--out", tmp_path / "bench", "--json")
+    ran = situs(
+        "import",
+        "3dreasonknee",
+        table,
+        answers,
+        "--images",
+        tmp_path,
+        "--out",
+        tmp_path / "bench",
+        "--json",
+    )
     assert ran.code == 0, ran.err
     assert ran.json["not_asked"] == {reason: 1}
     assert ran.json["items"] == 1
 
 
-def test_answers_that_contradict_each_other_leave_nothing_to_ask(situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_answers_that_contradict_each_other_leave_nothing_to_ask(
+    situs: Callable[..., Any], tmp_path: Path
+) -> None:
     table, answers = write_set(tmp_path, image_filepath="first.nii.gz", bbox=[1, 2, 3, 4, 5, 6])
-    ran = situs("import", "3dreasonknee", table, answers, "--images", tmp_path, "--out", tmp_path / "bench", "--json")
+    ran = situs(
+        "import",
+        "3dreasonknee",
+        table,
+        answers,
+        "--images",
+        tmp_path,
+        "--out",
+        tmp_path / "bench",
+        "--json",
+    )
     assert ran.code == 2
     assert "2 × two different answers to one question" in ran.err
     assert not (tmp_path / "bench").exists()
@@ -151,8 +200,21 @@ def test_what_an_entry_may_lack(situs: Callable[..., Any], tmp_path: Path) -> No
     del entries[0]["reasoning"], entries[0]["bbox"]
     entries[1]["reasoning"], entries[1]["question_id"] = ["Find it.", "Grade it."], "Q1"
     answers.write_text(json.dumps(entries))
-    ran = situs("import", "3dreasonknee", table, answers, "--images", tmp_path, "--out", tmp_path / "bench", "--json")
-    assert ran.json["not_asked"] == {"its box: the entry has none": 1, "its reasoning: the entry has none": 1}
+    ran = situs(
+        "import",
+        "3dreasonknee",
+        table,
+        answers,
+        "--images",
+        tmp_path,
+        "--out",
+        tmp_path / "bench",
+        "--json",
+    )
+    assert ran.json["not_asked"] == {
+        "its box: the entry has none": 1,
+        "its reasoning: the entry has none": 1,
+    }
     texts = {step.text for item in open_bench(tmp_path / "bench").items() for step in item.steps}
     assert texts == {"Find it.\nGrade it."}
 
@@ -169,7 +231,9 @@ def test_a_table_without_its_columns(situs: Callable[..., Any], tmp_path: Path) 
 def test_answers_of_the_published_form_are_read(question: Any) -> None:
     """Each sub-score under its published name, and under the key of the bank."""
     subs = BANK.sub_scores_of(question)
-    grades = {sub.key: BANK.scales[sub.scale].grades[-1 - place % 2] for place, sub in enumerate(subs)}
+    grades = {
+        sub.key: BANK.scales[sub.scale].grades[-1 - place % 2] for place, sub in enumerate(subs)
+    }
     told = {sub.published: grades[sub.key] for sub in subs}
     scales = {
         sub.key: Offered({level.grade: level.text for level in scale.levels}, scale.absent_grade)
@@ -185,18 +249,39 @@ def test_answers_of_the_published_form_are_read(question: Any) -> None:
 
 @pytest.mark.parametrize(
     ("shape", "sagittal", "ruled"),
-    [((6, 5, 160), 0, 2), ((6, 160, 5), 1, 2), ((160, 6, 5), 2, 0), ((160, 6, 5), 0, None), ((6, 5, 160), 2, None)],
+    [
+        ((6, 5, 160), 0, 2),
+        ((6, 160, 5), 1, 2),
+        ((160, 6, 5), 2, 0),
+        ((160, 6, 5), 0, None),
+        ((6, 5, 160), 2, None),
+    ],
 )
 def test_a_header_that_contradicts_the_released_order_of_axes_stops(
-    shape: tuple[int, ...], sagittal: int, ruled: int | None, situs: Callable[..., Any], tmp_path: Path
+    shape: tuple[int, ...],
+    sagittal: int,
+    ruled: int | None,
+    situs: Callable[..., Any],
+    tmp_path: Path,
 ) -> None:
     """The release: 160 slices first, else transpose(2, 0, 1). A box on the wrong axis would be somewhere else."""
     table, answers = write_set(tmp_path, bbox=[1, 2, 1, 2, 1, 2])
     order = [sagittal, *(axis for axis in range(3) if axis != sagittal)]
     matrix = np.eye(4)
     matrix[:3, order] = np.diag(SPACING)
-    nibabel.save(nibabel.Nifti1Image(np.zeros(shape, dtype=np.int16), matrix), tmp_path / "last.nii.gz")
-    args = ("import", "3dreasonknee", table, answers, "--images", tmp_path, "--out", tmp_path / "bench")
+    nibabel.save(
+        nibabel.Nifti1Image(np.zeros(shape, dtype=np.int16), matrix), tmp_path / "last.nii.gz"
+    )
+    args = (
+        "import",
+        "3dreasonknee",
+        table,
+        answers,
+        "--images",
+        tmp_path,
+        "--out",
+        tmp_path / "bench",
+    )
     ran = situs(*args)
     assert ran.code == (0 if ruled is None else 2), ran.err
     if ruled is not None:
@@ -208,8 +293,12 @@ def test_a_header_that_contradicts_the_released_order_of_axes_stops(
 
 def test_words_of_a_scale_are_read_on_it(situs: Callable[..., Any], tmp_path: Path) -> None:
     """Of a tear's location, none is 3; 0 is the anterior horn."""
-    table, answers = write_set(tmp_path, question_id=54, answer={"presence": "No", "tear_location": "none"})
+    table, answers = write_set(
+        tmp_path, question_id=54, answer={"presence": "No", "tear_location": "none"}
+    )
     assert situs("import", "3dreasonknee", table, answers, "--out", tmp_path / "bench").code == 0
-    told = {item.parameters["question"]: item.answer for item in open_bench(tmp_path / "bench").items()}
+    told = {
+        item.parameters["question"]: item.answer for item in open_bench(tmp_path / "bench").items()
+    }
     assert told["54"] == Grades({"presence": 0, "tear_location": 3})
     assert {study.time for study in open_bench(tmp_path / "bench").studies()} == {"V00"}

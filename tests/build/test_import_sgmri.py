@@ -15,26 +15,87 @@ from situs.space import FrameBox
 
 BRAIN, KNEE = "file_brain_AXFLAIR_200_6002425", "file1000001"
 QA: list[dict[str, Any]] = [
-    {"volume_id": BRAIN, "slice_num": 4, "level": "slice", "task": "detection", "type": "closed_ended"}
+    {
+        "volume_id": BRAIN,
+        "slice_num": 4,
+        "level": "slice",
+        "task": "detection",
+        "type": "closed_ended",
+    }
     | {"question": "Is there a lesion?", "answer": "Yes, there is.", "reasoning": "A bright spot."}
-    | {"ground_truth": {"labels": ["Mass"], "bboxes": [{"x": 10, "y": 20, "width": 5, "height": 6, "label": "Mass"}]}},
-    {"volume_id": BRAIN, "slice_num": 5, "level": "slice", "task": "detection", "type": "closed_ended"}
+    | {
+        "ground_truth": {
+            "labels": ["Mass"],
+            "bboxes": [{"x": 10, "y": 20, "width": 5, "height": 6, "label": "Mass"}],
+        }
+    },
+    {
+        "volume_id": BRAIN,
+        "slice_num": 5,
+        "level": "slice",
+        "task": "detection",
+        "type": "closed_ended",
+    }
     | {"question": "Is there a lesion?", "answer": "No"},
-    {"volume_id": BRAIN, "slice_num": 4, "level": "slice", "task": "classification", "type": "single_choice"}
+    {
+        "volume_id": BRAIN,
+        "slice_num": 4,
+        "level": "slice",
+        "task": "classification",
+        "type": "single_choice",
+    }
     | {"question": "Which?", "choices": ["(A) Mass", "(B) Edema"], "answer": "(B) Edema"},
-    {"volume_id": BRAIN, "slice_num": 4, "level": "slice", "task": "diagnosis", "type": "multiple_choice"}
-    | {"question": "Which ones?", "choices": {"A": "Mass", "B": "Edema", "C": "Cyst"}, "answer": "(A), (C)"},
-    {"volume_id": KNEE, "num_slices": 30, "level": "volume", "task": "counting", "type": "closed_ended"}
-    | {"question": "How many?", "answer": "3", "ground_truth": {"final_diagnosis": ["Meniscus Tear"]}},
-    {"volume_id": KNEE, "num_slices": 30, "level": "volume", "task": "captioning", "type": "open_ended"}
+    {
+        "volume_id": BRAIN,
+        "slice_num": 4,
+        "level": "slice",
+        "task": "diagnosis",
+        "type": "multiple_choice",
+    }
+    | {
+        "question": "Which ones?",
+        "choices": {"A": "Mass", "B": "Edema", "C": "Cyst"},
+        "answer": "(A), (C)",
+    },
+    {
+        "volume_id": KNEE,
+        "num_slices": 30,
+        "level": "volume",
+        "task": "counting",
+        "type": "closed_ended",
+    }
+    | {
+        "question": "How many?",
+        "answer": "3",
+        "ground_truth": {"final_diagnosis": ["Meniscus Tear"]},
+    },
+    {
+        "volume_id": KNEE,
+        "num_slices": 30,
+        "level": "volume",
+        "task": "captioning",
+        "type": "open_ended",
+    }
     | {"question": "Describe.", "answer": "A tear in frame 7."},
 ]
 RESULTS: dict[str, Any] = {
     "model_key": "m",
     "results": [
-        {"sample_id": f"knee_{KNEE}_localization_0", "dataset": "knee", "task": "localization", "qa_type": "open_ended"}
-        | {"question": "Where?", "gt_answer": "Frame 7: <bbx>[1,2,3,4]</bbx>", "model_output": "Frame 7: [1,2,4,6]"}
-        | {"bboxes": [{"frame": 7, "label": "Meniscus Tear", "bbox": [1, 2, 3, 4]}], "level": "volume_level"},
+        {
+            "sample_id": f"knee_{KNEE}_localization_0",
+            "dataset": "knee",
+            "task": "localization",
+            "qa_type": "open_ended",
+        }
+        | {
+            "question": "Where?",
+            "gt_answer": "Frame 7: <bbx>[1,2,3,4]</bbx>",
+            "model_output": "Frame 7: [1,2,4,6]",
+        }
+        | {
+            "bboxes": [{"frame": 7, "label": "Meniscus Tear", "bbox": [1, 2, 3, 4]}],
+            "level": "volume_level",
+        },
     ],
 }
 
@@ -75,9 +136,16 @@ def test_result_files_are_read_too(situs: Callable[..., Any], tmp_path: Path) ->
     assert situs("check", tmp_path / "bench", "--json").json["given"] == 1
 
 
-def test_boxes_of_a_volume_are_read_from_the_words_of_its_answer(situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_boxes_of_a_volume_are_read_from_the_words_of_its_answer(
+    situs: Callable[..., Any], tmp_path: Path
+) -> None:
     said = "A tear. Frame 7: <bbx>[1,2,3,4]</bbx>, Frame 8: <bbx>[1,2,3,5]</bbx>"
-    row = {"sample_id": f"knee_{KNEE}_video_qa_0", "task": "localization", "qa_type": "open_ended", "bboxes": []}
+    row = {
+        "sample_id": f"knee_{KNEE}_video_qa_0",
+        "task": "localization",
+        "qa_type": "open_ended",
+        "bboxes": [],
+    }
     row |= {
         "question": "Where?",
         "gt_answer": said,
@@ -85,11 +153,22 @@ def test_boxes_of_a_volume_are_read_from_the_words_of_its_answer(situs: Callable
         "labels": ["Tear"],
     }
     (item,) = imported(situs, tmp_path, {"results": [row | {"dataset": "knee"}]})
-    assert item.answer == Boxes((FrameBox(6, 1.0, 2.0, 4.0, 6.0, ""), FrameBox(7, 1.0, 2.0, 4.0, 7.0, "")))
+    assert item.answer == Boxes(
+        (FrameBox(6, 1.0, 2.0, 4.0, 6.0, ""), FrameBox(7, 1.0, 2.0, 4.0, 7.0, ""))
+    )
     assert (item.level, item.parameters["gt_labels"]) == ("volume", "Tear")
     replay = f"replay:{tmp_path / 'in.json'}"
     assert (
-        situs("run", tmp_path / "bench", "--model", replay, "--profile", "sgmri-frames", "--out", tmp_path / "r").code
+        situs(
+            "run",
+            tmp_path / "bench",
+            "--model",
+            replay,
+            "--profile",
+            "sgmri-frames",
+            "--out",
+            tmp_path / "r",
+        ).code
         == 0
     )
     scores = situs("score", tmp_path / "bench", tmp_path / "r", "--protocol", "sgmri-vqa", "--json")
@@ -97,14 +176,32 @@ def test_boxes_of_a_volume_are_read_from_the_words_of_its_answer(situs: Callable
     assert cells["localization V"] == 0.5
 
 
-def published(situs: Callable[..., Any], tmp_path: Path, results: object) -> dict[str, tuple[float | None, int]]:
+def published(
+    situs: Callable[..., Any], tmp_path: Path, results: object
+) -> dict[str, tuple[float | None, int]]:
     (tmp_path / "results.json").write_text(json.dumps(results))
     replay = f"replay:{tmp_path / 'results.json'}"
-    ran = situs("run", tmp_path / "bench", "--model", replay, "--profile", "sgmri-frames", "--out", tmp_path / "run")
+    ran = situs(
+        "run",
+        tmp_path / "bench",
+        "--model",
+        replay,
+        "--profile",
+        "sgmri-frames",
+        "--out",
+        tmp_path / "run",
+    )
     assert ran.code == 0, ran.err
-    scores = situs("score", tmp_path / "bench", tmp_path / "run", "--protocol", "sgmri-vqa", "--json").json
-    assert [e["n"] for e in scores["overall"] if e["metric"] == "box.f1-at-0.5@1"] in ([], [len(results)])  # type: ignore[arg-type]
-    return {c["column"]: (c["value"], c["n"]) for table in scores["published"] for c in table["cells"]}
+    scores = situs(
+        "score", tmp_path / "bench", tmp_path / "run", "--protocol", "sgmri-vqa", "--json"
+    ).json
+    assert [e["n"] for e in scores["overall"] if e["metric"] == "box.f1-at-0.5@1"] in (
+        [],
+        [len(results)],
+    )  # type: ignore[arg-type]
+    return {
+        c["column"]: (c["value"], c["n"]) for table in scores["published"] for c in table["cells"]
+    }
 
 
 @pytest.mark.parametrize("carried", ["sample_id", "volume_id"])
@@ -113,28 +210,50 @@ def test_results_find_their_questions_by_volume_and_slice(
 ) -> None:
     """One text on four slices of two volumes; the results stand in another order."""
     asked, said = [], []
-    for number, (volume, slice_num) in enumerate([(KNEE, 4), (KNEE, 9), ("file1000002", 1), ("file1000002", 9)]):
+    for number, (volume, slice_num) in enumerate(
+        [(KNEE, 4), (KNEE, 9), ("file1000002", 1), ("file1000002", 9)]
+    ):
         box = {"x": 100 * number, "y": 20, "width": 30, "height": 40}
         place = {"volume_id": volume, "slice_num": slice_num}
         task = {"level": "slice", "task": "localization", "question": "Where is the tear?"}
         answer = f"Here: <bbx>[{100 * number},20,30,40]</bbx>"
-        asked.append(place | task | {"type": "open_ended", "answer": answer, "ground_truth": {"bboxes": [box]}})
+        asked.append(
+            place
+            | task
+            | {"type": "open_ended", "answer": answer, "ground_truth": {"bboxes": [box]}}
+        )
         name = {"sample_id": f"knee_image_qa_{volume}_slice_{slice_num:03d}_q2"}
-        said.append((name if carried == "sample_id" else place) | task | {"model_output": answer, "bboxes": [box]})
+        said.append(
+            (name if carried == "sample_id" else place)
+            | task
+            | {"model_output": answer, "bboxes": [box]}
+        )
     assert {item.boxes[0].frame for item in imported(situs, tmp_path, asked)} == {0, 3, 8}
     assert published(situs, tmp_path, said[::-1])["localization V"] == (1.0, 4)
 
 
-def test_true_boxes_of_a_volume_without_a_frame_match_on_any(situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_true_boxes_of_a_volume_without_a_frame_match_on_any(
+    situs: Callable[..., Any], tmp_path: Path
+) -> None:
     """As the released code has it: frames are told apart only if a true box has one."""
-    row = {"sample_id": f"knee_video_qa_{KNEE}_v1", "level": "volume", "task": "localization", "question": "Where?"}
-    row |= {"gt_answer": "<bbx>[128,160,7,8]</bbx>", "model_output": "Frame 7: <bbx>[128,160,7,8]</bbx>"}
+    row = {
+        "sample_id": f"knee_video_qa_{KNEE}_v1",
+        "level": "volume",
+        "task": "localization",
+        "question": "Where?",
+    }
+    row |= {
+        "gt_answer": "<bbx>[128,160,7,8]</bbx>",
+        "model_output": "Frame 7: <bbx>[128,160,7,8]</bbx>",
+    }
     (item,) = imported(situs, tmp_path, {"results": [row]})
     assert item.answer == Text(("<bbx>[128,160,7,8]</bbx>",))
     assert published(situs, tmp_path, [row])["localization V"] == (1.0, 1)
 
 
-def test_ids_do_not_depend_on_the_order_of_entries(situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_ids_do_not_depend_on_the_order_of_entries(
+    situs: Callable[..., Any], tmp_path: Path
+) -> None:
     one = {item.item_id: item.answer for item in imported(situs, tmp_path, QA)}
     assert len(one) == len(QA)
     assert {item.item_id: item.answer for item in imported(situs, tmp_path, QA[::-1])} == one
@@ -153,7 +272,9 @@ def test_ids_do_not_depend_on_the_order_of_entries(situs: Callable[..., Any], tm
         [QA[0] | {"slice_num": "four"}],
     ],
 )
-def test_other_files_are_refused_in_one_line(situs: Callable[..., Any], tmp_path: Path, content: object) -> None:
+def test_other_files_are_refused_in_one_line(
+    situs: Callable[..., Any], tmp_path: Path, content: object
+) -> None:
     path = tmp_path / "in.json"
     path.write_text(json.dumps(content))
     ran = situs("import", "sgmri-vqa", path, "--out", tmp_path / "bench")

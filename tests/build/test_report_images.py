@@ -29,16 +29,27 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         values[3:9, 3 + number : 9] = 40
         nib.save(nib.Nifti1Image(values, np.diag([-4.0, -4.0, 5.0, 1.0])), path)
     sides = ("left", "right", "left")
-    reports = {f"{name}.nii.gz": {"Findings_EN": f"A nodule in the {side} lung."} for name, side in zip(NAMES, sides)}
-    Path("reports.json").write_text(json.dumps(reports | {"valid_0_a_1.nii.gz": reports["valid_1_a_1.nii.gz"]}))
-    pairs = {f"{name}.nii.gz": {"qa_pairs": [{"question": "Where is it?", "answer": "Left."}]} for name in NAMES}
+    reports = {
+        f"{name}.nii.gz": {"Findings_EN": f"A nodule in the {side} lung."}
+        for name, side in zip(NAMES, sides)
+    }
+    Path("reports.json").write_text(
+        json.dumps(reports | {"valid_0_a_1.nii.gz": reports["valid_1_a_1.nii.gz"]})
+    )
+    pairs = {
+        f"{name}.nii.gz": {"qa_pairs": [{"question": "Where is it?", "answer": "Left."}]}
+        for name in NAMES
+    }
     Path("qa.json").write_text(json.dumps(pairs))
     return tmp_path
 
 
 @pytest.mark.parametrize(
     ("source", "lacking"),
-    [(("import", "ct-spatialvqa", "qa.json"), "1 of 3"), (("build", "reports", "reports.json"), "2 of 4")],
+    [
+        (("import", "ct-spatialvqa", "qa.json"), "1 of 3"),
+        (("build", "reports", "reports.json"), "2 of 4"),
+    ],
 )
 def test_a_model_is_shown_the_volume(
     source: tuple[str, ...], lacking: str, work: Path, situs: Callable[..., Any]
@@ -76,6 +87,18 @@ def test_volumes_that_cannot_be_told(work: Path, situs: Callable[..., Any]) -> N
     (work / "ct-rate" / "valid_1_a_1.nii").rename(work / "ct-rate" / "valid_3_a_1.nii")
     broken = situs("build", "reports", "reports.json", "--images", "ct-rate", "--out", "bench")
     assert broken.code == 2
-    skipped = situs("build", "reports", "reports.json", "--images", "ct-rate", "--skip-bad", "--out", "bench", "--json")
+    skipped = situs(
+        "build",
+        "reports",
+        "reports.json",
+        "--images",
+        "ct-rate",
+        "--skip-bad",
+        "--out",
+        "bench",
+        "--json",
+    )
     assert skipped.code == 0, skipped.err
-    assert [p["where"] for p in skipped.json["problems"] if p["severity"] == "error"] == ["valid_3_a_1"]
+    assert [p["where"] for p in skipped.json["problems"] if p["severity"] == "error"] == [
+        "valid_3_a_1"
+    ]

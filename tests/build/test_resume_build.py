@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from situs.bench import open_bench
-from situs.build import BuildOptions, _study, build_phantoms
+from situs.build import BuildOptions, build_phantoms, study
 from situs.facts import load_recipe
 
 
@@ -20,20 +20,22 @@ def _stop_after_one(done: int, _: int) -> None:
         raise KeyboardInterrupt
 
 
-def test_finished_studies_are_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finished_studies_are_not_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     build_phantoms(2, tmp_path / "straight" / "bench", _options())
     out = tmp_path / "bench"
     with pytest.raises(KeyboardInterrupt):
         build_phantoms(2, out, _options(), _stop_after_one)
     assert not out.exists()
     processed = []
-    process = _study.process
+    process = study.process
 
-    def counted(job: _study.StudyJob) -> _study.StudyOutcome:
+    def counted(job: study.StudyJob) -> study.StudyOutcome:
         processed.append(job.study_id)
         return process(job)
 
-    monkeypatch.setattr(_study, "process", counted)
+    monkeypatch.setattr(study, "process", counted)
     build_phantoms(2, out, _options())
     assert processed == ["phantom-0-0001"]
     assert open_bench(out).info == open_bench(tmp_path / "straight" / "bench").info

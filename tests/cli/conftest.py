@@ -13,7 +13,9 @@ import pytest
 def snapshot(folder: Path) -> dict[str, tuple[int, int] | None]:
     """Every entry of a folder, hidden ones too, with size and time of change of files."""
     entries = ((str(path.relative_to(folder)), path) for path in folder.rglob("*"))
-    return {n: (p.stat().st_size, p.stat().st_mtime_ns) if p.is_file() else None for n, p in entries}
+    return {
+        n: (p.stat().st_size, p.stat().st_mtime_ns) if p.is_file() else None for n, p in entries
+    }
 
 
 @pytest.fixture

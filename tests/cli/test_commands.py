@@ -39,20 +39,34 @@ HINTS = [
     (("masure", "x"), "did you mean measure"),
     (("build", "phantom"), "did you mean phantoms?"),
     (("run", "BENCH", "--model", "orcle", "--out", "r"), "did you mean oracle?"),
-    (("run", "BENCH", "--model", "oracle", "--profile", "defualt", "--out", "r"), "did you mean default?"),
+    (
+        ("run", "BENCH", "--model", "oracle", "--profile", "defualt", "--out", "r"),
+        "did you mean default?",
+    ),
     (("score", "BENCH", "BENCH/x", "--metrics", "acuracy"), "did you mean accuracy"),
     (("build", "masks", "DATA", "--tasks", "directions", "--out", "b"), "did you mean direction?"),
     (("build", "masks", "DATA", "--annotation", "manuel", "--out", "b"), "did you mean manual?"),
-    (("build", "masks", "DATA", "--names", "totalsegmentor", "--out", "b"), "did you mean totalsegmentator"),
+    (
+        ("build", "masks", "DATA", "--names", "totalsegmentor", "--out", "b"),
+        "did you mean totalsegmentator",
+    ),
     (("measure", "DATA/patient000", "--pairs", "liver,splen"), "did you mean spleen"),
     (("measure", "x", "--pair", "all"), "--pairs"),
 ]
 
 
-@pytest.mark.parametrize(("args", "hint"), HINTS, ids=lambda value: value if isinstance(value, str) else None)
-def test_an_unknown_name_is_answered_with_a_near_one(situs, small, tmp_path, monkeypatch, args, hint) -> None:
+@pytest.mark.parametrize(
+    ("args", "hint"), HINTS, ids=lambda value: value if isinstance(value, str) else None
+)
+def test_an_unknown_name_is_answered_with_a_near_one(
+    situs, small, tmp_path, monkeypatch, args, hint
+) -> None:
     monkeypatch.chdir(tmp_path)
-    known = {"BENCH": small / "bench", "DATA": small / "data", "DATA/patient000": small / "data" / "patient000"}
+    known = {
+        "BENCH": small / "bench",
+        "DATA": small / "data",
+        "DATA/patient000": small / "data" / "patient000",
+    }
     ran = situs(*(known.get(word, word) for word in args))
     assert ran.code == 2
     assert hint.casefold() in ran.err.casefold()
@@ -82,7 +96,11 @@ def test_measure_prints_what_is_promised(situs, small) -> None:
     assert_keys(ran.json, "measure")
     for structure in ran.json["structures"]:
         assert_keys(structure, "structure")
-        assert set(structure["extent_mm"]) == {"left_right", "anterior_posterior", "superior_inferior"}
+        assert set(structure["extent_mm"]) == {
+            "left_right",
+            "anterior_posterior",
+            "superior_inferior",
+        }
         assert len(structure["box_mm"]) == len(structure["box_index"]) == 2
     count = len(ran.json["structures"])
     assert len(ran.json["pairs"]) == count * (count - 1) // 2
@@ -94,7 +112,9 @@ def test_measure_prints_what_is_promised(situs, small) -> None:
 
 def test_build_check_run_and_score_print_what_is_promised(situs, small, tmp_path) -> None:
     bench, run = tmp_path / "bench", tmp_path / "run"
-    built = situs("build", "masks", small / "data", "--annotation", "exact", "--out", bench, "--json")
+    built = situs(
+        "build", "masks", small / "data", "--annotation", "exact", "--out", bench, "--json"
+    )
     assert (built.code, built.err) == (0, "")
     assert_keys(built.json, "build")
     assert sum(built.json["by_task"].values()) == built.json["items"]
@@ -108,7 +128,11 @@ def test_build_check_run_and_score_print_what_is_promised(situs, small, tmp_path
     scored = situs("score", bench, run, "--json")
     assert (scored.code, scored.err) == (0, "")
     assert_keys(scored.json, "score")
-    tables = [scored.json["overall"], *scored.json["by_task"].values(), *scored.json["baselines"].values()]
+    tables = [
+        scored.json["overall"],
+        *scored.json["by_task"].values(),
+        *scored.json["baselines"].values(),
+    ]
     for entry in (entry for table in tables for entry in table):
         assert_keys(entry, "entry")
     assert set(scored.json["baselines"]) >= {"random", "majority", "minority", "prior"}
@@ -155,7 +179,17 @@ def test_check_ends_with_one_when_something_is_wrong(situs, bench, tmp_path) -> 
 
 
 def test_overwrite_replaces_a_bench_and_nothing_else(situs, small, tmp_path) -> None:
-    args = ("build", "masks", small / "data", "--tasks", "volume", "--annotation", "exact", "--out", tmp_path / "b")
+    args = (
+        "build",
+        "masks",
+        small / "data",
+        "--tasks",
+        "volume",
+        "--annotation",
+        "exact",
+        "--out",
+        tmp_path / "b",
+    )
     assert situs(*args).code == 0
     assert situs(*args).code == 2
     assert situs(*args, "--overwrite").code == 0
@@ -165,7 +199,16 @@ def test_overwrite_replaces_a_bench_and_nothing_else(situs, small, tmp_path) -> 
 
 
 def test_a_failed_overwrite_keeps_the_old_bench(situs, small, tmp_path) -> None:
-    args = ("build", "masks", small / "data", "--annotation", "exact", "--out", tmp_path / "b", "--overwrite")
+    args = (
+        "build",
+        "masks",
+        small / "data",
+        "--annotation",
+        "exact",
+        "--out",
+        tmp_path / "b",
+        "--overwrite",
+    )
     assert situs(*args).code == 0
     before = {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
     assert situs(*args, "--tasks", "nosuch").code == 2
@@ -177,7 +220,18 @@ def test_bad_studies_can_be_skipped_and_are_named(situs, small, tmp_path) -> Non
 
     data = Path(shutil.copytree(small / "data", tmp_path / "data"))
     (data / "patient002" / "segmentations" / "liver.nii.gz").write_bytes(b"rubbish")
-    args = ("build", "masks", data, "--annotation", "exact", "--tasks", "volume", "--out", tmp_path / "b", "--json")
+    args = (
+        "build",
+        "masks",
+        data,
+        "--annotation",
+        "exact",
+        "--tasks",
+        "volume",
+        "--out",
+        tmp_path / "b",
+        "--json",
+    )
     assert situs(*args).code == 2
     ran = situs(*args, "--skip-bad")
     assert ran.code == 0
@@ -192,23 +246,42 @@ def test_demo_goes_the_whole_way(situs, tmp_path, monkeypatch, studies) -> None:
         monkeypatch.setattr("situs.cli.demo._STUDIES", studies)
     ran = situs("demo", "--out", tmp_path / "demo", "--json")
     assert ran.code == 0, ran.err
-    overall = {name: {row["metric"]: row["value"] for row in rows} for name, rows in ran.json["scores"].items()}
+    overall = {
+        name: {row["metric"]: row["value"] for row in rows}
+        for name, rows in ran.json["scores"].items()
+    }
     accuracy = {name: values["accuracy"] for name, values in overall.items()}
     assert accuracy["oracle"] == 1.0
     assert max(value for name, value in accuracy.items() if name != "oracle") < 0.8
     assert not [p for p in ran.json["checked"]["problems"] if p["severity"] == "error"]
     assert (tmp_path / "demo" / "report.html").stat().st_size > 100_000
-    again = situs("report", tmp_path / "demo/runs/oracle", "--out", tmp_path / "again.html", "--pictures", 0)
+    again = situs(
+        "report", tmp_path / "demo/runs/oracle", "--out", tmp_path / "again.html", "--pictures", 0
+    )
     assert again.code == 0, "a run of the demo knows the way to its bench"
 
 
 def test_report_writes_one_file_that_loads_nothing(situs, bench, tmp_path) -> None:
     assert situs("run", bench, "--model", "random", "--out", tmp_path / "run").code == 0
-    ran = situs("report", tmp_path / "run", "--bench", bench, "--out", tmp_path / "r.html", "--pictures", 2, "--json")
+    ran = situs(
+        "report",
+        tmp_path / "run",
+        "--bench",
+        bench,
+        "--out",
+        tmp_path / "r.html",
+        "--pictures",
+        2,
+        "--json",
+    )
     assert (ran.code, ran.err) == (0, "")
     html = (tmp_path / "r.html").read_text()
     assert ran.json["runs"] == 1
-    assert not [mark for mark in ('src="http', "src='http", 'href="http', "@import", "fetch(") if mark in html]
+    assert not [
+        mark
+        for mark in ('src="http', "src='http", 'href="http', "@import", "fetch(")
+        if mark in html
+    ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["r.html", "run"]
 
 
@@ -224,25 +297,35 @@ COMMANDS = ["", "build", "build masks", "measure", "run", "score", "check", "sho
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_loads_nothing_heavy(command) -> None:
     args = ["from situs.cli import main; main()", *command.split(), "--help"]
-    done = subprocess.run([sys.executable, "-c", LOADED, *args], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *args], capture_output=True, text=True, timeout=300
+    )
     assert done.stdout.startswith("Usage: ")
     assert done.stdout.splitlines()[-1] == "loaded []"
 
 
 def test_import_loads_nothing_heavy() -> None:
-    done = subprocess.run([sys.executable, "-c", LOADED, "import situs"], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, "import situs"], capture_output=True, text=True, timeout=300
+    )
     assert done.stdout.strip() == "loaded []"
 
 
 def test_every_module_imports() -> None:
-    names = [m.name for m in pkgutil.walk_packages(package.__path__, "situs.") if m.name != "situs.__main__"]
+    names = [
+        m.name
+        for m in pkgutil.walk_packages(package.__path__, "situs.")
+        if m.name != "situs.__main__"
+    ]
     assert len(names) > 80
     for name in names:
         importlib.import_module(name)
 
 
 def test_python_m_situs_works(tmp_path) -> None:
-    done = subprocess.run([sys.executable, "-m", "situs", "--version"], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-m", "situs", "--version"], capture_output=True, text=True, timeout=300
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert "version" in done.stdout
 
@@ -254,7 +337,9 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 
 @pytest.mark.parametrize("command", ["report", "score"])
-def test_tables_that_cannot_be_written_stop_a_command_first(refused, bench, random_run, work, command) -> None:
+def test_tables_that_cannot_be_written_stop_a_command_first(
+    refused, bench, random_run, work, command
+) -> None:
     (work / "tables").write_text("mine")
     words = (random_run, "--out", "report.html") if command == "report" else (bench, random_run)
     assert "is a file, not a folder" in refused(command, *words, "--tables", "tables")

@@ -13,9 +13,16 @@ import pytest
 Situs = Callable[..., Any]
 
 QUESTIONS = {
-    "valid_1_a_1.nii.gz": [("Where is the nodule?", "In the left lung.", ["Laterality & Bilateral Symmetry"])],
-    "valid_1_a_2.nii.gz": [("Where is the nodule?", "In the right lung.", ["Medial-Lateral Orientation"])],
-    "valid_2_b_1.nii.gz": [("Where is the nodule?", "In the left lung.", []), ("Where is it?", "Up.", ["Extent?"])],
+    "valid_1_a_1.nii.gz": [
+        ("Where is the nodule?", "In the left lung.", ["Laterality & Bilateral Symmetry"])
+    ],
+    "valid_1_a_2.nii.gz": [
+        ("Where is the nodule?", "In the right lung.", ["Medial-Lateral Orientation"])
+    ],
+    "valid_2_b_1.nii.gz": [
+        ("Where is the nodule?", "In the left lung.", []),
+        ("Where is it?", "Up.", ["Extent?"]),
+    ],
     "valid_3_a_1.nii.gz": [("Where is a cyst?", "Liver.", []), ("Where is a cyst?", "Liver.", [])],
 }
 REPORTS = {
@@ -28,7 +35,10 @@ def write_release(folder: Path, *, categories: bool = True) -> None:
     """A tiny release in the published form."""
     pairs: dict[str, Any] = {}
     for volume, rows in QUESTIONS.items():
-        held = [{"question": q, "answer": a} | ({"category": c} if categories else {}) for q, a, c in rows]
+        held = [
+            {"question": q, "answer": a} | ({"category": c} if categories else {})
+            for q, a, c in rows
+        ]
         pairs[volume] = {"qa_pairs": held}
     (folder / "qa.json").write_text(json.dumps(pairs))
     reports = {v: {"Findings_EN": a, "Impressions_EN": b} for v, (a, b) in REPORTS.items()}
@@ -38,7 +48,12 @@ def write_release(folder: Path, *, categories: bool = True) -> None:
 def rows_of(answers: list[str]) -> list[dict[str, Any]]:
     flat = [(volume, q, a) for volume, rows in QUESTIONS.items() for q, a, _ in rows]
     return [
-        {"image_path": f"/x/{v.removesuffix('.nii.gz')}.npy", "question": q, "prediction": said, "answer": a}
+        {
+            "image_path": f"/x/{v.removesuffix('.nii.gz')}.npy",
+            "question": q,
+            "prediction": said,
+            "answer": a,
+        }
         for (v, q, a), said in zip(flat, answers)
     ]
 
@@ -50,7 +65,16 @@ def jsonl(rows: list[dict[str, Any]]) -> str:
 @pytest.fixture
 def imported(situs: Situs, work: Path) -> Path:
     write_release(work)
-    ran = situs("import", "ct-spatialvqa", "qa.json", "--reports", "reports.json", "--out", "bench", "--json")
+    ran = situs(
+        "import",
+        "ct-spatialvqa",
+        "qa.json",
+        "--reports",
+        "reports.json",
+        "--out",
+        "bench",
+        "--json",
+    )
     assert ran.code == 0, ran.err
     assert ran.json["items"] == 6
     return work
@@ -86,10 +110,21 @@ def test_categories_from_a_second_file(situs: Situs, work: Path) -> None:
     write_release(work)
     Path("qa.json").rename("labels.json")
     write_release(work, categories=False)
-    ran = situs("import", "ct-spatialvqa", "qa.json", "--categories", "labels.json", "--out", "bench", "--json")
+    ran = situs(
+        "import",
+        "ct-spatialvqa",
+        "qa.json",
+        "--categories",
+        "labels.json",
+        "--out",
+        "bench",
+        "--json",
+    )
     assert ran.code == 0, ran.err
     assert items_of(work / "bench")[0].tags[0] == "Laterality & Bilateral Symmetry"
-    ran = situs("import", "ct-spatialvqa", "qa.json", "--categories", "rules", "--out", "ruled", "--json")
+    ran = situs(
+        "import", "ct-spatialvqa", "qa.json", "--categories", "rules", "--out", "ruled", "--json"
+    )
     assert "Laterality & Bilateral Symmetry" in items_of(work / "ruled")[0].tags
 
 
@@ -100,18 +135,30 @@ def test_replay_never_says_the_gold(situs: Situs, imported: Path) -> None:
     assert ran.code == 0, ran.err
     assert ran.json["notes"] == []
     said = {
-        row["item_id"]: row["response"] for row in map(json.loads, Path("run/answers.jsonl").read_text().splitlines())
+        row["item_id"]: row["response"]
+        for row in map(json.loads, Path("run/answers.jsonl").read_text().splitlines())
     }
     # The same question twice of one volume: rows in file order, here reversed.
-    assert [said[item.item_id] for item in items_of(imported / "bench")] == ["A###</s>", "", "C", "D", "F", "E"]
+    assert [said[item.item_id] for item in items_of(imported / "bench")] == [
+        "A###</s>",
+        "",
+        "C",
+        "D",
+        "F",
+        "E",
+    ]
     info = json.loads(Path("run/run.json").read_text())
     assert info["client"].startswith("replay:p.jsonl#")
 
 
 def test_what_cannot_be_joined_is_listed(situs: Situs, imported: Path) -> None:
     rows = rows_of(["A", "B", "C", "D", "E", "F"])[:4]
-    rows += [{"image_path": "valid_9_a_1.npy", "question": "Where is the nodule?", "prediction": "?"}]
-    rows += [{"image_path": "valid_1_a_1.npy", "question": "Where is the nodule?", "prediction": "other"}]
+    rows += [
+        {"image_path": "valid_9_a_1.npy", "question": "Where is the nodule?", "prediction": "?"}
+    ]
+    rows += [
+        {"image_path": "valid_1_a_1.npy", "question": "Where is the nodule?", "prediction": "other"}
+    ]
     rows += [{"question": "Where is a cyst?", "prediction": "no volume"}]
     Path("p.jsonl").write_text(jsonl(rows))
     ran = situs("run", "bench", "--model", "replay:p.jsonl", "--out", "run", "--json")
@@ -130,7 +177,9 @@ def test_replay_refuses_files_without_answers(refused: Callable[..., str], impor
     Path("gold.jsonl").write_text(
         jsonl([{"image_path": "valid_1_a_1", "question": "Where is the nodule?", "answer": "x"}])
     )
-    assert "no answer of a model" in refused("run", "bench", "--model", "replay:gold.jsonl", "--out", "run")
+    assert "no answer of a model" in refused(
+        "run", "bench", "--model", "replay:gold.jsonl", "--out", "run"
+    )
     assert "no such file" in refused("run", "bench", "--model", "replay:none.jsonl", "--out", "run")
     assert "replay needs a file" in refused("run", "bench", "--model", "replay", "--out", "run")
 
@@ -160,7 +209,17 @@ def test_verdicts_make_a_jury(situs: Situs, imported: Path) -> None:
         "--human",
         "c.json",
     )
-    ran = situs("score", "bench", "run", *given, "--protocol", "ct-spatialvqa", "--metrics", "accuracy,exact", "--json")
+    ran = situs(
+        "score",
+        "bench",
+        "run",
+        *given,
+        "--protocol",
+        "ct-spatialvqa",
+        "--metrics",
+        "accuracy,exact",
+        "--json",
+    )
     assert ran.code == 0, ran.err
     values = {entry["metric"]: (entry["value"], entry["n"]) for entry in ran.json["overall"]}
     assert values["judge.gemini"] == (1 / 4, 4)
@@ -178,21 +237,41 @@ def test_verdicts_make_a_jury(situs: Situs, imported: Path) -> None:
     assert ran.json["published"]["changed"] == 1
     assert any("differ in length" in text for text in ran.json["warnings"])
     assert set(ran.json["baselines"]) >= {"majority", "nearest", "other-patient", "side-flipped"}
-    tag = {e["metric"]: e["value"] for e in ran.json["by_tag"]["Medial-Lateral Orientation (Centricity)"]}
+    tag = {
+        e["metric"]: e["value"]
+        for e in ran.json["by_tag"]["Medial-Lateral Orientation (Centricity)"]
+    }
     assert (tag["jury"], tag["jury.published"]) == (1.0, 1.0)
-    shown = situs("score", "bench", "run", *given, "--protocol", "ct-spatialvqa", "--metrics", "accuracy")
+    shown = situs(
+        "score", "bench", "run", *given, "--protocol", "ct-spatialvqa", "--metrics", "accuracy"
+    )
     assert "DIFFERS" in shown.out
     assert "THE PUBLISHED RULE IS WRONG HERE" in shown.out
     # A judge that says nothing is named, and of two judges leaves no majority to be had.
     Path("d.json").write_text(judged(answers, [None] * 6))
     silent = situs(
-        "score", "bench", "run", "--verdicts", "x=b.json", "--verdicts", "y=d.json", "--metrics", "accuracy", "--json"
+        "score",
+        "bench",
+        "run",
+        "--verdicts",
+        "x=b.json",
+        "--verdicts",
+        "y=d.json",
+        "--metrics",
+        "accuracy",
+        "--json",
     ).json
     values = {entry["metric"]: (entry["value"], entry["n"]) for entry in silent["overall"]}
-    assert (values["judge.x"], values["judge.y"], values["jury"]) == ((1 / 6, 6), (None, 0), (None, 0))
+    assert (values["judge.x"], values["judge.y"], values["jury"]) == (
+        (1 / 6, 6),
+        (None, 0),
+        (None, 0),
+    )
     assert {missing["metric"] for missing in silent["not_computed"]} >= {"judge.y", "jury"}
     assert any("y: no verdict" in text for text in silent["warnings"])
-    assert any("of 6 items 6 are unjudged" in text for text in silent["warnings"]), "all were answered"
+    assert any("of 6 items 6 are unjudged" in text for text in silent["warnings"]), (
+        "all were answered"
+    )
 
 
 def test_mistakes_are_one_line(refused: Callable[..., str], imported: Path, situs: Situs) -> None:
@@ -216,20 +295,49 @@ def test_released_files_give_the_published_numbers(situs: Situs, work: Path) -> 
     data = Path(root) / "ct-spatialvqa"
     reports = data / "validation_reports_output.json"
     questions = data / "spatial_qa_filtered_full_with_categories.json"
-    assert situs("import", "ct-spatialvqa", questions, "--reports", reports, "--out", "bench").code == 0
+    assert (
+        situs("import", "ct-spatialvqa", questions, "--reports", reports, "--out", "bench").code
+        == 0
+    )
     model = f"replay:{data}/predictions/m3d_predictions_full.jsonl"
     ran = situs("run", "bench", "--model", model, "--out", "run", "--json")
     assert ran.json["states"] == {"answered": 9077}
     names = {"gemini": "gemini2.5_eval_full", "gpt": "gpt_eval", "qwen": "qwen_eval"}
-    given = [part for n, f in names.items() for part in ("--verdicts", f"{n}={data}/llm_eval/m3d_{f}.json")]
-    ran = situs("score", "bench", "run", *given, "--protocol", "ct-spatialvqa", "--metrics", "accuracy", "--json")
+    given = [
+        part
+        for n, f in names.items()
+        for part in ("--verdicts", f"{n}={data}/llm_eval/m3d_{f}.json")
+    ]
+    ran = situs(
+        "score",
+        "bench",
+        "run",
+        *given,
+        "--protocol",
+        "ct-spatialvqa",
+        "--metrics",
+        "accuracy",
+        "--json",
+    )
     values = {entry["metric"]: round(100 * entry["value"], 2) for entry in ran.json["overall"]}
-    expected = {"judge.gemini": 34.67, "judge.gpt": 31.09, "judge.qwen": 31.21, "jury": 31.23, "jury.published": 30.57}
+    expected = {
+        "judge.gemini": 34.67,
+        "judge.gpt": 31.09,
+        "judge.qwen": 31.21,
+        "jury": 31.23,
+        "jury.published": 30.57,
+    }
     assert {name: values[name] for name in expected} == expected
     assert ran.json["published"]["changed"] / 9077 == pytest.approx(0.266, abs=5e-4)
     kappa = {(pair["a"], pair["b"]): pair["kappa"] for pair in ran.json["jury"]["pairs"]}
     assert kappa["gemini", "gpt"] == pytest.approx(0.76, abs=0.005)
-    printed = {"Adjacency": 27.4, "Anterior": 27.5, "Laterality": 29.9, "Longitudinal": 27.2, "Medial": 30.0}
+    printed = {
+        "Adjacency": 27.4,
+        "Anterior": 27.5,
+        "Laterality": 29.9,
+        "Longitudinal": 27.2,
+        "Medial": 30.0,
+    }
     printed["Spatial Extent"] = 31.2
     rule = {
         tag: next(entry["value"] for entry in entries if entry["metric"] == "jury.published")
@@ -238,6 +346,9 @@ def test_released_files_give_the_published_numbers(situs: Situs, work: Path) -> 
     # The paper's table was rounded twice: 1,911 of 6,403 are 29.845, by way of 29.85 printed as 29.9.
     assert rule["Laterality & Bilateral Symmetry"] == pytest.approx(1911 / 6403, abs=1e-12)
     shown = {
-        start: round(round(100 * v, 2), 1) for start in printed for tag, v in rule.items() if tag.startswith(start)
+        start: round(round(100 * v, 2), 1)
+        for start in printed
+        for tag, v in rule.items()
+        if tag.startswith(start)
     }
     assert shown == printed

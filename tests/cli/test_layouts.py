@@ -23,7 +23,11 @@ def patient(index: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     made = make_patient(8, index, spacing_mm=(5.0, 5.0, 5.0), noise=False)
     labels = np.zeros(made.image.shape, np.uint8)
     for value, name in NAMES.items():
-        present = [own for own in made.names if own == name or (own.startswith("liver_lesion") and name in own)]
+        present = [
+            own
+            for own in made.names
+            if own == name or (own.startswith("liver_lesion") and name in own)
+        ]
         for own in present:
             labels[made.mask(own)] = value
     return made.image.astype(np.int16), labels, made.grid.affine.matrix
@@ -52,7 +56,9 @@ def pair(image: Path, labels: Path, index: int = 0) -> None:
     save(labels, map_, affine)
 
 
-def write_seg_nrrd(path: Path, labels: np.ndarray, affine: np.ndarray, names: dict[int, str]) -> Path:
+def write_seg_nrrd(
+    path: Path, labels: np.ndarray, affine: np.ndarray, names: dict[int, str]
+) -> Path:
     """As 3D Slicer saves it: LPS, gzip, a key for each segment."""
     import gzip
 
@@ -70,7 +76,11 @@ def write_seg_nrrd(path: Path, labels: np.ndarray, affine: np.ndarray, names: di
         "space origin: ({:.9g},{:.9g},{:.9g})".format(*lps[:, 3]),
     ]
     for number, (value, name) in enumerate(names.items()):
-        lines += [f"Segment{number}_LabelValue:={value}", f"Segment{number}_Layer:=0", f"Segment{number}_Name:={name}"]
+        lines += [
+            f"Segment{number}_LabelValue:={value}",
+            f"Segment{number}_Layer:=0",
+            f"Segment{number}_Name:={name}",
+        ]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes("\n".join(lines).encode() + b"\n\n" + gzip.compress(labels.tobytes(order="F")))
     return path
@@ -84,7 +94,9 @@ def slicer(root: Path) -> None:
         inside = [slice(int(w.min()), int(w.max()) + 1) for w in np.nonzero(labels)]
         moved = affine.copy()
         moved[:3, 3] += affine[:3, :3] @ [part.start for part in inside]
-        write_seg_nrrd(root / f"case{index}" / "Segmentation.seg.nrrd", labels[tuple(inside)], moved, NAMES)
+        write_seg_nrrd(
+            root / f"case{index}" / "Segmentation.seg.nrrd", labels[tuple(inside)], moved, NAMES
+        )
 
 
 def pairs_beside(root: Path) -> None:
@@ -103,7 +115,9 @@ def multilabel(root: Path) -> None:
         )
         made = nib.Nifti1Image(labels, affine)
         xml = f'<CaretExtension><VolumeInformation Index="0"><LabelTable>\n{table}</LabelTable></VolumeInformation>'
-        made.header.extensions.append(nib.nifti1.Nifti1Extension(0, f"{xml}</CaretExtension>".encode()))
+        made.header.extensions.append(
+            nib.nifti1.Nifti1Extension(0, f"{xml}</CaretExtension>".encode())
+        )
         nib.save(made, root / f"p{index}" / "segmentations.nii.gz")
 
 
@@ -112,7 +126,11 @@ def mask_folders(root: Path, suffix: str = ".nii", folder: str = "segmentations"
         image, labels, affine = patient(index)
         save(root / f"p{index}" / f"ct{suffix}", image, affine)
         for value, name in NAMES.items():
-            save(root / f"p{index}" / folder / f"{name}{suffix}", (labels == value).astype(np.uint8), affine)
+            save(
+                root / f"p{index}" / folder / f"{name}{suffix}",
+                (labels == value).astype(np.uint8),
+                affine,
+            )
 
 
 def bids(root: Path, label_table: str = "beside") -> None:
@@ -132,7 +150,11 @@ def bids(root: Path, label_table: str = "beside") -> None:
 def datasets(root: Path) -> None:
     """The parent of two nnU-Net tasks whose cases have the same names."""
     for index, task in enumerate(("Dataset001_A", "Dataset002_B")):
-        pair(root / task / "imagesTr" / "case_001_0000.nii.gz", root / task / "labelsTr" / "case_001.nii.gz", index)
+        pair(
+            root / task / "imagesTr" / "case_001_0000.nii.gz",
+            root / task / "labelsTr" / "case_001.nii.gz",
+            index,
+        )
         described = {
             "channel_names": {"0": "CT"},
             "labels": {"background": 0} | {name: value for value, name in NAMES.items()},
@@ -143,7 +165,9 @@ def datasets(root: Path) -> None:
 
 def split_folders(root: Path) -> None:
     for index in range(2):
-        pair(root / "images" / f"case{index}.nii.gz", root / "labels" / f"case{index}.nii.gz", index)
+        pair(
+            root / "images" / f"case{index}.nii.gz", root / "labels" / f"case{index}.nii.gz", index
+        )
 
 
 NAMED = {
@@ -164,9 +188,21 @@ def test_a_layout_builds_without_editing(layout, situs, tmp_path):
     (NAMED | UNNAMED)[layout](root)
     given = ()
     if layout in UNNAMED:
-        (tmp_path / "names.json").write_text(json.dumps({str(v): name for v, name in NAMES.items()}))
+        (tmp_path / "names.json").write_text(
+            json.dumps({str(v): name for v, name in NAMES.items()})
+        )
         given = ("--names", tmp_path / "names.json")
-    ran = situs("build", "masks", root, *given, "--tasks", "volume,lesion_side", "--out", tmp_path / "bench", "--json")
+    ran = situs(
+        "build",
+        "masks",
+        root,
+        *given,
+        "--tasks",
+        "volume,lesion_side",
+        "--out",
+        tmp_path / "bench",
+        "--json",
+    )
     assert ran.code == 0, ran.err
     built = ran.json
     assert built["items"] > 0
@@ -198,7 +234,11 @@ def test_brats_of_every_year(case, tmp_path):
     def path(part: str) -> Path:
         if mark != "VSD":
             return tmp_path / "HGG" / case / f"{case}{mark}{part}{suffix}"
-        name = f"VSD.Brain_3more.XX.O.OT.54517{suffix}" if part == "seg" else f"VSD.Brain.XX.O.MR_{part}.54513{suffix}"
+        name = (
+            f"VSD.Brain_3more.XX.O.OT.54517{suffix}"
+            if part == "seg"
+            else f"VSD.Brain.XX.O.MR_{part}.54513{suffix}"
+        )
         return tmp_path / "HGG" / case / name.removesuffix(suffix) / name
 
     for part in (*parts, "seg"):
@@ -241,10 +281,24 @@ def test_a_table_with_any_delimiter(kind, situs, tmp_path):
     pair(tmp_path / "a.nii.gz", tmp_path / "a_seg.nii.gz")
     rows = [("study", "patient", "image", "labels"), ("s1", "p1", "a.nii.gz", "a_seg.nii.gz")]
     text = "\r\n".join(delimiter.join(row) for row in rows) + "\r\n"
-    (tmp_path / name).write_bytes((b"\xef\xbb\xbf" if kind == "byte order mark" else b"") + text.encode())
-    map_rows = delimiter.join(("label", "name")) + "\n" + "".join(f"{v}{delimiter}{n}\n" for v, n in NAMES.items())
+    (tmp_path / name).write_bytes(
+        (b"\xef\xbb\xbf" if kind == "byte order mark" else b"") + text.encode()
+    )
+    map_rows = (
+        delimiter.join(("label", "name"))
+        + "\n"
+        + "".join(f"{v}{delimiter}{n}\n" for v, n in NAMES.items())
+    )
     (tmp_path / "names.csv").write_text(map_rows)
-    given = ("--names", tmp_path / "names.csv", "--tasks", "volume", "--out", tmp_path / "bench", "--json")
+    given = (
+        "--names",
+        tmp_path / "names.csv",
+        "--tasks",
+        "volume",
+        "--out",
+        tmp_path / "bench",
+        "--json",
+    )
     ran = situs("build", "masks", tmp_path / name, *given)
     assert ran.code == 0, ran.err
     assert (ran.json["studies"], ran.json["items"] > 0) == (1, True)
@@ -254,15 +308,31 @@ def test_what_was_lost_is_told_with_its_cure(situs, tmp_path):
     root = tmp_path / "data"
     mask_folders(root, ".nii.gz")
     (root / "p1" / "ct.nii.gz").unlink()
-    save(root / "p1" / "segmentations" / "Dr Grey target.nii.gz", np.ones_like(patient(1)[1]), patient(1)[2])
+    save(
+        root / "p1" / "segmentations" / "Dr Grey target.nii.gz",
+        np.ones_like(patient(1)[1]),
+        patient(1)[2],
+    )
     save(root / "leftover" / "scan.nii.gz", patient()[0], patient()[2])
     options = ("--tasks", "volume", "--out", tmp_path / "bench")
     ran = situs("build", "masks", root, *options, "--json")
     assert ran.code == 0, ran.err
-    expected = {"found": 2, "used": 2, "without_image": 1, "with_unknown_names": 1, "passed_over": 1}
+    expected = {
+        "found": 2,
+        "used": 2,
+        "without_image": 1,
+        "with_unknown_names": 1,
+        "passed_over": 1,
+    }
     assert {key: ran.json["coverage"][key] for key in expected} == expected
-    told = {problem["code"]: problem for problem in ran.json["problems"] if problem["where"] == "studies"}
-    assert "1 of 2 studies has no image: no model can be shown them (p1)" in told["image"]["problem"]
+    told = {
+        problem["code"]: problem
+        for problem in ran.json["problems"]
+        if problem["where"] == "studies"
+    }
+    assert (
+        "1 of 2 studies has no image: no model can be shown them (p1)" in told["image"]["problem"]
+    )
     assert "--names" in told["names"]["fix"]
     assert "leftover" in told["layout"]["problem"]
     shown = situs("build", "masks", root, *options, "--overwrite")
@@ -290,7 +360,11 @@ def test_labels_that_fit_no_image_are_kept_without_one(tmp_path):
 
     image, labels, affine = patient()
     save(tmp_path / "scan.nii.gz", image[1:], affine)
-    save(tmp_path / "scan_seg.nii.gz", labels[:, :, 1:], affine * [[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1.5, 1], [1] * 4])
+    save(
+        tmp_path / "scan_seg.nii.gz",
+        labels[:, :, 1:],
+        affine * [[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1.5, 1], [1] * 4],
+    )
     (study,) = find_studies(tmp_path)
     assert study.image is None
 
@@ -300,11 +374,29 @@ def test_imported_items_are_linked_to_their_scans(situs, tmp_path):
     image, _, affine = patient()
     save(tmp_path / "scans" / "batch" / "scan1.nii.gz", image, affine)
     rows = [
-        {"study": "scan1", "question": "Which side is the spleen on?", "options": ["left", "right"], "answer": "left"},
-        {"study": "scan2", "question": "Which side is the spleen on?", "options": ["left", "right"], "answer": "left"},
+        {
+            "study": "scan1",
+            "question": "Which side is the spleen on?",
+            "options": ["left", "right"],
+            "answer": "left",
+        },
+        {
+            "study": "scan2",
+            "question": "Which side is the spleen on?",
+            "options": ["left", "right"],
+            "answer": "left",
+        },
     ]
     (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    given = ("--images", tmp_path / "scans", "--licence", "CC0-1.0", "--out", tmp_path / "bench", "--json")
+    given = (
+        "--images",
+        tmp_path / "scans",
+        "--licence",
+        "CC0-1.0",
+        "--out",
+        tmp_path / "bench",
+        "--json",
+    )
     ran = situs("import", "items", tmp_path / "items.jsonl", *given)
     assert ran.code == 0, ran.err
     (problem,) = ran.json["problems"]
@@ -315,10 +407,24 @@ def test_imported_items_are_linked_to_their_scans(situs, tmp_path):
 
     items = pq.read_table(tmp_path / "bench" / "items.parquet").to_pylist()
     (linked,) = (item for item in items if item["series"])
-    shown = situs("show", tmp_path / "bench", "--item", linked["item_id"], "--out", tmp_path / "seen", "--json")
+    shown = situs(
+        "show",
+        tmp_path / "bench",
+        "--item",
+        linked["item_id"],
+        "--out",
+        tmp_path / "seen",
+        "--json",
+    )
     assert shown.code == 0, shown.err
     assert shown.json["pictures"] > 0
     missing = situs(
-        "import", "items", tmp_path / "items.jsonl", "--images", tmp_path / "none", *given[2:], "--overwrite"
+        "import",
+        "items",
+        tmp_path / "items.jsonl",
+        "--images",
+        tmp_path / "none",
+        *given[2:],
+        "--overwrite",
     )
     assert (missing.code, "no such folder" in missing.err) == (2, True)

@@ -20,7 +20,9 @@ pytestmark = pytest.mark.sampled
 SHAPE = (7, 6, 5)
 
 
-def nifti(voxels: np.ndarray | None = None, affine: np.ndarray | None = None, **fields: object) -> bytes:
+def nifti(
+    voxels: np.ndarray | None = None, affine: np.ndarray | None = None, **fields: object
+) -> bytes:
     """A NIfTI file; `fields` overwrite its header."""
     if voxels is None:
         voxels = (np.arange(np.prod(SHAPE)) % 4).astype(np.uint8).reshape(SHAPE)
@@ -43,7 +45,9 @@ def nrrd(body: bytes = bytes([1] * 210), **changes: str) -> bytes:
         "space origin": "(0,0,0)",
         "encoding": "raw",
     } | {name.replace("_", " "): value for name, value in changes.items()}
-    return "\n".join(["NRRD0004", *(f"{n}: {v}" for n, v in fields.items()), "", ""]).encode() + body
+    return (
+        "\n".join(["NRRD0004", *(f"{n}: {v}" for n, v in fields.items()), "", ""]).encode() + body
+    )
 
 
 def mha(body: bytes = bytes([1] * 210), **changes: str) -> bytes:
@@ -58,7 +62,12 @@ def mha(body: bytes = bytes([1] * 210), **changes: str) -> bytes:
         "ElementType": "MET_UCHAR",
     } | changes
     last = fields.pop("ElementDataFile", "LOCAL")
-    return "\n".join([*(f"{k} = {v}" for k, v in fields.items()), f"ElementDataFile = {last}", ""]).encode() + body
+    return (
+        "\n".join(
+            [*(f"{k} = {v}" for k, v in fields.items()), f"ElementDataFile = {last}", ""]
+        ).encode()
+        + body
+    )
 
 
 def damaged_affine(row: int, column: int, value: float) -> np.ndarray:
@@ -74,7 +83,9 @@ def cases() -> dict[str, tuple[str, bytes]]:
     noise = np.random.default_rng(1).integers(0, 3, (12, 12, 12)).astype(np.uint8)
     bulky = gzip.compress(nifti(noise), mtime=0)
     found: dict[str, tuple[str, bytes]] = {}
-    for cut in sorted({0, 1, 2, 9, 10, 11, 20, *rng.integers(0, len(packed) - 1, 12).tolist(), len(packed) - 1}):
+    for cut in sorted(
+        {0, 1, 2, 9, 10, 11, 20, *rng.integers(0, len(packed) - 1, 12).tolist(), len(packed) - 1}
+    ):
         found[f"gzip cut at {cut}"] = ("x.nii.gz", packed[:cut])
     for missing in (1, 4, 8, 9, *rng.integers(10, len(bulky) - 20, 12).tolist()):
         found[f"larger gzip without its last {missing} bytes"] = ("x.nii.gz", bulky[:-missing])
@@ -84,7 +95,18 @@ def cases() -> dict[str, tuple[str, bytes]]:
         found[f"nrrd cut at {cut}"] = ("x.nrrd", nrrd()[:cut])
     for cut in (1, 4, 60, len(mha()) - 1, len(mha()) - 209):
         found[f"mha cut at {cut}"] = ("x.mha", mha()[:cut])
-    for suffix in (".nii", ".nii.gz", ".nrrd", ".seg.nrrd", ".nhdr", ".mha", ".mhd", "", ".dcm", ".txt"):
+    for suffix in (
+        ".nii",
+        ".nii.gz",
+        ".nrrd",
+        ".seg.nrrd",
+        ".nhdr",
+        ".mha",
+        ".mhd",
+        "",
+        ".dcm",
+        ".txt",
+    ):
         found[f"empty {suffix}"] = (f"x{suffix}", b"")
         found[f"random bytes {suffix}"] = (f"x{suffix}", rng.bytes(700))
         found[f"text {suffix}"] = (f"x{suffix}", b"Patient: DOE^JANE\n" * 40)
@@ -96,7 +118,10 @@ def cases() -> dict[str, tuple[str, bytes]]:
     found |= {
         "gzip of rubbish": ("x.nii.gz", gzip.compress(rng.bytes(900))),
         "gzip in gzip": ("x.nii.gz", gzip.compress(packed)),
-        "gzip bomb": ("x.nii.gz", gzip.compress(nifti(dim=[3, 2000, 2000, 500, 1, 1, 1, 1])[:352] + bytes(10_000))),
+        "gzip bomb": (
+            "x.nii.gz",
+            gzip.compress(nifti(dim=[3, 2000, 2000, 500, 1, 1, 1, 1])[:352] + bytes(10_000)),
+        ),
         "wrong checksum": ("x.nii.gz", packed[:-8] + bytes(4) + packed[-4:]),
         "wrong length": ("x.nii.gz", packed[:-4] + bytes(4)),
         "no magic": ("x.nii", nifti(magic=b"abc")),
@@ -181,14 +206,18 @@ def test_a_damaged_label_file_is_refused(refused, work, name) -> None:
     refused("build", "masks", file, "--out", "new/bench")
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if "label" not in name and "fractions" not in name])
+@pytest.mark.parametrize(
+    "name", [name for name in CASES if "label" not in name and "fractions" not in name]
+)
 def test_a_damaged_image_is_not_shown(refused, work, name) -> None:
     file, content = CASES[name]
     (work / file).write_bytes(content)
     refused("show", file, "--out", "new/pictures")
 
 
-@pytest.mark.parametrize("name", ["gzip cut at 20", "4D", "random bytes .nii", "fractional labels", "affine with 0.0"])
+@pytest.mark.parametrize(
+    "name", ["gzip cut at 20", "4D", "random bytes .nii", "fractional labels", "affine with 0.0"]
+)
 def test_a_damaged_mask_in_a_study_is_refused_by_any_number_of_workers(refused, work, name) -> None:
     file, content = CASES[name]
     for study in ("a", "b"):
@@ -210,7 +239,10 @@ def study(folder: Path, image: bytes | None = None, **masks: bytes) -> None:
         (folder / "segmentations" / f"{name}.nii").write_bytes(content)
 
 
-ONE, SHIFTED = nifti(np.ones(SHAPE, np.uint8)), nifti(np.ones(SHAPE, np.uint8), damaged_affine(0, 3, 5.0))
+ONE, SHIFTED = (
+    nifti(np.ones(SHAPE, np.uint8)),
+    nifti(np.ones(SHAPE, np.uint8), damaged_affine(0, 3, 5.0)),
+)
 LARGER = nifti(np.ones((8, 6, 5), np.uint8))
 STUDIES: dict[str, Callable[[Path], None]] = {
     "empty folder": lambda folder: folder.mkdir(),
@@ -223,12 +255,18 @@ STUDIES: dict[str, Callable[[Path], None]] = {
     "image 4D": lambda folder: study(folder, nifti(np.ones((7, 6, 5, 2), np.uint8)), liver=ONE),
     "masks shifted": lambda folder: study(folder, liver=ONE, spleen=SHIFTED),
     "masks of two sizes": lambda folder: study(folder, liver=ONE, spleen=LARGER),
-    "a mask twice": lambda folder: (study(folder, liver=ONE), (folder / "segmentations/liver.mha").write_bytes(mha()))[
-        0
-    ],
-    "a folder as mask": lambda folder: (folder / "segmentations" / "liver.nii.gz").mkdir(parents=True),
+    "a mask twice": lambda folder: (
+        study(folder, liver=ONE),
+        (folder / "segmentations/liver.mha").write_bytes(mha()),
+    )[0],
+    "a folder as mask": lambda folder: (folder / "segmentations" / "liver.nii.gz").mkdir(
+        parents=True
+    ),
     "a folder as label file": lambda folder: (folder / "x.nii.gz").mkdir(parents=True),
-    "a file as segmentations": lambda folder: (folder.mkdir(), (folder / "segmentations").write_bytes(ONE))[0],
+    "a file as segmentations": lambda folder: (
+        folder.mkdir(),
+        (folder / "segmentations").write_bytes(ONE),
+    )[0],
 }
 
 
@@ -250,10 +288,14 @@ PLACES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("name", PLACES)
-@pytest.mark.parametrize("command", [("measure",), ("build", "masks"), ("show",), ("check",), ("run",), ("report",)])
+@pytest.mark.parametrize(
+    "command", [("measure",), ("build", "masks"), ("show",), ("check",), ("run",), ("report",)]
+)
 def test_what_is_not_a_file_or_folder_is_refused(refused, work, name, command) -> None:
     PLACES[name](work / "x.nii.gz")
-    more = {"run": ("--model", "oracle", "--out", "o"), "measure": (), "check": ()}.get(command[-1], ("--out", "o"))
+    more = {"run": ("--model", "oracle", "--out", "o"), "measure": (), "check": ()}.get(
+        command[-1], ("--out", "o")
+    )
     refused(*command, "x.nii.gz", *more)
 
 
@@ -274,7 +316,8 @@ def test_an_unreadable_file_is_refused(refused, work, command) -> None:
 def test_a_mask_whose_name_is_not_unicode_is_refused(refused, work) -> None:
     study(work / "patient", liver=ONE)
     shutil.copy(
-        work / "patient/segmentations/liver.nii", os.fsdecode(os.fsencode(work) + b"/patient/segmentations/\xff.nii")
+        work / "patient/segmentations/liver.nii",
+        os.fsdecode(os.fsencode(work) + b"/patient/segmentations/\xff.nii"),
     )
     refused("measure", "patient", "--json")
 
@@ -299,7 +342,9 @@ REAL = [
 def test_a_real_process_refuses_in_the_same_way(work, args) -> None:
     (work / "x.nii.gz").write_bytes(gzip.compress(nifti())[:80])
     before = sorted(path.name for path in work.rglob("*"))
-    done = subprocess.run([sys.executable, "-m", "situs", *args], capture_output=True, cwd=work, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-m", "situs", *args], capture_output=True, cwd=work, timeout=300
+    )
     assert done.returncode == 2
     assert done.stdout == b""
     assert len(done.stderr.decode().splitlines()) == 1
@@ -313,5 +358,10 @@ def test_the_builders_make_good_files(situs, work) -> None:
     (work / "b.nii.gz").write_bytes(gzip.compress(nifti()))
     (work / "c.nrrd").write_bytes(nrrd())
     (work / "d.mha").write_bytes(mha())
-    assert [situs("measure", name).code for name in ("a.nii", "b.nii.gz", "c.nrrd", "d.mha")] == [0, 0, 0, 0]
+    assert [situs("measure", name).code for name in ("a.nii", "b.nii.gz", "c.nrrd", "d.mha")] == [
+        0,
+        0,
+        0,
+        0,
+    ]
     assert struct.unpack("<i", nifti()[:4]) == (348,)

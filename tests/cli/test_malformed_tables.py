@@ -86,7 +86,9 @@ RECIPES = TOML | {
     "unknown key": RECIPE.replace(b"rotation_degrees", b"rotation_degree"),
     "word": RECIPE.replace(b"rotation_degrees = 10.0", b"rotation_degrees = 'ten'"),
     "splits": RECIPE.replace(b"train = 0.6", b"train = 0.7"),
-    "negative split": RECIPE.replace(b"train = 0.6", b"train = -0.6").replace(b"test = 0.3", b"test = 1.5"),
+    "negative split": RECIPE.replace(b"train = 0.6", b"train = -0.6").replace(
+        b"test = 0.3", b"test = 1.5"
+    ),
     "cut": RECIPE[: len(RECIPE) // 2],
 }
 PROFILES = TOML | {
@@ -164,7 +166,10 @@ TABLES = ("items", "facts", "studies")
 
 def damage(content: bytes) -> dict[str, bytes | None]:
     rng = np.random.default_rng(2)
-    cuts = {f"cut at {share:.0%}": content[: int(len(content) * share)] for share in (0.02, 0.3, 0.6, 0.95, 0.999)}
+    cuts = {
+        f"cut at {share:.0%}": content[: int(len(content) * share)]
+        for share in (0.02, 0.3, 0.6, 0.95, 0.999)
+    }
     noise: dict[str, bytes | None] = {"random bytes": rng.bytes(5000), "magic only": b"PAR1PAR1"}
     return {**cuts, **noise, "empty": b"", "text": b"item_id,question\n", "folder": None}
 
@@ -183,7 +188,9 @@ def test_a_damaged_table_is_refused(refused, bench_copy, random_run, table, kind
         refused("show", bench_copy, "--out", "new")
 
 
-@pytest.mark.parametrize("name", ["bench.json", "items.parquet", "facts.parquet", "studies.parquet"])
+@pytest.mark.parametrize(
+    "name", ["bench.json", "items.parquet", "facts.parquet", "studies.parquet"]
+)
 def test_a_missing_part_is_refused(refused, bench_copy, random_run, name) -> None:
     (bench_copy / name).unlink()
     on_a_bench(refused, bench_copy, random_run)
@@ -207,7 +214,9 @@ def test_a_missing_column_of_items_is_refused(refused, bench_copy, random_run, c
     refused("score", bench_copy, random_run / "answers.jsonl")
 
 
-@pytest.mark.parametrize(("table", "column"), [(t, c) for t in ("facts", "studies") for c in columns(t)])
+@pytest.mark.parametrize(
+    ("table", "column"), [(t, c) for t in ("facts", "studies") for c in columns(t)]
+)
 def test_a_missing_column_is_refused(refused, bench_copy, table, column) -> None:
     path = bench_copy / f"{table}.parquet"
     pq.write_table(pq.read_table(path).drop_columns([column]), path)
@@ -240,7 +249,9 @@ def test_a_damaged_cell_is_refused_with_its_place(refused, bench_copy, column, c
     assert f"$.{column}" in said
 
 
-@pytest.mark.parametrize(("table", "column"), [("facts", "derivation"), ("facts", "value"), ("studies", "series")])
+@pytest.mark.parametrize(
+    ("table", "column"), [("facts", "derivation"), ("facts", "value"), ("studies", "series")]
+)
 def test_a_damaged_cell_of_other_tables_is_refused(refused, bench_copy, table, column) -> None:
     set_cell(bench_copy / f"{table}.parquet", column, "{]")
     assert f"$.{column}" in refused("check", bench_copy)
@@ -333,7 +344,9 @@ def test_a_damaged_run_json_is_refused(refused, bench, run_copy, kind) -> None:
     refused("report", run_copy, "--bench", bench, "--out", "new.html")
 
 
-@pytest.mark.parametrize("change", [{"bench_hash": "0"}, {"profile": {}}, {"client": 3}, {"limit": "x"}], ids=str)
+@pytest.mark.parametrize(
+    "change", [{"bench_hash": "0"}, {"profile": {}}, {"client": 3}, {"limit": "x"}], ids=str
+)
 def test_a_changed_run_json_is_refused(refused, bench, run_copy, change) -> None:
     path = run_copy / "run.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
@@ -397,7 +410,10 @@ WORDS: list[tuple[object, ...]] = [
     ("run", "BENCH", "--model", "random?&&", "--out", "new"),
     ("run", "BENCH", "--model", "random:name", "--out", "new"),
     ("run", "BENCH", "--model", "random@host", "--out", "new"),
-    *[("run", "BENCH", "--model", f"random?delay={d}", "--out", "new") for d in ("x", "nan", "inf", "-1", "1e9")],
+    *[
+        ("run", "BENCH", "--model", f"random?delay={d}", "--out", "new")
+        for d in ("x", "nan", "inf", "-1", "1e9")
+    ],
     ("run", "BENCH", "--model", "random", "--split", "nosuch", "--out", "new"),
     ("run", "BENCH", "--model", "random", "--limit", "0", "--out", "new"),
     ("run", "BENCH", "--model", "random", "--profile", "nosuch", "--out", "new"),
@@ -443,7 +459,9 @@ WORDS: list[tuple[object, ...]] = [
 
 
 @pytest.mark.parametrize("args", WORDS, ids=lambda args: ascii(" ".join(map(str, args))))
-def test_unknown_words_and_impossible_places_are_refused(refused, work, small, random_run, args) -> None:
+def test_unknown_words_and_impossible_places_are_refused(
+    refused, work, small, random_run, args
+) -> None:
     (work / "file").write_text("mine")
     (work / "full").mkdir()
     (work / "full" / "mine.txt").write_text("mine")

@@ -54,7 +54,9 @@ def test_the_difference_belongs_to_every_interval(moved, situs, tmp_path):
             np.testing.assert_allclose(found["centroid_mm"] - low, half, atol=1e-5)
             shortest, longest = found["extent_mm_interval"]["left_right"]
             assert found["extent_mm"]["left_right"] - shortest == pytest.approx(2 * half, abs=1e-5)
-            assert longest - found["extent_mm"]["left_right"] == pytest.approx(2 * (half + 2.0), abs=1e-5)
+            assert longest - found["extent_mm"]["left_right"] == pytest.approx(
+                2 * (half + 2.0), abs=1e-5
+            )
         assert wider[name]["volume_ml_interval"][1] > plain[name]["volume_ml_interval"][1]
     for pair, extra in ((plain_pair, 0.0), (wider_pair, 0.3)):
         slack = 2 * (np.sqrt(3) * SPACING / 2 + extra)
@@ -67,7 +69,11 @@ def test_build_tells_it_and_check_recomputes_it(moved, situs, tmp_path, label_ph
     label_phantoms(tmp_path / "data", 3, 1)
     ran = situs("build", "masks", tmp_path / "data", "--out", tmp_path / "bench", "--json")
     assert ran.code == 0, ran.err
-    texts = [problem["problem"] for problem in json.loads(ran.out)["problems"] if problem["code"] == "file"]
+    texts = [
+        problem["problem"]
+        for problem in json.loads(ran.out)["problems"]
+        if problem["code"] == "file"
+    ]
     assert len([text for text in texts if "differ by up to 0.3 mm" in text]) == 1
     checked = json.loads(situs("check", tmp_path / "bench", "--json").out)
     assert [p for p in checked["problems"] if p["severity"] == "error"] == []
@@ -85,7 +91,9 @@ def test_check_finds_a_grid_that_moved_after_the_build(situs, tmp_path):
     assert "grid" in {problem["code"] for problem in json.loads(ran.out)["problems"]}
 
 
-@pytest.mark.parametrize(("moved", "whose"), [("masks_mm", "liver.nii.gz and spleen.nii.gz"), ("image_mm", "image")])
+@pytest.mark.parametrize(
+    ("moved", "whose"), [("masks_mm", "liver.nii.gz and spleen.nii.gz"), ("image_mm", "image")]
+)
 def test_a_tenth_of_a_voxel_is_another_grid(moved, whose, situs, tmp_path):
     ran = situs("measure", study(tmp_path / "study", **{moved: 0.1 * SPACING + 0.02}))
     assert ran.code == 2

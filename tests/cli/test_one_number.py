@@ -43,7 +43,12 @@ def _debiased(folder: Path, bench: Path, situs: Callable[..., Any]) -> Path:
 def _frames(folder: Path, bench: Path, situs: Callable[..., Any]) -> Path:
     """Boxes, frames, counts, sets and texts beside options, without images."""
     files, lists = make_cohort(5, 20).write(folder / "annotations")
-    assert situs("build", "boxes", *files, *lists, "--licence", "CC0-1.0", "--out", folder / "frames").code == 0
+    assert (
+        situs(
+            "build", "boxes", *files, *lists, "--licence", "CC0-1.0", "--out", folder / "frames"
+        ).code
+        == 0
+    )
     return folder / "frames"
 
 
@@ -69,7 +74,16 @@ def _place(once: Callable[..., Path], situs: Callable[..., Any], bench: Path, na
         made = maker(folder, bench, situs)
         (folder / "bench.txt").write_text(str(made))
         for model in ("random", "prior"):
-            ran = situs("run", made, "--model", model, "--profile", profile, "--out", folder / "runs" / model)
+            ran = situs(
+                "run",
+                made,
+                "--model",
+                model,
+                "--profile",
+                profile,
+                "--out",
+                folder / "runs" / model,
+            )
             assert ran.code == 0, ran.err
 
     folder = once(f"one_number_{name.replace(' ', '_')}", make)
@@ -96,14 +110,21 @@ def counted_by_hand(bench: Path, run: Path, stratum: str) -> tuple[int, float]:
 
     items = [item for item in opened.items() if counts(item)]
     chances = [
-        1 / (2 ** len(item.options) - 1) if isinstance(item.answer, Choices) else 1 / (len(item.options) or 2)
+        1 / (2 ** len(item.options) - 1)
+        if isinstance(item.answer, Choices)
+        else 1 / (len(item.options) or 2)
         for item in items
     ]
     return len(items), sum(chances) / len(chances)
 
 
 CASES = [("phantoms", "headline"), ("hidden by the profile", "headline")]
-MORE = [("phantoms", "all"), ("phantoms", "textbook"), ("debiased", "headline"), ("boxes on frames", "headline")]
+MORE = [
+    ("phantoms", "all"),
+    ("phantoms", "textbook"),
+    ("debiased", "headline"),
+    ("boxes on frames", "headline"),
+]
 MORE += [("boxes on frames", "all"), ("every form", "headline"), ("hidden by the profile", "all")]
 
 
@@ -132,7 +153,9 @@ def test_every_place_shows_the_same_number(situs, once, bench, tmp_path, name, s
     # Blind rows beside it.
     for name, blind in scores["baselines_headline"].items():
         assert (blind["n"], blind["chance"]) == (n, chance), name
-    assert scores["baselines_headline"]["random"]["value"] == value, "the run is the baseline itself"
+    assert scores["baselines_headline"]["random"]["value"] == value, (
+        "the run is the baseline itself"
+    )
 
     # The terminal.
     text = situs("score", bench, run, *more).out
@@ -145,16 +168,32 @@ def test_every_place_shows_the_same_number(situs, once, bench, tmp_path, name, s
 
     # Tables for a paper.
     table = next(csv.DictReader(io.StringIO((tmp_path / "tables" / "headline.csv").read_text())))
-    assert (float(table["value"]), int(table["items"]), float(table["chance"])) == (value, n, chance)
+    assert (float(table["value"]), int(table["items"]), float(table["chance"])) == (
+        value,
+        n,
+        chance,
+    )
     for ending, split in (("md", "|"), ("tex", "&")):
         lines = (tmp_path / "tables" / f"headline.{ending}").read_text().splitlines()
-        cells = [cell.strip(" \\") for cell in next(x for x in lines if "accuracy" in x).split(split)]
+        cells = [
+            cell.strip(" \\") for cell in next(x for x in lines if "accuracy" in x).split(split)
+        ]
         for shown in (str(n), f"{value:.3f}", f"{chance:.3f}"):
             assert shown in cells
 
     # The report: its page and its table.
     page = tmp_path / "report.html"
-    args = ("report", run, runs / "prior", "--out", page, "--pictures", 0, "--tables", tmp_path / "report")
+    args = (
+        "report",
+        run,
+        runs / "prior",
+        "--out",
+        page,
+        "--pictures",
+        0,
+        "--tables",
+        tmp_path / "report",
+    )
     assert situs(*args, *more).code == 0
     board = list(csv.DictReader(io.StringIO((tmp_path / "report" / "leaderboard.csv").read_text())))
     first = next(row for row in board if row["run"] == "random" and row["kind"] == "baseline")
@@ -165,24 +204,44 @@ def test_every_place_shows_the_same_number(situs, once, bench, tmp_path, name, s
     assert beside["headline_n"] == first["headline_n"]
     html = page.read_text()
     assert f"headline accuracy {100 * value:.1f} %" in html
-    assert re.search(rf"headline accuracy {100 * value:.1f} %[^>]*chance {100 * chance:.1f} %", html)
+    assert re.search(
+        rf"headline accuracy {100 * value:.1f} %[^>]*chance {100 * chance:.1f} %", html
+    )
 
     # The comparison.
     compared = situs("compare", run, runs / "prior", "--json", *more).json
-    assert {row["name"]: row["value"] for row in compared["standings"]}["random"] == pytest.approx(value)
+    assert {row["name"]: row["value"] for row in compared["standings"]}["random"] == pytest.approx(
+        value
+    )
     assert compared["pairs"][0]["n"] == n
 
     # The sight gain, of which this is the first half.
     out = tmp_path / "probe"
-    args = ("probe", bench, "--model", "random", "--profile", place.profile, "--probes", "text", "--out", out)
+    args = (
+        "probe",
+        bench,
+        "--model",
+        "random",
+        "--profile",
+        place.profile,
+        "--probes",
+        "text",
+        "--out",
+        out,
+    )
     gain = situs(*args, "--json", *more).json
     assert gain["sight_gain"]["n"] == n
     assert gain["sight_gain"]["model"] == pytest.approx(value)
     assert gain["shortcuts"]["chance"]["value"] == pytest.approx(chance)
-    assert {row["n"] for name, row in gain["shortcuts"].items() if name in ("majority", "prior")} == {n}
+    assert {
+        row["n"] for name, row in gain["shortcuts"].items() if name in ("majority", "prior")
+    } == {n}
 
 
-CARDS = ["phantoms", *(pytest.param(name, marks=pytest.mark.sweep) for name in ("debiased", "boxes on frames"))]
+CARDS = [
+    "phantoms",
+    *(pytest.param(name, marks=pytest.mark.sweep) for name in ("debiased", "boxes on frames")),
+]
 
 
 @pytest.mark.parametrize("name", CARDS)
@@ -207,7 +266,9 @@ def test_runs_on_different_items_have_blind_rows_of_their_own(situs, bench, runs
     assert situs(*args, "--tables", tmp_path / "t").code == 0
     board = list(csv.DictReader(io.StringIO((tmp_path / "t" / "leaderboard.csv").read_text())))
     own = {row["run"]: row["headline_n"] for row in board if row["kind"] == "baseline"}
-    blind = [row["headline_n"] for row in board if row["kind"] == "blind" and row["run"] == "majority"]
+    blind = [
+        row["headline_n"] for row in board if row["kind"] == "blind" and row["run"] == "majority"
+    ]
     assert own["random"] != own["majority"]
     assert sorted(blind) == sorted(own.values())
 

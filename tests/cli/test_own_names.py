@@ -64,7 +64,9 @@ def built(situs, root: Path, names: Path | None, *options: object) -> dict:
     recipe.write_text(re.sub(r"(?m)^untwinned = \d+", "untwinned = 99", shipped), encoding="utf-8")
     options = (*options, "--recipe", recipe, "--trust", root.name)  # balls are no anatomy
     given = ("--names", names) if names is not None else ()
-    ran = situs("build", "masks", root, *given, *options, "--annotation", "exact", "--out", bench, "--json")
+    ran = situs(
+        "build", "masks", root, *given, *options, "--annotation", "exact", "--out", bench, "--json"
+    )
     assert ran.code == 0, ran.err
     checked = situs("check", bench, "--json").json
     assert [problem for problem in checked["problems"] if problem["severity"] == "error"] == []
@@ -85,7 +87,9 @@ def structures(root: Path) -> dict[str, int]:
     return json.loads(row["series"])[0]["structures"]
 
 
-TARGETS = "pattern,name,plain,kind,part_of,exhaustive\nGTV-*,target,target volume,lesion,liver,yes\n"
+TARGETS = (
+    "pattern,name,plain,kind,part_of,exhaustive\nGTV-*,target,target volume,lesion,liver,yes\n"
+)
 
 
 def test_patterns_make_lesions_of_any_name(situs, tmp_path):
@@ -145,7 +149,11 @@ def test_kind_lesion_in_a_map_of_labels(situs, tmp_path):
     save(root / "ct.nii.gz", image())
     save(root / "seg.nii.gz", labels)
     rows = ["label;name;kind;part_of;exhaustive"]
-    rows += [f"{value};{name};;;" for value, name in enumerate(masks(), start=1) if not name.lower().startswith("gtv")]
+    rows += [
+        f"{value};{name};;;"
+        for value, name in enumerate(masks(), start=1)
+        if not name.lower().startswith("gtv")
+    ]
     rows += ["8;metastasis_1;lesion;liver;yes", "9;metastasis_2;lesion;liver;yes"]
     (tmp_path / "names.csv").write_text("\r\n".join(rows), encoding="utf-8-sig")
     built(situs, root, tmp_path / "names.csv", "--tasks", "count,extent")
@@ -156,7 +164,9 @@ def test_kind_lesion_in_a_map_of_labels(situs, tmp_path):
 
 def test_a_name_that_no_vocabulary_knows_is_a_structure_of_its_own(situs, tmp_path):
     root = folder(tmp_path / "study", "GTV-1", "gtv-2")
-    (root / "segmentations" / "stomach.nii.gz").rename(root / "segmentations" / "Widget organ.nii.gz")
+    (root / "segmentations" / "stomach.nii.gz").rename(
+        root / "segmentations" / "Widget organ.nii.gz"
+    )
     (tmp_path / "names.csv").write_text("name\nwidget_organ\n")
     built(situs, root, tmp_path / "names.csv", "--tasks", "volume,extent")
     assert "widget_organ" in structures(root)
@@ -203,7 +213,9 @@ def test_parts_of_a_lesion_are_one_lesion(kind, situs, tmp_path):
     root = tmp_path / "study"
     save(root / "ct.nii.gz", image())
     save(root / "seg.nii.gz", labels)
-    (tmp_path / "names.csv").write_text(PARTS.replace("lesion_part", kind).replace(",liver\n", ",liver\n"))
+    (tmp_path / "names.csv").write_text(
+        PARTS.replace("lesion_part", kind).replace(",liver\n", ",liver\n")
+    )
     built(situs, root, tmp_path / "names.csv")
     rows = questions(root)
     texts = " ".join(row["question"] for row in rows)
@@ -211,10 +223,17 @@ def test_parts_of_a_lesion_are_one_lesion(kind, situs, tmp_path):
     counted = [json.loads(row["answer"])["value"] for row in rows if row["task"] == "count"]
     assert counted in ([], [2])
     by_stratum = {
-        (row["task"], row["stratum"]) for row in rows if "core" in row["question"] or "rim" in row["question"]
+        (row["task"], row["stratum"])
+        for row in rows
+        if "core" in row["question"] or "rim" in row["question"]
     }
     assert "textbook" not in {stratum for _, stratum in by_stratum}
-    names = {s["name"] for s in situs("measure", root, "--names", tmp_path / "names.csv", "--json").json["structures"]}
+    names = {
+        s["name"]
+        for s in situs("measure", root, "--names", tmp_path / "names.csv", "--json").json[
+            "structures"
+        ]
+    }
     assert {"hcc_core", "hcc_rim"} <= names
 
 
@@ -237,7 +256,9 @@ def test_a_bad_map_is_one_line(text, words, situs, tmp_path):
 
 def test_names_are_listed_and_searched(situs):
     every = situs("list", "names", "--json").json
-    assert {"liver", "lung_tumour", "medial_meniscus", "vertebrae_L4"} <= {name["name"] for name in every["names"]}
+    assert {"liver", "lung_tumour", "medial_meniscus", "vertebrae_L4"} <= {
+        name["name"] for name in every["names"]
+    }
     assert {"kits", "totalsegmentator", "brats2015"} <= set(every["vocabularies"])
     lung = situs("list", "names", "Lung", "tumor", "--json").json["names"]
     assert [name["name"] for name in lung] == ["lung_tumour"]
@@ -270,12 +291,26 @@ def test_names_of_what_is_not_there_are_not_kept(situs, tmp_path: Path) -> None:
     file = save(tmp_path / "labels.nii.gz", labels)
     rows = [f"{number},{name.replace('GTV-1', 'lung_tumour').replace('gtv-2', 'cyst')}"
             for number, name in enumerate(masks(), start=1)]  # fmt: skip
-    (tmp_path / "names.csv").write_text("\n".join(["label,name", *rows, "77,Quixote Alonso", "78,pancreas"]) + "\n")
-    ran = situs("build", "masks", file, "--names", tmp_path / "names.csv", "--trust", "labels", "--out", tmp_path / "b")
+    (tmp_path / "names.csv").write_text(
+        "\n".join(["label,name", *rows, "77,Quixote Alonso", "78,pancreas"]) + "\n"
+    )
+    ran = situs(
+        "build",
+        "masks",
+        file,
+        "--names",
+        tmp_path / "names.csv",
+        "--trust",
+        "labels",
+        "--out",
+        tmp_path / "b",
+    )
     assert ran.code == 0, ran.err
     import pyarrow.parquet as pq
 
-    held = "".join(str(pq.read_table(path).to_pylist()) for path in (tmp_path / "b").glob("*.parquet"))
+    held = "".join(
+        str(pq.read_table(path).to_pylist()) for path in (tmp_path / "b").glob("*.parquet")
+    )
     assert "liver" in held
     assert "Quixote" not in held + (tmp_path / "b" / "bench.json").read_text()
     assert situs("check", tmp_path / "b").code == 0

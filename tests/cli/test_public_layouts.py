@@ -31,10 +31,14 @@ def kits(root):
     affine = np.array([[0, 0, -5.0, 160], [0, -5.0, 0, 150], [-6.0, 0, 0, 90], [0, 0, 0, 1.0]])
     for number in range(2):
         labels = np.zeros(shape, np.uint8)
-        labels[ellipsoid(shape, (14, 38, 46), (8, 5, 5.5)) | ellipsoid(shape, (15, 38, 18), (8, 5, 5))] = 1
+        labels[
+            ellipsoid(shape, (14, 38, 46), (8, 5, 5.5)) | ellipsoid(shape, (15, 38, 18), (8, 5, 5))
+        ] = 1
         labels[ellipsoid(shape, (11, 38, 46 - 28 * number), (3, 3, 3))] = 2
         labels[ellipsoid(shape, (19, 38, 18), (2, 2.4, 2))] = 3
-        image = np.where(labels > 0, 120, np.where(ellipsoid(shape, (15, 32, 32), (90, 24, 29)), 40, -1000))
+        image = np.where(
+            labels > 0, 120, np.where(ellipsoid(shape, (15, 32, 32), (90, 24, 29)), 40, -1000)
+        )
         image[:, :, :2] = -2000
         save(root / f"case_{number:05d}" / "imaging.nii.gz", image.astype(np.int16), affine)
         save(root / f"case_{number:05d}" / "segmentation.nii.gz", labels, affine)
@@ -42,7 +46,10 @@ def kits(root):
 
 
 def brats(root, code: int = 4):
-    shape, affine = (48, 48, 32), np.array([[-5.0, 0, 0, 120], [0, -5.0, 0, 120], [0, 0, 5.0, -70], [0, 0, 0, 1.0]])
+    shape, affine = (
+        (48, 48, 32),
+        np.array([[-5.0, 0, 0, 120], [0, -5.0, 0, 120], [0, 0, 5.0, -70], [0, 0, 0, 1.0]]),
+    )
     centre = (32, 20, 18)
     core = ellipsoid(shape, centre, (4.4, 4.8, 3.5))
     labels = np.where(core, 1, np.where(ellipsoid(shape, centre, (8, 9, 7)), 2, 0)).astype(np.uint8)
@@ -51,7 +58,9 @@ def brats(root, code: int = 4):
     if code == 3:
         case, mark, kinds = ("BraTS-GLI-00001-000", "-", ("t1n", "t1c", "t2w", "t2f"))
     for kind in kinds:
-        image = np.where(ellipsoid(shape, (24, 24, 16), (15, 19, 13)), 300 + 100 * labels.astype(int), 0)
+        image = np.where(
+            ellipsoid(shape, (24, 24, 16), (15, 19, 13)), 300 + 100 * labels.astype(int), 0
+        )
         save(root / case / f"{case}{mark}{kind}.nii.gz", image.astype(np.int16), affine)
     path = save(root / case / f"{case}{mark}seg.nii.gz", labels, affine)
     return root / case, path, "brats2020" if code == 4 else "brats2023"
@@ -64,14 +73,20 @@ def atlas(root, vocabulary: str = "aal116"):
     affine = np.array([[-4.0, 0, 0, 90], [0, 4.0, 0, -126], [0, 0, 4.0, -72], [0, 0, 0, 1.0]])
     labels = np.zeros((46, 55, 46), np.uint16)
     cells = itertools.product(range(3), range(6), range(4))
-    for (label, name), (x, y, z) in zip(((i, n) for i, n in names.items() if n.endswith("_left")), cells):
+    for (label, name), (x, y, z) in zip(
+        ((i, n) for i, n in names.items() if n.endswith("_left")), cells
+    ):
         for side, value in ((-1, label), (1, ids[name.replace("_left", "_right")])):
-            centre = np.linalg.solve(affine, [side * (14 + 22 * x), -90 + 28 * y, -50 + 30 * z, 1])[:3]
+            centre = np.linalg.solve(affine, [side * (14 + 22 * x), -90 + 28 * y, -50 + 30 * z, 1])[
+                :3
+            ]
             labels[ellipsoid(labels.shape, centre, (2.4, 2.6, 2.8))] = value
     middle = [label for label, name in names.items() if not name.endswith(("_left", "_right"))]
     for number, label in enumerate(middle):
         labels[22:24, 8 + 5 * number : 11 + 5 * number, 2:5] = label
-    tissue = 20 + np.indices(labels.shape).sum(axis=0) % 5  # no value is so common as to be a background
+    tissue = (
+        20 + np.indices(labels.shape).sum(axis=0) % 5
+    )  # no value is so common as to be a background
     save(root / "t1.nii.gz", np.where(labels > 0, 100, tissue).astype(np.int16), affine)
     path = save(root / "labels.nii.gz", labels, affine)
     (root / "atlas.csv").write_text("study,patient,image,labels\nmni,mni,t1.nii.gz,labels.nii.gz\n")
@@ -158,7 +173,9 @@ def test_no_fact_changes_in_any_axis_order(name, tmp_path):
             found = measured(save(tmp_path / "turned.nii", array, affine), names)
             assert found.keys() == expected.keys()
             for key, value in expected.items():
-                assert found[key] == (pytest.approx(value, abs=1e-6) if isinstance(value, float) else value), key
+                assert found[key] == (
+                    pytest.approx(value, abs=1e-6) if isinstance(value, float) else value
+                ), key
 
 
 def test_an_atlas_keeps_its_facts_in_another_order(tmp_path):
@@ -169,7 +186,9 @@ def test_an_atlas_keeps_its_facts_in_another_order(tmp_path):
         affine = image.affine @ nib.orientations.inv_ornt_aff(turn, image.shape)
         found = measured(save(tmp_path / "turned.nii", array, affine), names)
         for key, value in expected.items():
-            assert found[key] == (pytest.approx(value, abs=1e-6) if isinstance(value, float) else value), key
+            assert found[key] == (
+                pytest.approx(value, abs=1e-6) if isinstance(value, float) else value
+            ), key
 
 
 @pytest.mark.parametrize("name", ["kits", "brats 2023", "aal codes"])
@@ -185,7 +204,10 @@ def test_a_mirrored_patient_swaps_left_and_right_and_nothing_else(name, tmp_path
     for label, structure in present.items():
         renamed[array == label] = ids[vocabulary.term(structure).mirrored_name]
     mirrored = save(tmp_path / "mirrored.nii.gz", renamed, image.affine)
-    one, two = (measure_file(p, names=names, pairs="touching", annotation="manual") for p in (path, mirrored))
+    one, two = (
+        measure_file(p, names=names, pairs="touching", annotation="manual")
+        for p in (path, mirrored)
+    )
     middle = 2 * nib.affines.apply_affine(image.affine, (np.array(image.shape) - 1) / 2)[0]
     others = {s.name: s for s in two.structures}
     for s in one.structures:
@@ -226,7 +248,9 @@ def test_the_image_beside_masks_tells_what_padding_cuts(situs, tmp_path):
         assert not any(s["touches_border"] for s in found)
 
 
-@pytest.mark.parametrize(("name", "warned"), [("kits", False), ("brats 2020", False), ("aal", True)])
+@pytest.mark.parametrize(
+    ("name", "warned"), [("kits", False), ("brats 2020", False), ("aal", True)]
+)
 def test_a_head_that_may_show_a_face_is_warned_about(name, warned, situs, tmp_path):
     """Kidneys are no head; the brain stripped of its skull is an ellipsoid of under 2.2 L; the atlas fills its box."""
     place, _, names = FORMATS[name](tmp_path / "data")
@@ -241,4 +265,7 @@ def test_several_studies_are_listed(situs, tmp_path):
     kits(tmp_path)
     ran = situs("measure", tmp_path)
     assert ran.code == 2
-    assert "holds 2 sets of labels: case_00000/segmentation.nii.gz, case_00001/segmentation.nii.gz" in ran.err
+    assert (
+        "holds 2 sets of labels: case_00000/segmentation.nii.gz, case_00001/segmentation.nii.gz"
+        in ran.err
+    )

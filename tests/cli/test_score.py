@@ -14,7 +14,10 @@ from situs.bench import open_bench
 from situs.items import Boxes, Frames, Item, Number, YesNo
 from situs.run import Spec, make_baseline
 
-FAST = ("--metrics", "accuracy,accuracy.answered,accuracy.closed,coverage,chance,within-interval@1,mra.vsi-code@1")
+FAST = (
+    "--metrics",
+    "accuracy,accuracy.answered,accuracy.closed,coverage,chance,within-interval@1,mra.vsi-code@1",
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +51,10 @@ def entry(scores: dict[str, Any], metric: str = "accuracy") -> dict[str, Any]:
 
 
 def rows_of(right: dict[str, str], **changed: Any) -> list[dict[str, Any]]:
-    return [{"item_id": item_id, "response": said} | changed.get(item_id, {}) for item_id, said in right.items()]
+    return [
+        {"item_id": item_id, "response": said} | changed.get(item_id, {})
+        for item_id, said in right.items()
+    ]
 
 
 def test_another_tools_answers_need_an_id_and_a_response_only(score, right) -> None:
@@ -57,7 +63,10 @@ def test_another_tools_answers_need_an_id_and_a_response_only(score, right) -> N
     assert entry(scores)["n"] == len(right)
     assert entry(scores)["states"] == {"answered": len(right)}
     blind = {name: row["value"] for name, row in scores["baselines_headline"].items()}
-    gain, best = scores["over_best_shortcut"], max(value for name, value in blind.items() if name != "random")
+    gain, best = (
+        scores["over_best_shortcut"],
+        max(value for name, value in blind.items() if name != "random"),
+    )
     assert gain["value"] == pytest.approx(1.0 - best)
     assert blind[gain["best"]] == best
     assert not [text for text in scores["warnings"] if "incomplete" in text]
@@ -81,12 +90,17 @@ def test_no_answer_counts_as_not_right_and_is_counted(score, right, name) -> Non
     n = len(right)
     assert entry(scores)["states"] == {"answered": n - len(lost), state: len(lost)}
     assert (entry(scores)["value"], entry(scores)["n"]) == (pytest.approx((n - len(lost)) / n), n)
-    assert (entry(scores, "accuracy.answered")["value"], entry(scores, "accuracy.answered")["n"]) == (
+    assert (
+        entry(scores, "accuracy.answered")["value"],
+        entry(scores, "accuracy.answered")["n"],
+    ) == (
         1.0,
         n - len(lost),
     )
     assert entry(scores, "coverage")["value"] == pytest.approx((n - len(lost)) / n)
-    assert bool([t for t in scores["warnings"] if t.startswith("incomplete")]) == (state == "failed")
+    assert bool([t for t in scores["warnings"] if t.startswith("incomplete")]) == (
+        state == "failed"
+    )
 
 
 def test_missing_answers_count_as_not_right_and_make_the_run_incomplete(score, right) -> None:
@@ -94,18 +108,25 @@ def test_missing_answers_count_as_not_right_and_make_the_run_incomplete(score, r
     scores = score(rows_of(kept))
     assert entry(scores)["states"] == {"answered": len(kept), "missing": 3}
     assert entry(scores)["value"] == pytest.approx(len(kept) / len(right))
-    assert any(text.startswith(f"incomplete: of {len(right)} items 3 have no answer") for text in scores["warnings"])
+    assert any(
+        text.startswith(f"incomplete: of {len(right)} items 3 have no answer")
+        for text in scores["warnings"]
+    )
 
 
 @pytest.mark.sweep
 def test_incomplete_means_more_than_one_percent(situs, cohort, tmp_path) -> None:
     """The large bench has several hundred items, so that one is less than a hundredth."""
     oracle = make_baseline(open_bench(cohort), Spec("oracle"))
-    said = [{"item_id": i.item_id, "response": oracle.answer(i)} for i in open_bench(cohort).items()]
+    said = [
+        {"item_id": i.item_id, "response": oracle.answer(i)} for i in open_bench(cohort).items()
+    ]
     assert len(said) >= 300
     for lost, incomplete in ((len(said) // 100, False), (len(said) // 100 + 1, True)):
         (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in said[lost:]))
-        scores = situs("score", cohort, tmp_path / "a.jsonl", "--json", "--metrics", "accuracy").json
+        scores = situs(
+            "score", cohort, tmp_path / "a.jsonl", "--json", "--metrics", "accuracy"
+        ).json
         assert any(text.startswith("incomplete") for text in scores["warnings"]) == incomplete
 
 
@@ -118,11 +139,15 @@ def test_wrong_answers_are_wrong(score, items, right) -> None:
             case Number(value, unit):
                 wrong[item.item_id] = {"response": f"{value * 9} {unit}"}
             case Frames(frames):
-                wrong[item.item_id] = {"response": f"slices {max(frames) + 40} to {max(frames) + 44}"}
+                wrong[item.item_id] = {
+                    "response": f"slices {max(frames) + 40} to {max(frames) + 44}"
+                }
             case Boxes():
                 wrong[item.item_id] = {"response": "frame 1: [0, 0, 1, 1]"}
             case _:
-                place = next(n for n, option in enumerate(item.options) if option.value != item.answer.value)
+                place = next(
+                    n for n, option in enumerate(item.options) if option.value != item.answer.value
+                )
                 wrong[item.item_id] = {"response": "ABCDEF"[place]}
     scores = score(rows_of(right, **wrong))
     assert entry(scores)["value"] == 0.0
@@ -134,7 +159,9 @@ def test_a_number_is_right_inside_its_interval(score, items, right) -> None:
     number = next(item for item in items if isinstance(item.answer, Number))
     low, high = number.answer.interval
     for value, inside in ((low, True), (high, True), (low * 0.999, False), (high * 1.001, False)):
-        scores = score(rows_of(right, **{number.item_id: {"response": f"{value!r} {number.answer.unit}"}}))
+        scores = score(
+            rows_of(right, **{number.item_id: {"response": f"{value!r} {number.answer.unit}"}})
+        )
         assert (entry(scores)["value"] == 1.0) == inside
 
 
@@ -142,7 +169,12 @@ def test_what_the_profile_hides_stays_outside_accuracy(situs, bench, items, tmp_
     text = files("situs.profiles").joinpath("data", "default.toml").read_text("utf-8")
     (tmp_path / "blind.toml").write_text(text.replace('"scale", ', ""))
     run = tmp_path / "run"
-    assert situs("run", bench, "--model", "oracle", "--profile", tmp_path / "blind.toml", "--out", run).code == 0
+    assert (
+        situs(
+            "run", bench, "--model", "oracle", "--profile", tmp_path / "blind.toml", "--out", run
+        ).code
+        == 0
+    )
     scores = situs("score", bench, run, "--json", *FAST).json
     hidden = sum("scale" in item.needs for item in items)
     assert hidden > 0
@@ -173,7 +205,9 @@ def test_only_resampled_intervals_depend_on_the_seed(situs, cohort, tmp_path) ->
     assert all(scores == first for scores in others)
     assert all(gain == gains[0] for gain in gains)
     assert len({low for low, _ in limits}) == 1
-    assert len({high for _, high in limits}) > 1, "two of three seeds may meet in one quantile, hardly all of them"
+    assert len({high for _, high in limits}) > 1, (
+        "two of three seeds may meet in one quantile, hardly all of them"
+    )
 
 
 def test_only_the_split_or_limit_that_was_run_is_scored(situs, bench, tmp_path) -> None:
@@ -190,6 +224,10 @@ def test_strangers_are_counted_not_scored(score, right) -> None:
 
 def test_a_metric_that_cannot_be_computed_says_why(situs, bench, tmp_path, items) -> None:
     closed = [item for item in items if isinstance(item.answer, YesNo)][:1]
-    (tmp_path / "a.jsonl").write_text(json.dumps({"item_id": closed[0].item_id, "response": "maybe"}) + "\n")
-    scores = situs("score", bench, tmp_path / "a.jsonl", "--json", "--metrics", "accuracy.answered").json
+    (tmp_path / "a.jsonl").write_text(
+        json.dumps({"item_id": closed[0].item_id, "response": "maybe"}) + "\n"
+    )
+    scores = situs(
+        "score", bench, tmp_path / "a.jsonl", "--json", "--metrics", "accuracy.answered"
+    ).json
     assert [set(gap) for gap in scores["not_computed"]] == [{"metric", "reason", "fix"}]

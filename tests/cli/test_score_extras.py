@@ -24,7 +24,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory, situs: Situs) -> Path:
     root = tmp_path_factory.mktemp("extras")
     write_bench(root / "bench", patients=4)
     for seed in (1, 2, 3):
-        assert situs("run", root / "bench", "--model", f"random?seed={seed}", "--out", root / f"r{seed}").code == 0
+        assert (
+            situs(
+                "run", root / "bench", "--model", f"random?seed={seed}", "--out", root / f"r{seed}"
+            ).code
+            == 0
+        )
     assert situs("run", root / "bench", "--model", "prior", "--out", root / "prior").code == 0
     return root
 
@@ -40,7 +45,9 @@ def test_json_holds_what_was_asked_for(folder: Path, situs: Situs) -> None:
     assert result["breakdowns"]["by"]["task"].keys() == result["by_task"].keys()
     causes = result["signatures"]["rows"]
     assert sum(row["first"] for row in causes) == result["signatures"]["wrong"]
-    assert {(cell["answer"], cell["steps"]) for cell in result["faithfulness"]["table"]} >= {("right", "none")}
+    assert {(cell["answer"], cell["steps"]) for cell in result["faithfulness"]["table"]} >= {
+        ("right", "none")
+    }
     assert result["published_beside"][0]["rows"][0][:2] == ["Qwen2.5-VL-3B, zero-shot", "published"]
 
 
@@ -51,14 +58,20 @@ def test_tables_for_a_paper(folder: Path, situs: Situs, tmp_path: Path) -> None:
     names = {path.stem for path in (tmp_path / "t").iterdir()}
     assert {"overall", "accuracy_by_task", "by_task", "by_modality"} <= names
     for stem in names:
-        assert {path.suffix for path in (tmp_path / "t").glob(f"{stem}.*")} == {".csv", ".md", ".tex"}
+        assert {path.suffix for path in (tmp_path / "t").glob(f"{stem}.*")} == {
+            ".csv",
+            ".md",
+            ".tex",
+        }
     rows = list(csv.DictReader((tmp_path / "t" / "overall.csv").read_text().splitlines()))
     scores = situs("score", folder / "bench", folder / "r1", *QUICK, "--json").json
     assert float(rows[0]["value"]) == scores["overall"][0]["value"]
 
 
 def test_the_terminal_shows_causes(folder: Path, situs: Situs) -> None:
-    out = situs("score", folder / "bench", folder / "r1", *QUICK, "--signatures", "--breakdowns").out
+    out = situs(
+        "score", folder / "bench", folder / "r1", *QUICK, "--signatures", "--breakdowns"
+    ).out
     assert "Why answers are wrong" in out
     assert "Results by task" in out
 
@@ -75,11 +88,15 @@ def test_an_unknown_paper_is_refused(folder: Path, situs: Situs) -> None:
 def test_seeds_of_one_model_count_as_one_run(folder: Path, situs: Situs) -> None:
     runs = [folder / name for name in ("r1", "r2", "r3", "prior")]
     result = situs("compare", *runs, "--json").json
-    assert [(pair["a"], pair["b"]) for pair in result["pairs"]] == [("random?seed=1 (3 seeds)", "prior")]
+    assert [(pair["a"], pair["b"]) for pair in result["pairs"]] == [
+        ("random?seed=1 (3 seeds)", "prior")
+    ]
     values = []
     for name in ("r1", "r2", "r3", "prior"):
         rows = judged_run(folder / name).scored
-        scored = [row for row in rows if row.chance is not None]  # it has no headline: all with options
+        scored = [
+            row for row in rows if row.chance is not None
+        ]  # it has no headline: all with options
         values.append(sum(bool(row.outcome.right) for row in scored) / len(scored))
     assert result["pairs"][0]["difference"] == pytest.approx(sum(values[:3]) / 3 - values[3])
 
@@ -116,7 +133,9 @@ def _withheld(run: Path, out: Path, *, silent: bool, seed: str, wrong_every: int
     return out
 
 
-def test_told_and_silent_runs_are_no_seeds_of_each_other(folder: Path, situs: Situs, tmp_path: Path) -> None:
+def test_told_and_silent_runs_are_no_seeds_of_each_other(
+    folder: Path, situs: Situs, tmp_path: Path
+) -> None:
     """They differ in more than their seed: the gain is that over the better one, not over their mean."""
     told = _withheld(folder / "r1", tmp_path / "text", silent=False, seed="1", wrong_every=1)
     silent = _withheld(folder / "r1", tmp_path / "silent", silent=True, seed="2", wrong_every=3)
@@ -132,13 +151,18 @@ def test_told_and_silent_runs_are_no_seeds_of_each_other(folder: Path, situs: Si
     assert alone[0]["gain"]["difference"] > alone[1]["gain"]["difference"]
     assert both["gain"]["difference"] == alone[1]["gain"]["difference"]
     assert both["blind"] == alone[1]["blind"] == "random?seed=1 without pictures, not told"
-    assert both["gain"]["ci95"] is None or both["gain"]["ci95"][0] == min(one["gain"]["ci95"][0] for one in alone)
+    assert both["gain"]["ci95"] is None or both["gain"]["ci95"][0] == min(
+        one["gain"]["ci95"][0] for one in alone
+    )
     assert gain(silent, told) == both
 
 
 def test_of_two_blind_runs_the_better_one_counts(folder: Path, situs: Situs) -> None:
     """One gets what the model gets, so that it gains nothing; the other gets nothing right."""
-    same, worse = (shutil.copytree(folder / "r1", folder / name, dirs_exist_ok=True) for name in ("silent", "text"))
+    same, worse = (
+        shutil.copytree(folder / "r1", folder / name, dirs_exist_ok=True)
+        for name in ("silent", "text")
+    )
     rows = [json.loads(line) for line in (worse / "answers.jsonl").read_text().splitlines()]
     empty = "".join(json.dumps(row | {"response": "Something else."}) + "\n" for row in rows)
     (worse / "answers.jsonl").write_text(empty)

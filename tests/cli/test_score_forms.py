@@ -14,7 +14,9 @@ from forms import write_bench
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made") / "bench"
-    write_bench(folder, 4, tasks={"slice box": "localization", "tube": "localization", "seen": "detection"})
+    write_bench(
+        folder, 4, tasks={"slice box": "localization", "tube": "localization", "seen": "detection"}
+    )
     return folder
 
 
@@ -24,7 +26,9 @@ def values(entries: list[dict[str, Any]]) -> dict[str, float]:
 
 def test_a_run_of_the_oracle(situs, made, tmp_path) -> None:
     run = tmp_path / "run"
-    assert situs("run", made, "--model", "oracle", "--profile", "sgmri-frames", "--out", run).code == 0
+    assert (
+        situs("run", made, "--model", "oracle", "--profile", "sgmri-frames", "--out", run).code == 0
+    )
     ran = situs("score", made, run)
     assert ran.code == 0
     for word in (
@@ -46,11 +50,15 @@ def test_a_run_of_the_oracle(situs, made, tmp_path) -> None:
 def test_published_scores_stand_beside_ours(situs, made, tmp_path) -> None:
     """A perfect answer in a form the published reader does not know scores 0 there; a grid scores well."""
     run = tmp_path / "run"
-    assert situs("run", made, "--model", "oracle", "--profile", "sgmri-frames", "--out", run).code == 0
+    assert (
+        situs("run", made, "--model", "oracle", "--profile", "sgmri-frames", "--out", run).code == 0
+    )
     ran = situs("score", made, run, "--protocol", "sgmri-vqa", "--metrics", "accuracy")
     assert "SGMRI-VQA as published, image level" in ran.out
     assert "Avg (plain mean)" in ran.out
-    scores = situs("score", made, run, "--protocol", "sgmri-vqa", "--metrics", "accuracy", "--json").json
+    scores = situs(
+        "score", made, run, "--protocol", "sgmri-vqa", "--metrics", "accuracy", "--json"
+    ).json
     tables = scores["published"]
     cells = {(table["level"], cell["column"]): cell for table in tables for cell in table["cells"]}
     image = cells["slice", "localization V"]
@@ -65,12 +73,19 @@ def test_published_scores_stand_beside_ours(situs, made, tmp_path) -> None:
 def test_answers_of_another_tool_name_their_profile(situs, made, tmp_path) -> None:
     """The same words are right in the coordinates they are meant in."""
     run, answers = tmp_path / "run", tmp_path / "answers.jsonl"
-    assert situs("run", made, "--model", "oracle", "--profile", "sgmri-gemini", "--out", run).code == 0
+    assert (
+        situs("run", made, "--model", "oracle", "--profile", "sgmri-gemini", "--out", run).code == 0
+    )
     rows = [json.loads(line) for line in (run / "answers.jsonl").read_text().splitlines()]
-    answers.write_text("".join(json.dumps({k: row[k] for k in ("item_id", "response")}) + "\n" for row in rows))
+    answers.write_text(
+        "".join(json.dumps({k: row[k] for k in ("item_id", "response")}) + "\n" for row in rows)
+    )
     args = ("score", made, answers, "--json", "--metrics", "box.f1-at-0.5@1,places.inferred")
     declared = situs(*args, "--profile", "sgmri-gemini").json
-    assert values(declared["overall"]) == {"box.f1-at-0.5@1": pytest.approx(1.0), "places.inferred": 0.0}
+    assert values(declared["overall"]) == {
+        "box.f1-at-0.5@1": pytest.approx(1.0),
+        "places.inferred": 0.0,
+    }
     assert values(situs(*args).json["overall"])["places.inferred"] > 0.5
     refused = situs("score", made, run, "--profile", "default")
     assert (refused.code, "a run knows its profile" in refused.err) == (2, True)
@@ -78,10 +93,18 @@ def test_answers_of_another_tool_name_their_profile(situs, made, tmp_path) -> No
 
 def test_hidden_items_of_a_run_stay_outside_accuracy(situs, made, tmp_path) -> None:
     run = tmp_path / "run"
-    assert situs("run", made, "--model", "oracle", "--profile", "sgmri-frames", "--out", run).code == 0
-    before = situs("score", made, run, "--json", "--metrics", "accuracy,accuracy.not-answerable").json["overall"]
-    (run / "hidden.jsonl").write_text('{"item_id": "s001-seen", "reasons": ["too small to be seen"]}\n')
-    after = situs("score", made, run, "--json", "--metrics", "accuracy,accuracy.not-answerable").json["overall"]
+    assert (
+        situs("run", made, "--model", "oracle", "--profile", "sgmri-frames", "--out", run).code == 0
+    )
+    before = situs(
+        "score", made, run, "--json", "--metrics", "accuracy,accuracy.not-answerable"
+    ).json["overall"]
+    (run / "hidden.jsonl").write_text(
+        '{"item_id": "s001-seen", "reasons": ["too small to be seen"]}\n'
+    )
+    after = situs(
+        "score", made, run, "--json", "--metrics", "accuracy,accuracy.not-answerable"
+    ).json["overall"]
     assert after[0]["n"] == before[0]["n"] - 1
     assert after[0]["states"]["not answerable"] == before[0]["states"].get("not answerable", 0) + 1
     apart = next(entry for entry in after if entry["metric"] == "accuracy.not-answerable")

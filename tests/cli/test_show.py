@@ -12,7 +12,9 @@ from situs.profiles import Presenter, load_profile, shipped_profiles
 def test_a_folder_gets_what_is_sent(situs, bench, tmp_path) -> None:
     item = list(open_bench(bench).items())[3]
     out = tmp_path / "seen"
-    ran = situs("show", bench, "--item", item.item_id, "--profile", "three-views", "--out", out, "--json")
+    ran = situs(
+        "show", bench, "--item", item.item_id, "--profile", "three-views", "--out", out, "--json"
+    )
     assert (ran.code, ran.err) == (0, "")
     presenter = Presenter(open_bench(bench), load_profile("three-views"))
     sent = presenter.present(item)
@@ -24,7 +26,9 @@ def test_a_folder_gets_what_is_sent(situs, bench, tmp_path) -> None:
     assert len(ran.json["layout"]) == 3
     first = ran.json["layout"][0]
     pixel = np.array(first["pixel_to_source"]) @ [5.0, 7.0, 1.0]
-    np.testing.assert_allclose(pixel, sent.layout.frames[0].to_source(np.array([[5.0, 7.0]]))[0], atol=1e-9)
+    np.testing.assert_allclose(
+        pixel, sent.layout.frames[0].to_source(np.array([[5.0, 7.0]]))[0], atol=1e-9
+    )
     assert ran.json["array"]["shape"] == list(sent.layout.array_shape("RAS"))
 
 

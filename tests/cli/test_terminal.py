@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from situs._text import json_safe, markdown_safe, printable
+from situs.base.text import json_safe, markdown_safe, printable
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\x9b2J\x7f\u202egnp.exe\u2028"
 
@@ -69,7 +69,12 @@ def test_escape_codes_of_data_reach_no_terminal(situs, hostile_bench, tmp_path) 
     run = tmp_path / "run"
     shows(situs("run", hostile_bench, "--model", "random", "--out", run))
     shows(situs("check", hostile_bench))
-    for words in ((), ("--breakdowns", "--signatures"), ("--json",), ("--tables", tmp_path / "tables")):
+    for words in (
+        (),
+        ("--breakdowns", "--signatures"),
+        ("--json",),
+        ("--tables", tmp_path / "tables"),
+    ):
         ran = situs("score", hostile_bench, run, *words)
         assert ran.code == 0
         shows(ran)
@@ -118,7 +123,9 @@ def test_stopped_while_it_loads(tmp_path: Path, stop: signal.Signals) -> None:
     (tmp_path / "click" / "__init__.py").write_text(waiting)
     environment = os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONSAFEPATH": "1"}
     command = [sys.executable, "-m", "situs", "doctor"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"loading\n"
         process.send_signal(stop)

@@ -30,6 +30,8 @@ def asked() -> Callable[..., tuple[Asked, Book]]:
     ) -> tuple[Asked, Book]:
         book = Book()
         client = make_client(parse_spec(spec), timeouts=timeouts) if isinstance(spec, str) else spec
-        return ask(client, requests, book.record, **({"restricted": True, "limits": limits} | more)), book
+        return ask(
+            client, requests, book.record, **({"restricted": True, "limits": limits} | more)
+        ), book
 
     return run

@@ -11,7 +11,7 @@ import pytest
 import wire
 from asking import QUICK, question
 from situs.clients import CACHE_FILE, Message, Reply, Request, ResponseCache, Settings, ToolCall
-from situs.clients._response_cache import request_key
+from situs.clients.response_cache import request_key
 
 SAMPLED = Settings(temperature=0.7)
 
@@ -25,7 +25,12 @@ def test_a_second_identical_run_is_free(asked, tmp_path) -> None:
             result, book = asked(server.spec, [question(n) for n in range(20)], cache=cache)
             cache.close()
             assert len(server.seen) - before == result.tally.requests == sent
-            books.append({key: (reply.state, reply.text, reply.usage, reply.cached) for key, reply in book.items()})
+            books.append(
+                {
+                    key: (reply.state, reply.text, reply.usage, reply.cached)
+                    for key, reply in book.items()
+                }
+            )
     assert {key: (*row[:3], True) for key, row in books[0].items()} == books[1]
     assert result.tally.cached == 20
     assert (result.tally.prompt_tokens, result.tally.cost) == (0, None)
@@ -35,10 +40,12 @@ def test_failed_calls_are_never_kept(asked, tmp_path) -> None:
     chosen = msgspec.structs.replace(QUICK, tries=1)
     cache = ResponseCache(tmp_path)
     with wire.Server(lambda number, body: wire.status(500) if number < 3 else wire.good) as server:
-        assert asked(server.spec, [question(n) for n in range(3)], chosen, cache=cache)[0].tally.states == {"failed": 3}
-        assert asked(server.spec, [question(n) for n in range(3)], chosen, cache=cache)[0].tally.states == {
-            "answered": 3
-        }
+        assert asked(server.spec, [question(n) for n in range(3)], chosen, cache=cache)[
+            0
+        ].tally.states == {"failed": 3}
+        assert asked(server.spec, [question(n) for n in range(3)], chosen, cache=cache)[
+            0
+        ].tally.states == {"answered": 3}
     cache.close()
 
 
@@ -62,7 +69,9 @@ def variants() -> dict[str, bytes]:
         "seed 2": question(1, 2, settings=Settings(seed=2)),
         "schema": question(1, 2, schema={"type": "object"}),
         "tools": question(1, 2, tools=({"type": "function"},)),
-        "call": Request("k", (Message("assistant", ("ab",), tool_calls=(ToolCall("1", "f", "{}"),)),)),
+        "call": Request(
+            "k", (Message("assistant", ("ab",), tool_calls=(ToolCall("1", "f", "{}"),)),)
+        ),
     }
     keys = {name: request_key("client", request) for name, request in requests.items()}
     return keys | {"other client": request_key("client2", base)}
@@ -85,7 +94,9 @@ def test_whatever_differs_has_a_key_of_its_own() -> None:
         (Settings(temperature=None), False, 2),
     ],
 )
-def test_sampled_answers_are_kept_only_with_a_seed_or_on_request(asked, tmp_path, settings, samples, sent) -> None:
+def test_sampled_answers_are_kept_only_with_a_seed_or_on_request(
+    asked, tmp_path, settings, samples, sent
+) -> None:
     cache = ResponseCache(tmp_path, samples=samples)
     with wire.Server() as server:
         for _ in range(2):
@@ -109,7 +120,9 @@ def test_a_broken_cache_is_said_once_and_left_aside(asked, tmp_path) -> None:
     said: list[str] = []
     cache = ResponseCache(tmp_path, say=said.append)
     with wire.Server() as server:
-        assert asked(server.spec, [question(n) for n in range(5)], cache=cache)[0].tally.states == {"answered": 5}
+        assert asked(server.spec, [question(n) for n in range(5)], cache=cache)[0].tally.states == {
+            "answered": 5
+        }
     cache.close()
     assert len(said) == 1
     assert "situs purge" in said[0]

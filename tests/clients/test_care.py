@@ -9,11 +9,21 @@ import pytest
 import wire
 from asking import question
 from situs.clients import make_client, parse_spec
-from situs.clients._loopback import is_loopback, is_this_machine
+from situs.clients.openai.loopback import is_loopback, is_this_machine
 from situs.errors import SitusError
 
 LOCAL = ["127.0.0.1", "127.9.8.7", "::1", "::ffff:127.0.0.1"]
-ELSEWHERE = ["0.0.0.0", "10.0.0.1", "192.168.1.5", "169.254.1.1", "::", "fe80::1", "8.8.8.8", "::ffff:10.0.0.1", "x"]
+ELSEWHERE = [
+    "0.0.0.0",
+    "10.0.0.1",
+    "192.168.1.5",
+    "169.254.1.1",
+    "::",
+    "fe80::1",
+    "8.8.8.8",
+    "::ffff:10.0.0.1",
+    "x",
+]
 
 
 @pytest.mark.parametrize("address", LOCAL)
@@ -32,7 +42,9 @@ def answers_with(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
     """Every name resolves to these addresses."""
 
     def resolve(host: object, port: object, *args: object, **more: object) -> list[object]:
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses]
+        return [
+            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses
+        ]
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
 
@@ -46,7 +58,9 @@ def test_a_name_is_what_it_resolves_to(monkeypatch) -> None:
     assert not is_this_machine("localhost")
 
 
-@pytest.mark.parametrize("url", ["http://203.0.113.5/v1", "http://0.0.0.0:8000/v1", "https://api.openai.com/v1", ""])
+@pytest.mark.parametrize(
+    "url", ["http://203.0.113.5/v1", "http://0.0.0.0:8000/v1", "https://api.openai.com/v1", ""]
+)
 def test_restricted_data_is_not_sent_elsewhere(asked, monkeypatch, url) -> None:
     answers_with(monkeypatch, "203.0.113.5")
     made = []

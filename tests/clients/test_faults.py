@@ -67,7 +67,9 @@ def test_a_fault_that_stays_is_plainly_failed(asked, fault) -> None:
 
 @pytest.mark.parametrize("kind", ["application/json", "text/plain", "text/html", "nonsense"])
 def test_a_completion_under_a_wrong_content_type_is_read(asked, kind) -> None:
-    with wire.Server(lambda number, body: wire.raw(json.dumps(wire.completion("B")).encode(), kind)) as server:
+    with wire.Server(
+        lambda number, body: wire.raw(json.dumps(wire.completion("B")).encode(), kind)
+    ) as server:
         assert asked(server.spec, [question(1)])[1]["key1"].text == "B"
 
 
@@ -172,7 +174,9 @@ def test_a_long_pause_is_not_sat_through(asked) -> None:
     assert not book
 
 
-@pytest.mark.parametrize("header", [lambda: "1", lambda: wire.http_date(2.0)], ids=["seconds", "date"])
+@pytest.mark.parametrize(
+    "header", [lambda: "1", lambda: wire.http_date(2.0)], ids=["seconds", "date"]
+)
 def test_retry_after_is_honoured_by_all(asked, header) -> None:
     """After the first refusal nobody calls before the server is ready; a date has whole seconds."""
 

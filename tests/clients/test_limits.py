@@ -57,7 +57,9 @@ def test_requests_per_minute_are_kept(asked) -> None:
 
 
 def test_tokens_per_minute_are_kept(asked) -> None:
-    with wire.Server(lambda number, body: wire.raw(msgspec.json.encode(wire.completion("B", 1000)))) as server:
+    with wire.Server(
+        lambda number, body: wire.raw(msgspec.json.encode(wire.completion("B", 1000)))
+    ) as server:
         chosen = limits(tokens_per_minute=60 * 20_060, concurrency=1)
         begun = time.monotonic()
         asked(server.spec, [question(n) for n in range(130)], chosen)
@@ -70,7 +72,9 @@ PRICE = Price(1.0, 10.0)
 
 
 def test_cost_is_reckoned_from_usage(asked) -> None:
-    with wire.Server(lambda number, body: wire.raw(msgspec.json.encode(wire.completion("B", 20)))) as server:
+    with wire.Server(
+        lambda number, body: wire.raw(msgspec.json.encode(wire.completion("B", 20)))
+    ) as server:
         result, _ = asked(server.spec, [question(n) for n in range(10)], price=PRICE)
     assert result.tally.cost == pytest.approx(10 * 50e-6)
 
@@ -78,8 +82,13 @@ def test_cost_is_reckoned_from_usage(asked) -> None:
 @pytest.mark.parametrize("concurrency", [1, 8])
 def test_the_money_is_not_exceeded(asked, concurrency) -> None:
     """However many calls are in flight, and however long their answers may get."""
-    requests = (question(n, settings=msgspec.structs.replace(question(0).settings, max_tokens=10)) for n in range(500))
-    with wire.Server(lambda number, body: wire.raw(msgspec.json.encode(wire.completion("B", 20)))) as server:
+    requests = (
+        question(n, settings=msgspec.structs.replace(question(0).settings, max_tokens=10))
+        for n in range(500)
+    )
+    with wire.Server(
+        lambda number, body: wire.raw(msgspec.json.encode(wire.completion("B", 20)))
+    ) as server:
         chosen = limits(max_cost=0.002, concurrency=concurrency)
         result, book = asked(server.spec, requests, chosen, price=PRICE)
     assert "--max-cost" in result.stopped
@@ -91,7 +100,9 @@ def test_the_money_is_not_exceeded(asked, concurrency) -> None:
 
 def test_tokens_of_earlier_sessions_count(asked) -> None:
     settings = msgspec.structs.replace(question(0).settings, max_tokens=3)
-    with wire.Server(lambda number, body: wire.raw(msgspec.json.encode(wire.completion("B", 20)))) as server:
+    with wire.Server(
+        lambda number, body: wire.raw(msgspec.json.encode(wire.completion("B", 20)))
+    ) as server:
         requests = [question(n, settings=settings) for n in range(100)]
         result, book = asked(server.spec, requests, limits(max_tokens=1000), spent=Spent(500, 40))
     assert "--max-tokens-total" in result.stopped
@@ -111,8 +122,17 @@ def test_what_the_requests_raise_ends_the_session_and_keeps_what_came(asked) -> 
         raise SitusError("the volume is gone")
 
     book = Book()
-    with wire.Server(lambda number, body: wire.silent(0.05)) as server, pytest.raises(SitusError, match="is gone"):
-        ask(make_client(parse_spec(server.spec)), requests(), book.record, restricted=True, limits=QUICK)
+    with (
+        wire.Server(lambda number, body: wire.silent(0.05)) as server,
+        pytest.raises(SitusError, match="is gone"),
+    ):
+        ask(
+            make_client(parse_spec(server.spec)),
+            requests(),
+            book.record,
+            restricted=True,
+            limits=QUICK,
+        )
     assert sorted(book) == [f"key{n}" for n in range(5)]
     assert {reply.state for reply in book.values()} == {"answered"}
 

@@ -11,7 +11,15 @@ import pytest
 
 import wire
 from asking import QUICK, picture, question
-from situs.clients import Message, Request, Settings, ToolCall, make_client, parse_spec, settings_for
+from situs.clients import (
+    Message,
+    Request,
+    Settings,
+    ToolCall,
+    make_client,
+    parse_spec,
+    settings_for,
+)
 from situs.errors import SitusError
 
 ONE = msgspec.structs.replace(QUICK, concurrency=1)
@@ -24,7 +32,9 @@ def replies(payload: dict[str, Any], code: int = 200) -> wire.Server:
 
 def test_words_and_pictures_go_out_in_their_order(asked) -> None:
     parts = (picture(1), "first", picture(2), picture(1), "last")
-    request = Request("k", (Message("system", ("be brief",)), Message("user", parts)), Settings(max_tokens=7))
+    request = Request(
+        "k", (Message("system", ("be brief",)), Message("user", parts)), Settings(max_tokens=7)
+    )
     with wire.Server() as server:
         asked(server.spec, [request])
     body = server.bodies[0]
@@ -40,7 +50,10 @@ def test_words_and_pictures_go_out_in_their_order(asked) -> None:
         return {"type": "image_url", "image_url": {"url": uri}}
 
     said = [{"type": "text", "text": text} for text in ("first", "last")]
-    assert body["messages"][1] == {"role": "user", "content": [shown(1), said[0], shown(2), shown(1), said[1]]}
+    assert body["messages"][1] == {
+        "role": "user",
+        "content": [shown(1), said[0], shown(2), shown(1), said[1]],
+    }
     assert set(body) == {"model", "messages", "temperature", "max_tokens"}
 
 
@@ -62,7 +75,10 @@ def test_a_body_of_many_megabytes_arrives_whole(asked) -> None:
         ),
         ("?temperature=default", {"max_tokens": 1024}),
         ("?max_completion_tokens=9", {"temperature": 0.0, "max_completion_tokens": 9}),
-        ('?chat_template_kwargs={"enable_thinking":false}', {"chat_template_kwargs": {"enable_thinking": False}}),
+        (
+            '?chat_template_kwargs={"enable_thinking":false}',
+            {"chat_template_kwargs": {"enable_thinking": False}},
+        ),
         ("?reasoning_effort=low&top_k=4", {"reasoning_effort": "low", "top_k": 4}),
     ],
 )
@@ -71,11 +87,19 @@ def test_settings_of_the_spec_are_sent(asked, query, sent) -> None:
     settings = settings_for(make_client(spec), spec)
     with wire.Server() as server:
         asked(server.spec, [question(1, settings=settings)])
-    body = {key: value for key, value in server.bodies[0].items() if key not in ("model", "messages")}
-    assert body == {"temperature": 0.0, "max_tokens": 1024} | sent if "kwargs" in query or "top_k" in query else sent
+    body = {
+        key: value for key, value in server.bodies[0].items() if key not in ("model", "messages")
+    }
+    assert (
+        body == {"temperature": 0.0, "max_tokens": 1024} | sent
+        if "kwargs" in query or "top_k" in query
+        else sent
+    )
 
 
-@pytest.mark.parametrize("odd", ["stream=true", "n=3", "messages=[]", "temperature=hot", "max_tokens=-1", "top_p=2"])
+@pytest.mark.parametrize(
+    "odd", ["stream=true", "n=3", "messages=[]", "temperature=hot", "max_tokens=-1", "top_p=2"]
+)
 def test_settings_that_cannot_be_are_refused(odd) -> None:
     with pytest.raises(SitusError, match=odd.partition("=")[0]):
         make_client(parse_spec(f"openai:m@http://127.0.0.1:1/v1?{odd}"))
@@ -83,7 +107,11 @@ def test_settings_that_cannot_be_are_refused(odd) -> None:
 
 @pytest.mark.parametrize(
     ("url", "path"),
-    [("", "/v1/chat/completions"), ("/v1", "/v1/chat/completions"), ("/a/v2/", "/a/v2/chat/completions")],
+    [
+        ("", "/v1/chat/completions"),
+        ("/v1", "/v1/chat/completions"),
+        ("/a/v2/", "/a/v2/chat/completions"),
+    ],
 )
 def test_the_address_is_completed(asked, url, path) -> None:
     with wire.Server() as server:
@@ -129,7 +157,11 @@ def test_a_request_that_is_wrong_for_another_reason_does_not_cost_the_schema(ask
 
 def test_tools_and_their_answers_go_both_ways(asked) -> None:
     tool = {"type": "function", "function": {"name": "measure", "parameters": {"type": "object"}}}
-    call = {"id": "c1", "type": "function", "function": {"name": "measure", "arguments": '{"of": "spleen"}'}}
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "measure", "arguments": '{"of": "spleen"}'},
+    }
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
     with replies(wire.completion("", message=message, finish_reason="tool_calls")) as server:
         history = (
@@ -142,13 +174,19 @@ def test_tools_and_their_answers_go_both_ways(asked) -> None:
     assert book["k"].finish_reason == "tool_calls"
     sent = server.bodies[0]
     assert sent["tools"] == [tool]
-    assert sent["messages"][1]["tool_calls"][0]["function"] == {"name": "measure", "arguments": "{}"}
+    assert sent["messages"][1]["tool_calls"][0]["function"] == {
+        "name": "measure",
+        "arguments": "{}",
+    }
     assert sent["messages"][2] == {"role": "tool", "content": "12 mL", "tool_call_id": "c0"}
 
 
 REFUSALS = {
     "a filter's reason": (wire.completion("", finish_reason="content_filter"), 200),
-    "a refusal field": (wire.completion("", message={"content": None, "refusal": "I cannot help"}), 200),
+    "a refusal field": (
+        wire.completion("", message={"content": None, "refusal": "I cannot help"}),
+        200,
+    ),
     "a filter's error": ({"error": {"message": "flagged", "code": "content_filter"}}, 400),
 }
 
@@ -169,7 +207,11 @@ def test_a_refusal_in_words_is_an_answer(asked) -> None:
 def test_an_answer_cut_at_its_length_says_so(asked) -> None:
     with replies(wire.completion("The answer", finish_reason="length")) as server:
         result, book = asked(server.spec, [question(1)])
-    assert (book["key1"].state, book["key1"].finish_reason, result.tally.cut) == ("answered", "length", 1)
+    assert (book["key1"].state, book["key1"].finish_reason, result.tally.cut) == (
+        "answered",
+        "length",
+        1,
+    )
 
 
 @pytest.mark.parametrize("content", [None, "", [{"type": "text", "text": ""}]])
@@ -189,14 +231,20 @@ def test_usage_is_recorded_and_nonsense_in_it_is_not(asked) -> None:
     }
     with replies(wire.completion("B") | {"usage": usage}) as server:
         result, book = asked(server.spec, [question(1)])
-    assert book["key1"].usage == {"prompt_tokens": 11, "completion_tokens": 5, "completion_tokens.reasoning_tokens": 4}
+    assert book["key1"].usage == {
+        "prompt_tokens": 11,
+        "completion_tokens": 5,
+        "completion_tokens.reasoning_tokens": 4,
+    }
     assert (result.tally.prompt_tokens, result.tally.completion_tokens) == (11, 5)
 
 
 SECRET = "sk-verysecret123456"
 
 
-@pytest.mark.parametrize(("variable", "query"), [("OPENAI_API_KEY", ""), ("MY_KEY", "?key_env=MY_KEY")])
+@pytest.mark.parametrize(
+    ("variable", "query"), [("OPENAI_API_KEY", ""), ("MY_KEY", "?key_env=MY_KEY")]
+)
 def test_the_key_goes_into_the_header_and_nowhere_else(asked, monkeypatch, variable, query) -> None:
     monkeypatch.setenv(variable, SECRET)
     echo = wire.status(500, {"message": f"Incorrect API key provided: {SECRET} or sk-very***3456"})
@@ -220,7 +268,10 @@ def test_a_key_that_is_named_but_missing_is_refused(monkeypatch) -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    [f"openai:m@http://127.0.0.1:1/v1?api_key={SECRET}", f"openai:m@http://{SECRET}:x@127.0.0.1:1/v1"],
+    [
+        f"openai:m@http://127.0.0.1:1/v1?api_key={SECRET}",
+        f"openai:m@http://{SECRET}:x@127.0.0.1:1/v1",
+    ],
 )
 def test_a_key_on_the_command_line_is_refused_without_repeating_it(spec) -> None:
     with pytest.raises(SitusError, match="environment") as caught:
@@ -232,5 +283,8 @@ def test_the_usual_key_is_not_sent_in_the_open(monkeypatch) -> None:
     """Over plain HTTP to another machine only a key that was named for it goes out."""
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     assert make_client(parse_spec("openai:m@http://192.0.2.1/v1"))._key == ""
-    assert make_client(parse_spec("openai:m@http://192.0.2.1/v1?key_env=OPENAI_API_KEY"))._key == SECRET
+    assert (
+        make_client(parse_spec("openai:m@http://192.0.2.1/v1?key_env=OPENAI_API_KEY"))._key
+        == SECRET
+    )
     assert make_client(parse_spec("openai:m@https://192.0.2.1/v1"))._key == SECRET

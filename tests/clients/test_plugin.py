@@ -101,7 +101,9 @@ def test_a_plain_answer_is_called_one_at_a_time_unless_it_allows_more(asked, nam
     assert client._object.most == most
 
 
-@pytest.mark.parametrize(("name", "word"), [("Broken", "ValueError: no weights for this"), ("Odd", "gave int")])
+@pytest.mark.parametrize(
+    ("name", "word"), [("Broken", "ValueError: no weights for this"), ("Odd", "gave int")]
+)
 def test_what_goes_wrong_is_a_failed_call_with_its_message(asked, name, word) -> None:
     result, book = asked(f"plugin:my_plugin:{name}", [question(1)])
     assert (book["key1"].state, book["key1"].text) == ("failed", "")
@@ -128,7 +130,9 @@ def test_what_is_no_plugin_is_said_in_one_line(spec, word) -> None:
 
 def test_an_entry_point_is_found_by_its_name(asked, monkeypatch) -> None:
     entry = EntryPoint("echo", "my_plugin:Echo", "situs.clients")
-    monkeypatch.setattr("situs.clients._plugin.entry_points", lambda group: [entry] if group == entry.group else [])
+    monkeypatch.setattr(
+        "situs.clients.plugin.entry_points", lambda group: [entry] if group == entry.group else []
+    )
     monkeypatch.syspath_prepend(str(Path.cwd()))
     assert asked("plugin:echo", [question(1)])[1]["key1"].text == "question 1"
 
@@ -136,13 +140,19 @@ def test_an_entry_point_is_found_by_its_name(asked, monkeypatch) -> None:
 def test_a_plugin_that_does_not_say_it_is_local_gets_no_restricted_data(asked) -> None:
     with pytest.raises(SitusError, match="--allow-remote"):
         asked("plugin:my_plugin:Undeclared", [question(1)])
-    assert asked("plugin:my_plugin:Undeclared", [question(1)], allow_remote=True)[1]["key1"].text == "x"
+    assert (
+        asked("plugin:my_plugin:Undeclared", [question(1)], allow_remote=True)[1]["key1"].text
+        == "x"
+    )
 
 
 @pytest.mark.parametrize(("name", "sent"), [("Echo", 2), ("Versioned", 1)])
 def test_only_what_has_a_version_is_cached(asked, tmp_path, name, sent) -> None:
     cache = ResponseCache(tmp_path)
-    total = sum(asked(f"plugin:my_plugin:{name}", [question(1)], cache=cache)[0].tally.requests for _ in range(2))
+    total = sum(
+        asked(f"plugin:my_plugin:{name}", [question(1)], cache=cache)[0].tally.requests
+        for _ in range(2)
+    )
     cache.close()
     assert total == sent
 
@@ -161,7 +171,11 @@ def test_a_volume_is_made_only_when_it_is_looked_at(asked) -> None:
             volume = request.volume()
             assert volume is not None
             time.sleep(0.001)
-            return f"{volume.array().shape} {volume.affine[0, 0]}" if "look" in request.text() else "no"
+            return (
+                f"{volume.array().shape} {volume.affine[0, 0]}"
+                if "look" in request.text()
+                else "no"
+            )
 
     import sys
     from types import ModuleType

@@ -34,7 +34,9 @@ def test_a_model_on_this_machine_is_free_unless_the_user_prices_it(config) -> No
     assert price_of(spec("gpt-4o"), remote=False) == Price(1.0, 2.0)
 
 
-def test_the_named_file_comes_before_the_users_and_that_before_the_shipped(config, tmp_path) -> None:
+def test_the_named_file_comes_before_the_users_and_that_before_the_shipped(
+    config, tmp_path
+) -> None:
     config.write_text('["gpt-4o"]\ninput = 1\noutput = 2\n["b"]\ninput = 5\noutput = 6\n')
     named = tmp_path / "prices.toml"
     named.write_text('["gpt-4o"]\ninput = 3\noutput = 4\n')
@@ -47,12 +49,22 @@ def test_the_longest_pattern_fits_best(config) -> None:
     config.write_text(
         '["*"]\ninput = 1\noutput = 1\n["big-*"]\ninput = 2\noutput = 2\n["big-one"]\ninput = 3\noutput = 3\n'
     )
-    assert [price_of(spec(name), remote=True).input for name in ("x", "big-two", "big-one")] == [1, 2, 3]
+    assert [price_of(spec(name), remote=True).input for name in ("x", "big-two", "big-one")] == [
+        1,
+        2,
+        3,
+    ]
 
 
 @pytest.mark.parametrize(
     "text",
-    ["[", '["x"]\ninput = 1\n', '["x"]\ninput = -1\noutput = 1\n', '["x"]\ninput = nan\noutput = 1\n', "x = 1\n"],
+    [
+        "[",
+        '["x"]\ninput = 1\n',
+        '["x"]\ninput = -1\noutput = 1\n',
+        '["x"]\ninput = nan\noutput = 1\n',
+        "x = 1\n",
+    ],
 )
 def test_a_file_that_is_no_price_list_is_refused(config, text) -> None:
     config.write_text(text)

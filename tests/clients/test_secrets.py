@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from situs.clients import parse_spec
-from situs.clients._protocol import Reply, ToolCall
-from situs.clients._secrets import without_secret
-from situs.clients._settings import settings_of
+from situs.clients.protocol import Reply, ToolCall
+from situs.clients.secrets import without_secret
+from situs.clients.settings import settings_of
 from situs.errors import SitusError
 
 # Made up, in the shapes of well-known services.
@@ -47,15 +47,23 @@ def test_a_key_as_the_models_name_is_refused(key: str) -> None:
         parse_spec(f"openai:{key}@http://localhost:8000/v1")
 
 
-@pytest.mark.parametrize("setting", ["api_key", "key", "token", "headers", "extra_headers", "x-api-key", "auth_token"])
+@pytest.mark.parametrize(
+    "setting", ["api_key", "key", "token", "headers", "extra_headers", "x-api-key", "auth_token"]
+)
 def test_settings_that_are_called_like_keys_are_refused(setting: str) -> None:
     with pytest.raises(SitusError, match="looks like a key"):
         parse_spec(f"openai:m?{setting}=1")
 
 
-def test_the_value_of_a_key_in_the_environment_is_refused_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_value_of_a_key_in_the_environment_is_refused_anywhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("CLINIC_API_KEY", "correct horse")
-    for spec in ("openai:correct horse", "openai:m@http://localhost/correct horse", "openai:m?stop=a correct horse"):
+    for spec in (
+        "openai:correct horse",
+        "openai:m@http://localhost/correct horse",
+        "openai:m?stop=a correct horse",
+    ):
         with pytest.raises(SitusError, match="looks like a key"):
             parse_spec(spec)
 
@@ -85,7 +93,12 @@ def test_an_unknown_setting_is_answered_with_a_near_one() -> None:
 
 def test_a_server_that_repeats_the_key_does_not_get_it_into_the_journal() -> None:
     key = KEYS[0]
-    reply = Reply("answered", f"Your key is {key}.", tool_calls=(ToolCall("1", "f", f'{{"k": "{key}"}}'),), error=key)
+    reply = Reply(
+        "answered",
+        f"Your key is {key}.",
+        tool_calls=(ToolCall("1", "f", f'{{"k": "{key}"}}'),),
+        error=key,
+    )
     assert key not in str(without_secret(reply, key))
     assert without_secret(reply, key).text == "Your key is [key]."
     assert without_secret(reply, "another key") is reply

@@ -26,11 +26,15 @@ def costing(per_picture: int) -> wire.Server:
     ("per_picture", "pictures", "blind"),
     [(0, 1, True), (0, 8, True), (3, 8, True), (6, 6, False), (64, 1, False), (256, 8, False)],
 )
-def test_pictures_that_cost_no_tokens_are_warned_of_once(asked, per_picture, pictures, blind) -> None:
+def test_pictures_that_cost_no_tokens_are_warned_of_once(
+    asked, per_picture, pictures, blind
+) -> None:
     """15 prompt tokens with or without pictures is the mark of one real server that ignores them; 51 is not."""
     said: list[str] = []
     with costing(per_picture) as server:
-        result, book = asked(server.spec, [question(n, pictures) for n in range(9)], say=said.append)
+        result, book = asked(
+            server.spec, [question(n, pictures) for n in range(9)], say=said.append
+        )
         asked_without = [body for body in server.bodies if not wire.pictures_in(body)]
     assert len(book) == 9
     assert len(asked_without) == 1

@@ -21,10 +21,14 @@ def box(label: str, frame: int, x: float = 10.0, width: float = 8.0) -> FrameBox
     return FrameBox(frame, x, 20.0, x + width, 30.0, label)
 
 
-def ledger(*boxes: FrameBox, labels=(), grid=None, organ="brain", reviewed=True, unusable=(), **given) -> BoxLedger:
+def ledger(
+    *boxes: FrameBox, labels=(), grid=None, organ="brain", reviewed=True, unusable=(), **given
+) -> BoxLedger:
     annotation = FrameAnnotation("v", organ, boxes, labels, reviewed, unusable=unusable)
     grid = grid or PixelGrid(FRAMES, WIDTH, HEIGHT)
-    return BoxLedger(annotation, study_id="s", series="mr", recipe=RECIPE, grid=grid, kinds=KINDS, **given)
+    return BoxLedger(
+        annotation, study_id="s", series="mr", recipe=RECIPE, grid=grid, kinds=KINDS, **given
+    )
 
 
 def test_negatives_lie_two_slices_from_the_label_and_its_like() -> None:
@@ -46,7 +50,9 @@ def test_what_cannot_be_used_is_no_proof_of_absence() -> None:
         assert not own.is_uncertain("edema", 5)
         assert not own.is_uncertain("craniotomy")
     for mark in (Mark(-1, "edema"), Mark(-1, "")):
-        assert not any(ledger(box("mass", 1), unusable=(mark,)).is_negative("mass", f) for f in range(FRAMES))
+        assert not any(
+            ledger(box("mass", 1), unusable=(mark,)).is_negative("mass", f) for f in range(FRAMES)
+        )
     assert not ledger(unusable=(Mark(6, "edema"),)).fact("read_as_normal").value
 
 
@@ -83,7 +89,12 @@ def test_there_is_no_midline_in_darkness() -> None:
 
 @pytest.mark.parametrize(
     ("x", "width", "side", "stable"),
-    [(10.0, 20.0, "left", True), (60.0, 20.0, "right", True), (38.0, 20.0, "both", True), (38.0, 10.9, "left", False)],
+    [
+        (10.0, 20.0, "left", True),
+        (60.0, 20.0, "right", True),
+        (38.0, 20.0, "both", True),
+        (38.0, 10.9, "left", False),
+    ],
 )
 def test_sides_are_those_of_the_image(x: float, width: float, side: str, stable: bool) -> None:
     """The midline is at 48 ± 1 %; a box with 90 % of its width on one side is on that side."""
@@ -106,8 +117,14 @@ def test_compartments_need_the_table() -> None:
     with pytest.raises(KeyError):
         ledger(box("mass", 4)).fact("compartment", "mass")
     own = ledger(box("mass", 4, 10.0), side=KneeSide("left"))
-    assert (own.fact("compartment", "mass").value, own.fact("compartment", "mass").flags) == ("medial", ())
-    assert ledger(box("mass", 4, 10.0), side=KneeSide("right")).fact("compartment", "mass").value == "lateral"
+    assert (own.fact("compartment", "mass").value, own.fact("compartment", "mass").flags) == (
+        "medial",
+        (),
+    )
+    assert (
+        ledger(box("mass", 4, 10.0), side=KneeSide("right")).fact("compartment", "mass").value
+        == "lateral"
+    )
     near = ledger(box("mass", 4, 10.0), side=KneeSide("left", midline_x=20.0))
     assert near.fact("compartment", "mass").flags == ("unstable",)
 
@@ -122,7 +139,9 @@ def test_overlapping_boxes_of_a_frame_count_once() -> None:
 def test_the_largest_frame_must_stand_out() -> None:
     clear = ledger(box("mass", 3), box("mass", 4, width=12.0)).fact("largest_frame", "mass")
     assert (clear.value, clear.flags) == (4, ())
-    assert ledger(box("mass", 3), box("mass", 4, width=8.5)).fact("largest_frame", "mass").flags == ("unstable",)
+    assert ledger(box("mass", 3), box("mass", 4, width=8.5)).fact(
+        "largest_frame", "mass"
+    ).flags == ("unstable",)
 
 
 def test_boxes_beyond_the_image_are_cut_or_left_out() -> None:

@@ -10,7 +10,7 @@ import pytest
 from situs.anatomy import term
 from situs.facts import Ledger, load_recipe
 from situs.items import TASKS
-from situs.items._subjects import subjects
+from situs.items.subjects import subjects
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure, brain_of, may_show_face, modality_of
 
@@ -19,13 +19,20 @@ PARTS = ("brain_tumour_enhancing", "brain_tumour_edema", "brain_tumour_necrotic_
 
 
 def ball(centre, radii, shape=SHAPE) -> np.ndarray:
-    return sum(((g - c) / r) ** 2 for g, c, r in zip(np.ogrid[tuple(map(slice, shape))], centre, radii)) <= 1
+    return (
+        sum(
+            ((g - c) / r) ** 2 for g, c, r in zip(np.ogrid[tuple(map(slice, shape))], centre, radii)
+        )
+        <= 1
+    )
 
 
 BRAIN = ball(CENTRE, (33, 43, 32))
 
 
-def ledger(aside: float, *, brain: np.ndarray | None = BRAIN, mirror: bool = False, order=(0, 1, 2)) -> Ledger:
+def ledger(
+    aside: float, *, brain: np.ndarray | None = BRAIN, mirror: bool = False, order=(0, 1, 2)
+) -> Ledger:
     """A tumour whose centre lies so many voxels right of the middle; its core 6, its edema 10 voxels in radius."""
     centre = (CENTRE[0] + aside, 50, 40)
     layer = np.zeros(SHAPE, np.uint8)
@@ -34,7 +41,10 @@ def ledger(aside: float, *, brain: np.ndarray | None = BRAIN, mirror: bool = Fal
     affine = Affine(np.diag([SPACING, SPACING, SPACING, 1.0]))
     if mirror:
         layer, brain = layer[::-1], brain[::-1]
-    grid = Grid(tuple(SHAPE[a] for a in order), affine.reordered(order, (False,) * 3, tuple(SHAPE[a] for a in order)))
+    grid = Grid(
+        tuple(SHAPE[a] for a in order),
+        affine.reordered(order, (False,) * 3, tuple(SHAPE[a] for a in order)),
+    )
     structures = tuple(Structure(n + 1, name, 0, n + 1) for n, name in enumerate(PARTS))
     return Ledger(
         LabelMap(grid, (np.asfortranarray(layer.transpose(order)),), structures),
@@ -53,16 +63,22 @@ def test_the_parts_without_the_edema_are_the_core():
     """A ball of 6 voxels' radius; the parts keep their own masks."""
     found = ledger(16)
     assert set(found.structures) == {*PARTS, "brain_tumour_core"}
-    assert found.fact("voxels", "brain_tumour_core").value == np.count_nonzero(ball((62, 50, 40), (6, 6, 6)))
+    assert found.fact("voxels", "brain_tumour_core").value == np.count_nonzero(
+        ball((62, 50, 40), (6, 6, 6))
+    )
 
 
 def test_the_plane_runs_through_the_middle_of_the_brain():
     midline = ledger(16).midline
     assert midline.basis == "brain"
-    assert midline.at(np.array([60.0, 80.0, 100.0]))[:, 0] == pytest.approx(CENTRE[0] * SPACING, abs=0.2)
+    assert midline.at(np.array([60.0, 80.0, 100.0]))[:, 0] == pytest.approx(
+        CENTRE[0] * SPACING, abs=0.2
+    )
 
 
-@pytest.mark.parametrize(("aside", "side", "flags"), [(16, "right", ()), (-16, "left", ()), (0, "both", ())])
+@pytest.mark.parametrize(
+    ("aside", "side", "flags"), [(16, "right", ()), (-16, "left", ()), (0, "both", ())]
+)
 def test_sides(aside, side, flags):
     fact = ledger(aside).fact("side", "brain_tumour_core")
     assert (fact.value, fact.flags) == (side, flags)
@@ -83,7 +99,9 @@ def test_no_order_of_axes_changes_the_share(order):
 
 
 def test_the_mirror_image_swaps_the_share():
-    first, second = (ledger(5, mirror=m).fact("right_share", "brain_tumour_core") for m in (False, True))
+    first, second = (
+        ledger(5, mirror=m).fact("right_share", "brain_tumour_core") for m in (False, True)
+    )
     assert second.value == pytest.approx(1.0 - first.value, abs=1e-9)
     assert second.interval == pytest.approx(tuple(1.0 - v for v in first.interval[::-1]), abs=1e-9)
 
@@ -96,7 +114,8 @@ def test_no_brain_no_midline():
 
 
 @pytest.mark.parametrize(
-    ("values", "found"), [((0, 300), True), ((0, 0), False), ((5, 300), True), ((-1000, 300), False)]
+    ("values", "found"),
+    [((0, 300), True), ((0, 0), False), ((5, 300), True), ((-1000, 300), False)],
 )
 def test_what_is_a_brain(values, found):
     """Not background in an MR, between half a litre and 2.2 litres; a CT is not stripped so."""
@@ -107,7 +126,9 @@ def test_what_is_a_brain(values, found):
 @pytest.mark.parametrize(
     "normalised",
     [
-        lambda image, brain: np.where(brain, (image - image[brain].mean()) / image[brain].std(), 0.0),
+        lambda image, brain: np.where(
+            brain, (image - image[brain].mean()) / image[brain].std(), 0.0
+        ),
         lambda image, brain: (image - image.mean()) / image.std(),
         lambda image, brain: image - image.mean(),
         lambda image, brain: 40.0 * (image - image.mean()),

@@ -11,8 +11,15 @@ import pytest
 from knees import BANK
 from situs.anatomy.banks import Region
 from situs.facts.grades import GEOMETRY, GradedStudy, GradeLedger, masks_for
-from situs.facts.joint import Cartilage, JointMasks, cartilage_loss, joint_frame, part_of, patient_frame
-from situs.facts.joint._surface import BoneSurface, measure_surface
+from situs.facts.grades.joint import (
+    Cartilage,
+    JointMasks,
+    cartilage_loss,
+    joint_frame,
+    part_of,
+    patient_frame,
+)
+from situs.facts.grades.joint.surface import BoneSurface, measure_surface
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
 
@@ -20,7 +27,9 @@ SPACING = np.array([0.8, 0.5, 0.5])
 FRAME = patient_frame("right")
 
 
-def lattice(low: tuple[float, ...], high: tuple[float, ...], degrees: float) -> tuple[Grid, np.ndarray]:
+def lattice(
+    low: tuple[float, ...], high: tuple[float, ...], degrees: float
+) -> tuple[Grid, np.ndarray]:
     """A grid over a box, turned by so much about an oblique axis, and its voxel centres in mm."""
     axis = np.array([1.0, 2.0, 0.5]) / np.linalg.norm([1.0, 2.0, 0.5])
     cross = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
@@ -42,7 +51,14 @@ def condyle(degrees: float) -> tuple[Grid, np.ndarray, np.ndarray, float, float,
     polar = np.degrees(np.arccos(np.clip(-points[..., 2] / np.maximum(radius, 1e-9), -1, 1)))
     thick = np.select([polar <= 20, polar <= 35, polar <= 75], [0.0, 0.9, 2.4], 0.0)
     cap, lost, bare = (1 - np.cos(np.radians(limit)) for limit in (75, 35, 20))
-    return grid, radius <= 20, (radius > 20) & (radius <= 20 + thick), 2.4, 100 * lost / cap, 100 * bare / lost
+    return (
+        grid,
+        radius <= 20,
+        (radius > 20) & (radius <= 20 + thick),
+        2.4,
+        100 * lost / cap,
+        100 * bare / lost,
+    )
 
 
 def keeled_patella(degrees: float) -> tuple[Grid, np.ndarray, np.ndarray, float, float, float]:
@@ -90,7 +106,9 @@ CURVED = [
 
 @pytest.mark.parametrize("degrees", [0.0, 11.0])
 @pytest.mark.parametrize(("shape", "name", "region"), CURVED)
-def test_thickness_and_loss_on_curved_bones(shape, name: str, region: Region, degrees: float) -> None:
+def test_thickness_and_loss_on_curved_bones(
+    shape, name: str, region: Region, degrees: float
+) -> None:
     """A flat plane would call most of these bare; along the bone's own normals they are what they were made."""
     grid, bone, cover, thick, lost, bare = shape(degrees)
     surface, loss = measured(grid, bone, cover, name, region)
@@ -128,13 +146,24 @@ def test_a_medial_and_a_lateral_mask_are_one_cartilage() -> None:
     layer = np.zeros((4, 4, 4), np.uint8)
     names = ("femur", "medial_tibial_cartilage", "lateral_tibial_cartilage")
     layer[1:] = np.arange(1, 4)[:, None, None]
-    structures = tuple(Structure(value, name, 0, value) for value, name in enumerate(names, start=1))
-    masks = masks_for(BANK, LabelMap(Grid(layer.shape, Affine(np.eye(4))), (layer,), structures), names)
-    assert {tuple(voxel) for voxel in masks.indices("tibial_cartilage")} == {tuple(v) for v in np.argwhere(layer >= 2)}
+    structures = tuple(
+        Structure(value, name, 0, value) for value, name in enumerate(names, start=1)
+    )
+    masks = masks_for(
+        BANK, LabelMap(Grid(layer.shape, Affine(np.eye(4))), (layer,), structures), names
+    )
+    assert {tuple(voxel) for voxel in masks.indices("tibial_cartilage")} == {
+        tuple(v) for v in np.argwhere(layer >= 2)
+    }
 
 
 REAL = Path(os.environ.get("SITUS_REAL_DATA") or "/nonexistent") / "volumes" / "knee_dess"
-LABELS = {"femoral_cartilage": (1,), "tibial_cartilage": (2, 3), "patellar_cartilage": (4,), "femur": (5,)}
+LABELS = {
+    "femoral_cartilage": (1,),
+    "tibial_cartilage": (2, 3),
+    "patellar_cartilage": (4,),
+    "femur": (5,),
+}
 LABELS |= {"tibia": (6,), "patella": (7,), "lateral_meniscus": (9,), "medial_meniscus": (10,)}
 
 
@@ -167,19 +196,27 @@ def test_a_real_knee_against_distance_maps(bone: str, cartilage: str, mean_mm: f
     bearing = surface.thickness_mm > 0.5
     mean = np.average(surface.thickness_mm[bearing], weights=surface.area_mm2[bearing])
     assert mean == pytest.approx(mean_mm, abs=0.2)
-    bare_share = _bare_by_distance(sitk, array, image.GetSpacing(), affine, bone, cartilage, masks, frame)
+    bare_share = _bare_by_distance(
+        sitk, array, image.GetSpacing(), affine, bone, cartilage, masks, frame
+    )
     if bone == "patella":
         # A flat plane called its lateral half bare all over. A distance map finds cartilage also around a corner.
         assert bare_share["patella_lateral"] == pytest.approx(33.0, abs=6.0)
     graded = GradedStudy("k", "k", "right", "", "", "", (), (), {}, {}, (), "h")
     ledger = GradeLedger(graded, BANK, study_id="k", series="dess", masks=masks)
-    for question in (q for q in BANK.question if q.family == "cartilage" and q.region in bare_share):
+    for question in (
+        q for q in BANK.question if q.family == "cartilage" and q.region in bare_share
+    ):
         low, high = ledger.fact("cartilage_loss_share", question.id, "size").interval
         assert low <= bare_share[question.region] <= high, question.region
-        assert ledger.fact(GEOMETRY, question.id, "size").value is None, "its margins leave the grade open"
+        assert ledger.fact(GEOMETRY, question.id, "size").value is None, (
+            "its margins leave the grade open"
+        )
 
 
-def _bare_by_distance(sitk, array, spacing, affine, bone, cartilage, masks, frame) -> dict[str, float]:
+def _bare_by_distance(
+    sitk, array, spacing, affine, bone, cartilage, masks, frame
+) -> dict[str, float]:
     """By region: percent of the bone's surface facing the joint that has no cartilage within a millimetre."""
     used = np.argwhere(np.isin(array, (*LABELS[bone], *LABELS[cartilage])))
     low, high = used.min(axis=0) - 5, used.max(axis=0) + 6
@@ -187,10 +224,16 @@ def _bare_by_distance(sitk, array, spacing, affine, bone, cartilage, masks, fram
     offset = np.array([part.start for part in crop])
     maps = []
     for values in (LABELS[bone], LABELS[cartilage]):
-        mask = sitk.GetImageFromArray(np.isin(array[crop], values).astype(np.uint8).transpose(2, 1, 0))
+        mask = sitk.GetImageFromArray(
+            np.isin(array[crop], values).astype(np.uint8).transpose(2, 1, 0)
+        )
         mask.SetSpacing(spacing)
         distance = sitk.SignedMaurerDistanceMap(mask, squaredDistance=False, useImageSpacing=True)
-        maps.append(sitk.GetArrayFromImage(sitk.SmoothingRecursiveGaussian(distance, 0.4)).transpose(2, 1, 0))
+        maps.append(
+            sitk.GetArrayFromImage(sitk.SmoothingRecursiveGaussian(distance, 0.4)).transpose(
+                2, 1, 0
+            )
+        )
     to_bone, to_cartilage = maps
     shell = np.argwhere(np.isin(array[crop], LABELS[bone]) & (to_bone > -0.75 * max(spacing)))
     slopes = np.stack(np.gradient(to_bone), axis=-1)[tuple(shell.T)] @ np.linalg.inv(affine.linear)

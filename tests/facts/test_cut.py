@@ -35,7 +35,9 @@ def scan_of(organ: np.ndarray, seed: int = 0) -> np.ndarray:
     return np.rint(image).astype(np.int16)
 
 
-def ledger_of(mask: np.ndarray, image: np.ndarray | None = None, annotation: str = "manual", **others) -> Ledger:
+def ledger_of(
+    mask: np.ndarray, image: np.ndarray | None = None, annotation: str = "manual", **others
+) -> Ledger:
     names = {"liver": mask, **others}
     layers = tuple(np.asfortranarray(layer.astype(np.uint8)) for layer in names.values())
     structures = tuple(Structure(n + 1, name, n, 1) for n, name in enumerate(names))
@@ -67,7 +69,9 @@ def test_an_organ_that_tapers_is_whole_though_it_ends_near_the_border() -> None:
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("upper", [False, True])
 @pytest.mark.parametrize("gap", [0, 1, 2, 3, 4])
-def test_labels_that_stop_before_the_border_at_a_large_section_are_cut(axis: int, upper: bool, gap: int) -> None:
+def test_labels_that_stop_before_the_border_at_a_large_section_are_cut(
+    axis: int, upper: bool, gap: int
+) -> None:
     """The organ's middle lies on the border; its labels end some voxels before."""
     centre = [31.5, 31.5, 31.5]
     centre[axis] = 63.0 if upper else 0.0
@@ -171,7 +175,9 @@ def test_labels_of_a_part_of_the_scan_cut_what_goes_on(top: int, cut: bool) -> N
     """A label file of the lower slices only, laid onto the image, as 3D Slicer saves it; the organ ends at 55."""
     organ = WHOLE[:, :, :top].astype(np.uint8)
     affine = Affine(np.diag([1.5, 1.5, 1.5, 1.0]))
-    part = LabelMap(Grid(organ.shape, affine), (np.asfortranarray(organ),), (Structure(1, "liver", 0, 1),))
+    part = LabelMap(
+        Grid(organ.shape, affine), (np.asfortranarray(organ),), (Structure(1, "liver", 0, 1),)
+    )
     whole = part.padded(Grid(SHAPE, affine), (0, 0, 0))
     ledger = Ledger(
         whole,

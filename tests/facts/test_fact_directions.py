@@ -55,7 +55,9 @@ def test_nearly_all_of_it_must_lie_beyond(axis, length, shift):
     """P ≥ 0.9 from a shift of length × (1 - √0.2) = 55 % on, whatever the centroids say."""
     ledger = shifted(length, shift, axis)
     expected = uniform_precedence(length, shift)
-    assert ledger.fact(f"precedence.{axis}", "liver", "spleen").value == pytest.approx(expected, abs=2.0 / length)
+    assert ledger.fact(f"precedence.{axis}", "liver", "spleen").value == pytest.approx(
+        expected, abs=2.0 / length
+    )
     found = ledger.fact(f"direction.{axis}", "liver", "spleen").value
     assert (found is not None) == (shift >= length * (1 - math.sqrt(0.2)))
 
@@ -76,7 +78,9 @@ def test_a_direction_must_survive_half_a_voxel_and_a_turn(shift, stable):
     """Both centroids may be off by half a voxel (1 mm together), and a turn of 10° shortens the gap by its cosine."""
     fact = shifted(3, shift).fact("direction.left_right", "liver", "spleen")
     turned = math.hypot(shift, 3) * math.cos(math.atan2(3, shift) + math.radians(10.0))
-    assert (min(shift - 1.0, turned) > TRUTH.direction_margin_mm) == stable, "the case is chosen by the formula"
+    assert (min(shift - 1.0, turned) > TRUTH.direction_margin_mm) == stable, (
+        "the case is chosen by the formula"
+    )
     assert fact.value == "right"
     assert ("unstable" in fact.flags) == (not stable)
 
@@ -94,7 +98,9 @@ def test_the_gap_holds_every_turn_of_the_patient(seed):
     """Any rotation by up to 10° about any axis leaves the step inside the interval, on all three axes."""
     rng = np.random.default_rng(seed)
     lo = rng.integers(1, 8, (2, 3))
-    blocks = [(tuple(map(int, a)), tuple(map(int, a + rng.integers(1, 6, 3)))) for a in lo * (1, 1, 1)]
+    blocks = [
+        (tuple(map(int, a)), tuple(map(int, a + rng.integers(1, 6, 3)))) for a in lo * (1, 1, 1)
+    ]
     ledger = block_ledger((14, 14, 14), 5.0, liver=blocks[0], spleen=blocks[1])
     step = ledger.regions["liver"].centroid_mm - ledger.regions["spleen"].centroid_mm
     for _ in range(200):
@@ -109,11 +115,15 @@ def test_the_gap_holds_every_turn_of_the_patient(seed):
             assert low - 1e-9 <= turned[k] <= high + 1e-9
 
 
-@pytest.mark.parametrize(("step", "degrees"), [((40, 0, 0), 0.0), ((30, 30, 0), 45.0), ((0, 0, 30), 90.0)])
+@pytest.mark.parametrize(
+    ("step", "degrees"), [((40, 0, 0), 0.0), ((30, 30, 0), 45.0), ((0, 0, 30), 90.0)]
+)
 def test_angle_to_an_axis(step, degrees):
     lo = (5, 5, 5)
     moved = tuple(a + b for a, b in zip(lo, step))
-    ledger = block_ledger((60, 60, 60), spleen=(lo, (8, 8, 8)), liver=(moved, tuple(v + 3 for v in moved)))
+    ledger = block_ledger(
+        (60, 60, 60), spleen=(lo, (8, 8, 8)), liver=(moved, tuple(v + 3 for v in moved))
+    )
     fact = ledger.fact("angle.left_right", "liver", "spleen")
     assert fact.value == pytest.approx(degrees)
     assert fact.interval == pytest.approx((max(0.0, degrees - 10.0), min(90.0, degrees + 10.0)))

@@ -35,14 +35,26 @@ def measure(path, pairs=None, names="totalsegmentator"):
 
 def test_structures(path):
     found = {s.name: s for s in measure(path).structures}
-    assert {name: s.label for name, s in found.items()} == {"spleen": 1, "kidney_left": 3, "liver": 5}
-    assert {name: s.side for name, s in found.items()} == {"spleen": None, "kidney_left": "left", "liver": None}
+    assert {name: s.label for name, s in found.items()} == {
+        "spleen": 1,
+        "kidney_left": 3,
+        "liver": 5,
+    }
+    assert {name: s.side for name, s in found.items()} == {
+        "spleen": None,
+        "kidney_left": "left",
+        "liver": None,
+    }
     kidney = found["kidney_left"]
     assert kidney.voxels == 4 * 4 * 6
     assert kidney.volume_ml == pytest.approx(4 * 4 * 6 * 8 / 1000)
     assert kidney.box_index == ((20, 12, 12), (24, 16, 18))
     assert kidney.box_mm == ((39.0, 23.0, 23.0), (47.0, 31.0, 35.0))
-    assert kidney.extent_mm == {"left_right": 8.0, "anterior_posterior": 8.0, "superior_inferior": 12.0}
+    assert kidney.extent_mm == {
+        "left_right": 8.0,
+        "anterior_posterior": 8.0,
+        "superior_inferior": 12.0,
+    }
     assert kidney.centroid_mm == (43.0, 27.0, 29.0)
     assert (kidney.touches_border, kidney.components) == (False, 1)
 
@@ -69,10 +81,18 @@ def test_pairs(path, pairs, expected):
 
 def test_a_pair_is_told_from_a_to_b(path):
     (pair,) = measure(path, "kidney_left,spleen").pairs
-    assert pair.direction == {"left_right": "right", "anterior_posterior": "anterior", "superior_inferior": "superior"}
+    assert pair.direction == {
+        "left_right": "right",
+        "anterior_posterior": "anterior",
+        "superior_inferior": "superior",
+    }
     assert list(pair.direction_probability.values()) == pytest.approx([1.0] * 3)
     (back,) = measure(path, "spleen,kidney_left").pairs
-    assert back.direction == {"left_right": "left", "anterior_posterior": "posterior", "superior_inferior": "inferior"}
+    assert back.direction == {
+        "left_right": "left",
+        "anterior_posterior": "posterior",
+        "superior_inferior": "inferior",
+    }
     assert (pair.gap_mm, pair.touching, pair.contact_mm2) == (back.gap_mm, False, 0.0)
 
 
@@ -94,7 +114,9 @@ def recipe_text() -> str:
 
 def test_a_recipe_of_ones_own(tmp_path):
     file = tmp_path / "recipe.toml"
-    file.write_text(recipe_text().replace("direction_margin_mm = 10.0", "direction_margin_mm = 12.5"), "utf-8")
+    file.write_text(
+        recipe_text().replace("direction_margin_mm = 10.0", "direction_margin_mm = 12.5"), "utf-8"
+    )
     assert load_recipe(file).truth.direction_margin_mm == 12.5
     assert load_recipe().truth.direction_margin_mm == 10.0
 

@@ -22,7 +22,8 @@ def lesion(left_of: int, right_of: int, front: int = 20) -> tuple:
 
 
 @pytest.mark.parametrize(
-    ("left_of", "right_of"), [(30, -10), (-10, 25), (10, 10), (20, 2), (20, 3), (2, 20), (17, 2), (3, 20)]
+    ("left_of", "right_of"),
+    [(30, -10), (-10, 25), (10, 10), (20, 2), (20, 3), (2, 20), (17, 2), (3, 20)],
 )
 def test_nine_tenths_must_lie_on_one_side(left_of, right_of):
     """The middle voxel straddles the midline and counts half on each side."""
@@ -40,13 +41,19 @@ def test_the_spine_and_not_x_zero_is_the_middle():
     ledger = block_ledger(SHAPE, **SPINE, liver_lesion=lesion(40, -20))
     assert ledger.fact("side", "liver_lesion").value == "left"
     assert ledger.fact("right_share", "liver_lesion").derivation.parameters["midline"] == "spine"
-    assert ledger.fact("right_share", "liver_lesion").derivation.parameters["side_basis"] == "affine"
+    assert (
+        ledger.fact("right_share", "liver_lesion").derivation.parameters["side_basis"] == "affine"
+    )
 
 
 def test_a_side_must_survive_a_turn_about_the_spine():
     """30 mm in front of the spine, a turn of 10° moves a structure by 5 mm sideways."""
-    near = block_ledger(SHAPE, **SPINE, liver_lesion=lesion(-3, 9, front=48)).fact("side", "liver_lesion")
-    far = block_ledger(SHAPE, **SPINE, liver_lesion=lesion(-9, 15, front=48)).fact("side", "liver_lesion")
+    near = block_ledger(SHAPE, **SPINE, liver_lesion=lesion(-3, 9, front=48)).fact(
+        "side", "liver_lesion"
+    )
+    far = block_ledger(SHAPE, **SPINE, liver_lesion=lesion(-9, 15, front=48)).fact(
+        "side", "liver_lesion"
+    )
     assert (near.value, near.flags) == ("right", ("unstable",))
     assert (far.value, far.flags) == ("right", ())
 
@@ -61,8 +68,12 @@ def test_without_a_spine_whole_pairs_give_the_midline():
     ledger = block_ledger(SHAPE, **pairs)
     assert ledger.midline.basis == "paired organs"
     expected = ((MIDDLE - 25 + MIDDLE + 15) / 2, (MIDDLE - 18 + MIDDLE + 8) / 2)
-    assert ledger.midline.at(ledger.regions["kidney_left"].centroid_mm[2:])[0, 0] == pytest.approx(expected[0])
-    assert ledger.midline.at(ledger.regions["adrenal_gland_left"].centroid_mm[2:])[0, 0] == pytest.approx(expected[1])
+    assert ledger.midline.at(ledger.regions["kidney_left"].centroid_mm[2:])[0, 0] == pytest.approx(
+        expected[0]
+    )
+    assert ledger.midline.at(ledger.regions["adrenal_gland_left"].centroid_mm[2:])[
+        0, 0
+    ] == pytest.approx(expected[1])
 
 
 @pytest.mark.parametrize("cut", [False, True])
@@ -73,7 +84,10 @@ def test_too_little_gives_no_midline(cut):
         "kidney_right": ((60, 20, 10), (70, 30, 30)),
     }
     if cut:
-        pairs |= {"adrenal_gland_left": ((0, 22, 40), (5, 26, 45)), "adrenal_gland_right": ((60, 22, 40), (65, 26, 45))}
+        pairs |= {
+            "adrenal_gland_left": ((0, 22, 40), (5, 26, 45)),
+            "adrenal_gland_right": ((60, 22, 40), (65, 26, 45)),
+        }
     ledger = block_ledger(SHAPE, **pairs, liver=((30, 5, 5), (40, 10, 10)))
     assert ledger.midline is None
     with pytest.raises(SitusError, match="no midline"):

@@ -20,7 +20,9 @@ def test_volume_and_half_a_voxel():
     """2 mm voxels: 400 of 8 mm³; every outer face moves by half a voxel."""
     fact = block_ledger(SHAPE, 2.0, liver=LIVER).fact("volume", "liver")
     assert fact.value == pytest.approx(3.2)
-    assert fact.interval == pytest.approx((max(0.0, 3.2 - FACES * 4.0 / 1000), 3.2 + FACES * 4.0 / 1000))
+    assert fact.interval == pytest.approx(
+        (max(0.0, 3.2 - FACES * 4.0 / 1000), 3.2 + FACES * 4.0 / 1000)
+    )
     assert fact.unit == "mL"
     assert not is_cut(fact)
 
@@ -38,7 +40,9 @@ def test_volume_and_annotation_error():
     assert fact.interval == pytest.approx((max(0.0, 0.05 - slack), 0.05 + slack))
 
 
-@pytest.mark.parametrize(("annotation", "slack"), [("exact", 1.0), ("manual", 1.0), ("automatic", 1.5)])
+@pytest.mark.parametrize(
+    ("annotation", "slack"), [("exact", 1.0), ("manual", 1.0), ("automatic", 1.5)]
+)
 def test_centroid_and_box_intervals(annotation, slack):
     """2 mm voxels: half a voxel is 1 mm. A face may lie a whole voxel further out: tips between centres are lost.
 
@@ -47,7 +51,9 @@ def test_centroid_and_box_intervals(annotation, slack):
     centroid, box = ledger.fact("centroid", "liver"), ledger.fact("box", "liver")
     middle = (2 * 7.5, 2 * 6.5, 2 * 5.0)
     assert centroid.value == pytest.approx(middle)
-    assert centroid.interval == pytest.approx([v - slack for v in middle] + [v + slack for v in middle])
+    assert centroid.interval == pytest.approx(
+        [v - slack for v in middle] + [v + slack for v in middle]
+    )
     lo, hi, out = (5.0, 5.0, 5.0), (25.0, 21.0, 15.0), max(2.0, slack)
     assert box.value == pytest.approx((*lo, *hi))
     lows = [v - out for v in lo] + [v - slack for v in hi]
@@ -71,7 +77,9 @@ def test_distances_between_blocks():
     slack = 2.0 * sum(abs(v) for v in step) / math.hypot(*step)
     assert fact.interval == pytest.approx((number(fact) - slack, number(fact) + slack))
     diagonal = 2.0 * math.sqrt(3)
-    assert ledger.fact("surface_gap", "liver", "spleen").interval == pytest.approx((14 - diagonal, 14 + diagonal))
+    assert ledger.fact("surface_gap", "liver", "spleen").interval == pytest.approx(
+        (14 - diagonal, 14 + diagonal)
+    )
     assert ledger.fact("touching", "liver", "spleen").value is False
 
 
@@ -89,7 +97,9 @@ def test_a_cut_size_has_no_upper_end():
     assert is_cut(fact)
     assert span(fact) == (fact.interval[0], math.inf)
     assert ledger.fact("touches_border", "liver").value is True
-    assert is_cut(ledger.fact("centre_distance", "liver", "spleen")), "what follows from a cut structure says so"
+    assert is_cut(ledger.fact("centre_distance", "liver", "spleen")), (
+        "what follows from a cut structure says so"
+    )
     ratio = ledger.fact("volume_ratio", "liver", "spleen")
     assert "unbounded" in ratio.flags
     assert number(ratio) == pytest.approx(13 * 8 * 5 / (4 * 5 * 6))
@@ -104,10 +114,14 @@ def test_ratio_of_volumes():
 
 
 def test_the_largest_lesion_and_when_another_may_be():
-    clear = block_ledger(SHAPE, 1.0, liver_lesion_1=((3, 3, 3), (5, 5, 5)), liver_lesion_2=((10, 3, 3), (22, 14, 14)))
+    clear = block_ledger(
+        SHAPE, 1.0, liver_lesion_1=((3, 3, 3), (5, 5, 5)), liver_lesion_2=((10, 3, 3), (22, 14, 14))
+    )
     assert clear.fact("largest", "liver_lesion").value == "liver_lesion_2"
     assert clear.fact("largest", "liver_lesion").flags == ()
-    alike = block_ledger(SHAPE, 1.0, liver_lesion_1=((3, 3, 3), (9, 9, 9)), liver_lesion_2=((10, 3, 3), (16, 9, 10)))
+    alike = block_ledger(
+        SHAPE, 1.0, liver_lesion_1=((3, 3, 3), (9, 9, 9)), liver_lesion_2=((10, 3, 3), (16, 9, 10))
+    )
     assert alike.fact("largest", "liver_lesion").value == "liver_lesion_2"
     assert alike.fact("largest", "liver_lesion").flags == ("unstable",)
 
@@ -116,7 +130,11 @@ def test_a_fact_keeps_its_id_when_its_value_changes():
     small, large = (block_ledger(SHAPE, s, liver=LIVER).fact("volume", "liver") for s in (1.0, 2.0))
     assert small.value != large.value
     assert small.fact_id == large.fact_id == fact_id("study", "ct", "volume", ("liver",))
-    ids = {fact_id("study", "ct", kind, who) for kind in ("volume", "box") for who in (("a",), ("a", "b"), ("b", "a"))}
+    ids = {
+        fact_id("study", "ct", kind, who)
+        for kind in ("volume", "box")
+        for who in (("a",), ("a", "b"), ("b", "a"))
+    }
     assert len(ids) == 6
 
 

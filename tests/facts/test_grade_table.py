@@ -14,7 +14,9 @@ BANK = load_bank("moaks-knee")
 HEAD = "study,side,question,sub_score,grade"
 
 
-def read(folder: Path, *lines: str, head: str = HEAD, columns: str | None = None, study: str = "k1") -> GradedStudy:
+def read(
+    folder: Path, *lines: str, head: str = HEAD, columns: str | None = None, study: str = "k1"
+) -> GradedStudy:
     table = folder / "grades.csv"
     table.write_text("\n".join([head, *lines]) + "\n")
     path = None
@@ -25,7 +27,12 @@ def read(folder: Path, *lines: str, head: str = HEAD, columns: str | None = None
 
 
 def test_grades_by_key_or_by_published_name(tmp_path: Path) -> None:
-    found = read(tmp_path, "k1,left,1,size,2", "k1,left,1,Number of BML within subregion,1", "k1,left,1,bml_share,3")
+    found = read(
+        tmp_path,
+        "k1,left,1,size,2",
+        "k1,left,1,Number of BML within subregion,1",
+        "k1,left,1,bml_share,3",
+    )
     assert found.grades == {"1": {"size": 2, "number": 1, "bml_share": 3}}
     assert found.side == "left"
     assert found.not_asked == {"no grade in the table": 115}
@@ -51,7 +58,9 @@ def test_a_missing_grade_is_not_guessed(cell: str, tmp_path: Path) -> None:
         (["k1,left,48,morphology,7"], "its grade compares two time points"),
     ],
 )
-def test_a_grade_that_cannot_be_used_is_named(lines: list[str], reason: str, tmp_path: Path) -> None:
+def test_a_grade_that_cannot_be_used_is_named(
+    lines: list[str], reason: str, tmp_path: Path
+) -> None:
     found = read(tmp_path, *lines)
     assert found.grades == {}
     assert found.not_asked == {reason: 1, "no grade in the table": 117}
@@ -70,15 +79,21 @@ def test_a_grade_that_cannot_be_used_is_named(lines: list[str], reason: str, tmp
         ("16", {"size": 1, "depth": 0}, True),
     ],
 )
-def test_grades_that_contradict_each_other(question: str, grades: dict[str, int], kept: bool, tmp_path: Path) -> None:
+def test_grades_that_contradict_each_other(
+    question: str, grades: dict[str, int], kept: bool, tmp_path: Path
+) -> None:
     found = read(tmp_path, *(f"k1,left,{question},{key},{grade}" for key, grade in grades.items()))
     assert found.grades == ({question: grades} if kept else {})
-    assert found.not_asked.get("its grades contradict each other", 0) == (0 if kept else len(grades))
+    assert found.not_asked.get("its grades contradict each other", 0) == (
+        0 if kept else len(grades)
+    )
     assert bool(found.problems) is not kept
 
 
 def test_the_same_grade_twice_is_one(tmp_path: Path) -> None:
-    assert read(tmp_path, "k1,left,42,grade,1", "k1,left,42,grade,1.0").grades == {"42": {"grade": 1}}
+    assert read(tmp_path, "k1,left,42,grade,1", "k1,left,42,grade,1.0").grades == {
+        "42": {"grade": 1}
+    }
 
 
 def test_rows_of_a_study_may_lie_apart(tmp_path: Path) -> None:
@@ -127,7 +142,12 @@ def test_evidence_knows_no_names_and_every_cell(tmp_path: Path) -> None:
         (["k1,left,1,size,1"], HEAD, "[columns]\nstudi = 'x'", "unknown field 'studi'"),
         (["k1,left,1,size,1"], HEAD, "[grades]\n'1.size' = 'X'", "has no column 'X'"),
         (["k1,left,1,size,1"], HEAD, "[sides]\nx = 'up'", "unknown side 'up'"),
-        (["k1,1 2,0,1,size,1"], "study,shape,affine,question,sub_score,grade", None, "shape or affine"),
+        (
+            ["k1,1 2,0,1,size,1"],
+            "study,shape,affine,question,sub_score,grade",
+            None,
+            "shape or affine",
+        ),
     ],
 )
 def test_a_table_that_cannot_be_read(

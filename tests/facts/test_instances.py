@@ -12,7 +12,10 @@ from situs.facts import Ledger, load_recipe
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
 
-SIZES = {"largest": (slice(2, 8), slice(2, 8), slice(2, 8)), "middle": (slice(12, 16), slice(3, 7), slice(3, 7))}
+SIZES = {
+    "largest": (slice(2, 8), slice(2, 8), slice(2, 8)),
+    "middle": (slice(12, 16), slice(3, 7), slice(3, 7)),
+}
 SMALL = (slice(12, 14), slice(12, 14), slice(12, 14))
 
 
@@ -43,14 +46,18 @@ def _ledger(labels: LabelMap) -> Ledger:
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 @pytest.mark.parametrize("flips", [(False, False, False), (True, False, True)])
-def test_parts_are_numbered_from_the_largest_down(order: tuple[int, int, int], flips: tuple[bool, bool, bool]) -> None:
+def test_parts_are_numbered_from_the_largest_down(
+    order: tuple[int, int, int], flips: tuple[bool, bool, bool]
+) -> None:
     ledger = _ledger(_labels(order, flips))
     names = [name for name in ledger.structures if "tumour" in name]
     assert names == ["kidney_tumour_1", "kidney_tumour_2", "kidney_tumour_3"]
     assert [ledger.regions[name].voxels for name in names] == [6**3, 4**3, 2**3]
     assert ledger.fact("largest", "kidney_tumour").value == "kidney_tumour_1"
     # Voxel centres of the largest run from 2 to 7 on every axis.
-    assert ledger.regions["kidney_tumour_1"].centroid_mm == pytest.approx([4.5, 4.5 * 1.5, 4.5 * 2.0])
+    assert ledger.regions["kidney_tumour_1"].centroid_mm == pytest.approx(
+        [4.5, 4.5 * 1.5, 4.5 * 2.0]
+    )
 
 
 def test_the_vocabularys_word_that_all_are_annotated_stays_with_the_parts() -> None:

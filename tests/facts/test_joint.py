@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from knees import BANK, SPACING, as_bench, graded, knee, ledger, masks_of
-from situs.build._knees import true_value
+from situs.build.sources.knees import true_value
 from situs.errors import SitusError
 from situs.facts.grades import GEOMETRY, REGION_BOX, GradedStudy, GradeLedger, masks_for
-from situs.facts.joint import JointMasks, joint_frame, lesion_share, part_of, with_lesions
+from situs.facts.grades.joint import JointMasks, joint_frame, lesion_share, part_of, with_lesions
 from situs.items import Grades, Item, NotAsked, graded_questions, pose_grades
 from situs.profiles import load_profile
 from situs.run import AnswerRow, Viewing, make_baseline, parse_spec
@@ -28,7 +28,9 @@ SAMPLED = random.Random(5).sample(ORDERS, 2)
 SIDES = ("left", "right")
 USUAL = {"left": SAMPLED[0], "right": SAMPLED[1]}
 ALL = [
-    pytest.param(side, *way, marks=() if way == USUAL[side] else pytest.mark.sweep) for side in SIDES for way in ORDERS
+    pytest.param(side, *way, marks=() if way == USUAL[side] else pytest.mark.sweep)
+    for side in SIDES
+    for way in ORDERS
 ]
 MEASURED = [(q.id, sub.key) for q in BANK.question for sub in BANK.sub_scores_of(q) if sub.measures]
 
@@ -50,7 +52,9 @@ def test_the_grade_from_geometry_is_the_grade_built_in(index: int, side: str | N
     assert all(own.fact(GEOMETRY, *key).flags == ("near_edge",) for key in unsure)
 
 
-@pytest.mark.parametrize("index", [0, *(pytest.param(n, marks=pytest.mark.sweep) for n in range(1, 25))])
+@pytest.mark.parametrize(
+    "index", [0, *(pytest.param(n, marks=pytest.mark.sweep) for n in range(1, 25))]
+)
 def test_any_size_gets_its_grade_or_none_near_an_edge(index: int) -> None:
     """Sizes anywhere on their scales, also at the edges of bins.
 
@@ -58,7 +62,9 @@ def test_any_size_gets_its_grade_or_none_near_an_edge(index: int) -> None:
     interval, once for where the truth may lie and once for what may be asked. The interval of an extrusion and of lost
     cartilage holds the truth; shares of lesions are counted on rotated grids and may err by a little more.
     """
-    made = make_knee(78, index, spacing_mm=(1.0, 0.8, 0.8) if index else SPACING, noise=False, any_size=True)
+    made = make_knee(
+        78, index, spacing_mm=(1.0, 0.8, 0.8) if index else SPACING, noise=False, any_size=True
+    )
     own = ledger(made, masks_of(made))
     for question in BANK.question:
         for sub in BANK.sub_scores_of(question):
@@ -72,7 +78,9 @@ def test_any_size_gets_its_grade_or_none_near_an_edge(index: int) -> None:
             assert abs(measured.value - truth) <= error * half + 1e-9, (question.id, sub.key)
             told = own.fact(GEOMETRY, question.id, sub.key).value
             if told is None:
-                assert min(abs(truth - edge) for edge in (0.0, *scale.edges())) <= (1 + error) * half, (
+                assert (
+                    min(abs(truth - edge) for edge in (0.0, *scale.edges())) <= (1 + error) * half
+                ), (
                     question.id,
                     sub.key,
                 )
@@ -123,12 +131,16 @@ def assert_sides(own: GradeLedger, side: str) -> None:
     ],
 )
 def test_the_oracle_is_right_in_any_order_of_axes(ways, tmp_path: Path) -> None:
-    ledgers = {own.study_id: (own, grid) for side, way in ways for own, grid in [in_order(side, *way)]}
+    ledgers = {
+        own.study_id: (own, grid) for side, way in ways for own, grid in [in_order(side, *way)]
+    }
     bench, shown = as_bench(tmp_path / "bench", ledgers), load_profile("3dreasonknee-qwen")
     viewing, oracle = Viewing(bench, shown), make_baseline(bench, parse_spec("oracle"), shown)
     asked = 0
     for item in bench.items():
-        scored = judge(item, AnswerRow(item.item_id, response=oracle.answer(item) or ""), None, shown=viewing)
+        scored = judge(
+            item, AnswerRow(item.item_id, response=oracle.answer(item) or ""), None, shown=viewing
+        )
         assert scored.outcome.right, (item.study_id, item.question, scored.outcome)
         assert scored.values["box.iou-3d@1"] > 0.98
         asked += 1
@@ -137,7 +149,10 @@ def test_the_oracle_is_right_in_any_order_of_axes(ways, tmp_path: Path) -> None:
 
 def test_the_mirror_turns_a_left_knee_into_a_right_one() -> None:
     made = knee(0, "left")
-    own, mirrored = ledger(made, masks_of(made)), ledger(made, masks_of(made, mirrored=True), "right")
+    own, mirrored = (
+        ledger(made, masks_of(made)),
+        ledger(made, masks_of(made, mirrored=True), "right"),
+    )
     for region in BANK.regions:
         a, b = own.box(region), mirrored.box(region)
         if a is not None and b is not None:
@@ -156,7 +171,8 @@ def test_a_wrong_side_is_refused_where_menisci_tell() -> None:
 def test_without_a_patella_forward_is_the_patients_front() -> None:
     centres = masks_of(knee(0, "left")).centres_mm()
     with_it, without = (
-        joint_frame(named, "left") for named in (centres, {k: v for k, v in centres.items() if k != "patella"})
+        joint_frame(named, "left")
+        for named in (centres, {k: v for k, v in centres.items() if k != "patella"})
     )
     # The phantom is turned by at most 8 degrees about each axis.
     assert (with_it.axes * without.axes).sum(axis=1).min() > np.cos(np.radians(20))
@@ -194,18 +210,23 @@ def test_a_mask_of_a_region_is_the_region() -> None:
     assert not exact.approximate
     assert divided is not None
     assert divided.approximate
-    world = np.asarray(made.grid.affine.to_world(IndexPoints(cut[x < np.quantile(x, 0.3)].astype(float))))
+    world = np.asarray(
+        made.grid.affine.to_world(IndexPoints(cut[x < np.quantile(x, 0.3)].astype(float)))
+    )
     assert np.allclose(exact.box.hi_mm, world.max(axis=0) + made.grid.affine.half_voxel_mm)
     assert "rule" not in own.fact(REGION_BOX, "patella_medial").derivation.parameters
     assert (
-        "67–100 % from bottom to top" in own.fact(REGION_BOX, "patella_superior_margin").derivation.parameters["rule"]
+        "67–100 % from bottom to top"
+        in own.fact(REGION_BOX, "patella_superior_margin").derivation.parameters["rule"]
     )
 
 
 def test_without_a_side_nothing_is_guessed() -> None:
     made = knee(0, "left")
     study = graded(made)
-    bare = type(study)(**{name: getattr(study, name) for name in study.__struct_fields__} | {"side": ""})
+    bare = type(study)(
+        **{name: getattr(study, name) for name in study.__struct_fields__} | {"side": ""}
+    )
     own = GradeLedger(bare, BANK, study_id="k", series="dess", masks=masks_of(made))
     with pytest.raises(SitusError, match="no side"):
         own.fact(REGION_BOX, "patella_medial")
@@ -222,7 +243,9 @@ def blocks(lesion_layers: int, spacing: float) -> JointMasks:
     return JointMasks(grid, voxels)
 
 
-@pytest.mark.parametrize(("layers", "sure"), [(2, True), (3, True), (7, False), (10, True), (13, False), (19, True)])
+@pytest.mark.parametrize(
+    ("layers", "sure"), [(2, True), (3, True), (7, False), (10, True), (13, False), (19, True)]
+)
 def test_near_the_edge_of_a_bin_geometry_is_not_asked(layers: int, sure: bool) -> None:
     """Of 20 layers n are lesion: 5 n %; half a voxel of boundary moves it by about 2.5 to 5 %."""
     masks = blocks(layers, 1.0)
@@ -246,7 +269,13 @@ def test_a_question_reads_the_same_whether_the_finding_has_a_mask_or_not(questio
     found = []
     for grade in (0, 1):
         masks = blocks(2, 1.0)
-        told = ("joint_fluid", "pes_anserine_bursa", "popliteal_cyst", "ganglion_cyst", "loose_body")
+        told = (
+            "joint_fluid",
+            "pes_anserine_bursa",
+            "popliteal_cyst",
+            "ganglion_cyst",
+            "loose_body",
+        )
         finding = dict.fromkeys(told, np.array([[3, 3, 3]])) if grade else {}
         voxels = {name: masks.indices(name) for name in ("femur", "tibia")} | finding
         key = "grade" if question == "43" else "presence"
@@ -276,15 +305,22 @@ def test_a_block_is_placed_by_the_extent_of_its_bone() -> None:
     assert place.box.lo_mm == pytest.approx((-0.5, -0.5, 23.5 - 15))
     assert place.box.hi_mm == pytest.approx((-0.5 + 12, -0.5 + 2, 43.5))
     rule = own.fact(REGION_BOX, "popliteal_fossa").derivation.parameters["rule"]
-    assert rule.startswith("block by the extent of the femur: within 40 mm of the joint, 0 to 60 % from medial")
+    assert rule.startswith(
+        "block by the extent of the femur: within 40 mm of the joint, 0 to 60 % from medial"
+    )
 
 
 def test_a_structure_that_this_knee_lacks_is_not_asked_in_another_form() -> None:
     masks = blocks(2, 1.0)
     voxels = {name: masks.indices(name) for name in ("femur", "tibia")}
     grades = study_of({"60": {"complete_tear": 1}, "61": {"complete_tear": 0}})
-    own = GradeLedger(grades, BANK, study_id="k", series="dess", masks=JointMasks(masks.grid, voxels, ["acl"]))
-    acl, pcl = (pose_grades(own, asked, "k", "test") for asked in graded_questions(own, ("plain",), ("reader",)))
+    own = GradeLedger(
+        grades, BANK, study_id="k", series="dess", masks=JointMasks(masks.grid, voxels, ["acl"])
+    )
+    acl, pcl = (
+        pose_grades(own, asked, "k", "test")
+        for asked in graded_questions(own, ("plain",), ("reader",))
+    )
     assert isinstance(acl, NotAsked)
     assert "in other studies" in acl.reason
     assert isinstance(pcl, Item)
@@ -319,10 +355,15 @@ DESS = (0.7, 0.365, 0.365)
 def test_an_extrusion_is_known_to_a_voxel_along_its_axis(mm: float) -> None:
     """Wherever the lattice lies, the interval holds the truth, and no grade is given that is not the true one."""
     for phase in np.linspace(0.0, 0.95, 20):
-        own = GradeLedger(study_of({}), BANK, study_id="k", series="dess", masks=extruded(mm, DESS, phase))
+        own = GradeLedger(
+            study_of({}), BANK, study_id="k", series="dess", masks=extruded(mm, DESS, phase)
+        )
         for question in EXTRUSIONS:
             along = DESS[1] if question in ("44", "46") else DESS[0]
-            fact, grade = own.fact("extrusion_mm", question, "grade"), own.fact(GEOMETRY, question, "grade")
+            fact, grade = (
+                own.fact("extrusion_mm", question, "grade"),
+                own.fact(GEOMETRY, question, "grade"),
+            )
             low, high = fact.interval
             # The knee's axes follow the bones' voxels, which leaves them askew by a fraction of a degree.
             assert high == pytest.approx(fact.value + along, abs=0.02)
@@ -334,5 +375,7 @@ def test_an_extrusion_is_known_to_a_voxel_along_its_axis(mm: float) -> None:
 
 @pytest.mark.parametrize(("mm", "grade"), [(0.4, 0), (2.5, 1), (4.0, 2), (6.0, 3)])
 def test_fine_voxels_give_every_grade_of_extrusion(mm: float, grade: int) -> None:
-    own = GradeLedger(study_of({}), BANK, study_id="k", series="dess", masks=extruded(mm, (0.2, 0.2, 0.2), 0.3))
+    own = GradeLedger(
+        study_of({}), BANK, study_id="k", series="dess", masks=extruded(mm, (0.2, 0.2, 0.2), 0.3)
+    )
     assert [own.fact(GEOMETRY, question, "grade").value for question in EXTRUSIONS] == [grade] * 4

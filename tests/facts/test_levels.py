@@ -53,7 +53,9 @@ def test_the_centre_of_an_organ_lies_at_the_vertebra_beside_it() -> None:
     assert value == pytest.approx(LEVELS.index("L2"), abs=0.05)
     assert level_name(value) == "L2"
     bottom = (z - 8 - _centre("L2")) / -HEIGHT
-    assert ledger.fact("level.bottom", "kidney_left").value == pytest.approx(LEVELS.index("L2") + bottom)
+    assert ledger.fact("level.bottom", "kidney_left").value == pytest.approx(
+        LEVELS.index("L2") + bottom
+    )
 
 
 def test_a_level_is_asked_only_with_an_anchor_and_away_from_the_line_between_two() -> None:
@@ -63,11 +65,17 @@ def test_a_level_is_asked_only_with_an_anchor_and_away_from_the_line_between_two
     assert isinstance(asked, Posed)
     assert asked.answer.value == "L3"
     between = int(_centre("L3") + HEIGHT / 2)
-    assert isinstance(TASKS["level"].pose(_ledger(slice(between, between + 20)), question), NotAsked)
-    assert isinstance(TASKS["level"].pose(_ledger(slice(low, low + 20), sacrum=False), question), NotAsked)
+    assert isinstance(
+        TASKS["level"].pose(_ledger(slice(between, between + 20)), question), NotAsked
+    )
+    assert isinstance(
+        TASKS["level"].pose(_ledger(slice(low, low + 20), sacrum=False), question), NotAsked
+    )
 
 
-@pytest.mark.parametrize(("level", "asked"), [("L1", True), ("L2", True), ("L4", False), ("L5", False)])
+@pytest.mark.parametrize(
+    ("level", "asked"), [("L1", True), ("L2", True), ("L4", False), ("L5", False)]
+)
 def test_a_mask_of_the_canal_is_not_asked_for_the_conus(level: str, asked: bool) -> None:
     """In adults the cord ends between T12 and L3 (Saifuddin 1998); some models label the whole canal as cord."""
     low = int(_centre(level))

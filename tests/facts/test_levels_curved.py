@@ -48,13 +48,19 @@ def level_beside(y: float, z: float) -> float:
 
 @functools.cache
 def _points() -> np.ndarray:
-    return np.stack(np.meshgrid(*(np.arange(n) for n in SHAPE), indexing="ij"), axis=-1) * SPACING + LOW
+    return (
+        np.stack(np.meshgrid(*(np.arange(n) for n in SHAPE), indexing="ij"), axis=-1) * SPACING
+        + LOW
+    )
 
 
 def _vertebra(points: np.ndarray, level: int) -> np.ndarray:
     """A block of a body across the curve, two pedicles, and a spinous process that slopes down and back by 60°."""
     angle = _angle(level)
-    back, up = np.array([0.0, -np.cos(angle), np.sin(angle)]), np.array([0.0, np.sin(angle), np.cos(angle)])
+    back, up = (
+        np.array([0.0, -np.cos(angle), np.sin(angle)]),
+        np.array([0.0, np.sin(angle), np.cos(angle)]),
+    )
     offset = points - _centre(level)
     x, b, u = offset[..., 0], offset @ back, offset @ up
     body = (np.abs(x) <= 15) & (np.abs(b) <= 12) & (np.abs(u) <= 9)
@@ -76,7 +82,11 @@ def kyphotic(ahead_mm: float, top_mm: float, turn: np.ndarray | None = None) -> 
     """The spine, a first rib that gives the count, and an aorta 8 mm wide so far in front of the bodies' centres."""
     layer, points = _spine_layer().copy(), _points()
     y = RADIUS - np.sqrt(RADIUS**2 - top_mm**2) + ahead_mm
-    aorta = (np.abs(points[..., 0] - 14) <= 4) & (np.abs(points[..., 1] - y) <= 4) & (points[..., 2] <= top_mm)
+    aorta = (
+        (np.abs(points[..., 0] - 14) <= 4)
+        & (np.abs(points[..., 1] - y) <= 4)
+        & (points[..., 2] <= top_mm)
+    )
     layer[aorta & (points[..., 2] > top_mm - 40)] = 30
     layer[1:4, 1:4, -4:-1] = 31
     structures = [Structure(n, f"vertebrae_{name}", 0, n) for n, name in enumerate(NAMES, start=1)]
@@ -137,7 +147,10 @@ def test_where_the_readings_differ_nothing_is_asked() -> None:
     height = float(_centre(LEVELS.index("T3"))[2])
     top = 2.0 * round(height / 2.0)
     y = _centre(LEVELS.index("T3"))[1] + 44.0
-    assert (round(level_on_slice(top)), round(level_beside(y, top))) == (LEVELS.index("T3"), LEVELS.index("T2"))
+    assert (round(level_on_slice(top)), round(level_beside(y, top))) == (
+        LEVELS.index("T3"),
+        LEVELS.index("T2"),
+    )
     refusal = asked(kyphotic(44.0, top))
     assert isinstance(refusal, NotAsked)
     assert "slice" in refusal.reason
@@ -172,7 +185,8 @@ def _turn(about: int, degrees: float) -> np.ndarray:
 def test_a_vertebra_that_has_no_place_in_the_row_leaves_levels_untold() -> None:
     ledger = kyphotic(16.0, 0.0)
     structures = tuple(
-        Structure(s.label, s.name.replace("T9", "T13"), 0, s.value) for s in ledger.regions.labels.structures
+        Structure(s.label, s.name.replace("T9", "T13"), 0, s.value)
+        for s in ledger.regions.labels.structures
     )
     labels = LabelMap(ledger.regions.grid, ledger.regions.labels.layers, structures)
     terms = {s.name: ledger.terms.get(s.name, ledger.terms["vertebrae_T8"]) for s in structures}
@@ -196,8 +210,15 @@ def test_fine_voxels_find_the_same_body_whichever_way_they_are_stored(spacing_mm
     size = [round(mm / spacing_mm) for mm in (31, 60, 20)]
     array = np.zeros(size, np.uint8)
     a, b, c = (np.arange(n) * spacing_mm for n in size)
-    body = (a[:, None, None] <= 30) & (b[None, :, None] >= 36) & (b[None, :, None] < 60) & (c[None, None, :] < 18)
-    process = (np.abs(a[:, None, None] - 15) <= 3) & (b[None, :, None] < 36) & (c[None, None, :] < 8)
+    body = (
+        (a[:, None, None] <= 30)
+        & (b[None, :, None] >= 36)
+        & (b[None, :, None] < 60)
+        & (c[None, None, :] < 18)
+    )
+    process = (
+        (np.abs(a[:, None, None] - 15) <= 3) & (b[None, :, None] < 36) & (c[None, None, :] < 8)
+    )
     array[body | process] = 1
     found = []
     for flip in (1, -1):
@@ -224,7 +245,8 @@ BODY = (49, 50)
 def test_real_vertebrae_against_masks_of_their_bodies(folder: str, vertebra: int) -> None:
     """The one whole vertebra of each crop; the centroid of the whole lies 9 to 13 mm off."""
     vertebrae, parts = (
-        open_labels(next((REAL / folder).glob(f"*seg-{kind}*.nii.gz")), {}).load() for kind in ("vert", "subreg")
+        open_labels(next((REAL / folder).glob(f"*seg-{kind}*.nii.gz")), {}).load()
+        for kind in ("vert", "subreg")
     )
     region = next(r for r in Regions(vertebrae) if r.structure.label == vertebra)
     bodies = np.isin(parts.layers[0], [s.value for s in parts.structures if s.label in BODY])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from situs.facts import link, stable_count
-from situs.facts._findings import overlap
+from situs.facts.boxes.tubes import overlap
 from situs.space import FrameBox
 
 
@@ -31,7 +31,12 @@ def test_overlap_is_the_union_formula() -> None:
         ([box(0, 0.0), box(3, 0.0)], 0.0, 1, 2),
         ([box(0, 0.0), box(0, 5.0)], 0.0, 1, 2),  # one frame: never linked directly
         ([box(0, 0.0), box(0, 12.0), box(1, 6.0)], 0.0, 0, 1),  # but through a neighbour
-        ([box(0, 0.0), box(1, 8.0), box(2, 16.0)], 0.0, 0, 1),  # a chain that drifts away from its start
+        (
+            [box(0, 0.0), box(1, 8.0), box(2, 16.0)],
+            0.0,
+            0,
+            1,
+        ),  # a chain that drifts away from its start
     ],
 )
 def test_rules(boxes: list[FrameBox], iou: float, gap: int, count: int) -> None:
@@ -53,7 +58,10 @@ def test_a_count_is_stable_only_if_every_rule_gives_it() -> None:
 def test_a_reversed_volume_gives_reversed_tubes() -> None:
     rng = np.random.default_rng(3)
     for _ in range(40):
-        boxes = {box(int(f), float(x), float(w)) for f, x, w in rng.integers((0, 0, 3), (9, 60, 25), size=(20, 3))}
+        boxes = {
+            box(int(f), float(x), float(w))
+            for f, x, w in rng.integers((0, 0, 3), (9, 60, 25), size=(20, 3))
+        }
         back = {b: FrameBox(8 - b.frame, b.x0, b.y0, b.x1, b.y1, b.label) for b in boxes}
         for iou, gap in ((0.0, 0), (0.1, 1)):
             forward = {frozenset(back[b] for b in tube.boxes) for tube in link(boxes, iou, gap)}

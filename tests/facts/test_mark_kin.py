@@ -10,9 +10,11 @@ from _blocks import block_ledger
 
 from situs.anatomy import are_akin, is_part, load_vocabulary, shipped_vocabularies, term, wholes
 from situs.facts import Ledger, marked_structures
-from situs.facts._mark_kin import kin, nested
+from situs.facts.masks.marks.kin import kin, nested
 
-KNOWN = sorted({name for v in shipped_vocabularies() for name in load_vocabulary(v).labels.values()})
+KNOWN = sorted(
+    {name for v in shipped_vocabularies() for name in load_vocabulary(v).labels.values()}
+)
 
 
 def _chain(name: str) -> list[str]:
@@ -61,25 +63,36 @@ def test_pairs_that_share_a_whole_are_akin(a, b):
     assert are_akin(term(a), term(b))
 
 
-@pytest.mark.parametrize(("a", "b"), [("liver", "spleen"), ("aorta", "vertebrae_L1"), ("brain", "skull")])
+@pytest.mark.parametrize(
+    ("a", "b"), [("liver", "spleen"), ("aorta", "vertebrae_L1"), ("brain", "skull")]
+)
 def test_pairs_that_share_none_are_not(a, b):
     assert not are_akin(term(a), term(b))
     assert not is_part(term(a), term(b))
 
 
 SHAPE = (60, 60, 12)
-OUTER = {"liver": (2, 28, 2, 28), "spleen": (32, 58, 2, 28), "stomach": (2, 28, 32, 58), "aorta": (32, 58, 32, 58)}
+OUTER = {
+    "liver": (2, 28, 2, 28),
+    "spleen": (32, 58, 2, 28),
+    "stomach": (2, 28, 32, 58),
+    "aorta": (32, 58, 32, 58),
+}
 
 
 def _ledger(more: dict[str, tuple[int, ...]]) -> Ledger:
     """Four large blocks in four corners and others laid over them: `x0, x1, y0, y1`, on all slices but two."""
-    blocks = {n: ((x0, y0, 1), (x1, y1, SHAPE[2] - 1)) for n, (x0, x1, y0, y1) in (OUTER | more).items()}
+    blocks = {
+        n: ((x0, y0, 1), (x1, y1, SHAPE[2] - 1)) for n, (x0, x1, y0, y1) in (OUTER | more).items()
+    }
     return block_ledger(SHAPE, 3.0, **blocks)
 
 
 def _marked(ledger: Ledger) -> list[list[str]]:
     asked = [ledger.fact(f"marks.same.{n}") for n in range(4)]
-    asked += [ledger.fact(kind, n) for n in ledger.structures for kind in ("marks.organ", "marks.among")]
+    asked += [
+        ledger.fact(kind, n) for n in ledger.structures for kind in ("marks.organ", "marks.among")
+    ]
     return [marked_structures(fact) for fact in asked if fact.value is not None]
 
 

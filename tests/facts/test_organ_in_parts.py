@@ -20,7 +20,12 @@ LIVER = ((50, 5, 5), (75, 45, 40))
 def lungs(lesion, **more):
     """A left lung of two lobes from 5 to 95 mm, and a tumour whose mask lies over theirs."""
     return block_ledger(
-        SHAPE, lung_lower_lobe_left=LOWER, lung_upper_lobe_left=UPPER, liver=LIVER, lung_tumour=lesion, **more
+        SHAPE,
+        lung_lower_lobe_left=LOWER,
+        lung_upper_lobe_left=UPPER,
+        liver=LIVER,
+        lung_tumour=lesion,
+        **more,
     )
 
 
@@ -36,7 +41,9 @@ def test_the_organ_of_a_lung_tumour_is_the_lung(lesion, height):
     """Its height is that in the lung, not in the lobe."""
     ledger = lungs(lesion)
     assert ledger.fact("organ_of", "lung_tumour").value == "lung_left"
-    assert ledger.fact("height_in", "lung_tumour", "lung_left").value == pytest.approx(height, abs=0.02)
+    assert ledger.fact("height_in", "lung_tumour", "lung_left").value == pytest.approx(
+        height, abs=0.02
+    )
     assert "lung_left" not in ledger.structures
     assert ledger.fact("holder_side", "lung_tumour").value == "left"
 
@@ -53,7 +60,8 @@ def test_it_is_asked_as_the_lung():
 
 def test_its_third_is_that_of_the_lung():
     posed = TASKS["lesion_pole"].pose(
-        lungs(((20, 20, 74), (30, 30, 90))), Question("lesion_pole", "choice", {"of": "largest:lung_tumour"})
+        lungs(((20, 20, 74), (30, 30, 90))),
+        Question("lesion_pole", "choice", {"of": "largest:lung_tumour"}),
     )
     assert isinstance(posed, Posed)
     assert posed.answer == Choice("upper")
@@ -65,7 +73,9 @@ def test_thirds_are_not_asked_where_readers_do_not_give_them(organ):
     """The pancreas has a head, a body and a tail; the prostate a base and an apex."""
     lesion = {"pancreas": "pancreas_tumour"}.get(organ, "liver_lesion")
     ledger = block_ledger(SHAPE, **{organ: LIVER, lesion: ((55, 10, 30), (65, 20, 38))})
-    asked = TASKS["lesion_pole"].pose(ledger, Question("lesion_pole", "choice", {"of": f"largest:{lesion}"}))
+    asked = TASKS["lesion_pole"].pose(
+        ledger, Question("lesion_pole", "choice", {"of": f"largest:{lesion}"})
+    )
     assert ledger.fact("organ_of", lesion).value == organ
     assert isinstance(asked, NotAsked)
 
@@ -73,7 +83,9 @@ def test_thirds_are_not_asked_where_readers_do_not_give_them(organ):
 @pytest.mark.parametrize("task", ["lesion_organ", "lesion_pole", "marks"])
 def test_one_lobe_alone_is_no_organ(task):
     """Where the other lobe is not annotated nobody can say how large the lung is."""
-    ledger = block_ledger(SHAPE, lung_upper_lobe_left=UPPER, liver=LIVER, lung_tumour=((20, 20, 70), (30, 30, 90)))
+    ledger = block_ledger(
+        SHAPE, lung_upper_lobe_left=UPPER, liver=LIVER, lung_tumour=((20, 20, 70), (30, 30, 90))
+    )
     assert ledger.fact("organ_of", "lung_tumour").value is None
     of = "largest:*" if task == "lesion_organ" else "largest:lung_tumour"
     parameters = {"of": of, "ask": "same_organ"} if task == "marks" else {"of": of}

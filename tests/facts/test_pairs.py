@@ -15,7 +15,9 @@ NAMES = ("kidney", "kidney_tumour", "kidney_cyst")
 
 
 def ledger_of(array: np.ndarray, matrix: np.ndarray, basis: str = "affine") -> Ledger:
-    found = [Structure(v, name, 0, v) for v, name in enumerate(NAMES, start=1) if (array == v).any()]
+    found = [
+        Structure(v, name, 0, v) for v, name in enumerate(NAMES, start=1) if (array == v).any()
+    ]
     return Ledger(
         LabelMap(Grid(array.shape, Affine(matrix)), (array,), tuple(found)),
         labels_hash="",

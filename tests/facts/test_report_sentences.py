@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from situs.facts import Quoted
-from situs.facts.reports import LOCATED, Report, ReportLedger, place_of, proposal_problem, quote_span, report_problem
+from situs.facts.reports import (
+    LOCATED,
+    Report,
+    ReportLedger,
+    place_of,
+    proposal_problem,
+    quote_span,
+    report_problem,
+)
 
 
 def places(findings: str, impression: str = "") -> dict[tuple[str, str], dict[str, str]]:
@@ -27,7 +35,11 @@ def places(findings: str, impression: str = "") -> dict[tuple[str, str], dict[st
             ("atelectasis", "lung"),
             {"side": "left", "lobe": "upper"},
         ),
-        ("Atelectasis in the middle lobe.", ("atelectasis", "lung"), {"side": "right", "lobe": "middle"}),
+        (
+            "Atelectasis in the middle lobe.",
+            ("atelectasis", "lung"),
+            {"side": "right", "lobe": "middle"},
+        ),
         (
             "Consolidation is observed in the posterobasal segment of the left lung.",
             ("consolidation", "lung"),
@@ -39,11 +51,21 @@ def places(findings: str, impression: str = "") -> dict[tuple[str, str], dict[st
             ("stone", "kidney"),
             {"side": "left", "part": "upper"},
         ),
-        ("A cyst was observed in the right lobe of the liver.", ("cyst", "liver"), {"side": "right", "part": "right"}),
-        ("Height loss is observed in the T8 vertebra.", ("height loss", "vertebra"), {"level": "T8"}),
+        (
+            "A cyst was observed in the right lobe of the liver.",
+            ("cyst", "liver"),
+            {"side": "right", "part": "right"},
+        ),
+        (
+            "Height loss is observed in the T8 vertebra.",
+            ("height loss", "vertebra"),
+            {"level": "T8"},
+        ),
     ],
 )
-def test_a_plain_sentence_proves_a_place(sentence: str, pair: tuple[str, str], place: dict[str, str]) -> None:
+def test_a_plain_sentence_proves_a_place(
+    sentence: str, pair: tuple[str, str], place: dict[str, str]
+) -> None:
     assert places(sentence) == {pair: place}
 
 
@@ -83,7 +105,9 @@ def test_a_plain_sentence_proves_a_place(sentence: str, pair: tuple[str, str], p
         "Increase in bilateral thyroid gland size, and there are nodules.",
     ],
 )
-def test_hedged_denied_compared_doubled_or_impossible_sentences_prove_nothing(sentence: str) -> None:
+def test_hedged_denied_compared_doubled_or_impossible_sentences_prove_nothing(
+    sentence: str,
+) -> None:
     assert places(sentence) == {}
 
 
@@ -122,11 +146,20 @@ def test_what_is_over_or_of_another_examination_or_person_proves_nothing(sentenc
     ("stated", "against"),
     [
         ("Nodule in the right upper lobe.", "No nodule was detected in either lung."),
-        ("Nodule in the right upper lobe.", "No nodular or infiltrative lesion was detected in both lung parenchyma."),
-        ("Nodule in the right upper lobe.", "No mass nodule-infiltration was detected in the lung parenchyma."),
+        (
+            "Nodule in the right upper lobe.",
+            "No nodular or infiltrative lesion was detected in both lung parenchyma.",
+        ),
+        (
+            "Nodule in the right upper lobe.",
+            "No mass nodule-infiltration was detected in the lung parenchyma.",
+        ),
         ("Nodule in the right upper lobe.", "A second is found in the left lower lobe."),
         ("Nodule in the right upper lobe.", "Another one in the left lower lobe."),
-        ("Nodule in the right upper lobe.", "No effusion was seen and there is a nodule in the left lung."),
+        (
+            "Nodule in the right upper lobe.",
+            "No effusion was seen and there is a nodule in the left lung.",
+        ),
         ("Nodule in the right upper lobe.", "Addendum: the side should read left."),
         ("Nodule in the right upper lobe.", "Both lungs are clear."),
         ("Mass in the right upper lobe.", "The tumor in the left lower lobe."),
@@ -146,7 +179,9 @@ def test_what_is_over_or_of_another_examination_or_person_proves_nothing(sentenc
 def test_what_another_sentence_contradicts_is_not_proved(stated: str, against: str) -> None:
     assert places(stated)
     assert places(f"{stated} {against}") == {}
-    assert places(f"{against} {stated}") == {} or against.startswith(("A second", "Another", "Two", "Left as"))
+    assert places(f"{against} {stated}") == {} or against.startswith(
+        ("A second", "Another", "Two", "Left as")
+    )
 
 
 @pytest.mark.parametrize(
@@ -169,12 +204,17 @@ def test_another_of_its_kind_elsewhere_makes_it_ambiguous() -> None:
     assert places(first)
     assert places(f"{first} A nodule is observed in the left lung.") == {}
     assert places(f"{first} There are other nodules.") == {}
-    assert places(f"{first} Nodules in the left lung (metastasis?).") == {}, "what is hedged may still be there"
+    assert places(f"{first} Nodules in the left lung (metastasis?).") == {}, (
+        "what is hedged may still be there"
+    )
     assert places(f"{first} No nodule was detected in the left lung.") == places(first)
     assert places(first, "Nodule in the right lung.") == places(first)
     assert places(first, "Nodule.") == places(first)
     assert places(first, "Nodule in the left lung.") == {}
-    assert places(f"{first} In the left lung nodules were seen, but not clearly discernible before.") == {}
+    assert (
+        places(f"{first} In the left lung nodules were seen, but not clearly discernible before.")
+        == {}
+    )
     assert places(f"{first} Nodular ground glass densities are observed in the left lung.") == {}
     assert places(first, "Millimetric nodules.") == {}, "the nodule is one of several"
     assert places(f"{first} The trachea is open and no mass was detected.") == places(first)
@@ -211,21 +251,28 @@ def test_what_stands_under_another_heading_proves_nothing() -> None:
     assert places(f"{history}\nFINDINGS: Bilateral pleural effusion.") == {
         ("pleural effusion", "lung"): {"side": "both"}
     }
-    assert places(history, "Bilateral pleural effusion.") == {("pleural effusion", "lung"): {"side": "both"}}
+    assert places(history, "Bilateral pleural effusion.") == {
+        ("pleural effusion", "lung"): {"side": "both"}
+    }
     assert places("Comparison: nodule in the left lung.") == {}
     assert quote_span(history, "Cyst in the left kidney") is None
     assert quote_span(f"{history}\n\nA mass.", "A mass", len(history)) is not None
 
 
 def test_a_size_tells_two_apart_only_if_it_differs_clearly() -> None:
-    small, large = "A 5 mm nodule in the right lung upper lobe.", "A 14 mm nodule in the left lung lower lobe."
+    small, large = (
+        "A 5 mm nodule in the right lung upper lobe.",
+        "A 14 mm nodule in the left lung lower lobe.",
+    )
     assert set(places(f"{small} {large}")) == {("nodule 5 mm", "lung"), ("nodule 14 mm", "lung")}
     assert places(f"{small} A 5.5 mm nodule in the left lung.") == {}
     assert set(places(f"{large} Millimetric nodules in both lungs.")) == {("nodule 14 mm", "lung")}
 
 
 def test_the_quote_stands_at_its_offsets() -> None:
-    report = Report("r", "The trachea is open. A 2.5 mm nodule is seen in the left lung.", "Nodule.")
+    report = Report(
+        "r", "The trachea is open. A 2.5 mm nodule is seen in the left lung.", "Nodule."
+    )
     derivation = ReportLedger(report, "s").fact(LOCATED, "nodule", "lung").derivation
     assert isinstance(derivation, Quoted)
     assert derivation.quote == "A 2.5 mm nodule is seen in the left lung."
@@ -262,17 +309,37 @@ QUOTE = "Bilateral pleural effusion reaching 3 cm, more on the left, is observed
             "The mass extends to the hilum without crossing it.",
             "deny",
         ),
-        ("Is the mass not in the left lung?", "No", "The mass is not in the left lung.", "by a denial"),
+        (
+            "Is the mass not in the left lung?",
+            "No",
+            "The mass is not in the left lung.",
+            "by a denial",
+        ),
         ("Which lobe has the mass?", "The upper lobe", "No mass in the upper lobe.", "denial"),
-        ("Which lobe has the mass?", "The upper lobe", "A mass in the upper lobe isn't seen.", "denial"),
-        ("Which lobe has the mass?", "The upper lobe", "The mass in the upper lobe melted.", "over"),
+        (
+            "Which lobe has the mass?",
+            "The upper lobe",
+            "A mass in the upper lobe isn't seen.",
+            "denial",
+        ),
+        (
+            "Which lobe has the mass?",
+            "The upper lobe",
+            "The mass in the upper lobe melted.",
+            "over",
+        ),
         (
             "Which lobe has the mass?",
             "The upper lobe",
             "The mass in the upper lobe has cleared.",
             "another examination",
         ),
-        ("Which kidney has the cyst?", "The left kidney", "Ultrasound: a cyst in the left kidney.", "another exam"),
+        (
+            "Which kidney has the cyst?",
+            "The left kidney",
+            "Ultrasound: a cyst in the left kidney.",
+            "another exam",
+        ),
         ("Which lobe has the mass?", "The upper lobe", "A mass in the upper lobe.", None),
         ("Are the lungs normal?", "No", "The lungs are not normal.", "there or normal"),
         (
@@ -281,35 +348,105 @@ QUOTE = "Bilateral pleural effusion reaching 3 cm, more on the left, is observed
             "A nodule in the left lung.",
             "speaks of the report",
         ),
-        ("Which left lung has the nodule?", "The left lung", "A nodule in the left lung.", "contains its answer"),
+        (
+            "Which left lung has the nodule?",
+            "The left lung",
+            "A nodule in the left lung.",
+            "contains its answer",
+        ),
         ("What is the diagnosis?", "Sarcoidosis", "Sarcoidosis.", "not spatial"),
         ("Where is the effusion?", "Left lung", "A nodule in the left lung.", "does not speak of"),
         ("Where is the mass?", "Left lung", "A nodule in the left lung.", "does not speak of"),
-        ("In which lobe is the abscess?", "Right upper lobe", "A nodule in the right upper lobe.", "does not speak of"),
+        (
+            "In which lobe is the abscess?",
+            "Right upper lobe",
+            "A nodule in the right upper lobe.",
+            "does not speak of",
+        ),
         ("Where is the nodule?", "Right upper lobe", "8 mm nodule in the RUL.", None),
-        ("Where is the 12 mm nodule?", "Right upper lobe", "A 12 mm nodule in the right upper lobe.", None),
-        ("Where is the 21 mm nodule?", "Right upper lobe", "A 12 mm nodule in the right upper lobe.", "number or unit"),
-        ("Is the nodule in the upper lobe?", "Yes", "A nodule in the lower lobe.", "does not speak of"),
+        (
+            "Where is the 12 mm nodule?",
+            "Right upper lobe",
+            "A 12 mm nodule in the right upper lobe.",
+            None,
+        ),
+        (
+            "Where is the 21 mm nodule?",
+            "Right upper lobe",
+            "A 12 mm nodule in the right upper lobe.",
+            "number or unit",
+        ),
+        (
+            "Is the nodule in the upper lobe?",
+            "Yes",
+            "A nodule in the lower lobe.",
+            "does not speak of",
+        ),
         ("Is the nodule in the lower lobe?", "Yes, it is.", "A nodule in the lower lobe.", None),
-        ("Are any nodules in the left lung?", "Yes", "A nodule in the left lung.", "there or normal"),
-        ("In the left lung, were any nodules seen?", "No", "No nodule in the left lung.", "there or normal"),
-        ("Are both main bronchi open or obstructed?", "Open", "Both main bronchi are open.", "there or normal"),
-        ("What is the condition of the left lung?", "Volume loss", "Left lung volume loss.", "there or normal"),
+        (
+            "Are any nodules in the left lung?",
+            "Yes",
+            "A nodule in the left lung.",
+            "there or normal",
+        ),
+        (
+            "In the left lung, were any nodules seen?",
+            "No",
+            "No nodule in the left lung.",
+            "there or normal",
+        ),
+        (
+            "Are both main bronchi open or obstructed?",
+            "Open",
+            "Both main bronchi are open.",
+            "there or normal",
+        ),
+        (
+            "What is the condition of the left lung?",
+            "Volume loss",
+            "Left lung volume loss.",
+            "there or normal",
+        ),
         (
             "On which side is the nodule?",
             "Left",
             "A nodule in the right upper lobe and a cyst in the left kidney.",
             "side",
         ),
-        ("In which organ is the stone?", "The kidney", "A stone in the gallbladder and one in the kidney.", "several"),
+        (
+            "In which organ is the stone?",
+            "The kidney",
+            "A stone in the gallbladder and one in the kidney.",
+            "several",
+        ),
         ("In which organ is the stone?", "The gallbladder", "A stone in the gallbladder.", None),
         ("Where are the plaques?", "In the arch", "Plaques in the arch, the carotids.", "several"),
         ("Which lung has the cyst?", "The left lung", "A cyst in the left kidney.", "lung"),
-        ("Which kidney is smaller?", "Left", "The right kidney is smaller than the left kidney.", "side"),
+        (
+            "Which kidney is smaller?",
+            "Left",
+            "The right kidney is smaller than the left kidney.",
+            "side",
+        ),
         ("Which kidney is smaller?", "Left", "The left kidney is smaller.", "compares"),
-        ("To which side is the trachea displaced?", "Right", "Trachea displaced to the left by a right mass.", "side"),
-        ("On which side is the mass?", "Left", "The trachea is displaced to the left by a mass.", "moved"),
-        ("To which side is the trachea displaced?", "To the left", "The trachea is displaced to the left.", None),
+        (
+            "To which side is the trachea displaced?",
+            "Right",
+            "Trachea displaced to the left by a right mass.",
+            "side",
+        ),
+        (
+            "On which side is the mass?",
+            "Left",
+            "The trachea is displaced to the left by a mass.",
+            "moved",
+        ),
+        (
+            "To which side is the trachea displaced?",
+            "To the left",
+            "The trachea is displaced to the left.",
+            None,
+        ),
         (
             "Where does the mass lie relative to the aorta?",
             "Posterior",
@@ -328,31 +465,93 @@ QUOTE = "Bilateral pleural effusion reaching 3 cm, more on the left, is observed
             "The mass compresses the trachea.",
             "'inside'",
         ),
-        ("Which structure compresses the mass?", "The aorta", "The mass compresses the aorta.", "turns"),
+        (
+            "Which structure compresses the mass?",
+            "The aorta",
+            "The mass compresses the aorta.",
+            "turns",
+        ),
         ("How far above the carina does the catheter end?", "2 cm", CATHETER, None),
         ("How far above the carina does the catheter end?", "20 mm", CATHETER, None),
         ("How far above the carina does the catheter end?", "2 mm", CATHETER, "number or unit"),
         ("How far above the carina does the catheter end?", "2", CATHETER, "number or unit"),
         ("How far above the catheter does the carina end?", "2 cm", CATHETER, "turns"),
-        ("Which lobe has the nodule?", "The upper lobe", "Nodule in the upper part of the lower lobe.", "direction"),
-        ("Which lobe has the nodule?", "The lower lobe", "Nodule in the upper part of the lower lobe.", None),
-        ("Where is the nodule?", "Upper lobe of the right lung", "A nodule in the right upper lobe.", None),
-        ("In which lobe of the left lung is the nodule?", "Lower lobe", "Nodule in the left lower lobe.", None),
-        ("In which lung is the fissure?", "The right lung", "A nodule at the fissure of the right lung.", "finding"),
+        (
+            "Which lobe has the nodule?",
+            "The upper lobe",
+            "Nodule in the upper part of the lower lobe.",
+            "direction",
+        ),
+        (
+            "Which lobe has the nodule?",
+            "The lower lobe",
+            "Nodule in the upper part of the lower lobe.",
+            None,
+        ),
+        (
+            "Where is the nodule?",
+            "Upper lobe of the right lung",
+            "A nodule in the right upper lobe.",
+            None,
+        ),
+        (
+            "In which lobe of the left lung is the nodule?",
+            "Lower lobe",
+            "Nodule in the left lower lobe.",
+            None,
+        ),
+        (
+            "In which lung is the fissure?",
+            "The right lung",
+            "A nodule at the fissure of the right lung.",
+            "finding",
+        ),
         ("Which lung has the mass?", "Left lung", "The mass spares the left lung.", "'spares'"),
         ("Where is the mass?", "Left kidney", "The mass is far from the left kidney.", "turns"),
-        ("In which kidney is the mass?", "Left kidney", "The mass lies near the left kidney.", "'near'"),
-        ("From where does the effusion extend?", "The base", "Effusion extends from the apex to the base.", "turns"),
-        ("How far does the effusion extend?", "From apex to base", "Effusion extends from the apex to the base.", None),
+        (
+            "In which kidney is the mass?",
+            "Left kidney",
+            "The mass lies near the left kidney.",
+            "'near'",
+        ),
+        (
+            "From where does the effusion extend?",
+            "The base",
+            "Effusion extends from the apex to the base.",
+            "turns",
+        ),
+        (
+            "How far does the effusion extend?",
+            "From apex to base",
+            "Effusion extends from the apex to the base.",
+            None,
+        ),
         ("At which level is the fracture?", "T8", "Fracture of the T8 vertebra.", None),
         ("At which level is the fracture?", "T8", "Fractures of T8 and L1 vertebrae.", "several"),
         ("In which segment is the cyst?", "Segment 8", "Cysts in segments 4 and 8.", "several"),
-        ("Is the nodule in the right lung or the left lung?", "The right lung", "Nodule in the right lung.", None),
-        ("Is the nodule in the right lung or the left lung?", "Yes", "Nodule in the right lung.", "yes or no"),
-        ("Which lobe has the nodule?", "The upper lobe", "Nodule in the upper lobe. Clear bases.", "one sentence"),
+        (
+            "Is the nodule in the right lung or the left lung?",
+            "The right lung",
+            "Nodule in the right lung.",
+            None,
+        ),
+        (
+            "Is the nodule in the right lung or the left lung?",
+            "Yes",
+            "Nodule in the right lung.",
+            "yes or no",
+        ),
+        (
+            "Which lobe has the nodule?",
+            "The upper lobe",
+            "Nodule in the upper lobe. Clear bases.",
+            "one sentence",
+        ),
     ],
 )
-def test_the_rules_around_a_model(question: str, answer: str, quote: str, problem: str | None) -> None:
+def test_the_rules_around_a_model(
+    question: str, answer: str, quote: str, problem: str | None
+) -> None:
     found = proposal_problem(question, answer, quote)
     assert (found is None) == (problem is None), found
     assert problem is None or problem in str(found)
@@ -363,7 +562,9 @@ def test_the_rest_of_the_report_must_leave_one_answer() -> None:
     question = "In which lobe of the liver is the 2 cm lesion?"
 
     def problem(rest: str) -> str | None:
-        return report_problem(ReportLedger(Report("r", f"{stated} {rest}", ""), "s"), question, 0, len(stated))
+        return report_problem(
+            ReportLedger(Report("r", f"{stated} {rest}", ""), "s"), question, 0, len(stated)
+        )
 
     assert problem("The spleen is large. Nodule in the left lung.") is None
     assert problem("A lesion of 2 cm in the left lobe of the liver.") is not None
@@ -385,7 +586,12 @@ def test_of_several_segments_none_is_named(sentence: str) -> None:
 
 
 def test_two_in_one_sentence_prove_nothing() -> None:
-    assert places("A 3 mm nodule in the left lung lower lobe and a 5 mm calcified nodule in the subpleural area.") == {}
+    assert (
+        places(
+            "A 3 mm nodule in the left lung lower lobe and a 5 mm calcified nodule in the subpleural area."
+        )
+        == {}
+    )
 
 
 def test_what_spreads_has_no_size_in_its_name() -> None:

@@ -14,7 +14,7 @@ from PIL import Image
 
 from situs.bench import content_hash, open_bench
 from situs.errors import SitusError
-from situs.volumes import _limits, open_stack
+from situs.volumes import limits, open_stack
 
 
 def test_a_small_table_with_huge_cells_is_refused(bench: Path, tmp_path: Path) -> None:
@@ -22,7 +22,9 @@ def test_a_small_table_with_huge_cells_is_refused(bench: Path, tmp_path: Path) -
     table = pq.read_table(made / "items.parquet")
     huge = pa.array(["x" * (5 << 20)] * table.num_rows)
     position = table.schema.get_field_index("question")
-    pq.write_table(table.set_column(position, "question", huge), made / "items.parquet", compression="zstd")
+    pq.write_table(
+        table.set_column(position, "question", huge), made / "items.parquet", compression="zstd"
+    )
     assert (made / "items.parquet").stat().st_size < 1 << 20
     pa.default_memory_pool().release_unused()
     before = pa.total_allocated_bytes()
@@ -32,11 +34,13 @@ def test_a_small_table_with_huge_cells_is_refused(bench: Path, tmp_path: Path) -
     assert content_hash(made)
 
 
-def test_pictures_that_would_not_fit_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_that_would_not_fit_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(4):
         Image.new("L", (512, 512)).save(tmp_path / f"{number}.png")
     assert open_stack(tmp_path).array().shape == (4, 512, 512)
-    monkeypatch.setattr(_limits, "max_bytes", lambda: 1 << 19)
+    monkeypatch.setattr(limits, "max_bytes", lambda: 1 << 19)
     with pytest.raises(SitusError, match="exceed the limit"):
         open_stack(tmp_path)
 
@@ -52,7 +56,7 @@ def test_pictures_of_different_depth_become_one_array(tmp_path: Path) -> None:
 
 def test_the_limit_follows_the_machine() -> None:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    assert 0 < _limits.max_bytes() < memory / 2
+    assert 0 < limits.max_bytes() < memory / 2
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,20 @@ def refusal(ran: Any) -> str:
 @pytest.mark.parametrize("value", ["nan", "inf", "-1e308", "1e308"])
 @pytest.mark.parametrize("name", sorted({name for name, _ in NUMBERS})[::6])
 def test_odd_numbers_in_a_recipe(situs, tmp_path, name, value) -> None:
-    recipe = re.sub(rf"^{re.escape(name)} = [\d.]+", f"{name} = {value}", RECIPE, count=1, flags=re.MULTILINE)
+    recipe = re.sub(
+        rf"^{re.escape(name)} = [\d.]+", f"{name} = {value}", RECIPE, count=1, flags=re.MULTILINE
+    )
     (tmp_path / "recipe.toml").write_text(recipe)
-    ran = situs("build", "phantoms", "--studies", 1, "--recipe", tmp_path / "recipe.toml", "--out", tmp_path / "b")
+    ran = situs(
+        "build",
+        "phantoms",
+        "--studies",
+        1,
+        "--recipe",
+        tmp_path / "recipe.toml",
+        "--out",
+        tmp_path / "b",
+    )
     refusal(ran)
     assert not (tmp_path / "b").exists()
 
@@ -41,8 +52,20 @@ def test_odd_numbers_in_a_recipe(situs, tmp_path, name, value) -> None:
 def test_an_origin_beyond_any_scanner(situs, tmp_path, origin) -> None:
     affine = np.eye(4)
     affine[0, 3] = origin
-    lines = ["NRRD0005", "type: uchar", "dimension: 3", "space: right-anterior-superior", "sizes: 4 4 4"]
-    lines += ["space directions: (1,0,0) (0,1,0) (0,0,1)", f"space origin: ({origin!r},0,0)", "encoding: raw", "", ""]
+    lines = [
+        "NRRD0005",
+        "type: uchar",
+        "dimension: 3",
+        "space: right-anterior-superior",
+        "sizes: 4 4 4",
+    ]
+    lines += [
+        "space directions: (1,0,0) (0,1,0) (0,0,1)",
+        f"space origin: ({origin!r},0,0)",
+        "encoding: raw",
+        "",
+        "",
+    ]
     (tmp_path / "labels.nrrd").write_bytes("\n".join(lines).encode() + bytes([1] * 64))
     assert "no place in a scanner" in refusal(situs("measure", tmp_path / "labels.nrrd"))
 
@@ -53,7 +76,9 @@ def test_a_profile_with_odd_numbers(situs, bench, tmp_path) -> None:
         odd, count = re.subn(r"\b\d+(?:\.\d+)?\b(?=[ ,\]]*[\]\n#])", value, text, count=1)
         assert count == 1
         (tmp_path / "odd.toml").write_text(odd)
-        refusal(situs("show", bench, "--profile", tmp_path / "odd.toml", "--out", tmp_path / "shown"))
+        refusal(
+            situs("show", bench, "--profile", tmp_path / "odd.toml", "--out", tmp_path / "shown")
+        )
 
 
 def changed(bench: Path, folder: Path, column: str, change: Any, form: str) -> Path:
@@ -101,23 +126,40 @@ def test_a_bench_that_contradicts_itself(situs, bench, tmp_path, name) -> None:
 
 def test_splits_of_an_imported_file_are_its_own(situs, tmp_path) -> None:
     rows = [
-        {"study": f"s{n}", "question": "Is it?", "answer": "yes", "split": "train" if n else "test"} for n in range(4)
+        {"study": f"s{n}", "question": "Is it?", "answer": "yes", "split": "train" if n else "test"}
+        for n in range(4)
     ]
     file = tmp_path / "items.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert situs("import", "items", file, "--out", tmp_path / "bench").code == 0
     assert situs("check", tmp_path / "bench").code == 0
-    assert sorted(item.split for item in open_bench(tmp_path / "bench").items()) == ["test", "train", "train", "train"]
+    assert sorted(item.split for item in open_bench(tmp_path / "bench").items()) == [
+        "test",
+        "train",
+        "train",
+        "train",
+    ]
     file.write_text("".join(json.dumps(row | {"patient": "one"}) + "\n" for row in rows))
     assert "split" in refusal(situs("import", "items", file, "--out", tmp_path / "other"))
 
 
-def test_a_run_whose_every_call_fails_does_not_end_well(situs, bench, tmp_path, monkeypatch) -> None:
+def test_a_run_whose_every_call_fails_does_not_end_well(
+    situs, bench, tmp_path, monkeypatch
+) -> None:
     (tmp_path / "broken_model.py").write_text(
         "class Model:\n    remote = False\n\n    def answer(self, request):\n        raise ValueError('out of order')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    ran = situs("run", bench, "--model", "plugin:broken_model:Model", "--limit", 3, "--out", tmp_path / "run")
+    ran = situs(
+        "run",
+        bench,
+        "--model",
+        "plugin:broken_model:Model",
+        "--limit",
+        3,
+        "--out",
+        tmp_path / "run",
+    )
     assert ran.code == 1
     assert "Traceback" not in ran.err
 
@@ -125,7 +167,9 @@ def test_a_run_whose_every_call_fails_does_not_end_well(situs, bench, tmp_path, 
 def test_nifti_of_an_odd_origin_is_refused_too(situs, tmp_path) -> None:
     affine = np.eye(4)
     affine[2, 3] = 3e38
-    nibabel.save(nibabel.Nifti1Image(np.ones((4, 4, 4), np.uint8), affine), tmp_path / "labels.nii.gz")
+    nibabel.save(
+        nibabel.Nifti1Image(np.ones((4, 4, 4), np.uint8), affine), tmp_path / "labels.nii.gz"
+    )
     refusal(situs("measure", tmp_path / "labels.nii.gz"))
 
 
@@ -153,7 +197,18 @@ def test_facts_that_contradict_the_bench(situs, bench, tmp_path, change) -> None
     made = refilled(Path(shutil.copytree(bench, tmp_path / "bench")), "facts", change)
     for words in (
         ("run", made, "--model", "prior", "--out", tmp_path / "out"),
-        ("probe", made, "--model", "random", "--probes", "rotations", "--limit", 2, "--out", tmp_path / "out"),
+        (
+            "probe",
+            made,
+            "--model",
+            "random",
+            "--probes",
+            "rotations",
+            "--limit",
+            2,
+            "--out",
+            tmp_path / "out",
+        ),
     ):
         assert "fact f" in refusal(situs(*words))
         assert not (tmp_path / "out").exists(), "what cannot end is not begun"

@@ -11,11 +11,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from situs._files import file_name
+from situs.base.files import file_name
 from situs.bench import TableWriter, content_hash, open_bench
 from situs.items import Item
 
-HOSTILE = ["../out", "/etc/passwd", "..", ".", "", "a/b", "a\\b", "C:\\x", "nul", "con.txt", "x\0y", ".hidden"]
+HOSTILE = [
+    "../out",
+    "/etc/passwd",
+    "..",
+    ".",
+    "",
+    "a/b",
+    "a\\b",
+    "C:\\x",
+    "nul",
+    "con.txt",
+    "x\0y",
+    ".hidden",
+]
 
 
 @given(st.one_of(st.text(), st.sampled_from(HOSTILE)))
@@ -44,7 +57,8 @@ def test_an_export_of_anothers_bench_stays_in_its_folder(situs, bench, tmp_path,
     """Split, task and name of a bench that somebody else made lead nowhere."""
     made = Path(shutil.copytree(bench, tmp_path / "deep" / "bench"))
     items = [
-        msgspec.structs.replace(item, split="../../escaped", task="/tmp/escaped") for item in open_bench(made).items()
+        msgspec.structs.replace(item, split="../../escaped", task="/tmp/escaped")
+        for item in open_bench(made).items()
     ]
     with TableWriter(made / "items.parquet", Item) as table:
         table.write(items)

@@ -66,7 +66,9 @@ def test_code_beside_the_data_does_not_run(tmp_path) -> None:
 def test_a_terminated_build_leaves_no_process(tmp_path) -> None:
     """SIGTERM ends the workers too, and what is hidden beside --out is the next call's to resume."""
     words = ["build", "phantoms", "--studies", "4", "--jobs", "2", "--out", str(tmp_path / "bench")]
-    process = subprocess.Popen([sys.executable, "-m", "situs", *words], stderr=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "situs", *words], stderr=subprocess.PIPE, start_new_session=True
+    )
     while process.poll() is None and len(members(process.pid)) < 3:
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
@@ -87,7 +89,11 @@ def members(session: int) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir():
         try:
-            fields = (entry / "stat").read_text().rpartition(")")[2].split() if entry.name.isdigit() else []
+            fields = (
+                (entry / "stat").read_text().rpartition(")")[2].split()
+                if entry.name.isdigit()
+                else []
+            )
         except OSError:
             continue
         if fields and int(fields[3]) == session and fields[0] != "Z":
@@ -122,7 +128,16 @@ def test_mistakes_are_one_line(situs, tmp_path, value) -> None:
     odd = re.sub(r"(?m)^direction_margin_mm = .*$", f"direction_margin_mm = {value}", recipe)
     assert odd != recipe
     (tmp_path / "recipe.toml").write_text(odd)
-    words = ("build", "phantoms", "--studies", 1, "--recipe", tmp_path / "recipe.toml", "--out", tmp_path / "bench")
+    words = (
+        "build",
+        "phantoms",
+        "--studies",
+        1,
+        "--recipe",
+        tmp_path / "recipe.toml",
+        "--out",
+        tmp_path / "bench",
+    )
     ran = situs(*words)
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert not (tmp_path / "bench").exists()
@@ -137,7 +152,9 @@ def test_text_is_text(situs, tmp_path) -> None:
     assert (scored.out + scored.err).replace("\n", "").isprintable()
 
 
-@pytest.mark.parametrize("spec", ["openai:m@http://127.0.0.1:9/{}/v1", "openai:m@http://127.0.0.1:9/v1?secret={}"])
+@pytest.mark.parametrize(
+    "spec", ["openai:m@http://127.0.0.1:9/{}/v1", "openai:m@http://127.0.0.1:9/v1?secret={}"]
+)
 def test_keys_stay_out_of_files(situs, tmp_path, spec) -> None:
     bench = imported(situs, tmp_path)
     situs("run", bench, "--model", spec.format(KEY), "--tries", 1, "--out", tmp_path / "run")

@@ -12,14 +12,16 @@ from typing import NoReturn
 
 import pytest
 
-from situs import _publish
-from situs._publish import new_folder, work_folder
+from situs.base import publish
+from situs.base.publish import new_folder, work_folder
 from situs.errors import SitusError
 
 _MARKER = "bench.json"
 
 
-def _fill(out: Path, text: str, *, overwrite: bool = True, meanwhile: Callable[[], object] = lambda: None) -> None:
+def _fill(
+    out: Path, text: str, *, overwrite: bool = True, meanwhile: Callable[[], object] = lambda: None
+) -> None:
     with new_folder(out, marker=_MARKER, overwrite=overwrite) as scratch:
         (scratch / _MARKER).write_text(text)
         (scratch / "items").write_text(text)
@@ -74,10 +76,12 @@ def test_a_folder_that_appears_meanwhile_stays(tmp_path: Path, overwrite: bool) 
     assert _names(tmp_path) == ["bench"]
 
 
-def test_a_folder_exchanged_at_the_last_moment_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_exchanged_at_the_last_moment_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = tmp_path / "bench"
     _fill(out, "old")
-    exchange = _publish._exchange
+    exchange = publish._exchange
     calls = []
 
     def another_was_faster(one: Path, other: Path) -> bool:
@@ -88,7 +92,7 @@ def test_a_folder_exchanged_at_the_last_moment_comes_back(tmp_path: Path, monkey
         calls.append(one)
         return exchange(one, other)
 
-    monkeypatch.setattr(_publish, "_exchange", another_was_faster)
+    monkeypatch.setattr(publish, "_exchange", another_was_faster)
     with pytest.raises(SitusError, match="meanwhile"):
         _fill(out, "new")
     assert _names(out) == ["thesis.txt"]
@@ -98,7 +102,7 @@ def test_two_writers_of_one_folder(tmp_path: Path) -> None:
     code = """
         import sys
         from pathlib import Path
-        from situs._publish import new_folder
+        from situs.base.publish import new_folder
         from situs.errors import SitusError
         try:
             with new_folder(Path(sys.argv[1]), marker="m", overwrite=True):
@@ -119,12 +123,12 @@ def test_two_writers_of_one_folder(tmp_path: Path) -> None:
 _KILLED = """
     import os, signal, sys
     from pathlib import Path
-    from situs import _publish
-    from situs._publish import new_folder
+    from situs.base import publish
+    from situs.base.publish import new_folder
 
     step, out, can_exchange = sys.argv[1], Path(sys.argv[2]), sys.argv[3] == "True"
     if not can_exchange:
-        _publish._exchange = lambda one, other: False
+        publish._exchange = lambda one, other: False
 
     def die(*_, **__):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -137,11 +141,11 @@ _KILLED = """
         return wrapped
 
     if step in ("_sync", "_put", "_clear"):
-        setattr(_publish, step, die)
+        setattr(publish, step, die)
     elif step == "rename":
         Path.rename = after(Path.rename)
     elif step == "exchange":
-        _publish._exchange = after(_publish._exchange)
+        publish._exchange = after(publish._exchange)
     with new_folder(out, marker="bench.json", overwrite=True) as scratch:
         (scratch / "bench.json").write_text("new")
         (scratch / "items").write_text("new")
@@ -192,7 +196,7 @@ def test_temporary_files_of_dead_writers_go(tmp_path: Path) -> None:
     code = """
         import os, signal, sys
         from pathlib import Path
-        from situs._files import write_atomic
+        from situs.base.files import write_atomic
         os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
         write_atomic(Path(sys.argv[1]), "half")
     """
@@ -200,7 +204,7 @@ def test_temporary_files_of_dead_writers_go(tmp_path: Path) -> None:
     assert _in_another_process(code, out).returncode == -signal.SIGKILL
     assert len(_names(tmp_path)) == 1
     _in_another_process(
-        "import sys; from pathlib import Path; from situs._files import write_atomic;"
+        "import sys; from pathlib import Path; from situs.base.files import write_atomic;"
         "write_atomic(Path(sys.argv[1]), 'whole')",
         out,
     )

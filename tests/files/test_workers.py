@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from situs._workers import Lost, map_jobs
+from situs.base.workers import Lost, map_jobs
 
 
 def _open_square() -> Callable[[int], int]:
@@ -81,7 +81,7 @@ def _script(tmp_path: Path, body: str) -> Path:
 _SLOW = """
     import sys, time
     from pathlib import Path
-    from situs._workers import map_jobs
+    from situs.base.workers import map_jobs
 
     def open_slow():
         return slow
@@ -129,7 +129,7 @@ def test_code_beside_the_data_does_not_run(tmp_path: Path, name: str) -> None:
     (data / f"{name}.py").write_text("from pathlib import Path\nPath('ran').touch()\n")
     code = """
         import sys
-        from situs._workers import map_jobs
+        from situs.base.workers import map_jobs
 
         def open_nothing():
             import numpy, signal
@@ -139,7 +139,9 @@ def test_code_beside_the_data_does_not_run(tmp_path: Path, name: str) -> None:
             print(list(map_jobs(open_nothing, [1, -2, 3], 2)))
     """
     script = _script(tmp_path, code)
-    done = subprocess.run([sys.executable, "-P", script], cwd=data, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-P", script], cwd=data, capture_output=True, text=True, check=False
+    )
     assert done.stdout.strip() == "[1, 2, 3]", done.stderr
     assert not (data / "ran").exists()
 

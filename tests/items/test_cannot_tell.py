@@ -36,7 +36,8 @@ RANK = {"ask": "rank", "of": "liver+spleen", "or": "cut"}
     ("comparison", LARGER, "liver"), ("extent", LONGER, "liver"), ("comparison", RANK, "liver>spleen"),
 ])  # fmt: skip
 @pytest.mark.parametrize(
-    ("liver", "cut", "answer"), [(40, False, "first"), (40, True, "first"), (15, True, "cut"), (30, True, None)]
+    ("liver", "cut", "answer"),
+    [(40, False, "first"), (40, True, "first"), (15, True, "cut"), (30, True, None)],
 )
 def test_what_is_seen_of_a_cut_one_decides(task, asked, first, liver, cut, answer):
     """Of 30 mm against: a whole or cut larger one; a cut one seen as smaller; a cut one seen as equal (not asked)."""
@@ -56,7 +57,10 @@ def test_without_the_option_it_is_not_asked(task, asked):
 
 
 def test_the_text_does_not_tell_whether_one_is_cut():
-    whole, cut = (pose(cubes(30, size, cut=c), "comparison", **LARGER) for size, c in ((40, False), (15, True)))
+    whole, cut = (
+        pose(cubes(30, size, cut=c), "comparison", **LARGER)
+        for size, c in ((40, False), (15, True))
+    )
     assert whole.text == cut.text
     assert whole.pool == cut.pool
     assert whole.needs == cut.needs
@@ -64,10 +68,17 @@ def test_the_text_does_not_tell_whether_one_is_cut():
 
 def spine(low: int, high: int = 45, front: int = 30) -> Ledger:
     """Vertebrae of 10 mm with the sacrum below, and a spleen from `low` to `high` mm beside them."""
-    levels = {f"vertebrae_{n}": ((56, 20, z), (65, 30, z + 8)) for n, z in (("T12", 48), ("L1", 38), ("L2", 28))}
+    levels = {
+        f"vertebrae_{n}": ((56, 20, z), (65, 30, z + 8))
+        for n, z in (("T12", 48), ("L1", 38), ("L2", 28))
+    }
     rest = {f"vertebrae_{n}": ((56, 20, z), (65, 30, z + 8)) for n, z in (("L3", 18), ("L4", 8))}
     return block_ledger(
-        SHAPE, **levels, **rest, sacrum=((56, 20, 1), (65, 30, 6)), spleen=((44, 20, low), (54, front, high))
+        SHAPE,
+        **levels,
+        **rest,
+        sacrum=((56, 20, 1), (65, 30, 6)),
+        spleen=((44, 20, low), (54, front, high)),
     )
 
 
@@ -92,12 +103,16 @@ def test_the_end_of_a_structure_that_is_cut_at_the_other(beyond):
 @pytest.mark.parametrize(("low", "high", "front"), [(0, 43, SHAPE[1]), (0, 60, 30)])
 def test_an_end_is_not_asked_of_a_structure_that_is_cut_elsewhere_too(low, high, front):
     """At the front of the scan, or at both ends."""
-    assert pose(spine(low, high, front), "level", of="spleen", at="top") == NotAsked("structure cut off by the scan")
+    assert pose(spine(low, high, front), "level", of="spleen", at="top") == NotAsked(
+        "structure cut off by the scan"
+    )
 
 
 def test_an_end_near_the_slice_that_cuts_may_be_missing_in_a_turned_patient():
     """Over 120 mm of width a tilt of 10° makes 21 mm: what is cut off may hang as low as that."""
-    assert pose(spine(0, 20), "level", of="spleen", at="top") == NotAsked("structure cut off by the scan")
+    assert pose(spine(0, 20), "level", of="spleen", at="top") == NotAsked(
+        "structure cut off by the scan"
+    )
 
 
 def outlines(cut: int, a: int, b: int) -> list[Outline]:
@@ -132,11 +147,20 @@ def test_it_is_offered_beside_two_others_and_drawn_like_them(cut, a, b, asked):
     found = outlines(cut, a, b)
     placed = arrange(found, seed=0)
     assert len(placed) == asked
-    assert {frozenset(placement.options) for placement in placed.values()} == {frozenset({"cut", "a", "b"})}
-    drawn = Counter(entry.key for seed in range(60) for entry in found if entry.item_id in arrange(found, seed=seed))
+    assert {frozenset(placement.options) for placement in placed.values()} == {
+        frozenset({"cut", "a", "b"})
+    }
+    drawn = Counter(
+        entry.key
+        for seed in range(60)
+        for entry in found
+        if entry.item_id in arrange(found, seed=seed)
+    )
     # A third each, give or take 3.3 standard errors.
     total = 60 * asked
-    assert all(abs(drawn[key] - total / 3) < 3.3 * (total * 2 / 9) ** 0.5 for key in ("cut", "a", "b"))
+    assert all(
+        abs(drawn[key] - total / 3) < 3.3 * (total * 2 / 9) ** 0.5 for key in ("cut", "a", "b")
+    )
 
 
 @pytest.mark.parametrize(("cut", "a", "b"), [(0, 9, 8), (3, 0, 0), (4, 4, 0)])

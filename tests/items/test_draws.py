@@ -9,8 +9,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from situs.items._draws import drawn_answers, most_draws, share_that_fits
-from situs.items._pools import grouped
+from situs.items.arrangement.draws import drawn_answers, most_draws, share_that_fits
+from situs.items.arrangement.pools import grouped
 
 
 @pytest.mark.parametrize("sizes", [(3, 3), (2, 4), (1, 1, 1), (2, 2, 3), (2, 2, 2, 2)])
@@ -19,7 +19,9 @@ def test_the_chance_to_fit_is_that_of_all_sequences(sizes: tuple[int, ...]) -> N
     options = range(len(sizes))
     for draws in range(7):
         sequences = list(itertools.product(options, repeat=draws))
-        fitting = sum(all(own.count(place) <= sizes[place] for place in options) for own in sequences)
+        fitting = sum(
+            all(own.count(place) <= sizes[place] for place in options) for own in sequences
+        )
         assert share_that_fits(draws, sizes) == pytest.approx(fitting / len(sequences))
 
 
@@ -36,7 +38,9 @@ def test_as_many_are_drawn_as_the_bound_allows(size: int) -> None:
 
 @pytest.mark.parametrize(("size", "options"), [(3, 2), (4, 2), (2, 3), (2, 4)])
 @pytest.mark.parametrize("bound", [0.02, 0.2])
-def test_whoever_knows_all_others_gains_no_more_than_stated(size: int, options: int, bound: float) -> None:
+def test_whoever_knows_all_others_gains_no_more_than_stated(
+    size: int, options: int, bound: float
+) -> None:
     """By all sequences that fit: the best answer, given the others and the pool, against d / (m (1 − d))."""
     draws = most_draws([size] * options, bound)
     every = itertools.product(range(options), repeat=draws)

@@ -11,7 +11,20 @@ from frame_make import FRAMES, HEIGHT, WIDTH, make_cohort
 from situs.anatomy import finding_name, finding_of, known_findings
 from situs.errors import SitusError
 from situs.facts import BoxLedger, load_recipe
-from situs.items import Boxes, Choice, Choices, Frames, Item, NotAsked, Option, Question, Step, Twins, YesNo, marks_of
+from situs.items import (
+    Boxes,
+    Choice,
+    Choices,
+    Frames,
+    Item,
+    NotAsked,
+    Option,
+    Question,
+    Step,
+    Twins,
+    YesNo,
+    marks_of,
+)
 from situs.items.findings import (
     Draft,
     arrange_findings,
@@ -37,7 +50,10 @@ def ledgers(count: int = 40) -> list[BoxLedger]:
         names = {finding_name(str(row[7]))[0] for row in cohort.rows[organ] if row[2] == "No"}
         for volume in volumes:
             rows = cohort.boxes(volume)
-            boxes = tuple(FrameBox(f, x, y, x + w, y + h, finding_name(label)[0]) for f, x, y, w, h, label in rows)
+            boxes = tuple(
+                FrameBox(f, x, y, x + w, y + h, finding_name(label)[0])
+                for f, x, y, w, h, label in rows
+            )
             own = FrameAnnotation(volume, organ, boxes, () if boxes else ("normal_for_age",), True)
             given = {"series": "mr", "recipe": RECIPE, "grid": PixelGrid(FRAMES, WIDTH, HEIGHT)}
             found.append(BoxLedger(own, study_id=volume, kinds=tuple(sorted(names)), **given))  # type: ignore[arg-type]
@@ -51,7 +67,9 @@ def arranged(seed: int) -> list[Item]:
             item = pose_finding(own, question, own.study_id, seed)
             if isinstance(item, Item):
                 posed[item.item_id] = item
-    placements = arrange_findings([draft(item, "train") for item in posed.values()], seed, RULES, RECIPE.twins)
+    placements = arrange_findings(
+        [draft(item, "train") for item in posed.values()], seed, RULES, RECIPE.twins
+    )
     return [place_finding(posed[own], placement, "train") for own, placement in placements.items()]
 
 
@@ -64,10 +82,14 @@ def test_wrong_options_are_not_like_the_right_ones(items: list[Item]) -> None:
     checked = 0
     for item in items:
         if item.task == "classification":
-            right = {item.answer.value} if isinstance(item.answer, Choice) else set(item.answer.values)  # type: ignore[union-attr]
+            right = (
+                {item.answer.value} if isinstance(item.answer, Choice) else set(item.answer.values)
+            )  # type: ignore[union-attr]
             for option in item.options:
                 if option.value not in right:
-                    assert not any(finding_of(option.value).confusable_with(finding_of(name)) for name in right)
+                    assert not any(
+                        finding_of(option.value).confusable_with(finding_of(name)) for name in right
+                    )
                     checked += 1
     assert checked > 50
 
@@ -81,21 +103,35 @@ def test_twins_hold_and_a_changed_answer_breaks_them(items: list[Item]) -> None:
 
     assert problems(items) == []
     all_yes = [
-        msgspec.structs.replace(item, answer=YesNo(True)) if isinstance(item.answer, YesNo) else item for item in items
+        msgspec.structs.replace(item, answer=YesNo(True))
+        if isinstance(item.answer, YesNo)
+        else item
+        for item in items
     ]
     assert any("far too often" in text for _, text in problems(all_yes))
     place = next(n for n, item in enumerate(items) if item.twin_group)
     other = msgspec.structs.replace(items[place], split="test")
-    assert any("split" in text for _, text in problems([*items[:place], other, *items[place + 1 :]]))
+    assert any(
+        "split" in text for _, text in problems([*items[:place], other, *items[place + 1 :]])
+    )
     alone = msgspec.structs.replace(items[place], twin_group="")
-    assert any("no twins" in text for _, text in problems([*items[:place], alone, *items[place + 1 :]]))
+    assert any(
+        "no twins" in text for _, text in problems([*items[:place], alone, *items[place + 1 :]])
+    )
 
 
 def test_all_tasks_forms_and_levels_are_there(items: list[Item]) -> None:
     kinds = {(item.task, item.level) for item in items}
     both = {"detection", "localization", "classification", "diagnosis", "captioning"}
     assert {(task, level) for task in both for level in ("slice", "volume")} <= kinds
-    assert {item.form for item in items} >= {"yes_no", "choice", "choices", "boxes", "frames", "text"}
+    assert {item.form for item in items} >= {
+        "yes_no",
+        "choice",
+        "choices",
+        "boxes",
+        "frames",
+        "text",
+    }
 
 
 def test_the_seed_changes_wording_but_neither_meaning_nor_id(items: list[Item]) -> None:
@@ -120,14 +156,24 @@ def test_the_steps_go_from_looking_to_the_conclusion(items: list[Item]) -> None:
 def test_counting_is_left_out_where_rules_disagree() -> None:
     apart = (FrameBox(3, 10, 10, 20, 20, "mass"), FrameBox(5, 10, 10, 20, 20, "mass"))
     own = FrameAnnotation("v", "brain", apart, (), True)
-    given = {"study_id": "s", "series": "mr", "recipe": RECIPE, "grid": PixelGrid(0), "kinds": ("mass",)}
-    posed = pose_finding(BoxLedger(own, **given), Question("counting", "number", {"finding": "mass"}), "p", 0)  # type: ignore[arg-type]
+    given = {
+        "study_id": "s",
+        "series": "mr",
+        "recipe": RECIPE,
+        "grid": PixelGrid(0),
+        "kinds": ("mass",),
+    }
+    posed = pose_finding(
+        BoxLedger(own, **given), Question("counting", "number", {"finding": "mass"}), "p", 0
+    )  # type: ignore[arg-type]
     assert posed == NotAsked("the number of findings depends on how boxes are linked")
 
 
 def test_no_side_is_claimed_without_its_basis() -> None:
     asked = {
-        q.parameters.get("ask") for own in ledgers(4) for q in choose_finding_tasks("localization")[0].questions(own)
+        q.parameters.get("ask")
+        for own in ledgers(4)
+        for q in choose_finding_tasks("localization")[0].questions(own)
     }
     assert "compartment" not in asked
     own = next(own for own in ledgers(4) if own.organ == "brain" and own.labels)
@@ -157,8 +203,16 @@ def traced(level: str = "volume", **given: object) -> Item:
     answer = given.pop("answer", Boxes((BOX,)))
     frames = (6,) if level == "slice" else ()
     steps = (Step("look", "Look."), Step("place", "Here.", (), (BOX,)), Step("conclude", "So."))
-    fields = {"study_id": "s", "series": "mr", "patient_id": "p", "task": "localization", "form": "boxes"}
-    return Item("i", **fields, question="?", answer=answer, level=level, frames=frames, steps=steps, **given)  # type: ignore[arg-type]
+    fields = {
+        "study_id": "s",
+        "series": "mr",
+        "patient_id": "p",
+        "task": "localization",
+        "form": "boxes",
+    }
+    return Item(
+        "i", **fields, question="?", answer=answer, level=level, frames=frames, steps=steps, **given
+    )  # type: ignore[arg-type]
 
 
 def test_traces_in_the_forms_models_speak() -> None:
@@ -167,7 +221,9 @@ def test_traces_in_the_forms_models_speak() -> None:
     assert "Frame 6: <bbx>" in trace_text(traced(), "bbx", frame_base=0)
     spoken = trace_text(traced(), "qwen", size=(128, 64))
     line = next(line for line in spoken.splitlines() if line.startswith("Here."))
-    assert json.loads(line.removeprefix("Here. ")) == [{"bbox_2d": [250, 250, 500, 750], "label": "mass", "frame": 7}]
+    assert json.loads(line.removeprefix("Here. ")) == [
+        {"bbox_2d": [250, 250, 500, 750], "label": "mass", "frame": 7}
+    ]
     whole = json.loads(trace_text(traced(), "json"))
     assert whole["bboxes"] == [{"frame": 7, "label": "mass", "bbox": [32, 16, 32, 32]}]
     assert set(whole) == {"reasoning", "answer", "bboxes"}
@@ -198,7 +254,17 @@ def _slices(frames: dict[str, list[int]]) -> list[Draft]:
     """Yes/no drafts about one finding, each of its own patient."""
     return [
         Draft(
-            f"{key}{n}", f"p-{key}-{n}", "detection", "yes_no", "slice", "Is it there?", key, (key,), (), False, frame
+            f"{key}{n}",
+            f"p-{key}-{n}",
+            "detection",
+            "yes_no",
+            "slice",
+            "Is it there?",
+            key,
+            (key,),
+            (),
+            False,
+            frame,
         )
         for key, held in frames.items()
         for n, frame in enumerate(held)
@@ -213,7 +279,9 @@ def test_twins_lie_alike_in_their_stacks_as_far_as_there_are_such_slices() -> No
     assert sorted(frames.values()) == [*range(10, 20)]
 
 
-def test_the_place_of_a_slice_is_worth_nothing_where_both_answers_lie_alike_and_all_where_they_lie_apart() -> None:
+def test_the_place_of_a_slice_is_worth_nothing_where_both_answers_lie_alike_and_all_where_they_lie_apart() -> (
+    None
+):
     alike = _slices({"yes": [*range(20)], "no": [*range(20)]})
     apart = _slices({"yes": [*range(20)], "no": [*range(40, 60)]})
     assert right_by_position(apart) == (1.0, 40)
@@ -229,12 +297,18 @@ def test_no_option_is_a_kind_of_another() -> None:
     assert {name for entry in by_name.values() for name in entry.includes} <= set(by_name)
     assert by_name["resection_cavity"].overlaps(by_name["posttreatment_change"])
     posed = 0
-    for organ, marked in (("brain", "craniotomy"), ("brain", "resection_cavity"), ("knee", "meniscus_tear")):
+    for organ, marked in (
+        ("brain", "craniotomy"),
+        ("brain", "resection_cavity"),
+        ("knee", "meniscus_tear"),
+    ):
         own = FrameAnnotation("v", organ, (FrameBox(3, 10, 10, 40, 40, marked),), (), True)
         kinds = tuple(entry.name for entry in known_findings(organ) if entry.plural)
         given = {"series": "mr", "recipe": RECIPE, "grid": PixelGrid(FRAMES, WIDTH, HEIGHT)}
         ledger = BoxLedger(own, study_id="v", kinds=kinds, **given)  # type: ignore[arg-type]
-        for question in questions_of(ledger, choose_finding_tasks("classification,diagnosis"), RULES.mix, 0)[0]:
+        for question in questions_of(
+            ledger, choose_finding_tasks("classification,diagnosis"), RULES.mix, 0
+        )[0]:
             item = pose_finding(ledger, question, "p", 0)
             names = {option.value for option in item.options} if isinstance(item, Item) else set()
             posed += bool(names)

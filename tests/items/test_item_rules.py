@@ -39,7 +39,10 @@ def test_a_direction_is_asked_only_where_it_holds(claim, answer):
         assert found == NotAsked("direction too close to call")
         return
     assert found.answer == YesNo(answer)
-    assert found.text == f"Is the liver to the {claim} of the spleen, from the patient's point of view?"
+    assert (
+        found.text
+        == f"Is the liver to the {claim} of the spleen, from the patient's point of view?"
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,7 +59,12 @@ def test_questions_read_as_a_colleague_would_ask(claim, words):
 def test_a_four_way_direction_needs_one_axis_to_dominate(across):
     """Within 30° of the axis after a turn of 10°: an angle of at most 20°, a slope of 0.364."""
     found = pose(
-        pair((40, across, 0)), "direction", "choice", a="liver", b="spleen", plane="left_right+anterior_posterior"
+        pair((40, across, 0)),
+        "direction",
+        "choice",
+        a="liver",
+        b="spleen",
+        plane="left_right+anterior_posterior",
     )
     if math.degrees(math.atan2(across, 40)) + 10.0 <= 30.0:
         assert found.answer == Choice("right")
@@ -72,18 +80,28 @@ def test_directions_of_cut_enveloped_or_unoriented_structures_are_not_asked():
     unknown = pose(pair((40, 0, 0), basis="undeclared"), "direction", "yes_no", **asked)
     assert isinstance(unknown, NotAsked)
     assert "orientation" in unknown.reason
-    around = block_ledger(SHAPE, spleen=((2, 2, 2), (100, 50, 50)), liver=((90, 10, 10), (95, 15, 15)))
-    assert pose(around, "direction", "yes_no", **asked) == NotAsked("one structure envelops the other")
+    around = block_ledger(
+        SHAPE, spleen=((2, 2, 2), (100, 50, 50)), liver=((90, 10, 10), (95, 15, 15))
+    )
+    assert pose(around, "direction", "yes_no", **asked) == NotAsked(
+        "one structure envelops the other"
+    )
 
 
 @pytest.mark.parametrize("size", [20, 21, 23, 26, 30])
 def test_volumes_are_compared_only_if_their_intervals_do_not_overlap(size):
     """Cubes of 20 mm against larger ones; each face may be off by half a voxel: n³ ± 3 n²."""
-    ledger = block_ledger(SHAPE, spleen=((2, 2, 2), (22, 22, 22)), liver=((40, 2, 2), (40 + size, 2 + size, 2 + size)))
-    found = pose(ledger, "comparison", "choice", ask="larger", a="liver", b="spleen", which="larger")
+    ledger = block_ledger(
+        SHAPE, spleen=((2, 2, 2), (22, 22, 22)), liver=((40, 2, 2), (40 + size, 2 + size, 2 + size))
+    )
+    found = pose(
+        ledger, "comparison", "choice", ask="larger", a="liver", b="spleen", which="larger"
+    )
     if size**3 - 3 * size**2 > 20**3 + 3 * 20**2:
         assert found.answer == Choice("liver")
-        smaller = pose(ledger, "comparison", "choice", ask="larger", a="liver", b="spleen", which="smaller")
+        smaller = pose(
+            ledger, "comparison", "choice", ask="larger", a="liver", b="spleen", which="smaller"
+        )
         assert smaller.answer == Choice("spleen")
     else:
         assert found == NotAsked("volumes too close to call")
@@ -93,9 +111,17 @@ def test_volumes_are_compared_only_if_their_intervals_do_not_overlap(size):
 def test_a_cut_structure_may_only_be_the_larger(cut_is_larger, asked):
     """What is seen of it is a lower bound."""
     size = 30 if cut_is_larger else 10
-    ledger = block_ledger(SHAPE, spleen=((60, 2, 2), (80, 22, 22)), liver=((0, 2, 2), (size, 2 + size, 2 + size)))
-    found = pose(ledger, "comparison", "choice", ask="larger", a="liver", b="spleen", which="larger")
-    assert (found.answer == Choice("liver")) if asked else (found == NotAsked("structure cut off by the scan"))
+    ledger = block_ledger(
+        SHAPE, spleen=((60, 2, 2), (80, 22, 22)), liver=((0, 2, 2), (size, 2 + size, 2 + size))
+    )
+    found = pose(
+        ledger, "comparison", "choice", ask="larger", a="liver", b="spleen", which="larger"
+    )
+    assert (
+        (found.answer == Choice("liver"))
+        if asked
+        else (found == NotAsked("structure cut off by the scan"))
+    )
 
 
 def test_three_in_order():
@@ -103,7 +129,13 @@ def test_three_in_order():
         n: ((2 + 40 * k, 2, 2), (2 + 40 * k + s, 2 + s, 2 + s))
         for k, (n, s) in enumerate([("spleen", 20), ("liver", 35), ("pancreas", 10)])
     }
-    found = pose(block_ledger(SHAPE, **blocks), "comparison", "choice", ask="rank", of="liver+pancreas+spleen")
+    found = pose(
+        block_ledger(SHAPE, **blocks),
+        "comparison",
+        "choice",
+        ask="rank",
+        of="liver+pancreas+spleen",
+    )
     assert found.answer == Choice("liver>spleen>pancreas")
     assert len(found.pool) == math.factorial(3)
     said = " ".join(step.text for step in found.steps if step.kind == "compare")
@@ -111,7 +143,9 @@ def test_three_in_order():
     assert "The spleen" in said
 
 
-@pytest.mark.parametrize(("left", "right", "answer"), [(30, 20, "left"), (20, 30, "right"), (20, 20, None)])
+@pytest.mark.parametrize(
+    ("left", "right", "answer"), [(30, 20, "left"), (20, 30, "right"), (20, 20, None)]
+)
 def test_left_against_right(left, right, answer):
     ledger = block_ledger(
         SHAPE,
@@ -127,14 +161,19 @@ def test_left_against_right(left, right, answer):
     assert found.text == "Which kidney is larger by volume?"
     assert {o.value for o in found.pool} == {"left", "right"}
     offered = pose(ledger, "comparison", "choice", **asked, **{"or": "cut"})
-    assert (offered.answer, {o.value for o in offered.pool}) == (found.answer, {"left", "right", "cut"})
+    assert (offered.answer, {o.value for o in offered.pool}) == (
+        found.answer,
+        {"left", "right", "cut"},
+    )
 
 
 @pytest.mark.parametrize(("seen", "answer"), [(10, "cut"), (40, "left")])
 def test_left_against_right_when_one_is_cut(seen, answer):
     """A cut kidney of which more is seen than the whole other one is larger; else it cannot be told."""
     ledger = block_ledger(
-        SHAPE, kidney_left=((0, 5, 5), (seen, 5 + seen, 5 + seen)), kidney_right=((60, 5, 5), (80, 25, 25))
+        SHAPE,
+        kidney_left=((0, 5, 5), (seen, 5 + seen, 5 + seen)),
+        kidney_right=((60, 5, 5), (80, 25, 25)),
     )
     asked = {"ask": "left_right", "left": "kidney_left", "right": "kidney_right", "or": "cut"}
     assert pose(ledger, "comparison", "choice", **asked).answer == Choice(answer)
@@ -144,7 +183,10 @@ def test_left_against_right_when_one_is_cut(seen, answer):
 def test_the_side_of_a_lesion(centre, answer):
     lesion = ((centre - 4, 20, 25), (centre + 5, 29, 34))
     found = pose(
-        block_ledger(SHAPE, **SPINE, liver_lesion_1=lesion), "lesion_side", "choice", of="largest:liver_lesion"
+        block_ledger(SHAPE, **SPINE, liver_lesion_1=lesion),
+        "lesion_side",
+        "choice",
+        of="largest:liver_lesion",
     )
     if answer is None:
         assert found == NotAsked("lesion too near the midline")
@@ -181,11 +223,23 @@ def test_a_volume_is_asked_only_if_known_well_enough(size):
 
 def test_a_cut_volume_is_not_asked():
     ledger = block_ledger(SHAPE, spleen=((0, 5, 5), (30, 35, 35)))
-    assert pose(ledger, "volume", "number", of="spleen") == NotAsked("structure cut off by the scan")
+    assert pose(ledger, "volume", "number", of="spleen") == NotAsked(
+        "structure cut off by the scan"
+    )
 
 
 @pytest.mark.parametrize("task", ["direction", "volume", "lesion_side"])
 def test_a_missing_structure_is_a_key_error(task):
-    parameters = {"a": "liver", "b": "spleen", "of": "largest:liver_lesion" if task == "lesion_side" else "liver"}
+    parameters = {
+        "a": "liver",
+        "b": "spleen",
+        "of": "largest:liver_lesion" if task == "lesion_side" else "liver",
+    }
     with pytest.raises(KeyError):
-        pose(block_ledger(SHAPE, spleen=((5, 5, 5), (9, 9, 9))), task, "choice", **parameters, claim="left")
+        pose(
+            block_ledger(SHAPE, spleen=((5, 5, 5), (9, 9, 9))),
+            task,
+            "choice",
+            **parameters,
+            claim="left",
+        )

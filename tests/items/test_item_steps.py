@@ -8,8 +8,18 @@ import pytest
 from _studies import ledger_of, phantom_labels
 
 from situs.facts import Ledger
-from situs.items import TASKS, Candidate, Item, Number, answer_key, candidates, item_id, letter_of, outline
-from situs.items._posed import quantity
+from situs.items import (
+    TASKS,
+    Candidate,
+    Item,
+    Number,
+    answer_key,
+    candidates,
+    item_id,
+    letter_of,
+    outline,
+)
+from situs.items.posed import quantity
 
 PATIENTS = range(4)
 
@@ -55,8 +65,14 @@ def test_every_number_in_a_step_is_one_of_its_facts(asked):
     for ledger, found in asked:
         facts = {fact.fact_id: fact for fact in ledger.known_facts()}
         for item in (candidate.item for candidate in found):
-            given = numbers_in(" ".join([item.question, *(o.text for o in item.options), *item.parameters.values()]))
-            assert {i for step in item.steps for i in step.fact_ids} <= set(item.fact_ids), item.question
+            given = numbers_in(
+                " ".join(
+                    [item.question, *(o.text for o in item.options), *item.parameters.values()]
+                )
+            )
+            assert {i for step in item.steps for i in step.fact_ids} <= set(item.fact_ids), (
+                item.question
+            )
             for step in item.steps:
                 values = [abs(v) for i in step.fact_ids for v in numeric(facts[i].value)]
                 for shown in numbers_in(step.text):
@@ -89,11 +105,17 @@ def test_an_answer_is_one_of_the_options(asked):
             item = candidate.item
             if item.form == "choice":
                 assert candidate.key in {o.value for o in item.options}
-                assert len({o.value for o in item.options}) == len({o.text for o in item.options}) == len(item.options)
+                assert (
+                    len({o.value for o in item.options})
+                    == len({o.text for o in item.options})
+                    == len(item.options)
+                )
             if isinstance(item.answer, Number):
                 low, high = item.answer.interval
                 assert low <= item.answer.value <= high
-                assert (candidate.key is not None) == (low == high), "a count is balanced like a choice"
+                assert (candidate.key is not None) == (low == high), (
+                    "a count is balanced like a choice"
+                )
             assert item.question.endswith("?") or "." in item.question
 
 

@@ -24,7 +24,9 @@ def cohort_of(seed: int, patients: int) -> list[Outline]:
             form = "yes_no" if question % 4 == 0 else "choice"
             pool = ("yes", "no") if form == "yes_no" else pool
             for guise in range(1 + question % 2):
-                key = None if question == 11 else pool[min(len(pool) - 1, int(rng.expovariate(1.2)))]
+                key = (
+                    None if question == 11 else pool[min(len(pool) - 1, int(rng.expovariate(1.2)))]
+                )
                 found.append(
                     Outline(
                         item_id=f"i{patient}-{question}-{guise}",
@@ -62,8 +64,14 @@ def outlines(request) -> list[Outline]:
     return cohort_of(request.param, 3 + 5 * request.param)
 
 
-def placed_in(outlines: list[Outline], placed: dict[str, Placement], *strata: str) -> list[tuple[Outline, Placement]]:
-    return [(o, placed[o.item_id]) for o in outlines if o.item_id in placed and placed[o.item_id].stratum in strata]
+def placed_in(
+    outlines: list[Outline], placed: dict[str, Placement], *strata: str
+) -> list[tuple[Outline, Placement]]:
+    return [
+        (o, placed[o.item_id])
+        for o in outlines
+        if o.item_id in placed and placed[o.item_id].stratum in strata
+    ]
 
 
 def values_of(entry: Outline, placement: Placement) -> tuple[str, ...]:
@@ -105,7 +113,10 @@ def test_as_many_are_asked_as_the_rarest_answer_allows():
         for n in range(19)
     ]
     placed = arrange(found, seed=5)
-    assert Counter(placement.stratum for placement in placed.values()) == {"headline": 8, "untwinned": 1}
+    assert Counter(placement.stratum for placement in placed.values()) == {
+        "headline": 8,
+        "untwinned": 1,
+    }
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -113,14 +124,28 @@ def test_options_come_before_numbers_of_the_same_thing(seed):
     """The headline's accuracy is over questions with options: a number must not use its patients up."""
     found = []
     for patient in range(12):
-        common = {"study_id": f"s{patient}", "patient_id": f"p{patient}", "task": "volume", "family": "volume|spleen"}
+        common = {
+            "study_id": f"s{patient}",
+            "patient_id": f"p{patient}",
+            "task": "volume",
+            "family": "volume|spleen",
+        }
         common |= {"primary": True, "named_only": False, "textbook": False}
         asked = {"form": "number", "text": "What is its volume?", "key": None, "pool": ()}
         found.append(Outline(f"n{patient}", **common, **asked))
         for limit in (2, 6, 10):
             asked = {"form": "yes_no", "text": f"Larger than {limit}?", "pool": ("yes", "no")}
-            found.append(Outline(f"i{patient}-{limit}", **common, **asked, key="yes" if patient >= limit else "no"))
-    headline = [item for item, placed in arrange(found, seed).items() if placed.stratum == "headline"]
+            found.append(
+                Outline(
+                    f"i{patient}-{limit}",
+                    **common,
+                    **asked,
+                    key="yes" if patient >= limit else "no",
+                )
+            )
+    headline = [
+        item for item, placed in arrange(found, seed).items() if placed.stratum == "headline"
+    ]
     # Six patients on either side of the middle limit: seven draws fit but for 2 / 2⁷, eight but for 18 / 2⁸ > 0.02. No
     # other limit gives the fewest that are needed.
     assert len(headline) == 7
@@ -138,7 +163,9 @@ def test_no_answer_outweighs_another_outside_the_headline(outlines):
         if entry.key is not None:
             assert not placement.twin_group
             if not entry.movable:
-                counts[placement.stratum, entry.task, entry.form, tuple(sorted(entry.pool))][entry.key] += 1
+                counts[placement.stratum, entry.task, entry.form, tuple(sorted(entry.pool))][
+                    entry.key
+                ] += 1
     assert counts
     for (*_, pool), count in counts.items():
         numbers = [count[value] for value in pool]
@@ -146,7 +173,9 @@ def test_no_answer_outweighs_another_outside_the_headline(outlines):
 
 
 def test_options_are_few_and_hold_the_answer(outlines):
-    for entry, placement in placed_in(outlines, arrange(outlines, seed=3), "headline", "textbook", "untwinned"):
+    for entry, placement in placed_in(
+        outlines, arrange(outlines, seed=3), "headline", "textbook", "untwinned"
+    ):
         if placement.options:
             assert entry.key in placement.options
             assert len(set(placement.options)) == len(placement.options) <= 4
@@ -155,15 +184,32 @@ def test_options_are_few_and_hold_the_answer(outlines):
 
 def test_letters_do_not_depend_on_the_answer():
     """The same question with another answer has its options in the same order."""
-    entry = Outline("i1", "s", "p", "t", "choice", "Q?", "a", tuple("abcd"), "f", True, False, False)
-    orders = {arrange([msgspec.structs.replace(entry, key=key)], seed=2)["i1"].options for key in "abcd"}
+    entry = Outline(
+        "i1", "s", "p", "t", "choice", "Q?", "a", tuple("abcd"), "f", True, False, False
+    )
+    orders = {
+        arrange([msgspec.structs.replace(entry, key=key)], seed=2)["i1"].options for key in "abcd"
+    }
     assert len(orders) == 1
 
 
 def test_letters_are_drawn_with_equal_chances():
     """Of 2,000 questions with four options each letter is right in 500, give or take 3.3 standard errors (64)."""
     found = [
-        Outline(f"i{n}", f"s{n}", f"p{n}", f"t{n}", "choice", "Q?", "a", tuple("abcd"), "f", True, False, False)
+        Outline(
+            f"i{n}",
+            f"s{n}",
+            f"p{n}",
+            f"t{n}",
+            "choice",
+            "Q?",
+            "a",
+            tuple("abcd"),
+            "f",
+            True,
+            False,
+            False,
+        )
         for n in range(2000)
     ]
     letters = Counter(placement.options.index("a") for placement in arrange(found, seed=2).values())
@@ -200,7 +246,9 @@ def test_another_seed_arranges_otherwise(outlines):
 
 def test_a_finished_item_shows_its_options_in_the_arranged_order():
     ledger = ledger_of(phantom_labels(29, 0, (6.0, 6.0, 6.0)))
-    found = next(c for c in candidates(ledger, "p", TASKS.values(), seed=0)[0] if len(c.item.options) >= 3)
+    found = next(
+        c for c in candidates(ledger, "p", TASKS.values(), seed=0)[0] if len(c.item.options) >= 3
+    )
     values = [option.value for option in found.item.options]
     order = (values[2], values[0])
     item = place(found.item, Placement("headline", order, "t1"), "test")

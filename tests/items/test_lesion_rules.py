@@ -74,7 +74,11 @@ def test_an_organ_is_measured_with_the_lesion_its_mask_leaves_out() -> None:
 
 def test_a_lesion_that_sticks_out_belongs_to_the_organ_it_is_named_for() -> None:
     """A tumour of 20 mm on the kidney's surface: no organ holds it, but the kidney is measured with it."""
-    ledger = _ledger(kidney_left=_box(10, 20, 20, 40), spleen=_box(80, 20, 20, 30), kidney_tumour=_box(50, 30, 30, 20))
+    ledger = _ledger(
+        kidney_left=_box(10, 20, 20, 40),
+        spleen=_box(80, 20, 20, 30),
+        kidney_tumour=_box(50, 30, 30, 20),
+    )
     assert ledger.fact("organ_of", "kidney_tumour").value is None
     found = _pose(ledger, "volume", "number", of="kidney_left")
     assert isinstance(found, Posed)
@@ -86,10 +90,14 @@ def test_a_lesion_that_sticks_out_belongs_to_the_organ_it_is_named_for() -> None
 
 def test_no_distance_to_the_organ_around_the_lesion() -> None:
     ledger = _ledger(
-        kidney_left=_box(10, 20, 20, 40), kidney_right=_box(75, 20, 20, 40), kidney_lesion=_box(20, 30, 30, 20)
+        kidney_left=_box(10, 20, 20, 40),
+        kidney_right=_box(75, 20, 20, 40),
+        kidney_lesion=_box(20, 30, 30, 20),
     )
     for organ in ("kidney_left", "kidney_right"):
-        found = _pose(ledger, "distance", "yes_no", ask="within", a="largest:kidney_lesion", b=organ, mm="50")
+        found = _pose(
+            ledger, "distance", "yes_no", ask="within", a="largest:kidney_lesion", b=organ, mm="50"
+        )
         assert isinstance(found, NotAsked), "the lesion's own name tells that it lies in a kidney"
 
 
@@ -99,11 +107,23 @@ def test_left_against_right_when_one_is_cut() -> None:
     def answer(cut: int, whole: int) -> str | None:
         ledger = _ledger(kidney_left=_box(5, 20, 0, cut), kidney_right=_box(65, 20, 20, whole))
         found = _pose(
-            ledger, "comparison", "choice", ask="left_right", left="kidney_left", right="kidney_right", **{"or": "cut"}
+            ledger,
+            "comparison",
+            "choice",
+            ask="left_right",
+            left="kidney_left",
+            right="kidney_right",
+            **{"or": "cut"},
         )
-        return found.answer.value if isinstance(found, Posed) and isinstance(found.answer, Choice) else None
+        return (
+            found.answer.value
+            if isinstance(found, Posed) and isinstance(found.answer, Choice)
+            else None
+        )
 
-    assert answer(cut=50, whole=30) == "left", "a lower bound that already exceeds the other is enough"
+    assert answer(cut=50, whole=30) == "left", (
+        "a lower bound that already exceeds the other is enough"
+    )
     assert answer(cut=30, whole=50) == "cut", "it may or may not reach the other beyond the scan"
     assert answer(cut=40, whole=40) is None, "seen as equal: neither answer is safe"
 
@@ -119,7 +139,9 @@ def test_a_count_is_balanced_like_a_choice() -> None:
 def test_nobody_asks_how_a_lesion_lies_to_its_own_organ() -> None:
     """It bulges out of the kidney, so that no organ clearly holds it; its name still says whose it is."""
     ledger = _ledger(
-        kidney_left=_box(10, 20, 20, 30), kidney_right=_box(80, 20, 20, 30), kidney_tumour=_box(30, 20, 45, 20)
+        kidney_left=_box(10, 20, 20, 30),
+        kidney_right=_box(80, 20, 20, 30),
+        kidney_tumour=_box(30, 20, 45, 20),
     )
     assert ledger.fact("organ_of", "kidney_tumour").value is None
     for kidney in ("kidney_left", "kidney_right"):
@@ -129,15 +151,22 @@ def test_nobody_asks_how_a_lesion_lies_to_its_own_organ() -> None:
             ("distance", "yes_no", {"ask": "within", "mm": "20", **about}),
             ("direction", "yes_no", {"claim": "superior", **about}),
         ):
-            assert _pose(ledger, task, form, **parameters) == NotAsked("it is the lesion's own organ, or its partner")
+            assert _pose(ledger, task, form, **parameters) == NotAsked(
+                "it is the lesion's own organ, or its partner"
+            )
 
 
 def test_that_lesions_count_is_said_once() -> None:
     ledger = _ledger(
-        kidney_left=_box(10, 20, 20, 40), kidney_right=_box(70, 20, 20, 20), kidney_tumour=_box(20, 30, 30, 20)
+        kidney_left=_box(10, 20, 20, 40),
+        kidney_right=_box(70, 20, 20, 20),
+        kidney_tumour=_box(20, 30, 30, 20),
     )
     found = _pose(ledger, "extent", "choice", a="kidney_left", b="kidney_right", which="longer")
     assert isinstance(found, Posed)
     remark = ", including their lesions"
-    assert found.text == f"Which is longer from top to bottom: the left kidney or the right kidney{remark}?"
+    assert (
+        found.text
+        == f"Which is longer from top to bottom: the left kidney or the right kidney{remark}?"
+    )
     assert [option.text for option in found.pool] == ["the left kidney", "the right kidney"]

@@ -12,7 +12,9 @@ from situs.space import Affine, Grid, WorldBox
 from situs.volumes import LabelMap, Structure
 
 
-def ledger_of(spacing=(1.0, 1.0, 2.5), *, up: bool = True, first: int = 10, last: int = 29, basis="affine") -> Ledger:
+def ledger_of(
+    spacing=(1.0, 1.0, 2.5), *, up: bool = True, first: int = 10, last: int = 29, basis="affine"
+) -> Ledger:
     """A spleen of 20 × 20 voxels on some axial slices, a lesion of 12 × 12 × 5; stored feet first unless not `up`."""
     array = np.zeros((60, 60, 50), np.uint8)
     array[10:30, 10:30, first : last + 1] = 1
@@ -50,7 +52,9 @@ def test_frames_count_from_the_feet_however_the_file_is_stored(up):
 def test_a_scan_of_other_slices_has_no_axial_ones():
     """4 mm from front to back against 1 mm from top to bottom: it was acquired in coronal slices."""
     ledger = ledger_of((1.0, 4.0, 1.0))
-    assert pose(ledger, "location", "frames", of="spleen") == NotAsked("not acquired in axial slices")
+    assert pose(ledger, "location", "frames", of="spleen") == NotAsked(
+        "not acquired in axial slices"
+    )
 
 
 @pytest.mark.parametrize(("first", "last"), [(0, 20), (30, 49)])
@@ -61,7 +65,9 @@ def test_cut_structures_are_not_asked_for(first, last):
 
 
 def test_few_slices_are_no_range():
-    assert pose(ledger_of(first=10, last=12), "location", "frames", of="spleen") == NotAsked("seen on too few slices")
+    assert pose(ledger_of(first=10, last=12), "location", "frames", of="spleen") == NotAsked(
+        "seen on too few slices"
+    )
 
 
 def test_the_box_around_a_lesion():
@@ -73,4 +79,6 @@ def test_the_box_around_a_lesion():
 
 def test_a_tiny_lesion_has_no_box():
     small = ledger_of((0.5, 0.5, 1.0))
-    assert pose(small, "location", "boxes", of="largest:spleen_lesion") == NotAsked("lesion too small for a box")
+    assert pose(small, "location", "boxes", of="largest:spleen_lesion") == NotAsked(
+        "lesion too small for a box"
+    )

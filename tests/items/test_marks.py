@@ -23,8 +23,8 @@ from situs.items import (
     marks_of,
     place,
 )
-from situs.items._marked import drawn_letter
-from situs.items._subjects import subjects
+from situs.items.arrangement.marks import drawn_letter
+from situs.items.subjects import subjects
 
 PATIENTS = range(5)
 TASK = TASKS["marks"]
@@ -48,7 +48,12 @@ def item_of(ledger: Ledger, question: Question, outcome: Posed) -> Item:
 
 
 def test_every_way_of_asking_occurs(posed):
-    assert {question.parameters["ask"] for _, question, _ in posed} == {"lesion", "same_organ", "same", "organ"}
+    assert {question.parameters["ask"] for _, question, _ in posed} == {
+        "lesion",
+        "same_organ",
+        "same",
+        "organ",
+    }
 
 
 def test_marks_lie_where_the_facts_say_and_deep_enough(posed):
@@ -58,11 +63,18 @@ def test_marks_lie_where_the_facts_say_and_deep_enough(posed):
         fact = next(f for f in outcome.facts if f.kind.startswith("marks."))
         grid, depth = ledger.regions.grid, float(fact.derivation.parameters["depth_mm"])
         indices = np.argwhere(np.ones(grid.shape, bool)).astype(float)
-        marks = {box.label: np.array(box.lo_mm) for box in marks_of(item_of(ledger, question, outcome)).values()}
+        marks = {
+            box.label: np.array(box.lo_mm)
+            for box in marks_of(item_of(ledger, question, outcome)).values()
+        }
         for inside, at in zip(marked_structures(fact), marks.values(), strict=True):
             centre = grid.affine.to_index(at[None])[0]
             assert np.allclose(centre, np.rint(centre), atol=1e-6), "a mark is a voxel's centre"
-            near = indices[(np.abs(indices - centre) <= np.ceil(depth / np.array(grid.affine.spacing_mm))).all(axis=1)]
+            near = indices[
+                (np.abs(indices - centre) <= np.ceil(depth / np.array(grid.affine.spacing_mm))).all(
+                    axis=1
+                )
+            ]
             ball = near[np.linalg.norm(grid.affine.to_world(near) - at, axis=1) < depth].astype(int)
             mask = ledger.regions.labels.mask(ledger.regions.structures[inside])
             assert mask[tuple(ball.T)].all(), (question, inside)
@@ -74,12 +86,21 @@ def test_marks_lie_where_the_facts_say_and_deep_enough(posed):
 
 def test_marks_lie_on_one_axial_slice_apart_from_each_other(posed):
     for ledger, question, outcome in posed:
-        points = np.array([box.lo_mm for box in marks_of(item_of(ledger, question, outcome)).values()])
+        points = np.array(
+            [box.lo_mm for box in marks_of(item_of(ledger, question, outcome)).values()]
+        )
         assert len(points) == (5 if question.parameters["ask"] == "same" else 4)
-        axis = next(n for n, d in enumerate(ledger.regions.grid.affine.directions) if d.axis == "superior_inferior")
+        axis = next(
+            n
+            for n, d in enumerate(ledger.regions.grid.affine.directions)
+            if d.axis == "superior_inferior"
+        )
         assert np.ptp(ledger.regions.grid.affine.to_index(points)[:, axis]) < 1e-6
         between = np.linalg.norm(points[:, None] - points[None], axis=-1)
-        assert between[np.triu_indices(len(points), 1)].min() >= ledger.recipe.truth.mark_apart_mm - 1e-5
+        assert (
+            between[np.triu_indices(len(points), 1)].min()
+            >= ledger.recipe.truth.mark_apart_mm - 1e-5
+        )
 
 
 def test_no_coordinate_stands_in_the_words(posed):
@@ -105,7 +126,10 @@ def test_distance_to_the_partner_does_not_tell(posed):
     ranks: dict[str, list[int]] = {}
     for ledger, question, outcome in posed:
         if question.parameters["ask"] == "same":
-            marks = {letter: np.array(b.lo_mm) for letter, b in marks_of(item_of(ledger, question, outcome)).items()}
+            marks = {
+                letter: np.array(b.lo_mm)
+                for letter, b in marks_of(item_of(ledger, question, outcome)).items()
+            }
             far = {letter: np.linalg.norm(marks[letter] - marks["X"]) for letter in "ABCD"}
             ranks.setdefault(ledger.study_id, []).append(sorted(far, key=far.get).index("A"))
     assert ranks
@@ -138,7 +162,9 @@ def test_marks_are_controls_with_letters_dealt_by_place(posed):
         letters[drawn_letter(item)] += 1
         swapped = {"A": "B", "B": "A"}
         boxes = tuple(
-            msgspec.structs.replace(box, label=mark_label(swapped.get(box.label.removeprefix("mark:"), "")))
+            msgspec.structs.replace(
+                box, label=mark_label(swapped.get(box.label.removeprefix("mark:"), ""))
+            )
             if box.label in (mark_label("A"), mark_label("B"))
             else box
             for box in item.boxes

@@ -8,7 +8,7 @@ import pytest
 
 from situs.facts import load_recipe
 from situs.items import Outline, arrange
-from situs.items._mix import shares_kept
+from situs.items.arrangement.mix import shares_kept
 
 TARGET = {"lesion": 0.35, "comparison": 0.25, "marks": 0.2, "quantity": 0.2}
 
@@ -66,7 +66,12 @@ def cohort(patients: int = 16, texts: int = 40) -> list[Outline]:
 
 def test_whole_texts_leave_and_no_kind_crowds_out_another():
     found = cohort()
-    placed = arrange(found, 5, {"headline": 8, "textbook": 0, "untwinned": 0}, {"lesion": 0.75, "comparison": 0.25})
+    placed = arrange(
+        found,
+        5,
+        {"headline": 8, "textbook": 0, "untwinned": 0},
+        {"lesion": 0.75, "comparison": 0.25},
+    )
     kept = [entry for entry in found if entry.item_id in placed]
     # Of 16 patients, half with each answer, nine are drawn (they fit but for 2 / 2⁹); the headline may hold 8 × 16.
     assert all(count == 9 for count in Counter(entry.text for entry in kept).values())

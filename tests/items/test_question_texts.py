@@ -13,13 +13,24 @@ from _blocks import block_ledger
 from _studies import ledger_of, phantom_labels
 
 from situs.anatomy import known_findings, lesion_family, term
-from situs.anatomy._relevance import load_relevance
+from situs.anatomy.relevance import load_relevance
 from situs.facts import LEVELS, Ledger
-from situs.items import TASKS, Candidate, Item, NotAsked, Question, YesNo, arrange, candidates, outline, place
-from situs.items._offers import is_complete, is_ordered, offers, random_offer
-from situs.items._subjects import subjects
-from situs.items.findings._compose import ANY_FINDING
-from situs.items.findings._words import WORDINGS, worded
+from situs.items import (
+    TASKS,
+    Candidate,
+    Item,
+    NotAsked,
+    Question,
+    YesNo,
+    arrange,
+    candidates,
+    outline,
+    place,
+)
+from situs.items.arrangement.offers import is_complete, is_ordered, offers, random_offer
+from situs.items.findings.composed import ANY_FINDING
+from situs.items.findings.words import WORDINGS, worded
+from situs.items.subjects import subjects
 
 PATIENTS = 6
 
@@ -60,7 +71,10 @@ def cohort() -> list[tuple[Ledger, list[Candidate]]]:
 def questions(cohort) -> list[tuple[Ledger, Question]]:
     """Everything that could be asked of the patients, whether or not its answer holds."""
     return [
-        (ledger, q) for ledger, _ in cohort for task in TASKS.values() for q in task.questions(ledger, subjects(ledger))
+        (ledger, q)
+        for ledger, _ in cohort
+        for task in TASKS.values()
+        for q in task.questions(ledger, subjects(ledger))
     ]
 
 
@@ -103,9 +117,20 @@ def test_every_question_of_phantoms_reads_well(cohort):
 
 def test_every_question_about_any_measured_structure_reads_well():
     ledger = everything()
-    tasks = ("comparison", "extent", "volume", "level", "lesion_side", "lesion_pair", "contact", "count")
+    tasks = (
+        "comparison",
+        "extent",
+        "volume",
+        "level",
+        "lesion_side",
+        "lesion_pair",
+        "contact",
+        "count",
+    )
     found, _ = candidates(ledger, "p", [TASKS[name] for name in tasks], seed=0)
-    texts = {c.item.question for c in found} | {f"It is {o.text}." for c in found for o in c.item.options}
+    texts = {c.item.question for c in found} | {
+        f"It is {o.text}." for c in found for o in c.item.options
+    }
     assert len(texts) > 25
     assert {text: faults(text) for text in texts if faults(text)} == {}
 
@@ -160,10 +185,26 @@ def test_a_pair_is_asked_about_one_way_round_only(questions):
     ways: dict[tuple[str, ...], set[tuple[str, ...]]] = defaultdict(set)
     for _, question in questions:
         p = question.parameters
-        if question.task in ("comparison", "extent", "direction") and "a" in p and "b" in p and p.get("ask") != "ratio":
-            axis = {"left": "x", "right": "x", "anterior": "y", "posterior": "y"}.get(p.get("claim", ""), "z")
+        if (
+            question.task in ("comparison", "extent", "direction")
+            and "a" in p
+            and "b" in p
+            and p.get("ask") != "ratio"
+        ):
+            axis = {"left": "x", "right": "x", "anterior": "y", "posterior": "y"}.get(
+                p.get("claim", ""), "z"
+            )
             about = (question.task, *sorted((p["a"], p["b"])), axis if "claim" in p else "")
-            ways[about].add((p["a"], p["b"], question.form, p.get("which", ""), p.get("claim", ""), p.get("plane", "")))
+            ways[about].add(
+                (
+                    p["a"],
+                    p["b"],
+                    question.form,
+                    p.get("which", ""),
+                    p.get("claim", ""),
+                    p.get("plane", ""),
+                )
+            )
     assert len(ways) > 40
     assert {about: found for about, found in ways.items() if len(found) > 1} == {}
 
@@ -217,10 +258,15 @@ def test_lesions_are_held_against_what_lies_around_their_organ(questions):
 )
 def test_nobody_asks_about_what_is_far_away(gap, task, parameters, is_asked):
     """Within 10 mm: up to three times that; touching: up to 30 mm; a distance: up to 50 mm."""
-    blocks = {"liver_lesion": ((5, 5, 5), (25, 25, 25)), "spleen": ((25 + gap, 5, 5), (45 + gap, 25, 25))}
+    blocks = {
+        "liver_lesion": ((5, 5, 5), (25, 25, 25)),
+        "spleen": ((25 + gap, 5, 5), (45 + gap, 25, 25)),
+    }
     ledger = block_ledger((200, 40, 40), **blocks)
     form = "number" if parameters.get("ask") == "gap" else "yes_no"
-    found = TASKS[task].pose(ledger, Question(task, form, {"a": "largest:liver_lesion", "b": "spleen", **parameters}))
+    found = TASKS[task].pose(
+        ledger, Question(task, form, {"a": "largest:liver_lesion", "b": "spleen", **parameters})
+    )
     assert (found != NotAsked("too far apart to be asked about")) == is_asked
     if is_asked and form == "yes_no":
         assert found.answer == YesNo(False)
@@ -229,7 +275,9 @@ def test_nobody_asks_about_what_is_far_away(gap, task, parameters, is_asked):
 def test_a_direction_between_far_centres_is_not_asked():
     blocks = {"brain": ((5, 5, 5), (25, 25, 25)), "urinary_bladder": ((5, 5, 225), (25, 25, 245))}
     ledger = block_ledger((40, 40, 250), **blocks)
-    asked = Question("direction", "yes_no", {"a": "brain", "b": "urinary_bladder", "claim": "superior"})
+    asked = Question(
+        "direction", "yes_no", {"a": "brain", "b": "urinary_bladder", "claim": "superior"}
+    )
     assert TASKS["direction"].pose(ledger, asked) == NotAsked("too far apart to be asked about")
 
 
@@ -281,12 +329,18 @@ def test_limits_that_nearly_all_adults_lie_beyond_are_not_asked():
 def test_the_side_of_a_lesion_is_asked_only_of_paired_organs():
     ledger = everything()
     of = {q.parameters["of"] for q in TASKS["lesion_side"].questions(ledger, subjects(ledger))}
-    assert of == {f"largest:{name}" for name in ("kidney_tumour", "lung_nodule", "brain_lesion", "brain_tumour_core")}
+    assert of == {
+        f"largest:{name}"
+        for name in ("kidney_tumour", "lung_nodule", "brain_lesion", "brain_tumour_core")
+    }
 
 
 def test_the_table_of_relevance_is_sound():
     table = load_relevance()
-    entries = [*table.measured.items(), *(("+".join(c.of), c) for c in (*table.compared, *table.ranked))]
+    entries = [
+        *table.measured.items(),
+        *(("+".join(c.of), c) for c in (*table.compared, *table.ranked)),
+    ]
     cited = {source for _, entry in entries for source in entry.sources} | set(table.lesion.sources)
     assert cited == set(table.sources)
     for name, entry in entries:
@@ -296,7 +350,9 @@ def test_the_table_of_relevance_is_sound():
         assert any(term(spelt).canonical == spelt for spelt in (name, f"{name}_left")), name
         assert list(entry.limits_ml) == sorted(set(entry.limits_ml)), name
         assert all("{}" in phrase for phrase in (entry.top, entry.bottom) if phrase), name
-        assert entry.left_right in ((), ("larger",), ("longer",)), f"{name}: of both, one answer would tell the other"
+        assert entry.left_right in ((), ("larger",), ("longer",)), (
+            f"{name}: of both, one answer would tell the other"
+        )
         if entry.left_right:
             whole = re.sub("_left$", "", name)
             assert term(f"{whole}_left").partner == f"{whole}_right", name
@@ -310,7 +366,11 @@ def test_the_table_of_relevance_is_sound():
     ("kind", "counts", "expected"),
     [
         ("lesion_pole.choice", {"upper": 5, "lower": 5}, []),
-        ("lesion_pole.choice", {"upper": 5, "lower": 5, "middle": 1}, [("upper", "middle", "lower")]),
+        (
+            "lesion_pole.choice",
+            {"upper": 5, "lower": 5, "middle": 1},
+            [("upper", "middle", "lower")],
+        ),
         ("level.choice", {"upper": 3, "middle": 3}, []),
     ],
 )
@@ -320,7 +380,9 @@ def test_ordered_options_are_offered_without_a_hole(kind, counts, expected):
 
 def test_a_side_is_never_offered_without_the_other():
     pool = ("left", "right", "cut")
-    assert list(offers("comparison.left_right", [pool], {"right": 4, "cut": 4}, 4, must="cut")) == []
+    assert (
+        list(offers("comparison.left_right", [pool], {"right": 4, "cut": 4}, 4, must="cut")) == []
+    )
     both = {"left": 1, "right": 4, "cut": 4}
     assert list(offers("comparison.left_right", [pool], both, 4, must="cut")) == [pool]
 
@@ -328,7 +390,15 @@ def test_a_side_is_never_offered_without_the_other():
 @pytest.mark.parametrize("seed", range(20))
 def test_options_drawn_at_random_keep_these_rules(seed):
     rng = np.random.default_rng(seed)
-    pool = ["left upper", "right upper", "left lower", "right lower", "right middle", "kidney_left", "kidney_right"]
+    pool = [
+        "left upper",
+        "right upper",
+        "left lower",
+        "right lower",
+        "right middle",
+        "kidney_left",
+        "kidney_right",
+    ]
     draw = {value: f"{int(rng.integers(1 << 30)):x}" for value in pool}
     for answer in pool:
         shown = random_offer("report_lobe.choice", pool, answer, 4, draw)
@@ -337,6 +407,10 @@ def test_options_drawn_at_random_keep_these_rules(seed):
         assert is_complete(shown, pool)
     levels = list(LEVELS[10:20])
     for answer in levels:
-        shown = random_offer("level.choice", levels, answer, 4, dict.fromkeys(levels, draw[pool[0]]))
+        shown = random_offer(
+            "level.choice", levels, answer, 4, dict.fromkeys(levels, draw[pool[0]])
+        )
         assert answer in shown
-        assert [levels.index(v) for v in shown] == list(itertools.islice(itertools.count(levels.index(shown[0])), 4))
+        assert [levels.index(v) for v in shown] == list(
+            itertools.islice(itertools.count(levels.index(shown[0])), 4)
+        )

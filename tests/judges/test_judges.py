@@ -34,11 +34,17 @@ def asked_of(body: dict[str, Any]) -> list[dict[str, Any]]:
 
 def honest(entry: dict[str, Any]) -> dict[str, Any]:
     """The verdict that follows from what the judge was shown, and from nothing else."""
-    return {"id": entry["id"], "correct": entry["answer"] in entry["reference"], "reason": entry["answer"]}
+    return {
+        "id": entry["id"],
+        "correct": entry["answer"] in entry["reference"],
+        "reason": entry["answer"],
+    }
 
 
 def drops_one_in_five(number: int, given: list[dict[str, Any]]) -> str:
-    return json.dumps({"entries": [honest(entry) for entry in given if len(given) == 1 or entry is not given[-1]]})
+    return json.dumps(
+        {"entries": [honest(entry) for entry in given if len(given) == 1 or entry is not given[-1]]}
+    )
 
 
 def shuffles(number: int, given: list[dict[str, Any]]) -> str:
@@ -55,12 +61,18 @@ def repeats(number: int, given: list[dict[str, Any]]) -> str:
 
 
 def prose_for_batches(number: int, given: list[dict[str, Any]]) -> str:
-    return "All of them look right to me!" if len(given) > 1 else json.dumps({"entries": [honest(given[0])]})
+    return (
+        "All of them look right to me!"
+        if len(given) > 1
+        else json.dumps({"entries": [honest(given[0])]})
+    )
 
 
 def invents_ids(number: int, given: list[dict[str, Any]]) -> str:
     told = [honest(entry) for entry in given]
-    return json.dumps({"entries": [{"id": str(n), "correct": True} for n in range(5)] + told[len(told) > 1 :]})
+    return json.dumps(
+        {"entries": [{"id": str(n), "correct": True} for n in range(5)] + told[len(told) > 1 :]}
+    )
 
 
 def malformed(number: int, given: list[dict[str, Any]]) -> str:
@@ -78,24 +90,36 @@ def echoes(number: int, given: list[dict[str, Any]]) -> str:
 
 
 @pytest.fixture
-def judged(tmp_path: Path, situs: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+def judged(
+    tmp_path: Path, situs: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> tuple[Path, Path]:
     """A bench of free-text questions and a run with wrong answers at known places."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     rows = [
-        {"study": f"v{n}", "question": f"On which side is finding {n}?", "answer": "left" if n % 2 else "right"}
+        {
+            "study": f"v{n}",
+            "question": f"On which side is finding {n}?",
+            "answer": "left" if n % 2 else "right",
+        }
         for n in range(QUESTIONS)
     ]
     other = {"left": "right", "right": "left"}
     said = [
-        row | {"prediction": other[row["answer"]] if n in WRONG else row["answer"], "case_id": row["study"]}
+        row
+        | {
+            "prediction": other[row["answer"]] if n in WRONG else row["answer"],
+            "case_id": row["study"],
+        }
         for n, row in enumerate(rows)
     ]
     for name, held in (("items.jsonl", rows), ("said.jsonl", said)):
         (tmp_path / name).write_text("\n".join(json.dumps(row) for row in held))
     bench, run = tmp_path / "bench", tmp_path / "run"
     assert situs("import", "items", tmp_path / "items.jsonl", "--out", bench).code == 0
-    assert situs("run", bench, "--model", f"replay:{tmp_path / 'said.jsonl'}", "--out", run).code == 0
+    assert (
+        situs("run", bench, "--model", f"replay:{tmp_path / 'said.jsonl'}", "--out", run).code == 0
+    )
     return bench, run
 
 
@@ -104,14 +128,19 @@ def server(judge: Callable[[int, list[dict[str, Any]]], str]) -> Server:
 
 
 def verdicts_of(run: Path, name: str) -> dict[str, Any]:
-    rows = [json.loads(line) for line in (run / "verdicts" / f"{name}.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line) for line in (run / "verdicts" / f"{name}.jsonl").read_text().splitlines()
+    ]
     return {row["item_id"]: row["is_correct"] for row in rows}
 
 
 def truth(bench: Path) -> dict[str, bool]:
     from situs.bench import open_bench
 
-    return {item.item_id: int(item.question.split()[-1].rstrip("?")) not in WRONG for item in open_bench(bench).items()}
+    return {
+        item.item_id: int(item.question.split()[-1].rstrip("?")) not in WRONG
+        for item in open_bench(bench).items()
+    }
 
 
 def accuracy(scores: dict[str, Any], metric: str) -> dict[str, Any]:
@@ -124,7 +153,9 @@ def accuracy(scores: dict[str, Any], metric: str) -> dict[str, Any]:
     ids=lambda judge: judge.__name__,
 )
 def test_a_faulty_judge_costs_calls_but_shifts_no_verdict(
-    judge: Callable[[int, list[dict[str, Any]]], str], judged: tuple[Path, Path], situs: Callable[..., Any]
+    judge: Callable[[int, list[dict[str, Any]]], str],
+    judged: tuple[Path, Path],
+    situs: Callable[..., Any],
 ) -> None:
     bench, run = judged
     with server(judge) as wire:
@@ -144,13 +175,22 @@ def test_the_judge_sees_question_reference_and_answer_and_no_model(
     bench, run = judged
     with server(shuffles) as wire:
         assert situs("score", bench, run, "--judge", f"{wire.spec}?batch=4", "--json").code == 0
-    assert all(set(entry) == {"id", "question", "reference", "answer"} for b in wire.bodies for entry in asked_of(b))
-    assert Counter(len(asked_of(body)) for body in wire.bodies) == {4: QUESTIONS // 4, QUESTIONS % 4: 1}
+    assert all(
+        set(entry) == {"id", "question", "reference", "answer"}
+        for b in wire.bodies
+        for entry in asked_of(b)
+    )
+    assert Counter(len(asked_of(body)) for body in wire.bodies) == {
+        4: QUESTIONS // 4,
+        QUESTIONS % 4: 1,
+    }
     assert all("replay" not in json.dumps(body) and "batch" not in body for body in wire.bodies)
     assert all(body["response_format"]["type"] == "json_schema" for body in wire.bodies)
 
 
-def test_what_never_comes_back_is_unjudged(judged: tuple[Path, Path], situs: Callable[..., Any]) -> None:
+def test_what_never_comes_back_is_unjudged(
+    judged: tuple[Path, Path], situs: Callable[..., Any]
+) -> None:
     bench, run = judged
     with server(lambda number, given: "I would rather not say.") as wire:
         ran = situs("score", bench, run, "--judge", f"{wire.spec}?name=j", "--json")
@@ -166,7 +206,9 @@ def test_what_never_comes_back_is_unjudged(judged: tuple[Path, Path], situs: Cal
         assert held.json["judges"][0]["given_up"] == QUESTIONS
 
 
-def test_judging_goes_on_where_it_stopped(judged: tuple[Path, Path], situs: Callable[..., Any]) -> None:
+def test_judging_goes_on_where_it_stopped(
+    judged: tuple[Path, Path], situs: Callable[..., Any]
+) -> None:
     bench, run = judged
     with server(drops_one_in_five) as wire:
         spec = f"{wire.spec}?name=j"
@@ -184,12 +226,16 @@ def test_judging_goes_on_where_it_stopped(judged: tuple[Path, Path], situs: Call
     assert verdicts_of(run, "j") == truth(bench)
 
 
-def test_a_journal_belongs_to_one_judge(judged: tuple[Path, Path], situs: Callable[..., Any]) -> None:
+def test_a_journal_belongs_to_one_judge(
+    judged: tuple[Path, Path], situs: Callable[..., Any]
+) -> None:
     bench, run = judged
     with server(shuffles) as wire:
         assert situs("score", bench, run, "--judge", f"{wire.spec}?name=j").code == 0
         other = situs("score", bench, run, "--judge", f"{wire.spec}?name=j&temperature=1")
-        twice = situs("score", bench, run, "--judge", f"{wire.spec}?name=j", "--judge", f"{wire.spec}?name=j")
+        twice = situs(
+            "score", bench, run, "--judge", f"{wire.spec}?name=j", "--judge", f"{wire.spec}?name=j"
+        )
     assert (other.code, twice.code) == (2, 2)
     assert "name=second" in other.err
     assert "given twice" in twice.err
@@ -206,7 +252,9 @@ def test_a_verdict_on_an_earlier_answer_is_no_verdict_on_this_one(
         changed = rows[4]["item_id"]
         rows[4]["response"] = "nowhere"
         answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        before = situs("score", bench, run, "--verdicts", f"j={run / 'verdicts' / 'j.jsonl'}", "--json").json
+        before = situs(
+            "score", bench, run, "--verdicts", f"j={run / 'verdicts' / 'j.jsonl'}", "--json"
+        ).json
         assert accuracy(before, "judge.j")["states"]["unjudged"] == 1
         after = situs("score", bench, run, "--judge", f"{wire.spec}?name=j", "--json").json
     assert accuracy(after, "judge.j")["states"]["unjudged"] == 0
@@ -214,7 +262,9 @@ def test_a_verdict_on_an_earlier_answer_is_no_verdict_on_this_one(
     assert verdicts_of(run, "j")[changed] is False
 
 
-def test_restricted_answers_go_to_no_judge_elsewhere(judged: tuple[Path, Path], situs: Callable[..., Any]) -> None:
+def test_restricted_answers_go_to_no_judge_elsewhere(
+    judged: tuple[Path, Path], situs: Callable[..., Any]
+) -> None:
     bench, run = judged
     ran = situs("score", bench, run, "--judge", "openai:gpt@https://judge.example.org/v1")
     assert ran.code == 2
@@ -222,12 +272,19 @@ def test_restricted_answers_go_to_no_judge_elsewhere(judged: tuple[Path, Path], 
     assert not (run / "verdicts").exists()
 
 
-def test_a_jury_of_three_and_a_family_warning(judged: tuple[Path, Path], situs: Callable[..., Any]) -> None:
+def test_a_jury_of_three_and_a_family_warning(
+    judged: tuple[Path, Path], situs: Callable[..., Any]
+) -> None:
     bench, run = judged
-    info = json.loads((run / "run.json").read_text()) | {"client": "openai:qwen3-vl@http://127.0.0.1/v1"}
+    info = json.loads((run / "run.json").read_text()) | {
+        "client": "openai:qwen3-vl@http://127.0.0.1/v1"
+    }
     (run / "run.json").write_text(json.dumps(info))
     always = json.dumps
-    with server(shuffles) as good, server(lambda n, g: always([{"id": e["id"], "correct": True} for e in g])) as lax:
+    with (
+        server(shuffles) as good,
+        server(lambda n, g: always([{"id": e["id"], "correct": True} for e in g])) as lax,
+    ):
         named = good.spec.replace("openai:test", "openai:qwen2.5-72b")
         judges = [f"{named}?name=a", f"{good.spec}?name=b", f"{lax.spec}?name=c"]
         args = [word for spec in judges for word in ("--judge", spec)]
@@ -240,7 +297,9 @@ def test_a_jury_of_three_and_a_family_warning(judged: tuple[Path, Path], situs: 
     assert "Qwen" in family[0]
 
 
-def test_an_empty_answer_is_wrong_without_a_call(judged: tuple[Path, Path], situs: Callable[..., Any]) -> None:
+def test_an_empty_answer_is_wrong_without_a_call(
+    judged: tuple[Path, Path], situs: Callable[..., Any]
+) -> None:
     bench, run = judged
     answers = run / "answers.jsonl"
     rows = [json.loads(line) | {"response": "  "} for line in answers.read_text().splitlines()]

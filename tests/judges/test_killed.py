@@ -37,7 +37,9 @@ def slow(reply: Callable[[dict[str, Any]], dict[str, Any]]) -> Server:
 
 def kill_after(journal: Path, rows: int, *args: object) -> None:
     """Start the program and kill it once its journal holds so many rows."""
-    process = subprocess.Popen([sys.executable, "-m", "situs", *map(str, args)], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "situs", *map(str, args)], stderr=subprocess.DEVNULL
+    )
     for _ in range(15_000):
         if journal.is_file() and journal.read_bytes().count(b"\n") >= rows:
             break
@@ -56,7 +58,9 @@ def _own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
-    Path("prices.toml").write_text('["test"]\ninput = 10.0\noutput = 10.0\n["other"]\ninput = 10.0\noutput = 10.0\n')
+    Path("prices.toml").write_text(
+        '["test"]\ninput = 10.0\noutput = 10.0\n["other"]\ninput = 10.0\noutput = 10.0\n'
+    )
 
 
 @pytest.mark.sweep
@@ -72,7 +76,15 @@ def test_a_killed_judge(situs: Callable[..., Any]) -> None:
     journal = Path("run/verdicts/j.jsonl")
     with slow(lambda entry: {"correct": entry["answer"] == "left 1"}) as server:
         args = ("score", "bench", "run", "--judge", f"{server.spec}?name=j&batch=4", "--no-cache")
-        args += ("--concurrency", str(IN_FLIGHT), "--prices", "prices.toml", "--metrics", "accuracy", "--json")
+        args += (
+            "--concurrency",
+            str(IN_FLIGHT),
+            "--prices",
+            "prices.toml",
+            "--metrics",
+            "accuracy",
+            "--json",
+        )
         kill_after(journal, 12, *args)
         kept = journal.read_bytes().rpartition(b"\n")[0]
         ran = situs(*args)
@@ -82,31 +94,52 @@ def test_a_killed_judge(situs: Callable[..., Any]) -> None:
         calls = len(server.bodies)
     assert set(counts.values()) <= {1, 2}
     assert sum(count == 2 for count in counts.values()) <= 4 * IN_FLIGHT
-    told = {row["item_id"]: row["is_correct"] for row in map(json.loads, journal.read_text().splitlines())}
+    told = {
+        row["item_id"]: row["is_correct"]
+        for row in map(json.loads, journal.read_text().splitlines())
+    }
     assert Counter(told.values()) == {False: 27, True: 13}
     (done,) = ran.json["judges"]
     assert (done["answered"], done["given_up"]) == (40, 0)
     assert 0 < done["requests"] < calls
     # $10 a million tokens in and out; this call's own, as every command tells.
-    assert done["cost"] == pytest.approx(1e-5 * (done["tokens"]["prompt"] + done["tokens"]["completion"]))
+    assert done["cost"] == pytest.approx(
+        1e-5 * (done["tokens"]["prompt"] + done["tokens"]["completion"])
+    )
 
 
 @pytest.mark.sweep
 @pytest.mark.usefixtures("_own")
 @pytest.mark.parametrize("role", ["writer", "validator"])
 def test_a_killed_build(role: str, situs: Callable[..., Any]) -> None:
-    reports = {f"valid_{n}_a_1.nii.gz": {"Findings_EN": f"A {n} mm nodule in the left lung."} for n in range(3, 23)}
+    reports = {
+        f"valid_{n}_a_1.nii.gz": {"Findings_EN": f"A {n} mm nodule in the left lung."}
+        for n in range(3, 23)
+    }
     Path("reports.json").write_text(json.dumps(reports))
 
     def writes(entry: dict[str, Any]) -> dict[str, Any]:
-        question = {"question": "Which lung has the nodule?", "answer": "The left lung", "quote": entry["findings"]}
+        question = {
+            "question": "Which lung has the nodule?",
+            "answer": "The left lung",
+            "quote": entry["findings"],
+        }
         return {"questions": [question | {"dimension": "Laterality & Bilateral Symmetry"}]}
 
     def vets(entry: dict[str, Any]) -> dict[str, Any]:
         return {"is_spatial": True, "is_relevant": True, "supported": True, "ambiguous": False}
 
     with slow(writes) as writer, slow(vets) as validator:
-        args = ("build", "reports", "reports.json", "--out", "bench", "--writer", writer.spec, "--validator")
+        args = (
+            "build",
+            "reports",
+            "reports.json",
+            "--out",
+            "bench",
+            "--writer",
+            writer.spec,
+            "--validator",
+        )
         args += (validator.spec.replace("openai:test", "openai:other"), "--no-cache", "--json")
         args += ("--concurrency", str(IN_FLIGHT), "--prices", "prices.toml")
         kill_after(Path(f"bench.asked/{role}.jsonl"), 5, *args)

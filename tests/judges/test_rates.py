@@ -44,8 +44,17 @@ def test_the_judges_part_of_the_ar_score(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "no models"))
     monkeypatch.delenv("SITUS_ROBERTA", raising=False)
-    about = {"num_slices": 30, "level": "volume", "task": "captioning", "type": "open_ended", "question": "Describe."}
-    rows = [about | {"volume_id": f"file100000{n}", "answer": answer} for n, answer in enumerate(ANSWERS)]
+    about = {
+        "num_slices": 30,
+        "level": "volume",
+        "task": "captioning",
+        "type": "open_ended",
+        "question": "Describe.",
+    }
+    rows = [
+        about | {"volume_id": f"file100000{n}", "answer": answer}
+        for n, answer in enumerate(ANSWERS)
+    ]
     (tmp_path / "qa.json").write_text(json.dumps(rows))
     assert situs("import", "sgmri-vqa", tmp_path / "qa.json", "--out", tmp_path / "bench").code == 0
     from situs.bench import open_bench

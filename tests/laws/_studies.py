@@ -29,14 +29,22 @@ STUDY = "study"
 
 @functools.cache
 def phantom_plan(
-    seed: int, index: int, spacing_mm: tuple[float, float, float] | None = None, *, oblique: bool = True
+    seed: int,
+    index: int,
+    spacing_mm: tuple[float, float, float] | None = None,
+    *,
+    oblique: bool = True,
 ) -> PatientPlan:
     return plan_patient(seed, index, spacing_mm=spacing_mm, oblique=oblique)
 
 
 @functools.cache
 def phantom_labels(
-    seed: int, index: int, spacing_mm: tuple[float, float, float] | None = None, *, oblique: bool = True
+    seed: int,
+    index: int,
+    spacing_mm: tuple[float, float, float] | None = None,
+    *,
+    oblique: bool = True,
 ) -> LabelMap:
     """The masks of one phantom patient: organs, lesions and body, each in a layer of its own kind."""
     plan = phantom_plan(seed, index, spacing_mm, oblique=oblique)

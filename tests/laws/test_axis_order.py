@@ -33,9 +33,26 @@ VERY_COARSE = (8.5, 9.0, 9.5)
 FEW = ("liver", "spleen", "kidney_left", "kidney_right", "aorta", "stomach")
 OBLIQUE = 1
 """A patient of population 5 whose scan is tilted."""
-SIZE_KINDS = ("voxels", "volume", "centroid", "box", "components", "touches_border", *(f"extent.{a}" for a in AXES))
-PAIR_KINDS = ("centre_distance", "boundary_distance", "surface_gap", "touching", "contact_area", "volume_ratio")
-AXIS_KINDS = tuple(f"{kind}.{axis}" for kind in ("gap", "precedence", "angle", "direction") for axis in AXES)
+SIZE_KINDS = (
+    "voxels",
+    "volume",
+    "centroid",
+    "box",
+    "components",
+    "touches_border",
+    *(f"extent.{a}" for a in AXES),
+)
+PAIR_KINDS = (
+    "centre_distance",
+    "boundary_distance",
+    "surface_gap",
+    "touching",
+    "contact_area",
+    "volume_ratio",
+)
+AXIS_KINDS = tuple(
+    f"{kind}.{axis}" for kind in ("gap", "precedence", "angle", "direction") for axis in AXES
+)
 
 
 def every_fact(ledger: Ledger, *, pairs: bool) -> dict[str, Fact]:
@@ -55,14 +72,19 @@ def assert_same_facts(found: dict[str, Fact], expected: dict[str, Fact]) -> None
     assert found.keys() == expected.keys()
     for fact_id, fact in found.items():
         other = expected[fact_id]
-        assert close((fact.value, fact.interval), (other.value, other.interval), 1e-9, 1e-9), (fact, other)
+        assert close((fact.value, fact.interval), (other.value, other.interval), 1e-9, 1e-9), (
+            fact,
+            other,
+        )
         assert (fact.flags, fact.derivation) == (other.flags, other.derivation)
 
 
 def assert_same_items(found: list[Item], expected: list[Item]) -> None:
     assert [item.item_id for item in found] == [item.item_id for item in expected]
     for item, other in zip(found, expected):
-        assert close(msgspec.to_builtins(item), msgspec.to_builtins(other), 1e-9, 1e-9), item.question
+        assert close(msgspec.to_builtins(item), msgspec.to_builtins(other), 1e-9, 1e-9), (
+            item.question
+        )
 
 
 def ask(ledger: Ledger) -> tuple[list[Item], dict[str, int]]:
@@ -94,7 +116,9 @@ def patient() -> Known:
     """Few structures, since questions grow with the fourth power of their number."""
     labels = phantom_labels(5, 0, VERY_COARSE)
     assert labels.grid.affine.obliquity_degrees > 3.0
-    kept = [s for s in labels.structures if s.name in FEW or lesion_family(s.name) or is_spine(s.name)]
+    kept = [
+        s for s in labels.structures if s.name in FEW or lesion_family(s.name) or is_spine(s.name)
+    ]
     return Known(LabelMap(labels.grid, labels.layers, tuple(kept)), pairs=False)
 
 
@@ -107,7 +131,9 @@ def oblique_patient() -> Known:
 
 def test_the_48_orders_are_all_different():
     affine = Affine(np.diag([1.0, 2.0, 3.0, 1.0]))
-    assert len({reordered_grid(Grid((3, 4, 5), affine), order).affine.codes for order in ORDERS}) == 48
+    assert (
+        len({reordered_grid(Grid((3, 4, 5), affine), order).affine.codes for order in ORDERS}) == 48
+    )
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=str)
@@ -122,8 +148,12 @@ def test_affine_reordered_agrees_with_mapped_voxels(order):
     for index in np.ndindex(*new_shape):
         stored = np.zeros(3)
         for position, a in enumerate(axes):
-            stored[a] = new_shape[position] - 1 - index[position] if flips[position] else index[position]
-        np.testing.assert_allclose(found.to_world(np.array([index])), affine.to_world(stored[None]), atol=1e-10)
+            stored[a] = (
+                new_shape[position] - 1 - index[position] if flips[position] else index[position]
+            )
+        np.testing.assert_allclose(
+            found.to_world(np.array([index])), affine.to_world(stored[None]), atol=1e-10
+        )
 
 
 @pytest.mark.parametrize("order", ORDERS[1:], ids=str)
@@ -150,13 +180,19 @@ def test_planes_in_which_a_structure_ends_in_every_order(spacing, normal):
     """An ellipsoid that a plane cuts off: on a regular grid many voxels of its end are equally far out."""
     shape = (31, 34, 20)
     from_centre = np.moveaxis(np.indices(shape), 0, -1) - (15.3, 16.6, 9.4)
-    mask = (((from_centre / (12.4, 13.1, 8.2)) ** 2).sum(axis=-1) <= 1.0) & (from_centre @ np.array(normal) < 4.0)
+    mask = (((from_centre / (12.4, 13.1, 8.2)) ** 2).sum(axis=-1) <= 1.0) & (
+        from_centre @ np.array(normal) < 4.0
+    )
     grid = Grid(shape, Affine(np.diag([*spacing, 1.0])))
-    labels = LabelMap(grid, (np.asfortranarray(mask.astype(np.uint8)),), (Structure(1, "liver", 0, 1),))
+    labels = LabelMap(
+        grid, (np.asfortranarray(mask.astype(np.uint8)),), (Structure(1, "liver", 0, 1),)
+    )
 
     def ends(stored: LabelMap) -> list:
         found = flat_ends(Regions(stored)["liver"], EndShape(0.3, -1.0, 0.3, 0.3), 60.0)
-        return sorted([*np.round(end.normal, 6), round(end.offset_mm, 6), *end.profile] for end in found)
+        return sorted(
+            [*np.round(end.normal, 6), round(end.offset_mm, 6), *end.profile] for end in found
+        )
 
     expected = ends(labels)
     assert expected
@@ -177,7 +213,11 @@ def test_an_oblique_or_finer_grid_changes_no_answer(index):
     """The same patient scanned upright, tilted and finer: what is proved on two grids is the same on both."""
     scans = [
         ask(ledger_of(phantom_labels(7, index, spacing, oblique=oblique)))[0]
-        for spacing, oblique in (((6.0, 6.0, 6.0), False), ((6.0, 6.0, 6.0), True), ((4.0, 4.5, 5.0), True))
+        for spacing, oblique in (
+            ((6.0, 6.0, 6.0), False),
+            ((6.0, 6.0, 6.0), True),
+            ((4.0, 4.5, 5.0), True),
+        )
     ]
     shared = 0
     for one, two in itertools.combinations(scans, 2):
@@ -204,7 +244,10 @@ def test_an_oblique_or_finer_grid_changes_no_answer(index):
 @pytest.fixture(scope="module")
 def organs() -> LabelMap:
     """One layer of a phantom, numbered as TotalSegmentator does, on a grid that single precision holds exactly."""
-    labels, ids = phantom_labels(5, 3, COARSE, oblique=False), load_vocabulary("totalsegmentator").ids
+    labels, ids = (
+        phantom_labels(5, 3, COARSE, oblique=False),
+        load_vocabulary("totalsegmentator").ids,
+    )
     layer = np.zeros(labels.grid.shape, dtype=np.uint8)
     for s in labels.structures:
         if s.layer == 0:
@@ -223,7 +266,11 @@ def save(folder, array: np.ndarray, affine: np.ndarray, suffix: str):
         return path
     lps = np.diag([-1.0, -1.0, 1.0, 1.0]) @ affine
     if suffix == ".nrrd":
-        header = {"space": "left-posterior-superior", "space directions": lps[:3, :3].T, "space origin": lps[:3, 3]}
+        header = {
+            "space": "left-posterior-superior",
+            "space directions": lps[:3, :3].T,
+            "space origin": lps[:3, 3],
+        }
         nrrd.write(str(path), array, header)
         return path
     image = sitk.GetImageFromArray(array.transpose(2, 1, 0))
@@ -252,7 +299,15 @@ def expected(organs, tmp_path_factory) -> dict:
 
 @pytest.mark.parametrize(
     ("suffix", "number"),
-    [(".nii.gz", 9), (".nii.gz", 38), (".nii", 20), (".mha", 0), (".mha", 13), (".nrrd", 0), (".nrrd", 30)],
+    [
+        (".nii.gz", 9),
+        (".nii.gz", 38),
+        (".nii", 20),
+        (".mha", 0),
+        (".mha", 13),
+        (".nrrd", 0),
+        (".nrrd", 30),
+    ],
 )
 def test_files_in_any_order_and_format_measure_the_same(organs, expected, tmp_path, suffix, number):
     other = reordered(organs, ORDERS[number])
@@ -268,7 +323,10 @@ def test_a_folder_of_masks_measures_as_one_file(organs, expected, tmp_path):
     other = reordered(organs, ORDERS[27])
     for value in np.unique(other.layers[0])[1:]:
         mask = np.asfortranarray((other.layers[0] == value).astype(np.uint8))
-        nibabel.save(nibabel.Nifti1Image(mask, other.grid.affine.matrix), tmp_path / f"{names[int(value)]}.nii.gz")
+        nibabel.save(
+            nibabel.Nifti1Image(mask, other.grid.affine.matrix),
+            tmp_path / f"{names[int(value)]}.nii.gz",
+        )
     assert close(comparable(tmp_path), expected, 1e-9, 1e-9)
 
 
@@ -281,5 +339,9 @@ def test_an_oblique_file_keeps_its_facts_in_another_order(tmp_path, suffix):
         other = reordered(labels, ORDERS[number])
         folder = tmp_path / str(number)
         folder.mkdir()
-        found.append(comparable(save(folder, np.asfortranarray(other.layers[0]), other.grid.affine.matrix, suffix)))
+        found.append(
+            comparable(
+                save(folder, np.asfortranarray(other.layers[0]), other.grid.affine.matrix, suffix)
+            )
+        )
     assert close(found[0], found[1], 1e-5, 2e-4)

@@ -59,7 +59,17 @@ def whole_copy(pair: Path, tmp_path: Path) -> Path:
 
 PLACE = {"items": "item_id", "facts": "fact_id", "studies": "study_id"}
 NESTED = {
-    "items": ("answer", "frames", "options", "needs", "tags", "fact_ids", "steps", "boxes", "parameters"),
+    "items": (
+        "answer",
+        "frames",
+        "options",
+        "needs",
+        "tags",
+        "fact_ids",
+        "steps",
+        "boxes",
+        "parameters",
+    ),
     "facts": ("subjects", "value", "interval", "derivation", "flags"),
     "studies": ("series",),
 }
@@ -91,14 +101,18 @@ def found(situs: Callable[..., Any], bench: Path, *args: object) -> list[Row]:
     errors = [p for p in ran.json["problems"] if p["severity"] == "error"]
     assert ran.code == (1 if errors else 0)
     assert all(p["where"] and p["problem"] and p["fix"] for p in errors)
-    assert "content" not in {p["code"] for p in errors}, "the content hash must not be what finds it"
+    assert "content" not in {p["code"] for p in errors}, (
+        "the content hash must not be what finds it"
+    )
     return errors
 
 
 Tampers = dict[str, tuple[Callable[[Row], bool], Tamper]]
 
 
-def found_at_once(situs: Callable[..., Any], bench: Path, table: str, tampers: Tampers) -> dict[str, bool]:
+def found_at_once(
+    situs: Callable[..., Any], bench: Path, table: str, tampers: Tampers
+) -> dict[str, bool]:
     """Each tampering in a row of its own, one check over all: whether the row of each is named."""
     rows, places = rows_of(bench, table), {}
     free = rows.copy()
@@ -178,7 +192,9 @@ def remove_wrong_option(row: Row) -> None:
 
 
 def remove_right_option(row: Row) -> None:
-    row["options"] = [option for option in row["options"] if option["value"] != row["answer"]["value"]]
+    row["options"] = [
+        option for option in row["options"] if option["value"] != row["answer"]["value"]
+    ]
 
 
 def repeat_option(row: Row) -> None:
@@ -242,7 +258,9 @@ def measured_choice(row: Row) -> bool:
 YES_NO, CHOICE, NUMBER = of(form="yes_no"), of(form="choice", options=2), of(form="number")
 MARKS = of(task="marks", options=4)
 FOUR = of(form="choice", options=4)
-HEADLINE_YES_NO, HEADLINE_CHOICE = (of(form=form, stratum="headline") for form in ("yes_no", "choice"))
+HEADLINE_YES_NO, HEADLINE_CHOICE = (
+    of(form=form, stratum="headline") for form in ("yes_no", "choice")
+)
 
 ITEMS: Tampers = {
     "yes/no flipped": (YES_NO, flip),
@@ -251,7 +269,10 @@ ITEMS: Tampers = {
     "number off by 1 %": (NUMBER, one_percent_more),
     "interval of the number": (NUMBER, widen_answer),
     "unit of the number": (NUMBER, lambda row: row["answer"].update(unit="L")),
-    "answer of another kind": (YES_NO, lambda row: row.update(answer={"type": "text", "references": ["yes"]})),
+    "answer of another kind": (
+        YES_NO,
+        lambda row: row.update(answer={"type": "text", "references": ["yes"]}),
+    ),
     "asserted without facts": (YES_NO, assert_without_facts),
     "option text": (CHOICE, reword_option),
     "option texts swapped": (CHOICE, swap_option_texts),
@@ -292,7 +313,10 @@ TWINS: Tampers = {
     "yes/no flipped": (HEADLINE_YES_NO, flip),
     "option removed": (HEADLINE_CHOICE, remove_wrong_option),
     "group": (HEADLINE_YES_NO, set_to("twin_group", "t0000000000000000")),
-    "twin made of a textbook question": (of(stratum="textbook", form="yes_no"), set_to("stratum", "headline")),
+    "twin made of a textbook question": (
+        of(stratum="textbook", form="yes_no"),
+        set_to("stratum", "headline"),
+    ),
     "twin put elsewhere": (HEADLINE_YES_NO, set_to("stratum", "untwinned")),
 }
 
@@ -316,7 +340,9 @@ def test_every_changed_twin_is_found(situs, cohort, tmp_path) -> None:
         tamper(row)
     write_rows(copy, "items", rows)
     named = {error["where"] for error in found(situs, copy)}
-    assert {name: bool(named & members) for name, members in groups.items()} == dict.fromkeys(TWINS, True)
+    assert {name: bool(named & members) for name, members in groups.items()} == dict.fromkeys(
+        TWINS, True
+    )
 
 
 def longer_derivation(row: Row) -> None:
@@ -328,10 +354,19 @@ FACTS: Tampers = {
     "count": (of(kind="voxels"), lambda row: row.update(value=row["value"] + 1)),
     "place": (of(kind="centroid"), lambda row: row["value"].__setitem__(2, row["value"][2] + 0.01)),
     "truth": (of(kind="touches_border", value=False), set_to("value", True)),
-    "word": (of(kind="side"), lambda row: row.update(value="left" if row["value"] == "right" else "right")),
-    "interval": (of(kind="volume"), lambda row: row["interval"].__setitem__(1, row["interval"][1] * 1.001)),
+    "word": (
+        of(kind="side"),
+        lambda row: row.update(value="left" if row["value"] == "right" else "right"),
+    ),
+    "interval": (
+        of(kind="volume"),
+        lambda row: row["interval"].__setitem__(1, row["interval"][1] * 1.001),
+    ),
     "function": (of(kind="volume"), lambda row: row["derivation"].update(function="volume@2")),
-    "parameter": (of(kind="volume"), lambda row: row["derivation"]["parameters"].update(surface_mm=9.0)),
+    "parameter": (
+        of(kind="volume"),
+        lambda row: row["derivation"]["parameters"].update(surface_mm=9.0),
+    ),
     "inputs": (of(kind="box"), longer_derivation),
     "unit": (of(kind="volume"), set_to("unit", "cm³")),
     "flags": (of(kind="box"), lambda row: row["flags"].append("islands")),
@@ -373,7 +408,9 @@ STUDIES: dict[str, Tamper] = {
     "orientation": change_series("side_basis", lambda v: "undeclared"),
     "annotation": change_series("annotation", lambda v: "manual"),
     "labels hash": change_series("labels_hash", lambda v: "0" * 32),
-    "structure removed": change_series("structures", lambda v: dict(itertools.islice(v.items(), 1, None))),
+    "structure removed": change_series(
+        "structures", lambda v: dict(itertools.islice(v.items(), 1, None))
+    ),
     "structure renumbered": change_series("structures", lambda v: v | {"liver": 999}),
     "split": lambda row: row.update(split="val" if row["split"] != "val" else "test"),
 }
@@ -431,11 +468,15 @@ def evidence(whole: Path, study: int, name: str = "liver") -> Path:
     return whole / "data" / f"patient{study:03d}" / "segmentations" / f"{name}.nii.gz"
 
 
-def rewrite(path: Path, edit: Callable[[np.ndarray], None], affine: np.ndarray | None = None) -> None:
+def rewrite(
+    path: Path, edit: Callable[[np.ndarray], None], affine: np.ndarray | None = None
+) -> None:
     image = nibabel.load(path)
     voxels = np.array(image.dataobj)
     edit(voxels)
-    nibabel.save(nibabel.Nifti1Image(voxels, image.affine if affine is None else affine, image.header), path)
+    nibabel.save(
+        nibabel.Nifti1Image(voxels, image.affine if affine is None else affine, image.header), path
+    )
 
 
 def test_evidence_written_anew_with_the_same_voxels_is_fine(situs, whole_copy) -> None:
@@ -465,7 +506,10 @@ def test_a_shifted_mask_header_is_found(situs, whole_copy) -> None:
 def test_a_missing_mask_and_a_missing_folder_are_found(situs, whole_copy) -> None:
     evidence(whole_copy, 0).unlink()
     shutil.rmtree(whole_copy / "data" / "patient001")
-    assert [error["code"] for error in found(situs, whole_copy / "bench")] == ["evidence", "evidence"]
+    assert [error["code"] for error in found(situs, whole_copy / "bench")] == [
+        "evidence",
+        "evidence",
+    ]
 
 
 def test_swapped_masks_of_two_structures_are_found(situs, whole_copy) -> None:
@@ -477,7 +521,9 @@ def test_swapped_masks_of_two_structures_are_found(situs, whole_copy) -> None:
 
 
 def test_swapped_evidence_of_two_studies_is_found(situs, whole_copy) -> None:
-    first, second, aside = (whole_copy / "data" / name for name in ("patient000", "patient001", "aside"))
+    first, second, aside = (
+        whole_copy / "data" / name for name in ("patient000", "patient001", "aside")
+    )
     first.rename(aside)
     second.rename(first)
     aside.rename(second)

@@ -17,7 +17,7 @@ from _studies import close, ledger_of, mirrored, phantom_labels
 from situs.anatomy import lesion_family, term
 from situs.facts import Ledger
 from situs.items import TASKS, Boxes, Choice, Frames, NotAsked, Posed, Question
-from situs.items._subjects import subjects
+from situs.items.subjects import subjects
 from situs.space import AXES, Axis, Side
 from situs.volumes import LabelMap, open_labels
 
@@ -44,7 +44,9 @@ def other_words(value: str) -> str:
 
 def mirrored_question(question: Question) -> Question:
     """The same question put to the mirrored patient: claims, names and the roles of left and right are swapped."""
-    parameters = {SWAP.get(key, key): other_words(value) for key, value in question.parameters.items()}
+    parameters = {
+        SWAP.get(key, key): other_words(value) for key, value in question.parameters.items()
+    }
     return Question(question.task, question.form, parameters)
 
 
@@ -77,10 +79,19 @@ def check_answers(labels: LabelMap, *, about_mm: float | None, noise: float) -> 
             elif isinstance(here.answer, Boxes):
                 for box, other in zip(here.answer.boxes, there.answer.boxes, strict=True):
                     assert close(box.extent_mm, other.extent_mm, 1e-9, 1e-9), question
-                    assert close((box.lo_mm[1:], box.hi_mm[1:]), (other.lo_mm[1:], other.hi_mm[1:]), 1e-9, 1e-9)
+                    assert close(
+                        (box.lo_mm[1:], box.hi_mm[1:]),
+                        (other.lo_mm[1:], other.hi_mm[1:]),
+                        1e-9,
+                        1e-9,
+                    )
             else:
                 assert close(here.answer.value, there.answer.value, 1e-9), question
-            assert close(getattr(here.answer, "interval", None), getattr(there.answer, "interval", None), 1e-9)
+            assert close(
+                getattr(here.answer, "interval", None),
+                getattr(there.answer, "interval", None),
+                1e-9,
+            )
     return compared
 
 
@@ -88,7 +99,11 @@ def near_a_threshold(ledger: Ledger, question: Question, noise: float) -> bool:
     """Whether a direction's probability lies within the bins' noise of the threshold that decides it."""
     if question.task != "direction":
         return False
-    names = [subject.structure for subject in subjects(ledger) if subject.key in question.parameters.values()]
+    names = [
+        subject.structure
+        for subject in subjects(ledger)
+        if subject.key in question.parameters.values()
+    ]
     needed = ledger.recipe.truth.direction_probability
     ends = [end for axis in AXES for end in ledger.fact(f"precedence.{axis}", *names).interval]
     return any(min(abs(end - needed), abs(1.0 - end - needed)) < noise for end in ends)
@@ -99,7 +114,13 @@ def check_facts(labels: LabelMap, *, about_mm: float | None, noise: float) -> No
     named = [name for name in one.structures if term(name).mirrored_name is not None]
     for name in named:
         partner = str(term(name).mirrored_name)
-        for kind in ("voxels", "volume", "components", "touches_border", *(f"extent.{a}" for a in AXES)):
+        for kind in (
+            "voxels",
+            "volume",
+            "components",
+            "touches_border",
+            *(f"extent.{a}" for a in AXES),
+        ):
             assert_same(one, kind, (name,), two, (partner,))
         share, other = one.fact("right_share", name), two.fact("right_share", partner)
         assert share.value + other.value == pytest.approx(1.0, abs=1e-9)
@@ -109,21 +130,36 @@ def check_facts(labels: LabelMap, *, about_mm: float | None, noise: float) -> No
         assert side.flags == other_side.flags
     for a, b in zip(named, named[1:] + named[:1]):
         pair = (str(term(a).mirrored_name), str(term(b).mirrored_name))
-        for kind in ("centre_distance", "boundary_distance", "surface_gap", "touching", "contact_area", "volume_ratio"):
+        for kind in (
+            "centre_distance",
+            "boundary_distance",
+            "surface_gap",
+            "touching",
+            "contact_area",
+            "volume_ratio",
+        ):
             assert_same(one, kind, (a, b), two, pair)
         for axis in AXES:
             sign = -1.0 if axis is Axis.LEFT_RIGHT else 1.0
             assert two.fact(f"gap.{axis}", *pair).value == pytest.approx(
                 sign * one.fact(f"gap.{axis}", a, b).value, abs=1e-8
             )
-            there, here = two.fact(f"precedence.{axis}", *pair).value, one.fact(f"precedence.{axis}", a, b).value
+            there, here = (
+                two.fact(f"precedence.{axis}", *pair).value,
+                one.fact(f"precedence.{axis}", a, b).value,
+            )
             assert there == pytest.approx(1.0 - here if sign < 0 else here, abs=max(noise, 1e-9))
             assert_same(one, f"angle.{axis}", (a, b), two, pair)
 
 
-def assert_same(one: Ledger, kind: str, names: tuple[str, ...], two: Ledger, partners: tuple[str, ...]) -> None:
+def assert_same(
+    one: Ledger, kind: str, names: tuple[str, ...], two: Ledger, partners: tuple[str, ...]
+) -> None:
     here, there = one.fact(kind, *names), two.fact(kind, *partners)
-    assert close((here.value, here.interval), (there.value, there.interval), 1e-9, 1e-9), (here, there)
+    assert close((here.value, here.interval), (there.value, there.interval), 1e-9, 1e-9), (
+        here,
+        there,
+    )
     assert here.flags == there.flags
 
 

@@ -30,10 +30,15 @@ def reversed_(box: FrameBox) -> FrameBox:
     return msgspec.structs.replace(box, frame=FRAMES - 1 - box.frame)
 
 
-def ledger(boxes: tuple[FrameBox, ...], frames: np.ndarray, labels: tuple[str, ...] = ()) -> BoxLedger:
+def ledger(
+    boxes: tuple[FrameBox, ...], frames: np.ndarray, labels: tuple[str, ...] = ()
+) -> BoxLedger:
     annotation = FrameAnnotation("v", "brain", boxes, labels, True)
     middle = find_middle(frames, "brain", hash_frames(frames), RECIPE.boxes)
-    grid, kinds = PixelGrid(FRAMES, WIDTH, HEIGHT), ("mass", "edema", "craniotomy", "lacunar_infarct", "likely_cyst")
+    grid, kinds = (
+        PixelGrid(FRAMES, WIDTH, HEIGHT),
+        ("mass", "edema", "craniotomy", "lacunar_infarct", "likely_cyst"),
+    )
     given = {"study_id": "s", "series": "mr", "recipe": RECIPE, "grid": grid, "kinds": kinds}
     return BoxLedger(annotation, middle=middle, **given)  # type: ignore[arg-type]
 
@@ -43,8 +48,15 @@ def volumes(seed: int) -> list[tuple[tuple[FrameBox, ...], np.ndarray]]:
     found = []
     for volume in cohort.lists["brain"]:
         rows = cohort.boxes(volume)
-        boxes = tuple(FrameBox(f, x, y, x + w, y + h, finding_name(label)[0]) for f, x, y, w, h, label in rows)
-        found.append((tuple(sorted(boxes, key=lambda b: (b.frame, b.label, b.x0))), picture(rows, centre=47.0)))
+        boxes = tuple(
+            FrameBox(f, x, y, x + w, y + h, finding_name(label)[0]) for f, x, y, w, h, label in rows
+        )
+        found.append(
+            (
+                tuple(sorted(boxes, key=lambda b: (b.frame, b.label, b.x0))),
+                picture(rows, centre=47.0),
+            )
+        )
     return found
 
 
@@ -59,11 +71,25 @@ def gist(item: Item | NotAsked, change: Change) -> object:
     boxes = [sorted(change(b) for b in own if isinstance(b, FrameBox)) for own in _boxes(item)]
     answer = None if item.form == "boxes" else item.answer
     steps = [(step.kind, step.text) for step in item.steps]
-    return item.task, item.form, item.level, boxes, answer, item.options, item.tags, item.needs, steps
+    return (
+        item.task,
+        item.form,
+        item.level,
+        boxes,
+        answer,
+        item.options,
+        item.tags,
+        item.needs,
+        steps,
+    )
 
 
 def _boxes(item: Item) -> list[tuple[object, ...]]:
-    return [item.boxes, *(step.boxes for step in item.steps), *([item.answer.boxes] if item.form == "boxes" else [])]  # type: ignore[union-attr]
+    return [
+        item.boxes,
+        *(step.boxes for step in item.steps),
+        *([item.answer.boxes] if item.form == "boxes" else []),
+    ]  # type: ignore[union-attr]
 
 
 def _swapped(own: object) -> object:
@@ -84,7 +110,10 @@ def _swapped(own: object) -> object:
 @pytest.fixture(autouse=True)
 def _sortable_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        FrameBox, "__lt__", lambda a, b: msgspec.structs.astuple(a) < msgspec.structs.astuple(b), raising=False
+        FrameBox,
+        "__lt__",
+        lambda a, b: msgspec.structs.astuple(a) < msgspec.structs.astuple(b),
+        raising=False,
     )
 
 
@@ -99,11 +128,17 @@ def test_a_mirrored_picture_swaps_the_image_side_and_nothing_else(seed: int) -> 
         for question in asked:
             one, other = (pose_finding(led, question, "p", 0) for led in (own, turned))
             expected, found = gist(one, mirrored), gist(other, lambda box: box)
-            options_kept = isinstance(one, Item) and isinstance(other, Item) and one.options == other.options
+            options_kept = (
+                isinstance(one, Item) and isinstance(other, Item) and one.options == other.options
+            )
             assert isinstance(one, NotAsked) or options_kept
             assert _without_options(_swapped(expected)) == _without_options(found)
             if isinstance(one, Item) and isinstance(other, Item):
-                assert (one.question, one.item_id, one.fact_ids) == (other.question, other.item_id, other.fact_ids)
+                assert (one.question, one.item_id, one.fact_ids) == (
+                    other.question,
+                    other.item_id,
+                    other.fact_ids,
+                )
                 sided += isinstance(one.answer, Choice) and one.answer.value in SWAP
     assert sided > 10
 
@@ -126,9 +161,13 @@ def test_a_reversed_volume_reverses_frames_and_nothing_else(seed: int) -> None:
             if isinstance(one, Item) and isinstance(one.answer, Frames):
                 assert isinstance(other, Item)
                 assert isinstance(other.answer, Frames)
-                assert sorted(FRAMES - 1 - frame for frame in one.answer.frames) == list(other.answer.frames)
+                assert sorted(FRAMES - 1 - frame for frame in one.answer.frames) == list(
+                    other.answer.frames
+                )
                 assert one.answer.contiguous == other.answer.contiguous
-                one, other = (msgspec.structs.replace(item, answer=Frames(())) for item in (one, other))
+                one, other = (
+                    msgspec.structs.replace(item, answer=Frames(())) for item in (one, other)
+                )
             assert gist(one, reversed_) == gist(other, lambda box: box)
             if isinstance(one, Item) and isinstance(other, Item):
                 assert [FRAMES - 1 - frame for frame in one.frames] == list(other.frames)

@@ -30,7 +30,9 @@ class Asked(msgspec.Struct, frozen=True):
     answer: str
 
 
-@pytest.fixture(scope="module", params=["cohort", pytest.param("large_cohort", marks=pytest.mark.sweep)])
+@pytest.fixture(
+    scope="module", params=["cohort", pytest.param("large_cohort", marks=pytest.mark.sweep)]
+)
 def bench(request: pytest.FixtureRequest) -> Bench:
     return open_bench(request.getfixturevalue(request.param))
 
@@ -44,7 +46,11 @@ def items(bench: Bench) -> list[Item]:
 @pytest.fixture(scope="module")
 def asked(items: list[Item]) -> list[Asked]:
     return [
-        Asked((i.task, i.form, i.stratum, len(i.options) or 2), i.options or YES_NO, str(answer_key(i.answer)))
+        Asked(
+            (i.task, i.form, i.stratum, len(i.options) or 2),
+            i.options or YES_NO,
+            str(answer_key(i.answer)),
+        )
         for i in items
     ]
 
@@ -53,7 +59,9 @@ def assert_inside_chance(right: dict[tuple, int], tried: dict[tuple, int], who: 
     """The last entry of a group is its number of options."""
     for group, count in tried.items():
         low, high = binomial_interval_999(count, 1.0 / group[-1])
-        assert low <= right[group] <= high, f"{who} gets {right[group]} of {count} in {group}: outside {low}–{high}"
+        assert low <= right[group] <= high, (
+            f"{who} gets {right[group]} of {count} in {group}: outside {low}–{high}"
+        )
 
 
 def middle(options: Sequence[Option]) -> Option:
@@ -84,13 +92,22 @@ def check_option_solvers(asked: Iterable[Asked]) -> None:
         groups[question.group].append(question)
     tried = {group: len(questions) for group, questions in groups.items()}
     for name, solve in SOLVERS.items():
-        right = {g: sum(solve(q.options).value == q.answer for q in questions) for g, questions in groups.items()}
+        right = {
+            g: sum(solve(q.options).value == q.answer for q in questions)
+            for g, questions in groups.items()
+        }
         assert_inside_chance(right, tried, name)
-    for name, sign in (("the option offered most often", 1), ("the option offered least often", -1)):
+    for name, sign in (
+        ("the option offered most often", 1),
+        ("the option offered least often", -1),
+    ):
         right = {}
         for group, questions in groups.items():
             offered = Counter(option.value for q in questions for option in q.options)
-            picks = ((max(q.options, key=lambda o: sign * offered[o.value]).value, q.answer) for q in questions)
+            picks = (
+                (max(q.options, key=lambda o: sign * offered[o.value]).value, q.answer)
+                for q in questions
+            )
             right[group] = sum(pick == answer for pick, answer in picks)
         assert_inside_chance(right, tried, name)
 
@@ -109,19 +126,26 @@ def test_every_headline_text_has_twins_of_one_split(items: list[Item]) -> None:
             groups[item.twin_group].append(item)
     assert groups
     for twins in groups.values():
-        assert len({(t.question, t.split, frozenset(o.value for o in t.options)) for t in twins}) == 1
+        assert (
+            len({(t.question, t.split, frozenset(o.value for o in t.options)) for t in twins}) == 1
+        )
         assert len({t.patient_id for t in twins}) == len(twins) >= 3
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_other_patients_do_not_tell_in_the_headline(bench: Bench, items: list[Item], name: str) -> None:
+def test_other_patients_do_not_tell_in_the_headline(
+    bench: Bench, items: list[Item], name: str
+) -> None:
     """The blind baselines, which learn from all other patients' answers and anatomy."""
     baseline = make_baseline(bench, Spec(name))
     tried, right = Counter(), Counter()
     for item in items:
         if item.stratum == "headline":
             said = judge(item, AnswerRow(item.item_id, response=baseline.answer(item)), None)
-            for group in ((item.task, item.form, len(item.options) or 2), ("all", len(item.options) or 2)):
+            for group in (
+                (item.task, item.form, len(item.options) or 2),
+                ("all", len(item.options) or 2),
+            ):
                 tried[group] += 1
                 right[group] += bool(said.outcome.right)
     assert_inside_chance(right, tried, name)
@@ -134,10 +158,16 @@ def test_other_patients_do_not_tell_in_the_headline(bench: Bench, items: list[It
 def prompts(bench: Bench, items: list[Item]) -> dict[str, str]:
     """Item id → the whole prompt, with what it says of this patient's scan."""
     profile = load_profile("default")
-    profile = msgspec.structs.replace(profile, view=msgspec.structs.replace(profile.view, size_px=16))
-    layouts = {study.study_id: layout_of(profile, study.series[0].grid) for study in bench.studies()}
+    profile = msgspec.structs.replace(
+        profile, view=msgspec.structs.replace(profile.view, size_px=16)
+    )
+    layouts = {
+        study.study_id: layout_of(profile, study.series[0].grid) for study in bench.studies()
+    }
     twins = [item for item in items if item.stratum == "headline"]
-    return {item.item_id: prompt_text(item, profile, layouts[item.study_id], "ct") for item in twins}
+    return {
+        item.item_id: prompt_text(item, profile, layouts[item.study_id], "ct") for item in twins
+    }
 
 
 BUCKETS = 1 << 12
@@ -186,7 +216,10 @@ def by_value(train: list[Item], test: list[Item], prompts: dict[str, str]) -> li
 
     def rows(item: Item) -> list[np.ndarray]:
         words = prompts[item.item_id]
-        return [features(words, option.value) + features(option.text) for option in item.options or YES_NO]
+        return [
+            features(words, option.value) + features(option.text)
+            for option in item.options or YES_NO
+        ]
 
     right = [(row, str(n == _place(i))) for i in train for n, row in enumerate(rows(i))]
     model = NaiveBayes([row for row, _ in right], [target for _, target in right])
@@ -212,7 +245,9 @@ def folds_within_text(twins: list[Item]) -> list[tuple[list[Item], list[Item]]]:
 
     One way only: where the halves differ by luck, whoever learns from either is wrong on the other, twice over.
     """
-    halves = [[i for i in twins if zlib.crc32(i.patient_id.encode()) % 2 == side] for side in (0, 1)]
+    halves = [
+        [i for i in twins if zlib.crc32(i.patient_id.encode()) % 2 == side] for side in (0, 1)
+    ]
     return [(halves[0], halves[1])]
 
 
@@ -223,7 +258,9 @@ def test_the_words_do_not_tell_in_the_headline(items, prompts, folds, learner) -
     tried, right = Counter(), Counter()
     for train, test in folds(twins):
         for kind in sorted({(i.form, len(i.options) or 2) for i in test}):
-            same = [[i for i in half if (i.form, len(i.options) or 2) == kind] for half in (train, test)]
+            same = [
+                [i for i in half if (i.form, len(i.options) or 2) == kind] for half in (train, test)
+            ]
             if all(same):
                 outcome = learner(*same, prompts)
                 tried[kind] += len(outcome)
@@ -237,7 +274,11 @@ def test_the_learners_can_learn(items) -> None:
     asked = [item for item in items if not item.options]
     told = {i.item_id: f"Is it so? hint{answer_key(i.answer)}" for i in asked}
     for learner in (by_letter, by_value):
-        outcome = [right for train, test in folds_within_text(asked) for right in learner(train, test, told)]
+        outcome = [
+            right
+            for train, test in folds_within_text(asked)
+            for right in learner(train, test, told)
+        ]
         assert len(outcome) > 20
         assert np.mean(outcome) > 0.95
 
@@ -301,7 +342,11 @@ def test_the_arrangement_does_not_tell_however_skewed_the_answers(seed: int) -> 
         assert len(set(placement.options)) == len(placement.options) >= 2
         assert set(placement.options) <= set(entry.pool)
         options = tuple(Option(value, value) for value in placement.options)
-        asked.append(Asked((entry.task, entry.form, placement.stratum, len(options)), options, str(entry.key)))
+        asked.append(
+            Asked(
+                (entry.task, entry.form, placement.stratum, len(options)), options, str(entry.key)
+            )
+        )
         if placement.stratum == "headline":
             texts[placement.twin_group][str(entry.key)] += 1
             offered[placement.twin_group].update(placement.options)

@@ -16,7 +16,9 @@ from situs.score import binomial_interval_999, judge, score_rows
 def answers(bench: Bench, spec: Spec) -> list[tuple[Item, AnswerRow]]:
     """What a baseline says to every item."""
     baseline = make_baseline(bench, spec)
-    return [(item, AnswerRow(item.item_id, response=baseline.answer(item))) for item in bench.items()]
+    return [
+        (item, AnswerRow(item.item_id, response=baseline.answer(item))) for item in bench.items()
+    ]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -25,7 +27,9 @@ def test_the_oracle_is_always_right(cohort: Path, seed: int) -> None:
     said = answers(open_bench(cohort), parse_spec(f"oracle?seed={seed}"))
     shown = Viewing(open_bench(cohort))
     wrong = [
-        (item.question, row.response) for item, row in said if not judge(item, row, None, shown=shown).outcome.right
+        (item.question, row.response)
+        for item, row in said
+        if not judge(item, row, None, shown=shown).outcome.right
     ]
     assert {item.form for item, _ in said} >= {"yes_no", "choice", "number", "frames", "boxes"}
     assert wrong == []
@@ -36,7 +40,13 @@ def test_the_oracle_says_it_in_several_ways(cohort: Path) -> None:
     ways = defaultdict(set)
     for seed in range(6):
         for item, row in answers(open_bench(cohort), parse_spec(f"oracle?seed={seed}")):
-            shape = "json" if row.response.startswith("{") else "word" if len(row.response.split()) == 1 else "prose"
+            shape = (
+                "json"
+                if row.response.startswith("{")
+                else "word"
+                if len(row.response.split()) == 1
+                else "prose"
+            )
             ways[item.form].add(shape)
     assert all(ways[form] == {"json", "word", "prose"} for form in ("yes_no", "choice"))
     assert ways["number"] >= {"json", "prose"}
@@ -47,8 +57,15 @@ def test_the_oracle_scores_one_on_every_row_of_the_table(cohort: Path) -> None:
     rows = {row.item_id: row for _, row in answers(bench, Spec("oracle"))}
     metrics = ["accuracy", "accuracy.answered", "accuracy.closed", "accuracy.chance-adjusted"]
     scores = score_rows(bench, bench.items, rows, gives=None, metrics=metrics)
-    tables = [scores.overall, *scores.by_task.values(), *scores.by_stratum.values(), *scores.by_tag.values()]
-    values = {entry.value for table in tables for entry in table if entry.metric.startswith("accuracy")}
+    tables = [
+        scores.overall,
+        *scores.by_task.values(),
+        *scores.by_stratum.values(),
+        *scores.by_tag.values(),
+    ]
+    values = {
+        entry.value for table in tables for entry in table if entry.metric.startswith("accuracy")
+    }
     assert values == {1.0}
     assert scores.overall[0].states == {"answered": len(list(bench.items()))}
 
@@ -59,7 +76,10 @@ def test_random_sits_inside_chance(cohort: Path, seed: int) -> None:
     tried, right = Counter(), Counter()
     for item, row in answers(open_bench(cohort), parse_spec(f"random?seed={seed}")):
         if isinstance(item.answer, YesNo | Choice):
-            for group in ((item.task, item.stratum, len(item.options) or 2), ("all", "all", len(item.options) or 2)):
+            for group in (
+                (item.task, item.stratum, len(item.options) or 2),
+                ("all", "all", len(item.options) or 2),
+            ):
                 tried[group] += 1
                 right[group] += bool(judge(item, row, None).outcome.right)
     for group, count in tried.items():

@@ -32,9 +32,13 @@ def judged(bench: Bench, spec: str, profile: str | None) -> list[tuple[str, Scor
 
 @pytest.mark.parametrize("profile", [None, *shipped_profiles()])
 @pytest.mark.parametrize("seed", range(2))
-def test_the_oracle_is_right_under_every_shipped_profile(made: Bench, profile: str | None, seed: int) -> None:
+def test_the_oracle_is_right_under_every_shipped_profile(
+    made: Bench, profile: str | None, seed: int
+) -> None:
     rows = judged(made, f"oracle?seed={seed}", profile)
-    wrong = [(row.task, said, row.outcome.parsed) for said, row in rows if row.outcome.right is False]
+    wrong = [
+        (row.task, said, row.outcome.parsed) for said, row in rows if row.outcome.right is False
+    ]
     assert wrong == []
     hidden = [row.outcome.parsed for _, row in rows if row.outcome.right is None]
     assert all("no picture shows it" in text or "needs millimetres" in text for text in hidden)
@@ -51,11 +55,19 @@ def test_all_scores_of_the_oracle_are_one(made: Bench) -> None:
         assert all(truth == told for _, truth, told in row.grades)
 
 
-@pytest.mark.parametrize("name", ["random", "majority", "minority", "prior", "prior?boxes=5", "grid"])
+@pytest.mark.parametrize(
+    "name", ["random", "majority", "minority", "prior", "prior?boxes=5", "grid"]
+)
 @pytest.mark.parametrize("profile", [None, "sgmri-gemini", "3dreasonknee-qwen"])
-def test_blind_rows_say_something_readable_for_every_form(made: Bench, name: str, profile: str | None) -> None:
+def test_blind_rows_say_something_readable_for_every_form(
+    made: Bench, name: str, profile: str | None
+) -> None:
     rows = judged(made, name, profile)
-    unread = [(row.task, said[:80], row.outcome.parsed) for said, row in rows if row.outcome.state == "unparsed"]
+    unread = [
+        (row.task, said[:80], row.outcome.parsed)
+        for said, row in rows
+        if row.outcome.state == "unparsed"
+    ]
     assert unread == []
 
 
@@ -76,7 +88,9 @@ def test_a_prior_does_not_know_the_patient(tmp_path: Path) -> None:
     moved = tmp_path / "two"
     write_bench(moved, 6, moved="p003")
     second = open_bench(moved)
-    assert [item.answer for item in second.items() if item.patient_id == "p003"] != [item.answer for item in own]
+    assert [item.answer for item in second.items() if item.patient_id == "p003"] != [
+        item.answer for item in own
+    ]
     for name in ("majority", "prior", "prior?boxes=5", "grid", "random"):
         baselines = [make_baseline(bench, parse_spec(name)) for bench in (first, second)]
         said = [[baseline.answer(item) for item in own] for baseline in baselines]
@@ -85,7 +99,10 @@ def test_a_prior_does_not_know_the_patient(tmp_path: Path) -> None:
 
 def test_the_table_has_every_row_and_metric(made: Bench) -> None:
     baseline = make_baseline(made, parse_spec("oracle"))
-    rows = {item.item_id: AnswerRow(item.item_id, response=baseline.answer(item) or "") for item in made.items()}
+    rows = {
+        item.item_id: AnswerRow(item.item_id, response=baseline.answer(item) or "")
+        for item in made.items()
+    }
     scores = score_rows(made, made.items, rows, gives=None)
     assert set(scores.baselines) == {"random", "majority", "minority", "prior", "grid"}
     found = {entry.metric: entry.value for entry in scores.overall}

@@ -33,12 +33,19 @@ def phantoms(situs, tmp_path_factory) -> Path:
     return out
 
 
-def test_another_process_place_and_number_of_workers_give_the_same_bytes(phantoms, tmp_path) -> None:
+def test_another_process_place_and_number_of_workers_give_the_same_bytes(
+    phantoms, tmp_path
+) -> None:
     """Also with another hash seed, so that no set or dict order shows."""
     out = tmp_path / "deep" / "er" / "bench"
     args = ["build", "phantoms", "--studies", "2", "--seed", "3", "--jobs", "2", "--out", str(out)]
     environment = os.environ | {"PYTHONHASHSEED": "4711", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
-    subprocess.run([sys.executable, "-m", "situs", *args], check=True, env=environment, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-m", "situs", *args],
+        check=True,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
     assert files(out) == files(phantoms)
 
 
@@ -65,8 +72,16 @@ def test_another_seed_gives_other_patients(situs, phantoms, tmp_path) -> None:
 
 def test_nothing_in_a_bench_tells_where_or_by_whom(phantoms, bench, small, plain_content) -> None:
     """Parquet is read, not searched as it lies there compressed. (That no time is in it, equal bytes tell.)"""
-    telling = [str(phantoms.parent), str(small), socket.gethostname(), str(Path.home()), tempfile.gettempdir()]
-    pattern = re.compile("|".join(rf"(?<!\w){re.escape(words)}(?!\w)" for words in telling).encode())
+    telling = [
+        str(phantoms.parent),
+        str(small),
+        socket.gethostname(),
+        str(Path.home()),
+        tempfile.gettempdir(),
+    ]
+    pattern = re.compile(
+        "|".join(rf"(?<!\w){re.escape(words)}(?!\w)" for words in telling).encode()
+    )
     for folder in (phantoms, bench):
         for path in folder.rglob("*"):
             if path.is_file() and path.name != "locations.json" and path.suffix != ".gz":
@@ -74,7 +89,19 @@ def test_nothing_in_a_bench_tells_where_or_by_whom(phantoms, bench, small, plain
 
 
 def build(situs, out: Path, *roots: Path, seed: int = 0, jobs: int = 1) -> dict[str, bytes]:
-    ran = situs("build", "masks", *roots, "--annotation", "exact", "--seed", seed, "--jobs", jobs, "--out", out)
+    ran = situs(
+        "build",
+        "masks",
+        *roots,
+        "--annotation",
+        "exact",
+        "--seed",
+        seed,
+        "--jobs",
+        jobs,
+        "--out",
+        out,
+    )
     assert ran.code == 0, ran.err
     return files(out)
 
@@ -109,7 +136,10 @@ def test_the_order_of_a_tables_rows_does_not_matter(situs, two, tmp_path) -> Non
 
 
 def test_another_seed_asks_otherwise(situs, two, whole, tmp_path) -> None:
-    assert build(situs, tmp_path / "bench", two[0].parent, seed=1)["items.parquet"] != whole["items.parquet"]
+    assert (
+        build(situs, tmp_path / "bench", two[0].parent, seed=1)["items.parquet"]
+        != whole["items.parquet"]
+    )
 
 
 def test_the_order_of_answers_does_not_change_a_score(situs, bench, tmp_path) -> None:

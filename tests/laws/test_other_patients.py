@@ -94,11 +94,16 @@ def arranged(request: pytest.FixtureRequest) -> list[tuple[Outline, str, tuple[s
     mix = {f"task{n}": 0.2 for n in range(5)}
     placed = arrange(outlines, request.param, {"headline": 9, "textbook": 4, "untwinned": 4}, mix)
     by_id = {entry.item_id: entry for entry in outlines}
-    return [(by_id[i], p.twin_group, p.options) for i, p in placed.items() if p.stratum == "headline"]
+    return [
+        (by_id[i], p.twin_group, p.options) for i, p in placed.items() if p.stratum == "headline"
+    ]
 
 
 def test_no_learner_of_other_patients_beats_chance_in_a_skewed_cohort(arranged) -> None:
-    asked = [Asked(e.item_id, e.patient_id, e.split, e.task, e.text, options, str(e.key)) for e, _, options in arranged]
+    asked = [
+        Asked(e.item_id, e.patient_id, e.split, e.task, e.text, options, str(e.key))
+        for e, _, options in arranged
+    ]
     assert len(asked) > 400
     check_attackers(asked)
 
@@ -117,23 +122,39 @@ def test_who_is_not_drawn_is_not_asked_elsewhere() -> None:
     """Otherwise the answers outside the headline would be those that it lacks."""
     outlines = skewed(3, 160)
     placed = arrange(outlines, 3)
-    headline = {(e.split, e.text) for e in outlines if e.item_id in placed and placed[e.item_id].twin_group}
+    headline = {
+        (e.split, e.text) for e in outlines if e.item_id in placed and placed[e.item_id].twin_group
+    }
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for entry in outlines:
         found = placed.get(entry.item_id)
-        if found is not None and found.stratum == "untwinned" and (entry.split, entry.text) in headline:
+        if (
+            found is not None
+            and found.stratum == "untwinned"
+            and (entry.split, entry.text) in headline
+        ):
             counts[entry.split, entry.text][str(entry.key)] += 1
     # What is left over of a text that made all the slots it could: some answer has run out.
     twins = {(e.split, e.text): placed[e.item_id].options for e in outlines if e.item_id in placed}
     two = [key for key, options in twins.items() if key in counts and len(options) == 2]
-    assert all(len(counts[key]) < len(next(e.pool for e in outlines if e.text == key[1])) for key in two)
+    assert all(
+        len(counts[key]) < len(next(e.pool for e in outlines if e.text == key[1])) for key in two
+    )
 
 
 def test_exact_balance_is_caught() -> None:
     """Forty texts, each answer exactly as often: the rarest of the others is always right."""
     rng = np.random.default_rng(0)
     asked = [
-        Asked(f"i{text}-{n}", f"p{n}", ("train", "test")[n % 2], "t", f"Q{text}?", ("a", "b"), "ab"[key])
+        Asked(
+            f"i{text}-{n}",
+            f"p{n}",
+            ("train", "test")[n % 2],
+            "t",
+            f"Q{text}?",
+            ("a", "b"),
+            "ab"[key],
+        )
         for text in range(40)
         for n, key in enumerate(rng.permutation([0, 1] * 12))
     ]
@@ -148,7 +169,9 @@ def test_no_learner_of_other_patients_beats_chance_on_phantoms(cohort: Path) -> 
 
 
 @pytest.mark.sweep(one_in=20)
-def test_no_attacker_beats_chance_before_or_after_debias(large_cohort: Path, tmp_path: Path) -> None:
+def test_no_attacker_beats_chance_before_or_after_debias(
+    large_cohort: Path, tmp_path: Path
+) -> None:
     """The whole battery on 120 phantoms."""
     check_attackers(asked_of(open_bench(large_cohort).items()), learners=True)
     debias(large_cohort, tmp_path / "debiased")
@@ -161,9 +184,16 @@ FASTMRI = Path(os.environ.get("SITUS_REAL_DATA") or "/nonexistent") / "fastmri-p
 @pytest.mark.sweep(one_in=20)
 @pytest.mark.real
 @pytest.mark.skipif(not FASTMRI.is_dir(), reason="SITUS_REAL_DATA is not set")
-def test_no_attacker_beats_chance_on_fastmri_plus_alone_or_mixed(cohort: Path, tmp_path: Path, situs) -> None:
-    files = [FASTMRI / f"{organ}{end}.csv" for organ in ("brain", "knee") for end in ("", "_file_list")]
-    assert situs("build", "boxes", *files, "--licence", "CC-BY-4.0", "--out", tmp_path / "bench").code == 0
+def test_no_attacker_beats_chance_on_fastmri_plus_alone_or_mixed(
+    cohort: Path, tmp_path: Path, situs
+) -> None:
+    files = [
+        FASTMRI / f"{organ}{end}.csv" for organ in ("brain", "knee") for end in ("", "_file_list")
+    ]
+    assert (
+        situs("build", "boxes", *files, "--licence", "CC-BY-4.0", "--out", tmp_path / "bench").code
+        == 0
+    )
     asked = asked_of(open_bench(tmp_path / "bench").items())
     assert len(asked) > 5000
     check_attackers(asked, learners=True)
@@ -179,25 +209,38 @@ def frames() -> list[tuple[object, object]]:
     made = make_cohort(9, 120)
     drafts = []
     for organ, volumes in made.lists.items():
-        names = tuple(sorted({finding_name(str(row[7]))[0] for row in made.rows[organ] if row[2] == "No"}))
+        names = tuple(
+            sorted({finding_name(str(row[7]))[0] for row in made.rows[organ] if row[2] == "No"})
+        )
         for number, volume in enumerate(volumes):
             boxes = tuple(
-                FrameBox(f, x, y, x + w, y + h, finding_name(label)[0]) for f, x, y, w, h, label in made.boxes(volume)
+                FrameBox(f, x, y, x + w, y + h, finding_name(label)[0])
+                for f, x, y, w, h, label in made.boxes(volume)
             )
             own = FrameAnnotation(volume, organ, boxes, () if boxes else ("normal_for_age",), True)
             grid = PixelGrid(FRAMES, WIDTH, HEIGHT)
-            ledger = BoxLedger(own, study_id=volume, kinds=names, series="mr", recipe=RECIPE, grid=grid)
-            for question in questions_of(ledger, choose_finding_tasks(None), RECIPE.boxes.mix, 0)[0]:
+            ledger = BoxLedger(
+                own, study_id=volume, kinds=names, series="mr", recipe=RECIPE, grid=grid
+            )
+            for question in questions_of(ledger, choose_finding_tasks(None), RECIPE.boxes.mix, 0)[
+                0
+            ]:
                 item = pose_finding(ledger, question, volume, 0)
                 if isinstance(item, Item):
                     drafts.append(draft(item, ("train", "train", "test")[number % 3]))
     placed = arrange_findings(drafts, 0, RECIPE.boxes, RECIPE.twins)
-    return [(e, placed[e.item_id]) for e in drafts if e.item_id in placed and placed[e.item_id].twin_group]
+    return [
+        (e, placed[e.item_id])
+        for e in drafts
+        if e.item_id in placed and placed[e.item_id].twin_group
+    ]
 
 
 def test_no_learner_of_other_patients_beats_chance_on_frames(frames) -> None:
     asked = [
-        Asked(e.item_id, e.patient_id, e.split, e.task, e.text, p.options or ("yes", "no"), str(e.key))
+        Asked(
+            e.item_id, e.patient_id, e.split, e.task, e.text, p.options or ("yes", "no"), str(e.key)
+        )
         for e, p in frames
         if e.form in ("yes_no", "choice")
     ]

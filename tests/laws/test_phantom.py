@@ -59,7 +59,11 @@ def solids(rng: np.random.Generator) -> dict[str, tuple[object, float, float]]:
     return {
         "sphere": (Sphere((0.0, 0.0, 0.0), 21.0), 21.0, 21.0),
         "ellipsoid": (Ellipsoid((0.0, 0.0, 0.0), (14.0, 19.0, 27.0), rows), 14.0, 27.0),
-        "capsule": (Capsule((-12.0, 4.0, -9.0), (12.0, -4.0, 9.0), 13.0), 13.0, 13.0 + math.hypot(12, 4, 9)),
+        "capsule": (
+            Capsule((-12.0, 4.0, -9.0), (12.0, -4.0, 9.0), 13.0),
+            13.0,
+            13.0 + math.hypot(12, 4, 9),
+        ),
         "cuboid": (Cuboid((0.0, 0.0, 0.0), (15.0, 18.0, 22.0), rows), 15.0, math.hypot(15, 18, 22)),
     }
 
@@ -123,7 +127,9 @@ def test_distances_between_spheres_converge():
             towards = rotation(rng)[0]
             apart = rng.uniform(5.0, 15.0)
             place = towards * (radii.sum() + apart) / 2.0
-            balls = [Sphere(tuple(map(float, sign * place)), float(r)) for sign, r in zip((1, -1), radii)]
+            balls = [
+                Sphere(tuple(map(float, sign * place)), float(r)) for sign, r in zip((1, -1), radii)
+            ]
             grid = random_grid(rng, step_mm, 45.0)
             a, b = regions_of(grid, *balls)
             d = half_diagonal_mm(grid)
@@ -168,12 +174,23 @@ class Coverage:
         for pair in truth.pairs:
             if pair.a in whole and pair.b in whole:
                 for kind in ("surface_gap", "boundary_distance"):
-                    self.note(kind, ledger.fact(kind, pair.a, pair.b).interval, (pair.surface_distance_mm,))
+                    self.note(
+                        kind,
+                        ledger.fact(kind, pair.a, pair.b).interval,
+                        (pair.surface_distance_mm,),
+                    )
         check_sides(ledger, whole, truth.pose)
 
     def check(self, *, by_chance: bool = False) -> None:
         """`by_chance`: of few studies, no fewer than chance leaves in one case of a thousand."""
-        assert {"volume", "centroid", "box", "extent", "centre_distance", "surface_gap"} <= self.asked.keys()
+        assert {
+            "volume",
+            "centroid",
+            "box",
+            "extent",
+            "centre_distance",
+            "surface_gap",
+        } <= self.asked.keys()
         for kind, asked in self.asked.items():
             least = binom.ppf(0.001, asked, 0.99) if by_chance else 0.99 * asked
             assert self.held[kind] >= least, (kind, self.held[kind], asked)
@@ -189,7 +206,9 @@ def check_sides(ledger: Ledger, whole: dict, pose) -> None:
         side = ledger.fact("side", name).value
         expected = "right" if own[0] > 0 else "left"
         reach = structure.shape.support(np.array(pose.rotation)[:, 0] * np.sign(own[0]) * -1.0)
-        margin = -float(reach[()]) - float(np.array(pose.rotation)[:, 0] @ pose.translation_mm) * np.sign(own[0])
+        margin = -float(reach[()]) - float(
+            np.array(pose.rotation)[:, 0] @ pose.translation_mm
+        ) * np.sign(own[0])
         if margin > 20.0:
             assert side == expected, (name, own, margin)
         elif side in ("left", "right"):

@@ -24,7 +24,16 @@ PATIENT = (7, 2)
 """A patient with lesions."""
 SPACING = (3.0, 3.0, 3.0)
 TURNS = [(axis, degrees) for axis in range(3) for degrees in (-10.0, 10.0)]
-POSED = ("extent", "lesion_pole", "lesion_side", "lesion_pair", "level", "comparison", "contact", "distance")
+POSED = (
+    "extent",
+    "lesion_pole",
+    "lesion_side",
+    "lesion_pair",
+    "level",
+    "comparison",
+    "contact",
+    "distance",
+)
 
 
 def turned(grid: Grid, axis: int, degrees: float) -> Grid:
@@ -45,8 +54,13 @@ def resampled(labels: LabelMap, axis: int, degrees: float) -> LabelMap:
     """The turned patient, scanned anew on the same grid."""
     from scipy import ndimage
 
-    index = np.linalg.inv(turned(labels.grid, axis, degrees).affine.matrix) @ labels.grid.affine.matrix
-    layers = tuple(ndimage.affine_transform(layer, index[:3, :3], index[:3, 3], order=0) for layer in labels.layers)
+    index = (
+        np.linalg.inv(turned(labels.grid, axis, degrees).affine.matrix) @ labels.grid.affine.matrix
+    )
+    layers = tuple(
+        ndimage.affine_transform(layer, index[:3, :3], index[:3, 3], order=0)
+        for layer in labels.layers
+    )
     seen = tuple(s for s in labels.structures if (layers[s.layer] == s.value).any())
     return dataclasses.replace(labels, layers=layers, structures=seen)
 
@@ -90,7 +104,9 @@ def test_a_turned_patient_is_not_doubted(index: int, axis: int, degrees: float) 
     """Turned by 10°, the sacrum lies some 50 mm off what the chest tells, and yet where it belongs."""
     labels = phantom_labels(7, index, SPACING, oblique=False)
     assert ledger_of(labels).doubts == []
-    assert ledger_of(dataclasses.replace(labels, grid=turned(labels.grid, axis, degrees))).doubts == []
+    assert (
+        ledger_of(dataclasses.replace(labels, grid=turned(labels.grid, axis, degrees))).doubts == []
+    )
 
 
 @pytest.mark.sweep
@@ -118,7 +134,8 @@ def strewn(labels: LabelMap, rng: np.random.Generator, voxels: int) -> LabelMap:
 
 
 @pytest.mark.parametrize(
-    "voxels", [1, pytest.param(5, marks=pytest.mark.sweep), pytest.param(20, marks=pytest.mark.sweep)]
+    "voxels",
+    [1, pytest.param(5, marks=pytest.mark.sweep), pytest.param(20, marks=pytest.mark.sweep)],
 )
 def test_stray_voxels_change_no_answer(voxels: int) -> None:
     labels = phantom_labels(*PATIENT, SPACING, oblique=False)
@@ -137,7 +154,10 @@ def test_a_stray_voxel_does_not_lengthen_an_organ() -> None:
     clean = (far <= 1.0).astype(np.uint8)
     stray = clean.copy()
     stray[30, 30, 18] = 1
-    grid, kidney = Grid(shape, Affine(np.diag([3.0, 3.0, 3.0, 1.0]))), (Structure(1, "kidney_left", 0, 1),)
+    grid, kidney = (
+        Grid(shape, Affine(np.diag([3.0, 3.0, 3.0, 1.0]))),
+        (Structure(1, "kidney_left", 0, 1),),
+    )
     ledgers = [ledger_of(LabelMap(grid, (layer,), kidney)) for layer in (clean, stray)]
     lengths = [ledger.fact("extent.superior_inferior", "kidney_left") for ledger in ledgers]
     assert lengths[0].value == lengths[1].value == 34 * 3.0

@@ -42,7 +42,17 @@ def uninterrupted(situs, bench, tmp_path_factory) -> Answers:
 
 
 def start(bench: Path, out: Path, model: str = MODEL, **settings: Any) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "situs", "run", str(bench), "--model", model, "--out", str(out)]
+    command = [
+        sys.executable,
+        "-m",
+        "situs",
+        "run",
+        str(bench),
+        "--model",
+        model,
+        "--out",
+        str(out),
+    ]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **settings)
 
 
@@ -59,7 +69,9 @@ def lines(run: Path) -> int:
     return journal.read_bytes().count(b"\n") if journal.exists() else 0
 
 
-def test_killed_again_and_again_it_ends_with_the_same_answers(bench, tmp_path, uninterrupted) -> None:
+def test_killed_again_and_again_it_ends_with_the_same_answers(
+    bench, tmp_path, uninterrupted
+) -> None:
     out, rng, killed, seen = tmp_path / "run", random.Random(8), 0, 0
     for attempt in range(6):
         with start(bench, out) as process:
@@ -96,7 +108,15 @@ def test_a_journal_cut_anywhere_is_mended(situs, bench, tmp_path, uninterrupted)
     whole = (out / "answers.jsonl").read_bytes()
     rng = random.Random(1)
     ends = [n + 1 for n, byte in enumerate(whole) if byte == 10]
-    for cut in [0, 1, ends[0] - 1, ends[0], ends[0] + 1, ends[5] - 1, *(rng.randrange(len(whole)) for _ in range(14))]:
+    for cut in [
+        0,
+        1,
+        ends[0] - 1,
+        ends[0],
+        ends[0] + 1,
+        ends[5] - 1,
+        *(rng.randrange(len(whole)) for _ in range(14)),
+    ]:
         (out / "answers.jsonl").write_bytes(whole[:cut])
         assert situs("run", bench, "--model", "random", "--out", out).code == 0
         assert answers(out) == uninterrupted
@@ -113,7 +133,9 @@ def test_rubbish_after_the_last_line_is_dropped(situs, bench, tmp_path, uninterr
         assert answers(out) == uninterrupted
 
 
-def test_what_a_kill_leaves_before_run_json_is_there_does_not_matter(situs, bench, tmp_path, uninterrupted) -> None:
+def test_what_a_kill_leaves_before_run_json_is_there_does_not_matter(
+    situs, bench, tmp_path, uninterrupted
+) -> None:
     out = tmp_path / "run"
     out.mkdir()
     (out / ".run.json.0011aabb.part").write_bytes(b'{"cli')
@@ -185,7 +207,9 @@ OTHERS: dict[str, Callable[[Path, Path], tuple[object, ...]]] = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_resuming_with_another_is_refused_and_changes_nothing(situs, bench, tmp_path, run, name) -> None:
+def test_resuming_with_another_is_refused_and_changes_nothing(
+    situs, bench, tmp_path, run, name
+) -> None:
     before = content(run)
     ran = situs("run", *OTHERS[name](bench, tmp_path), "--out", run)
     assert ran.code == 2
@@ -200,7 +224,9 @@ def full_after(count: int) -> Callable[[Any, Any], int]:
         nonlocal written
         written += 1
         if written == count:
-            return os.write(stream.fileno(), bytes(data)[:7])  # a short write, as the last block takes it
+            return os.write(
+                stream.fileno(), bytes(data)[:7]
+            )  # a short write, as the last block takes it
         if written > count:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return os.write(stream.fileno(), bytes(data))
@@ -208,7 +234,9 @@ def full_after(count: int) -> Callable[[Any, Any], int]:
     return write
 
 
-def test_a_full_disk_is_one_line_and_loses_nothing(situs, bench, tmp_path, run, uninterrupted, monkeypatch) -> None:
+def test_a_full_disk_is_one_line_and_loses_nothing(
+    situs, bench, tmp_path, run, uninterrupted, monkeypatch
+) -> None:
     kept = answers(run)
     before = Journal.__init__
 

@@ -43,7 +43,9 @@ def stored(degrees: float, order) -> tuple[PatientVolume, np.ndarray, Grid]:
     return PatientVolume(array, other, "ct"), array, other
 
 
-def check_round_trip(volume: PatientVolume, array: np.ndarray, grid: Grid, plane: Plane, size_px: int | None) -> None:
+def check_round_trip(
+    volume: PatientVolume, array: np.ndarray, grid: Grid, plane: Plane, size_px: int | None
+) -> None:
     """Every voxel of the array, through its picture and back."""
     index = np.stack(np.unravel_index(np.arange(array.size), array.shape), axis=1)
     world = grid.affine.to_world(index.astype(float))
@@ -63,7 +65,9 @@ def check_round_trip(volume: PatientVolume, array: np.ndarray, grid: Grid, plane
         off = np.abs(back - index[slice_of == number])
         assert off.max() <= 0.5 + 1e-9, "the nearest pixel lies outside the voxel"
         if size_px is None:
-            grey = picture.grey[np.rint(pixels[:, 1]).astype(int), np.rint(pixels[:, 0]).astype(int)]
+            grey = picture.grey[
+                np.rint(pixels[:, 1]).astype(int), np.rint(pixels[:, 0]).astype(int)
+            ]
             np.testing.assert_array_equal(grey, array[tuple(index[slice_of == number].T)])
         else:
             assert max(height, width) == size_px
@@ -119,8 +123,14 @@ def test_edge_letters_agree_with_the_world(plane, tilt):
 def test_radiological_convention():
     """The patient's right and front, on an axial picture, are left and up; the head is up on the other two."""
     assert (Plane.AXIAL.left_edge, Plane.AXIAL.top_edge) == (Direction.RIGHT, Direction.ANTERIOR)
-    assert (Plane.CORONAL.left_edge, Plane.CORONAL.top_edge) == (Direction.RIGHT, Direction.SUPERIOR)
-    assert (Plane.SAGITTAL.left_edge, Plane.SAGITTAL.top_edge) == (Direction.ANTERIOR, Direction.SUPERIOR)
+    assert (Plane.CORONAL.left_edge, Plane.CORONAL.top_edge) == (
+        Direction.RIGHT,
+        Direction.SUPERIOR,
+    )
+    assert (Plane.SAGITTAL.left_edge, Plane.SAGITTAL.top_edge) == (
+        Direction.ANTERIOR,
+        Direction.SUPERIOR,
+    )
 
 
 @pytest.mark.parametrize("size_px", [64, 97, 448])

@@ -6,13 +6,36 @@ import itertools
 
 import numpy as np
 
-SHAPES = [(1, 1, 1), (1, 7, 3), (5, 1, 1), (4, 6, 5), (70, 3, 4), (3, 130, 2), (2, 3, 200), (64, 4, 2), (65, 2, 3)]
+SHAPES = [
+    (1, 1, 1),
+    (1, 7, 3),
+    (5, 1, 1),
+    (4, 6, 5),
+    (70, 3, 4),
+    (3, 130, 2),
+    (2, 3, 200),
+    (64, 4, 2),
+    (65, 2, 3),
+]
 SHAPES += [(257, 3, 2), (9, 8, 300)]
 KINDS = ["blobs", "noise", "sparse", "full", "stripes"]
-DTYPES = [np.bool_, np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.int64, np.uint64, np.float32]
+DTYPES = [
+    np.bool_,
+    np.uint8,
+    np.int8,
+    np.uint16,
+    np.int16,
+    np.uint32,
+    np.int32,
+    np.int64,
+    np.uint64,
+    np.float32,
+]
 
 
-def label_array(seed: int, shape: tuple[int, int, int], kind: str, values: tuple[int, ...] = (1, 2, 5)) -> np.ndarray:
+def label_array(
+    seed: int, shape: tuple[int, int, int], kind: str, values: tuple[int, ...] = (1, 2, 5)
+) -> np.ndarray:
     """Labels as int64 in C order; at least one voxel is labelled."""
     rng = np.random.default_rng(seed)
     array = np.zeros(shape, dtype=np.int64)
@@ -23,9 +46,9 @@ def label_array(seed: int, shape: tuple[int, int, int], kind: str, values: tuple
     elif kind == "full":
         array[...] = values[0]
     elif kind == "stripes":
-        array[...] = np.array((0, *values))[np.arange(shape[seed % 3]) // 3 % (len(values) + 1)].reshape(
-            [-1 if axis == seed % 3 else 1 for axis in range(3)]
-        )
+        array[...] = np.array((0, *values))[
+            np.arange(shape[seed % 3]) // 3 % (len(values) + 1)
+        ].reshape([-1 if axis == seed % 3 else 1 for axis in range(3)])
     else:
         for value in values:
             centre = [rng.integers(0, n) for n in shape]

@@ -10,7 +10,9 @@ import SimpleITK as sitk  # noqa: N813
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
 
-ORDERS = tuple(itertools.product(itertools.permutations(range(3)), itertools.product((1, -1), repeat=3)))
+ORDERS = tuple(
+    itertools.product(itertools.permutations(range(3)), itertools.product((1, -1), repeat=3))
+)
 
 
 def random_affine(rng: np.random.Generator, *, oblique: bool) -> Affine:
@@ -26,7 +28,9 @@ def random_affine(rng: np.random.Generator, *, oblique: bool) -> Affine:
     return Affine(matrix)
 
 
-def random_layer(rng: np.random.Generator, shape: tuple[int, int, int], values: list[int], dtype=np.uint32):
+def random_layer(
+    rng: np.random.Generator, shape: tuple[int, int, int], values: list[int], dtype=np.uint32
+):
     """Random boxes and single voxels of each value; every value keeps at least one voxel."""
     layer = np.zeros(shape, dtype=dtype)
     for value in values:
@@ -44,16 +48,22 @@ def random_layer(rng: np.random.Generator, shape: tuple[int, int, int], values: 
     return layer
 
 
-def random_labels(seed: int, *, oblique: bool = True, values: list[int] | None = None, layers: int = 1) -> LabelMap:
+def random_labels(
+    seed: int, *, oblique: bool = True, values: list[int] | None = None, layers: int = 1
+) -> LabelMap:
     rng = np.random.default_rng(seed)
     shape = tuple(int(n) for n in rng.integers(4, 15, 3))
     grid = Grid(shape, random_affine(rng, oblique=oblique))
     values = values or [1, 2, 3, 7, 250]
     arrays = tuple(random_layer(rng, shape, values) for _ in range(layers))
     structures = tuple(
-        Structure(n * 100_000 + v, f"s{n}_{v}", n, v) for n, array in enumerate(arrays) for v in np.unique(array)[1:]
+        Structure(n * 100_000 + v, f"s{n}_{v}", n, v)
+        for n, array in enumerate(arrays)
+        for v in np.unique(array)[1:]
     )
-    return LabelMap(grid, arrays, tuple(Structure(s.label, s.name, s.layer, int(s.value)) for s in structures))
+    return LabelMap(
+        grid, arrays, tuple(Structure(s.label, s.name, s.layer, int(s.value)) for s in structures)
+    )
 
 
 def itk_image(mask: np.ndarray, affine: Affine) -> sitk.Image:

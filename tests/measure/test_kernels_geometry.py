@@ -70,7 +70,9 @@ def regions_of(*layers: np.ndarray, affine: Affine | None = None) -> Regions:
 
 
 def boundary(mask: np.ndarray) -> np.ndarray:
-    return np.argwhere(mask & ~ndimage.binary_erosion(np.pad(mask, 1))[1:-1, 1:-1, 1:-1]).astype(np.float64)
+    return np.argwhere(mask & ~ndimage.binary_erosion(np.pad(mask, 1))[1:-1, 1:-1, 1:-1]).astype(
+        np.float64
+    )
 
 
 def world(affine: Affine, points: np.ndarray) -> np.ndarray:
@@ -97,14 +99,18 @@ def test_distances_and_gaps_against_brute_force(seed):
         expected = cdist(world(affine, first), world(affine, second)).min()
         assert centre.distance_mm == pytest.approx(expected, rel=1e-9, abs=1e-9)
         assert boundary_distance_mm(a, b) == centre.distance_mm
-        assert np.linalg.norm(np.subtract(centre.a_mm, centre.b_mm)) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert np.linalg.norm(np.subtract(centre.a_mm, centre.b_mm)) == pytest.approx(
+            expected, rel=1e-9, abs=1e-9
+        )
         assert masks[0][centre.a_voxel]
         assert masks[1][centre.b_voxel]
         corners = [np.unique((p[:, None] + CUBE).reshape(-1, 3), axis=0) for p in (first, second)]
         gap = cdist(*(world(affine, c) for c in corners)).min()
         assert face.distance_mm == pytest.approx(gap, rel=1e-9, abs=1e-9)
         assert gap_mm(a, b) == face.distance_mm
-        assert np.linalg.norm(np.subtract(face.a_mm, face.b_mm)) == pytest.approx(gap, rel=1e-9, abs=1e-9)
+        assert np.linalg.norm(np.subtract(face.a_mm, face.b_mm)) == pytest.approx(
+            gap, rel=1e-9, abs=1e-9
+        )
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -124,10 +130,15 @@ def test_length_against_brute_force(seed):
 def test_length_of_a_ball_and_a_voxel():
     grid = np.ogrid[:41, :41, :41]
     ball = sum((g - 20) ** 2 for g in grid) <= 18.3**2
-    assert length_3d(regions_of(ball, affine=Affine(np.eye(4)))["s0_1"]).length_mm == pytest.approx(36.6, abs=1.0)
+    assert length_3d(regions_of(ball, affine=Affine(np.eye(4)))["s0_1"]).length_mm == pytest.approx(
+        36.6, abs=1.0
+    )
     one = np.zeros((3, 3, 3), dtype=np.uint8)
     one[1, 1, 1] = 1
-    assert length_3d(regions_of(one, affine=Affine(np.diag([1.0, 2.0, 3.0, 1.0])))["s0_1"]).length_mm == 3.0
+    assert (
+        length_3d(regions_of(one, affine=Affine(np.diag([1.0, 2.0, 3.0, 1.0])))["s0_1"]).length_mm
+        == 3.0
+    )
 
 
 def diameter_by_brute_force(array: np.ndarray, affine: Affine, axis: int) -> float:
@@ -139,7 +150,9 @@ def diameter_by_brute_force(array: np.ndarray, affine: Affine, axis: int) -> flo
             pixels = np.argwhere(parts == part)
             points = np.full((len(pixels), 3), float(index))
             points[:, others] = pixels
-            moves = np.concatenate([DIAMOND[[others[0], others[1]]], DIAMOND[[3 + others[0], 3 + others[1]]]])
+            moves = np.concatenate(
+                [DIAMOND[[others[0], others[1]]], DIAMOND[[3 + others[0], 3 + others[1]]]]
+            )
             mm = world(affine, (points[:, None] + moves).reshape(-1, 3))
             best = max(best, cdist(mm, mm).max())
     return best
@@ -171,7 +184,9 @@ def test_diameters_of_an_ellipse_and_a_rectangle():
     x, y = grid[0] - 50, grid[1] - 50
     turn = np.radians(37.0)
     u, v = x * np.cos(turn) + y * np.sin(turn), -x * np.sin(turn) + y * np.cos(turn)
-    found = axial_diameter(regions_of((u / 30) ** 2 + (v / 12) ** 2 <= 1, affine=Affine(np.eye(4)))["s0_1"])
+    found = axial_diameter(
+        regions_of((u / 30) ** 2 + (v / 12) ** 2 <= 1, affine=Affine(np.eye(4)))["s0_1"]
+    )
     assert found.length_mm == pytest.approx(60.0, abs=1.0)
     assert found.perpendicular_mm == pytest.approx(24.0, abs=1.5)
     block = np.zeros((30, 30, 2), dtype=np.uint8)
@@ -232,15 +247,20 @@ def test_histograms_and_right_shares_against_every_voxel(seed):
                 whole = np.zeros(expected.size + 4)
                 shift = found.start - int(low.min()) + 2
                 whole[shift : shift + found.share.size] = found.share
-                np.testing.assert_allclose(whole[2:-2], expected / len(points), rtol=1e-9, atol=1e-12)
+                np.testing.assert_allclose(
+                    whole[2:-2], expected / len(points), rtol=1e-9, atol=1e-12
+                )
         mm = world(affine, points)
         offset = mm[:, :2] - midline.at(mm[:, 2])
         width = 2.0 * affine.half_voxel_mm[0]
         shares = [
-            np.clip((offset @ [np.cos(a), np.sin(a)]) / width + 0.5, 0, 1).mean() for a in np.radians([0, -10, 10])
+            np.clip((offset @ [np.cos(a), np.sin(a)]) / width + 0.5, 0, 1).mean()
+            for a in np.radians([0, -10, 10])
         ]
         expected = (shares[0], min(shares), max(shares))
-        np.testing.assert_allclose(right_shares(region, midline, 10.0), expected, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            right_shares(region, midline, 10.0), expected, rtol=1e-9, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -257,7 +277,9 @@ def test_principal_axes_against_simpleitk(seed):
         axes = np.array(shape.GetPrincipalAxes(value)).reshape(3, 3)
         moments = axes.T @ np.diag(shape.GetPrincipalMoments(value)) @ axes
         # ITK takes a voxel for a point, we for a cube, whose own variance is its width squared / 12.
-        np.testing.assert_allclose(region.covariance_mm2, moments + np.diag(np.square(spacing)) / 12, atol=1e-9)
+        np.testing.assert_allclose(
+            region.covariance_mm2, moments + np.diag(np.square(spacing)) / 12, atol=1e-9
+        )
         found = region.principal_axes
         turned = np.array(found.directions)
         again = turned.T @ np.diag(np.square(found.deviations_mm)) @ turned
@@ -296,7 +318,9 @@ def test_borders_against_brute_force(seed):
                 for number, layer in enumerate(padded):
                     if not mask[there] and layer[there]:
                         name = f"s{number}_{layer[there]}"
-                        expected[name] = expected.get(name, 0.0) + areas[axis] / region.face_area_mm2
+                        expected[name] = (
+                            expected.get(name, 0.0) + areas[axis] / region.face_area_mm2
+                        )
         assert borders(regions, region.name) == pytest.approx(expected)
         for other, share in expected.items():
             if regions[other].layer is region.layer:
@@ -340,7 +364,10 @@ def test_symmetry_plane_and_pairs():
 
 
 def test_layers_in_different_memory_orders_are_compared():
-    one, two = label_array(1, (9, 8, 7), "blobs", (1, 2)), label_array(2, (9, 8, 7), "blobs", (3, 4))
+    one, two = (
+        label_array(1, (9, 8, 7), "blobs", (1, 2)),
+        label_array(2, (9, 8, 7), "blobs", (3, 4)),
+    )
     same = regions_of(one, two)
     mixed = Regions(
         LabelMap(
@@ -351,5 +378,7 @@ def test_layers_in_different_memory_orders_are_compared():
     )
     assert contacts(mixed.labels).pairs == contacts(same.labels).pairs
     for a, b in itertools.combinations(same.structures, 2):
-        assert contacts(mixed.labels).shared_voxels(a, b) == contacts(same.labels).shared_voxels(a, b)
+        assert contacts(mixed.labels).shared_voxels(a, b) == contacts(same.labels).shared_voxels(
+            a, b
+        )
         assert gap_mm(mixed[a], mixed[b]) == pytest.approx(gap_mm(same[a], same[b]))

@@ -98,7 +98,9 @@ def test_no_label_at_all():
     assert label_contacts(np.zeros((70, 3, 2), dtype=np.uint8)) == {}
 
 
-@pytest.mark.parametrize("array", [np.full((2, 2, 2), -1), np.full((2, 2, 2), 0.5), np.full((2, 2, 2), np.nan)])
+@pytest.mark.parametrize(
+    "array", [np.full((2, 2, 2), -1), np.full((2, 2, 2), 0.5), np.full((2, 2, 2), np.nan)]
+)
 def test_what_is_no_label_is_refused(array):
     with pytest.raises(SitusError):
         label_statistics(array)
@@ -122,7 +124,9 @@ def components_by_scipy(array: np.ndarray, value: int, connectivity: int) -> lis
     found = []
     for number in range(1, count + 1):
         points = np.argwhere(labelled == number)
-        found.append((len(points), *points.min(axis=0), *(points.max(axis=0) + 1), *points.sum(axis=0)))
+        found.append(
+            (len(points), *points.min(axis=0), *(points.max(axis=0) + 1), *points.sum(axis=0))
+        )
     return sorted(found)
 
 
@@ -204,7 +208,10 @@ def test_boundary_and_exposed_faces(shape, kind):
                 memory = region.runs.axes.index(axis)
                 own = region._boundary[:, 3] >> (2 * memory + side) & 1
                 points = region.runs.to_stored(region._boundary[:, :3]).astype(int) + bit
-                outside = [not mask[tuple(p)] if all(0 <= c < n for c, n in zip(p, shape)) else True for p in points]
+                outside = [
+                    not mask[tuple(p)] if all(0 <= c < n for c, n in zip(p, shape)) else True
+                    for p in points
+                ]
                 assert own.astype(bool).tolist() == outside
 
 
@@ -218,6 +225,12 @@ def test_a_cold_compile_says_so_once_and_a_warm_one_is_silent(tmp_path):
     said = []
     for _ in range(2):
         environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": ""}
-        done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment)
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            check=True,
+            capture_output=True,
+            text=True,
+            env=environment,
+        )
         said.append(done.stderr.strip())
     assert said == ["compiling kernels, once", ""]

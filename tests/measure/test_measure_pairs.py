@@ -46,7 +46,9 @@ def test_boundary_distance_is_exact(seed):
     regions = Regions(labels)
     for a, b in pairs(labels):
         expected = cdist(points_mm(labels, a), points_mm(labels, b)).min()
-        assert boundary_distance_mm(regions[a.name], regions[b.name]) == pytest.approx(expected, rel=1e-9)
+        assert boundary_distance_mm(regions[a.name], regions[b.name]) == pytest.approx(
+            expected, rel=1e-9
+        )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -60,7 +62,9 @@ def test_gap_is_that_of_the_voxel_cubes(seed):
         steps = np.abs(one[:, None, :] - two[None, :, :])
         free = np.maximum(steps - 1, 0) * spacing
         expected = np.sqrt((free**2).sum(axis=2)).min()
-        assert gap_mm(regions[a.name], regions[b.name]) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert gap_mm(regions[a.name], regions[b.name]) == pytest.approx(
+            expected, rel=1e-9, abs=1e-9
+        )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -124,7 +128,9 @@ def test_precedence_is_the_share_of_voxel_pairs(seed, axis):
         fact = ledger.fact(f"precedence.{axis}", a.name, b.name)
         shares, errors = [], []
         for direction in directions:
-            step = (points_mm(labels, a) @ direction)[:, None] - (points_mm(labels, b) @ direction)[None, :]
+            step = (points_mm(labels, a) @ direction)[:, None] - (points_mm(labels, b) @ direction)[
+                None, :
+            ]
             shares.append((step > 0).mean() + 0.5 * (step == 0).mean())
             errors.append((np.abs(step) < 2.0 * BIN_MM).mean() + 1e-12)
         low, high = fact.interval
@@ -132,7 +138,11 @@ def test_precedence_is_the_share_of_voxel_pairs(seed, axis):
         assert low <= fact.value <= high
         assert low <= min(s + e for s, e in zip(shares, errors))
         assert low >= min(s - e for s, e in zip(shares, errors))
-        assert max(s - e for s, e in zip(shares, errors)) <= high <= max(s + e for s, e in zip(shares, errors))
+        assert (
+            max(s - e for s, e in zip(shares, errors))
+            <= high
+            <= max(s + e for s, e in zip(shares, errors))
+        )
         back = ledger.fact(f"precedence.{axis}", b.name, a.name)
         assert fact.value + back.value == pytest.approx(1.0)
         assert (back.interval[0], back.interval[1]) == pytest.approx((1.0 - high, 1.0 - low))
@@ -161,7 +171,9 @@ def test_tilted_axes(axis, degrees):
     assert len(tilted) == 4
     for vector in tilted:
         assert np.linalg.norm(vector) == pytest.approx(1.0)
-        assert np.degrees(np.arccos(np.clip(vector @ expected, -1, 1))) == pytest.approx(degrees, abs=1e-5)
+        assert np.degrees(np.arccos(np.clip(vector @ expected, -1, 1))) == pytest.approx(
+            degrees, abs=1e-5
+        )
     if degrees:
         assert len({tuple(np.sign(np.round(v - v @ expected * expected, 6))) for v in tilted}) == 4
 
@@ -192,10 +204,14 @@ def shapes(affine: np.ndarray, *, overlapping: bool) -> LabelMap:
     return LabelMap(Grid((70, 60, 50), Affine(affine)), tuple(layers), tuple(placed))
 
 
-_TURNED = np.array([[0.9, 0.3, 0.1, 5.0], [-0.35, 1.1, 0.2, -80.0], [0.0, -0.25, 2.1, 40.0], [0.0, 0.0, 0.0, 1.0]])
+_TURNED = np.array(
+    [[0.9, 0.3, 0.1, 5.0], [-0.35, 1.1, 0.2, -80.0], [0.0, -0.25, 2.1, 40.0], [0.0, 0.0, 0.0, 1.0]]
+)
 
 
-@pytest.mark.parametrize("affine", [np.diag([0.8, 0.8, 1.5, 1.0]), np.diag([-1.0, 2.0, 0.5, 1.0]), _TURNED])
+@pytest.mark.parametrize(
+    "affine", [np.diag([0.8, 0.8, 1.5, 1.0]), np.diag([-1.0, 2.0, 0.5, 1.0]), _TURNED]
+)
 @pytest.mark.parametrize("overlapping", [False, True])
 def test_distances_of_large_shapes_against_a_kd_tree(affine, overlapping):
     """Smooth shapes far apart, concave ones, one inside another, sheared voxels, shared voxels."""
@@ -207,7 +223,9 @@ def test_distances_of_large_shapes_against_a_kd_tree(affine, overlapping):
         expected = trees[nearest.a].query(trees[nearest.b].data)[0].min()
         if expected > 0:
             assert nearest.distance_mm == pytest.approx(expected, rel=1e-9)
-        assert np.linalg.norm(np.subtract(nearest.a_mm, nearest.b_mm)) == pytest.approx(nearest.distance_mm)
+        assert np.linalg.norm(np.subtract(nearest.a_mm, nearest.b_mm)) == pytest.approx(
+            nearest.distance_mm
+        )
 
 
 @pytest.mark.parametrize("spacing", [(0.8, 0.8, 1.5), (1.0, 2.0, 0.5)])
@@ -218,7 +236,9 @@ def test_gaps_of_large_shapes_against_a_kd_tree(spacing):
     trees = {}
     for s in labels.structures:
         points = np.argwhere(labels.mask(s) & ~binary_erosion(labels.mask(s)))
-        trees[s.name] = cKDTree(np.unique((points[:, None] + corners).reshape(-1, 3), axis=0) * spacing)
+        trees[s.name] = cKDTree(
+            np.unique((points[:, None] + corners).reshape(-1, 3), axis=0) * spacing
+        )
     for nearest in nearest_faces(among=list(Regions(labels))):
         expected = trees[nearest.a].query(trees[nearest.b].data)[0].min()
         assert nearest.distance_mm == pytest.approx(expected, rel=1e-9, abs=1e-9)

@@ -14,7 +14,10 @@ from situs.measure import Regions
 from situs.volumes import open_labels
 
 ROOT = Path(os.environ.get("SITUS_REAL_DATA") or "/nonexistent") / "volumes"
-pytestmark = [pytest.mark.real, pytest.mark.skipif(not ROOT.is_dir(), reason="SITUS_REAL_DATA is not set")]
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(not ROOT.is_dir(), reason="SITUS_REAL_DATA is not set"),
+]
 
 NAMED = [
     "totalseg_s0009/segmentations",
@@ -22,13 +25,19 @@ NAMED = [
 ]
 OTHERS = [
     str(p.relative_to(ROOT))
-    for pattern in ("tptbox_spine/**/*seg*.nii.gz", "slicerio_ctchest/*.seg.nrrd", "dcmqi_seg/*.nrrd")
+    for pattern in (
+        "tptbox_spine/**/*seg*.nii.gz",
+        "slicerio_ctchest/*.seg.nrrd",
+        "dcmqi_seg/*.nrrd",
+    )
     for p in ROOT.glob(pattern)
 ]
 
 
 def load(name: str):
-    names = load_vocabulary("totalsegmentator").labels if name in NAMED and "_mr" not in name else {}
+    names = (
+        load_vocabulary("totalsegmentator").labels if name in NAMED and "_mr" not in name else {}
+    )
     return open_labels(ROOT / name, names).load()
 
 
@@ -45,7 +54,9 @@ def test_statistics_agree_with_simpleitk(name):
             assert region.voxels == referee.voxels(value)
             assert (region.box_index.lo, region.box_index.hi) == referee.box(value)
             assert region.volume_ml == pytest.approx(referee.volume_ml(value), rel=1e-6)
-            np.testing.assert_allclose(region.centroid_mm, referee.centroid_mm(value), rtol=1e-6, atol=1e-4)
+            np.testing.assert_allclose(
+                region.centroid_mm, referee.centroid_mm(value), rtol=1e-6, atol=1e-4
+            )
 
 
 @pytest.mark.parametrize("name", [n for n in NAMED if "_mr" not in n] or ["none"])

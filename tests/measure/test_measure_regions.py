@@ -31,7 +31,9 @@ def check_against_itk(labels: LabelMap) -> None:
             assert region.voxels == referee.voxels(value)
             assert (region.box_index.lo, region.box_index.hi) == referee.box(value)
             assert region.volume_ml == pytest.approx(referee.volume_ml(value), rel=1e-6)
-            np.testing.assert_allclose(region.centroid_mm, referee.centroid_mm(value), rtol=1e-6, atol=1e-6)
+            np.testing.assert_allclose(
+                region.centroid_mm, referee.centroid_mm(value), rtol=1e-6, atol=1e-6
+            )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -47,7 +49,9 @@ def test_large_label_numbers(values):
     full = np.full((3, 2, 2), values[0], dtype=np.uint32)
     full[0, 0, 0] = values[-1]
     grid = Grid((3, 2, 2), Affine(np.diag([1.0, 2.0, 3.0, 1.0])))
-    structures = tuple(Structure(v, f"s_{v}", 0, v) for v in sorted({int(v) for v in np.unique(full)}))
+    structures = tuple(
+        Structure(v, f"s_{v}", 0, v) for v in sorted({int(v) for v in np.unique(full)})
+    )
     check_against_itk(LabelMap(grid, (full,), structures))
 
 
@@ -57,7 +61,11 @@ def test_tiny_arrays(shape, dtype):
     """One voxel is a structure: it has a box, a volume, and touches the border."""
     array = np.zeros(shape, dtype=dtype)
     array[-1, -1, -1] = 200
-    labels = LabelMap(Grid(shape, Affine(np.diag([2.0, -3.0, 4.0, 1.0]))), (array,), (Structure(200, "a", 0, 200),))
+    labels = LabelMap(
+        Grid(shape, Affine(np.diag([2.0, -3.0, 4.0, 1.0]))),
+        (array,),
+        (Structure(200, "a", 0, 200),),
+    )
     check_against_itk(labels)
     region = Regions(labels)["a"]
     assert region.box_mm.extent_mm == pytest.approx((2.0, 3.0, 4.0))

@@ -37,7 +37,9 @@ def test_points_at_one_height_give_an_upright_midline(heights):
 
 def test_points_at_nearly_one_height_do_not_swing_the_midline_away():
     """4 mm apart in height and 12 mm sideways: a slope of 3 is held to tan 20°, for 4 mm beyond each end."""
-    midline = Midline([np.array([-6.0, -40.0, 100.0]), np.array([6.0, -20.0, 104.0])], "paired organs")
+    midline = Midline(
+        [np.array([-6.0, -40.0, 100.0]), np.array([6.0, -20.0, 104.0])], "paired organs"
+    )
     found = midline.at(np.array([-300.0, 96.0, 98.0, 106.0, 108.0, 900.0]))
     lean = np.tan(np.radians(20.0))
     np.testing.assert_allclose(found[:, 0], lean * np.array([-6.0, -6.0, -4.0, 4.0, 6.0, 6.0]))
@@ -47,7 +49,9 @@ def test_points_at_nearly_one_height_do_not_swing_the_midline_away():
 def test_a_long_spine_is_followed_as_far_as_it_is_high():
     """Leaning by 1 in 10 over 200 mm: 20 mm more at 200 mm above its end, and no more at 1 m."""
     midline = Midline([np.array([z / 10.0, 0.0, z]) for z in (0.0, 100.0, 200.0)], "spine")
-    np.testing.assert_allclose(midline.at(np.array([300.0, 400.0, 1200.0]))[:, 0], [30.0, 40.0, 40.0])
+    np.testing.assert_allclose(
+        midline.at(np.array([300.0, 400.0, 1200.0]))[:, 0], [30.0, 40.0, 40.0]
+    )
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -56,7 +60,9 @@ def test_right_shares_directly(seed):
     labels = random_labels(seed)
     rng = np.random.default_rng(seed)
     centre = labels.grid.affine.to_world((np.array(labels.grid.shape)[None] - 1.0) / 2.0)[0]
-    points = [centre + np.array([rng.normal(), rng.normal(), height]) for height in (-20.0, 0.0, 25.0)]
+    points = [
+        centre + np.array([rng.normal(), rng.normal(), height]) for height in (-20.0, 0.0, 25.0)
+    ]
     midline = Midline(points, "spine")
     width = np.abs(labels.grid.affine.linear[0]).sum()
     for region in Regions(labels):

@@ -26,7 +26,9 @@ def served(log: Path, *command: str) -> Iterator[str]:
             for _ in range(600):
                 assert process.poll() is None, log.read_text()[-3000:]
                 try:
-                    with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2) as response:
+                    with urllib.request.urlopen(
+                        f"http://127.0.0.1:{port}/health", timeout=2
+                    ) as response:
                         if response.status == 200:
                             break
                 except OSError:

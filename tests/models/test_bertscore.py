@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from situs.errors import SitusError
-from situs.score._text_bertscore import BertScore, find_roberta
+from situs.score.text.bertscore import BertScore, find_roberta
 
 pytestmark = pytest.mark.models
 
@@ -28,25 +28,39 @@ def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     pieces.train_from_iterator([*SAID, *TRUE], vocab_size=320, special_tokens=special)
     pieces.save_model(str(folder))
-    RobertaTokenizerFast(str(folder / "vocab.json"), str(folder / "merges.txt")).save_pretrained(folder)
+    RobertaTokenizerFast(str(folder / "vocab.json"), str(folder / "merges.txt")).save_pretrained(
+        folder
+    )
     torch.manual_seed(0)
-    size = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 32, "num_hidden_layers": 24}
+    size = {
+        "hidden_size": 16,
+        "num_attention_heads": 2,
+        "intermediate_size": 32,
+        "num_hidden_layers": 24,
+    }
     config = RobertaConfig(vocab_size=400, max_position_embeddings=514, pad_token_id=1, **size)
     RobertaModel(config).save_pretrained(folder)
     return folder
 
 
-def test_equals_the_formula_on_the_seventeenth_layer(roberta: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equals_the_formula_on_the_seventeenth_layer(
+    roberta: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
     monkeypatch.setenv("SITUS_ROBERTA", str(roberta))
     found = BertScore(find_roberta()).f1(SAID, TRUE)
-    model, tokens = AutoModel.from_pretrained(roberta).eval(), AutoTokenizer.from_pretrained(roberta)
+    model, tokens = (
+        AutoModel.from_pretrained(roberta).eval(),
+        AutoTokenizer.from_pretrained(roberta),
+    )
 
     def embedded(text: str) -> np.ndarray:
         with torch.inference_mode():
-            held = model(**tokens(f" {text}", return_tensors="pt"), output_hidden_states=True).hidden_states[17][0]
+            held = model(
+                **tokens(f" {text}", return_tensors="pt"), output_hidden_states=True
+            ).hidden_states[17][0]
         return np.asarray(torch.nn.functional.normalize(held, dim=-1))
 
     for value, said, true in zip(found, SAID, TRUE):
@@ -59,7 +73,11 @@ def test_equals_the_formula_on_the_seventeenth_layer(roberta: Path, monkeypatch:
 
 
 def test_another_model_is_refused(roberta: Path, tmp_path: Path) -> None:
-    text = (roberta / "config.json").read_text("utf-8").replace('"num_hidden_layers": 24', '"num_hidden_layers": 12')
+    text = (
+        (roberta / "config.json")
+        .read_text("utf-8")
+        .replace('"num_hidden_layers": 24', '"num_hidden_layers": 12')
+    )
     (tmp_path / "config.json").write_text(text, "utf-8")
     with pytest.raises(SitusError, match="roberta of 12 layers"):
         BertScore(tmp_path)

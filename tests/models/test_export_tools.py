@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from situs.bench import open_bench
+from situs.export import export_bench, export_run
 from situs.score import score_run
-from situs.tune import export_bench, export_run
 
 pytestmark = [pytest.mark.models, pytest.mark.filterwarnings("ignore")]
 
@@ -27,7 +27,9 @@ def run(bench: Path, situs: Callable[..., Any], tmp_path_factory: pytest.TempPat
     lines = (folder / "answers.jsonl").read_text().splitlines(keepends=True)
     unread = '"response":"I see many things."'
     lines = [
-        line if number % 5 else line[: line.index('"response"')] + unread + line[line.index(',"usage"') :]
+        line
+        if number % 5
+        else line[: line.index('"response"')] + unread + line[line.index(',"usage"') :]
         for number, line in enumerate(lines)
     ]
     (folder / "answers.jsonl").write_text("".join(lines))
@@ -50,13 +52,17 @@ def load(path: Path) -> Any:
     return module
 
 
-def test_inspect_scores_a_run_as_situs_does(bench: Path, run: Path, situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_inspect_scores_a_run_as_situs_does(
+    bench: Path, run: Path, situs: Callable[..., Any], tmp_path: Path
+) -> None:
     from inspect_ai import score
     from inspect_ai.log import read_eval_log
 
     export_run(run, "inspect", tmp_path / "out")
     log = read_eval_log(str(tmp_path / "out" / "log.json"))
-    result = score(log, load(tmp_path / "out" / "task.py").situs_accuracy(), display="none").results.scores[0]
+    result = score(
+        log, load(tmp_path / "out" / "task.py").situs_accuracy(), display="none"
+    ).results.scores[0]
     forms = {item.item_id: item.form for item in open_bench(bench).items()}
     told = [
         outcome.right
@@ -67,7 +73,9 @@ def test_inspect_scores_a_run_as_situs_does(bench: Path, run: Path, situs: Calla
     assert result.metrics["accuracy"].value == pytest.approx(sum(map(bool, told)) / len(told))
 
 
-def test_inspect_asks_the_questions_of_a_bench_with_their_pictures(bench: Path, tmp_path: Path) -> None:
+def test_inspect_asks_the_questions_of_a_bench_with_their_pictures(
+    bench: Path, tmp_path: Path
+) -> None:
     from inspect_ai import eval as evaluate
     from inspect_ai import task_with
     from inspect_ai.model import ModelOutput
@@ -87,7 +95,10 @@ def test_inspect_asks_the_questions_of_a_bench_with_their_pictures(bench: Path, 
 
     task = load(tmp_path / "out" / "task.py").situs_bench()
     (log,) = evaluate(
-        task_with(task, solver=always_right()), model="none/none", log_dir=str(tmp_path / "logs"), display="none"
+        task_with(task, solver=always_right()),
+        model="none/none",
+        log_dir=str(tmp_path / "logs"),
+        display="none",
     )
     assert log.status == "success"
     assert log.results.scores[0].metrics["accuracy"].value == 1.0
@@ -97,7 +108,11 @@ def test_inspect_asks_the_questions_of_a_bench_with_their_pictures(bench: Path, 
 
 
 def test_lmms_eval_scores_a_run_as_situs_does(
-    bench: Path, run: Path, situs: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: Path,
+    run: Path,
+    situs: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from lmms_eval.evaluator import simple_evaluate
     from lmms_eval.tasks import TaskManager
@@ -106,14 +121,20 @@ def test_lmms_eval_scores_a_run_as_situs_does(
     monkeypatch.chdir(tmp_path / "out")
     manager = TaskManager(include_path=".", include_defaults=False)
     results = simple_evaluate(
-        model="from_log", model_args="logs=logs", tasks=["situs_bench"], task_manager=manager, batch_size=1
+        model="from_log",
+        model_args="logs=logs",
+        tasks=["situs_bench"],
+        task_manager=manager,
+        batch_size=1,
     )["results"]["situs_bench"]
     ours = scores(situs, bench, run)
     assert results["accuracy_closed,none"] == pytest.approx(ours["accuracy.closed"][0])
     assert results["within_interval,none"] == pytest.approx(ours["within-interval@1"][0])
 
 
-def test_lmms_eval_builds_requests_from_a_bench(bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lmms_eval_builds_requests_from_a_bench(
+    bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from lmms_eval.tasks import TaskManager, get_task_dict
 
     exported = export_bench(bench, "lmms-eval", tmp_path / "out", limit=LIMIT)
@@ -151,7 +172,14 @@ def test_pandas_reads_a_vlmevalkit_table_as_that_tool_does(bench: Path, tmp_path
     tables = [pandas.read_csv(path, sep="\t") for path in sorted((tmp_path / "out").glob("*.tsv"))]
     assert sum(map(len, tables)) == exported.items
     closed = next(table for table in tables if "A" in table)
-    assert {"index", "image", "image_path", "question", "A", "B", "answer", "category"} <= set(closed.columns)
-    assert not closed[["index", "image", "image_path", "question", "A", "B", "answer", "category"]].isna().any().any()
+    assert {"index", "image", "image_path", "question", "A", "B", "answer", "category"} <= set(
+        closed.columns
+    )
+    assert (
+        not closed[["index", "image", "image_path", "question", "A", "B", "answer", "category"]]
+        .isna()
+        .any()
+        .any()
+    )
     for _, row in closed.iterrows():
         assert not pandas.isna(row[row["answer"]])

@@ -22,7 +22,7 @@ Ask = Callable[..., Request]
 
 
 def make(folder: Path, settings: str = "") -> Any:
-    from situs.clients._hf import make_hf
+    from situs.clients.hf.client import make_hf
 
     return make_hf(parse_spec(f"hf:{folder}{settings}"))
 
@@ -41,12 +41,20 @@ def answers(client: Any, *requests: Request) -> list[Reply]:
 def test_a_batch_answers_as_one_by_one(tiny: Path, ask: Ask) -> None:
     counts = [2, 2, 1, 4, 4, 0, 0, 2, 3, 2]
     requests = [ask(images=count, seed=number) for number, count in enumerate(counts)]
-    requests.append(ask(images=2, seed=99, question="How many lesions are there in the left kidney of the patient?"))
+    requests.append(
+        ask(
+            images=2,
+            seed=99,
+            question="How many lesions are there in the left kidney of the patient?",
+        )
+    )
     alone = answers(make(tiny), *requests)
     together = answers(make(tiny, "?batch=4"), *requests)
     assert [reply.state for reply in alone] == ["answered"] * len(requests)
     assert together == alone
-    assert len({reply.text for reply in alone}) > len(requests) // 2, "the answers do not depend on the request"
+    assert len({reply.text for reply in alone}) > len(requests) // 2, (
+        "the answers do not depend on the request"
+    )
 
 
 def test_usage_counts_what_the_pictures_cost(tiny: Path, ask: Ask) -> None:
@@ -62,9 +70,9 @@ def test_usage_counts_what_the_pictures_cost(tiny: Path, ask: Ask) -> None:
 def test_another_picture_gives_other_logits(tiny: Path, ask: Ask) -> None:
     import torch
 
-    from situs.clients._hf_batch import _tokenize
-    from situs.clients._hf_model import load_model, read_options
-    from situs.clients._hf_prompt import chat_of
+    from situs.clients.hf.batch import _tokenize
+    from situs.clients.hf.model import load_model, read_options
+    from situs.clients.hf.prompt import chat_of
 
     loaded = load_model(read_options(parse_spec(f"hf:{tiny}")))
     logits = []
@@ -76,7 +84,9 @@ def test_another_picture_gives_other_logits(tiny: Path, ask: Ask) -> None:
     assert (logits[0] - logits[2]).abs().max() > 0.01
 
 
-def test_a_folder_whose_processor_is_unknown_still_shows_its_pictures(tiny: Path, ask: Ask, tmp_path: Path) -> None:
+def test_a_folder_whose_processor_is_unknown_still_shows_its_pictures(
+    tiny: Path, ask: Ask, tmp_path: Path
+) -> None:
     """The trap: for such a folder AutoProcessor silently returns the tokenizer."""
     from transformers import AutoProcessor, ProcessorMixin
 
@@ -84,7 +94,9 @@ def test_a_folder_whose_processor_is_unknown_still_shows_its_pictures(tiny: Path
     shutil.copytree(tiny, folder)
     (folder / "video_preprocessor_config.json").unlink()
     pixels = json.loads((folder / "preprocessor_config.json").read_text())
-    (folder / "preprocessor_config.json").write_text(json.dumps(pixels | {"processor_class": "SomebodysProcessor"}))
+    (folder / "preprocessor_config.json").write_text(
+        json.dumps(pixels | {"processor_class": "SomebodysProcessor"})
+    )
     assert not isinstance(AutoProcessor.from_pretrained(folder), ProcessorMixin)
     same, plain = (answers(make(place), ask(images=2))[0] for place in (folder, tiny))
     assert same == plain
@@ -95,7 +107,9 @@ def test_pictures_that_do_not_enter_the_prompt_fail(tiny: Path, ask: Ask, tmp_pa
     folder = tmp_path / "blind"
     shutil.copytree(tiny, folder)
     template = (folder / "chat_template.jinja").read_text()
-    (folder / "chat_template.jinja").write_text(template.replace("<|vision_start|><|image_pad|><|vision_end|>", ""))
+    (folder / "chat_template.jinja").write_text(
+        template.replace("<|vision_start|><|image_pad|><|vision_end|>", "")
+    )
     seen, text = answers(make(folder, "?batch=2"), ask(images=2), ask(images=0))
     assert (seen.state, seen.text) == ("failed", "")
     assert "without seeing them" in seen.error or "image" in seen.error
@@ -105,7 +119,8 @@ def test_pictures_that_do_not_enter_the_prompt_fail(tiny: Path, ask: Ask, tmp_pa
 def test_sampling_depends_on_its_seed_only(tiny: Path, ask: Ask) -> None:
     requests = [ask(images=1, temperature=1.0, sampling_seed=seed) for seed in (1, 2, 3, 1)]
     together, alone = (
-        [reply.text for reply in answers(make(tiny, settings), *requests)] for settings in ("?batch=4", "")
+        [reply.text for reply in answers(make(tiny, settings), *requests)]
+        for settings in ("?batch=4", "")
     )
     assert together == alone
     assert together[0] == together[3]
@@ -163,7 +178,9 @@ def test_a_device_too_small_for_one_request_fails_in_words(tiny: Path, ask: Ask)
     client = make(tiny, "?batch=2")
 
     def never(**inputs: Any) -> Any:
-        raise RuntimeError("[enforce fail at alloc_cpu.cpp:1] DefaultCPUAllocator: can't allocate memory")
+        raise RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:1] DefaultCPUAllocator: can't allocate memory"
+        )
 
     client._loaded.model.generate = never
     replies = answers(client, ask(images=3), ask(images=3, seed=1))
@@ -172,7 +189,7 @@ def test_a_device_too_small_for_one_request_fails_in_words(tiny: Path, ask: Ask)
 
 
 def test_a_name_tells_weights_apart_and_no_path(tiny: Path, tmp_path: Path) -> None:
-    from situs.clients._hf_model import fingerprint
+    from situs.clients.hf.model import fingerprint
 
     other = tmp_path / tiny.name
     shutil.copytree(tiny, other)
@@ -210,12 +227,14 @@ def test_a_device_that_is_not_there_is_refused(tiny: Path, setting: str) -> None
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-def test_a_short_dtype_on_a_cpu_works_or_is_refused_but_never_kills_the_process(tiny: Path, dtype: str) -> None:
+def test_a_short_dtype_on_a_cpu_works_or_is_refused_but_never_kills_the_process(
+    tiny: Path, dtype: str
+) -> None:
     """Where a machine forbids the instructions, torch dies of SIGILL."""
     code = (
         "import asyncio, sys\n"
         "from situs.clients import Message, Request, Settings, parse_spec\n"
-        "from situs.clients._hf import make_hf\n"
+        "from situs.clients.hf.client import make_hf\n"
         "from situs.errors import SitusError\n"
         "try:\n"
         "    client = make_hf(parse_spec(sys.argv[1]))\n"
@@ -225,6 +244,12 @@ def test_a_short_dtype_on_a_cpu_works_or_is_refused_but_never_kills_the_process(
         "print(asyncio.run(client.answer(request)).state)\n"
     )
     spec = f"hf:{tiny}?dtype={dtype}&device=cpu"
-    done = subprocess.run([sys.executable, "-c", code, spec], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, spec], capture_output=True, text=True, check=False
+    )
     assert done.returncode in (0, 1), done.stderr
-    assert done.stdout.strip() == "answered" if done.returncode == 0 else "cannot compute in" in done.stderr
+    assert (
+        done.stdout.strip() == "answered"
+        if done.returncode == 0
+        else "cannot compute in" in done.stderr
+    )

@@ -15,8 +15,10 @@ pytestmark = [pytest.mark.models, pytest.mark.filterwarnings("default")]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_family_sees_its_pictures_in_batches(family: str, ask: Callable[..., Request], tmp_path: Path) -> None:
-    from situs.clients._hf import make_hf
+def test_a_family_sees_its_pictures_in_batches(
+    family: str, ask: Callable[..., Request], tmp_path: Path
+) -> None:
+    from situs.clients.hf.client import make_hf
 
     write, per_picture = FAMILIES[family]
     folder = tmp_path / family
@@ -33,5 +35,7 @@ def test_a_family_sees_its_pictures_in_batches(family: str, ask: Callable[..., R
 
     alone = asyncio.run(answers(1))
     assert [(reply.state, reply.error) for reply in alone] == [("answered", "")] * len(counts)
-    assert [reply.usage["image_tokens"] for reply in alone] == [count * per_picture for count in counts]
+    assert [reply.usage["image_tokens"] for reply in alone] == [
+        count * per_picture for count in counts
+    ]
     assert asyncio.run(answers(4)) == alone

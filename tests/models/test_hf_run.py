@@ -40,11 +40,27 @@ def test_batches_answer_a_bench_alike(
         out = tmp_path / f"run{batch}"
         model = f"hf:{tiny}?batch={batch}&max_tokens=16"
         ran = situs(
-            "run", bench, "--model", model, "--profile", profile, "--out", out, "--limit", LIMIT, "--no-cache", "--json"
+            "run",
+            bench,
+            "--model",
+            model,
+            "--profile",
+            profile,
+            "--out",
+            out,
+            "--limit",
+            LIMIT,
+            "--no-cache",
+            "--json",
         )
         assert ran.code == 0, ran.err
         assert ran.json["states"] == {"answered": LIMIT}
-        said.append({item_id: (row["state"], row["response"], row["usage"]) for item_id, row in rows(out).items()})
+        said.append(
+            {
+                item_id: (row["state"], row["response"], row["usage"])
+                for item_id, row in rows(out).items()
+            }
+        )
         text = (out / "run.json").read_text()
         assert str(tiny) not in text
         assert "transformers" in text
@@ -61,7 +77,18 @@ def test_pictures_too_many_for_the_model_fail_in_words(
 ) -> None:
     """32 pictures of 448 px are 32 × 14² tokens or near it, the tiny model reads 4,096."""
     out = tmp_path / "run"
-    call = ("run", bench, "--model", f"hf:{tiny}?max_tokens=4", "--out", out, "--limit", 2, "--no-cache", "--json")
+    call = (
+        "run",
+        bench,
+        "--model",
+        f"hf:{tiny}?max_tokens=4",
+        "--out",
+        out,
+        "--limit",
+        2,
+        "--no-cache",
+        "--json",
+    )
     situs(*call)
     assert {row["state"] for row in rows(out).values()} == {"failed"}
     assert all("the model reads 4,096" in row["error"] for row in rows(out).values())

@@ -28,7 +28,10 @@ def test_a_language_model_judges(
     monkeypatch.setenv("SITUS_CACHE", str(tmp_path / "cache"))
     pairs = [{"question": question, "answer": gold} for question, (gold, _) in ANSWERS.items()]
     Path("qa.json").write_text(json.dumps({"valid_1_a_1.nii.gz": {"qa_pairs": pairs}}))
-    said = [{"volume": "valid_1_a_1", "question": q, "prediction": answer} for q, (_, answer) in ANSWERS.items()]
+    said = [
+        {"volume": "valid_1_a_1", "question": q, "prediction": answer}
+        for q, (_, answer) in ANSWERS.items()
+    ]
     Path("said.json").write_text(json.dumps(said))
     assert situs("import", "ct-spatialvqa", "qa.json", "--out", "bench").code == 0
     assert situs("run", "bench", "--model", "replay:said.json", "--out", "run").code == 0
@@ -43,10 +46,12 @@ def test_a_language_model_judges(
     assert asked["tokens"]["prompt"] > 0
     rows = [json.loads(line) for line in Path("run/verdicts/smol.jsonl").read_text().splitlines()]
     last = {row["item_id"]: row for row in rows}
-    assert Counter(row["state"] for row in last.values()) == Counter(done=asked["answered"]) + Counter(
-        given_up=asked["given_up"]
+    assert Counter(row["state"] for row in last.values()) == Counter(
+        done=asked["answered"]
+    ) + Counter(given_up=asked["given_up"])
+    assert all(
+        isinstance(row["is_correct"], bool) == (row["state"] == "done") for row in last.values()
     )
-    assert all(isinstance(row["is_correct"], bool) == (row["state"] == "done") for row in last.values())
     values = {entry["metric"]: entry for entry in ran.json["overall"]}
     assert values["judge.smol"]["n"] == asked["answered"]
     assert values["jury"]["n"] == 4

@@ -26,12 +26,24 @@ def folder(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("served") / "tiny"
     shutil.copytree(tiny, copy, ignore=shutil.ignore_patterns("video_preprocessor_config.json"))
     pixels = json.loads((copy / "preprocessor_config.json").read_text())
-    (copy / "preprocessor_config.json").write_text(json.dumps(pixels | {"processor_class": "ImageOnlyProcessor"}))
+    (copy / "preprocessor_config.json").write_text(
+        json.dumps(pixels | {"processor_class": "ImageOnlyProcessor"})
+    )
     return copy
 
 
 def serve(folder: Path, *program: str) -> tuple[str, ...]:
-    return (*program, "serve", str(folder), "--host", "127.0.0.1", "--port", "PORT", "--device", "cpu")
+    return (
+        *program,
+        "serve",
+        str(folder),
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "PORT",
+        "--device",
+        "cpu",
+    )
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +106,11 @@ SCHEMA: dict[str, Any] = {
 
 
 def test_a_language_model_follows_a_json_schema(language: str) -> None:
-    questions = ("Is the liver larger than the spleen?", "Does the spleen lie on the left?", "Is 2 an odd number?")
+    questions = (
+        "Is the liver larger than the spleen?",
+        "Does the spleen lie on the left?",
+        "Is 2 an odd number?",
+    )
     requests = [
         Request(
             question,
@@ -115,7 +131,9 @@ def test_a_language_model_follows_a_json_schema(language: str) -> None:
 
 
 def test_an_answer_that_is_cut_off_says_so(language: str) -> None:
-    request = Request("long", (Message("user", ("Tell me all about the liver.",)),), Settings(max_tokens=5))
+    request = Request(
+        "long", (Message("user", ("Tell me all about the liver.",)),), Settings(max_tokens=5)
+    )
     replies, _ = answers(f"openai:smollm2@{language}", request)
     assert (replies["long"].state, replies["long"].finish_reason) == ("answered", "length")
     assert replies["long"].usage["completion_tokens"] == 5

@@ -9,9 +9,19 @@ from typing import Any
 
 from tiny_model import CHAT_TEMPLATE, SPECIAL, make_tokenizer
 
-_TEXT = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2}
+_TEXT = {
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+}
 _TEXT |= {"num_key_value_heads": 2, "max_position_embeddings": 2048}
-_VISION: dict[str, Any] = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+_VISION: dict[str, Any] = {
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+}
 _VISION |= {"image_size": 64, "patch_size": 16}
 _END = "<|im_end|>"
 
@@ -20,7 +30,9 @@ def _template(image: str, start: str = "") -> str:
     return start + CHAT_TEMPLATE.replace("<|vision_start|><|image_pad|><|vision_end|>", image)
 
 
-def _save(folder: Path, model_class: Any, config: Any, tokenizer: Any, **files: dict[str, Any]) -> None:
+def _save(
+    folder: Path, model_class: Any, config: Any, tokenizer: Any, **files: dict[str, Any]
+) -> None:
     import torch
 
     torch.manual_seed(1)
@@ -35,7 +47,12 @@ def _save(folder: Path, model_class: Any, config: Any, tokenizer: Any, **files: 
 
 def llava(folder: Path) -> None:
     """A CLIP tower; 16 patches a picture."""
-    from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaForConditionalGeneration
+    from transformers import (
+        CLIPVisionConfig,
+        LlamaConfig,
+        LlavaConfig,
+        LlavaForConditionalGeneration,
+    )
 
     tokenizer = make_tokenizer((*SPECIAL, "<image>"), _template("<image>"))
     config = LlavaConfig(
@@ -48,31 +65,59 @@ def llava(folder: Path) -> None:
     pixels |= {"size": {"shortest_edge": 64}, "crop_size": {"height": 64, "width": 64}}
     how = {"processor_class": "LlavaProcessor", "patch_size": 16, "num_additional_image_tokens": 1}
     how |= {"vision_feature_select_strategy": "default"}
-    _save(folder, LlavaForConditionalGeneration, config, tokenizer, preprocessor_config=pixels, processor_config=how)
+    _save(
+        folder,
+        LlavaForConditionalGeneration,
+        config,
+        tokenizer,
+        preprocessor_config=pixels,
+        processor_config=how,
+    )
 
 
 def gemma3(folder: Path) -> None:
     """The family of MedGemma; 4 tokens a picture, and a template that writes the first token itself."""
     from transformers import Gemma3Config, Gemma3ForConditionalGeneration
 
-    names = {"boi_token": "<start_of_image>", "eoi_token": "<end_of_image>", "image_token": "<image_soft_token>"}
+    names = {
+        "boi_token": "<start_of_image>",
+        "eoi_token": "<end_of_image>",
+        "image_token": "<image_soft_token>",
+    }
     template = _template("<start_of_image>", "{{ bos_token }}")
     special = (*SPECIAL, "<bos>", *names.values())
     tokenizer = make_tokenizer(special, template, bos_token="<bos>", extra_special_tokens=names)
-    ids = {name.replace("_token", "_token_index"): tokenizer.convert_tokens_to_ids(t) for name, t in names.items()}
+    ids = {
+        name.replace("_token", "_token_index"): tokenizer.convert_tokens_to_ids(t)
+        for name, t in names.items()
+    }
     text = {**_TEXT, "vocab_size": len(tokenizer), "head_dim": 32, "sliding_window": 512}
     config = Gemma3Config(text_config=text, vision_config=_VISION, mm_tokens_per_image=4, **ids)
-    pixels: dict[str, Any] = {"image_processor_type": "Gemma3ImageProcessor", "processor_class": "Gemma3Processor"}
+    pixels: dict[str, Any] = {
+        "image_processor_type": "Gemma3ImageProcessor",
+        "processor_class": "Gemma3Processor",
+    }
     pixels |= {"size": {"height": 64, "width": 64}, "image_mean": [0.5] * 3, "image_std": [0.5] * 3}
     how = {"processor_class": "Gemma3Processor", "image_seq_length": 4}
-    _save(folder, Gemma3ForConditionalGeneration, config, tokenizer, preprocessor_config=pixels, processor_config=how)
+    _save(
+        folder,
+        Gemma3ForConditionalGeneration,
+        config,
+        tokenizer,
+        preprocessor_config=pixels,
+        processor_config=how,
+    )
 
 
 def internvl(folder: Path) -> None:
     """4 × 4 patches shuffled to 4 tokens a picture; its processor has a video half."""
     from transformers import InternVLConfig, InternVLForConditionalGeneration, Qwen2Config
 
-    names = {"start_image_token": "<img>", "end_image_token": "</img>", "context_image_token": "<IMG_CONTEXT>"}
+    names = {
+        "start_image_token": "<img>",
+        "end_image_token": "</img>",
+        "context_image_token": "<IMG_CONTEXT>",
+    }
     names |= {"video_token": "<video>"}
     special = (*SPECIAL, *names.values())
     tokenizer = make_tokenizer(special, _template("<IMG_CONTEXT>\n"), extra_special_tokens=names)
@@ -82,10 +127,20 @@ def internvl(folder: Path) -> None:
         image_token_id=tokenizer.convert_tokens_to_ids("<IMG_CONTEXT>"),
         image_seq_length=4,
     )
-    pixels: dict[str, Any] = {"image_processor_type": "GotOcr2ImageProcessor", "processor_class": "InternVLProcessor"}
+    pixels: dict[str, Any] = {
+        "image_processor_type": "GotOcr2ImageProcessor",
+        "processor_class": "InternVLProcessor",
+    }
     pixels |= {"size": {"height": 64, "width": 64}, "crop_to_patches": False}
     how = {"processor_class": "InternVLProcessor", "image_seq_length": 4}
-    _save(folder, InternVLForConditionalGeneration, config, tokenizer, preprocessor_config=pixels, processor_config=how)
+    _save(
+        folder,
+        InternVLForConditionalGeneration,
+        config,
+        tokenizer,
+        preprocessor_config=pixels,
+        processor_config=how,
+    )
 
 
 def qwen2_5_vl(folder: Path) -> None:
@@ -100,16 +155,37 @@ def qwen2_5_vl(folder: Path) -> None:
         ("vision_end_token_id", "vision_end"),
     )}  # fmt: skip
     rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [6, 5, 5]}
-    vision = {"depth": 2, "hidden_size": 32, "intermediate_size": 64, "num_heads": 2, "patch_size": 14}
+    vision = {
+        "depth": 2,
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_heads": 2,
+        "patch_size": 14,
+    }
     vision |= {"out_hidden_size": 64, "window_size": 56}
     config = Qwen2_5_VLConfig(
         text_config={**_TEXT, "vocab_size": len(tokenizer), "rope_parameters": rope},
         vision_config={**vision, "fullatt_block_indexes": [1]},
         **ids,
     )
-    pixels = {"image_processor_type": "Qwen2VLImageProcessor", "processor_class": "Qwen2_5_VLProcessor"}
-    numbers = {"patch_size": 14, "merge_size": 2, "temporal_patch_size": 2, "min_pixels": 56**2, "max_pixels": 512**2}
-    _save(folder, Qwen2_5_VLForConditionalGeneration, config, tokenizer, preprocessor_config=pixels | numbers)
+    pixels = {
+        "image_processor_type": "Qwen2VLImageProcessor",
+        "processor_class": "Qwen2_5_VLProcessor",
+    }
+    numbers = {
+        "patch_size": 14,
+        "merge_size": 2,
+        "temporal_patch_size": 2,
+        "min_pixels": 56**2,
+        "max_pixels": 512**2,
+    }
+    _save(
+        folder,
+        Qwen2_5_VLForConditionalGeneration,
+        config,
+        tokenizer,
+        preprocessor_config=pixels | numbers,
+    )
 
 
 FAMILIES: dict[str, tuple[Callable[[Path], None], int]] = {

@@ -39,11 +39,17 @@ def make_tokenizer(special: tuple[str, ...], template: str, **settings: Any) -> 
     bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     bpe.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=400, special_tokens=list(special), initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
+        vocab_size=400,
+        special_tokens=list(special),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
     )
     bpe.train_from_iterator([WORDS], trainer)
     return PreTrainedTokenizerFast(
-        tokenizer_object=bpe, eos_token="<|im_end|>", pad_token="<|endoftext|>", chat_template=template, **settings
+        tokenizer_object=bpe,
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        chat_template=template,
+        **settings,
     )
 
 
@@ -64,7 +70,11 @@ def write_tiny_model(folder: Path, *, context: int = 4096) -> None:
             "num_key_value_heads": 2,
             "head_dim": 32,
             "max_position_embeddings": context,
-            "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [6, 5, 5]},
+            "rope_parameters": {
+                "rope_type": "default",
+                "rope_theta": 10000.0,
+                "mrope_section": [6, 5, 5],
+            },
             "pad_token_id": ids["<|endoftext|>"],
             "initializer_range": 0.3,
         },

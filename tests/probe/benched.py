@@ -22,12 +22,13 @@ from simulated import Reader, Shown
 from situs.bench import Bench, open_bench
 from situs.clients import Spec
 from situs.items import Choice, Frames, Item, Number, YesNo
-from situs.probe import ProbeResult, _answers, _suite, probe
-from situs.probe._blind import _others
+from situs.probe import ProbeResult, probe, suite
+from situs.probe.blind import _others
 from situs.profiles import Profile, load_profile
 from situs.run import RunResult, make_baseline, selected_items
-from situs.run._folder import start_run
-from situs.run._journal import AnswerRow, Journal
+from situs.run.folder import start_run
+from situs.run.journal import AnswerRow, Journal
+from situs.score.explain import answers
 
 BLIND = ("text", "silent")
 NO_PICTURES = (*BLIND, "blank", "noise", "marks-on-blank")
@@ -69,11 +70,17 @@ def _remembered() -> Iterator[None]:
 
         patch.setattr(module, name, call)
 
-    once(_suite, "shortcut_answers", lambda bench, full, profile, names: (bench.folder, tuple(names)))
-    once(_suite, "shortcut_table", lambda bench, *more: bench.folder)
-    once(_answers, "judge", lambda item, row, *more, **how: (item.item_id, str(item.answer), row and row.response))
-    listed = _answers.selected_items
-    patch.setattr(_answers, "selected_items", lambda bench, *more: _items_of(bench, listed, more))
+    once(
+        suite, "shortcut_answers", lambda bench, full, profile, names: (bench.folder, tuple(names))
+    )
+    once(suite, "shortcut_table", lambda bench, *more: bench.folder)
+    once(
+        answers,
+        "judge",
+        lambda item, row, *more, **how: (item.item_id, str(item.answer), row and row.response),
+    )
+    listed = answers.selected_items
+    patch.setattr(answers, "selected_items", lambda bench, *more: _items_of(bench, listed, more))
     try:
         yield
     finally:
@@ -90,7 +97,9 @@ def _items_of(bench: Bench, listed: Callable[..., Any], more: tuple[Any, ...]) -
 class BenchCohort:
     """A bench with all benches of its probes made once."""
 
-    def __init__(self, folder: Path, work: Path, probes: tuple[str, ...] = PROBES, profile: str = "default") -> None:
+    def __init__(
+        self, folder: Path, work: Path, probes: tuple[str, ...] = PROBES, profile: str = "default"
+    ) -> None:
         self.bench, self.work, self.probes = open_bench(folder), work, probes
         self.profile: Profile = load_profile(profile)
         self.items = list(self.bench.items())
@@ -117,7 +126,9 @@ class BenchCohort:
             other = self.others.get((item.study_id, item.series), item.study_id)
             known = self.by_text.get((other, item.question))
             values = self.said[item.question]
-            drawn = values[np.random.default_rng([*(other + item.question).encode()]).integers(len(values))]
+            drawn = values[
+                np.random.default_rng([*(other + item.question).encode()]).integers(len(values))
+            ]
             return Shown(item, known or drawn, other, other, name, old)
         if name == "one-slice" and zlib.crc32(item.item_id.encode()) % 4:
             return Shown(item, "", f"{item.study_id}/slice", item.study_id, name, old)
@@ -137,7 +148,15 @@ class BenchCohort:
             shutil.copytree(made, folder / made.name)
 
         def ask(bench: Bench, presenter: Any, profile: Profile, out: Path, **how: Any) -> RunResult:
-            start_run(out, bench, Spec("planted"), profile, how["split"], how["limit"], withheld=how["withhold"])
+            start_run(
+                out,
+                bench,
+                Spec("planted"),
+                profile,
+                how["split"],
+                how["limit"],
+                withheld=how["withhold"],
+            )
             rng = np.random.default_rng([seed, *out.name.encode()])
             count = 0
             with Journal(out / "answers.jsonl") as journal:

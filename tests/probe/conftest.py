@@ -26,9 +26,20 @@ def tiny(once: Callable[..., Path], situs: Callable[..., Any]) -> Path:
         from situs.volumes.phantoms import make_patient, write_patient
 
         for index in range(10):
-            patient = make_patient(5, index, spacing_mm=(6.0, 6.0, 6.0), noise=False, oblique=index % 2 == 0)
+            patient = make_patient(
+                5, index, spacing_mm=(6.0, 6.0, 6.0), noise=False, oblique=index % 2 == 0
+            )
             write_patient(patient, folder / "data" / f"patient{index:03d}")
-        args = ("--annotation", "exact", "--licence", "CC0-1.0", "--per-study", 24, "--out", folder / "bench")
+        args = (
+            "--annotation",
+            "exact",
+            "--licence",
+            "CC0-1.0",
+            "--per-study",
+            24,
+            "--out",
+            folder / "bench",
+        )
         assert situs("build", "masks", folder / "data", *args).code == 0
 
     return once("tiny-probes", make)

@@ -9,7 +9,7 @@ import json
 import zlib
 from pathlib import Path
 
-from situs._files import digest
+from situs.base.files import digest
 
 
 def key_of(digests: list[str], text: str) -> str:
@@ -37,7 +37,9 @@ class Planted:
         return key_of([image.digest for image in request.images()], request.text())
 
     def guess(self, text: str, salt: str = "") -> str:
-        offered = next((o for prompt, o in self.offered.items() if text.startswith(prompt)), ["yes", "no"])
+        offered = next(
+            (o for prompt, o in self.offered.items() if text.startswith(prompt)), ["yes", "no"]
+        )
         return offered[zlib.crc32((text + salt).encode()) % len(offered)]
 
 
@@ -69,7 +71,9 @@ class Usual(Planted):
 
     def answer(self, request) -> str:
         lines = request.text().splitlines()
-        return next((self.usual[line] for line in lines if line in self.usual), self.guess(request.text()))
+        return next(
+            (self.usual[line] for line in lines if line in self.usual), self.guess(request.text())
+        )
 
 
 class OneSlice(Planted):
@@ -116,4 +120,6 @@ class Suspicious(Honest):
 
     def answer(self, request) -> str:
         known = self.by_all.get(self.seen(request))
-        return known if known is not None else "The scan looks mirrored. " + self.guess(request.text())
+        return (
+            known if known is not None else "The scan looks mirrored. " + self.guess(request.text())
+        )

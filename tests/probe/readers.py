@@ -14,7 +14,8 @@ from situs.items import Choice, Number, YesNo
 
 REFUSAL = "I cannot answer this without the images."
 VERBOSE_REFUSAL = (
-    "I'm sorry, but I am unable to view the scans, so I can't determine this. Please consult a radiologist."
+    "I'm sorry, but I am unable to view the scans, so I can't determine this. "
+    "Please consult a radiologist."
 )
 UP = {"T12": "L1", "L1": "L2", "L2": "L3", "L3": "T12"}
 
@@ -33,7 +34,9 @@ class Case(NamedTuple):
 def chosen(shown: Shown, *salt: object) -> str:
     """One of the answers offered, always the same for the same words (and salt)."""
     choices = sorted(offered(shown.item))
-    return choices[zlib.crc32("|".join(map(str, (shown.item.question, *salt))).encode()) % len(choices)]
+    return choices[
+        zlib.crc32("|".join(map(str, (shown.item.question, *salt))).encode()) % len(choices)
+    ]
 
 
 def any_answer(shown: Shown, rng: np.random.Generator) -> str:
@@ -169,7 +172,9 @@ def order_blind(shown: Shown, rng: np.random.Generator) -> str:
 
 
 def wordy(reader: Reader) -> Reader:
-    return lambda shown, rng: f"Let me think about this carefully. The answer is {reader(shown, rng)}."
+    return lambda shown, rng: (
+        f"Let me think about this carefully. The answer is {reader(shown, rng)}."
+    )
 
 
 SIDE_TASKS = ("location", "lesion_side")
@@ -241,7 +246,9 @@ def by_patient(share: float, inside: Reader, outside: Reader) -> Reader:
 
 
 def of_form(form: type, inside: Reader, outside: Reader) -> Reader:
-    return lambda shown, rng: (inside if isinstance(shown.item.answer, form) else outside)(shown, rng)
+    return lambda shown, rng: (inside if isinstance(shown.item.answer, form) else outside)(
+        shown, rng
+    )
 
 
 def on_lesions(inside: Reader, outside: Reader) -> Reader:
@@ -270,7 +277,9 @@ def copier(of: Cohort) -> Reader:
         if not shown.patient:
             return opinion(shown, rng)
         values = known[shown.item.question]
-        return say(shown, values[zlib.crc32((shown.patient + shown.item.question).encode()) % len(values)])
+        return say(
+            shown, values[zlib.crc32((shown.patient + shown.item.question).encode()) % len(values)]
+        )
 
     return read
 
@@ -331,7 +340,9 @@ def one_slice(shown: Shown, rng: np.random.Generator) -> str:
 
 def memorised_prior(of: Cohort) -> Reader:
     usual = prior(of)
-    return lambda shown, rng: say(shown, shown.truth) if shown.pictures == shown.patient != "" else usual(shown, rng)
+    return lambda shown, rng: (
+        say(shown, shown.truth) if shown.pictures == shown.patient != "" else usual(shown, rng)
+    )
 
 
 def shaken_by_brushes(shown: Shown, rng: np.random.Generator) -> str:
@@ -371,25 +382,39 @@ def _any(*names: str) -> frozenset[str]:
 
 MORE: dict[str, Case] = {
     "sight for numbers, prior else": Case(
-        lambda c: of_form(Number, sees(0.9, prior(c)), prior(c)), SEES, _any(), _any(PRIOR, YES, HABIT)
+        lambda c: of_form(Number, sees(0.9, prior(c)), prior(c)),
+        SEES,
+        _any(),
+        _any(PRIOR, YES, HABIT),
     ),
     "sight for marks and levels, coin else": Case(
         lambda c: by_task(("marks", "level"), sees(0.95, guess), guess), SEES, _any(), _any(LESIONS)
     ),
     "a tenth of sight over opinions": Case(
-        lambda c: by_item(0.1, sees(1.0, opinion), opinion), "looks or unclear", _any(), _any(LESIONS)
+        lambda c: by_item(0.1, sees(1.0, opinion), opinion),
+        "looks or unclear",
+        _any(),
+        _any(LESIONS),
     ),
     "a tenth of sight over a coin": Case(
         lambda c: by_item(0.1, sees(1.0, guess), guess), "looks or unclear", _any(), _any(LESIONS)
     ),
     "a quarter of sight over a coin": Case(lambda c: sees(0.25, guess), "looks or unclear"),
-    "memorised, else the prior": Case(memorised_prior, "memorised", _any(), _any(PRIOR, YES, HABIT)),
-    "memorised four patients in ten": Case(lambda c: by_patient(0.4, memorised, opinion), "memorised"),
+    "memorised, else the prior": Case(
+        memorised_prior, "memorised", _any(), _any(PRIOR, YES, HABIT)
+    ),
+    "memorised four patients in ten": Case(
+        lambda c: by_patient(0.4, memorised, opinion), "memorised"
+    ),
     "copies the nearest patient": Case(copier, "reacts", _any(), _any(PRIOR)),
     "front for back": Case(lambda c: turned("front", opinion), SEES, _any(), _any(FRONT_BACK)),
     "head for feet": Case(lambda c: turned("head", opinion), SEES, _any(), _any(UP_DOWN)),
     "left for right, and cm for mm": Case(
-        lambda c: lambda s, r: (times(10.0) if isinstance(s.item.answer, Number) else turned("sides", opinion))(s, r),
+        lambda c: (
+            lambda s, r: (
+                times(10.0) if isinstance(s.item.answer, Number) else turned("sides", opinion)
+            )(s, r)
+        ),
         SEES,
         _any(UNIT),
         _any(MIRRORED),
@@ -403,22 +428,38 @@ MORE: dict[str, Case] = {
     "prior, refuses 40 %": Case(
         lambda c: refusing(0.4, prior(c)), BLIND_KINDS, _any(DECLINES), _any(PRIOR, YES, HABIT)
     ),
-    "sees lesions only": Case(lambda c: on_lesions(sees(0.95, opinion), opinion), "looks or unclear"),
+    "sees lesions only": Case(
+        lambda c: on_lesions(sees(0.95, opinion), opinion), "looks or unclear"
+    ),
     "one slice is enough": Case(lambda c: one_slice, SEES, _any("one_slice_only")),
     "sees, but half of it is noise": Case(
         lambda c: (
-            lambda s, r: (sees(1.0, guess) if zlib.crc32((s.pictures + s.item.item_id).encode()) % 2 else pixels)(s, r)
+            lambda s, r: (
+                sees(1.0, guess)
+                if zlib.crc32((s.pictures + s.item.item_id).encode()) % 2
+                else pixels
+            )(s, r)
         ),
         SEES,
     ),
     "first picture only": Case(
-        lambda c: by_item(0.25, sees(1.0, opinion), opinion), "looks or unclear", _any(), _any(LESIONS)
+        lambda c: by_item(0.25, sees(1.0, opinion), opinion),
+        "looks or unclear",
+        _any(),
+        _any(LESIONS),
     ),
     "always wrong": Case(
-        lambda c: wrong, "looks", _any(), _any(MIRRORED, UP_DOWN, FRONT_BACK, PRIOR, "neighbour", YES, HABIT, UNIT)
+        lambda c: wrong,
+        "looks",
+        _any(),
+        _any(MIRRORED, UP_DOWN, FRONT_BACK, PRIOR, "neighbour", YES, HABIT, UNIT),
     ),
     "against the prior": Case(
-        lambda c: lambda s, r: say(s, next((v for v in offered(s.item) if v != c.prior[s.item.question]), "1")),
+        lambda c: (
+            lambda s, r: say(
+                s, next((v for v in offered(s.item) if v != c.prior[s.item.question]), "1")
+            )
+        ),
         "text only",
         _any(),
         _any(YES, HABIT),
@@ -428,10 +469,14 @@ MORE: dict[str, Case] = {
         lambda c: only_with_pictures(prior(c)), BLIND_KINDS, _any(), _any(PRIOR, YES, HABIT)
     ),
     "prior with pictures, coin without": Case(
-        lambda c: differently_with_pictures(prior(c), guess), BLIND_KINDS, _any(), _any(PRIOR, YES, HABIT)
+        lambda c: differently_with_pictures(prior(c), guess),
+        BLIND_KINDS,
+        _any(),
+        _any(PRIOR, YES, HABIT),
     ),
     "other opinions with pictures": Case(
-        lambda c: differently_with_pictures(lambda s, r: say(s, chosen(s, "with")), opinion), BLIND_KINDS
+        lambda c: differently_with_pictures(lambda s, r: say(s, chosen(s, "with")), opinion),
+        BLIND_KINDS,
     ),
     "sees, prior without pictures": Case(lambda c: sees(0.8, prior(c)), SEES, _any(), _any(PRIOR)),
     "sees, says yes too often": Case(
@@ -451,19 +496,29 @@ MORE: dict[str, Case] = {
     ),
     "opinions in many words": Case(lambda c: wordy(opinion), "text only"),
     "shaken by a brush": Case(lambda c: shaken_by_brushes, "memorised"),
-    "sees half, refuses half": Case(lambda c: refusing(0.5, sees(0.95, guess)), SEES, _any(DECLINES)),
+    "sees half, refuses half": Case(
+        lambda c: refusing(0.5, sees(0.95, guess)), SEES, _any(DECLINES)
+    ),
     "babbles": Case(lambda c: babbles, "no answers"),
     "refuses always": Case(lambda c: refuses_always, "no answers", _any(DECLINES)),
-    "sees half of the patients": Case(lambda c: by_patient(0.5, sees(0.95, opinion), opinion), SEES),
+    "sees half of the patients": Case(
+        lambda c: by_patient(0.5, sees(0.95, opinion), opinion), SEES
+    ),
     "one letter a patient": Case(
         lambda c: one_letter_a_patient, "reacts or guesses or unclear", _any(), _any(HABIT, YES)
     ),
     "hedges three times in ten": Case(lambda c: hedges(0.3, sees(0.95, guess)), SEES),
-    "sees and loves A": Case(lambda c: letter(0, 0.6, sees(0.95, guess)), SEES, _any(HABIT), _any(PRIOR)),
-    "weak sight, loves the last option": Case(lambda c: letter(5, 0.5, sees(0.5, guess)), SEES, _any(), _any(HABIT)),
+    "sees and loves A": Case(
+        lambda c: letter(0, 0.6, sees(0.95, guess)), SEES, _any(HABIT), _any(PRIOR)
+    ),
+    "weak sight, loves the last option": Case(
+        lambda c: letter(5, 0.5, sees(0.5, guess)), SEES, _any(), _any(HABIT)
+    ),
     "sees numbers, mirrors sides, guesses marks": Case(
         lambda c: by_task(("marks",), guess, turned("sides", guess)), SEES, _any(), _any(MIRRORED)
     ),
-    "sees, knows nothing of lesions": Case(lambda c: on_lesions(guess, sees(0.95, guess)), SEES, _any(LESIONS)),
+    "sees, knows nothing of lesions": Case(
+        lambda c: on_lesions(guess, sees(0.95, guess)), SEES, _any(LESIONS)
+    ),
 }
 """Made up beside those above; `may` lists what is true as well, or what so few items cannot tell."""

@@ -15,14 +15,12 @@ import msgspec
 import numpy as np
 
 from situs.items import Choice, Item, Number, Option, YesNo
-from situs.probe import Budget
-from situs.probe._answers import Answered, Answers
-from situs.probe._changed_bench import OutcomeRow
-from situs.probe._signatures import budget_from
-from situs.probe._table import compared
+from situs.probe.changes.bench import OutcomeRow
 from situs.probe.diagnosis import Diagnosis, Evidence, ProbeRuns, diagnose, evidence_of
+from situs.probe.table import compared
 from situs.run import NATIVE, AnswerRow
 from situs.score import Scored, Selection, judge
+from situs.score.explain import Answered, Answers, Budget, budget_from
 
 HEADLINE = Selection("headline", closed=True)
 SIDES, LEVELS = ("left", "right"), ("T12", "L1", "L2", "L3")
@@ -53,7 +51,9 @@ Reader = Callable[[Shown, np.random.Generator], str]
 class Cohort:
     """Patients × questions, with the truth under every probe."""
 
-    def __init__(self, seed: int = 0, patients: int = 40, texts: int = 24, numbers: int = 7) -> None:
+    def __init__(
+        self, seed: int = 0, patients: int = 40, texts: int = 24, numbers: int = 7
+    ) -> None:
         rng = np.random.default_rng(seed)
         self.items: list[Item] = []
         self.truth: dict[tuple[str, str], str] = {}
@@ -77,30 +77,67 @@ class Cohort:
         subject = f"the lesion {number}" if lesion else f"structure {number}"
         match number % 4:
             case 0:
-                return "lesion_side" if lesion else "location", f"On which side is {subject}?", lesion, SIDES
+                return (
+                    "lesion_side" if lesion else "location",
+                    f"On which side is {subject}?",
+                    lesion,
+                    SIDES,
+                )
             case 1:
-                return "lesion_pair" if lesion else "comparison", f"Is {subject} the larger one?", lesion, ("yes", "no")
+                return (
+                    "lesion_pair" if lesion else "comparison",
+                    f"Is {subject} the larger one?",
+                    lesion,
+                    ("yes", "no"),
+                )
             case 2:
                 return "level", f"At which level does {subject} end?", lesion, LEVELS
             case _:
-                return "lesion_pole" if lesion else "extent", f"How long is {subject}?", lesion, SIZES
+                return (
+                    "lesion_pole" if lesion else "extent",
+                    f"How long is {subject}?",
+                    lesion,
+                    SIZES,
+                )
 
     def _add(
-        self, rng: np.random.Generator, patient: str, place: int, task: str, text: str, lesion: bool, values: Any
+        self,
+        rng: np.random.Generator,
+        patient: str,
+        place: int,
+        task: str,
+        text: str,
+        lesion: bool,
+        values: Any,
     ) -> None:
         truth = str(rng.choice(values))
         name = f"{patient}-{place}"
         needs = ("sees:largest:kidney_lesion" if lesion else "sees:kidney_left",)
-        needs += {"location": ("side_convention",), "lesion_side": ("side_convention",), "level": ("slice_order",)}.get(
-            task, ()
-        )
+        needs += {
+            "location": ("side_convention",),
+            "lesion_side": ("side_convention",),
+            "level": ("slice_order",),
+        }.get(task, ())
         base: dict[str, Any] = {"stratum": "headline", "twin_group": text, "needs": needs}
         if values == ("yes", "no"):
-            item = Item(name, patient, "ct", patient, task, "yes_no", text, YesNo(truth == "yes"), **base)
+            item = Item(
+                name, patient, "ct", patient, task, "yes_no", text, YesNo(truth == "yes"), **base
+            )
         else:
             order = rng.permutation(len(values))
             options = tuple(Option(values[k], values[k]) for k in order)
-            item = Item(name, patient, "ct", patient, task, "choice", text, Choice(truth), options=options, **base)
+            item = Item(
+                name,
+                patient,
+                "ct",
+                patient,
+                task,
+                "choice",
+                text,
+                Choice(truth),
+                options=options,
+                **base,
+            )
         self.items.append(item)
         self.truth[name, "original"] = truth
         if values == SIDES:
@@ -110,7 +147,17 @@ class Cohort:
         value = float(np.round((30 + 25 * place) * rng.lognormal(0, 0.35), 1))
         text = f"How long is structure {place} from top to bottom, in mm?"
         answer = Number(value, "mm", (0.93 * value, 1.07 * value))
-        item = Item(f"{patient}-n{place}", patient, "ct", patient, "extent", "number", text, answer, stratum="headline")
+        item = Item(
+            f"{patient}-n{place}",
+            patient,
+            "ct",
+            patient,
+            "extent",
+            "number",
+            text,
+            answer,
+            stratum="headline",
+        )
         self.items.append(item)
         self.truth[item.item_id, "original"] = f"{value} mm"
         self.prior[text] = f"{30 + 25 * place} mm"
@@ -132,7 +179,9 @@ class Cohort:
         answer = item.answer
         if probe == "mirror" and item.item_id in self.mirrored:
             answer = Choice(self.mirrored[item.item_id])
-        return msgspec.structs.replace(item, item_id=f"{item.item_id}~{probe}", answer=answer, twin_of=item.item_id)
+        return msgspec.structs.replace(
+            item, item_id=f"{item.item_id}~{probe}", answer=answer, twin_of=item.item_id
+        )
 
     def _shown(self, item: Item, probe: str) -> Shown:
         own = self.truth[item.item_id, "original"]
@@ -154,7 +203,9 @@ class Cohort:
             self._judged[key] = judge(item, row, None)
         return Answered(item, row, self._judged[key])
 
-    def evidence(self, reader: Reader, seed: int = 0, probes: tuple[str, ...] = (*SAME_ANSWER, "mirror")) -> Evidence:
+    def evidence(
+        self, reader: Reader, seed: int = 0, probes: tuple[str, ...] = (*SAME_ANSWER, "mirror")
+    ) -> Evidence:
         """What a suite measures of a reader."""
         full = self.run(reader, "original", seed)
         blind = {name: self.run(reader, name, seed) for name in BLIND}
@@ -182,7 +233,9 @@ class Cohort:
         return [self.prior[item.question]]
 
     def _outcome(self, item_id: str, probe: str) -> OutcomeRow:
-        return OutcomeRow(item_id, "changed" if probe == "mirror" and item_id in self.mirrored else "unchanged")
+        return OutcomeRow(
+            item_id, "changed" if probe == "mirror" and item_id in self.mirrored else "unchanged"
+        )
 
 
 class _NoFacts:
@@ -229,7 +282,10 @@ def offered(item: Item) -> list[str]:
     if isinstance(item.answer, YesNo):
         return ["yes", "no"]
     if isinstance(item.answer, Number):
-        return [f"{n} {item.answer.unit}".strip() for n in _PLAUSIBLE.get(item.answer.unit, (1, 2, 3, 4))]
+        return [
+            f"{n} {item.answer.unit}".strip()
+            for n in _PLAUSIBLE.get(item.answer.unit, (1, 2, 3, 4))
+        ]
     return [option.value for option in item.options] or ["3-6", "10-14", "20-30"]
 
 

@@ -14,7 +14,7 @@ import pytest
 from situs.bench import Locations, open_bench
 from situs.items import Boxes, Choice, Frames, Item, Number, YesNo, marks_of
 from situs.probe import Patient, changed, changed_bench, derive, load_patient
-from situs.probe._changes import CHANGES
+from situs.probe.changes.patients import CHANGES
 from situs.profiles import load_profile
 from situs.space import Grid
 
@@ -25,10 +25,14 @@ def write(patient: Patient, folder: Path) -> None:
     """As a public set would give it: an image, and a mask for each structure."""
     matrix = patient.labels.grid.affine.matrix
     (folder / "segmentations").mkdir(parents=True)
-    nibabel.save(nibabel.Nifti1Image(np.ascontiguousarray(patient.image), matrix), folder / "ct.nii.gz")
+    nibabel.save(
+        nibabel.Nifti1Image(np.ascontiguousarray(patient.image), matrix), folder / "ct.nii.gz"
+    )
     for structure in patient.labels.structures:
         mask = np.ascontiguousarray(patient.labels.mask(structure).astype(np.uint8))
-        nibabel.save(nibabel.Nifti1Image(mask, matrix), folder / "segmentations" / f"{structure.name}.nii.gz")
+        nibabel.save(
+            nibabel.Nifti1Image(mask, matrix), folder / "segmentations" / f"{structure.name}.nii.gz"
+        )
 
 
 def assert_same_answer(one: Item, other: Item) -> None:
@@ -55,7 +59,14 @@ def assert_same_answer(one: Item, other: Item) -> None:
             raise AssertionError(a)
 
 
-def check(probe: str, source: Path, work: Path, situs: Callable[..., Any], stems: dict[str, str], *args: object) -> int:
+def check(
+    probe: str,
+    source: Path,
+    work: Path,
+    situs: Callable[..., Any],
+    stems: dict[str, str],
+    *args: object,
+) -> int:
     """How many answers were compared with those of the bench built anew."""
     bench, profile = open_bench(source), load_profile("default")
     locations = Locations.read(bench.folder)
@@ -115,22 +126,31 @@ _SWEPT = [pytest.param(name, marks=pytest.mark.sweep) for name in _MORE]
 
 
 @pytest.mark.parametrize("probe", ["mirror", "painted-out", *_SWEPT])
-def test_the_answers_are_those_of_a_bench_built_anew(tiny: Path, tmp_path: Path, situs, probe: str) -> None:
+def test_the_answers_are_those_of_a_bench_built_anew(
+    tiny: Path, tmp_path: Path, situs, probe: str
+) -> None:
     args = ("--annotation", "exact", "--licence", "CC0-1.0")
-    assert check(probe, tiny / "bench", tmp_path, situs, studies_for(tiny / "bench", probe), *args) > 10
+    assert (
+        check(probe, tiny / "bench", tmp_path, situs, studies_for(tiny / "bench", probe), *args)
+        > 10
+    )
 
 
 def test_every_change_of_a_scan_is_built_anew() -> None:
     assert {"mirror", "painted-out", *_MORE} == set(CHANGES)
 
 
-def test_check_finds_what_does_not_follow_from_the_changed_scan(tiny: Path, tmp_path: Path, situs) -> None:
+def test_check_finds_what_does_not_follow_from_the_changed_scan(
+    tiny: Path, tmp_path: Path, situs
+) -> None:
     bench, out = open_bench(tiny / "bench"), tmp_path / "bench-mirror"
     items = [item for item in bench.items() if item.study_id == next(bench.studies()).study_id]
     changed_bench(bench, items, "mirror", load_profile("default"), out)
     kept = (out / "outcomes.json").read_text()
     assert '"outcome":"changed"' in kept
-    (out / "outcomes.json").write_text(kept.replace('"outcome":"changed"', '"outcome":"unchanged"', 1))
+    (out / "outcomes.json").write_text(
+        kept.replace('"outcome":"changed"', '"outcome":"unchanged"', 1)
+    )
     assert [p["code"] for p in situs("check", out, "--json").json["problems"]] == ["outcomes"]
     (out / "outcomes.json").write_text(kept.replace('"probe":"mirror"', '"probe":"flip-ap"'))
     found = situs("check", out, "--json")

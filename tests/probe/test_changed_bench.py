@@ -10,15 +10,25 @@ import pytest
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.items import Choice
-from situs.probe._changed_bench import OutcomeRow, write_items
+from situs.probe.changes.bench import OutcomeRow, write_items
 from situs.profiles import load_profile
 
 
 def test_a_contradictory_item_leaves_nothing_behind(tiny: Path, tmp_path: Path) -> None:
     bench = open_bench(tiny / "bench")
     item = next(item for item in bench.items() if item.options)
-    spoilt = msgspec.structs.replace(item, item_id=f"{item.item_id}~mirror", answer=Choice("nowhere"))
+    spoilt = msgspec.structs.replace(
+        item, item_id=f"{item.item_id}~mirror", answer=Choice("nowhere")
+    )
     rows = [OutcomeRow(item.item_id, "changed")]
     with pytest.raises(SitusError, match="none of its options"):
-        write_items(bench, [spoilt], rows, "key", "mirror", load_profile("default"), tmp_path / "out" / "bench-mirror")
+        write_items(
+            bench,
+            [spoilt],
+            rows,
+            "key",
+            "mirror",
+            load_profile("default"),
+            tmp_path / "out" / "bench-mirror",
+        )
     assert list(tmp_path.iterdir()) == []

@@ -25,12 +25,12 @@ from scipy.stats import binom
 from simulated import Cohort, Reader, Shown, cohort
 
 from situs.items import Item, Number
-from situs.probe._answers import Answered
 from situs.probe.diagnosis import KINDS, Diagnosis, Effect
 from situs.probe.diagnosis.evidence import Sight
 from situs.probe.diagnosis.own_picture import own_picture_gain
 from situs.run import AnswerRow
 from situs.score import judge
+from situs.score.explain import Answered
 
 OF_KINDS = {"looks_at_the_image", "text_only", "memorised", "guesses", "reacts_without_gain"}
 QUICK = (
@@ -66,7 +66,8 @@ def assert_words_agree(diagnosis: Diagnosis) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.sweep) for name in READERS]
+    "name",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.sweep) for name in READERS],
 )
 def test_a_planted_reader_is_named(name: str) -> None:
     case = READERS[name]
@@ -161,7 +162,9 @@ def test_dealing_right_answers_out_costs_what_chance_leaves() -> None:
     shares = []
     for text in {item.question for item in of.items}:
         truths = [of.truth[item.item_id, "original"] for item in of.items if item.question == text]
-        same = np.mean([a == b for i, a in enumerate(truths) for j, b in enumerate(truths) if i != j])
+        same = np.mean(
+            [a == b for i, a in enumerate(truths) for j, b in enumerate(truths) if i != j]
+        )
         if len(set(truths)) > 1:
             shares += [same] * len(truths)
     assert right.value == pytest.approx(1.0 - np.mean(shares))
@@ -187,7 +190,9 @@ def test_a_guess_per_question_does_not_read_voxels_as_millimetres() -> None:
         def read(shown: Shown, rng: np.random.Generator) -> str:
             if shown.item.form != "number":
                 return "yes"
-            own = np.random.default_rng([salt, len(shown.item.question), *shown.item.question.encode()])
+            own = np.random.default_rng(
+                [salt, len(shown.item.question), *shown.item.question.encode()]
+            )
             return f"{10 ** own.uniform(0.5, 2.7):.3g} mm"
 
         return read

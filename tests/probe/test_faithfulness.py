@@ -11,9 +11,9 @@ import pytest
 from situs.bench import Bench, open_bench
 from situs.facts import Fact, Measured
 from situs.items import Item, Number
-from situs.probe import Faithfulness, StudyFacts, faithfulness_of, statements
 from situs.run import NATIVE, AnswerRow, Spec, Viewing, make_baseline
 from situs.score import JudgedRun, judge
+from situs.score.explain import Faithfulness, StudyFacts, faithfulness_of, statements
 from situs.space import FrameBox
 
 
@@ -25,8 +25,15 @@ def phantoms(cohort: Path) -> Bench:
 def _faithful(bench: Bench, say: Callable[[Item, str], str]) -> Faithfulness:
     """Replies made of the item's own steps and the answer."""
     oracle, shown = make_baseline(bench, Spec("oracle")), Viewing(bench)
-    items = [item for item in bench.items() if item.task in ("comparison", "distance", "extent", "volume")]
-    rows = {item.item_id: AnswerRow(item.item_id, response=say(item, oracle.answer(item) or "")) for item in items}
+    items = [
+        item
+        for item in bench.items()
+        if item.task in ("comparison", "distance", "extent", "volume")
+    ]
+    rows = {
+        item.item_id: AnswerRow(item.item_id, response=say(item, oracle.answer(item) or ""))
+        for item in items
+    }
     scored = [judge(item, rows[item.item_id], None, shown=shown) for item in items]
     return faithfulness_of(JudgedRun(bench, None, NATIVE, items, rows, {}, scored))
 
@@ -40,17 +47,24 @@ def _steps(item: Item, kinds: tuple[str, ...] = ("measure",)) -> list[str]:
 
 
 def test_true_steps_hold(phantoms: Bench) -> None:
-    result = _faithful(phantoms, lambda item, answer: " ".join([*_steps(item), f"\nAnswer: {answer}"]))
+    result = _faithful(
+        phantoms, lambda item, answer: " ".join([*_steps(item), f"\nAnswer: {answer}"])
+    )
     assert {steps for _, steps in _cells(result)} == {"right", "none"}
     assert sum(one.checked for one in result.kinds) > 100
     assert all(one.right == one.checked for one in result.kinds)
 
 
-def test_numbers_three_times_too_large_are_wrong_though_the_answer_is_right(phantoms: Bench) -> None:
+def test_numbers_three_times_too_large_are_wrong_though_the_answer_is_right(
+    phantoms: Bench,
+) -> None:
     def tripled(text: str) -> str:
         return re.sub(r"(\d+(?:\.\d+)?)(?= (?:mm|mL|cm)\b)", lambda m: f"{3 * float(m[1]):g}", text)
 
-    result = _faithful(phantoms, lambda item, answer: " ".join([*map(tripled, _steps(item)), f"\nAnswer: {answer}"]))
+    result = _faithful(
+        phantoms,
+        lambda item, answer: " ".join([*map(tripled, _steps(item)), f"\nAnswer: {answer}"]),
+    )
     assert _cells(result)["right", "wrong"] > 50
     assert ("right", "right") not in _cells(result)
     wrong = next(cell for cell in result.table if (cell.answer, cell.steps) == ("right", "wrong"))
@@ -60,7 +74,11 @@ def test_numbers_three_times_too_large_are_wrong_though_the_answer_is_right(phan
 
 def test_true_steps_and_another_answer(phantoms: Bench) -> None:
     def say(item: Item, answer: str) -> str:
-        return " ".join([*_steps(item), "\nAnswer: 1000000"]) if isinstance(item.answer, Number) else answer
+        return (
+            " ".join([*_steps(item), "\nAnswer: 1000000"])
+            if isinstance(item.answer, Number)
+            else answer
+        )
 
     cells = _cells(_faithful(phantoms, say))
     assert cells["wrong", "right"] > 10
@@ -72,13 +90,28 @@ def test_an_answer_alone_states_no_step(phantoms: Bench) -> None:
     assert set(cells) == {("right", "none")}
 
 
-def _fact(kind: str, subjects: tuple[str, ...], value: object, unit: str = "", interval: object = None) -> Fact:
-    return Fact(f"f-{kind}-{subjects}", "s", "ct", kind, subjects, value, unit, interval, Measured("x@1", {}, ()))
+def _fact(
+    kind: str, subjects: tuple[str, ...], value: object, unit: str = "", interval: object = None
+) -> Fact:
+    return Fact(
+        f"f-{kind}-{subjects}",
+        "s",
+        "ct",
+        kind,
+        subjects,
+        value,
+        unit,
+        interval,
+        Measured("x@1", {}, ()),
+    )
 
 
 FACTS = StudyFacts(
     [
-        *(_fact("box", (name,), None) for name in ("liver", "spleen", "kidney_left", "kidney_lesion_1")),
+        *(
+            _fact("box", (name,), None)
+            for name in ("liver", "spleen", "kidney_left", "kidney_lesion_1")
+        ),
         _fact("volume", ("liver",), 1500.0, "mL", (1400.0, 1600.0)),
         _fact("volume", ("spleen",), 200.0, "mL", (180.0, 220.0)),
         _fact("centroid", ("liver",), (60.0, 0.0, 0.0), "mm"),
@@ -125,17 +158,23 @@ _SILENT = (
 @pytest.fixture(scope="module")
 def about_nothing(phantoms: Bench) -> tuple[Item, Viewing]:
     item = next(iter(phantoms.items()))
-    return Item("i", item.study_id, item.series, "p", "made", "yes_no", "?", item.answer), Viewing(phantoms)
+    return Item("i", item.study_id, item.series, "p", "made", "yes_no", "?", item.answer), Viewing(
+        phantoms
+    )
 
 
 @pytest.mark.parametrize(("text", "kind"), [*_TRUE.items(), *_FALSE.items()])
 def test_single_statements(text: str, kind: str, about_nothing: tuple[Item, Viewing]) -> None:
     item, shown = about_nothing
-    assert [(one.kind, one.right) for one in statements(item, text, FACTS, shown)] == [(kind, text in _TRUE)]
+    assert [(one.kind, one.right) for one in statements(item, text, FACTS, shown)] == [
+        (kind, text in _TRUE)
+    ]
 
 
 @pytest.mark.parametrize("text", _SILENT)
-def test_what_no_fact_decides_is_passed_over(text: str, about_nothing: tuple[Item, Viewing]) -> None:
+def test_what_no_fact_decides_is_passed_over(
+    text: str, about_nothing: tuple[Item, Viewing]
+) -> None:
     item, shown = about_nothing
     assert statements(item, text, FACTS, shown) == []
 
@@ -160,7 +199,12 @@ def placed(phantoms: Bench) -> tuple[Item, StudyFacts, Viewing, list[FrameBox]]:
         if i.task in ("comparison", "extent", "volume") and "spleen" in {b.label for b in i.boxes}
     )
     own = [box for box in item.boxes if box.label == "spleen"]
-    return item, StudyFacts(list(phantoms.facts(study_id=item.study_id))), shown, list(shown.boxes(item, own))
+    return (
+        item,
+        StudyFacts(list(phantoms.facts(study_id=item.study_id))),
+        shown,
+        list(shown.boxes(item, own)),
+    )
 
 
 def test_frames_that_are_stated(placed: tuple[Item, StudyFacts, Viewing, list[FrameBox]]) -> None:
@@ -170,8 +214,12 @@ def test_frames_that_are_stated(placed: tuple[Item, StudyFacts, Viewing, list[Fr
     elsewhere = frames[-1] + 4 if frames[-1] + 6 < count else frames[0] - 6
     for first, last, right in ((frames[0], frames[-1], True), (elsewhere, elsewhere + 2, False)):
         text = f"The spleen is seen on slices {first + base}-{last + base}."
-        assert [(one.kind, one.right) for one in statements(item, text, facts, shown)] == [("frames", right)]
-    assert statements(item, f"The spleen is not seen on slice {frames[0] + base}.", facts, shown) == []
+        assert [(one.kind, one.right) for one in statements(item, text, facts, shown)] == [
+            ("frames", right)
+        ]
+    assert (
+        statements(item, f"The spleen is not seen on slice {frames[0] + base}.", facts, shown) == []
+    )
 
 
 @pytest.mark.parametrize(("shift", "right"), [(0.0, True), (1.0, False)])
@@ -184,4 +232,6 @@ def test_a_box_that_is_stated(
     step = shift * (box.x1 - box.x0)
     numbers = ", ".join(f"{v:.2f}" for v in (box.x0 + step, box.y0, box.x1 + step, box.y1))
     text = f"The spleen lies here: Frame {box.frame + shown.space.frame_base}: [{numbers}]"
-    assert [(one.kind, one.right) for one in statements(item, text, facts, shown)] == [("box", right)]
+    assert [(one.kind, one.right) for one in statements(item, text, facts, shown)] == [
+        ("box", right)
+    ]

@@ -6,10 +6,10 @@ import pytest
 
 from situs.items import Item, YesNo
 from situs.probe import describes_a_picture
-from situs.probe._answers import Answered, Answers
-from situs.probe._mirage import mirage_of
+from situs.probe.mirage import mirage_of
 from situs.run import AnswerRow
 from situs.score import judge
+from situs.score.explain import Answered, Answers
 
 CLAIMS = [
     "The image shows a large mass.",

@@ -17,8 +17,8 @@ from planted import Honest, key_of
 from situs.bench import open_bench
 from situs.items import Boxes, Frames, Item, Number, YesNo, letter_of
 from situs.probe import ChangedVolumes, changed_bench
-from situs.probe._changed_bench import outcomes_of
-from situs.probe._profiles import one_slice
+from situs.probe.changes.bench import outcomes_of
+from situs.probe.profiles import one_slice
 from situs.profiles import Presenter, Profile, load_profile
 from situs.run import read_hidden
 from situs.score import binomial_interval_999
@@ -105,14 +105,25 @@ def known(once: Callable[..., Path], tiny: Path) -> Path:
 
 
 @pytest.fixture
-def probed(known: Path, tiny: Path, situs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+def probed(
+    known: Path, tiny: Path, situs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Any]:
     monkeypatch.setattr(sys, "path", [str(Path(__file__).parent), *sys.path])
 
     def call(name: str, probes: str, *more: object) -> Any:
         if "mirror" in probes and not (tmp_path / name).exists():
             shutil.copytree(known / "bench-mirror", tmp_path / name / "bench-mirror")
         model = f"plugin:planted:{name}?table={known / 'table.json'}"
-        args = ("--model", model, "--profile", known / "small.toml", "--probes", probes, "--out", tmp_path / name)
+        args = (
+            "--model",
+            model,
+            "--profile",
+            known / "small.toml",
+            "--probes",
+            probes,
+            "--out",
+            tmp_path / name,
+        )
         # So few patients have hardly a headline.
         ran = situs("probe", tiny / "bench", *args, *more, "--stratum", "all", "--json")
         assert ran.code == 0, ran.err
@@ -121,7 +132,14 @@ def probed(known: Path, tiny: Path, situs, tmp_path: Path, monkeypatch: pytest.M
     return call
 
 
-_ASKED = ("looks_at_the_image", "text_only", "mirrored", "mm_as_cm", "one_slice_only", "follows_the_prior")
+_ASKED = (
+    "looks_at_the_image",
+    "text_only",
+    "mirrored",
+    "mm_as_cm",
+    "one_slice_only",
+    "follows_the_prior",
+)
 
 
 def verdicts(result: Any) -> dict[str, str]:
@@ -158,18 +176,30 @@ def assert_right_in_four_of_five(gain: Any) -> None:
 def honest_after_a_mirror(table: Path, run: Path) -> tuple[int, int, int]:
     """Changed answers that were right before the mirror; how many of them are right after it; how many are the old."""
     reader, shown = Honest(str(table)), json.loads(table.read_text())["shown"]
-    hidden = read_hidden(run / "original" / "hidden.jsonl") | read_hidden(run / "mirror" / "hidden.jsonl")
+    hidden = read_hidden(run / "original" / "hidden.jsonl") | read_hidden(
+        run / "mirror" / "hidden.jsonl"
+    )
     made = outcomes_of(run / "bench-mirror")
     assert made is not None
-    pairs = [(row.item_id, f"{row.item_id}~mirror") for row in made.rows if row.outcome == "changed"]
-    seen = [(shown[old], shown[new]) for old, new in pairs if old in shown and not {old, new} & hidden.keys()]
+    pairs = [
+        (row.item_id, f"{row.item_id}~mirror") for row in made.rows if row.outcome == "changed"
+    ]
+    seen = [
+        (shown[old], shown[new])
+        for old, new in pairs
+        if old in shown and not {old, new} & hidden.keys()
+    ]
     moved = [new for old, new in seen if reader.told(*old) == reader.by_all[old[0]]]
     followed = sum(reader.told(*new) == reader.by_all[new[0]] for new in moved)
-    kept = sum(reader.told(*new) == reader.mirrored[new[0]] != reader.by_all[new[0]] for new in moved)
+    kept = sum(
+        reader.told(*new) == reader.mirrored[new[0]] != reader.by_all[new[0]] for new in moved
+    )
     return len(moved), followed, kept
 
 
-def test_an_honest_reader_sees(probed: Callable[..., Any], known: Path, tmp_path: Path, situs, tiny: Path) -> None:
+def test_an_honest_reader_sees(
+    probed: Callable[..., Any], known: Path, tmp_path: Path, situs, tiny: Path
+) -> None:
     result = probed("Honest", "text,one-slice,swap,mirror")
     gain = result["sight_gain"]
     assert_diagnosed(result, "looks_at_the_image")
@@ -190,8 +220,21 @@ def test_an_honest_reader_sees(probed: Callable[..., Any], known: Path, tmp_path
     assert sum(group["n"] for group in mirror["groups"].values()) == mirror["n"]
     assert mirror["outcomes"]["changed"] > 0
     assert situs("score", tiny / "bench", tmp_path / "Honest" / "text", "--json").code == 0
-    assert situs("score", tmp_path / "Honest" / "bench-mirror", tmp_path / "Honest" / "mirror", "--json").code == 0
-    page = ("report", tmp_path / "Honest" / "original", "--out", tmp_path / "r.html", "--pictures", 2, "--json")
+    assert (
+        situs(
+            "score", tmp_path / "Honest" / "bench-mirror", tmp_path / "Honest" / "mirror", "--json"
+        ).code
+        == 0
+    )
+    page = (
+        "report",
+        tmp_path / "Honest" / "original",
+        "--out",
+        tmp_path / "r.html",
+        "--pictures",
+        2,
+        "--json",
+    )
     assert situs(*page).json["pictures_embedded"] == 2
     html = (tmp_path / "r.html").read_text()
     assert "Did it look?" in html
@@ -232,7 +275,9 @@ def test_a_reader_of_one_slice_gains_nothing_from_the_volume(probed: Callable[..
     assert gain["volume_gain"]["ci95"][0] <= 0.0
 
 
-def test_a_mirrored_reader_is_wrong_where_sides_matter_and_right_elsewhere(probed: Callable[..., Any]) -> None:
+def test_a_mirrored_reader_is_wrong_where_sides_matter_and_right_elsewhere(
+    probed: Callable[..., Any],
+) -> None:
     result = probed("Mirrored", "mirror")
     # So small a bench asks too little about sides to name the slip; larger cohorts do (test_diagnosis).
     assert_diagnosed(result, "looks_at_the_image")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from situs.items import Item, YesNo
-from situs.probe._answers import Answered, Answers
-from situs.probe._sight_gain import gain_between
+from situs.probe.sight_gain import gain_between
 from situs.run import AnswerRow
 from situs.score import Selection, binomial_interval_999, gain_over_best, judge
+from situs.score.explain import Answered, Answers
 
 PATIENTS, EACH = 36, 8
 SEEN, BLIND = 0.8, 0.5
@@ -28,18 +28,33 @@ def both() -> dict[str, dict[bool, Answered]]:
     for patient in range(PATIENTS):
         for number in range(EACH):
             name = f"i{patient}-{number}"
-            item = Item(name, f"s{patient}", "ct", f"p{patient}", "t", "yes_no", f"Question {number}?", YesNo(True))
+            item = Item(
+                name,
+                f"s{patient}",
+                "ct",
+                f"p{patient}",
+                "t",
+                "yes_no",
+                f"Question {number}?",
+                YesNo(True),
+            )
             result[name] = {True: answered(item, "yes"), False: answered(item, "no")}
     return result
 
 
 def simulated(
-    both: dict[str, dict[bool, Answered]], mean: float, rng: np.random.Generator, patients: int = PATIENTS
+    both: dict[str, dict[bool, Answered]],
+    mean: float,
+    rng: np.random.Generator,
+    patients: int = PATIENTS,
 ) -> Answers:
     """Patients differ: each has an ability of its own around the mean (beta, so that the mean is exact)."""
     ability = {f"p{p}": rng.beta(8 * mean, 8 * (1 - mean)) for p in range(patients)}
     asked = {i: pair for i, pair in both.items() if pair[True].item.patient_id in ability}
-    drawn = {i: pair[bool(rng.random() < ability[pair[True].item.patient_id])] for i, pair in asked.items()}
+    drawn = {
+        i: pair[bool(rng.random() < ability[pair[True].item.patient_id])]
+        for i, pair in asked.items()
+    }
     return Answers(drawn, None, {})  # type: ignore[arg-type]
 
 
@@ -65,10 +80,14 @@ def test_the_best_shortcut_is_chosen_anew_in_every_resample() -> None:
     }
     found = gain_over_best(model, halves, clusters)
     assert found.value == pytest.approx(0.5)
-    assert found.ci95[1] <= 0.5, "the better half is taken each time, so the gain never exceeds one half"
+    assert found.ci95[1] <= 0.5, (
+        "the better half is taken each time, so the gain never exceeds one half"
+    )
     same = gain_over_best(halves["a"], {"a": halves["a"]}, clusters)
     u = 1 - 0.025 ** (1 / 40)
-    assert same.ci95 == (pytest.approx(-u), pytest.approx(u)), "40 patients without a difference do not exclude one"
+    assert same.ci95 == (pytest.approx(-u), pytest.approx(u)), (
+        "40 patients without a difference do not exclude one"
+    )
     fixed = gain_over_best(model, {"a": halves["a"]}, clusters)
     assert fixed.ci95[1] > 0.55
 

@@ -14,22 +14,22 @@ from scipy.stats import binom
 from forms import FRAMES, write_bench
 from situs.bench import Bench, open_bench
 from situs.items import Choice, Frames, Item, Number, YesNo, letter_of
-from situs.probe import Budget, Cause, budget_of
-from situs.probe._answers import Answered
-from situs.probe._signatures import upper_tail
-from situs.probe._signatures_closed import exchanged
-from situs.probe._signatures_numbers import chance_in, holds, windows_of
 from situs.probe.diagnosis.evidence import ALL_ITEMS, prior_evidence
 from situs.profiles import Profile
 from situs.run import NATIVE, AnswerRow, Prior, Spec, Viewing, make_baseline
 from situs.score import judge
+from situs.score.explain import Answered, Budget, Cause, budget_of, upper_tail
+from situs.score.explain.closed import exchanged
+from situs.score.explain.numbers import chance_in, holds, windows_of
 from situs.space import Axis, FrameBox
 
 Say = Callable[[Item], str | None]
 """What a planted reader says; None where it is honest."""
 
 
-def _budget(bench: Bench, say: Say, *, state: str = "answered", profile: Profile | None = None) -> Budget:
+def _budget(
+    bench: Bench, say: Say, *, state: str = "answered", profile: Profile | None = None
+) -> Budget:
     oracle = make_baseline(bench, Spec("oracle"), profile)
     rows = {}
     for item in bench.items():
@@ -124,7 +124,11 @@ def test_voxels_said_as_millimetres(phantoms: Bench) -> None:
 
 def test_a_bare_number_that_is_wrong(phantoms: Bench) -> None:
     def say(item: Item) -> str | None:
-        return f"{item.answer.value * 1.9:.6g}" if isinstance(item.answer, Number) and item.answer.unit else None
+        return (
+            f"{item.answer.value * 1.9:.6g}"
+            if isinstance(item.answer, Number) and item.answer.unit
+            else None
+        )
 
     budget = _budget(phantoms, say)
     row = next(row for row in budget.rows if row.cause == "unit_missing")
@@ -184,7 +188,8 @@ def _boxes(bench: Bench, change: Change, *tasks: str) -> Say:
         boxes = [change(box, sizes[box.frame]) for box in shown.boxes(item, item.answer.boxes)]
         base = shown.space.frame_base
         return "\n".join(
-            f"{b.label}, Frame {b.frame + base}: [{b.x0:.2f}, {b.y0:.2f}, {b.x1:.2f}, {b.y1:.2f}]" for b in boxes
+            f"{b.label}, Frame {b.frame + base}: [{b.x0:.2f}, {b.y0:.2f}, {b.x1:.2f}, {b.y1:.2f}]"
+            for b in boxes
         )
 
     return say
@@ -225,7 +230,9 @@ def _frames(change: Callable[[int, int], int], task: str) -> Say:
         if item.task != task or not isinstance(item.answer, Frames):
             return None
         base = NATIVE.answer.frame_base
-        return "frames " + ", ".join(str(f + base) for f in sorted(change(f, FRAMES) for f in item.answer.frames))
+        return "frames " + ", ".join(
+            str(f + base) for f in sorted(change(f, FRAMES) for f in item.answer.frames)
+        )
 
     return say
 
@@ -244,9 +251,15 @@ def test_frames_one_too_late(forms: Bench) -> None:
 @pytest.mark.sweep
 def test_random_errors_are_no_signature(phantoms: Bench, little_of: Callable[..., Any]) -> None:
     """Thirty readers with random errors, some ten causes each: after Holm at most one in twenty shows any."""
-    flagged, readers = 0, little_of([(seed, share) for seed in range(10) for share in (0.2, 0.5, 1.0)], 2)
+    flagged, readers = (
+        0,
+        little_of([(seed, share) for seed in range(10) for share in (0.2, 0.5, 1.0)], 2),
+    )
     for seed, share in readers:
-        client, rng = make_baseline(phantoms, Spec("random", settings={"seed": str(seed)})), Random(seed)
+        client, rng = (
+            make_baseline(phantoms, Spec("random", settings={"seed": str(seed)})),
+            Random(seed),
+        )
         flagged += bool(_found(_budget(phantoms, _now_and_then(client.answer, share, rng))))
     assert flagged <= binom.ppf(0.999, len(readers), 0.05)
 
@@ -265,7 +278,9 @@ def test_a_good_reader_with_random_errors_shows_nothing(phantoms: Bench) -> None
         assert row.p is not None
         assert row.expected is not None
         # Counts of independent slips: within four of their standard errors (Poisson).
-        assert row.fits - row.expected < 4 * max(row.expected, 1.0) ** 0.5, "no more than chance expects"
+        assert row.fits - row.expected < 4 * max(row.expected, 1.0) ** 0.5, (
+            "no more than chance expects"
+        )
 
 
 @pytest.mark.sweep
@@ -297,7 +312,12 @@ def test_exchanged_names(value: str, axis: Axis, other: str | None) -> None:
 
 def test_a_window_is_the_interval_moved() -> None:
     windows = windows_of(Number(50.0, "mm", (45.0, 55.0)), [2.0], [], None)
-    for said, slip, voxel in ((500, True, False), (4.6, True, False), (25, False, True), (440, False, False)):
+    for said, slip, voxel in (
+        (500, True, False),
+        (4.6, True, False),
+        (25, False, True),
+        (440, False, False),
+    ):
         assert holds(windows[Cause.UNIT_SLIP], said) is slip
         assert holds(windows[Cause.VOXEL_AS_MM], said) is voxel
 
@@ -316,11 +336,15 @@ def test_tail_of_equal_chances_is_binomial() -> None:
     import numpy as np
 
     for seen in (0, 3, 10):
-        assert upper_tail(np.full(20, 0.3), seen) == pytest.approx(binom.sf(seen - 1, 20, 0.3), abs=1e-12)
+        assert upper_tail(np.full(20, 0.3), seen) == pytest.approx(
+            binom.sf(seen - 1, 20, 0.3), abs=1e-12
+        )
 
 
 @pytest.mark.sweep
-def test_a_fixed_opinion_on_each_text_is_not_the_prior(phantoms: Bench, little_of: Callable[..., Any]) -> None:
+def test_a_fixed_opinion_on_each_text_is_not_the_prior(
+    phantoms: Bench, little_of: Callable[..., Any]
+) -> None:
     """However many patients a text is asked of: at a level of 2.5 %, no more than chance gives in 999 of 1,000."""
     shown = Viewing(phantoms)
     prior = Prior(phantoms, Spec("prior"), shown)
@@ -333,7 +357,9 @@ def test_a_fixed_opinion_on_each_text_is_not_the_prior(phantoms: Bench, little_o
                 draw = Random(f"{salt}|{item.question}").random()
                 said = "yes" if draw < 0.5 else "no"
                 if item.options:
-                    said = letter_of(item, sorted(o.value for o in item.options)[int(draw * len(item.options))])
+                    said = letter_of(
+                        item, sorted(o.value for o in item.options)[int(draw * len(item.options))]
+                    )
                 row = AnswerRow(item.item_id, response=said)
                 answers[item.item_id] = Answered(item, row, judge(item, row, None, shown=shown))
         found += prior_evidence(answers.values(), prior.left_open)[ALL_ITEMS].p < 0.025

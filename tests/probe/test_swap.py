@@ -5,15 +5,17 @@ from __future__ import annotations
 import pytest
 
 from situs.items import Item, YesNo
-from situs.probe._answers import Answered, Answers
-from situs.probe._swap import swap_row
+from situs.probe.swap import swap_row
 from situs.run import AnswerRow
 from situs.score import judge
+from situs.score.explain import Answered, Answers
 
 
 def answered(text: str, patient: int, truth: bool, reply: str) -> Answered:
     name = f"{text}-{patient}"
-    item = Item(name, f"s{patient}", "ct", f"p{patient}", "t", "yes_no", text, YesNo(truth), twin_group=text)
+    item = Item(
+        name, f"s{patient}", "ct", f"p{patient}", "t", "yes_no", text, YesNo(truth), twin_group=text
+    )
     row = AnswerRow(name, response=reply)
     return Answered(item, row, judge(item, row, None))
 

@@ -10,7 +10,9 @@ import numpy as np
 from situs.profiles import Frame, Layout, Profile, Renderer, layout_of
 from situs.space import Affine, Grid
 
-ORDERS = tuple(itertools.product(itertools.permutations(range(3)), itertools.product((False, True), repeat=3)))
+ORDERS = tuple(
+    itertools.product(itertools.permutations(range(3)), itertools.product((False, True), repeat=3))
+)
 """The 48 ways to permute and flip three axes."""
 
 
@@ -20,7 +22,9 @@ def profile(**tables: dict[str, object]) -> Profile:
     return msgspec.convert(fields, Profile)
 
 
-def oblique_grid(shape: tuple[int, int, int], degrees: float, seed: int = 0, shear: float = 0.0) -> Grid:
+def oblique_grid(
+    shape: tuple[int, int, int], degrees: float, seed: int = 0, shear: float = 0.0
+) -> Grid:
     """Patient order, unequal spacing, turned about a random axis."""
     rng = np.random.default_rng(seed)
     axis = rng.normal(size=3)
@@ -39,7 +43,9 @@ def reordered(array: np.ndarray, grid: Grid, order) -> tuple[np.ndarray, Grid]:
     axes, flips = order
     moved = array.transpose(axes)
     affine = grid.affine.reordered(axes, flips, moved.shape)
-    return moved[tuple(slice(None, None, -1 if flip else 1) for flip in flips)], Grid(moved.shape, affine)
+    return moved[tuple(slice(None, None, -1 if flip else 1) for flip in flips)], Grid(
+        moved.shape, affine
+    )
 
 
 def pictures(

@@ -8,7 +8,7 @@ from _made import profile
 
 from situs.items import Item, YesNo, mark_label
 from situs.profiles import Renderer, layout_of
-from situs.profiles._marks import marks_on
+from situs.profiles.geometry.marks import marks_on
 from situs.space import Affine, Grid, WorldBox
 
 SHAPE = (100, 90, 6)
@@ -20,7 +20,9 @@ def marked(**points: tuple[float, float, float]) -> Item:
     return Item("i", "s", "ct", "p", "t", "yes_no", "Is it?", YesNo(True), boxes=boxes)
 
 
-def drawn(item: Item | None, grey: int, **tables) -> tuple[list[np.ndarray], list[np.ndarray], list[dict]]:
+def drawn(
+    item: Item | None, grey: int, **tables
+) -> tuple[list[np.ndarray], list[np.ndarray], list[dict]]:
     """Pictures with and without the drawing, and where the marks are."""
     made = profile(**tables)
     layout = layout_of(made, GRID, item)
@@ -32,10 +34,16 @@ def drawn(item: Item | None, grey: int, **tables) -> tuple[list[np.ndarray], lis
 
 @pytest.mark.parametrize("style", ["ring", "cross"])
 @pytest.mark.parametrize("grey", [0, 128, 255])
-@pytest.mark.parametrize("point", [(50.0, 45.0, 8.0), (1.0, 1.0, 8.0), (98.0, 2.0, 8.0), (2.0, 88.0, 8.0)])
+@pytest.mark.parametrize(
+    "point", [(50.0, 45.0, 8.0), (1.0, 1.0, 8.0), (98.0, 2.0, 8.0), (2.0, 88.0, 8.0)]
+)
 def test_a_mark_is_seen_and_hides_nothing(point, grey, style):
-    pictures, plain, marks = drawn(marked(A=point), grey, view={"size_px": 400}, draw={"mark_style": style})
-    assert [bool(of) for of in marks] == [False, False, True, False, False, False], "the slice at z = 8 mm only"
+    pictures, plain, marks = drawn(
+        marked(A=point), grey, view={"size_px": 400}, draw={"mark_style": style}
+    )
+    assert [bool(of) for of in marks] == [False, False, True, False, False, False], (
+        "the slice at z = 8 mm only"
+    )
     x, y = marks[2][0]["A"]
     changed = pictures[2].astype(int) - plain[2]
     near = changed[max(0, int(y) - 1) : int(y) + 3, max(0, int(x) - 1) : int(x) + 3]
@@ -57,7 +65,9 @@ def test_a_mark_lies_where_its_point_does():
 
 
 def test_letters_do_not_cover_other_marks():
-    close = marked(A=(50.0, 45.0, 8.0), B=(56.0, 45.0, 8.0), C=(50.0, 51.0, 8.0), D=(56.0, 51.0, 8.0))
+    close = marked(
+        A=(50.0, 45.0, 8.0), B=(56.0, 45.0, 8.0), C=(50.0, 51.0, 8.0), D=(56.0, 51.0, 8.0)
+    )
     pictures, plain, marks = drawn(close, 100, view={"size_px": 400})
     for x, y in marks[2][0].values():
         middle = np.s_[int(y) - 2 : int(y) + 3, int(x) - 2 : int(x) + 3]
@@ -68,7 +78,9 @@ def test_marks_can_be_left_out_and_colours_work():
     pictures, plain, _ = drawn(marked(A=(50.0, 45.0, 8.0)), 100, draw={"marks": False})
     assert all((a == b).all() for a, b in zip(pictures, plain))
     rgb = {"any": ({"low": 0.0, "high": 255.0},) * 3}
-    pictures, plain, _ = drawn(marked(A=(50.0, 45.0, 8.0)), 100, window=rgb, view={"windows": "rgb", "size_px": 200})
+    pictures, plain, _ = drawn(
+        marked(A=(50.0, 45.0, 8.0)), 100, window=rgb, view={"windows": "rgb", "size_px": 200}
+    )
     assert pictures[2].shape[2] == 3
     assert (pictures[2] != plain[2]).any()
 
@@ -81,7 +93,9 @@ def test_side_letters_stand_at_the_edges():
     assert at_edge.all()
     assert (rows < 40).any()
     assert (columns < 40).any()
-    other, _, _ = drawn(None, 100, view={"size_px": 400, "display": "neurological"}, draw={"side_letters": True})
+    other, _, _ = drawn(
+        None, 100, view={"size_px": 400, "display": "neurological"}, draw={"side_letters": True}
+    )
     assert (other[0] != pictures[0]).any(), "R and L change places"
 
 

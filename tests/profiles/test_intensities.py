@@ -7,9 +7,9 @@ import pytest
 from _made import oblique_grid, pictures, profile
 
 from situs.profiles import Renderer, layout_of
-from situs.profiles._schema import WindowRule
-from situs.profiles._volume_array import volume_array
-from situs.profiles._window import window_of
+from situs.profiles.pixels.volume_array import volume_array
+from situs.profiles.pixels.window import window_of
+from situs.profiles.schema import WindowRule
 from situs.space import Affine, Grid
 
 VALUES = np.random.default_rng(0).normal(200.0, 300.0, (9, 8, 7)).astype(np.float32)
@@ -41,7 +41,9 @@ def test_percentiles_of_the_volume():
 
 
 def test_percentiles_of_each_slice():
-    expected = np.stack([grey(s, *np.percentile(s, [10.0, 90.0])) for s in np.moveaxis(VALUES, 2, 0)], axis=2)
+    expected = np.stack(
+        [grey(s, *np.percentile(s, [10.0, 90.0])) for s in np.moveaxis(VALUES, 2, 0)], axis=2
+    )
     same(shown({"low_percentile": 10.0, "high_percentile": 90.0, "per": "slice"}), expected)
 
 
@@ -62,7 +64,10 @@ def test_clipped_then_scaled():
 def test_an_empty_slice_is_black():
     values = VALUES.copy()
     values[..., 3] = 17.0
-    assert shown({"low_percentile": 0.0, "high_percentile": 100.0, "per": "slice"}, values)[3].max() == 0
+    assert (
+        shown({"low_percentile": 0.0, "high_percentile": 100.0, "per": "slice"}, values)[3].max()
+        == 0
+    )
 
 
 def test_values_that_are_not_numbers_do_not_count():
@@ -74,7 +79,11 @@ def test_values_that_are_not_numbers_do_not_count():
 
 
 def test_three_windows_as_colours():
-    rules = ({"low": -500.0, "high": 500.0}, {"low": 0.0, "high": 100.0}, {"low": 100.0, "high": 400.0})
+    rules = (
+        {"low": -500.0, "high": 500.0},
+        {"low": 0.0, "high": 100.0},
+        {"low": 100.0, "high": 400.0},
+    )
     found = shown(rules, view={"windows": "rgb"})
     assert found[0].shape == (9, 8, 3)
     for channel, rule in enumerate(rules):
@@ -112,9 +121,13 @@ def test_linear_resampling_is_that_of_scipy(new):
 def test_area_resampling_is_the_mean():
     values = np.random.default_rng(1).normal(size=(8, 12, 6)).astype(np.float32)
     grid = oblique_grid(values.shape, 0.0)
-    made = profile(resample={"shape": (4, 4, 3), "interpolation": "area"}, array={"intensity": "stored"})
+    made = profile(
+        resample={"shape": (4, 4, 3), "interpolation": "area"}, array={"intensity": "stored"}
+    )
     found = volume_array(Renderer(made, values, grid, "mr"), layout_of(made, grid).lattice)
-    np.testing.assert_allclose(found, values.reshape(4, 2, 4, 3, 3, 2).mean(axis=(1, 3, 5)), atol=1e-5)
+    np.testing.assert_allclose(
+        found, values.reshape(4, 2, 4, 3, 3, 2).mean(axis=(1, 3, 5)), atol=1e-5
+    )
 
 
 def test_a_new_spacing_keeps_the_centre():
@@ -124,7 +137,9 @@ def test_a_new_spacing_keeps_the_centre():
     assert counts == [round(n * s / 1.7) for n, s in zip((20, 21, 22), grid.affine.spacing_mm)]
     np.testing.assert_allclose(lattice.spacing, 1.7)
     middle = lattice.affine @ [*((n - 1) / 2 for n in counts), 1.0]
-    np.testing.assert_allclose(middle[:3], grid.affine.to_world(np.array([[9.5, 10.0, 10.5]]))[0], atol=1e-9)
+    np.testing.assert_allclose(
+        middle[:3], grid.affine.to_world(np.array([[9.5, 10.0, 10.5]]))[0], atol=1e-9
+    )
 
 
 def test_padding_is_black_and_the_rest_stays():

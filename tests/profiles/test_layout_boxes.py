@@ -16,7 +16,9 @@ SHAPE = (15, 18, 24)
 
 
 def item(**fields) -> Item:
-    return msgspec.structs.replace(Item("i", "s", "ct", "p", "t", "yes_no", "Is it?", YesNo(True)), **fields)
+    return msgspec.structs.replace(
+        Item("i", "s", "ct", "p", "t", "yes_no", "Is it?", YesNo(True)), **fields
+    )
 
 
 def mark(letter: str, point) -> WorldBox:
@@ -80,8 +82,13 @@ def test_a_box_is_cut_as_the_plane_cuts_it():
         for number, frame in enumerate(layout.frames):
             origin, across, down = frame.to_source(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
             slopes = np.column_stack([across - origin, down - origin])
-            inside = np.vstack([slopes, -slopes]), np.concatenate([box.hi_mm - origin, origin - box.lo_mm])
-            ends = [linprog(c, *inside, bounds=(None, None)) for c in ([1, 0], [0, 1], [-1, 0], [0, -1])]
+            inside = (
+                np.vstack([slopes, -slopes]),
+                np.concatenate([box.hi_mm - origin, origin - box.lo_mm]),
+            )
+            ends = [
+                linprog(c, *inside, bounds=(None, None)) for c in ([1, 0], [0, 1], [-1, 0], [0, -1])
+            ]
             if any(end.status != 0 for end in ends):
                 assert number not in rectangles, "the slice misses the box"
                 continue
@@ -91,7 +98,9 @@ def test_a_box_is_cut_as_the_plane_cuts_it():
                 continue
             found = rectangles[number]
             expected = max(x0, 0), max(y0, 0), min(x1, frame.width), min(y1, frame.height)
-            np.testing.assert_allclose([found.x0, found.y0, found.x1, found.y1], expected, atol=1e-4)
+            np.testing.assert_allclose(
+                [found.x0, found.y0, found.x1, found.y1], expected, atol=1e-4
+            )
 
 
 def test_a_box_between_two_slices_is_on_the_nearer():
@@ -108,12 +117,16 @@ def test_what_is_cropped_away_is_not_shown():
     layout = layout_of(profile(crop={"shape": (5, 18, 24)}), grid)
     assert layout.shown_boxes([IndexBox((0, 0, 0), (4, 18, 24)).to_world(grid.affine)]) == []
     half = layout.shown_boxes([IndexBox((0, 0, 3), (7, 18, 4)).to_world(grid.affine)])
-    assert [(r.x0, r.x1) for r in half] == [(3.0, 5.0)], "columns 5 and 6 of 5 to 9, from the patient's right"
+    assert [(r.x0, r.x1) for r in half] == [(3.0, 5.0)], (
+        "columns 5 and 6 of 5 to 9, from the patient's right"
+    )
 
 
 def test_a_montage_has_one_rectangle_for_each_tile():
     grid = oblique_grid(SHAPE, 0.0)
-    layout = layout_of(profile(view={"slices": 6, "montage": {"columns": 3, "rows": 2, "gap_px": 4}}), grid)
+    layout = layout_of(
+        profile(view={"slices": 6, "montage": {"columns": 3, "rows": 2, "gap_px": 4}}), grid
+    )
     (frame,) = layout.frames
     assert (frame.width, frame.height) == (3 * 15 + 2 * 4, 2 * 18 + 4)
     index = IndexBox((2, 3, 0), (7, 8, 24))
@@ -123,7 +136,9 @@ def test_a_montage_has_one_rectangle_for_each_tile():
         x0, y0, x1, y1 = tile.rectangle
         assert x0 <= rectangle.x0 < rectangle.x1 <= x1
         assert y0 <= rectangle.y0 < rectangle.y1 <= y1
-        assert (rectangle.x1 - rectangle.x0, rectangle.y1 - rectangle.y0) == pytest.approx((5.0, 5.0))
+        assert (rectangle.x1 - rectangle.x0, rectangle.y1 - rectangle.y0) == pytest.approx(
+            (5.0, 5.0)
+        )
     (back,) = layout.source_boxes(shown)
     np.testing.assert_allclose(back.lo_mm, index.to_world(grid.affine).lo_mm, atol=1e-6)
 
@@ -137,7 +152,11 @@ def test_three_views_go_through_every_mark():
     shown = {(frame.plane.value, frame.source_index) for frame in layout.frames}
     assert shown == {("axial", 7), ("axial", 20), ("coronal", 5), ("sagittal", 3), ("sagittal", 11)}
     middle = layout_of(profile(view={"kind": "three_views"}), grid, item())
-    assert {(f.plane.value, f.source_index) for f in middle.frames} == {("axial", 12), ("coronal", 9), ("sagittal", 7)}
+    assert {(f.plane.value, f.source_index) for f in middle.frames} == {
+        ("axial", 12),
+        ("coronal", 9),
+        ("sagittal", 7),
+    }
 
 
 def test_the_slice_of_a_mark_takes_the_place_of_the_nearest():
@@ -147,7 +166,10 @@ def test_the_slice_of_a_mark_takes_the_place_of_the_nearest():
     point = grid.affine.to_world(np.array([[7.0, 9.0, 60.0]]))[0]
     marked = layout_of(profile(view={"slices": 5}), grid, item(boxes=(mark("A", point),)))
     assert [f.source_index for f in marked.frames] == [0, 25, 60, 74, 99]
-    many = tuple(mark(c, grid.affine.to_world(np.array([[7.0, 9.0, z]]))[0]) for c, z in zip("ABC", (60.0, 61.0, 62.0)))
+    many = tuple(
+        mark(c, grid.affine.to_world(np.array([[7.0, 9.0, z]]))[0])
+        for c, z in zip("ABC", (60.0, 61.0, 62.0))
+    )
     all_of_them = layout_of(profile(view={"slices": 3}), grid, item(boxes=many))
     assert [f.source_index for f in all_of_them.frames] == [60, 61, 62]
     one = layout_of(load_profile("one-slice"), grid, item(boxes=(mark("A", point),)))
@@ -157,8 +179,12 @@ def test_the_slice_of_a_mark_takes_the_place_of_the_nearest():
 def test_a_slice_level_item_has_its_frames():
     grid = oblique_grid((15, 18, 100), 0.0)
     about = item(level="slice", frames=(33, 34))
-    assert {33, 34} <= {f.source_index for f in layout_of(load_profile("default"), grid, about).frames}
-    assert [f.source_index for f in layout_of(profile(view={"slices": "item"}), grid, about).frames] == [33, 34]
+    assert {33, 34} <= {
+        f.source_index for f in layout_of(load_profile("default"), grid, about).frames
+    }
+    assert [
+        f.source_index for f in layout_of(profile(view={"slices": "item"}), grid, about).frames
+    ] == [33, 34]
     assert len(layout_of(profile(view={"slices": "item"}), grid, item()).frames) == 100
     first = profile(view={"slices": "item", "limit": 1})
     assert [f.source_index for f in layout_of(first, grid, item(frames=(40, 41))).frames] == [40]
@@ -168,7 +194,11 @@ def test_the_answers_place_does_not_change_the_slices():
     """Only marks and frames that the question names do; else the choice would give the answer away."""
     grid = oblique_grid((15, 18, 100), 0.0)
     box = IndexBox((3, 3, 10), (5, 5, 12)).to_world(grid.affine)
-    telling = item(answer=Boxes((box,)), form="boxes", boxes=(msgspec.structs.replace(box, label="largest:lesion"),))
+    telling = item(
+        answer=Boxes((box,)),
+        form="boxes",
+        boxes=(msgspec.structs.replace(box, label="largest:lesion"),),
+    )
     made = profile(view={"slices": 5})
     assert [f.source_index for f in layout_of(made, grid, telling).frames] == [0, 25, 50, 74, 99]
 
@@ -195,22 +225,34 @@ def test_frame_boxes_of_a_volume_are_pixels_of_its_axial_slices():
     (same,) = native.shown_boxes([FrameBox(7, 1.0, 2.0, 4.0, 6.0, "cyst")])
     assert (same.x0, same.y0, same.x1, same.y1) == pytest.approx((1.0, 2.0, 4.0, 6.0))
     corner = native.frames[7].to_source(np.array([[0.0, 0.0]]))
-    np.testing.assert_allclose(grid.affine.to_index(WorldPoints(corner)), [[14.0, 17.0, 7.0]], atol=1e-9)
+    np.testing.assert_allclose(
+        grid.affine.to_index(WorldPoints(corner)), [[14.0, 17.0, 7.0]], atol=1e-9
+    )
 
 
 def test_stored_frames_are_shown_as_stored():
     layout = layout_of(load_profile("sgmri-frames"), PixelGrid(30, 320, 280))
     assert len(layout.frames) == 30
-    assert (layout.frames[0].width, layout.frames[0].height, layout.frames[0].plane) == (320, 280, None)
+    assert (layout.frames[0].width, layout.frames[0].height, layout.frames[0].plane) == (
+        320,
+        280,
+        None,
+    )
     box = FrameBox(12, 10.0, 20.0, 30.0, 50.0, "tear")
     assert layout.shown_boxes([box]) == [box]
     assert layout.source_boxes([box]) == [box]
-    np.testing.assert_allclose(layout.frames[12].to_source(np.array([[5.0, 9.0]])), [[12.0, 5.0, 9.0]])
-    np.testing.assert_allclose(layout.frames[12].from_source(np.array([[13.0, 5.0, 9.0]])), [[5.0, 9.0, 1.0]])
+    np.testing.assert_allclose(
+        layout.frames[12].to_source(np.array([[5.0, 9.0]])), [[12.0, 5.0, 9.0]]
+    )
+    np.testing.assert_allclose(
+        layout.frames[12].from_source(np.array([[13.0, 5.0, 9.0]])), [[5.0, 9.0, 1.0]]
+    )
 
 
 def test_scaled_and_chosen_frames_map_back():
-    layout = layout_of(profile(view={"slices": 10, "size_px": 640, "order": "descending"}), PixelGrid(28, 320, 280))
+    layout = layout_of(
+        profile(view={"slices": 10, "size_px": 640, "order": "descending"}), PixelGrid(28, 320, 280)
+    )
     sources = [f.source_index for f in layout.frames]
     assert sources[0] == 27
     boxes = [FrameBox(sources[4], 10.0, 20.0, 30.0, 50.0, "tear")]
@@ -218,7 +260,9 @@ def test_scaled_and_chosen_frames_map_back():
     assert layout.source_boxes(layout.shown_boxes(boxes)) == boxes
     hidden = FrameBox(sources[4] + 1, 10.0, 20.0, 30.0, 50.0, "tear")
     assert [b.frame for b in layout.shown_boxes([hidden])] in ([4], [3])
-    assert layout.shown_boxes([*boxes, hidden]) == layout.shown_boxes(boxes), "the label is already on a picture"
+    assert layout.shown_boxes([*boxes, hidden]) == layout.shown_boxes(boxes), (
+        "the label is already on a picture"
+    )
 
 
 def test_a_size_that_is_not_known_is_asked_for_only_where_it_is_needed():

@@ -9,7 +9,7 @@ import pytest
 from _made import ORDERS, oblique_grid, pictures, profile, reordered
 
 from situs.profiles import Renderer, layout_of, load_profile, shipped_profiles
-from situs.profiles._volume_array import volume_array
+from situs.profiles.pixels.volume_array import volume_array
 from situs.space import Affine, Grid, WorldPoints
 
 pytestmark = pytest.mark.sampled
@@ -31,7 +31,11 @@ OWN = {
     "fixed shape": {"resample": {"shape": (20, 0, 7)}},
     "padded crop": {"crop": {"size_mm": (60.0, 10.0, 0.0)}},
     "montage of views": {
-        "view": {"kind": "three_views", "size_px": 50, "montage": load_profile("montage").view.montage}
+        "view": {
+            "kind": "three_views",
+            "size_px": 50,
+            "montage": load_profile("montage").view.montage,
+        }
     },
 }
 
@@ -46,7 +50,9 @@ def test_pixels_return_from_mm(name):
     rng = np.random.default_rng(4)
     for number, degrees in ((0, 0.0), (13, 12.0), (29, 25.0), (46, 0.0)):
         shape = (19, 23, 41)
-        _, grid = reordered(np.zeros(shape), oblique_grid(shape, degrees, number, shear=0.2), ORDERS[number])
+        _, grid = reordered(
+            np.zeros(shape), oblique_grid(shape, degrees, number, shear=0.2), ORDERS[number]
+        )
         layout = layout_of(made, grid)
         assert layout.frames
         for frame in (layout.frames[0], layout.frames[len(layout.frames) // 2], layout.frames[-1]):
@@ -59,7 +65,9 @@ def test_pixels_return_from_mm(name):
                 assert frame.tile_at(*pixels[0]) is tile
 
 
-@pytest.mark.parametrize("name", ["native", "neurological", "coronal", "sagittal, last first", "every 5 mm"])
+@pytest.mark.parametrize(
+    "name", ["native", "neurological", "coronal", "sagittal, last first", "every 5 mm"]
+)
 def test_every_shown_voxel_centre_returns_within_half_a_voxel(name):
     made = own(name)
     shape = (7, 6, 9)
@@ -69,7 +77,9 @@ def test_every_shown_voxel_centre_returns_within_half_a_voxel(name):
         layout = layout_of(made, grid)
         for frame in layout.frames:
             through = frame.plane.through.world_index
-            index = np.stack(np.unravel_index(np.arange(np.prod(patient.shape)), patient.shape), axis=1).astype(float)
+            index = np.stack(
+                np.unravel_index(np.arange(np.prod(patient.shape)), patient.shape), axis=1
+            ).astype(float)
             index = index[index[:, through] == frame.source_index]
             placed = frame.from_source(patient.affine.to_world(index))
             assert np.abs(placed[:, 2]).max() < 1e-8
@@ -94,7 +104,9 @@ def test_light_is_where_the_geometry_says(name):
     drawn = {"marks": False, "side_letters": False, "scale_bar": False}
     made = msgspec.structs.replace(made, draw=msgspec.structs.replace(made.draw, **drawn))
     if name.startswith("3dreasonknee-o1"):
-        made = msgspec.structs.replace(made, view=msgspec.structs.replace(made.view, index_range=None))
+        made = msgspec.structs.replace(
+            made, view=msgspec.structs.replace(made.view, index_range=None)
+        )
     array, centre = blob_volume()
     base = oblique_grid(array.shape, 10.0)
     world = base.affine.to_world(centre[None].astype(float))
@@ -169,15 +181,23 @@ def test_the_other_display_is_the_mirror_image():
         for a, b in zip(one[1], two[1]):
             np.testing.assert_array_equal(a, b if plane == "sagittal" else b[:, ::-1])
         for a, b in zip(one[0], two[0]):
-            mirrored = np.array([[1.0, 2.0]]) if plane == "sagittal" else np.array([[a.width - 2.0, 2.0]])
-            np.testing.assert_allclose(a.to_source(np.array([[1.0, 2.0]])), b.to_source(mirrored), atol=1e-9)
+            mirrored = (
+                np.array([[1.0, 2.0]]) if plane == "sagittal" else np.array([[a.width - 2.0, 2.0]])
+            )
+            np.testing.assert_allclose(
+                a.to_source(np.array([[1.0, 2.0]])), b.to_source(mirrored), atol=1e-9
+            )
 
 
 @pytest.mark.parametrize("axes", ["RAS", "SPL", "LPS", "AIR"])
-@pytest.mark.parametrize("name", ["native", "isotropic", "area, cropped", "padded crop", "fixed shape"])
+@pytest.mark.parametrize(
+    "name", ["native", "isotropic", "area, cropped", "padded crop", "fixed shape"]
+)
 def test_the_array_lies_where_its_affine_says(name, axes):
     made = own(name)
-    made = msgspec.structs.replace(made, array=msgspec.structs.replace(made.array, axes=axes, intensity="stored"))
+    made = msgspec.structs.replace(
+        made, array=msgspec.structs.replace(made.array, axes=axes, intensity="stored")
+    )
     array, _ = blob_volume()
     base = oblique_grid(array.shape, 10.0)
     centre = np.array([14, 17, 20])
@@ -209,11 +229,15 @@ def test_published_sizes():
         made = load_profile(name)
         assert layout_of(made, grid).array_shape(made.array.axes) == size
     merlin = load_profile("ct-spatialvqa-merlin")
-    np.testing.assert_allclose(np.diag(layout_of(merlin, grid).array_affine("RAS"))[:3], [1.5, 1.5, 3.0])
+    np.testing.assert_allclose(
+        np.diag(layout_of(merlin, grid).array_affine("RAS"))[:3], [1.5, 1.5, 3.0]
+    )
     gemma = layout_of(load_profile("ct-spatialvqa-medgemma"), grid).frames
     assert (len(gemma), gemma[0].width, gemma[0].height) == (85, 896, 896)
     assert len(layout_of(load_profile("ct-spatialvqa-lingshu"), grid).frames) == 32
     (one,) = layout_of(load_profile("ct-spatialvqa-vila-m3"), grid).frames
     assert one.source_index == 100
-    knee = layout_of(load_profile("3dreasonknee-o1"), Grid((160, 384, 384), Affine(np.eye(4)))).frames
+    knee = layout_of(
+        load_profile("3dreasonknee-o1"), Grid((160, 384, 384), Affine(np.eye(4)))
+    ).frames
     assert [f.source_index for f in knee] == [int(np.rint(v)) for v in np.linspace(32, 128, 32)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-import situs.profiles._presenter as presenter_module
+import situs.profiles.presenter as presenter_module
 from situs.bench import open_bench
 from situs.errors import SitusError
 from situs.items import Item, mark_label
@@ -58,8 +58,12 @@ def test_jpeg_has_no_metadata(bench, items):
 @pytest.mark.parametrize("name", sorted(shipped_profiles()))
 def test_every_shipped_profile_presents_and_judges(bench, items, name):
     presenter = Presenter(open_bench(bench), load_profile(name))
-    profile = msgspec.structs.replace(presenter.profile, view=msgspec.structs.replace(presenter.profile.view, limit=2))
-    small = Presenter(open_bench(bench), profile if profile.view.kind == "stack" else presenter.profile)
+    profile = msgspec.structs.replace(
+        presenter.profile, view=msgspec.structs.replace(presenter.profile.view, limit=2)
+    )
+    small = Presenter(
+        open_bench(bench), profile if profile.view.kind == "stack" else presenter.profile
+    )
     shown = small.present(items[0])
     assert shown.images
     assert items[0].question in shown.prompt
@@ -90,7 +94,8 @@ def test_a_store_makes_each_slice_once(bench, items, tmp_path, monkeypatch):
     assert again.present(items[0]).images == seen.images
     assert again.hidden(items[0]) == why
     words = msgspec.structs.replace(
-        load_profile("default"), prompt=msgspec.structs.replace(load_profile("default").prompt, yes_no="Yes or no?")
+        load_profile("default"),
+        prompt=msgspec.structs.replace(load_profile("default").prompt, yes_no="Yes or no?"),
     )
     assert Presenter(open_bench(bench), words, store=store).present(items[0]).images == seen.images
 
@@ -109,7 +114,8 @@ def test_another_setting_gives_other_entries(bench, items, tmp_path):
     store = SliceStore(tmp_path / "s")
     one = Presenter(open_bench(bench), load_profile("default"), store=store).present(items[0])
     mirrored = msgspec.structs.replace(
-        load_profile("default"), view=msgspec.structs.replace(load_profile("default").view, display="neurological")
+        load_profile("default"),
+        view=msgspec.structs.replace(load_profile("default").view, display="neurological"),
     )
     two = Presenter(open_bench(bench), mirrored, store=store).present(items[0])
     np.testing.assert_array_equal(pixels(one.images[5]), pixels(two.images[5])[:, ::-1])
@@ -135,7 +141,9 @@ def test_marks_are_in_the_pixels_and_not_in_the_words(bench, items):
     grid = presenter.series(items[0]).grid
     point = grid.affine.to_world(WorldPoints((np.array([grid.shape]) - 1) / 2))[0]
     x, y, z = (float(v) for v in point)
-    marked = msgspec.structs.replace(items[0], boxes=(WorldBox((x, y, z), (x, y, z), mark_label("A")),))
+    marked = msgspec.structs.replace(
+        items[0], boxes=(WorldBox((x, y, z), (x, y, z), mark_label("A")),)
+    )
     plain, drawn = presenter.present(items[0]), presenter.present(marked)
     changed = [a.digest != b.digest for a, b in zip(plain.images, drawn.images)]
     assert changed.count(True) == 1
@@ -145,7 +153,9 @@ def test_marks_are_in_the_pixels_and_not_in_the_words(bench, items):
 
 def test_a_series_without_an_image_says_so(bench, items):
     presenter = Presenter(open_bench(bench), load_profile("default"))
-    presenter._series = {k: msgspec.structs.replace(s, image_hash="") for k, s in presenter._series.items()}
+    presenter._series = {
+        k: msgspec.structs.replace(s, image_hash="") for k, s in presenter._series.items()
+    }
     with pytest.raises(SitusError, match="no image"):
         presenter.present(items[0])
     assert any("contrast" in doubt for doubt in presenter.verdict(items[0]).unknown)
@@ -158,7 +168,9 @@ def test_showing_less_hides_more(bench, items):
         presenter = Presenter(open_bench(bench), load_profile(name))
         counts[name] = sum(1 for item in of_one if presenter.hidden(item))
     assert counts["default"] < 0.5 * len(of_one)
-    assert counts["one-slice"] == len(of_one), "a volume-level item needs two slices of each structure"
+    assert counts["one-slice"] == len(of_one), (
+        "a volume-level item needs two slices of each structure"
+    )
 
 
 class Stack:
@@ -188,6 +200,8 @@ def test_frames_without_millimetres_are_shown_as_stored(bench, items, monkeypatc
     assert shown.volume.affine is None
     assert shown.volume.array().shape == (12, 30, 40)
     assert presenter.hidden(asked) == ()
-    marked = msgspec.structs.replace(asked, boxes=(FrameBox(7, 20.0, 15.0, 20.0, 15.0, mark_label("A")),))
+    marked = msgspec.structs.replace(
+        asked, boxes=(FrameBox(7, 20.0, 15.0, 20.0, 15.0, mark_label("A")),)
+    )
     changed = [a.digest != b.digest for a, b in zip(shown.images, presenter.present(marked).images)]
     assert changed == [False, True]

@@ -27,7 +27,9 @@ DEFAULT = files("situs.profiles").joinpath("data", "default.toml").read_text("ut
         ("name =", "nom =", "nom"),
     ],
 )
-def test_a_profile_that_cannot_work_is_refused(tmp_path: Path, before: str, after: str, message: str) -> None:
+def test_a_profile_that_cannot_work_is_refused(
+    tmp_path: Path, before: str, after: str, message: str
+) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(DEFAULT.replace(before, after))
     with pytest.raises(SitusError, match=message) as caught:
@@ -81,10 +83,16 @@ HEAD = 'name = "mine"\n[window.any]\nlow = 0.0\nhigh = 1.0\n'
         ('[answer]\nbox_scale = "mm"', "box_scale"),
         ('[prompt]\nboxes = "{width} {nosuch}"', "slot"),
         ('[prompt]\nintro_pixels = "{mm_per_pixel}"', "slot"),
-        ("[window.ct]\nlow = 0.0\nhigh = 1.0\nlow_percentile = 1.0\nhigh_percentile = 2.0", "window of ct"),
+        (
+            "[window.ct]\nlow = 0.0\nhigh = 1.0\nlow_percentile = 1.0\nhigh_percentile = 2.0",
+            "window of ct",
+        ),
         ('[window.ct]\nlow = 0.0\nhigh = 1.0\nper = "slice"', "every slice"),
         ("[window.ct]\nlow = 0.0\nhigh = 1.0\nclip = [5.0, 1.0]", "clip"),
-        ("[[window.ct]]\nlow = 0.0\nhigh = 1.0\n[[window.ct]]\nlow = 0.0\nhigh = 1.0", "same number"),
+        (
+            "[[window.ct]]\nlow = 0.0\nhigh = 1.0\n[[window.ct]]\nlow = 0.0\nhigh = 1.0",
+            "same number",
+        ),
     ],
 )
 def test_what_does_not_fit_together_is_said(tmp_path: Path, text: str, message: str) -> None:
@@ -124,7 +132,9 @@ INTRO = '[view]\nslices = 32\nsize_px = 100\n[prompt]\nintro = "{intro}"\n'
         ("x-ray eyes", "", False),
     ],
 )
-def test_a_profile_gives_only_what_it_tells(tmp_path: Path, given: str, intro: str, true: bool) -> None:
+def test_a_profile_gives_only_what_it_tells(
+    tmp_path: Path, given: str, intro: str, true: bool
+) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(f'gives = ["{given}"]\n' + HEAD + INTRO.replace("{intro}", intro))
     if true:
@@ -147,7 +157,15 @@ def test_a_profile_gives_only_what_it_tells(tmp_path: Path, given: str, intro: s
     ],
 )
 def test_what_slices_hide_is_not_given(tmp_path: Path, table: str, hides: set[str]) -> None:
-    everything = {"side_convention", "view_convention", "scale", "slice_order", "axial_slices", "frame_count", "anchor"}
+    everything = {
+        "side_convention",
+        "view_convention",
+        "scale",
+        "slice_order",
+        "axial_slices",
+        "frame_count",
+        "anchor",
+    }
     path = tmp_path / "mine.toml"
     path.write_text(HEAD + table)
     assert set(load_profile(str(path)).gives) == everything - hides

@@ -28,7 +28,8 @@ def volume(shape=(20, 24, 50), spacing=(2.0, 2.0, 3.0), modality="ct") -> Patien
 
 
 @pytest.mark.parametrize(
-    ("value", "grey"), [(-1000.0, 0), (-160.0, 0), (40.0, 128), (240.0, 255), (3000.0, 255), (np.nan, 0)]
+    ("value", "grey"),
+    [(-1000.0, 0), (-160.0, 0), (40.0, 128), (240.0, 255), (3000.0, 255), (np.nan, 0)],
 )
 def test_a_window_is_linear_between_black_and_white(value, grey):
     """grey = 255 (value - low) / (high - low), rounded; 40 HU lies in the middle of -160 to 240."""
@@ -79,7 +80,9 @@ def test_a_mask_is_laid_out_as_its_slice():
 
 def choice_item() -> Item:
     options = (Option("b", "the right"), Option("a", "the left"))
-    return Item("i", "s", "ct", "p", "lesion_side", "choice", "On which side?", Choice("a"), options=options)
+    return Item(
+        "i", "s", "ct", "p", "lesion_side", "choice", "On which side?", Choice("a"), options=options
+    )
 
 
 def test_options_have_letters_in_their_order():

@@ -14,11 +14,17 @@ from situs.space import WorldPoints
 from situs.volumes import modality_of, open_volume
 
 ROOT = Path(os.environ.get("SITUS_REAL_DATA") or "/nonexistent") / "volumes"
-pytestmark = [pytest.mark.real, pytest.mark.skipif(not ROOT.is_dir(), reason="SITUS_REAL_DATA is not set")]
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(not ROOT.is_dir(), reason="SITUS_REAL_DATA is not set"),
+]
 ABDOMEN = ROOT / "totalseg_s0009"
 
 
-@pytest.fixture(scope="module", params=["totalseg_s0009/ct.nii.gz", "breast_mr_dicomseg/UCSF-BR-06/image_dce_pe1"])
+@pytest.fixture(
+    scope="module",
+    params=["totalseg_s0009/ct.nii.gz", "breast_mr_dicomseg/UCSF-BR-06/image_dce_pe1"],
+)
 def scan(request):
     volume = open_volume(ROOT / request.param)
     array = volume.array()

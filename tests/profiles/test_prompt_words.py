@@ -8,7 +8,7 @@ from _made import profile
 
 from situs.items import Boxes, Choices, Compound, Frames, Grades, Item, Number, Option, Text, YesNo
 from situs.profiles import layout_of, load_profile, prompt_text, shipped_profiles
-from situs.profiles._prompt import intro_text
+from situs.profiles.prompt import intro_text
 from situs.space import Affine, FrameBox, Grid, PixelGrid
 
 pytestmark = pytest.mark.sampled
@@ -82,16 +82,38 @@ def test_numbers_name_their_unit_and_counts_have_none():
     [
         (
             {"size_px": 100},
-            ["30 axial CT slices", "from the feet to the head", "patient's right", "1.00 mm", "3.0 mm apart"],
+            [
+                "30 axial CT slices",
+                "from the feet to the head",
+                "patient's right",
+                "1.00 mm",
+                "3.0 mm apart",
+            ],
             [],
         ),
         ({"order": "descending"}, ["from the head to the feet"], []),
         ({"display": "neurological"}, ["patient's left is on the left"], ["patient's right"]),
         ({"slices": 1}, ["1 axial CT slice of", "2.00 mm."], ["apart", "order", "slices"]),
-        ({"plane": "coronal"}, ["from the back to the front", "2.00 mm wide and 3.00 mm high", "2.0 mm apart"], []),
-        ({"plane": "sagittal"}, ["patient's left to the patient's right", "front is on the left"], []),
-        ({"kind": "three_views"}, ["one axial, one coronal and one sagittal CT slice of"], ["apart"]),
-        ({"slices": 4, "montage": {"columns": 2, "rows": 2}}, ["on one sheet", "each slice", "29.0 mm apart"], []),
+        (
+            {"plane": "coronal"},
+            ["from the back to the front", "2.00 mm wide and 3.00 mm high", "2.0 mm apart"],
+            [],
+        ),
+        (
+            {"plane": "sagittal"},
+            ["patient's left to the patient's right", "front is on the left"],
+            [],
+        ),
+        (
+            {"kind": "three_views"},
+            ["one axial, one coronal and one sagittal CT slice of"],
+            ["apart"],
+        ),
+        (
+            {"slices": 4, "montage": {"columns": 2, "rows": 2}},
+            ["on one sheet", "each slice", "29.0 mm apart"],
+            [],
+        ),
         ({"slices": 4, "fps": 4.0}, ["a video of 4 axial CT slices (4 frames per second)"], []),
     ],
 )
@@ -115,7 +137,9 @@ def test_a_number_of_frames_that_only_the_answer_knows_is_not_told(form):
     made = load_profile("sgmri-frames")
     texts = set()
     for last in (5, 31):
-        answer = Frames((3, last)) if form == "frames" else Boxes((FrameBox(last, 1.0, 2.0, 5.0, 9.0),))
+        answer = (
+            Frames((3, last)) if form == "frames" else Boxes((FrameBox(last, 1.0, 2.0, 5.0, 9.0),))
+        )
         item = Item("i", "s", "mr", "p", "t", form, "Where is it?", answer)
         layout = layout_of(made, PixelGrid(0), item)
         assert layout.shown_frames([last]) == [last]

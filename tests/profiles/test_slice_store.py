@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from situs._files import digest
+from situs.base.files import digest
 from situs.errors import SitusError
 from situs.profiles import SliceStore
 
@@ -56,7 +56,9 @@ def test_a_damaged_entry_is_found_and_removed(tmp_path, damage):
 def test_only_the_user_can_read(tmp_path):
     store = SliceStore(tmp_path / "s")
     store.put(digest("a"), b"pixels")
-    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (store.folder, *store.folder.rglob("*"))}
+    modes = {
+        path: stat.S_IMODE(path.stat().st_mode) for path in (store.folder, *store.folder.rglob("*"))
+    }
     assert all(mode == (0o700 if path.is_dir() else 0o600) for path, mode in modes.items())
     store.folder.chmod(0o755)
     SliceStore(tmp_path / "s")
@@ -136,7 +138,9 @@ def test_several_processes_share_a_store(tmp_path):
     context = multiprocessing.get_context("fork")
     with context.Manager() as manager:
         bad = manager.list()
-        workers = [context.Process(target=_work, args=(tmp_path / "s", seed, bad)) for seed in range(4)]
+        workers = [
+            context.Process(target=_work, args=(tmp_path / "s", seed, bad)) for seed in range(4)
+        ]
         for worker in workers:
             worker.start()
         for worker in workers:

@@ -10,9 +10,9 @@ from _made import oblique_grid, profile
 from situs.bench import SeriesRecord
 from situs.items import Boxes, Frames, Item, YesNo, mark_label
 from situs.profiles import Renderer, layout_of, load_profile
-from situs.profiles._hidden import judge_item
-from situs.profiles._sight import Sight
-from situs.profiles._visible import contrast, load_thresholds, width_px
+from situs.profiles.sight.hidden import judge_item
+from situs.profiles.sight.structures import Sight
+from situs.profiles.sight.visibility import contrast, load_thresholds, width_px
 from situs.space import Affine, FrameBox, Grid, IndexBox, WorldBox
 from situs.volumes import LabelMap, Structure
 
@@ -29,7 +29,9 @@ def test_thresholds_are_those_of_the_definitions():
     assert limits.contrast > 0
 
 
-@pytest.mark.parametrize(("rows", "columns", "width"), [(4, 4, 4), (3, 30, 3), (30, 3, 3), (1, 1, 1), (9, 12, 9)])
+@pytest.mark.parametrize(
+    ("rows", "columns", "width"), [(4, 4, 4), (3, 30, 3), (30, 3, 3), (1, 1, 1), (9, 12, 9)]
+)
 def test_the_width_of_a_rectangle_is_its_shorter_side(rows, columns, width):
     mask = np.zeros((41, 41), bool)
     mask[5 : 5 + rows, 7 : 7 + columns] = True
@@ -54,20 +56,26 @@ def test_contrast_is_the_step_at_the_edge():
     assert contrast(half, mask, 3) > 40, "darker on one side and lighter on the other is not alike"
     noise = np.random.default_rng(0).normal(120, 12, (41, 41)).clip(0, 255).astype(np.uint8)
     assert contrast(noise, mask, 3) < load_thresholds().contrast
-    colours = np.stack([np.full((41, 41), 90, np.uint8), picture, np.full((41, 41), 90, np.uint8)], axis=2)
+    colours = np.stack(
+        [np.full((41, 41), 90, np.uint8), picture, np.full((41, 41), 90, np.uint8)], axis=2
+    )
     assert contrast(colours, mask, 3) == contrast(picture, mask, 3)
 
 
 SHAPE = (60, 60, 40)
 GRID = Grid(SHAPE, Affine(np.diag([1.0, 1.0, 2.0, 1.0])))
-SERIES = SeriesRecord("ct", "ct", "image", "labels", SHAPE, tuple(GRID.affine.matrix.ravel()), "affine", "exact", {})
+SERIES = SeriesRecord(
+    "ct", "ct", "image", "labels", SHAPE, tuple(GRID.affine.matrix.ravel()), "affine", "exact", {}
+)
 WINDOW = {"any": {"low": 0.0, "high": 255.0}}
 
 
 class Made:
     """A volume with cubes in it, as evidence."""
 
-    def __init__(self, cubes: dict[str, tuple[IndexBox, int]], *, image: bool = True, masks: bool = True) -> None:
+    def __init__(
+        self, cubes: dict[str, tuple[IndexBox, int]], *, image: bool = True, masks: bool = True
+    ) -> None:
         layer = np.zeros(SHAPE, np.uint8)
         array = np.full(SHAPE, 100, np.int16)
         structures = []
@@ -83,7 +91,9 @@ class Made:
         return self._labels
 
     def _sight(self, layout, labels, made):
-        return Sight(layout, labels, None if self._array is None else Renderer(made, self._array, GRID, "ct"))
+        return Sight(
+            layout, labels, None if self._array is None else Renderer(made, self._array, GRID, "ct")
+        )
 
     def judge(self, item: Item, made, series=SERIES):
         layout = layout_of(made, GRID, item)
@@ -115,20 +125,26 @@ def cube(size: int, depth: int = 10) -> IndexBox:
 
 
 @pytest.mark.parametrize(
-    ("size", "size_px", "seen"), [(3, 60, False), (4, 60, True), (2, 120, True), (6, 30, False), (8, 30, True)]
+    ("size", "size_px", "seen"),
+    [(3, 60, False), (4, 60, True), (2, 120, True), (6, 30, False), (8, 30, True)],
 )
 def test_four_shown_pixels_are_needed(size, size_px, seen):
     """60 voxels shown on so many pixels: a voxel is size_px / 60 pixels."""
-    verdict = Made({"liver": (cube(size), 200)}).judge(asks("sees:liver"), profile(view={"size_px": size_px}))
+    verdict = Made({"liver": (cube(size), 200)}).judge(
+        asks("sees:liver"), profile(view={"size_px": size_px})
+    )
     assert (verdict.hidden == ()) is seen
     assert verdict.unknown == ()
 
 
 @pytest.mark.parametrize(
-    ("depth", "every", "seen"), [(1, 2.0, False), (2, 2.0, True), (6, 20.0, False), (30, 20.0, True)]
+    ("depth", "every", "seen"),
+    [(1, 2.0, False), (2, 2.0, True), (6, 20.0, False), (30, 20.0, True)],
 )
 def test_two_shown_slices_are_needed(depth, every, seen):
-    verdict = Made({"liver": (cube(12, depth), 200)}).judge(asks("sees:liver"), profile(view={"every_mm": every}))
+    verdict = Made({"liver": (cube(12, depth), 200)}).judge(
+        asks("sees:liver"), profile(view={"every_mm": every})
+    )
     assert (verdict.hidden == ()) is seen
 
 
@@ -149,7 +165,9 @@ def test_it_must_stand_out(grey, seen):
 
 def test_it_must_stand_out_in_the_shown_window():
     made = Made({"liver": (cube(12), 200)})
-    assert made.judge(asks("sees:liver"), profile(window={"any": {"low": 0.0, "high": 90.0}})).hidden
+    assert made.judge(
+        asks("sees:liver"), profile(window={"any": {"low": 0.0, "high": 90.0}})
+    ).hidden
     either = {"any": ({"low": 0.0, "high": 90.0}, {"low": 50.0, "high": 250.0})}
     assert made.judge(asks("sees:liver"), profile(window=either)).hidden == ()
 
@@ -171,9 +189,14 @@ def test_what_the_crop_cuts_is_not_seen_whole():
     made = Made({"liver": (IndexBox((10, 20, 10), (40, 40, 30)), 200)})
     cropped = profile(crop={"shape": (40, 0, 0)})
     assert made.judge(asks("sees:liver", task="volume"), profile()).hidden == ()
-    (why,) = made.judge(asks("sees:liver", task="volume"), profile(crop={"shape": (20, 0, 0)})).hidden
+    (why,) = made.judge(
+        asks("sees:liver", task="volume"), profile(crop={"shape": (20, 0, 0)})
+    ).hidden
     assert "33%" in why, "20 to 40 of 10 to 40 is shown"
-    assert made.judge(asks("sees:liver", task="direction"), profile(crop={"shape": (20, 0, 0)})).hidden == ()
+    assert (
+        made.judge(asks("sees:liver", task="direction"), profile(crop={"shape": (20, 0, 0)})).hidden
+        == ()
+    )
     assert made.judge(asks("sees:liver", task="volume"), cropped).hidden == ()
     ranged = profile(view={"fraction_range": (0.0, 0.5)})
     assert "whole" in made.judge(asks("sees:liver", task="volume"), ranged).hidden[0]
@@ -181,10 +204,16 @@ def test_what_the_crop_cuts_is_not_seen_whole():
 
 def test_without_an_image_contrast_is_not_known():
     series = msgspec.structs.replace(SERIES, image_hash="")
-    verdict = Made({"liver": (cube(12), 100)}, image=False).judge(asks("sees:liver"), profile(), series)
+    verdict = Made({"liver": (cube(12), 100)}, image=False).judge(
+        asks("sees:liver"), profile(), series
+    )
     assert verdict.hidden == ()
     assert any("contrast" in doubt for doubt in verdict.unknown)
-    assert Made({"liver": (cube(2), 100)}, image=False).judge(asks("sees:liver"), profile(), series).hidden
+    assert (
+        Made({"liver": (cube(2), 100)}, image=False)
+        .judge(asks("sees:liver"), profile(), series)
+        .hidden
+    )
 
 
 def test_without_masks_boxes_decide_the_size():
@@ -212,10 +241,14 @@ def test_marks_must_be_drawn_and_inside():
     point = (30.0, 30.0, 20.0)
     marked = asks(boxes=(WorldBox(point, point, mark_label("A")),))
     assert Made({}).judge(marked, profile()).hidden == ()
-    assert Made({}).judge(marked, profile(draw={"marks": False})).hidden == ("its marks are not drawn",)
+    assert Made({}).judge(marked, profile(draw={"marks": False})).hidden == (
+        "its marks are not drawn",
+    )
     far = (1.0, 1.0, 20.0)
     outside = asks(boxes=(WorldBox(far, far, mark_label("A")),))
-    assert Made({}).judge(outside, profile(crop={"shape": (20, 20, 0)})).hidden == ("mark A lies outside the pictures",)
+    assert Made({}).judge(outside, profile(crop={"shape": (20, 20, 0)})).hidden == (
+        "mark A lies outside the pictures",
+    )
 
 
 def test_what_is_asked_for_must_be_on_a_picture():
@@ -227,8 +260,18 @@ def test_what_is_asked_for_must_be_on_a_picture():
     framed = asks(form="frames", answer=Frames((3, 4)))
     assert Made({}).judge(framed, profile()).hidden == ()
     assert "frames" in Made({}).judge(framed, top).hidden[0]
-    assert "frame 3" in Made({}).judge(asks(level="slice", frames=(3,)), profile(view={"plane": "coronal"})).hidden[0]
-    assert Made({}).judge(asks(form="boxes", answer=Boxes((FrameBox(3, 1, 1, 9, 9),))), profile()).hidden == ()
+    assert (
+        "frame 3"
+        in Made({})
+        .judge(asks(level="slice", frames=(3,)), profile(view={"plane": "coronal"}))
+        .hidden[0]
+    )
+    assert (
+        Made({})
+        .judge(asks(form="boxes", answer=Boxes((FrameBox(3, 1, 1, 9, 9),))), profile())
+        .hidden
+        == ()
+    )
 
 
 def test_oblique_volumes_are_judged_alike():

@@ -74,7 +74,9 @@ def cohort(tmp_path_factory: pytest.TempPathFactory) -> Cohort:
         image_path = next(folder.glob("*.nii.gz"))
         image = nibabel.load(image_path)
         image.header["descrip"] = PLANTED.encode()
-        nibabel.save(nibabel.Nifti1Image(image.dataobj[...], image.affine, image.header), image_path)
+        nibabel.save(
+            nibabel.Nifti1Image(image.dataobj[...], image.affine, image.header), image_path
+        )
     bench = root / "bench"
     # So few patients have twins only if all of them are in one split and a text may be asked of one of them.
     recipe = load_recipe()
@@ -110,7 +112,9 @@ def restricted(cohort: Cohort, tmp_path_factory: pytest.TempPathFactory) -> Coho
     for path in (cohort.bench, cohort.oracle, cohort.random, cohort.model):
         shutil.copytree(path, root / path.name)
     bench = open_bench(root / "bench")
-    (root / "bench" / "bench.json").write_bytes(encode_info(msgspec.structs.replace(bench.info, restricted=True)))
+    (root / "bench" / "bench.json").write_bytes(
+        encode_info(msgspec.structs.replace(bench.info, restricted=True))
+    )
     return Cohort(root / "bench", root / "oracle", root / "random", root / "model")
 
 

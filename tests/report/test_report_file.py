@@ -49,7 +49,11 @@ def test_the_file_needs_no_other(html: str) -> None:
 
 
 def test_the_policy_allows_only_this_style_and_script(html: str) -> None:
-    policy = next(a["content"] for t, a in Links(html).tags if a.get("http-equiv") == "Content-Security-Policy")
+    policy = next(
+        a["content"]
+        for t, a in Links(html).tags
+        if a.get("http-equiv") == "Content-Security-Policy"
+    )
     assert policy is not None
     assert policy.startswith("default-src 'none'; img-src data:;")
     assert "unsafe" not in policy
@@ -61,15 +65,21 @@ def test_the_policy_allows_only_this_style_and_script(html: str) -> None:
     assert not any("style" in a or any(k.startswith("on") for k in a) for _, a in Links(html).tags)
 
 
-def test_a_response_cannot_leave_its_place(html: str, evil: str, read_payload: Callable[[str], Any]) -> None:
+def test_a_response_cannot_leave_its_place(
+    html: str, evil: str, read_payload: Callable[[str], Any]
+) -> None:
     assert "<script>alert" not in html
     assert "<img" not in html
     assert html.count("<script") == 2
-    shown = [a[3] for d in read_payload(html)["details"].values() for a in d["answers"] if a[0] == 0]
+    shown = [
+        a[3] for d in read_payload(html)["details"].values() for a in d["answers"] if a[0] == 0
+    ]
     assert evil in shown
 
 
-def test_no_name_path_or_key_of_the_machine(html: str, planted: str, cohort: Any, tmp_path: Path) -> None:
+def test_no_name_path_or_key_of_the_machine(
+    html: str, planted: str, cohort: Any, tmp_path: Path
+) -> None:
     assert planted not in html.lower()
     assert str(cohort.bench.parent) not in html
     assert "/home/" not in html
@@ -91,17 +101,22 @@ def test_counts_and_marks(html: str, cohort: Any, read_payload: Callable[[str], 
     assert "is incomplete" in html
     for name in ("random", "majority", "prior"):
         assert re.search(
-            rf'<tr class="blind">\s*<td class="rank"></td>\s*<th[^>]*><span class="run-name">{name}<', html
+            rf'<tr class="blind">\s*<td class="rank"></td>\s*<th[^>]*><span class="run-name">{name}<',
+            html,
         )
 
 
-def test_details_hold_the_derivation(html: str, cohort: Any, read_payload: Callable[[str], Any]) -> None:
+def test_details_hold_the_derivation(
+    html: str, cohort: Any, read_payload: Callable[[str], Any]
+) -> None:
     payload = read_payload(html)
     for item in open_bench(cohort.bench).items():
         detail = payload["details"][item.item_id]
         assert [step["text"] for step in detail["steps"]] == [step.text for step in item.steps]
         assert len(detail["facts"]) == len(item.fact_ids)
-        assert [text for _, text, _ in detail["options"]] == [option.text for option in item.options]
+        assert [text for _, text, _ in detail["options"]] == [
+            option.text for option in item.options
+        ]
         for step, shown in zip(item.steps, detail["steps"]):
             if step.value is not None:
                 assert shown["value"] == pytest.approx(step.value.value, rel=1e-5)
@@ -122,7 +137,10 @@ def test_as_many_pictured_items_as_asked(
     assert result.pictures_embedded == len(payload["shared"]["views"]) == count
     assert result.items == items
     assert result.bytes == out.stat().st_size < 30_000_000
-    assert f"{items - count} of {items} items have no pictures ({count} were asked for)" in result.left_out
+    assert (
+        f"{items - count} of {items} items have no pictures ({count} were asked for)"
+        in result.left_out
+    )
     assert html_words.escape(result.left_out) in text
     assert ("data:image" in text) is (count > 0)
     assert sum(row[5] for row in payload["rows"]) == count
@@ -140,7 +158,9 @@ def test_wrong_answers_and_every_task_come_first(
     assert all(row[4] == "w" for row in rows if row[5] and row[1] in wrong)
 
 
-def test_pictures_are_the_voxels(html: str, cohort: Any, read_payload: Callable[[str], Any]) -> None:
+def test_pictures_are_the_voxels(
+    html: str, cohort: Any, read_payload: Callable[[str], Any]
+) -> None:
     bench = open_bench(cohort.bench)
     payload = read_payload(html)
     shared = payload["shared"]
@@ -155,7 +175,9 @@ def test_pictures_are_the_voxels(html: str, cohort: Any, read_payload: Callable[
         assert shown["opening"] in shown["slices"]
         assert shown["spoken"].startswith(str(shown["slices"][0] + 1))
         uri = shared["pictures"][view["source"]][plane.value][str(shown["opening"])]
-        decoded = np.asarray(Image.open(io.BytesIO(base64.b64decode(uri.partition(",")[2]))), dtype=float)
+        decoded = np.asarray(
+            Image.open(io.BytesIO(base64.b64decode(uri.partition(",")[2]))), dtype=float
+        )
         expected = volume.picture(plane, shown["opening"], Window(low, high)).grey
         assert decoded.shape == expected.shape
         assert np.abs(decoded - expected).mean() < 6, "JPEG of the same pixels"
@@ -233,7 +255,7 @@ def test_a_small_budget_shortens_the_stacks_and_says_so(
 def test_derivations_that_do_not_fit_are_counted(
     cohort: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_payload: Callable[[str], Any]
 ) -> None:
-    monkeypatch.setattr("situs.report._payload._TEXT_BYTES", 20_000)
+    monkeypatch.setattr("situs.report.viewer.payload._TEXT_BYTES", 20_000)
     out = tmp_path / "r.html"
     result = write_report([cohort.random], out, pictures=0)
     payload = read_payload(out.read_text("utf-8"))

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from situs.profiles import PLANES, PatientVolume, Plane, Window
-from situs.report._pictures import plane_frames
+from situs.report.pictures.embedded import plane_frames
 from situs.space import Affine, Grid, IndexPoints
 
 ORIENTATIONS = [
-    (order, signs) for order in itertools.permutations(range(3)) for signs in itertools.product((1, -1), repeat=3)
+    (order, signs)
+    for order in itertools.permutations(range(3))
+    for signs in itertools.product((1, -1), repeat=3)
 ]
 SHAPE = (5, 6, 7)
 LETTERS = {"R": (0, 1), "L": (0, -1), "A": (1, 1), "P": (1, -1), "H": (2, 1), "F": (2, -1)}
@@ -28,18 +30,24 @@ def stored(order: tuple[int, ...], signs: tuple[int, ...]) -> tuple[np.ndarray, 
         affine[world, axis] = sign * (1.0 + 0.5 * world)
     grid = Grid(SHAPE, Affine(affine))
     index = np.stack(np.meshgrid(*map(np.arange, SHAPE), indexing="ij"), axis=-1).reshape(-1, 3)
-    return np.asarray(grid.affine.to_world(IndexPoints(index.astype(float)))).reshape(*SHAPE, 3), grid
+    return np.asarray(grid.affine.to_world(IndexPoints(index.astype(float)))).reshape(
+        *SHAPE, 3
+    ), grid
 
 
 @pytest.mark.parametrize(("order", "signs"), ORIENTATIONS)
-def test_letters_say_where_the_coordinate_grows(order: tuple[int, ...], signs: tuple[int, ...]) -> None:
+def test_letters_say_where_the_coordinate_grows(
+    order: tuple[int, ...], signs: tuple[int, ...]
+) -> None:
     world, grid = stored(order, signs)
     assert nibabel.aff2axcodes(grid.affine.matrix) == tuple(grid.affine.codes)
     for plane, (axis, volume) in itertools.product(
         PLANES, [(axis, PatientVolume(world[..., axis], grid, "mr")) for axis in range(3)]
     ):
         values = world[..., axis]
-        grey = volume.picture(plane, 1, Window(float(values.min()), float(values.max()))).grey.astype(int)
+        grey = volume.picture(
+            plane, 1, Window(float(values.min()), float(values.max()))
+        ).grey.astype(int)
         frame = plane_frames()[plane.value]
         for letter, towards in (
             (frame.left, grey[:, 0] - grey[:, -1]),
@@ -60,7 +68,9 @@ def test_radiological_convention(plane: Plane) -> None:
 
 @pytest.mark.parametrize(("order", "signs"), ORIENTATIONS[::5])
 @pytest.mark.parametrize("plane", PLANES)
-def test_marks_land_where_the_picture_maps_them(plane: Plane, order: tuple[int, ...], signs: tuple[int, ...]) -> None:
+def test_marks_land_where_the_picture_maps_them(
+    plane: Plane, order: tuple[int, ...], signs: tuple[int, ...]
+) -> None:
     """The page places a mark at (n - 1 - index); the picture's own map from millimetres agrees."""
     world, grid = stored(order, signs)
     volume = PatientVolume(world[..., 0], grid, "mr")

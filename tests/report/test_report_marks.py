@@ -14,7 +14,9 @@ from situs.space import Affine, Grid, IndexPoints
 
 
 @pytest.fixture(scope="module")
-def drawn(cohort: Any, tmp_path_factory: pytest.TempPathFactory, read_payload: Callable[[str], Any]) -> Any:
+def drawn(
+    cohort: Any, tmp_path_factory: pytest.TempPathFactory, read_payload: Callable[[str], Any]
+) -> Any:
     """Views of many items of all tasks."""
     out = tmp_path_factory.mktemp("marks") / "r.html"
     write_report([cohort.random], out, pictures=16)
@@ -33,7 +35,9 @@ def test_lines_have_the_length_of_their_fact(drawn: Any, cohort: Any) -> None:
         grid = Grid(series.shape, Affine(np.reshape(series.affine, (4, 4)))).in_patient_order()
         held = [facts[fact_id] for fact_id in item.fact_ids]
         for line in drawn[item.item_id]["marks"]["lines"]:
-            ends = np.asarray(grid.affine.to_world(IndexPoints(np.array([line["start"], line["end"]]))))
+            ends = np.asarray(
+                grid.affine.to_world(IndexPoints(np.array([line["start"], line["end"]])))
+            )
             step = ends[1] - ends[0]
             seen.add(line["kind"])
             if line["kind"] == "gap":

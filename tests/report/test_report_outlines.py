@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from situs.report._outlines import outline_path
+from situs.report.pictures.outlines import outline_path
 
 Edge = tuple[tuple[int, int], tuple[int, int]]
 

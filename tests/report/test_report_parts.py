@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from situs.items import Item, YesNo
-from situs.report._choose import in_picture_order
-from situs.report._names import public_name, unique_names
-from situs.report._slices import opening_slice, shown_slices, spoken_ranges
+from situs.report.names import public_name, unique_names
+from situs.report.pictures.choice import in_picture_order
+from situs.report.pictures.slices import opening_slice, shown_slices, spoken_ranges
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,10 @@ from situs.report._slices import opening_slice, shown_slices, spoken_ranges
         ("oracle", "oracle"),
         ("random?seed=3", "random?seed=3"),
         ("openai:qwen3-vl@http://10.0.0.7:8000/v1", "openai:qwen3-vl"),
-        ("openai:org/model@https://host/v1?api_key=sk-1&temperature=0.2", "openai:org/model?temperature=0.2"),
+        (
+            "openai:org/model@https://host/v1?api_key=sk-1&temperature=0.2",
+            "openai:org/model?temperature=0.2",
+        ),
         ("hf:/home/ann/models/x", "hf:local model"),
         ("hf:~/x", "hf:local model"),
         ("hf:C:\\Users\\ann\\x", "hf:local model"),
@@ -36,7 +39,9 @@ def test_the_second_of_a_name_is_numbered() -> None:
 
 def bump(count: int, first: int, last: int) -> np.ndarray:
     areas = np.zeros(count, dtype=np.int64)
-    areas[first : last + 1] = 10 + np.minimum(np.arange(last - first + 1), np.arange(last - first + 1)[::-1])
+    areas[first : last + 1] = 10 + np.minimum(
+        np.arange(last - first + 1), np.arange(last - first + 1)[::-1]
+    )
     return areas
 
 
@@ -84,5 +89,8 @@ def test_wrong_ones_first_then_right_ones_then_what_nobody_could_answer() -> Non
     assert [name[0] for name in order[:2]] == ["a", "b"]
     assert set(order[:4]) == {"a1", "a2", "a3", "b4"}
     assert set(order[-2:]) == {"a0", "c0"}
-    again = [i.item_id for i in in_picture_order(reversed(items), lambda i: worth.get(i.item_id, 1), seed=1)]
+    again = [
+        i.item_id
+        for i in in_picture_order(reversed(items), lambda i: worth.get(i.item_id, 1), seed=1)
+    ]
     assert again == order

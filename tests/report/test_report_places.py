@@ -20,7 +20,7 @@ from situs.facts import load_recipe
 from situs.items import Boxes
 from situs.profiles import Presenter, load_profile
 from situs.report import write_report
-from situs.report._strips import fewer_frames
+from situs.report.pictures.strips import fewer_frames
 from situs.run import parse_spec, run_baseline
 
 
@@ -33,10 +33,14 @@ def stacks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     images = write_images(cohort, root / "images")
     profile = load_profile("sgmri-frames")
     for name, folder in (("bench", images), ("bare", None)):
-        options = BuildOptions(name, load_recipe(), licence="synthetic", tasks="localization,captioning,detection")
+        options = BuildOptions(
+            name, load_recipe(), licence="synthetic", tasks="localization,captioning,detection"
+        )
         build_boxes(files, root / name, options, lists=lists, images=folder)
         for model in ("oracle", "grid"):
-            run_baseline(open_bench(root / name), parse_spec(model), profile, root / f"{name}-{model}")
+            run_baseline(
+                open_bench(root / name), parse_spec(model), profile, root / f"{name}-{model}"
+            )
     return root
 
 
@@ -62,15 +66,21 @@ def test_boxes_are_drawn_where_the_profile_shows_them(
         shown = presenter.present(item)
         for place, key, width, height, source in strip["frames"]:
             uri = payload["shared"]["frames"][key]
-            assert base64.b64decode(uri.partition(",")[2]) == shown.images[place].data, "the very bytes the model got"
+            assert base64.b64decode(uri.partition(",")[2]) == shown.images[place].data, (
+                "the very bytes the model got"
+            )
             assert (width, height) == (shown.images[place].width, shown.images[place].height)
             assert source == shown.layout.frames[place].source_index
         if not isinstance(item.answer, Boxes):
             continue
         seen += 1
-        expected = sorted((b.frame, b.x0, b.y0, b.x1, b.y1) for b in shown.layout.shown_boxes(item.answer.boxes))
+        expected = sorted(
+            (b.frame, b.x0, b.y0, b.x1, b.y1) for b in shown.layout.shown_boxes(item.answer.boxes)
+        )
         np.testing.assert_allclose(sorted(box[:5] for box in strip["truth"]), expected)
-        np.testing.assert_allclose(sorted(box[:5] for box in strip["said"]["0"]), expected, atol=0.51)
+        np.testing.assert_allclose(
+            sorted(box[:5] for box in strip["said"]["0"]), expected, atol=0.51
+        )
         assert len(strip["said"]["1"]) > len(expected), "the grid's"
     assert seen >= 3
     assert result.pictures_embedded == len(payload["shared"]["strips"]) == 16
@@ -119,7 +129,10 @@ def test_fewer_frames(count: int, wanted: list[int], most: int, chosen: list[int
 def _as_model(run: Path, out: Path, name: str, *, withheld: bool, wrong_every: int) -> Path:
     """The oracle's run as that of a model which misses every n-th item."""
     shutil.copytree(run, out)
-    info = json.loads((out / "run.json").read_text()) | {"client": f"hf:{name}", "withheld": withheld}
+    info = json.loads((out / "run.json").read_text()) | {
+        "client": f"hf:{name}",
+        "withheld": withheld,
+    }
     (out / "run.json").write_text(json.dumps(info))
     rows = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]
     for place, row in enumerate(rows):
@@ -134,22 +147,36 @@ def test_sight_gain_and_groups(cohort: Any, tmp_path: Path) -> None:
     text = _as_model(cohort.oracle, tmp_path / "text", "a", withheld=True, wrong_every=2)
     b = _as_model(cohort.oracle, tmp_path / "b", "b", withheld=False, wrong_every=10)
     result, html = _report(
-        [a, text, b], tmp_path / "r.html", bench=cohort.bench, pictures=0, tables=tmp_path / "tables"
+        [a, text, b],
+        tmp_path / "r.html",
+        bench=cohort.bench,
+        pictures=0,
+        tables=tmp_path / "tables",
     )
     # Both miss every n-th row of the run; the headline counts its questions with options.
     asked = [json.loads(line)["item_id"] for line in (a / "answers.jsonl").read_text().splitlines()]
-    headline = {i.item_id for i in open_bench(cohort.bench).items() if i.stratum == "headline" and i.options}
-    headline |= {i.item_id for i in open_bench(cohort.bench).items() if i.stratum == "headline" and i.form == "yes_no"}
+    headline = {
+        i.item_id for i in open_bench(cohort.bench).items() if i.stratum == "headline" and i.options
+    }
+    headline |= {
+        i.item_id
+        for i in open_bench(cohort.bench).items()
+        if i.stratum == "headline" and i.form == "yes_no"
+    }
     places = [place for place, item_id in enumerate(asked) if item_id in headline]
     right = [sum(place % every != 0 for place in places) for every in (10, 2)]
     gain = 100 * (right[0] - right[1]) / len(places)
     assert f"+{gain:.1f}" in html
     head, *lines = (tmp_path / "tables" / "leaderboard.csv").read_text().splitlines()
-    rows = {row["run"]: row for row in (dict(zip(head.split(","), line.split(","))) for line in lines)}
+    rows = {
+        row["run"]: row for row in (dict(zip(head.split(","), line.split(","))) for line in lines)
+    }
     assert float(rows["hf:a"]["sight_gain"]) == pytest.approx(gain, abs=0.01)
     over = rows["hf:a"]
     best = max(float(rows[name]["headline_value"]) for name in ("majority", "minority", "prior"))
-    assert float(over["over_best_shortcut"]) == pytest.approx(float(over["headline_value"]) - best, abs=0.02)
+    assert float(over["over_best_shortcut"]) == pytest.approx(
+        float(over["headline_value"]) - best, abs=0.02
+    )
     assert over["best_shortcut"] in rows
     assert ">Over best shortcut<" in html
     assert rows["hf:a (text only)"]["rank"] == "", "a text-only run takes no rank"
@@ -160,7 +187,9 @@ def test_sight_gain_and_groups(cohort: Any, tmp_path: Path) -> None:
 
 
 def test_runs_are_called_as_told(cohort: Any, tmp_path: Path) -> None:
-    _, html = _report([cohort.random, cohort.oracle], tmp_path / "r.html", pictures=0, names=["chance", "key"])
+    _, html = _report(
+        [cohort.random, cohort.oracle], tmp_path / "r.html", pictures=0, names=["chance", "key"]
+    )
     assert '<span class="run-name">chance<' in html
     assert '<span class="run-name">key<' in html
 

@@ -19,7 +19,7 @@ from situs.facts import load_recipe
 from situs.items import Boxes, Choice, Choices, Frames, Item, Text, YesNo, letter_of
 from situs.profiles import Presenter, load_profile
 from situs.review import import_answers, write_quiz
-from situs.review._quiz import _quiz_item
+from situs.review.quiz import _quiz_item
 from situs.run import Viewing
 from situs.score import clopper_pearson, score_run
 
@@ -31,12 +31,18 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cohort = make_cohort(4, 12)
     files, lists = cohort.write(root / "notes")
     options = BuildOptions("quiz", load_recipe(), licence="synthetic", restricted=False)
-    build_boxes(files, root / "bench", options, lists=lists, images=write_images(cohort, root / "images"))
+    build_boxes(
+        files, root / "bench", options, lists=lists, images=write_images(cohort, root / "images")
+    )
     return root / "bench"
 
 
 def payload_of(path: Path) -> Any:
-    found = re.search(r'<script type="application/json" id="payload">(.*?)</script>', path.read_text("utf-8"), re.S)
+    found = re.search(
+        r'<script type="application/json" id="payload">(.*?)</script>',
+        path.read_text("utf-8"),
+        re.S,
+    )
     assert found is not None
     return json.loads(found[1])
 
@@ -57,11 +63,21 @@ def true_answer(item: Item, shown: Viewing) -> dict[str, Any]:
             said = {"text": ", ".join(sorted(letter_of(item, value) for value in values))}
         case Frames(frames):
             base = shown.space.frame_base
-            said = {"text": ", ".join(str(place + base) for place in shown.frames(item, frames)) or "none"}
+            said = {
+                "text": ", ".join(str(place + base) for place in shown.frames(item, frames))
+                or "none"
+            }
         case Boxes(boxes):
             said = {
                 "boxes": [
-                    {"frame": b.frame, "x0": b.x0, "y0": b.y0, "x1": b.x1, "y1": b.y1, "label": b.label}
+                    {
+                        "frame": b.frame,
+                        "x0": b.x0,
+                        "y0": b.y0,
+                        "x1": b.x1,
+                        "y1": b.y1,
+                        "label": b.label,
+                    }
                     for b in shown.boxes(item, boxes)
                 ]
             }
@@ -72,7 +88,9 @@ def true_answer(item: Item, shown: Viewing) -> dict[str, Any]:
     return {"item_id": item.item_id, "state": "answered", "said": said, "seconds": 1.5}
 
 
-def write_answers(path: Path, quiz: Any, answers: list[dict[str, Any]], reader: str = "Ann B.") -> Path:
+def write_answers(
+    path: Path, quiz: Any, answers: list[dict[str, Any]], reader: str = "Ann B."
+) -> Path:
     path.write_text(json.dumps({"quiz": quiz, "reader": reader, "answers": answers}))
     return path
 
@@ -85,7 +103,16 @@ def items_of(bench: Bench, ids: list[str]) -> list[Item]:
 def test_the_file_holds_no_key(bench: Path, tmp_path: Path) -> None:
     page = quiz_of(bench, tmp_path / "q.html", profile="sgmri-frames", items=60)
     assert all("key" not in entry for entry in page["items"])
-    allowed = {"item_id", "question", "intro", "options", "parts", "pictures", "sizes", "frame_base"}
+    allowed = {
+        "item_id",
+        "question",
+        "intro",
+        "options",
+        "parts",
+        "pictures",
+        "sizes",
+        "frame_base",
+    }
     assert {name for entry in page["items"] for name in entry} <= allowed
     text = (tmp_path / "q.html").read_text("utf-8")
     for item in items_of(open_bench(bench), page["quiz"]["items"]):
@@ -133,7 +160,9 @@ def test_verdicts_give_an_exact_rate_on_the_card(bench: Path, tmp_path: Path) ->
     assert all(entry["key"]["words"] for entry in page["items"])
     assert "Not reader-verified" in (bench / "README.md").read_text()
     states = ["disagree"] * 2 + ["unsure"] * 3 + ["not_visible"] + ["agree"] * 14
-    answers = [{"item_id": key, "state": state} for key, state in zip(page["quiz"]["items"], states)]
+    answers = [
+        {"item_id": key, "state": state} for key, state in zip(page["quiz"]["items"], states)
+    ]
     before = open_bench(bench).info.content_hash
     result = import_answers(bench, write_answers(tmp_path / "v.json", page["quiz"], answers), None)
     errors = result.key_errors
@@ -146,7 +175,9 @@ def test_verdicts_give_an_exact_rate_on_the_card(bench: Path, tmp_path: Path) ->
     assert open_bench(bench).info.content_hash == before
     # A second reader who contradicts leaves those items undecided; the same reader again replaces his file.
     turned = [a | {"state": "agree"} if a["state"] == "disagree" else a for a in answers]
-    again = import_answers(bench, write_answers(tmp_path / "w.json", page["quiz"], turned, "Ben"), None)
+    again = import_answers(
+        bench, write_answers(tmp_path / "w.json", page["quiz"], turned, "Ben"), None
+    )
     assert again.key_errors is not None
     assert (again.key_errors.errors, again.key_errors.unsure) == (0, 5)
     import_answers(bench, tmp_path / "w.json", None)
@@ -161,12 +192,17 @@ def test_verdicts_give_an_exact_rate_on_the_card(bench: Path, tmp_path: Path) ->
         (lambda file: file.update(reader="../x"), r"\$.reader"),
         (lambda file: file["answers"].append(file["answers"][0]), "occurs twice"),
         (lambda file: file["answers"][0].update(item_id="i0"), "is not an item of the quiz"),
-        (lambda file: file["answers"][0].update(state="agree"), "does not belong to a quiz to answer"),
+        (
+            lambda file: file["answers"][0].update(state="agree"),
+            "does not belong to a quiz to answer",
+        ),
         (lambda file: file["answers"][0].update(extra=1), "extra"),
     ],
     ids=["bench", "format", "reader", "twice", "stranger", "state", "field"],
 )
-def test_a_spoilt_file_is_refused(bench: Path, tmp_path: Path, change: Callable[[Any], None], said: str) -> None:
+def test_a_spoilt_file_is_refused(
+    bench: Path, tmp_path: Path, change: Callable[[Any], None], said: str
+) -> None:
     page = quiz_of(bench, tmp_path / "q.html", profile="sgmri-frames", items=5)
     file = {
         "quiz": page["quiz"],

@@ -24,7 +24,10 @@ def words(situs: Callable[..., Any], tmp_path: Path) -> Callable[[int], Path]:
 
     def make(count: int) -> Path:
         given = tmp_path / f"items{count}.jsonl"
-        rows = ({"study": f"s{n // 20}", "question": f"Question {n}?", "answer": "yes"} for n in range(count))
+        rows = (
+            {"study": f"s{n // 20}", "question": f"Question {n}?", "answer": "yes"}
+            for n in range(count)
+        )
         given.write_text("\n".join(map(json.dumps, rows)))
         assert situs("import", "items", given, "--out", tmp_path / f"words{count}").code == 0
         return tmp_path / f"words{count}"

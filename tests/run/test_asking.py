@@ -22,7 +22,9 @@ def asked(situs, bench, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch, wire.Server() as server:
         patch.setenv("SITUS_CACHE", str(out / "cache"))
         patch.delenv("OPENAI_API_KEY", raising=False)
-        ran = situs("run", bench, "--model", server.spec, "--limit", 12, "--out", out / "run", "--json")
+        ran = situs(
+            "run", bench, "--model", server.spec, "--limit", 12, "--out", out / "run", "--json"
+        )
     assert ran.code == 0, ran.err
     return ran, server, out / "run"
 
@@ -36,7 +38,9 @@ def test_every_item_is_asked_once_and_has_one_row(asked, bench) -> None:
     result = ran.json
     # One more than items: once, the same words are sent without pictures to see whether those are counted.
     assert (result["items"], result["states"], result["requests"]) == (12, {"answered": 12}, 13)
-    assert result["tokens"]["prompt"] == sum(row["usage"]["prompt_tokens"] for row in rows) + result_probe(server)
+    assert result["tokens"]["prompt"] == sum(
+        row["usage"]["prompt_tokens"] for row in rows
+    ) + result_probe(server)
     assert result["cost"] == 0.0
 
 
@@ -61,9 +65,17 @@ def test_nothing_on_the_wire_names_the_answer(asked, bench, small) -> None:
     opened = open_bench(bench)
     secrets = {str(bench), str(small), str(out), "patient0", ".nii", "locations", "test_asking"}
     for item, _ in zip(opened.items(), range(12)):
-        secrets |= {item.item_id, item.study_id, item.patient_id, *item.fact_ids, item.twin_group or "twin_group"}
+        secrets |= {
+            item.item_id,
+            item.study_id,
+            item.patient_id,
+            *item.fact_ids,
+            item.twin_group or "twin_group",
+        }
     for study in opened.studies():
-        secrets |= {series.image_hash for series in study.series} | {series.labels_hash for series in study.series}
+        secrets |= {series.image_hash for series in study.series} | {
+            series.labels_hash for series in study.series
+        }
     assert len(secrets) > 40
     for seen in server.seen:
         text = seen.decode("latin-1")
@@ -74,15 +86,26 @@ def test_nothing_on_the_wire_names_the_answer(asked, bench, small) -> None:
         for part in pictures(body):
             assert chunks(part) <= {b"IHDR", b"IDAT", b"PLTE", b"IEND"}
     heads = {
-        line.partition(b":")[0].lower() for seen in server.seen for line in seen.partition(b"\n\n")[0].splitlines()[1:]
+        line.partition(b":")[0].lower()
+        for seen in server.seen
+        for line in seen.partition(b"\n\n")[0].splitlines()[1:]
     }
-    assert heads == {b"host", b"content-type", b"user-agent", b"accept", b"accept-encoding", b"content-length"}
+    assert heads == {
+        b"host",
+        b"content-type",
+        b"user-agent",
+        b"accept",
+        b"accept-encoding",
+        b"content-length",
+    }
 
 
 def pictures(body: dict[str, Any]) -> list[bytes]:
     import base64
 
-    parts = [part for m in body["messages"] if isinstance(m["content"], list) for part in m["content"]]
+    parts = [
+        part for m in body["messages"] if isinstance(m["content"], list) for part in m["content"]
+    ]
     uris = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
     assert all(uri.startswith("data:image/png;base64,") for uri in uris)
     return [base64.b64decode(uri.partition(",")[2]) for uri in uris]
@@ -101,8 +124,12 @@ def chunks(png: bytes) -> set[bytes]:
 def test_hidden_items_are_written_down_and_asked_all_the_same(asked, bench) -> None:
     _, _, out = asked
     presenter = Presenter(open_bench(bench), load_profile("default"))
-    expected = {i.item_id: presenter.hidden(i) for i, _ in zip(open_bench(bench).items(), range(12))}
-    assert read_hidden(out / "hidden.jsonl") == {item: reasons for item, reasons in expected.items() if reasons}
+    expected = {
+        i.item_id: presenter.hidden(i) for i, _ in zip(open_bench(bench).items(), range(12))
+    }
+    assert read_hidden(out / "hidden.jsonl") == {
+        item: reasons for item, reasons in expected.items() if reasons
+    }
     assert len(read_journal(out / "answers.jsonl")) == 12
 
 
@@ -110,7 +137,13 @@ def test_the_run_says_what_it_was(asked, bench) -> None:
     _, server, out = asked
     info = json.loads((out / "run.json").read_text())
     assert info["client"] == server.spec
-    assert info["sampling"] == {"temperature": 0.0, "max_tokens": 1024, "top_p": None, "seed": None, "extra": {}}
+    assert info["sampling"] == {
+        "temperature": 0.0,
+        "max_tokens": 1024,
+        "top_p": None,
+        "seed": None,
+        "extra": {},
+    }
     assert info["profile_hash"] == load_profile("default").hash
     assert info["bench_hash"] == open_bench(bench).info.content_hash
     assert {"situs", "aiohttp"} <= set(info["versions"])
@@ -120,10 +153,14 @@ def test_the_run_says_what_it_was(asked, bench) -> None:
 def test_a_second_identical_run_is_free(asked, situs, bench, tmp_path, monkeypatch) -> None:
     _, server, out = asked
     monkeypatch.setenv("SITUS_CACHE", str(out.parent / "cache"))
-    ran = situs("run", bench, "--model", server.spec, "--limit", 12, "--out", tmp_path / "again", "--json")
+    ran = situs(
+        "run", bench, "--model", server.spec, "--limit", 12, "--out", tmp_path / "again", "--json"
+    )
     assert (ran.code, ran.json["requests"], ran.json["cached"]) == (0, 0, 12)
     first, again = (read_journal(folder / "answers.jsonl") for folder in (out, tmp_path / "again"))
-    assert {k: (r.state, r.response) for k, r in first.items()} == {k: (r.state, r.response) for k, r in again.items()}
+    assert {k: (r.state, r.response) for k, r in first.items()} == {
+        k: (r.state, r.response) for k, r in again.items()
+    }
 
 
 def test_the_run_can_be_scored(asked, situs, bench) -> None:
@@ -137,10 +174,16 @@ def test_the_run_can_be_scored(asked, situs, bench) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [("--model", "openai:other@http://127.0.0.1:9/v1"), ("--model", "?temperature=1"), ("--profile", "three-views")],
+    [
+        ("--model", "openai:other@http://127.0.0.1:9/v1"),
+        ("--model", "?temperature=1"),
+        ("--profile", "three-views"),
+    ],
     ids=["model", "settings", "profile"],
 )
-def test_another_model_or_profile_in_the_same_folder_is_refused(asked, situs, bench, change) -> None:
+def test_another_model_or_profile_in_the_same_folder_is_refused(
+    asked, situs, bench, change
+) -> None:
     _, server, out = asked
     args = {"--model": server.spec, "--profile": "default"}
     args[change[0]] = server.spec + change[1] if change[1].startswith("?") else change[1]
@@ -153,7 +196,11 @@ def test_another_model_or_profile_in_the_same_folder_is_refused(asked, situs, be
 
 def test_failed_calls_are_asked_again_and_only_those(situs, words, tmp_path) -> None:
     def odd_ones_fail(number: int, body: dict[str, Any]) -> wire.Behaviour:
-        return wire.status(400) if number < 20 and wire.number_in(wire.words_of(body)) % 2 else wire.good
+        return (
+            wire.status(400)
+            if number < 20 and wire.number_in(wire.words_of(body)) % 2
+            else wire.good
+        )
 
     args = ("run", words(20), "--out", tmp_path / "run", "--concurrency", 1, "--json", "--model")
     with wire.Server(odd_ones_fail) as server:
@@ -162,17 +209,23 @@ def test_failed_calls_are_asked_again_and_only_those(situs, words, tmp_path) -> 
         second = situs(*args, server.spec)
         assert (second.json["states"], second.json["requests"]) == ({"answered": 20}, 10)
         assert len(server.seen) == 30
-    rows = [json.loads(line) for line in (tmp_path / "run" / "answers.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line) for line in (tmp_path / "run" / "answers.jsonl").read_text().splitlines()
+    ]
     assert len(rows) == 30
     good = [row["item_id"] for row in rows if row["state"] != "failed"]
     assert len(good) == len(set(good)) == 20
     assert all(row["response"] == "" for row in rows if row["state"] == "failed")
 
 
-def test_a_server_that_is_down_ends_the_run_with_a_word(situs, words, tmp_path, monkeypatch) -> None:
+def test_a_server_that_is_down_ends_the_run_with_a_word(
+    situs, words, tmp_path, monkeypatch
+) -> None:
     from situs.clients import Limits
 
-    monkeypatch.setattr("situs.clients.Limits", lambda **more: Limits(**more, first_wait=0.01, first_patience=0.1))
+    monkeypatch.setattr(
+        "situs.clients.Limits", lambda **more: Limits(**more, first_wait=0.01, first_patience=0.1)
+    )
     with wire.Server() as server:
         gone = server.spec
     ran = situs("run", words(30), "--model", gone, "--out", tmp_path / "run", "--json")
@@ -181,10 +234,16 @@ def test_a_server_that_is_down_ends_the_run_with_a_word(situs, words, tmp_path, 
     assert (ran.json["unasked"], ran.json["states"]) == (30, {})
 
 
-def test_a_server_that_ignores_pictures_is_noted(situs, bench, tmp_path, asked, monkeypatch) -> None:
+def test_a_server_that_ignores_pictures_is_noted(
+    situs, bench, tmp_path, asked, monkeypatch
+) -> None:
     monkeypatch.setenv("SITUS_CACHE", str(asked[2].parent / "cache"))
-    with wire.Server(lambda number, body: wire.raw(json.dumps(wire.completion("A", 15)).encode())) as server:
-        ran = situs("run", bench, "--model", server.spec, "--limit", 3, "--out", tmp_path / "run", "--json")
+    with wire.Server(
+        lambda number, body: wire.raw(json.dumps(wire.completion("A", 15)).encode())
+    ) as server:
+        ran = situs(
+            "run", bench, "--model", server.spec, "--limit", 3, "--out", tmp_path / "run", "--json"
+        )
     assert "ignore the pictures" in ran.err
     assert "ignore the pictures" in ran.json["notes"][0]
     assert json.loads((tmp_path / "run" / "run.json").read_text())["notes"] == ran.json["notes"]
@@ -201,8 +260,21 @@ def test_restricted_data_does_not_leave_and_leaves_nothing_behind(situs, words, 
 def test_money_needs_a_price_and_the_users_file_gives_it(situs, words, tmp_path) -> None:
     prices = tmp_path / "prices.toml"
     prices.write_text('["te*"]\ninput = 1000.0\noutput = 0.0\n')
-    args = ("run", words(50), "--out", tmp_path / "run", "--max-cost", "0.05", "--concurrency", 1, "--json", "--model")
-    with wire.Server(lambda number, body: wire.raw(json.dumps(wire.completion("A", 10)).encode())) as server:
+    args = (
+        "run",
+        words(50),
+        "--out",
+        tmp_path / "run",
+        "--max-cost",
+        "0.05",
+        "--concurrency",
+        1,
+        "--json",
+        "--model",
+    )
+    with wire.Server(
+        lambda number, body: wire.raw(json.dumps(wire.completion("A", 10)).encode())
+    ) as server:
         assert "--prices" in situs(*args, server.spec).err
         ran = situs(*args, server.spec, "--prices", prices)
     assert ran.code == 1
@@ -216,7 +288,9 @@ def test_two_runs_do_not_write_to_one_folder(situs, words, tmp_path) -> None:
 
     (tmp_path / "run").mkdir()
     bench = words(5)
-    assert situs("run", bench, "--model", "oracle", "--limit", 1, "--out", tmp_path / "run").code == 0
+    assert (
+        situs("run", bench, "--model", "oracle", "--limit", 1, "--out", tmp_path / "run").code == 0
+    )
     with Journal(Path(tmp_path / "run" / "answers.jsonl")):
         ran = situs("run", bench, "--model", "oracle", "--out", tmp_path / "run")
     assert ran.code == 2

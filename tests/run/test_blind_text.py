@@ -12,8 +12,8 @@ from scipy.stats import binom
 
 from situs.clients import Spec
 from situs.items import Choice, Item, Option, Text, YesNo, letter_of
-from situs.run._majority_text import MajorityText
-from situs.run._nearest import Nearest, tfidf
+from situs.run.baselines.majority_text import MajorityText
+from situs.run.baselines.nearest import Nearest, tfidf
 
 
 class Items:
@@ -40,7 +40,9 @@ def test_tfidf_by_hand() -> None:
     rare = math.log(3 / 2) + 1
     # Terms: left, lung, "left lung"; one-letter words are no terms.
     length = math.sqrt(2 * rare**2 + 1)
-    assert sorted(vectors[0][vectors[0] > 0]) == pytest.approx(sorted([rare / length, 1 / length, rare / length]))
+    assert sorted(vectors[0][vectors[0] > 0]) == pytest.approx(
+        sorted([rare / length, 1 / length, rare / length])
+    )
     assert (vectors @ vectors.T).diagonal() == pytest.approx([1.0, 1.0])
     assert (vectors @ vectors.T)[0, 1] == pytest.approx(1 / length)
 
@@ -49,17 +51,24 @@ def test_nearest_is_found_over_many_blocks() -> None:
     """Against a dense search over all pairs."""
     rng = np.random.default_rng(0)
     words = [f"w{n}" for n in range(60)]
-    items = [text(f"i{n}", f"p{n % 40}", " ".join(rng.choice(words, 6)), f"gold {n}") for n in range(600)]
+    items = [
+        text(f"i{n}", f"p{n % 40}", " ".join(rng.choice(words, 6)), f"gold {n}") for n in range(600)
+    ]
     baseline = nearest(*items)
     questions = sorted({item.question for item in items})
     vectors = tfidf(questions).toarray()
     place = {question: number for number, question in enumerate(questions)}
     for item in items[::37]:
         others = [other for other in items if other.patient_id != item.patient_id]
-        similar = {o.item_id: float(vectors[place[item.question]] @ vectors[place[o.question]]) for o in others}
+        similar = {
+            o.item_id: float(vectors[place[item.question]] @ vectors[place[o.question]])
+            for o in others
+        }
         best = max(similar.values())
         said = baseline.answer(item)
-        assert any(o.answer.references[0] == said and similar[o.item_id] >= best - 1e-12 for o in others)
+        assert any(
+            o.answer.references[0] == said and similar[o.item_id] >= best - 1e-12 for o in others
+        )
 
 
 def test_nearest_copies_from_another_patient() -> None:
@@ -73,14 +82,21 @@ def test_nearest_copies_from_another_patient() -> None:
 
 
 def test_nearest_takes_what_most_others_say() -> None:
-    items = [text(f"i{n}", f"p{n}", "Where?", gold) for n, gold in enumerate(["x", "left", "right", "right"])]
+    items = [
+        text(f"i{n}", f"p{n}", "Where?", gold)
+        for n, gold in enumerate(["x", "left", "right", "right"])
+    ]
     assert nearest(*items).answer(items[0]) == "right"
 
 
-def closed(number: int, question: str, answer: Choice | YesNo, options: tuple[Option, ...] = ()) -> Item:
+def closed(
+    number: int, question: str, answer: Choice | YesNo, options: tuple[Option, ...] = ()
+) -> Item:
     form = "choice" if options else "yes_no"
     known = {"study_id": "s", "series": "ct", "task": "t", "form": form, "options": options}
-    return Item(item_id=f"c{number}", patient_id=f"p{number}", question=question, answer=answer, **known)
+    return Item(
+        item_id=f"c{number}", patient_id=f"p{number}", question=question, answer=answer, **known
+    )
 
 
 ORGANS = (Option("liver", "the liver"), Option("spleen", "the spleen"))
@@ -98,12 +114,18 @@ def test_nearest_copies_options_and_yes_no() -> None:
 
 def test_nearest_is_at_chance_on_twins_and_copies_what_stands_out() -> None:
     """With one item left out of a balanced group, the other answer is always the more frequent one."""
-    twins = [closed(n, "Which is larger?", Choice("liver" if n % 2 else "spleen"), ORGANS) for n in range(400)]
+    twins = [
+        closed(n, "Which is larger?", Choice("liver" if n % 2 else "spleen"), ORGANS)
+        for n in range(400)
+    ]
     baseline = nearest(*twins)
     right = sum(baseline.answer(item) == letter_of(item, item.answer.value) for item in twins)
     low, high = binom.ppf([0.0005, 0.9995], len(twins), 0.5)
     assert low <= right <= high
-    clear = [closed(n, "Which is larger?", Choice("spleen" if n % 8 else "liver"), ORGANS) for n in range(40)]
+    clear = [
+        closed(n, "Which is larger?", Choice("spleen" if n % 8 else "liver"), ORGANS)
+        for n in range(40)
+    ]
     assert nearest(*clear).answer(clear[0]) == "B"
 
 

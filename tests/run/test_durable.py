@@ -24,7 +24,9 @@ IN_FLIGHT = 8
 def start(*args: object, **more: Any) -> subprocess.Popen[str]:
     """The program in a process of its own."""
     command = [sys.executable, "-m", "situs", *map(str, args)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more
+    )
 
 
 def wait_until(what: Callable[[], bool], seconds: float = 300.0) -> None:
@@ -40,7 +42,16 @@ def rows_of(run: Path) -> list[dict[str, Any]]:
 
 def test_killed_three_times_every_item_has_one_answer(words, tmp_path) -> None:
     items, rng = 600, random.Random(4)
-    args = ("run", words(items), "--out", tmp_path / "run", "--concurrency", IN_FLIGHT, "--json", "--no-cache")
+    args = (
+        "run",
+        words(items),
+        "--out",
+        tmp_path / "run",
+        "--concurrency",
+        IN_FLIGHT,
+        "--json",
+        "--no-cache",
+    )
     # Slow enough that it is not done before it is killed, however busy the machine is.
     with wire.Server(lambda number, body: wire.silent(0.05)) as server:
         for kill in range(3):
@@ -61,9 +72,20 @@ def test_killed_three_times_every_item_has_one_answer(words, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_lets_calls_in_flight_end_and_says_how_to_go_on(words, tmp_path, number) -> None:
+def test_an_interruption_lets_calls_in_flight_end_and_says_how_to_go_on(
+    words, tmp_path, number
+) -> None:
     items = 120
-    args = ("run", words(items), "--out", tmp_path / "run", "--concurrency", IN_FLIGHT, "--json", "--model")
+    args = (
+        "run",
+        words(items),
+        "--out",
+        tmp_path / "run",
+        "--concurrency",
+        IN_FLIGHT,
+        "--json",
+        "--model",
+    )
     with wire.Server(lambda number, body: wire.silent(0.25)) as server:
         process = start(*args, server.spec)
         wait_until(lambda: len(server.seen) >= 20)

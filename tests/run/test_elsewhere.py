@@ -29,5 +29,10 @@ def test_a_run_finds_its_bench(bench: Path, tmp_path: Path, where: str) -> None:
 
 def test_beside_its_bench_a_run_remembers_no_absolute_path(bench: Path, tmp_path: Path) -> None:
     shutil.copytree(bench, tmp_path / "bench")
-    run_baseline(open_bench(tmp_path / "bench"), Spec("oracle"), load_profile("default"), tmp_path / "run")
-    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["answers.jsonl", "run.json"]
+    run_baseline(
+        open_bench(tmp_path / "bench"), Spec("oracle"), load_profile("default"), tmp_path / "run"
+    )
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        "answers.jsonl",
+        "run.json",
+    ]

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from situs.run._others import OtherCounts, OtherMedians
+from situs.run.baselines.others import OtherCounts, OtherMedians
 
 
 @pytest.mark.parametrize("seed", range(30))

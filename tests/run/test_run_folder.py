@@ -17,7 +17,16 @@ def test_a_run_below_the_benchs_folder_finds_it(situs, bench, tmp_path, place) -
     """Also after both have been moved together."""
     shutil.copytree(bench, tmp_path / "old" / "bench")
     assert (
-        situs("run", tmp_path / "old/bench", "--model", "oracle", "--limit", 3, "--out", tmp_path / "old" / place).code
+        situs(
+            "run",
+            tmp_path / "old/bench",
+            "--model",
+            "oracle",
+            "--limit",
+            3,
+            "--out",
+            tmp_path / "old" / place,
+        ).code
         == 0
     )
     (tmp_path / "old").rename(tmp_path / "new")
@@ -27,14 +36,20 @@ def test_a_run_below_the_benchs_folder_finds_it(situs, bench, tmp_path, place) -
 
 def test_a_run_elsewhere_names_the_benchs_own_folder_only(situs, bench, tmp_path) -> None:
     secret = shutil.copytree(bench, tmp_path / "Jane Doe" / "bench")
-    assert situs("run", secret, "--model", "oracle", "--limit", 3, "--out", tmp_path / "run").code == 0
+    assert (
+        situs("run", secret, "--model", "oracle", "--limit", 3, "--out", tmp_path / "run").code == 0
+    )
     assert "Jane" not in (tmp_path / "run" / "run.json").read_text()
     assert open_run(tmp_path / "run", Path(secret))[0].bench == "bench"
 
 
 def test_a_run_holds_no_path_of_this_machine(situs, bench, tmp_path) -> None:
-    assert situs("run", bench, "--model", "oracle", "--limit", 3, "--out", tmp_path / "run").code == 0
-    text = (tmp_path / "run" / "run.json").read_text() + (tmp_path / "run" / "answers.jsonl").read_text()
+    assert (
+        situs("run", bench, "--model", "oracle", "--limit", 3, "--out", tmp_path / "run").code == 0
+    )
+    text = (tmp_path / "run" / "run.json").read_text() + (
+        tmp_path / "run" / "answers.jsonl"
+    ).read_text()
     assert str(tmp_path) not in text
     assert str(bench.parent) not in text
     assert set(json.loads((tmp_path / "run" / "run.json").read_text())) >= {
@@ -46,12 +61,16 @@ def test_a_run_holds_no_path_of_this_machine(situs, bench, tmp_path) -> None:
 
 
 def test_another_bench_is_refused(situs, bench, cohort, tmp_path) -> None:
-    assert situs("run", bench, "--model", "oracle", "--limit", 3, "--out", tmp_path / "run").code == 0
+    assert (
+        situs("run", bench, "--model", "oracle", "--limit", 3, "--out", tmp_path / "run").code == 0
+    )
     with pytest.raises(SitusError, match="another bench"):
         open_run(tmp_path / "run", cohort)
 
 
 def test_a_longer_limit_goes_on(situs, bench, tmp_path) -> None:
     for limit, asked in ((5, 5), (8, 3), (8, 0)):
-        ran = situs("run", bench, "--model", "random", "--limit", limit, "--out", tmp_path / "run", "--json").json
+        ran = situs(
+            "run", bench, "--model", "random", "--limit", limit, "--out", tmp_path / "run", "--json"
+        ).json
         assert (ran["items"], ran["requests"]) == (limit, asked)

@@ -10,7 +10,12 @@ from situs.run import parse_spec
 SPECS = {
     "oracle": ("oracle", "", "", {}),
     "random?seed=3": ("random", "", "", {"seed": "3"}),
-    "openai:qwen3-vl@http://localhost:8000/v1": ("openai", "qwen3-vl", "http://localhost:8000/v1", {}),
+    "openai:qwen3-vl@http://localhost:8000/v1": (
+        "openai",
+        "qwen3-vl",
+        "http://localhost:8000/v1",
+        {},
+    ),
     "hf:path/to/model": ("hf", "path/to/model", "", {}),
     "plugin:module:object": ("plugin", "module:object", "", {}),
     "x?b=2&a=1": ("x", "", "", {"b": "2", "a": "1"}),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from situs.items import Choice, Item, Option, YesNo
-from situs.run._text_classifier import CrossFitted
+from situs.run.baselines.text_classifier import CrossFitted
 from situs.score import binomial_interval_999
 
 OPTIONS = tuple(Option(value, value) for value in ("left", "right", "neither"))
@@ -21,7 +21,15 @@ def cohort(patients: int, texts: int, answer) -> list[Item]:
             form, options = ("yes_no", ()) if isinstance(given, YesNo) else ("choice", OPTIONS)
             items.append(
                 Item(
-                    name, f"s{patient}", "ct", f"p{patient}", "t", form, f"Is number{text} so?", given, options=options
+                    name,
+                    f"s{patient}",
+                    "ct",
+                    f"p{patient}",
+                    "t",
+                    form,
+                    f"Is number{text} so?",
+                    given,
+                    options=options,
                 )
             )
     return items
@@ -32,7 +40,11 @@ def right(items: list[Item], prompts: dict[str, str]) -> int:
     hits = 0
     for item in items:
         offered = [option.value for option in item.options] or ["yes", "no"]
-        truth = item.answer.value if isinstance(item.answer, Choice) else ("yes" if item.answer.value else "no")
+        truth = (
+            item.answer.value
+            if isinstance(item.answer, Choice)
+            else ("yes" if item.answer.value else "no")
+        )
         hits += offered[learner.place(item)] == truth
     return hits
 
@@ -40,7 +52,9 @@ def right(items: list[Item], prompts: dict[str, str]) -> int:
 def test_it_finds_an_answer_that_stands_in_the_prompt() -> None:
     rng = np.random.default_rng(0)
     items = cohort(40, 5, lambda p, t: YesNo(bool(rng.random() < 0.5)))
-    told = {i.item_id: f"{i.question} spacing {'0.7' if i.answer.value else '1.5'} mm" for i in items}
+    told = {
+        i.item_id: f"{i.question} spacing {'0.7' if i.answer.value else '1.5'} mm" for i in items
+    }
     assert right(items, told) > 0.95 * len(items)
 
 

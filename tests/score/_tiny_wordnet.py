@@ -5,12 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 
 _SYNSETS = {
-    "noun": [("n", ["nodule", "lump"]), ("n", ["lung"]), ("n", ["belly", "abdomen", "upper_abdomen"]), ("n", ["man"])],
-    "verb": [("v", ["detect", "observe", "find"]), ("v", ["show", "demonstrate"]), ("v", ["lie", "be"])],
+    "noun": [
+        ("n", ["nodule", "lump"]),
+        ("n", ["lung"]),
+        ("n", ["belly", "abdomen", "upper_abdomen"]),
+        ("n", ["man"]),
+    ],
+    "verb": [
+        ("v", ["detect", "observe", "find"]),
+        ("v", ["show", "demonstrate"]),
+        ("v", ["lie", "be"]),
+    ],
     "adj": [("a", ["big", "large"]), ("a", ["right(a)", "correct"]), ("a", ["find"])],
     "adv": [("r", ["near", "close"])],
 }
-_EXCEPTIONS = {"noun": "men man\n", "verb": "found find\nwere be\n", "adj": "bigger big\n", "adv": "best well\n"}
+_EXCEPTIONS = {
+    "noun": "men man\n",
+    "verb": "found find\nwere be\n",
+    "adj": "bigger big\n",
+    "adv": "best well\n",
+}
 _HEADER = "  1 WordNet 3.0 Copyright 2006 by Princeton University.  All rights reserved.  \n"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from situs.score._agreement import (
+from situs.score.stats.agreement import (
     agreement,
     cohen_kappa,
     gwet_ac1,
@@ -13,13 +13,15 @@ from situs.score._agreement import (
     percent_agreement,
     spearman,
 )
-from situs.score._calibration import calibrate
+from situs.score.stats.calibration import calibrate
 
 NAN = np.nan
 
 
 def table(counts: dict[tuple[int, int], int]) -> np.ndarray:
-    return np.array([pair for pair, count in counts.items() for _ in range(count)], dtype=np.float64)
+    return np.array(
+        [pair for pair, count in counts.items() for _ in range(count)], dtype=np.float64
+    )
 
 
 # 50 grant proposals, two readers: 20 yes/yes, 5 yes/no, 10 no/yes, 15 no/no.
@@ -49,7 +51,9 @@ def test_alpha_of_binary_data() -> None:
     """Krippendorff (2011), section A: two observers, ten units, α = 0.095."""
     meg = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0]
     owen = [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
-    assert krippendorff_alpha(np.array([meg, owen], dtype=np.float64).T) == pytest.approx(0.095, abs=5e-4)
+    assert krippendorff_alpha(np.array([meg, owen], dtype=np.float64).T) == pytest.approx(
+        0.095, abs=5e-4
+    )
 
 
 def test_alpha_with_missing_ratings() -> None:
@@ -58,7 +62,9 @@ def test_alpha_with_missing_ratings() -> None:
     b = [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3]
     c = [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN]
     d = [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN]
-    assert krippendorff_alpha(np.array([a, b, c, d], dtype=np.float64).T) == pytest.approx(0.743, abs=5e-4)
+    assert krippendorff_alpha(np.array([a, b, c, d], dtype=np.float64).T) == pytest.approx(
+        0.743, abs=5e-4
+    )
 
 
 def test_undefined_is_none() -> None:
@@ -100,7 +106,7 @@ def test_full_agreement_has_an_exact_interval() -> None:
 @pytest.mark.parametrize("name", ["percent", "kappa", "ac1", "alpha"])
 def test_counting_equal_rows_changes_nothing(name: str) -> None:
     """The estimate over weighted patterns equals the statistic of the rows; NaN is a missing rating in both."""
-    from situs.score._agreement import STATISTICS
+    from situs.score.stats.agreement import STATISTICS
 
     rng = np.random.default_rng(3)
     ratings = rng.integers(0, 3, (60, 2)).astype(np.float64)
@@ -116,7 +122,9 @@ def test_spearman_with_ties() -> None:
     """Mean ranks: x = 1.5, 1.5, 3, 4 and y = 1, 2, 3, 4."""
     from scipy.stats import spearmanr
 
-    assert spearman([1, 1, 2, 3], [1, 2, 3, 4]) == pytest.approx(spearmanr([1, 1, 2, 3], [1, 2, 3, 4]).statistic)
+    assert spearman([1, 1, 2, 3], [1, 2, 3, 4]) == pytest.approx(
+        spearmanr([1, 1, 2, 3], [1, 2, 3, 4]).statistic
+    )
 
 
 def test_rogan_gladen() -> None:
@@ -132,6 +140,8 @@ def test_rogan_gladen() -> None:
 
 
 def test_a_judge_no_better_than_chance_corrects_nothing() -> None:
-    result = calibrate("coin", np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0, 0.0]), list("abcd"))
+    result = calibrate(
+        "coin", np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0, 0.0]), list("abcd")
+    )
     assert result.corrected_accuracy is None
     assert "chance" in result.note

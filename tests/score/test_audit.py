@@ -13,9 +13,13 @@ import pytest
 
 from situs.errors import SitusError
 from situs.items import Item, Text
-from situs.score import AuditRow, audit_agreement, audit_plan, audit_sheet, clopper_pearson, draw_items, read_audit
+from situs.review import AuditRow, audit_agreement, audit_plan, audit_sheet, draw_items, read_audit
+from situs.score import clopper_pearson
 
-ITEMS = [Item(f"i{n}", "s", "ct", f"p{n}", "t", "text", f"=Q{n}?", Text(("a",)), f"v{n}::0") for n in range(40)]
+ITEMS = [
+    Item(f"i{n}", "s", "ct", f"p{n}", "t", "text", f"=Q{n}?", Text(("a",)), f"v{n}::0")
+    for n in range(40)
+]
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
@@ -70,17 +74,32 @@ def test_the_published_audit() -> None:
 
     235 are called spatial, 231 spatial and relevant: 77.6 and 76.2 %. Equal: 201 of 303, 301 of 303, 502 of 606.
     """
-    items = [Item(f"i{n}", "s", "ct", f"p{n // 9}", "t", "text", "Q?", Text(("a",))) for n in range(303)]
-    people = [AuditRow(f"i{n}", f"r{n % 9}", spatial=n < 235, relevant=not 231 <= n < 240) for n in range(303)]
+    items = [
+        Item(f"i{n}", "s", "ct", f"p{n // 9}", "t", "text", "Q?", Text(("a",))) for n in range(303)
+    ]
+    people = [
+        AuditRow(f"i{n}", f"r{n % 9}", spatial=n < 235, relevant=not 231 <= n < 240)
+        for n in range(303)
+    ]
     vetted = [
-        AuditRow(row.item, "gemini", row.spatial is not (n < 102), row.relevant is not (n < 2), validator=True)
+        AuditRow(
+            row.item,
+            "gemini",
+            row.spatial is not (n < 102),
+            row.relevant is not (n < 2),
+            validator=True,
+        )
         for n, row in enumerate(people)
     ]
     result = audit_agreement([*people, *vetted], items)
     assert result.shares["spatial"][:2] == (235, 303)
     assert result.shares["spatial and relevant"][:2] == (231, 303)
     assert sum(result.tied.values()) == 0, "the validator has no vote"
-    equal = {held.question: (held.items, held.percent) for held in result.agreement if held.raters == "people – gemini"}
+    equal = {
+        held.question: (held.items, held.percent)
+        for held in result.agreement
+        if held.raters == "people – gemini"
+    }
     assert equal == {
         "spatial": (303, pytest.approx(201 / 303)),
         "relevant": (303, pytest.approx(301 / 303)),
@@ -96,7 +115,9 @@ def test_the_published_audit() -> None:
 
 
 def test_one_rater_per_item_has_no_agreement() -> None:
-    rows = [AuditRow(item.item_id, ("anna", "ben")[n % 2], correct=True) for n, item in enumerate(ITEMS)]
+    rows = [
+        AuditRow(item.item_id, ("anna", "ben")[n % 2], correct=True) for n, item in enumerate(ITEMS)
+    ]
     result = audit_agreement(rows, ITEMS)
     assert result.agreement == []
     assert any("agreement cannot be told" in text for text in result.warnings)

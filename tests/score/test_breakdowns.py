@@ -41,7 +41,17 @@ SIDES = (Option("left", "the left"), Option("right", "the right"), Option("middl
 def _number(k: int, truth: float) -> Item:
     answer = Number(truth, "mL", (truth * 0.9, truth * 1.1))
     tags = ("structure:liver", "system:digestive", f"dataset:{'big' if k % 3 else 'small'}")
-    return Item(f"n{k}", f"s{k % 12:03d}", "volume", f"p{k % 12:03d}", "volume", "number", "?", answer, tags=tags)
+    return Item(
+        f"n{k}",
+        f"s{k % 12:03d}",
+        "volume",
+        f"p{k % 12:03d}",
+        "volume",
+        "number",
+        "?",
+        answer,
+        tags=tags,
+    )
 
 
 def _side(k: int, truth: str) -> Item:
@@ -52,7 +62,9 @@ def _side(k: int, truth: str) -> Item:
 
 def _scored(bench: Bench, items: list[Item], said: dict[str, str]) -> list[Scored]:
     shown = Viewing(bench)
-    return [judge(i, AnswerRow(i.item_id, response=said[i.item_id]), None, shown=shown) for i in items]
+    return [
+        judge(i, AnswerRow(i.item_id, response=said[i.item_id]), None, shown=shown) for i in items
+    ]
 
 
 def test_bland_altman_by_numpy(bench: Bench) -> None:
@@ -89,7 +101,10 @@ def test_groups_hold_the_items_they_name(bench: Bench) -> None:
     result = breakdowns(bench, items, _scored(bench, items, said))
 
     def counts(facet: str) -> dict[str, int]:
-        return {g: next(e.n for e in table if e.metric == "accuracy") for g, table in result.by[facet].items()}
+        return {
+            g: next(e.n for e in table if e.metric == "accuracy")
+            for g, table in result.by[facet].items()
+        }
 
     assert counts("structure") == {"liver": 12, "kidney_lesion": 12}
     assert counts("side") == {"left": 12, "unsided": 12}
@@ -109,11 +124,15 @@ def test_sizes_and_spans_come_from_facts_and_boxes(small: Path) -> None:
     facets = facets_of(phantoms, phantoms.items())
     asked = next(i for i in phantoms.items() if i.task == "volume" and i.form == "number")
     liver = asked.answer.value
-    bucket = "1000 mL or more" if liver >= 1000 else "100 to 1000 mL" if liver >= 100 else "10 to 100 mL"
+    bucket = (
+        "1000 mL or more" if liver >= 1000 else "100 to 1000 mL" if liver >= 100 else "10 to 100 mL"
+    )
     assert facets[asked.item_id]["size"] == (bucket,)
     spanned = next(i for i in phantoms.items() if i.form == "frames")
     slices = len(spanned.answer.frames)
-    wanted = "17 to 64 slices" if slices > 16 else "5 to 16 slices" if slices > 4 else "1 to 4 slices"
+    wanted = (
+        "17 to 64 slices" if slices > 16 else "5 to 16 slices" if slices > 4 else "1 to 4 slices"
+    )
     assert facets[spanned.item_id]["span"] == (wanted,)
 
 
@@ -135,8 +154,12 @@ def test_macro_over_sources_and_without_each() -> None:
     assert result is not None
     assert result.micro == pytest.approx(35 / 50)
     assert result.macro == pytest.approx((1 + 0 + 0.5) / 3)
-    assert {s.source: s.macro_without for s in result.sources} == pytest.approx({"a": 0.25, "b": 0.75, "c": 0.5})
-    assert {s.source: s.without for s in result.sources} == pytest.approx({"a": 5 / 20, "b": 35 / 40, "c": 30 / 40})
+    assert {s.source: s.macro_without for s in result.sources} == pytest.approx(
+        {"a": 0.25, "b": 0.75, "c": 0.5}
+    )
+    assert {s.source: s.without for s in result.sources} == pytest.approx(
+        {"a": 5 / 20, "b": 35 / 40, "c": 30 / 40}
+    )
     assert result.macro_ci95 is not None
     assert result.macro_ci95[0] < result.macro < result.macro_ci95[1]
     assert over_sources(values, clusters, ["a"] * 50) is None
@@ -155,11 +178,19 @@ def test_bootstrap_agrees_with_scipy_on_balanced_clusters() -> None:
     values = rng.random((60, 10)) < means[:, None]
     ours = cluster_mean(values.ravel().astype(float), [f"p{k // 10}" for k in range(600)])
     theirs = stats.bootstrap(
-        (values.mean(axis=1),), np.mean, n_resamples=9999, method="percentile", rng=np.random.default_rng(1)
+        (values.mean(axis=1),),
+        np.mean,
+        n_resamples=9999,
+        method="percentile",
+        rng=np.random.default_rng(1),
     ).confidence_interval
     assert ours.ci95 == pytest.approx((theirs.low, theirs.high), abs=0.006)
     plain = stats.bootstrap(
-        (values.ravel().astype(float),), np.mean, n_resamples=999, method="percentile", rng=np.random.default_rng(1)
+        (values.ravel().astype(float),),
+        np.mean,
+        n_resamples=999,
+        method="percentile",
+        rng=np.random.default_rng(1),
     ).confidence_interval
     assert theirs.high - theirs.low > 1.4 * (plain.high - plain.low)
 
@@ -170,7 +201,12 @@ TABLE = Table("odd", "An odd & table", ("name", "n", "share"), ODD, "50 % | …"
 
 def test_csv_reads_back_and_runs_no_formula() -> None:
     rows = list(csv.reader(io.StringIO(csv_text(TABLE))))
-    assert rows == [["name", "n", "share"], ["'=a|b_c", "1234", "0.5"], ["x", "", ""], ["-1.35", "-2", "-0.5"]]
+    assert rows == [
+        ["name", "n", "share"],
+        ["'=a|b_c", "1234", "0.5"],
+        ["x", "", ""],
+        ["-1.35", "-2", "-0.5"],
+    ]
 
 
 def test_markdown_and_latex_escape() -> None:
@@ -200,7 +236,9 @@ def test_published_averages_are_those_of_their_columns() -> None:
     (main, categories) = published_tables("ct-spatialvqa")
     models = {name: row for name, row in main.rows.items() if name != "mean"}
     for column in range(4):
-        assert np.mean([row[column] for row in models.values()]) == pytest.approx(main.rows["mean"][column], abs=0.025)
+        assert np.mean([row[column] for row in models.values()]) == pytest.approx(
+            main.rows["mean"][column], abs=0.025
+        )
     assert set(categories.rows) == set(models)
 
 

@@ -19,7 +19,7 @@ from situs.score import (
     holm,
     sight_gain,
 )
-from situs.score._compare import tied_groups
+from situs.score.stats.paired import tied_groups
 
 
 def _run(name: str, values: np.ndarray, **more: object) -> Contestant:
@@ -56,7 +56,9 @@ def test_interval_holds_the_true_difference() -> None:
         fate = generator.normal(size=40)[:, None]
         a = generator.random((40, 8)) < 1 / (1 + np.exp(-fate - 0.8))
         b = generator.random((40, 8)) < 1 / (1 + np.exp(-fate))
-        low, high = compare([_run("a", a.ravel()), _run("b", b.ravel())], patients).pairs[0].ci95 or (0, 0)
+        low, high = compare([_run("a", a.ravel()), _run("b", b.ravel())], patients).pairs[
+            0
+        ].ci95 or (0, 0)
         held += low <= _TRUE_GAP <= high
     assert held >= binomial_interval_999(100, 0.93)[0]
 
@@ -143,7 +145,8 @@ def test_a_key_that_most_contradict_alike_is_suspect() -> None:
     patients = _patients(12, 1)
     right = dict.fromkeys(items, 1.0) | {"i0004": 0.0, "i0007": 0.0}
     runs = [
-        Contestant(f"m{k}", right, dict.fromkeys(items, "A") | {"i0004": "C", "i0007": "ABCD"[k]}) for k in range(4)
+        Contestant(f"m{k}", right, dict.fromkeys(items, "A") | {"i0004": "C", "i0007": "ABCD"[k]})
+        for k in range(4)
     ]
     result = compare(runs, patients)
     assert [(s.item_id, s.said, s.runs, s.of) for s in result.suspects] == [("i0004", "C", 4, 4)]
@@ -190,7 +193,9 @@ def test_sight_gain_is_the_paired_difference_and_credits_refusals() -> None:
 
 def test_a_lead_that_hangs_on_one_source_is_told() -> None:
     patients = _patients(30, 2)
-    sources = {item: "a" if k < 20 else "b" if k < 40 else "c" for k, item in enumerate(sorted(patients))}
+    sources = {
+        item: "a" if k < 20 else "b" if k < 40 else "c" for k, item in enumerate(sorted(patients))
+    }
     one, other = np.zeros(60), np.zeros(60)
     one[:20], other[20:] = 1.0, 0.4
     result = compare([_run("one", one), _run("other", other)], patients, sources=sources)
@@ -202,7 +207,11 @@ def test_a_lead_that_hangs_on_one_source_is_told() -> None:
 
 def test_chance_adjusted_differences_may_exceed_one() -> None:
     patients = _patients(12, 2)
-    result = compare([_run("a", np.ones(24)), _run("b", -np.ones(24))], patients, metric="accuracy.chance-adjusted")
+    result = compare(
+        [_run("a", np.ones(24)), _run("b", -np.ones(24))],
+        patients,
+        metric="accuracy.chance-adjusted",
+    )
     assert result.pairs[0].difference == 2.0
 
 

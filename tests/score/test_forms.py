@@ -37,7 +37,9 @@ def say(viewing: Viewing, item: Item, response: str, **rest: Any) -> Scored:
 
 def listed(boxes: list[FrameBox]) -> str:
     """In the coordinates of stored frames: from 1, corners, pixels."""
-    return json.dumps([{"frame": b.frame + 1, "label": b.label, "bbox": [b.x0, b.y0, b.x1, b.y1]} for b in boxes])
+    return json.dumps(
+        [{"frame": b.frame + 1, "label": b.label, "bbox": [b.x0, b.y0, b.x1, b.y1]} for b in boxes]
+    )
 
 
 def test_boxes_are_right_from_half_an_overlap_on(made, viewing) -> None:
@@ -88,7 +90,11 @@ def test_partial_grades_count_their_parts(made, viewing) -> None:
     assert scored.outcome.state == "answered"
     assert not scored.outcome.right
     assert scored.values["grade.exact@1"] == pytest.approx(1 / 3)
-    assert {name: told for name, _, told in scored.grades} == {"size": size, "number": None, "percent": None}
+    assert {name: told for name, _, told in scored.grades} == {
+        "size": size,
+        "number": None,
+        "percent": None,
+    }
 
 
 def test_compound_answers_are_right_if_all_parts_are(made, viewing) -> None:
@@ -110,7 +116,10 @@ def test_compound_answers_are_right_if_all_parts_are(made, viewing) -> None:
 @pytest.mark.sweep
 def test_four_way_table_adds_up(made) -> None:
     baseline = make_baseline(made, parse_spec("majority"))
-    rows = {item.item_id: AnswerRow(item.item_id, response=baseline.answer(item) or "") for item in made.items()}
+    rows = {
+        item.item_id: AnswerRow(item.item_id, response=baseline.answer(item) or "")
+        for item in made.items()
+    }
     scores = score_rows(made, made.items, rows, gives=None)
     parts = [entry.value for entry in scores.overall if entry.metric.startswith("grounded.")]
     assert len(parts) == 4
@@ -130,12 +139,16 @@ def test_unread_answers_score_nothing_and_are_counted(made, viewing) -> None:
 
 def test_hidden_items_are_scored_apart(made, viewing) -> None:
     item = item_of(made, "seen")
-    scored = [say(viewing, item, "yes", hidden=("the liver is not visible",)), say(viewing, item, "yes")]
+    scored = [
+        say(viewing, item, "yes", hidden=("the liver is not visible",)),
+        say(viewing, item, "yes"),
+    ]
     assert scored[0].outcome.state == "not answerable"
     assert scored[0].outcome.right is None
     assert "liver" in scored[0].outcome.parsed
     found = {
-        entry.metric: (entry.value, entry.n) for entry in entries(scored, ["accuracy", "accuracy.not-answerable"], 0)
+        entry.metric: (entry.value, entry.n)
+        for entry in entries(scored, ["accuracy", "accuracy.not-answerable"], 0)
     }
     assert found == {"accuracy": (1.0, 1), "accuracy.not-answerable": (1.0, 1)}
 
@@ -150,7 +163,10 @@ def test_several_options_have_a_chance(made, viewing) -> None:
 
 def test_always_yes_is_half_balanced(made, viewing) -> None:
     rows = [say(viewing, item, "yes") for item in made.items() if item.task == "seen"]
-    found = {entry.metric: entry.value for entry in entries(rows[:-1], ["accuracy", "accuracy.balanced"], 0)}
+    found = {
+        entry.metric: entry.value
+        for entry in entries(rows[:-1], ["accuracy", "accuracy.balanced"], 0)
+    }
     assert found["accuracy.balanced"] == 0.5
     assert found["accuracy"] != 0.5
 
@@ -177,13 +193,20 @@ def test_levels_count_within_one(made, viewing) -> None:
 
 def test_a_place_that_no_picture_shows_is_not_asked_of_anyone(made) -> None:
     profile = msgspec.convert(
-        {"name": "first", "view": {"index_range": [0, 0]}, "window": {"any": {"low": 0.0, "high": 1.0}}},
+        {
+            "name": "first",
+            "view": {"index_range": [0, 0]},
+            "window": {"any": {"low": 0.0, "high": 1.0}},
+        },
         type(Viewing(made).profile),
     )
     item = item_of(made, "tube")
     assert isinstance(item.answer, Boxes)
     scored = judge(item, AnswerRow(item.item_id, response="[]"), None, shown=Viewing(made, profile))
-    assert (scored.outcome.state, scored.outcome.parsed) == ("not answerable", "no picture shows it")
+    assert (scored.outcome.state, scored.outcome.parsed) == (
+        "not answerable",
+        "no picture shows it",
+    )
 
 
 def test_without_the_pictures_a_place_is_unjudged(made) -> None:
@@ -195,8 +218,12 @@ def test_without_the_pictures_a_place_is_unjudged(made) -> None:
 
 def test_inferred_answers_are_counted(made, tmp_path: Path) -> None:
     items = [item for item in made.items() if item.task == "slice box"]
-    rows = {item.item_id: AnswerRow(item.item_id, response="[0.1, 0.1, 0.3, 0.3]") for item in items}
-    scores = score_rows(made, lambda: items, rows, gives=None, metrics=["box.tube-iou@1", "places.inferred"])
+    rows = {
+        item.item_id: AnswerRow(item.item_id, response="[0.1, 0.1, 0.3, 0.3]") for item in items
+    }
+    scores = score_rows(
+        made, lambda: items, rows, gives=None, metrics=["box.tube-iou@1", "places.inferred"]
+    )
     assert {entry.metric: entry.value for entry in scores.overall}["places.inferred"] == 1.0
     assert any(text.startswith("12 answers were read in another scale") for text in scores.warnings)
 
@@ -231,8 +258,12 @@ def test_kinds_are_not_steps(made, viewing) -> None:
 
 
 def test_sub_scores_of_a_bank_are_told_apart_by_question(made, viewing) -> None:
-    item = msgspec.structs.replace(item_of(made, "grades"), parameters={"question": "7"}, task="grade.bml")
+    item = msgspec.structs.replace(
+        item_of(made, "grades"), parameters={"question": "7"}, task="grade.bml"
+    )
     said = json.dumps(item.answer.grades)
-    assert {name for name, _, _ in say(viewing, item, said).grades} == {f"7.{name}" for name in item.answer.grades}
+    assert {name for name, _, _ in say(viewing, item, said).grades} == {
+        f"7.{name}" for name in item.answer.grades
+    }
     measured = msgspec.structs.replace(item, task="geometry.bml")
     assert all(name.startswith("geometry 7.") for name, _, _ in say(viewing, measured, said).grades)

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from situs.bench import SeriesRecord, StudyRecord, open_bench
-from situs.build._writer import BenchWriter, BuildOptions
+from situs.build.writer import BenchWriter, BuildOptions
 from situs.facts import load_recipe
 from situs.items import Answer, Boxes, Compound, Frames, Grades, Item, Number, YesNo
-from situs.score._entries import METRICS
+from situs.score.table_entries import METRICS
 from situs.space import FrameBox, WorldBox
 
 ORGANS = ("liver", "spleen", "kidney", "lung")
@@ -66,7 +66,9 @@ def box(frame: int, x0: float, y0: float, x1: float, y1: float) -> FrameBox:
 
 def listed(*boxes: FrameBox) -> str:
     """As a model says boxes: pictures from 1, corners in pixels."""
-    return json.dumps([{"frame": b.frame + 1, "label": "Edema", "bbox": [b.x0, b.y0, b.x1, b.y1]} for b in boxes])
+    return json.dumps(
+        [{"frame": b.frame + 1, "label": "Edema", "bbox": [b.x0, b.y0, b.x1, b.y1]} for b in boxes]
+    )
 
 
 WHERE = box(3, 40, 40, 140, 140)
@@ -145,7 +147,10 @@ VECTORS = {
             # IoU 1/2.
             Made(Boxes((box(0, 0, 0, 100, 100),)), listed(box(0, 0, 0, 100, 50))),
             # Of two pictures one, with IoU 1/5.
-            Made(Boxes((box(0, 0, 0, 100, 100), box(1, 0, 0, 100, 100))), listed(box(0, 0, 0, 100, 20))),
+            Made(
+                Boxes((box(0, 0, 0, 100, 100), box(1, 0, 0, 100, 100))),
+                listed(box(0, 0, 0, 100, 20)),
+            ),
         ],
         {
             "accuracy": 1 / 2,
@@ -194,7 +199,12 @@ VECTORS = {
     ),
     "solid boxes": Vector(
         # Six tenths of it; two of three slices; a fifth of it; beside it.
-        [solid(34, (6, 7, 8)), solid(38, (6, 7)), solid(30, (6, 7, 8)), solid(48, (6, 7, 8), x0=38)],
+        [
+            solid(34, (6, 7, 8)),
+            solid(38, (6, 7)),
+            solid(30, (6, 7, 8)),
+            solid(48, (6, 7, 8), x0=38),
+        ],
         {
             "accuracy": 2 / 4,
             "box.iou-3d@1": (6 / 10 + 2 / 3 + 1 / 5 + 0) / 4,
@@ -250,7 +260,10 @@ VECTORS = {
     "not answerable": Vector(
         # The default profile tells no such thing: two of three hidden ones are right, and none of them counts.
         [
-            *(Made(YesNo(True), says, {"needs": ("a thing that no profile gives",)}) for says in ("yes", "yes", "no")),
+            *(
+                Made(YesNo(True), says, {"needs": ("a thing that no profile gives",)})
+                for says in ("yes", "yes", "no")
+            ),
             Made(YesNo(True), "no"),
         ],
         {"accuracy.not-answerable": 2 / 3, "accuracy": 0.0},
@@ -261,7 +274,10 @@ VECTORS = {
 
 
 def test_every_metric_has_a_vector() -> None:
-    assert sorted(set(METRICS) - {metric for vector in VECTORS.values() for metric in vector.scores}) == []
+    assert (
+        sorted(set(METRICS) - {metric for vector in VECTORS.values() for metric in vector.scores})
+        == []
+    )
 
 
 @pytest.mark.parametrize("name", VECTORS)
@@ -273,20 +289,29 @@ def test_golden_vector(name: str, situs: Callable[..., Any], tmp_path: Path) -> 
         assert done.code == 0, done.err
     else:
         write_made(vector, bench)
-    asked = {item.question: item.item_id for item in open_bench(bench).items()} if vector.series else {}
+    asked = (
+        {item.question: item.item_id for item in open_bench(bench).items()} if vector.series else {}
+    )
     asked = asked or ids_by_patient(bench)
-    rows = [{"item_id": asked[key], "response": one.says} for key, one in zip(keys_of(vector), vector.answers)]
+    rows = [
+        {"item_id": asked[key], "response": one.says}
+        for key, one in zip(keys_of(vector), vector.answers)
+    ]
     (tmp_path / "said.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     given = ("--profile", vector.profile) if vector.profile else ()
     ran = situs("score", bench, tmp_path / "said.jsonl", *given, "--json")
     assert ran.code == 0, ran.err
     values = {entry["metric"]: entry["value"] for entry in ran.json["overall"]}
-    assert {metric: values.get(metric) for metric in vector.scores} == pytest.approx(dict(vector.scores), abs=1e-12)
+    assert {metric: values.get(metric) for metric in vector.scores} == pytest.approx(
+        dict(vector.scores), abs=1e-12
+    )
 
 
 def keys_of(vector: Vector) -> list[str]:
     """What tells the items of a bench apart: their question, or (all ask the same) their patient."""
-    return [f"{number}?" if vector.series else f"p{number}" for number in range(len(vector.answers))]
+    return [
+        f"{number}?" if vector.series else f"p{number}" for number in range(len(vector.answers))
+    ]
 
 
 def ids_by_patient(bench: Path) -> dict[str, str]:
@@ -298,7 +323,12 @@ def write_given(vector: Vector, path: Path) -> None:
     lines = []
     for number, one in enumerate(vector.answers):
         assert isinstance(one, Given)
-        row = {"study": f"s{number}", "patient": f"p{number}", "question": "What is it?", "answer": one.answer}
+        row = {
+            "study": f"s{number}",
+            "patient": f"p{number}",
+            "question": "What is it?",
+            "answer": one.answer,
+        }
         lines.append(json.dumps(row | {"id": f"p{number}"} | one.more))
     path.write_text("\n".join(lines))
 
@@ -322,10 +352,16 @@ SERIES = {
 
 def write_made(vector: Vector, folder: Path) -> None:
     folder.mkdir()
-    with BenchWriter(folder, "made", BuildOptions(name="golden", recipe=load_recipe(None)), {}) as writer:
+    with BenchWriter(
+        folder, "made", BuildOptions(name="golden", recipe=load_recipe(None)), {}
+    ) as writer:
         for number, one in enumerate(vector.answers):
             assert isinstance(one, Made)
-            study, patient, form = f"s{number}", f"p{number}", str(type(one.answer).__struct_config__.tag)
+            study, patient, form = (
+                f"s{number}",
+                f"p{number}",
+                str(type(one.answer).__struct_config__.tag),
+            )
             item = Item(
                 f"i{number}",
                 study,

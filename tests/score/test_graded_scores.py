@@ -15,11 +15,21 @@ from situs.items import Compound, Item
 from situs.profiles import load_profile
 from situs.run import AnswerRow
 from situs.score import score_rows
-from situs.score._parts import read_part
+from situs.score.parts import read_part
 
 AFFINE = "0.7 0 0 -56 0 0.36 0 -70 0 0 0.36 -70 0 0 0 1"
-ASKED = {"44": ["grade"], "48": ["morphology"], "54": ["presence", "tear_location"], "42": ["grade"]}
-LEVELS = {"grade": range(4), "morphology": (0, 1, 2, 3, 4, 5, 6, 8), "presence": range(2), "tear_location": range(4)}
+ASKED = {
+    "44": ["grade"],
+    "48": ["morphology"],
+    "54": ["presence", "tear_location"],
+    "42": ["grade"],
+}
+LEVELS = {
+    "grade": range(4),
+    "morphology": (0, 1, 2, 3, 4, 5, 6, 8),
+    "presence": range(2),
+    "tear_location": range(4),
+}
 BOXED = {"44": "medial_meniscus", "48": "medial_meniscus_anterior", "54": "medial_meniscus"}
 ROUGH = "48"
 """Its box is a third of the meniscus, by rule."""
@@ -43,8 +53,12 @@ def bench(situs: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -
             numbers = [value for n in low for value in (n, n + rng.randrange(6, 18))]
             boxes.append(f"k{study},{region},{','.join(map(str, numbers))}")
     table, places = folder / "grades.csv", folder / "boxes.csv"
-    table.write_text("\n".join(["study,patient,side,shape,affine,question,sub_score,grade", *rows, ""]))
-    places.write_text("\n".join(["study,region,start_slice,end_slice,x_min,x_max,y_min,y_max", *boxes, ""]))
+    table.write_text(
+        "\n".join(["study,patient,side,shape,affine,question,sub_score,grade", *rows, ""])
+    )
+    places.write_text(
+        "\n".join(["study,region,start_slice,end_slice,x_min,x_max,y_min,y_max", *boxes, ""])
+    )
     ran = situs("build", "grades", table, "--boxes", places, "--out", folder / "bench")
     assert ran.code == 0, ran.err
     return open_bench(folder / "bench")
@@ -55,7 +69,11 @@ def true_box(item: Item) -> np.ndarray | None:
     if not isinstance(item.answer, Compound):
         return None
     (box,) = item.answer.parts["box"].boxes
-    ends = (np.array([box.lo_mm, box.hi_mm]).T - [[-56], [-70], [-70]]) / [[0.7], [0.36], [0.36]] + 0.5
+    ends = (np.array([box.lo_mm, box.hi_mm]).T - [[-56], [-70], [-70]]) / [
+        [0.7],
+        [0.36],
+        [0.36],
+    ] + 0.5
     return np.round(ends)[[0, 2, 1]]
 
 
@@ -80,7 +98,9 @@ def test_every_score_is_its_formula(bench: Bench) -> None:
             places[item.item_id] = moved
         rows[item.item_id] = AnswerRow(item.item_id, response=json.dumps(reply))
         said[item.item_id] = told
-    scores = score_rows(bench, bench.items, rows, gives=None, profile=load_profile("3dreasonknee-qwen"))
+    scores = score_rows(
+        bench, bench.items, rows, gives=None, profile=load_profile("3dreasonknee-qwen")
+    )
     items = list(bench.items())
 
     def pairs(question: str, key: str) -> list[tuple[int, int | None]]:
@@ -104,7 +124,11 @@ def test_every_score_is_its_formula(bench: Bench) -> None:
                 ("grade.presence-specificity@1", clears[-1]),
                 ("grade.macro-f1@1", f1s[-1]),
             ):
-                assert entry.get(metric) == (None if value is None else pytest.approx(value)), (question, key, metric)
+                assert entry.get(metric) == (None if value is None else pytest.approx(value)), (
+                    question,
+                    key,
+                    metric,
+                )
             if key in ("grade", "presence"):
                 kappas.append(kappa([(t, s) for t, s in told if s is not None]))
                 assert entry.get("grade.quadratic-kappa@1") == pytest.approx(kappas[-1])
@@ -113,31 +137,48 @@ def test_every_score_is_its_formula(bench: Bench) -> None:
     for item in items:
         told = [(grades_of(item)[key], said[item.item_id].get(key), key) for key in grades_of(item)]
         exact.append(np.mean([t == s for t, s, _ in told]))
-        steps = [s is not None and abs(t - s) <= 1 for t, s, key in told if key in ("grade", "presence")]
+        steps = [
+            s is not None and abs(t - s) <= 1 for t, s, key in told if key in ("grade", "presence")
+        ]
         near += [np.mean(steps)] if steps else []
     overall = {e.metric: e.value for e in scores.overall}
     assert overall["grade.exact@1"] == pytest.approx(np.mean(exact))
     assert overall["grade.within-one@1"] == pytest.approx(np.mean(near))
     assert overall["grade.quadratic-kappa@1"] == pytest.approx(np.mean(kappas))
     assert overall["grade.macro-f1@1"] == pytest.approx(np.mean(f1s))
-    assert overall["grade.presence-sensitivity@1"] == pytest.approx(np.mean([v for v in finds if v is not None]))
-    assert overall["grade.presence-specificity@1"] == pytest.approx(np.mean([v for v in clears if v is not None]))
+    assert overall["grade.presence-sensitivity@1"] == pytest.approx(
+        np.mean([v for v in finds if v is not None])
+    )
+    assert overall["grade.presence-specificity@1"] == pytest.approx(
+        np.mean([v for v in clears if v is not None])
+    )
 
     boxed = [item for item in items if true_box(item) is not None]
     ious = {item.item_id: iou(true_box(item), places.get(item.item_id)) for item in boxed}
-    spans = [iou(true_box(item)[:1], (p := places.get(item.item_id)) is not None and p[:1]) for item in boxed]
+    spans = [
+        iou(true_box(item)[:1], (p := places.get(item.item_id)) is not None and p[:1])
+        for item in boxed
+    ]
     centres = [
         (p := places.get(item.item_id)) is not None
-        and bool(((true_box(item)[:, 0] <= p.mean(axis=1)) & (p.mean(axis=1) <= true_box(item)[:, 1])).all())
+        and bool(
+            (
+                (true_box(item)[:, 0] <= p.mean(axis=1)) & (p.mean(axis=1) <= true_box(item)[:, 1])
+            ).all()
+        )
         for item in boxed
     ]
     assert overall["box.iou-3d@1"] == pytest.approx(np.mean(list(ious.values())), abs=1e-6)
     assert overall["box.frame-iou@1"] == pytest.approx(np.mean(spans))
     assert overall["box.centre-hit-3d@1"] == pytest.approx(np.mean(centres))
     for least in (0.1, 0.25):
-        assert overall[f"box.hit-3d-at-{least}@1"] == pytest.approx(np.mean([v >= least for v in ious.values()]))
+        assert overall[f"box.hit-3d-at-{least}@1"] == pytest.approx(
+            np.mean([v >= least for v in ious.values()])
+        )
     sharp = [ious[item.item_id] >= 0.5 for item in boxed if item.parameters["question"] != ROUGH]
-    assert overall["box.hit-3d-at-0.5@1"] == pytest.approx(np.mean(sharp)), "approximate boxes are kept out"
+    assert overall["box.hit-3d-at-0.5@1"] == pytest.approx(np.mean(sharp)), (
+        "approximate boxes are kept out"
+    )
 
     table = np.zeros((2, 2))
     for item in boxed:
@@ -170,7 +211,9 @@ def macro_f1(pairs: list[tuple[int, int | None]]) -> float:
     scores = []
     for grade in sorted({t for t, _ in pairs} | {s for _, s in pairs if s is not None}):
         both = sum(t == s == grade for t, s in pairs)
-        scores.append(2 * both / (sum(t == grade for t, _ in pairs) + sum(s == grade for _, s in pairs)))
+        scores.append(
+            2 * both / (sum(t == grade for t, _ in pairs) + sum(s == grade for _, s in pairs))
+        )
     return float(np.mean(scores))
 
 
@@ -178,7 +221,9 @@ def iou(one: np.ndarray | None, other: Any) -> float:
     """Of two blocks of whole voxels."""
     if one is None or other is None or other is False:
         return 0.0
-    shared = np.prod(np.clip(np.minimum(one[:, 1], other[:, 1]) - np.maximum(one[:, 0], other[:, 0]), 0, None))
+    shared = np.prod(
+        np.clip(np.minimum(one[:, 1], other[:, 1]) - np.maximum(one[:, 0], other[:, 0]), 0, None)
+    )
     return float(shared / (np.prod(np.diff(one)) + np.prod(np.diff(other)) - shared))
 
 
@@ -190,8 +235,13 @@ def iou(one: np.ndarray | None, other: Any) -> float:
         ({"presence": 1, "tear_location": "body"}, 1, 1),
     ],
 )
-def test_what_the_question_does_not_offer_is_no_grade(bench: Bench, said: Any, presence: Any, location: Any) -> None:
+def test_what_the_question_does_not_offer_is_no_grade(
+    bench: Bench, said: Any, presence: Any, location: Any
+) -> None:
     item = next(item for item in bench.items() if item.parameters["question"] == "54")
     truth = item.answer.parts["grades"]
     read = read_part(item, truth, json.dumps(said), None)
-    assert {name: told for name, _, told in read.grades} == {"presence": presence, "tear_location": location}
+    assert {name: told for name, _, told in read.grades} == {
+        "presence": presence,
+        "tear_location": location,
+    }

@@ -9,7 +9,7 @@ from situs.anatomy.banks import levels_in, load_bank
 from situs.items import Boxes, Grades
 from situs.profiles import load_profile
 from situs.score import Offered, Parsed, Unparsed, parse_boxes, parse_grades
-from situs.score._compound import split_response
+from situs.score.compound import split_response
 from situs.space import WorldBox
 
 SPACE = load_profile("3dreasonknee-o1").answer
@@ -17,7 +17,11 @@ SIZES = [(200.0, 220.0)] * 32
 BML = ("bml_share", "number", "size")
 TOLD = {"size": 2, "number": 1, "bml_share": 3}
 ONE, FLAG, SHAPE = ("grade",), ("presence",), ("morphology",)
-CARTILAGE, CYST, LIGAMENT = ("depth", "size"), ("presence", "tear_location"), ("tear", "bml_cyst", "repair")
+CARTILAGE, CYST, LIGAMENT = (
+    ("depth", "size"),
+    ("presence", "tear_location"),
+    ("tear", "bml_cyst", "repair"),
+)
 SCALED = {
     "size": "bml_size", "number": "bml_number", "bml_share": "bml_share", "depth": "cartilage_depth",
     "grade": "extrusion", "morphology": "meniscus", "presence": "presence", "tear_location": "tear_location",

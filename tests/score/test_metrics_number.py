@@ -13,14 +13,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from situs.errors import SitusError
-from situs.score import _metrics_number as one
-from situs.score import _metrics_numbers as many
+from situs.score.metrics import number as one
+from situs.score.metrics import numbers as many
 
 PER_ANSWER = [one.mra_vsi_code, one.mra_vsi_paper, one.relative_accuracy]
 POSITIVE = st.fractions(min_value=Fraction(1, 100), max_value=1000, max_denominator=100)
 
 
-@pytest.mark.parametrize(("metric", "expected"), zip(PER_ANSWER, [Fraction(1, 10), Fraction(0), Fraction(1, 2)]))
+@pytest.mark.parametrize(
+    ("metric", "expected"), zip(PER_ANSWER, [Fraction(1, 10), Fraction(0), Fraction(1, 2)])
+)
 def test_the_spec_s_golden_value_truth_2_prediction_1(metric, expected):
     assert metric(1, 2) == expected
 
@@ -91,7 +93,9 @@ def test_median_abs_log_ratio_counts_what_is_undefined():
 def test_spearman_agrees_with_scipy_with_ties(seed):
     generator = np.random.default_rng(seed)
     x, y = generator.integers(0, 6, 30).astype(float), generator.integers(0, 6, 30).astype(float)
-    assert many.spearman(x.tolist(), y.tolist()) == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
+    assert many.spearman(x.tolist(), y.tolist()) == pytest.approx(
+        stats.spearmanr(x, y).statistic, abs=1e-12
+    )
 
 
 def test_spearman_within_structure_weighs_by_answers_and_leaves_out_small_and_constant_groups():

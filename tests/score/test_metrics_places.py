@@ -27,7 +27,7 @@ from situs.score import (
     set_iou,
     tube_iou,
 )
-from situs.score._metrics_grades import GradeTables
+from situs.score.metrics.grades import GradeTables
 from situs.space import FrameBox
 
 SIDE = 24
@@ -46,7 +46,9 @@ def raster(boxes: list[FrameBox]) -> np.ndarray:
     """Label × frame × y × x: what the boxes cover, pixel by pixel."""
     covered = np.zeros((2, 2, SIDE, SIDE), dtype=bool)
     for box in boxes:
-        covered["ab".index(box.label), box.frame, int(box.y0) : int(box.y1), int(box.x0) : int(box.x1)] = True
+        covered[
+            "ab".index(box.label), box.frame, int(box.y0) : int(box.y1), int(box.x0) : int(box.x1)
+        ] = True
     return covered
 
 
@@ -63,7 +65,9 @@ def test_tube_iou_is_that_of_the_pixels(seed, true, said) -> None:
     rng = random.Random(seed)
     truth, told = some_boxes(rng, true + 1), some_boxes(rng, said)
     one, other = raster(truth), raster(told)
-    assert tube_iou(truth, told) == pytest.approx((one & other).sum() / (one | other).sum(), abs=1e-12)
+    assert tube_iou(truth, told) == pytest.approx(
+        (one & other).sum() / (one | other).sum(), abs=1e-12
+    )
 
 
 def matchings(true: int, said: int):
@@ -71,7 +75,10 @@ def matchings(true: int, said: int):
     if true <= said:
         yield from ([*enumerate(picked)] for picked in itertools.permutations(range(said), true))
     else:
-        yield from ([(t, s) for s, t in enumerate(picked)] for picked in itertools.permutations(range(true), said))
+        yield from (
+            [(t, s) for s, t in enumerate(picked)]
+            for picked in itertools.permutations(range(true), said)
+        )
 
 
 @pytest.mark.parametrize(("seed", "true", "said"), CASES)
@@ -86,7 +93,10 @@ def test_matching_is_the_best_of_all(seed, true, said) -> None:
     best = max((sum(values) for values in every), default=0.0)
     assert mean_iou(truth, told) == pytest.approx(best / len(truth))
     # The most pairs from .5 up, and among these the largest sum.
-    ranked = max(((sum(v >= 0.5 for v in vs), sum(v for v in vs if v >= 0.5)) for vs in every), default=(0, 0.0))
+    ranked = max(
+        ((sum(v >= 0.5 for v in vs), sum(v for v in vs if v >= 0.5)) for vs in every),
+        default=(0, 0.0),
+    )
     hits, total = ranked
     parts = hits + 0.5 * (len(told) - hits) + 0.5 * (len(truth) - hits)
     assert panoptic_quality(truth, told) == pytest.approx(total / parts)
@@ -118,7 +128,9 @@ def test_a_grid_wins_only_where_precision_does_not_count() -> None:
     grid = [FrameBox(0, x, y, x + 20, y + 20) for x in range(0, 200, 20) for y in range(0, 200, 20)]
     scores = box_metrics(truth, grid)
     assert scores.pop("box.mean-iou@1") == 1.0
-    assert scores.pop("box.frame-f1@1") == scores.pop("box.frame-iou@1") == 1.0  # where on the frame does not count
+    assert (
+        scores.pop("box.frame-f1@1") == scores.pop("box.frame-iou@1") == 1.0
+    )  # where on the frame does not count
     assert max(scores.values()) == pytest.approx(2 / 101)
 
 
@@ -145,7 +157,9 @@ def test_sets() -> None:
 def sklearn_kappa(truths: list[int], said: list[int]) -> float:
     """As scikit-learn writes it: confusion, expected from its margins, weights (i - j)²."""
     grades = sorted({*truths, *said})
-    confusion = np.array([[sum(t == a and s == b for t, s in zip(truths, said)) for b in grades] for a in grades])
+    confusion = np.array(
+        [[sum(t == a and s == b for t, s in zip(truths, said)) for b in grades] for a in grades]
+    )
     expected = np.outer(confusion.sum(axis=1), confusion.sum(axis=0)) / confusion.sum()
     weights = np.array([[(a - b) ** 2 for b in grades] for a in grades])
     return 1 - (weights * confusion).sum() / (weights * expected).sum()

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from situs.items._record import Option
+from situs.items.record import Option
 from situs.score import Parsed, parse_choice, parse_number, parse_yes_no
 
 SIDES = (Option("left", "the left"), Option("right", "the right"), Option("same", "they are equal"))

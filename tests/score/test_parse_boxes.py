@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from situs.profiles import AnswerSpace
-from situs.run._speak import say_boxes
+from situs.run.baselines.speech import say_boxes
 from situs.score import INFERRED, Parsed, RefusedInWords, Unparsed, parse_boxes
 from situs.space import FrameBox
 
@@ -29,7 +29,10 @@ B = (10.0, 20.0, 40.0, 60.0)
 
 def places(result: Any) -> list[tuple[int, tuple[float, ...]]]:
     assert isinstance(result, Parsed), result
-    return [(box.frame, tuple(round(v, 6) for v in (box.x0, box.y0, box.x1, box.y1))) for box in result.value]
+    return [
+        (box.frame, tuple(round(v, 6) for v in (box.x0, box.y0, box.x1, box.y1)))
+        for box in result.value
+    ]
 
 
 READ: list[tuple[str, AnswerSpace, list[tuple[int, tuple[float, ...]]]]] = [
@@ -56,7 +59,11 @@ READ: list[tuple[str, AnswerSpace, list[tuple[int, tuple[float, ...]]]]] = [
     ("Frames 7-9: <bbx>[10, 20, 30, 40]</bbx>", XYWH, [(6, B), (7, B), (8, B)]),
     ("Frames 7 and 9: <bbx>[10, 20, 30, 40]</bbx>", XYWH, [(6, B), (8, B)]),
     ('{"frame": 3, "bbox": [10, 20, 30, 40], "label": "tear"}', XYWH, [(2, B)]),
-    ('[{"frame": 3, "bbox": [10, 20, 30, 40]}, {"frame": 4, "bbox": [10, 20, 30, 40]}]', XYWH, [(2, B), (3, B)]),
+    (
+        '[{"frame": 3, "bbox": [10, 20, 30, 40]}, {"frame": 4, "bbox": [10, 20, 30, 40]}]',
+        XYWH,
+        [(2, B), (3, B)],
+    ),
     ('{"bboxes": [{"frame": "3", "bbox": [10, 20, 30, 40]}]}', XYWH, [(2, B)]),
     ('{"frames": [3, 5], "bbox": [10, 20, 30, 40]}', XYWH, [(2, B), (4, B)]),
     ('{"frame": "3-4", "bbox": [10, 20, 30, 40]}', XYWH, [(2, B), (3, B)]),
@@ -70,7 +77,11 @@ READ: list[tuple[str, AnswerSpace, list[tuple[int, tuple[float, ...]]]]] = [
     ("{'label': 'patient's left tear', 'frame': 3, 'bbox': [10, 20, 30, 40]}", XYWH, [(2, B)]),
     ('{"bboxes": [{"frame": 3, "bbox": [10, 20, 30, 40]}, {"frame": 4, "bbox": [1', XYWH, [(2, B)]),
     ("**Frame 3**: `[10, 20, 30, 40]`", XYWH, [(2, B)]),
-    ("1. **Frame 3:**\n   - [10, 20, 30, 40]\n2. **Frame 4:**\n   - [10, 20, 30, 40]", XYWH, [(2, B), (3, B)]),
+    (
+        "1. **Frame 3:**\n   - [10, 20, 30, 40]\n2. **Frame 4:**\n   - [10, 20, 30, 40]",
+        XYWH,
+        [(2, B), (3, B)],
+    ),
     ("The tear lies at [10, 20, 30, 40] on frame 3.", XYWH, [(2, B)]),
     ("On slice 3 it spans from (10, 20) to (40, 60).", XYWH, [(2, B)]),
     ("Frame 3: top-left (10, 20), bottom-right (40, 60)", XYWH, [(2, B)]),
@@ -83,12 +94,20 @@ READ: list[tuple[str, AnswerSpace, list[tuple[int, tuple[float, ...]]]]] = [
     ('{"frame": 3, "bbox": {"x": "10", "y": "20", "w": "30", "h": "40"}}', XYXY, [(2, B)]),
     ("Frame 3: (40,60),(10,20)", XYWH, [(2, B)]),
     ("Frame 3: top left corner at (10,20), width 30, height 40", XYXY, [(2, B)]),
-    ("Frame 3: upper-left corner (10, 20) with a width of 30 px and a height of 40 px", XYXY, [(2, B)]),
+    (
+        "Frame 3: upper-left corner (10, 20) with a width of 30 px and a height of 40 px",
+        XYXY,
+        [(2, B)],
+    ),
     ("Frame 3: x from 10 to 40, y from 20 to 60", XYWH, [(2, B)]),
     ("The 3rd frame: [10, 20, 30, 40]", XYWH, [(2, B)]),
     ("The 3rd frame: [10, 20, 30, 40]", FROM_0, [(2, B)]),
     ("F3: [10, 20, 30, 40]\nF4: [10, 20, 30, 40]", XYWH, [(2, B), (3, B)]),
-    ("| Frame | Box |\n|---|---|\n| 3 | [10,20,30,40] |\n| 4 | 10, 20, 30, 40 |", XYWH, [(2, B), (3, B)]),
+    (
+        "| Frame | Box |\n|---|---|\n| 3 | [10,20,30,40] |\n| 4 | 10, 20, 30, 40 |",
+        XYWH,
+        [(2, B), (3, B)],
+    ),
     (
         "Boxes:\n\n| Slice # | x (px) | y | width | height |\n|:--|--:|--|--|--|\n| 3 | 10 | 20 | 30 | 40 |\n",
         XYXY,
@@ -126,7 +145,9 @@ READ: list[tuple[str, AnswerSpace, list[tuple[int, tuple[float, ...]]]]] = [
 
 
 @pytest.mark.parametrize(("text", "space", "expected"), READ, ids=lambda value: str(value)[:60])
-def test_read_as_it_is_meant(text: str, space: AnswerSpace, expected: list[tuple[int, tuple[float, ...]]]) -> None:
+def test_read_as_it_is_meant(
+    text: str, space: AnswerSpace, expected: list[tuple[int, tuple[float, ...]]]
+) -> None:
     result = parse_boxes(text, space, STACK)
     assert places(result) == [(frame, tuple(map(float, box))) for frame, box in expected]
     assert not INFERRED & set(result.flags)
@@ -143,14 +164,20 @@ INFERENCES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "space", "flag", "expected"), INFERENCES, ids=lambda value: str(value)[:40])
-def test_read_otherwise_only_if_it_cannot_be_meant_so_and_flagged(text, space, flag, expected) -> None:
+@pytest.mark.parametrize(
+    ("text", "space", "flag", "expected"), INFERENCES, ids=lambda value: str(value)[:40]
+)
+def test_read_otherwise_only_if_it_cannot_be_meant_so_and_flagged(
+    text, space, flag, expected
+) -> None:
     result = parse_boxes(text, space, STACK)
     assert places(result) == [(expected[0], tuple(map(float, expected[1])))]
     assert flag in result.flags
 
 
-@pytest.mark.parametrize("text", ["[]", '{"bboxes": []}', "No abnormality is seen.", "None.", "No bounding box"])
+@pytest.mark.parametrize(
+    "text", ["[]", '{"bboxes": []}', "No abnormality is seen.", "None.", "No bounding box"]
+)
 def test_no_box_is_an_answer(text: str) -> None:
     assert parse_boxes(text, XYWH, STACK) == Parsed([])
 
@@ -162,7 +189,10 @@ UNREAD = [
     ("Frame 3: [10, 20, 0, 0]", "no box with an extent"),
     ("Frame 3: [10, 20]", "no box given"),
     ("Frame 3: centre at (10, 20), width 30, height 40", "no box given"),
-    ("| Frame | x | y | area | side |\n|--|--|--|--|--|\n| 3 | 10 | 20 | 30 | 40 |", "no box given"),
+    (
+        "| Frame | x | y | area | side |\n|--|--|--|--|--|\n| 3 | 10 | 20 | 30 | 40 |",
+        "no box given",
+    ),
     ("It measures 10 x 20 x 30 x 40 mm", "no box given"),
 ]
 
@@ -173,7 +203,12 @@ def test_what_is_not_sure_is_unparsed(text: str, reason: str) -> None:
 
 
 def test_on_a_single_picture_no_frame_is_needed() -> None:
-    for text in ("[10, 20, 30, 40]", "<bbx>[10, 20, 30, 40]</bbx>", "Frame 7: [10, 20, 30, 40]", "10, 20, 30, 40"):
+    for text in (
+        "[10, 20, 30, 40]",
+        "<bbx>[10, 20, 30, 40]</bbx>",
+        "Frame 7: [10, 20, 30, 40]",
+        "10, 20, 30, 40",
+    ):
         assert places(parse_boxes(text, XYWH, ONE)) == [(0, B)]
 
 
@@ -191,10 +226,16 @@ LABELS = [
     ('{"frame": 3, "bbox": [10, 20, 30, 40], "label": "Edema"}', "Edema"),
     ('{"finding": "edema", "frame": 3, "bbox": [10, 20, 30, 40]}', "edema"),
     ('{"edema": {"frame": 3, "bbox": [10, 20, 30, 40]}}', "edema"),
-    ("| Frame | x | y | w | h | Finding |\n|--|--|--|--|--|--|\n| 3 | 10 | 20 | 30 | 40 | Edema |", "Edema"),
+    (
+        "| Frame | x | y | w | h | Finding |\n|--|--|--|--|--|--|\n| 3 | 10 | 20 | 30 | 40 | Edema |",
+        "Edema",
+    ),
     ("Frame 3:\n- Edema: [10, 20, 30, 40]", "Edema"),
     ("Edema\nFrame 3: [10, 20, 30, 40]", "Edema"),
-    ("<|object_ref_start|>edema<|object_ref_end|> frame 3 <|box_start|>(1,2),(3,4)<|box_end|>", "edema"),
+    (
+        "<|object_ref_start|>edema<|object_ref_end|> frame 3 <|box_start|>(1,2),(3,4)<|box_end|>",
+        "edema",
+    ),
     ("Frame 3: [10, 20, 30, 40]", ""),
 ]
 

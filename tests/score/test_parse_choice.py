@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from situs.items._record import Option
+from situs.items.record import Option
 from situs.score.read.choice import parse_choice
 from situs.score.read.result import Parsed, RefusedInWords, Unparsed
 
@@ -234,11 +234,22 @@ def test_reasons_are_said():
 
 @pytest.mark.parametrize("letter", "ABCDEFGHIJ")
 @pytest.mark.parametrize(
-    "form", ["{}", "({})", "Answer: {}", "**{}**", "The answer is {}.", "\\boxed{{{}}}", '{{"answer": "{}"}}']
+    "form",
+    [
+        "{}",
+        "({})",
+        "Answer: {}",
+        "**{}**",
+        "The answer is {}.",
+        "\\boxed{{{}}}",
+        '{{"answer": "{}"}}',
+    ],
 )
 def test_every_letter_is_read_in_every_form(letter, form):
     options = tuple(Option(f"value {i}", f"region {i} of the lobe") for i in range(10))
-    assert parse_choice(form.format(letter), options) == Parsed(f"value {'ABCDEFGHIJ'.index(letter)}")
+    assert parse_choice(form.format(letter), options) == Parsed(
+        f"value {'ABCDEFGHIJ'.index(letter)}"
+    )
 
 
 def test_the_tail_of_a_long_reply_is_read_and_its_first_words_are_not_the_lead():

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from situs.items._record import Option
+from situs.items.record import Option
 from situs.score.read.choice import parse_choice
-from situs.score.read.clean import FINAL_CLOSE, FINAL_OPEN, LONGEST_REPLY, clean
 from situs.score.read.number import parse_number
-from situs.score.read.refusal import refuses
+from situs.score.read.prose.clean import FINAL_CLOSE, FINAL_OPEN, LONGEST_REPLY, clean
+from situs.score.read.prose.refusal import refuses
 from situs.score.read.result import Parsed, RefusedInWords, Unparsed
 from situs.score.read.yes_no import parse_yes_no
 

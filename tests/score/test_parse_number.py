@@ -19,7 +19,12 @@ RANGE, DIMENSIONS, OTHER, SEVERAL = (
     "unit of another dimension",
     "several numbers",
 )
-NONE, BOUND, UNCLEAR, EITHER = "no number", "a bound, not a number", "not a plain number", "alternatives"
+NONE, BOUND, UNCLEAR, EITHER = (
+    "no number",
+    "a bound, not a number",
+    "not a plain number",
+    "alternatives",
+)
 
 WITH_UNIT = [
     # volumes
@@ -160,11 +165,14 @@ def test_counts(reply, expected):
 
 @pytest.mark.parametrize(("reply", "unit", "reason"), NO_NUMBER)
 def test_what_is_no_number(reply, unit, reason):
-    assert parse_number(reply, unit) == (RefusedInWords() if reason == REFUSED else Unparsed(reason))
+    assert parse_number(reply, unit) == (
+        RefusedInWords() if reason == REFUSED else Unparsed(reason)
+    )
 
 
 @pytest.mark.parametrize(
-    ("reply", "expected"), [("between 30 and 40 mL", 35), ("5-10 mL", "7.5"), ("30 mL to 0.04 L", 35), ("150 mL", 150)]
+    ("reply", "expected"),
+    [("between 30 and 40 mL", 35), ("5-10 mL", "7.5"), ("30 mL to 0.04 L", 35), ("150 mL", 150)],
 )
 def test_the_midpoint_of_a_range_on_request(reply, expected):
     assert parse_number(reply, "mL", ranges="midpoint") == Parsed(Fraction(expected))
@@ -215,7 +223,9 @@ PIECES = st.sampled_from(
 @settings(max_examples=200, deadline=None)
 @given(
     st.one_of(
-        st.text(max_size=200), st.lists(PIECES, max_size=30).map(" ".join), st.lists(PIECES, max_size=30).map("".join)
+        st.text(max_size=200),
+        st.lists(PIECES, max_size=30).map(" ".join),
+        st.lists(PIECES, max_size=30).map("".join),
     ),
     st.sampled_from(["mm", "mL", "%", "fraction", "", "cm²"]),
     st.sampled_from(["reject", "midpoint"]),

@@ -86,7 +86,10 @@ def test_replies(reply, expected):
         assert result == Parsed(expected)
 
 
-TEAR, ANYTHING = "Is a meniscus tear annotated on this slice?", "Does the annotation of this slice include any finding?"
+TEAR, ANYTHING = (
+    "Is a meniscus tear annotated on this slice?",
+    "Does the annotation of this slice include any finding?",
+)
 
 
 @pytest.mark.parametrize(
@@ -113,12 +116,28 @@ TEAR, ANYTHING = "Is a meniscus tear annotated on this slice?", "Does the annota
 def test_no_such_thing_is_a_no_if_the_question_asks_for_it(reply, question, expected):
     result = parse_yes_no(reply, question)
     assert (
-        isinstance(result, Unparsed) if expected == UNPARSED and expected is not False else result == Parsed(expected)
+        isinstance(result, Unparsed)
+        if expected == UNPARSED and expected is not False
+        else result == Parsed(expected)
     )
 
 
 PIECES = st.sampled_from(
-    ["yes", "no", "No,", "Yes.", "answer:", "not", "final answer:", "\n", "?", "<think>", "</think>", "it is", "12 mm"]
+    [
+        "yes",
+        "no",
+        "No,",
+        "Yes.",
+        "answer:",
+        "not",
+        "final answer:",
+        "\n",
+        "?",
+        "<think>",
+        "</think>",
+        "it is",
+        "12 mm",
+    ]
 )
 
 

@@ -12,7 +12,9 @@ def drawn(seed, labelled=400, unlabelled=4000, sensitivity=0.9, specificity=0.8)
     """One answer a patient."""
     rng = np.random.default_rng(seed)
     truth = (rng.random(labelled + unlabelled) < 0.6).astype(float)
-    judge = (rng.random(len(truth)) < np.where(truth == 1, sensitivity, 1 - specificity)).astype(float)
+    judge = (rng.random(len(truth)) < np.where(truth == 1, sensitivity, 1 - specificity)).astype(
+        float
+    )
     human = truth.copy()
     human[labelled:] = np.nan
     return judge, human, [f"p{i}" for i in range(len(truth))]
@@ -53,7 +55,9 @@ def test_a_biased_judge_does_not_bias_the_estimate():
 
 def test_patients_count_not_answers():
     judge, human, names = drawn(3, labelled=40, unlabelled=160)
-    wide = prediction_powered(np.repeat(judge, 5), np.repeat(human, 5), np.repeat(names, 5).tolist())
+    wide = prediction_powered(
+        np.repeat(judge, 5), np.repeat(human, 5), np.repeat(names, 5).tolist()
+    )
     once = prediction_powered(judge, human, names)
     assert wide.value == pytest.approx(once.value)
     assert wide.ci95 == pytest.approx(once.ci95, abs=1e-9)

@@ -44,7 +44,11 @@ def read(form, question, options, reply, names=(), frames=FRAMES):
             return list(result.value) if isinstance(result, Parsed) else None
         case "frames":
             result = parse_frames(reply, 1, frames, question=question)
-            return [result.value[0] + 1, result.value[-1] + 1] if isinstance(result, Parsed) and result.value else None
+            return (
+                [result.value[0] + 1, result.value[-1] + 1]
+                if isinstance(result, Parsed) and result.value
+                else None
+            )
         case "grades":
             scales = {name: Offered(levels) for name, levels in levels_in(question).items()}
             result = parse_grades(reply, sorted(names), scales)
@@ -82,14 +86,26 @@ def written(name):
             continue
         if line.startswith("@ "):
             form, question, *rest = line[2:].split(" | ")
-            pairs = [option.split("=", 1) for option in rest[0].split(" ; ")] if rest and form != "grades" else []
+            pairs = (
+                [option.split("=", 1) for option in rest[0].split(" ; ")]
+                if rest and form != "grades"
+                else []
+            )
             options = [Option(letter.strip(), words.strip()) for letter, words in pairs]
             names = [name.strip() for name in question.split(",")] if form == "grades" else []
             question = rest[0].replace("\\n", "\n") if form == "grades" else question
             continue
         reply, _, text = line.rpartition(" => ")
         loose = text.endswith("?")
-        yield form, question, options, names, reply.replace("\\n", "\n"), meaning(form, text.rstrip("?")), loose
+        yield (
+            form,
+            question,
+            options,
+            names,
+            reply.replace("\\n", "\n"),
+            meaning(form, text.rstrip("?")),
+            loose,
+        )
 
 
 def rates(rows):
@@ -111,7 +127,9 @@ def rates(rows):
     return read_right / meant, misread / total, wrong
 
 
-@pytest.mark.parametrize("name", ["written.txt", "held_out.txt", "third.txt", "fourth.txt", "fifth.txt", "sixth.txt"])
+@pytest.mark.parametrize(
+    "name", ["written.txt", "held_out.txt", "third.txt", "fourth.txt", "fifth.txt", "sixth.txt"]
+)
 def test_lists_of_replies(name):
     share, misread, wrong = rates(written(name))
     assert share >= LEAST_READ, wrong
@@ -119,7 +137,8 @@ def test_lists_of_replies(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "least_read"), [("chatty.json", LEAST_READ), ("terse.json", LEAST_READ), ("intricate.json", 0.95)]
+    ("name", "least_read"),
+    [("chatty.json", LEAST_READ), ("terse.json", LEAST_READ), ("intricate.json", 0.95)],
 )
 def test_lists_by_other_authors(name, least_read):
     """Written by authors who had not seen the reader; the intricate ones are not all read yet, but none is misread."""
@@ -138,7 +157,15 @@ def recorded(path):
         options = [Option(option["letter"], option["words"]) for option in row["options"]]
         names = list(means) if isinstance(means, dict) else sorted(levels_in(row["question"]))
         number = float(means) if row["form"] in UNITS and means is not None else means
-        yield row["form"], row["question"], options, names, row["reply"], number, bool(row.get("or_unread"))
+        yield (
+            row["form"],
+            row["question"],
+            options,
+            names,
+            row["reply"],
+            number,
+            bool(row.get("or_unread")),
+        )
 
 
 FOREIGN = {
@@ -236,7 +263,11 @@ CHATTY = [
 
 @pytest.mark.parametrize("style", CHATTY)
 def test_a_perfect_but_chatty_reader_is_read(style):
-    options = (Option("l", "the left"), Option("r", "the right"), Option("s", "they differ by less than 5 %"))
+    options = (
+        Option("l", "the left"),
+        Option("r", "the right"),
+        Option("s", "they differ by less than 5 %"),
+    )
     assert parse_yes_no(style.format("no")) == Parsed(False)
     assert parse_choice(style.format("(B)"), options) == Parsed("r")
     assert parse_choice(style.format("the left"), options) == Parsed("l")

@@ -8,12 +8,25 @@ import pytest
 from written_replies import dressed, replies
 
 from situs.items import Option
-from situs.score import Parsed, parse_choice, parse_choices, parse_frames, parse_number, parse_yes_no
+from situs.score import (
+    Parsed,
+    parse_choice,
+    parse_choices,
+    parse_frames,
+    parse_number,
+    parse_yes_no,
+)
 
-OPTIONS = (Option("A", "the right kidney"), Option("B", "the gallbladder"), Option("C", "the pancreas"))
+OPTIONS = (
+    Option("A", "the right kidney"),
+    Option("B", "the gallbladder"),
+    Option("C", "the pancreas"),
+)
 NEAREST = "Which of these lies nearest to the largest liver lesion?"
 ABOVE = "Is the left kidney above the stomach?"
-DISTANCE = "What is the shortest distance between the largest liver lesion and the right kidney, in mm?"
+DISTANCE = (
+    "What is the shortest distance between the largest liver lesion and the right kidney, in mm?"
+)
 SLICES = "On which axial slices is the left kidney seen? Give the first and the last."
 LEAST_READ, MOST_MISREAD = 0.99, 0.002
 SAMPLE = 150
@@ -22,7 +35,9 @@ SAMPLE = 150
 
 def span(result):
     return (
-        Parsed((result.value[0] + 1, result.value[-1] + 1)) if isinstance(result, Parsed) and result.value else result
+        Parsed((result.value[0] + 1, result.value[-1] + 1))
+        if isinstance(result, Parsed) and result.value
+        else result
     )
 
 
@@ -58,7 +73,11 @@ def rates(form, rows):
     meant = sum(row.means is not None for row in rows)
     unread = sum(means is not None and found is None for _, means, found in wrong)
     misread = sum(found is not None for _, _, found in wrong)
-    return 1 - (unread + sum(m is not None and f is not None for _, m, f in wrong)) / meant, misread / len(rows), wrong
+    return (
+        1 - (unread + sum(m is not None and f is not None for _, m, f in wrong)) / meant,
+        misread / len(rows),
+        wrong,
+    )
 
 
 @pytest.mark.parametrize(("form", "answers"), ANSWERS, ids=lambda value: str(value)[:40])

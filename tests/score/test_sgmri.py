@@ -26,9 +26,13 @@ def test_the_released_code_returns_the_same(case: dict[str, Any]) -> None:
             size = (given["image_width"], given["image_height"])
             found = sgmri.visual(given["prediction"], given["gt_bboxes"], *size, pred_boxes=said)
             assert found.v_score == pytest.approx(expected["v_score"], abs=1e-9)
-            assert found.map == (None if "map" not in expected else pytest.approx(expected["map"], abs=1e-9))
+            assert found.map == (
+                None if "map" not in expected else pytest.approx(expected["map"], abs=1e-9)
+            )
             for at, value in found.f1.items():
-                assert value == pytest.approx(expected["details"]["detection_metrics"][f"F1@{at}"], abs=1e-9)
+                assert value == pytest.approx(
+                    expected["details"]["detection_metrics"][f"F1@{at}"], abs=1e-9
+                )
         case "parse_boxes":
             found = sgmri.parse_boxes(given["text"], given["image_width"], given["image_height"])
             assert found == [[frame, pytest.approx(box, abs=1e-9)] for frame, box in expected]
@@ -70,13 +74,21 @@ def test_answers_by_the_published_rules(case: tuple[str, str, str]) -> None:
 
 BOXES: list[tuple[str, tuple[int, int] | None, list[Any]]] = [
     # The first form that yields a box wins; the frame named last holds on.
-    ("Frame 3: <bbx>[1,2,3,4]</bbx> <bbx>[5,6,7,8]</bbx> [9,9,20,20]", None, [[3, [1, 2, 3, 4]], [3, [5, 6, 7, 8]]]),
+    (
+        "Frame 3: <bbx>[1,2,3,4]</bbx> <bbx>[5,6,7,8]</bbx> [9,9,20,20]",
+        None,
+        [[3, [1, 2, 3, 4]], [3, [5, 6, 7, 8]]],
+    ),
     ("Frames 7-9: <bbx>[1,2,3,4]</bbx>", None, [[None, [1, 2, 3, 4]]]),
     ("<bboox>[1,2,3,4]</bbx>", None, [[None, [1, 2, 3, 4]]]),
     ("<bx>[10,20,30,40]</bx>", None, [[None, [10, 20, 20, 20]]]),
     ("<bbox>[1, 2, 3, x]</bbox>", None, []),
     # Box tokens: always thousandths where the size is known; inverted ones are dropped.
-    ("<|box_start|>(100,200),(300,400)<|box_end|>", (320, 640), [[None, [32.0, 128.0, 64.0, 128.0]]]),
+    (
+        "<|box_start|>(100,200),(300,400)<|box_end|>",
+        (320, 640),
+        [[None, [32.0, 128.0, 64.0, 128.0]]],
+    ),
     ("<|box_start|>(100,200),(300,400)<|box_end|>", None, [[None, [100, 200, 200, 200]]]),
     ("<|box_start|>(300,200),(100,400)<|box_end|>", None, []),
     ("BBOX(10, 20, 30, 40)", None, [[None, [10, 20, 20, 20]]]),
@@ -93,17 +105,29 @@ BOXES: list[tuple[str, tuple[int, int] | None, list[Any]]] = [
     ("[100, 100, 120, 120]", None, [[None, [100, 100, 20, 20]]]),
     ("[100, 100, 20, 120]", None, [[None, [100, 100, 20, 120]]]),
     ("[400, 100, 500, 200]", (320, 320), [[None, [128.0, 32.0, 32.0, 32.0]]]),
-    ("[0.5, 0.5, 0.6, 0.6]", (320, 320), [[None, [0.5, 0.5, pytest.approx(0.1), pytest.approx(0.1)]]]),
+    (
+        "[0.5, 0.5, 0.6, 0.6]",
+        (320, 320),
+        [[None, [0.5, 0.5, pytest.approx(0.1), pytest.approx(0.1)]]],
+    ),
     ("[-5, 5, 10, 10]", None, []),
     ("[1, 2, 20000, 4]", None, []),
-    ('{"bboxes": [{"min_x": 0.1, "min_y": 0.1, "max_x": 0.2, "max_y": 0.3}]}', (100, 200), [[None, [10, 20, 10, 40]]]),
+    (
+        '{"bboxes": [{"min_x": 0.1, "min_y": 0.1, "max_x": 0.2, "max_y": 0.3}]}',
+        (100, 200),
+        [[None, [10, 20, 10, 40]]],
+    ),
     ('{"bboxes": [{"min_x": 0.3, "min_y": 0.1, "max_x": 0.2, "max_y": 0.3}]}', (100, 200), []),
 ]
 
 
 @pytest.mark.parametrize(("text", "size", "expected"), BOXES, ids=lambda value: str(value)[:50])
-def test_boxes_by_the_published_rules(text: str, size: tuple[int, int] | None, expected: list[Any]) -> None:
-    assert sgmri.parse_boxes(text, *(size or ())) == [[frame, pytest.approx(box)] for frame, box in expected]
+def test_boxes_by_the_published_rules(
+    text: str, size: tuple[int, int] | None, expected: list[Any]
+) -> None:
+    assert sgmri.parse_boxes(text, *(size or ())) == [
+        [frame, pytest.approx(box)] for frame, box in expected
+    ]
 
 
 def test_no_true_box_is_no_score_and_no_predicted_box_is_none() -> None:
@@ -118,7 +142,9 @@ def test_no_true_box_is_no_score_and_no_predicted_box_is_none() -> None:
 def test_more_boxes_never_cost() -> None:
     """The defect that the blind rows show: no precision term."""
     truth = [{"x": 40, "y": 40, "width": 20, "height": 20}]
-    grid = " ".join(f"<bbx>[{x}, {y}, 20, 20]</bbx>" for x in range(0, 300, 20) for y in range(0, 300, 20))
+    grid = " ".join(
+        f"<bbx>[{x}, {y}, 20, 20]</bbx>" for x in range(0, 300, 20) for y in range(0, 300, 20)
+    )
     assert sgmri.v_score(grid, truth) == 1.0
 
 
@@ -136,20 +162,26 @@ def test_video_answers(case: tuple[str, str]) -> None:
     assert sgmri.video_answer(*case) == VIDEO[case]
 
 
-REFERENCE = "A horizontal tear of the posterior horn of the medial meniscus is seen on the sagittal images."
+REFERENCE = (
+    "A horizontal tear of the posterior horn of the medial meniscus is seen on the sagittal images."
+)
 SAID = "There is a tear in the posterior horn of the medial meniscus."
 
 
 def test_wording_equals_nltk_and_rouge_score() -> None:
     bleu = pytest.importorskip("nltk.translate.bleu_score")
-    scorer = pytest.importorskip("rouge_score.rouge_scorer").RougeScorer(["rougeL"], use_stemmer=True)
+    scorer = pytest.importorskip("rouge_score.rouge_scorer").RougeScorer(
+        ["rougeL"], use_stemmer=True
+    )
     smooth = bleu.SmoothingFunction().method1
     for said in (SAID, REFERENCE, "tear", "no", "A tear of the medial horn . seen"):
         parts = sgmri.ar_score(said, REFERENCE).parts
         words = said.lower().split()
         expected = bleu.sentence_bleu([REFERENCE.lower().split()], words, smoothing_function=smooth)
         assert parts["bleu"] == pytest.approx(expected, abs=1e-9)
-        assert parts["rouge_l"] == pytest.approx(scorer.score(REFERENCE, said)["rougeL"].fmeasure, abs=1e-9)
+        assert parts["rouge_l"] == pytest.approx(
+            scorer.score(REFERENCE, said)["rougeL"].fmeasure, abs=1e-9
+        )
 
 
 def test_reasoning_says_which_parts_it_has() -> None:
@@ -176,7 +208,8 @@ def test_boxes_and_frames_are_stripped_before_wording_is_compared() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["9" * 5000, "Frame " + "9" * 5000 + ": <bbx>[1,2,3,4]</bbx>", "<bbx>[nan,inf,1,2]</bbx>"]
+    "text",
+    ["9" * 5000, "Frame " + "9" * 5000 + ": <bbx>[1,2,3,4]</bbx>", "<bbx>[nan,inf,1,2]</bbx>"],
 )
 def test_hostile_replies_end_in_a_score(text: str) -> None:
     truth = [{"x": 0, "y": 0, "width": 10, "height": 10, "frame": 2}]

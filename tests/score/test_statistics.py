@@ -9,8 +9,8 @@ import pytest
 from scipy import special, stats
 
 from situs.errors import SitusError
-from situs.items._record import Item, YesNo
-from situs.score._statistics import (
+from situs.items.record import Item, YesNo
+from situs.score.stats.estimates import (
     Difference,
     cluster_bootstrap_of,
     cluster_function,
@@ -18,9 +18,9 @@ from situs.score._statistics import (
     cluster_of,
     paired_difference,
 )
-from situs.score._statistics_exact import binomial_interval_999, chance_adjusted, clopper_pearson
-from situs.score._statistics_limits import ShareLimits, degrees_of_freedom
-from situs.score._statistics_sums import ClusterSums
+from situs.score.stats.exact import binomial_interval_999, chance_adjusted, clopper_pearson
+from situs.score.stats.limits import ShareLimits, degrees_of_freedom
+from situs.score.stats.sums import ClusterSums
 
 
 def clustered(generator, patients, *, spread=1.0, mean=0.5):
@@ -62,7 +62,9 @@ def test_one_item_a_patient_agrees_with_textbook_intervals(patients):
     assert estimate.method == "cluster-t"
     assert ("20 patients" in estimate.note) == (patients == 20)
     mean = values.mean()
-    logit = stats.t.interval(0.95, patients - 1, special.logit(mean), stats.sem(values) / (mean * (1 - mean)))
+    logit = stats.t.interval(
+        0.95, patients - 1, special.logit(mean), stats.sem(values) / (mean * (1 - mean))
+    )
     share = cluster_mean(values, names)
     assert share.ci95 == pytest.approx(special.expit(logit))
     assert share.method == "cluster-t-logit"
@@ -158,7 +160,9 @@ def test_no_interval_is_without_width(patients, value):
         assert high - low > 0.5 * (1 - 0.025 ** (1 / patients)) * max(value, 1 - value)
         low, high = paired_difference(values, np.full(patients, value), names).ci95
         assert high - low > 0.01
-        rows = cluster_bootstrap_of(lambda rows: float(np.median(values[rows])), names, bounds=(0.0, 1.0), n_boot=50)
+        rows = cluster_bootstrap_of(
+            lambda rows: float(np.median(values[rows])), names, bounds=(0.0, 1.0), n_boot=50
+        )
         assert rows.ci95 is None or rows.ci95[1] - rows.ci95[0] > 1e-9
 
 
@@ -223,11 +227,15 @@ def test_any_statistic_of_rows():
     generator = np.random.default_rng(4)
     x = generator.normal(size=600)
     names = np.repeat([f"p{i}" for i in range(200)], 3).tolist()
-    estimate = cluster_bootstrap_of(lambda rows: float(np.median(x[rows])), names, n_boot=300, seed=1)
+    estimate = cluster_bootstrap_of(
+        lambda rows: float(np.median(x[rows])), names, n_boot=300, seed=1
+    )
     half = 1.96 * np.sqrt(np.pi / 2 / 600)
     assert estimate.value == np.median(x)
     assert estimate.ci95 == pytest.approx((estimate.value - half, estimate.value + half), abs=0.04)
-    assert estimate == cluster_bootstrap_of(lambda rows: float(np.median(x[rows])), names, n_boot=300, seed=1)
+    assert estimate == cluster_bootstrap_of(
+        lambda rows: float(np.median(x[rows])), names, n_boot=300, seed=1
+    )
     same = cluster_bootstrap_of(lambda rows: float(x[rows].mean()), names, n_boot=2000).ci95
     assert same == pytest.approx(cluster_mean(x, names, bounds=None).ci95, abs=0.02)
 
@@ -239,7 +247,10 @@ def test_a_statistic_that_is_often_undefined_has_no_interval():
     assert estimate.ci95 is None
     assert "undefined" in estimate.note
     assert cluster_bootstrap_of(lambda rows: None, names).value is None
-    assert "without some" in cluster_bootstrap_of(lambda rows: 1.0 if 0 in rows else None, names[:12]).note
+    assert (
+        "without some"
+        in cluster_bootstrap_of(lambda rows: 1.0 if 0 in rows else None, names[:12]).note
+    )
 
 
 def test_the_cluster_is_the_patient_and_a_missing_one_names_the_item():
@@ -251,17 +262,22 @@ def test_the_cluster_is_the_patient_and_a_missing_one_names_the_item():
         cluster_of(item(" "))
 
 
-@pytest.mark.parametrize(("k", "n"), [(0, 1), (1, 1), (0, 10), (3, 10), (10, 10), (50, 100), (999, 1000)])
+@pytest.mark.parametrize(
+    ("k", "n"), [(0, 1), (1, 1), (0, 10), (3, 10), (10, 10), (50, 100), (999, 1000)]
+)
 def test_clopper_pearson_agrees_with_scipy(k, n):
     for confidence in (0.95, 0.999):
         expected = stats.binomtest(k, n).proportion_ci(confidence, method="exact")
-        assert clopper_pearson(k, n, confidence) == pytest.approx((expected.low, expected.high), abs=1e-12)
+        assert clopper_pearson(k, n, confidence) == pytest.approx(
+            (expected.low, expected.high), abs=1e-12
+        )
     with pytest.raises(SitusError):
         clopper_pearson(2, 1)
 
 
 @pytest.mark.parametrize(
-    ("n", "p"), [(1, 0.5), (10, 0.25), (100, 0.25), (1000, 1 / 3), (20_000, 0.5), (50, 0.001), (50, 0.999)]
+    ("n", "p"),
+    [(1, 0.5), (10, 0.25), (100, 0.25), (1000, 1 / 3), (20_000, 0.5), (50, 0.001), (50, 0.999)],
 )
 def test_the_999_region_is_central_and_as_small_as_can_be(n, p):
     low, high = binomial_interval_999(n, p)

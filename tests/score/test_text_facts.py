@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from situs.score._text_facts import fact_counts, facts_of, flip_sides
+from situs.score.text.facts import fact_counts, facts_of, flip_sides
 
 
 @pytest.mark.parametrize(

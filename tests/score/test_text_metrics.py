@@ -16,13 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from situs.errors import SitusError
-from situs.score._text_bleu import bleu_statistics, corpus_bleu, sentence_bleu, tokens_13a
-from situs.score._text_meteor import meteor
-from situs.score._text_metrics import text_table
-from situs.score._text_porter import stem
-from situs.score._text_rouge import ROUGES, rouge
-from situs.score._text_wordnet import WordNet, find_wordnet
-from situs.score._text_words import exact_match, prepared, token_f1
+from situs.score.text.bleu import bleu_statistics, corpus_bleu, sentence_bleu, tokens_13a
+from situs.score.text.meteor import meteor
+from situs.score.text.metrics import text_table
+from situs.score.text.porter import stem
+from situs.score.text.rouge import ROUGES, rouge
+from situs.score.text.wordnet import WordNet, find_wordnet
+from situs.score.text.words import exact_match, prepared, token_f1
 
 WORDS = (
     "the", "a", "lung", "lungs", "nodule", "nodules", "lump", "belly", "abdomen", "right", "correct", "correctly",
@@ -32,7 +32,9 @@ WORDS = (
 )  # fmt: skip
 sentences = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)
 any_text = st.text(alphabet=st.sampled_from(list("ab.,-&;0 9\n\t\u00a0<>/'éßİ")), max_size=30)
-pairs = st.lists(st.tuples(sentences, st.lists(sentences, min_size=1, max_size=3)), min_size=1, max_size=6)
+pairs = st.lists(
+    st.tuples(sentences, st.lists(sentences, min_size=1, max_size=3)), min_size=1, max_size=6
+)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +91,9 @@ def test_rouge_is_that_of_rouge_score(rows: list[tuple[str, list[str]]]) -> None
     ours = rouge([row[0] for row in rows], [row[1] for row in rows])
     for place, (said, texts) in enumerate(rows):
         theirs = scorer.score_multi(texts, said)
-        assert {name: ours[name][place] for name in ROUGES} == {name: theirs[name].fmeasure for name in ROUGES}
+        assert {name: ours[name][place] for name in ROUGES} == {
+            name: theirs[name].fmeasure for name in ROUGES
+        }
 
 
 @given(rows=pairs)
@@ -98,7 +102,10 @@ def test_meteor_is_that_of_nltk(tiny: Path, reader: Any, rows: list[tuple[str, l
     from nltk.translate.meteor_score import meteor_score
 
     ours = meteor([row[0] for row in rows], [row[1] for row in rows], WordNet(tiny).synonyms)
-    theirs = [meteor_score([text.split() for text in texts], said.split(), wordnet=reader) for said, texts in rows]
+    theirs = [
+        meteor_score([text.split() for text in texts], said.split(), wordnet=reader)
+        for said, texts in rows
+    ]
     assert ours.tolist() == theirs
 
 
@@ -107,7 +114,22 @@ def test_meteor_is_that_of_nltk(tiny: Path, reader: Any, rows: list[tuple[str, l
 def test_stems_are_those_of_nltk(word: str) -> None:
     from nltk.stem.porter import PorterStemmer
 
-    for ending in ("", "s", "ies", "ied", "eed", "ing", "ed", "alli", "ational", "logi", "ion", "fulness", "ll", "y"):
+    for ending in (
+        "",
+        "s",
+        "ies",
+        "ied",
+        "eed",
+        "ing",
+        "ed",
+        "alli",
+        "ational",
+        "logi",
+        "ion",
+        "fulness",
+        "ll",
+        "y",
+    ):
         assert stem(word + ending) == PorterStemmer().stem(word + ending)
 
 
@@ -135,7 +157,9 @@ def test_synonyms_are_those_of_nltk(tiny: Path, reader: Any) -> None:
 
 def test_another_wordnet_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WNSEARCHDIR", str(write_tiny_wordnet(tmp_path / "new", "3.1")))
-    monkeypatch.setattr("situs.score._text_wordnet._places", lambda: [Path(os.environ["WNSEARCHDIR"])])
+    monkeypatch.setattr(
+        "situs.score.text.wordnet._places", lambda: [Path(os.environ["WNSEARCHDIR"])]
+    )
     with pytest.raises(SitusError, match=r"version 3\.1.*apt install wordnet-base"):
         find_wordnet()
 
@@ -150,8 +174,8 @@ def test_a_zipped_wordnet_is_read(tiny: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_not_installed_is_said_and_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("situs.score._text_wordnet._places", list)
-    monkeypatch.setattr("situs.score._text_minilm._places", list)
+    monkeypatch.setattr("situs.score.text.wordnet._places", list)
+    monkeypatch.setattr("situs.score.text.minilm._places", list)
     table = text_table(["a"], [["a"]], ["?"], ["meteor", "sbert", "exact"])
     assert set(table.missing) == {"meteor", "sbert"}
     assert set(table.values) == {"exact"}
@@ -163,18 +187,23 @@ def test_plain_comparisons() -> None:
     """exact = equal after strip and lower case; token F1 = 2·shared / (words said + words of the reference)."""
     assert prepared("  Left  Lung.### ") == "left  lung.###"
     assert exact_match(["a b", "a  b"], [["x", "a b"], ["a b"]]).tolist() == [1.0, 0.0]
-    assert token_f1(["a a b", "c"], [["a b d e"], ["x"]]).tolist() == pytest.approx([2 * 2 / (3 + 4), 0.0])
+    assert token_f1(["a a b", "c"], [["a b d e"], ["x"]]).tolist() == pytest.approx(
+        [2 * 2 / (3 + 4), 0.0]
+    )
 
 
 def test_empty_answers_are_dropped_and_counted() -> None:
-    table = text_table(["Left ", "  ", "right"], [["left"], ["left"], ["left"]], ["?"] * 3, ["exact", "bleu"])
+    table = text_table(
+        ["Left ", "  ", "right"], [["left"], ["left"], ["left"]], ["?"] * 3, ["exact", "bleu"]
+    )
     assert table.kept.tolist() == [0, 2]
     assert table.values["exact"].tolist() == [1.0, 0.0]
 
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    ("model", "count", "bleu", "rouge_l"), [("radfm", 9077, 16.4571, 0.37240), ("m3d", 9045, 1.07505, 0.20443)]
+    ("model", "count", "bleu", "rouge_l"),
+    [("radfm", 9077, 16.4571, 0.37240), ("m3d", 9045, 1.07505, 0.20443)],
 )
 def test_released_answers(model: str, count: int, bleu: float, rouge_l: float) -> None:
     """The published numbers, and every 31st row against the referees."""
@@ -187,7 +216,9 @@ def test_released_answers(model: str, count: int, bleu: float, rouge_l: float) -
     path = Path(root) / "ct-spatialvqa" / "predictions" / f"{model}_predictions_full.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     questions = [row["question"] for row in rows]
-    table = text_table([r["prediction"] for r in rows], [[r["answer"]] for r in rows], questions, ["bleu", *ROUGES])
+    table = text_table(
+        [r["prediction"] for r in rows], [[r["answer"]] for r in rows], questions, ["bleu", *ROUGES]
+    )
     assert len(table.kept) == count
     assert table.bleu is not None
     assert round(corpus_bleu(table.bleu), 4 if model == "radfm" else 5) == bleu
@@ -198,7 +229,9 @@ def test_released_answers(model: str, count: int, bleu: float, rouge_l: float) -
         row = rows[table.kept[place]]
         said, gold = prepared(row["prediction"]), prepared(row["answer"])
         theirs = scorer.score(gold, said)
-        assert [table.values[name][place] for name in ROUGES] == [theirs[name].fmeasure for name in ROUGES]
+        assert [table.values[name][place] for name in ROUGES] == [
+            theirs[name].fmeasure for name in ROUGES
+        ]
         assert ours[place] == single.sentence_score(said, [gold]).score
 
 
@@ -214,5 +247,7 @@ def test_meteor_of_released_answers() -> None:
         pytest.skip(str(error))
     path = Path(root) / "ct-spatialvqa" / "predictions" / "radfm_predictions_full.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
-    ours = meteor([prepared(r["prediction"]) for r in rows], [[prepared(r["answer"])] for r in rows], synonyms)
+    ours = meteor(
+        [prepared(r["prediction"]) for r in rows], [[prepared(r["answer"])] for r in rows], synonyms
+    )
     assert round(float(np.mean(ours)), 5) == 0.31082

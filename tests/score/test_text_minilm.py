@@ -11,10 +11,24 @@ import numpy as np
 import pytest
 
 from situs.errors import SitusError
-from situs.score._text_minilm import MiniLM, find_minilm
-from situs.score._text_wordpiece import WordPieces
+from situs.score.text.minilm import MiniLM, find_minilm
+from situs.score.text.wordpiece import WordPieces
 
-VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "left", "lung", "##s", "nod", "##ule", ".", "##.", "cafe", "肺"]
+VOCABULARY = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "left",
+    "lung",
+    "##s",
+    "nod",
+    "##ule",
+    ".",
+    "##.",
+    "cafe",
+    "肺",
+]
 
 
 @pytest.fixture
@@ -52,16 +66,26 @@ def write_weights(folder: Path) -> Path:
     for number in range(6):
         layer = f"encoder.layer.{number}"
         dense = {f"attention.self.{n}": (384, 384) for n in ("query", "key", "value")}
-        dense |= {"attention.output.dense": (384, 384), "intermediate.dense": (1536, 384), "output.dense": (384, 1536)}
+        dense |= {
+            "attention.output.dense": (384, 384),
+            "intermediate.dense": (1536, 384),
+            "output.dense": (384, 1536),
+        }
         for name, shape in dense.items():
             shapes |= {f"{layer}.{name}.weight": shape, f"{layer}.{name}.bias": (shape[0],)}
     norms = ["embeddings.LayerNorm"]
-    norms += [f"encoder.layer.{n}.{part}output.LayerNorm" for n in range(6) for part in ("attention.", "")]
+    norms += [
+        f"encoder.layer.{n}.{part}output.LayerNorm" for n in range(6) for part in ("attention.", "")
+    ]
     for name in norms:
         shapes |= {f"{name}.weight": (384,), f"{name}.bias": (384,)}
     header, body, size = {}, [], 0
     for name, shape in shapes.items():
-        raw = (0.1 * rng.standard_normal(shape, dtype=np.float32) + ("Norm.weight" in name)).astype("<f4").tobytes()
+        raw = (
+            (0.1 * rng.standard_normal(shape, dtype=np.float32) + ("Norm.weight" in name))
+            .astype("<f4")
+            .tobytes()
+        )
         header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [size, size + len(raw)]}
         body.append(raw)
         size += len(raw)

@@ -59,7 +59,15 @@ FIRST = (
     "My initial impression was {}", "I originally considered {}", "Some would say {}",
     "It is tempting to say {}", "Many readers would answer {}", "A colleague said {}",
 )  # fmt: skip
-TURNED = (", but ", "; however, ", ". But ", ". However, ", ", yet ", ". On closer inspection, ", ". Looking again, ")
+TURNED = (
+    ", but ",
+    "; however, ",
+    ". But ",
+    ". However, ",
+    ", yet ",
+    ". On closer inspection, ",
+    ". Looking again, ",
+)
 NEXT = (" ", "\n", "\n\n", " So: ", " Rather: ", " Instead: ")
 OPENING = (
     "", "Looking at the images, I compared both structures. ",
@@ -74,7 +82,11 @@ CLOSING = (
 
 def _lower(sentence: str, answer: str) -> str:
     """The sentence as it goes on behind a comma."""
-    return sentence if sentence.startswith((answer, "I ", "I'd")) else sentence[0].lower() + sentence[1:]
+    return (
+        sentence
+        if sentence.startswith((answer, "I ", "I'd"))
+        else sentence[0].lower() + sentence[1:]
+    )
 
 
 def replies(answers: dict[str, object], *, opposite: bool = False) -> Iterator[Written]:
@@ -84,11 +96,16 @@ def replies(answers: dict[str, object], *, opposite: bool = False) -> Iterator[W
         for asserted in ASSERTED:
             yield Written(asserted.format(one), answers[one])
             for first, turn in itertools.product(FIRST, TURNED):
-                yield Written(first.format(other) + turn + _lower(asserted.format(one), one), answers[one])
+                yield Written(
+                    first.format(other) + turn + _lower(asserted.format(one), one), answers[one]
+                )
             for before, join in itertools.product(DENIED, NEXT):
                 yield Written(before.format(other) + join + asserted.format(one), answers[one])
             for before, turn in itertools.product(DOUBTED, TURNED):
-                yield Written(before.format(other)[:-1] + turn + _lower(asserted.format(one), one), answers[one])
+                yield Written(
+                    before.format(other)[:-1] + turn + _lower(asserted.format(one), one),
+                    answers[one],
+                )
         for template in DENIED:
             yield Written(template.format(one), against)
         for template in (*DOUBTED, *CONDITIONAL):

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from situs.errors import SitusError
 from situs.space import Affine, Axis
 
-ORDERS = tuple(itertools.product(itertools.permutations(range(3)), itertools.product((1.0, -1.0), repeat=3)))
+ORDERS = tuple(
+    itertools.product(itertools.permutations(range(3)), itertools.product((1.0, -1.0), repeat=3))
+)
 
 
 def matrix_of(linear: np.ndarray, origin=(0.0, 0.0, 0.0)) -> np.ndarray:
@@ -62,7 +64,9 @@ def test_properties_of_any_affine(seed):
     np.testing.assert_allclose(affine.half_voxel_mm, cube.max(axis=0))
     points = rng.uniform(-50, 50, (7, 3))
     np.testing.assert_allclose(affine.to_index(affine.to_world(points)), points, atol=1e-8)
-    np.testing.assert_allclose(affine.to_world(points), nibabel.affines.apply_affine(affine.matrix, points), atol=1e-9)
+    np.testing.assert_allclose(
+        affine.to_world(points), nibabel.affines.apply_affine(affine.matrix, points), atol=1e-9
+    )
 
 
 def test_sheared_voxels_are_allowed_and_said():

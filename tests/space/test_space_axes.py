@@ -34,4 +34,8 @@ def test_the_table_is_complete():
 
 
 def test_sides_mirror():
-    assert [side.mirrored for side in (Side.LEFT, Side.RIGHT, Side.BOTH)] == [Side.RIGHT, Side.LEFT, Side.BOTH]
+    assert [side.mirrored for side in (Side.LEFT, Side.RIGHT, Side.BOTH)] == [
+        Side.RIGHT,
+        Side.LEFT,
+        Side.BOTH,
+    ]

@@ -63,7 +63,11 @@ def test_patient_order_is_nibabels_canonical_order(order, signs):
     rng = np.random.default_rng(2)
     array = rng.integers(0, 100, (3, 4, 5)).astype(np.int16)
     matrix = np.eye(4)
-    matrix[:3, :3] = (np.eye(3)[:, order] * signs + rng.uniform(-0.15, 0.15, (3, 3))) * (1.0, 2.0, 3.0)
+    matrix[:3, :3] = (np.eye(3)[:, order] * signs + rng.uniform(-0.15, 0.15, (3, 3))) * (
+        1.0,
+        2.0,
+        3.0,
+    )
     matrix[:3, 3] = (10.0, -20.0, 30.0)
     own = Grid(array.shape, Affine(matrix))
     axes, flips = own.to_patient_order()

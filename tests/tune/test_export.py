@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from situs.bench import open_bench
+from situs.export import FORMATS, export_bench, export_run
+from situs.export.about import public_name
+from situs.export.example import example_of
 from situs.items import Choice, Item, Number, Option, Text, YesNo, letter_of
 from situs.profiles import Presenter, load_profile
-from situs.tune import FORMATS, export_bench, export_run
-from situs.tune._about import public_name
-from situs.tune._example import example_of
 
 LIMIT = 64
 
@@ -94,17 +94,27 @@ def test_every_format_holds_the_answerable_items_with_what_a_model_is_told(
     items = expected_items(bench, profile)
     samples = {row["id"]: row for row in json_lines(exports / "inspect" / "samples.jsonl")}
     rows = {row["item_id"]: row for row in json_lines(exports / "lmms-eval" / "items.jsonl")}
-    records = {row["item_id"]: row for path in (exports / "hf").glob("*/metadata.jsonl") for row in json_lines(path)}
+    records = {
+        row["item_id"]: row
+        for path in (exports / "hf").glob("*/metadata.jsonl")
+        for row in json_lines(path)
+    }
     assert samples.keys() == rows.keys() == records.keys() == items.keys()
     for item_id, item in items.items():
         shown = presenter.present(item)
         *pictures, words = samples[item_id]["input"][0]["content"]
-        assert words["text"] == rows[item_id]["prompt"] == records[item_id]["prompt"] == shown.prompt
+        assert (
+            words["text"] == rows[item_id]["prompt"] == records[item_id]["prompt"] == shown.prompt
+        )
         data = [image.data for image in shown.images]
         assert [(exports / "inspect" / part["image"]).read_bytes() for part in pictures] == data
-        assert [(exports / "lmms-eval" / name).read_bytes() for name in rows[item_id]["images"]] == data
+        assert [
+            (exports / "lmms-eval" / name).read_bytes() for name in rows[item_id]["images"]
+        ] == data
         split = exports / "hf" / item.split
-        assert [(split / name).read_bytes() for name in records[item_id]["images_file_names"]] == data
+        assert [
+            (split / name).read_bytes() for name in records[item_id]["images_file_names"]
+        ] == data
         truth = samples[item_id]["target"]
         assert rows[item_id]["targets"] == records[item_id]["targets"] == truth
         match item.answer:
@@ -114,7 +124,9 @@ def test_every_format_holds_the_answerable_items_with_what_a_model_is_told(
                 assert truth == [letter_of(item, right) for right in (value, *also_right)]
 
 
-def test_a_vlmevalkit_table_follows_its_documented_columns(bench: Path, profile: str, exports: Path) -> None:
+def test_a_vlmevalkit_table_follows_its_documented_columns(
+    bench: Path, profile: str, exports: Path
+) -> None:
     """index, image (base64, or the index of a row with the same), image_path, question, A, B, …, answer, category."""
     items = expected_items(bench, profile)
     closed = tsv(exports / "vlmevalkit" / "situs_bench.tsv")
@@ -131,7 +143,9 @@ def test_a_vlmevalkit_table_follows_its_documented_columns(bench: Path, profile:
             if len(cell) <= 64:
                 cell, reused = images[cell], reused + 1
             pictures = ast.literal_eval(cell) if cell.startswith("[") else [cell]
-            assert [base64.b64decode(text) for text in pictures] == [i.data for i in presenter.present(item).images]
+            assert [base64.b64decode(text) for text in pictures] == [
+                i.data for i in presenter.present(item).images
+            ]
             assert row["category"] == item.task
             assert item.question in row["question"]
     assert reused > 0
@@ -160,18 +174,31 @@ def test_a_run_is_counted_by_other_tools_as_by_situs(
     said = {"Z"} | set("ABCDEFGH")
     assert {row["prediction"] for row in table} <= said
     log = json.loads((tmp_path / "inspect" / "log.json").read_text())
-    closed = [sample for sample in log["samples"] if sample["metadata"]["form"] in ("yes_no", "choice")]
-    hits = [sample["output"]["choices"][0]["message"]["content"] in sample["target"] for sample in closed]
+    closed = [
+        sample for sample in log["samples"] if sample["metadata"]["form"] in ("yes_no", "choice")
+    ]
+    hits = [
+        sample["output"]["choices"][0]["message"]["content"] in sample["target"]
+        for sample in closed
+    ]
     assert (sum(hits) / len(hits), len(hits)) == (pytest.approx(value), n)
     rows = [row for path in (tmp_path / "hf").glob("*/data.jsonl") for row in json_lines(path)]
-    hits = [row["prediction"] in row["targets"] for row in rows if row["form"] in ("yes_no", "choice")]
+    hits = [
+        row["prediction"] in row["targets"] for row in rows if row["form"] in ("yes_no", "choice")
+    ]
     assert (sum(hits) / len(hits), len(hits)) == (pytest.approx(value), n)
-    assert {row["state"] for row in rows} == {"answered", "unparsed", "failed", "refused", "missing"}
+    assert {row["state"] for row in rows} == {
+        "answered",
+        "unparsed",
+        "failed",
+        "refused",
+        "missing",
+    }
 
 
 def test_the_rules_that_go_along_read_what_is_written(run: Path, tmp_path: Path) -> None:
     """The reader in task.py and utils.py agrees with Situs on every answer of an exported run."""
-    from situs.tune._written import template
+    from situs.export.written import template
 
     code = template("reader.py.txt")
     rules: dict[str, Any] = {}
@@ -186,7 +213,9 @@ def test_the_rules_that_go_along_read_what_is_written(run: Path, tmp_path: Path)
         assert rules["is_right"](row["prediction"], *args) is row["right"]
 
 
-def test_nothing_of_the_machine_goes_out(small: Path, exports: Path, run: Path, tmp_path: Path) -> None:
+def test_nothing_of_the_machine_goes_out(
+    small: Path, exports: Path, run: Path, tmp_path: Path
+) -> None:
     for to in FORMATS:
         export_run(run, to, tmp_path / "runs" / to)
     texts = {
@@ -205,7 +234,18 @@ def test_nothing_of_the_machine_goes_out(small: Path, exports: Path, run: Path, 
 
 def test_what_a_model_is_told_holds_no_fact(bench: Path, exports: Path) -> None:
     """Steps, boxes, facts and parameters of an item stay behind."""
-    kept = {"item_id", "study_id", "patient_id", "task", "form", "stratum", "tags", "prompt", "letters", "options"}
+    kept = {
+        "item_id",
+        "study_id",
+        "patient_id",
+        "task",
+        "form",
+        "stratum",
+        "tags",
+        "prompt",
+        "letters",
+        "options",
+    }
     kept |= {"targets", "low", "high", "images_file_names"}
     for path in (exports / "hf").glob("*/metadata.jsonl"):
         for row in json_lines(path):
@@ -232,7 +272,18 @@ def test_pictures_of_restricted_data_need_a_flag_and_carry_a_banner(
     shutil.copytree(small / "bench", bench)
     about = json.loads((bench / "bench.json").read_text())
     (bench / "bench.json").write_text(json.dumps(about | {"restricted": True}))
-    call = ("export", bench, "--to", "hf", "--profile", profile, "--limit", 12, "--out", tmp_path / "out")
+    call = (
+        "export",
+        bench,
+        "--to",
+        "hf",
+        "--profile",
+        profile,
+        "--limit",
+        12,
+        "--out",
+        tmp_path / "out",
+    )
     refused = situs(*call)
     assert refused.code == 2
     assert "--allow-restricted" in refused.err
@@ -247,7 +298,9 @@ def test_pictures_of_restricted_data_need_a_flag_and_carry_a_banner(
     assert not list((tmp_path / "answers").rglob("*.png"))
 
 
-def test_mistakes_are_one_line(bench: Path, run: Path, situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_mistakes_are_one_line(
+    bench: Path, run: Path, situs: Callable[..., Any], tmp_path: Path
+) -> None:
     taken = tmp_path / "taken"
     taken.mkdir()
     (taken / "mine.txt").write_text("keep")
@@ -268,7 +321,9 @@ def test_mistakes_are_one_line(bench: Path, run: Path, situs: Callable[..., Any]
     assert (taken / "mine.txt").read_text() == "keep"
 
 
-def test_an_export_can_be_replaced(bench: Path, profile: str, situs: Callable[..., Any], tmp_path: Path) -> None:
+def test_an_export_can_be_replaced(
+    bench: Path, profile: str, situs: Callable[..., Any], tmp_path: Path
+) -> None:
     call = (
         "export",
         bench,
@@ -290,12 +345,22 @@ def test_an_export_can_be_replaced(bench: Path, profile: str, situs: Callable[..
 
 def item(answer: Any, options: tuple[str, ...] = ()) -> Item:
     pairs = tuple(Option(value, text) for value, text in zip("pqrst", options))
-    return Item("i1", "s", "ct", "p", "t", type(answer).__struct_config__.tag or "", "Which?", answer, options=pairs)
+    return Item(
+        "i1",
+        "s",
+        "ct",
+        "p",
+        "t",
+        type(answer).__struct_config__.tag or "",
+        "Which?",
+        answer,
+        options=pairs,
+    )
 
 
 def test_an_option_that_pandas_reads_as_nothing_stays_an_option(tmp_path: Path) -> None:
     """VLMEvalKit reads its tables with pandas, for which a cell `None` is empty."""
-    from situs.tune._vlmevalkit import _choice_cells
+    from situs.export.vlmevalkit import _choice_cells
 
     example = example_of(item(Choice("q"), ("NA", "None", "both")))
     assert example is not None
@@ -309,7 +374,9 @@ def test_several_right_options_are_all_targets() -> None:
 
 
 def test_a_number_is_right_in_its_interval_and_text_keeps_its_references() -> None:
-    number, exact = (example_of(item(Number(12.5, "mm", bounds))) for bounds in ((11.0, 14.0), None))
+    number, exact = (
+        example_of(item(Number(12.5, "mm", bounds))) for bounds in ((11.0, 14.0), None)
+    )
     assert number is not None
     assert exact is not None
     assert (number.targets, number.interval) == (("12.5 mm",), (11.0, 14.0))

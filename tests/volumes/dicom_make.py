@@ -30,9 +30,15 @@ def head(sop_class: str = CT, series: str = "1", syntax: str = ExplicitVRLittleE
     dataset.FrameOfReferenceUID = f"{SECRET_UID}.3"
     dataset.PatientName = f"{SECRET}^Alonso"
     dataset.PatientID = f"{SECRET}-1605"
-    dataset.PatientBirthDate, dataset.StudyDate, dataset.StudyTime = "16050116", "20240229", "112233"
+    dataset.PatientBirthDate, dataset.StudyDate, dataset.StudyTime = (
+        "16050116",
+        "20240229",
+        "112233",
+    )
     dataset.InstitutionName = dataset.ReferringPhysicianName = dataset.StationName = SECRET
-    dataset.SeriesDescription = dataset.StudyDescription = dataset.PatientComments = f"scan of {SECRET}"
+    dataset.SeriesDescription = dataset.StudyDescription = dataset.PatientComments = (
+        f"scan of {SECRET}"
+    )
     dataset.AccessionNumber = dataset.StudyID = SECRET
     dataset.Manufacturer = SECRET
     dataset.Modality = "CT"
@@ -44,7 +50,11 @@ def pixels(dataset: Dataset, array: np.ndarray, *, stored: int | None = None) ->
     bits = 8 * array.dtype.itemsize
     dataset.Rows, dataset.Columns = array.shape[-2:]
     dataset.SamplesPerPixel, dataset.PhotometricInterpretation = 1, "MONOCHROME2"
-    dataset.BitsAllocated, dataset.BitsStored, dataset.HighBit = bits, stored or bits, (stored or bits) - 1
+    dataset.BitsAllocated, dataset.BitsStored, dataset.HighBit = (
+        bits,
+        stored or bits,
+        (stored or bits) - 1,
+    )
     dataset.PixelRepresentation = int(array.dtype.kind == "i")
     if array.ndim == 3:
         dataset.NumberOfFrames = len(array)
@@ -127,13 +137,20 @@ def write_enhanced(
     dataset = pixels(head(ENHANCED_CT, syntax=syntax), volume[order])
     dataset.ImageType = ["ORIGINAL", "PRIMARY", "VOLUME", "NONE"]
     measures = item(PixelSpacing=["0.5", "0.5"], SliceThickness="2")
-    shared = item(PlaneOrientationSequence=item(ImageOrientationPatient=numbers(AXIAL)), PixelMeasuresSequence=measures)
+    shared = item(
+        PlaneOrientationSequence=item(ImageOrientationPatient=numbers(AXIAL)),
+        PixelMeasuresSequence=measures,
+    )
     dataset.SharedFunctionalGroupsSequence = Sequence([shared])
     dataset.PerFrameFunctionalGroupsSequence = Sequence(
         [
             item(
-                PlanePositionSequence=item(ImagePositionPatient=numbers(np.add(origin, np.multiply(step, k)))),
-                PixelValueTransformationSequence=item(RescaleSlope="1", RescaleIntercept=numbers([inters[k]])[0]),
+                PlanePositionSequence=item(
+                    ImagePositionPatient=numbers(np.add(origin, np.multiply(step, k)))
+                ),
+                PixelValueTransformationSequence=item(
+                    RescaleSlope="1", RescaleIntercept=numbers([inters[k]])[0]
+                ),
             )
             for k in order
         ]

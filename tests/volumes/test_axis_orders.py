@@ -13,17 +13,23 @@ from test_dicom_labels import IMAGE, SQUARE, at, blobs, contour, write_contours,
 from situs.errors import SitusError
 from situs.space import Affine, Grid
 from situs.volumes import open_labels, open_volume
-from situs.volumes._reorder import reorder_onto
+from situs.volumes.reorder import reorder_onto
 
 ORDERS = [
-    (order, flips) for order in itertools.permutations(range(3)) for flips in itertools.product((False, True), repeat=3)
+    (order, flips)
+    for order in itertools.permutations(range(3))
+    for flips in itertools.product((False, True), repeat=3)
 ]
-AFFINE = np.array([[-1.5, 0.1, 0.0, 40.0], [0.1, 2.0, 0.2, -30.0], [0.0, -0.2, 3.0, 7.0], [0.0, 0.0, 0.0, 1.0]])
+AFFINE = np.array(
+    [[-1.5, 0.1, 0.0, 40.0], [0.1, 2.0, 0.2, -30.0], [0.0, -0.2, 3.0, 7.0], [0.0, 0.0, 0.0, 1.0]]
+)
 
 
 def stored_as(array: np.ndarray, affine: np.ndarray, order, flips) -> tuple[np.ndarray, np.ndarray]:
     """The same voxels in another order, by nibabel."""
-    orientation = np.array([[order.index(axis), -1 if flips[order.index(axis)] else 1] for axis in range(3)])
+    orientation = np.array(
+        [[order.index(axis), -1 if flips[order.index(axis)] else 1] for axis in range(3)]
+    )
     turned = nib.orientations.apply_orientation(array, orientation)
     return turned, affine @ nib.orientations.inv_ornt_aff(orientation, array.shape)
 
@@ -67,7 +73,10 @@ def test_masks_in_different_orders_are_one_map(tmp_path):
     for number, (name, mask) in enumerate(masks.items()):
         write(tmp_path / "plain" / f"{name}.nii.gz", mask, AFFINE)
         kind = (np.uint8, np.int16, np.float32)[number]
-        write(tmp_path / "mixed" / f"{name}.nii.gz", *stored_as(mask.astype(kind), AFFINE, *ORDERS[17 * number]))
+        write(
+            tmp_path / "mixed" / f"{name}.nii.gz",
+            *stored_as(mask.astype(kind), AFFINE, *ORDERS[17 * number]),
+        )
     plain, mixed = (open_labels(tmp_path / folder).load() for folder in ("plain", "mixed"))
     assert mixed.hash == plain.hash
     for structure in mixed.structures:
@@ -89,18 +98,26 @@ def series(tmp_path):
 
 @pytest.mark.parametrize(("order", "flips"), ORDERS[::5], ids=str)
 @pytest.mark.parametrize("kind", ["seg", "rtstruct"])
-def test_dicom_labels_on_an_image_converted_into_another_order(kind, order, flips, series, tmp_path):
+def test_dicom_labels_on_an_image_converted_into_another_order(
+    kind, order, flips, series, tmp_path
+):
     """A segmentation or contours with the series as NIfTI in any order: the same voxels of the patient."""
     image = open_volume(series)
-    converted = write(tmp_path / "ct.nii", *stored_as(image.array(), image.grid.affine.matrix, order, flips))
+    converted = write(
+        tmp_path / "ct.nii", *stored_as(image.array(), image.grid.affine.matrix, order, flips)
+    )
     if kind == "seg":
         path = write_seg(series, blobs(), "BINARY", ["liver", "tumour"])
     else:
-        path = write_contours(tmp_path / "rs.dcm", {(1, "liver"): [contour(at(SQUARE, k)) for k in (1, 2)]})
+        path = write_contours(
+            tmp_path / "rs.dcm", {(1, "liver"): [contour(at(SQUARE, k)) for k in (1, 2)]}
+        )
     expected = open_labels(path, reference=series).load()
     source = open_labels(path, reference=converted)
     found = source.load()
-    np.testing.assert_array_equal(open_volume(converted).onto(source.grid).array().shape, found.grid.shape)
+    np.testing.assert_array_equal(
+        open_volume(converted).onto(source.grid).array().shape, found.grid.shape
+    )
     assert len(found.structures) == len(expected.structures)
     for one, two in zip(expected.structures, found.structures):
         places = [

@@ -21,8 +21,14 @@ def dataset(root, described: dict, image: np.ndarray = CHANNELS, suffix: str = "
         (root / folder).mkdir(parents=True)
     labels = np.zeros(image.shape[:3], np.uint8)
     labels[1:4, 2:5, 1:3] = 1
-    nib.save(nib.Nifti1Image(image, np.diag([1.0, 1.0, 2.0, 1.0])), root / "imagesTr" / f"BRATS_001{suffix}")
-    nib.save(nib.Nifti1Image(labels, np.diag([1.0, 1.0, 2.0, 1.0])), root / "labelsTr" / f"BRATS_001{suffix}")
+    nib.save(
+        nib.Nifti1Image(image, np.diag([1.0, 1.0, 2.0, 1.0])),
+        root / "imagesTr" / f"BRATS_001{suffix}",
+    )
+    nib.save(
+        nib.Nifti1Image(labels, np.diag([1.0, 1.0, 2.0, 1.0])),
+        root / "labelsTr" / f"BRATS_001{suffix}",
+    )
     described = {"name": "BRATS", "labels": {"0": "background", "1": "edema"}} | described
     (root / "dataset.json").write_text(json.dumps(described))
     return root
@@ -52,7 +58,10 @@ def test_the_channel_of_the_preferred_kind_is_read(key, names, shown, suffix, tm
     ("described", "problem"),
     [
         ({}, "is 4D, with 4 channels or time points that nothing names"),
-        ({"modality": {"0": "CT"}}, "is 4D, with 4 channels or time points but its dataset.json names 1"),
+        (
+            {"modality": {"0": "CT"}},
+            "is 4D, with 4 channels or time points but its dataset.json names 1",
+        ),
         ({"modality": {"0": "a", "2": "b"}}, "its channels are not numbered"),
     ],
 )

@@ -22,7 +22,7 @@ from pydicom.uid import JPEG2000Lossless, RLELossless
 
 from situs.errors import SitusError
 from situs.volumes import open_labels, open_volume
-from situs.volumes._polygons import fill_even_odd
+from situs.volumes.masks.polygons import fill_even_odd
 
 RNG = np.random.default_rng(3)
 IMAGE = RNG.integers(-1000, 1000, (6, 9, 7)).astype(np.int16)
@@ -36,7 +36,9 @@ def describe(number: int, label: str) -> hd.seg.SegmentDescription:
     )
 
 
-def write_seg(folder: Path, masks: np.ndarray, kind: str, labels: list[str], **options: object) -> Path:
+def write_seg(
+    folder: Path, masks: np.ndarray, kind: str, labels: list[str], **options: object
+) -> Path:
     """A segmentation of the series in `folder`, by highdicom."""
     images = [pydicom.dcmread(file) for file in sorted(folder.iterdir())]
     images.sort(key=lambda image: float(image.ImagePositionPatient[2]))
@@ -85,10 +87,15 @@ def test_binary_overlapping_and_sparse(series):
     masks = blobs()
     path = write_seg(series, masks, "BINARY", ["liver", "tumour"])
     labels = open_labels(path).load()
-    assert [(s.label, s.name, s.layer) for s in labels.structures] == [(1, "liver", 0), (2, "tumour", 1)]
+    assert [(s.label, s.name, s.layer) for s in labels.structures] == [
+        (1, "liver", 0),
+        (2, "tumour", 1),
+    ]
     assert labels.grid.shape == (7, 9, 4)  # highdicom leaves out slices without any voxel
     for structure in labels.structures:
-        np.testing.assert_array_equal(labels.mask(structure), masks[1:5, ..., structure.label - 1].T)
+        np.testing.assert_array_equal(
+            labels.mask(structure), masks[1:5, ..., structure.label - 1].T
+        )
     assert labels.grid.affine.matrix[2, 3] == pytest.approx(-30.25 + 2.5)
     onto = open_labels(path, reference=series).load()
     image = open_volume(series)
@@ -114,13 +121,18 @@ def test_names_can_be_given(series):
 @pytest.mark.parametrize("kind", ["PROBABILITY", "OCCUPANCY"])
 def test_fractional(series, kind):
     shares = RNG.random((6, 9, 7))
-    path = write_seg(series, shares, "FRACTIONAL", ["liver"], fractional_type=kind, max_fractional_value=200)
+    path = write_seg(
+        series, shares, "FRACTIONAL", ["liver"], fractional_type=kind, max_fractional_value=200
+    )
     labels = open_labels(path)
     assert "at or above 0.5" in labels.warnings[0]
     found = labels.load()
     assert "at or above 0.5" in found.warnings[0]
     dataset = pydicom.dcmread(path)
-    heights = [f.PlanePositionSequence[0].ImagePositionPatient[2] for f in dataset.PerFrameFunctionalGroupsSequence]
+    heights = [
+        f.PlanePositionSequence[0].ImagePositionPatient[2]
+        for f in dataset.PerFrameFunctionalGroupsSequence
+    ]
     stored = dataset.pixel_array[np.argsort(heights)]
     np.testing.assert_array_equal(found.mask(found.structures[0]), (stored / 200 >= 0.5).T)
     assert (np.abs(stored / 200 - shares) < 0.01).all()
@@ -150,7 +162,9 @@ def hand_made(values: np.ndarray, kind: str, owners: list[int] | None, **tags: o
     for k in range(len(values)):
         frame = item(PlanePositionSequence=item(ImagePositionPatient=numbers((0, 0, 2 * k))))
         if owners:
-            frame.SegmentIdentificationSequence = Sequence([item(ReferencedSegmentNumber=owners[k])])
+            frame.SegmentIdentificationSequence = Sequence(
+                [item(ReferencedSegmentNumber=owners[k])]
+            )
         frames.append(frame)
     dataset.PerFrameFunctionalGroupsSequence = Sequence(frames)
     for keyword, value in tags.items():
@@ -168,15 +182,24 @@ def segment(number: int, label: str, meaning: str = "Kidney", side: str | None =
 @pytest.mark.filterwarnings("ignore:The value length")
 def test_names_come_from_codes_and_are_cleaned(tmp_path):
     values = np.arange(4, dtype=np.uint8).repeat(6).reshape(1, 4, 6)
-    listed = [segment(1, " left\x07\n kidney "), segment(2, "", side="Right"), segment(3, "x" * 500)]
-    path = save(hand_made(values, "LABELMAP", None, SegmentSequence=Sequence(listed)), tmp_path / "s")
+    listed = [
+        segment(1, " left\x07\n kidney "),
+        segment(2, "", side="Right"),
+        segment(3, "x" * 500),
+    ]
+    path = save(
+        hand_made(values, "LABELMAP", None, SegmentSequence=Sequence(listed)), tmp_path / "s"
+    )
     assert list(by_name(path)) == ["left kidney", "Right Kidney", "x" * 200]
 
 
 def test_padding_is_not_a_structure_and_zero_may_be(tmp_path):
     values = np.array([[[0, 0, 1, 1, 5, 5], [7, 7, 7, 7, 7, 7]]], dtype=np.uint8)
     listed = Sequence([segment(0, "liver"), segment(1, "spleen"), segment(3, "absent")])
-    path = save(hand_made(values, "LABELMAP", None, SegmentSequence=listed, PixelPaddingValue=5), tmp_path / "s")
+    path = save(
+        hand_made(values, "LABELMAP", None, SegmentSequence=listed, PixelPaddingValue=5),
+        tmp_path / "s",
+    )
     labels = open_labels(path).load()
     assert [(s.label, s.name) for s in labels.structures] == [(1, "spleen"), (4, "liver")]
     np.testing.assert_array_equal(labels.mask(labels.structures[1]), (values == 0).T)
@@ -196,14 +219,19 @@ def test_frames_deflated_one_by_one(tmp_path):
     packed = []
     for frame in bits:
         packer = zlib.compressobj(wbits=-15)
-        raw = packer.compress(np.packbits(frame.ravel(), bitorder="little").tobytes()) + packer.flush()
+        raw = (
+            packer.compress(np.packbits(frame.ravel(), bitorder="little").tobytes())
+            + packer.flush()
+        )
         packed.append(raw + b"\0" * (len(raw) % 2))
     made.PixelData = encapsulate(packed)
     made["PixelData"].VR = "OB"
     made["PixelData"].is_undefined_length = True
     made.file_meta.TransferSyntaxUID = JPEG2000Lossless
     path = save(made, tmp_path / "s")
-    path.write_bytes(path.read_bytes().replace(JPEG2000Lossless.encode(), b"1.2.840.10008.1.2.8.1\0"))
+    path.write_bytes(
+        path.read_bytes().replace(JPEG2000Lossless.encode(), b"1.2.840.10008.1.2.8.1\0")
+    )
     np.testing.assert_array_equal(by_name(path)["liver"], bits.T > 0)
 
 
@@ -224,12 +252,17 @@ def test_the_hash_is_that_of_the_same_labels_in_nifti(tmp_path):
         ({"SegmentSequence": Sequence([segment(2, "a")])}, "no listed segment"),
         ({"SegmentationType": "ODD"}, "unknown type"),
         ({"NumberOfFrames": 3}, "lists 2 frames but declares 3|truncated"),
-        ({"PerFrameFunctionalGroupsSequence": Sequence([Dataset(), Dataset()])}, "tell its segment|no position"),
+        (
+            {"PerFrameFunctionalGroupsSequence": Sequence([Dataset(), Dataset()])},
+            "tell its segment|no position",
+        ),
     ],
 )
 def test_refused_segmentations(tmp_path, change, match):
     values = np.ones((2, 4, 6), dtype=np.uint8)
-    made = hand_made(values, "BINARY", [1, 1], **{"SegmentSequence": Sequence([segment(1, "a")])} | change)
+    made = hand_made(
+        values, "BINARY", [1, 1], **{"SegmentSequence": Sequence([segment(1, "a")])} | change
+    )
     path = save(made, tmp_path / "s")
     with pytest.raises(SitusError, match=match) as caught:
         open_labels(path).load()
@@ -277,20 +310,31 @@ def test_a_segmentation_of_another_grid(series, tmp_path):
 
 def contour(points: np.ndarray, kind: str = "CLOSED_PLANAR") -> Dataset:
     return item(
-        ContourGeometricType=kind, NumberOfContourPoints=len(points), ContourData=numbers(np.asarray(points).ravel())
+        ContourGeometricType=kind,
+        NumberOfContourPoints=len(points),
+        ContourData=numbers(np.asarray(points).ravel()),
     )
 
 
-def write_contours(path: Path, regions: dict[tuple[int, str], list[Dataset]], references: bool = True) -> Path:
+def write_contours(
+    path: Path, regions: dict[tuple[int, str], list[Dataset]], references: bool = True
+) -> Path:
     dataset = head(RTSTRUCT)
     if references:
         named = item(SeriesInstanceUID=dataset.SeriesInstanceUID)
         study = item(RTReferencedSeriesSequence=named)
-        dataset.ReferencedFrameOfReferenceSequence = Sequence([item(RTReferencedStudySequence=study)])
+        dataset.ReferencedFrameOfReferenceSequence = Sequence(
+            [item(RTReferencedStudySequence=study)]
+        )
     dataset.SeriesInstanceUID += ".9"
-    dataset.StructureSetROISequence = Sequence([item(ROINumber=n, ROIName=name) for n, name in regions])
+    dataset.StructureSetROISequence = Sequence(
+        [item(ROINumber=n, ROIName=name) for n, name in regions]
+    )
     dataset.ROIContourSequence = Sequence(
-        [item(ReferencedROINumber=n, ContourSequence=Sequence(found)) for (n, _), found in regions.items()]
+        [
+            item(ReferencedROINumber=n, ContourSequence=Sequence(found))
+            for (n, _), found in regions.items()
+        ]
     )
     return save(dataset, path)
 
@@ -302,7 +346,16 @@ def at(points: list[tuple[float, float]], k: int) -> np.ndarray:
 
 SQUARE = [(0.6, 1.3), (5.7, 1.3), (5.7, 7.6), (0.6, 7.6)]
 HOLE = [(2.2, 3.4), (3.8, 3.4), (3.8, 5.5), (2.2, 5.5)]
-KEYHOLE = [*SQUARE[:2], (5.7, 4.45), (3.8, 4.45), (3.8, 3.4), (2.2, 3.4), (2.2, 5.5), (3.8, 5.5), (3.8, 4.45)]
+KEYHOLE = [
+    *SQUARE[:2],
+    (5.7, 4.45),
+    (3.8, 4.45),
+    (3.8, 3.4),
+    (2.2, 3.4),
+    (2.2, 5.5),
+    (3.8, 5.5),
+    (3.8, 4.45),
+]
 KEYHOLE += [(5.7, 4.45), *SQUARE[2:]]
 
 
@@ -314,7 +367,9 @@ def inside(points: list[tuple[float, float]]) -> np.ndarray:
 
 @pytest.mark.parametrize("where", ["same folder", "parent", "beside", "given"])
 def test_contours_with_holes(series, where):
-    folder = {"same folder": series, "parent": series / "rt", "beside": series.parent / "rt"}.get(where)
+    folder = {"same folder": series, "parent": series / "rt", "beside": series.parent / "rt"}.get(
+        where
+    )
     path = (folder or series.parent / "a" / "b") / "rt.dcm"
     regions = {
         (1, "ring"): [contour(at(SQUARE, 2)), contour(at(HOLE, 2)), contour(at(SQUARE, 3))],
@@ -336,7 +391,10 @@ def test_contours_with_holes(series, where):
 
 def test_contours_off_plane_are_counted(series):
     shifted = at(SQUARE, 2) + np.array([0, 0, 1.0])
-    path = write_contours(series / "rt", {(1, "a"): [contour(shifted), contour(at(SQUARE, 2)), contour(at(SQUARE, 9))]})
+    path = write_contours(
+        series / "rt",
+        {(1, "a"): [contour(shifted), contour(at(SQUARE, 2)), contour(at(SQUARE, 9))]},
+    )
     with pytest.raises(SitusError, match="2 of 3 contours do not lie in a slice"):
         open_labels(path).load()
 
@@ -348,7 +406,10 @@ def test_contours_without_their_image(tmp_path):
 
 
 def test_damaged_contours(series):
-    for bad in (contour(at(SQUARE[:2], 0)), item(ContourGeometricType="CLOSED_PLANAR", ContourData=["1", "2"])):
+    for bad in (
+        contour(at(SQUARE[:2], 0)),
+        item(ContourGeometricType="CLOSED_PLANAR", ContourData=["1", "2"]),
+    ):
         path = write_contours(series / "rt", {(1, "a"): [bad]})
         with pytest.raises(SitusError, match="not a list of points"):
             open_labels(path)
@@ -375,4 +436,6 @@ def test_neighbours_share_an_edge_without_gap_or_overlap():
     right = np.array([(3, 0), (6, 0), (6, 6), (3, 6)], dtype=float)
     one, other = fill_even_odd([left], 9, 9), fill_even_odd([right], 9, 9)
     assert not (one & other).any()
-    np.testing.assert_array_equal(one | other, fill_even_odd([np.array([(0, 0), (6, 0), (6, 6), (0, 6)], float)], 9, 9))
+    np.testing.assert_array_equal(
+        one | other, fill_even_odd([np.array([(0, 0), (6, 0), (6, 6), (0, 6)], float)], 9, 9)
+    )

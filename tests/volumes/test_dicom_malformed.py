@@ -56,9 +56,13 @@ def test_truncated_anywhere(tmp_path):
         refused(file)
 
 
-@pytest.mark.parametrize("kind", ["series", "rle", "jpeg 2000", "deflated", "multi-frame", "seg", "rtstruct"])
+@pytest.mark.parametrize(
+    "kind", ["series", "rle", "jpeg 2000", "deflated", "multi-frame", "seg", "rtstruct"]
+)
 def test_flipped_bytes_never_end_in_a_traceback(tmp_path, kind):
-    options = {"rle": {"compress": RLELossless}, "jpeg 2000": {"compress": JPEG2000Lossless}}.get(kind, {})
+    options = {"rle": {"compress": RLELossless}, "jpeg 2000": {"compress": JPEG2000Lossless}}.get(
+        kind, {}
+    )
     if kind == "deflated":
         options = {"syntax": DeflatedExplicitVRLittleEndian}
     if kind == "multi-frame":
@@ -74,7 +78,11 @@ def test_flipped_bytes_never_end_in_a_traceback(tmp_path, kind):
     else:
         (path,) = write_series(tmp_path, np.tile(VOLUME[:1], (1, 8, 8)), **options)
     whole = path.read_bytes()
-    read = (lambda: open_labels(path).load()) if kind in ("seg", "rtstruct") else (lambda: open_volume(path).array())
+    read = (
+        (lambda: open_labels(path).load())
+        if kind in ("seg", "rtstruct")
+        else (lambda: open_volume(path).array())
+    )
     read()
     rng = np.random.default_rng(1)
     for _ in range(60):
@@ -105,12 +113,19 @@ def test_absurd_headers(tmp_path, tags, match):
     refused(tmp_path, match)
 
 
-@pytest.mark.parametrize("keyword", ["ImageOrientationPatient", "ImagePositionPatient", "PixelSpacing", "RescaleSlope"])
+@pytest.mark.parametrize(
+    "keyword", ["ImageOrientationPatient", "ImagePositionPatient", "PixelSpacing", "RescaleSlope"]
+)
 @pytest.mark.parametrize("text", [b"NaN", b"inf", b"Quixote", b"1e300", b""])
 def test_numbers_that_are_none(tmp_path, keyword, text):
     (file,) = write_series(tmp_path, VOLUME[:1])
     dataset = pydicom.dcmread(file)
-    count = {"ImageOrientationPatient": 6, "ImagePositionPatient": 3, "PixelSpacing": 2, "RescaleSlope": 1}[keyword]
+    count = {
+        "ImageOrientationPatient": 6,
+        "ImagePositionPatient": 3,
+        "PixelSpacing": 2,
+        "RescaleSlope": 1,
+    }[keyword]
     raw = b"\\".join([text] * count)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -189,7 +204,9 @@ def test_nothing_planted_gets_out(tmp_path, caplog, capfd, recwarn):
             with pytest.raises(SitusError) as caught:
                 find_studies(tmp_path / str(number))
             said.append(str(caught.value))
-    made = hand_made(np.ones((2, 4, 6), np.uint8), "BINARY", [1, 1], SegmentSequence=[segment(1, "liver")])
+    made = hand_made(
+        np.ones((2, 4, 6), np.uint8), "BINARY", [1, 1], SegmentSequence=[segment(1, "liver")]
+    )
     labels = open_labels(save(made, tmp_path / "seg"))
     said += [repr(labels), *labels.warnings, *labels.load().warnings]
     said += [caplog.text, *capfd.readouterr(), *(str(w.message) for w in recwarn)]
@@ -198,7 +215,14 @@ def test_nothing_planted_gets_out(tmp_path, caplog, capfd, recwarn):
 
 def test_tags_do_not_enter_the_hash(tmp_path):
     write_series(tmp_path / "a", VOLUME)
-    write_series(tmp_path / "b", VOLUME, PatientName="Panza^Sancho", PatientID="2", SeriesInstanceUID="1.2.3", seed=4)
+    write_series(
+        tmp_path / "b",
+        VOLUME,
+        PatientName="Panza^Sancho",
+        PatientID="2",
+        SeriesInstanceUID="1.2.3",
+        seed=4,
+    )
     assert open_volume(tmp_path / "a").content_hash() == open_volume(tmp_path / "b").content_hash()
 
 

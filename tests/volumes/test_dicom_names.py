@@ -47,7 +47,14 @@ def circles(centre, radius) -> list:
             own = np.sqrt(radius**2 - (z - centre[2]) ** 2)
             found.append(
                 contour(
-                    np.stack([centre[0] + own * np.cos(around), centre[1] + own * np.sin(around), 0 * around + z], 1)
+                    np.stack(
+                        [
+                            centre[0] + own * np.cos(around),
+                            centre[1] + own * np.sin(around),
+                            0 * around + z,
+                        ],
+                        1,
+                    )
                 )
             )
     return found
@@ -57,14 +64,26 @@ def circles(centre, radius) -> list:
 def test_a_map_of_patterns_names_the_regions_of_a_clinic(form, situs, tmp_path, plain_content):
     folder = series(tmp_path / "data" / "patient" / "ct")
     if form == "RTSTRUCT":
-        regions = {(n, name): circles(*ball) for n, (name, ball) in enumerate(BALLS.items(), start=1)}
+        regions = {
+            (n, name): circles(*ball) for n, (name, ball) in enumerate(BALLS.items(), start=1)
+        }
         write_contours(tmp_path / "data" / "patient" / "rt" / "rs.dcm", regions)
     else:
         k, j, i = np.ogrid[tuple(slice(n) for n in SHAPE)]
-        masks = np.stack([_inside(*ball, i, j, k) for ball in BALLS.values()], axis=-1).astype(np.uint8)
+        masks = np.stack([_inside(*ball, i, j, k) for ball in BALLS.values()], axis=-1).astype(
+            np.uint8
+        )
         write_seg(folder, masks, "BINARY", list(BALLS))
     (tmp_path / "names.csv").write_text(NAMES)
-    given = ("--names", tmp_path / "names.csv", "--annotation", "manual", "--out", tmp_path / "bench", "--json")
+    given = (
+        "--names",
+        tmp_path / "names.csv",
+        "--annotation",
+        "manual",
+        "--out",
+        tmp_path / "bench",
+        "--json",
+    )
     ran = situs("build", "masks", tmp_path / "data", *given)
     assert ran.code == 0, ran.err
     assert ran.json["items"] > 0
@@ -72,7 +91,11 @@ def test_a_map_of_patterns_names_the_regions_of_a_clinic(form, situs, tmp_path, 
     import pyarrow.parquet as pq
 
     (study,) = pq.read_table(tmp_path / "bench" / "studies.parquet").to_pylist()
-    assert set(json.loads(study["series"])[0]["structures"]) == {"Lung_L", "lung_right", "lung_tumour"}
+    assert set(json.loads(study["series"])[0]["structures"]) == {
+        "Lung_L",
+        "lung_right",
+        "lung_tumour",
+    }
     checked = situs("check", tmp_path / "bench", "--json").json
     assert [problem for problem in checked["problems"] if problem["severity"] == "error"] == []
     for file in (tmp_path / "bench").rglob("*"):

@@ -13,7 +13,10 @@ import SimpleITK as sitk  # noqa: N813
 from situs.volumes import find_studies, open_labels, open_volume
 
 ROOT = Path(os.environ.get("SITUS_REAL_DATA") or "/nonexistent") / "volumes"
-pytestmark = [pytest.mark.real, pytest.mark.skipif(not ROOT.is_dir(), reason="SITUS_REAL_DATA is not set")]
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(not ROOT.is_dir(), reason="SITUS_REAL_DATA is not set"),
+]
 BREAST = ROOT / "breast_mr_dicomseg/UCSF-BR-06"
 
 
@@ -41,7 +44,9 @@ def test_series(name):
     np.testing.assert_array_equal(volume.array(), sitk.GetArrayFromImage(image).T)
     linear = np.array(image.GetDirection()).reshape(3, 3) * image.GetSpacing()
     np.testing.assert_allclose(volume.grid.affine.linear, np.diag([-1, -1, 1]) @ linear, atol=1e-5)
-    np.testing.assert_allclose(volume.grid.affine.matrix[:3, 3], np.array([-1, -1, 1]) * image.GetOrigin(), atol=1e-5)
+    np.testing.assert_allclose(
+        volume.grid.affine.matrix[:3, 3], np.array([-1, -1, 1]) * image.GetOrigin(), atol=1e-5
+    )
     assert volume.warnings == ()
 
 
@@ -64,7 +69,9 @@ def test_segmentations_equal_their_twins(seg, label, twin, value):
     labels = open_labels(ROOT / "dcmqi_seg" / seg).load()
     image = sitk.ReadImage(str(ROOT / "dcmqi_seg" / twin))
     expected = np.argwhere(value == sitk.GetArrayFromImage(image).T)
-    lps = np.array([image.TransformIndexToPhysicalPoint(tuple(map(int, index))) for index in expected])
+    lps = np.array(
+        [image.TransformIndexToPhysicalPoint(tuple(map(int, index))) for index in expected]
+    )
     index = labels.grid.affine.to_index(lps * [-1, -1, 1])
     np.testing.assert_allclose(index, np.rint(index), atol=1e-4)
     (structure,) = [s for s in labels.structures if s.label == label]
@@ -73,9 +80,17 @@ def test_segmentations_equal_their_twins(seg, label, twin, value):
 
 
 def test_no_other_structure_is_found():
-    assert [s.name for s in open_labels(ROOT / "dcmqi_seg/sparse-labelmap-ppv5.dcm").load().structures] == ["Liver"]
+    assert [
+        s.name for s in open_labels(ROOT / "dcmqi_seg/sparse-labelmap-ppv5.dcm").load().structures
+    ] == ["Liver"]
     overlapping = open_labels(ROOT / "dcmqi_seg/partial_overlaps.dcm").load()
-    assert [s.name for s in overlapping.structures] == ["GREEN", "ORANGE", "PURPLE", "LIGHT_BLUE", "DARK_BLUE"]
+    assert [s.name for s in overlapping.structures] == [
+        "GREEN",
+        "ORANGE",
+        "PURPLE",
+        "LIGHT_BLUE",
+        "DARK_BLUE",
+    ]
     assert len(overlapping.layers) == 3  # as many files as dcmqi needs
 
 
@@ -90,13 +105,19 @@ def test_fractional_breast_against_the_standard_formula():
     assert "0.5" in own.warnings[0]
     seg = pydicom.dcmread(study.labels)
     shared = seg.SharedFunctionalGroupsSequence[0]
-    cosines = np.array(shared.PlaneOrientationSequence[0].ImageOrientationPatient, dtype=float).reshape(2, 3)
+    cosines = np.array(
+        shared.PlaneOrientationSequence[0].ImageOrientationPatient, dtype=float
+    ).reshape(2, 3)
     spacing = np.array(shared.PixelMeasuresSequence[0].PixelSpacing, dtype=float)
     lps = []
     for frame, plane in zip(seg.pixel_array, seg.PerFrameFunctionalGroupsSequence, strict=True):
         first = np.array(plane.PlanePositionSequence[0].ImagePositionPatient, dtype=float)
         row, column = np.nonzero(frame / seg.MaximumFractionalValue >= 0.5)
-        lps.append(first + np.outer(column * spacing[1], cosines[0]) + np.outer(row * spacing[0], cosines[1]))
+        lps.append(
+            first
+            + np.outer(column * spacing[1], cosines[0])
+            + np.outer(row * spacing[0], cosines[1])
+        )
     lps = np.concatenate(lps)
     for labels in (own, onto):
         index = np.rint(labels.grid.affine.to_index(lps * [-1, -1, 1])).astype(int)

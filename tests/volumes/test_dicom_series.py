@@ -10,7 +10,17 @@ import numpy as np
 import pydicom
 import pytest
 import SimpleITK as sitk  # noqa: N813
-from dicom_make import AXIAL, SECONDARY_CAPTURE, SECRET, head, item, pixels, save, write_enhanced, write_series
+from dicom_make import (
+    AXIAL,
+    SECONDARY_CAPTURE,
+    SECRET,
+    head,
+    item,
+    pixels,
+    save,
+    write_enhanced,
+    write_series,
+)
 from pydicom.pixels import apply_modality_lut
 from pydicom.sequence import Sequence
 from pydicom.uid import (
@@ -42,7 +52,9 @@ def assert_same_as_gdcm(path: Path, folder: Path | None = None) -> None:
     np.testing.assert_array_equal(volume.array(), sitk.GetArrayFromImage(image).T)
     linear = np.array(image.GetDirection()).reshape(3, 3) * image.GetSpacing()
     np.testing.assert_allclose(volume.grid.affine.linear, np.diag([-1, -1, 1]) @ linear, atol=1e-5)
-    np.testing.assert_allclose(volume.grid.affine.matrix[:3, 3], np.array([-1, -1, 1]) * image.GetOrigin(), atol=1e-6)
+    np.testing.assert_allclose(
+        volume.grid.affine.matrix[:3, 3], np.array([-1, -1, 1]) * image.GetOrigin(), atol=1e-6
+    )
     assert volume.array().dtype == volume.dtype
     assert volume.array().flags.f_contiguous
     assert volume.orientation_basis == "affine"
@@ -79,7 +91,9 @@ def test_formats_against_gdcm(tmp_path, name):
 
 
 def test_all_syntaxes_have_one_hash(tmp_path):
-    for number, options in enumerate([{}, {"syntax": ExplicitVRBigEndian}, {"compress": RLELossless}]):
+    for number, options in enumerate(
+        [{}, {"syntax": ExplicitVRBigEndian}, {"compress": RLELossless}]
+    ):
         write_series(tmp_path / str(number), SIGNED, seed=number, **options)
     hashes = {open_volume(tmp_path / str(number)).content_hash() for number in range(3)}
     assert len(hashes) == 1
@@ -92,7 +106,10 @@ ORIENTATIONS = {
     "head first, on the right side": ((0, 1, 0, -1, 0, 0), (0, 0, 2.5)),
     "sagittal": ((0, 1, 0, 0, 0, -1), (-3, 0, 0)),
     "coronal": ((1, 0, 0, 0, 0, -1), (0, 3, 0)),
-    "oblique": ((0.8, 0.6, 0, -0.48, 0.64, 0.6), tuple(2.0 * np.cross((0.8, 0.6, 0), (-0.48, 0.64, 0.6)))),
+    "oblique": (
+        (0.8, 0.6, 0, -0.48, 0.64, 0.6),
+        tuple(2.0 * np.cross((0.8, 0.6, 0), (-0.48, 0.64, 0.6))),
+    ),
 }
 
 
@@ -106,12 +123,21 @@ def test_orientations_against_gdcm(tmp_path, name, position):
 
 def test_the_affine_is_the_standard_formula(tmp_path):
     orientation, step = ORIENTATIONS["oblique"]
-    write_series(tmp_path, SIGNED, orientation=orientation, step=step, spacing=(0.75, 0.5), origin=(1, 2, 3))
+    write_series(
+        tmp_path, SIGNED, orientation=orientation, step=step, spacing=(0.75, 0.5), origin=(1, 2, 3)
+    )
     affine = open_volume(tmp_path).grid.affine
     for index in np.ndindex(4, 5, 6):
         row, column = np.array(orientation[:3]), np.array(orientation[3:])
-        lps = np.array([1, 2, 3]) + row * 0.5 * index[0] + column * 0.75 * index[1] + np.array(step) * index[2]
-        np.testing.assert_allclose(affine.to_world(np.array([index]))[0], lps * [-1, -1, 1], atol=1e-6)
+        lps = (
+            np.array([1, 2, 3])
+            + row * 0.5 * index[0]
+            + column * 0.75 * index[1]
+            + np.array(step) * index[2]
+        )
+        np.testing.assert_allclose(
+            affine.to_world(np.array([index]))[0], lps * [-1, -1, 1], atol=1e-6
+        )
 
 
 def test_rescaling_may_differ_from_slice_to_slice(tmp_path):
@@ -125,7 +151,9 @@ def test_rescaling_may_differ_from_slice_to_slice(tmp_path):
 
 def test_unused_high_bits_are_not_values(tmp_path):
     """Old scanners kept overlays in the four bits above the twelve of the image."""
-    dirty = (UNSIGNED | (RNG.integers(0, 16, UNSIGNED.shape).astype(np.uint16) << 12)).astype(np.uint16)
+    dirty = (UNSIGNED | (RNG.integers(0, 16, UNSIGNED.shape).astype(np.uint16) << 12)).astype(
+        np.uint16
+    )
     write_series(tmp_path, dirty, stored=12)
     np.testing.assert_array_equal(open_volume(tmp_path).array(), UNSIGNED.T)
 
@@ -144,7 +172,8 @@ def test_multi_frame(tmp_path, compress):
     for found in (open_volume(path), open_volume(tmp_path)):
         np.testing.assert_array_equal(found.array(), expected)
         np.testing.assert_allclose(
-            found.grid.affine.matrix, [[-0.5, 0, 0, -5], [0, -0.5, 0, -6], [0, 0, 2, 7], [0, 0, 0, 1]]
+            found.grid.affine.matrix,
+            [[-0.5, 0, 0, -5], [0, -0.5, 0, -6], [0, 0, 2, 7], [0, 0, 0, 1]],
         )
 
 
@@ -153,8 +182,12 @@ def test_a_tilted_gantry_is_kept_and_said(tmp_path):
     step = (0.0, 2.5 * np.tan(np.radians(degrees)), 2.5)
     write_series(tmp_path, SIGNED, step=step)
     volume = open_volume(tmp_path)
-    assert volume.warnings == (f"slices are sheared by {degrees:.1f}° (gantry tilt); the sheared affine is kept",)
-    np.testing.assert_allclose(volume.grid.affine.linear[:, 2], np.array(step) * [-1, -1, 1], atol=1e-6)
+    assert volume.warnings == (
+        f"slices are sheared by {degrees:.1f}° (gantry tilt); the sheared affine is kept",
+    )
+    np.testing.assert_allclose(
+        volume.grid.affine.linear[:, 2], np.array(step) * [-1, -1, 1], atol=1e-6
+    )
     assert volume.grid.affine.is_sheared
     np.testing.assert_array_equal(volume.array(), SIGNED.T)
 
@@ -162,7 +195,9 @@ def test_a_tilted_gantry_is_kept_and_said(tmp_path):
 def test_a_missing_slice_is_named_in_millimetres(tmp_path):
     files = write_series(tmp_path, SIGNED)
     files[2].unlink()
-    with pytest.raises(SitusError, match=r"a gap of 5 mm where 2\.5 mm is usual \(1 of 4 gaps\); add the missing"):
+    with pytest.raises(
+        SitusError, match=r"a gap of 5 mm where 2\.5 mm is usual \(1 of 4 gaps\); add the missing"
+    ):
         open_volume(tmp_path)
 
 
@@ -195,14 +230,18 @@ def test_repeats(tmp_path):
     for file in (tmp_path / "other").iterdir():
         file.rename(tmp_path / f"b{file.name}")
     (tmp_path / "other").rmdir()
-    with pytest.raises(SitusError, match=r"different slices at one position .*; several time points"):
+    with pytest.raises(
+        SitusError, match=r"different slices at one position .*; several time points"
+    ):
         open_volume(tmp_path)
 
 
 def test_several_series_are_chosen_by_a_file(tmp_path):
     one = write_series(tmp_path, SIGNED, series="1")
     two = write_series(tmp_path, SIGNED + 1, series="2")
-    with pytest.raises(SitusError, match="holds 2 image series; give the path of one file of the series"):
+    with pytest.raises(
+        SitusError, match="holds 2 image series; give the path of one file of the series"
+    ):
         open_volume(tmp_path)
     np.testing.assert_array_equal(open_volume(one[4]).array(), SIGNED.T)
     np.testing.assert_array_equal(open_volume(two[0]).array(), SIGNED.T + 1)
@@ -214,7 +253,9 @@ def test_other_files_beside_a_series_are_passed_over(tmp_path):
     (tmp_path / ".DS_Store").write_bytes(b"x" * 200)
     report = head("1.2.840.10008.5.1.4.1.1.88.11")
     save(report, tmp_path / "report.dcm")
-    scout = write_series(tmp_path / "s", SIGNED[:1], series="9", ImageType=["ORIGINAL", "PRIMARY", "LOCALIZER"])
+    scout = write_series(
+        tmp_path / "s", SIGNED[:1], series="9", ImageType=["ORIGINAL", "PRIMARY", "LOCALIZER"]
+    )
     scout[0].rename(tmp_path / "scout.dcm")
     np.testing.assert_array_equal(open_volume(tmp_path).array(), SIGNED.T)
 
@@ -291,7 +332,7 @@ def test_the_cap_on_voxels_holds(tmp_path, monkeypatch):
 
 
 def test_opening_reads_no_pixels(tmp_path, monkeypatch):
-    import situs.volumes._dicom_series as series
+    import situs.volumes.dicom.series as series
 
     write_series(tmp_path, SIGNED)
     monkeypatch.setattr(series, "FrameReader", None)
@@ -312,10 +353,14 @@ def test_import_stays_light():
 
 def lookup(first: int, values: list[int], bits: int = 16) -> Sequence:
     data = np.array(values, "<u2").tobytes()
-    return Sequence([item(LUTDescriptor=[len(values), first, bits], LUTData=data, ModalityLUTType="HU")])
+    return Sequence(
+        [item(LUTDescriptor=[len(values), first, bits], LUTData=data, ModalityLUTType="HU")]
+    )
 
 
-@pytest.mark.parametrize(("kind", "first"), [(np.uint16, 100), (np.uint8, 3), (np.int16, 65_536 - 50), (np.int16, 0)])
+@pytest.mark.parametrize(
+    ("kind", "first"), [(np.uint16, 100), (np.uint8, 3), (np.int16, 65_536 - 50), (np.int16, 0)]
+)
 def test_a_lookup_table_is_applied(kind, first, tmp_path):
     """As pydicom applies it; values below and above the table take its ends."""
     rng = np.random.default_rng(0)
@@ -323,7 +368,13 @@ def test_a_lookup_table_is_applied(kind, first, tmp_path):
     stored = rng.integers(low, 250, (3, 5, 4)).astype(kind)
     table = rng.integers(0, 60_000, 90).tolist()
     start = first - 65_536 if first > 32_767 else first
-    write_series(tmp_path, stored, ModalityLUTSequence=lookup(start, table), RescaleSlope=None, RescaleIntercept=None)
+    write_series(
+        tmp_path,
+        stored,
+        ModalityLUTSequence=lookup(start, table),
+        RescaleSlope=None,
+        RescaleIntercept=None,
+    )
     expected = np.array(table)[np.clip(stored.astype(int) - start, 0, 89)]
     volume = open_volume(tmp_path)
     np.testing.assert_array_equal(volume.array(), expected.transpose(2, 1, 0))

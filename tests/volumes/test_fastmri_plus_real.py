@@ -16,15 +16,32 @@ from situs.volumes import AnnotationSet, read_annotations
 DATA = Path(os.environ.get("SITUS_REAL_DATA", "")) / "fastmri-plus"
 pytestmark = [
     pytest.mark.real,
-    pytest.mark.skipif(not (DATA / "knee.csv").is_file(), reason="SITUS_REAL_DATA has no fastmri-plus"),
+    pytest.mark.skipif(
+        not (DATA / "knee.csv").is_file(), reason="SITUS_REAL_DATA has no fastmri-plus"
+    ),
 ]
 
 COUNTS = {
     "knee": (16167, 16154, 13, 974, 969, 5, 9581, 22, 21, 1173, 199, 1, 6, 5, 5),
     "brain": (8213, 7570, 643, 997, 476, 521, 3621, 30, 21, 1001, 4, 2, 0, 1, 17),
 }
-NAMES = ("rows", "box_rows", "study_rows", "volumes", "volumes_with_boxes", "volumes_with_study_labels_only")
-NAMES += ("annotated_frames", "labels", "box_labels", "reviewed", "in_list_only", "zero_size", "outside")
+NAMES = (
+    "rows",
+    "box_rows",
+    "study_rows",
+    "volumes",
+    "volumes_with_boxes",
+    "volumes_with_study_labels_only",
+)
+NAMES += (
+    "annotated_frames",
+    "labels",
+    "box_labels",
+    "reviewed",
+    "in_list_only",
+    "zero_size",
+    "outside",
+)
 NAMES += ("duplicate_rows", "repeated_places")
 RUNS = {"knee": (3021, 21, 3681), "brain": (977, 16, 1911)}
 STABLE = {"knee": 0.79, "brain": 0.64}
@@ -87,10 +104,21 @@ def test_runs_and_chains_are_those_counted_by_hand(read: tuple[str, AnnotationSe
 def test_labels_have_the_published_numbers_of_boxes(read: tuple[str, AnnotationSet]) -> None:
     organ, found = read
     counts = Counter(box.label for own in found.annotations for box in own.boxes)
-    files = Counter(label for own in found.annotations for label in {box.label for box in own.boxes})
+    files = Counter(
+        label for own in found.annotations for label in {box.label for box in own.boxes}
+    )
     published = {
-        "knee": {"joint_effusion": (1311, 142), "acl_sprain_low": (765, 153), "lcl_sprain_high": (14, 3)},
-        "brain": {"mass": (380, 46), "edema": (369, 44), "cranioplasty": (43, 3), "pineal_cyst": (2, 1)},
+        "knee": {
+            "joint_effusion": (1311, 142),
+            "acl_sprain_low": (765, 153),
+            "lcl_sprain_high": (14, 3),
+        },
+        "brain": {
+            "mass": (380, 46),
+            "edema": (369, 44),
+            "cranioplasty": (43, 3),
+            "pineal_cyst": (2, 1),
+        },
     }
     for name, expected in published[organ].items():
         assert (counts[name], files[name]) == expected

@@ -102,7 +102,9 @@ def test_unreadable_rows_are_refused_with_their_line(tmp_path: Path, row: str) -
         (",5,No,50,60,20,20,Mass", Mark(5, "mass")),
     ],
 )
-def test_a_volume_whose_only_row_is_left_out_was_not_read_as_normal(tmp_path: Path, row: str, mark: Mark) -> None:
+def test_a_volume_whose_only_row_is_left_out_was_not_read_as_normal(
+    tmp_path: Path, row: str, mark: Mark
+) -> None:
     table = write(tmp_path / "t.csv", HEAD + "v,1,No,1,5,6,3,Mass\n" + row + "\n")
     read = read_annotations([table], [write(tmp_path / "list.csv", "v\nw\n")], skip_bad=True)
     own = {entry.volume: entry for entry in read.annotations}
@@ -112,11 +114,15 @@ def test_a_volume_whose_only_row_is_left_out_was_not_read_as_normal(tmp_path: Pa
 
 def test_a_volume_may_be_called_by_its_file(tmp_path: Path) -> None:
     table = write(tmp_path / "t.csv", HEAD + "file1007000.h5,1,No,1,5,6,3,Meniscus Tear\n")
-    read = read_annotations([table], [write(tmp_path / "list.csv", "file1007000.h5\nfile1007001\n")])
+    read = read_annotations(
+        [table], [write(tmp_path / "list.csv", "file1007000.h5\nfile1007001\n")]
+    )
     assert [own.volume for own in read.annotations] == ["file1007000", "file1007001"]
 
 
-@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", HEAD, "file,slice,x,y,width,height,label,label\n"])
+@pytest.mark.parametrize(
+    "text", ["", "a,b\n1,2\n", HEAD, "file,slice,x,y,width,height,label,label\n"]
+)
 def test_files_that_are_not_boxes_are_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(SitusError):
         read_annotations([write(tmp_path / "t.csv", text)])
@@ -135,7 +141,9 @@ def test_a_list_of_other_volumes_is_refused(tmp_path: Path) -> None:
 
 
 def coco() -> dict[str, object]:
-    images = [{"id": n, "file_name": f"case7/img_{n}.png", "width": 64, "height": 48} for n in (10, 9, 11)]
+    images = [
+        {"id": n, "file_name": f"case7/img_{n}.png", "width": 64, "height": 48} for n in (10, 9, 11)
+    ]
     return {
         "images": images,
         "annotations": [{"image_id": 11, "category_id": 1, "bbox": [1, 2, 3, 4]}],
@@ -160,7 +168,9 @@ def test_all_formats_give_one_record(tmp_path: Path) -> None:
         (["k/k_slice_000.png", "k/k_slice_002.png"], "numbered 1, but one is numbered 2"),
     ],
 )
-def test_images_with_missing_numbers_are_not_renumbered(tmp_path: Path, names: list[str], said: str) -> None:
+def test_images_with_missing_numbers_are_not_renumbered(
+    tmp_path: Path, names: list[str], said: str
+) -> None:
     images = [{"id": name, "file_name": name} for name in names]
     boxes = [{"image_id": name, "category_id": 1, "bbox": [1, 2, 3, 4]} for name in names]
     entry = {"images": images, "annotations": boxes, "categories": [{"id": 1, "name": "Spot"}]}
@@ -199,7 +209,13 @@ def test_the_hash_does_not_depend_on_rows_order_or_names(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["file\nv\n", "file,medial\nv,up\n", "file,medial,midline_x\nv,left,nan\n", "file,medial\nv,left\nv,left\n"]
+    "text",
+    [
+        "file\nv\n",
+        "file,medial\nv,up\n",
+        "file,medial,midline_x\nv,left,nan\n",
+        "file,medial\nv,left\nv,left\n",
+    ],
 )
 def test_broken_tables_of_sides_are_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(SitusError):

@@ -40,7 +40,12 @@ def test_decathlon(tmp_path):
     )
     describe(root, name="LIVER", labels=OLD, modality={"0": "CT"}, numTraining=131, training=[])
     first, second = find_studies(root)
-    assert (first.stem, first.public_id, first.layout, first.vocabulary) == ("liver_0", "liver_0", "msd", "msd_liver")
+    assert (first.stem, first.public_id, first.layout, first.vocabulary) == (
+        "liver_0",
+        "liver_0",
+        "msd",
+        "msd_liver",
+    )
     assert first.names == {1: "liver", 2: "cancer"}
     assert second.image == root / "imagesTr/liver_12.nii.gz"
     assert second.labels == root / "labelsTr/liver_12.nii.gz"
@@ -63,15 +68,28 @@ def test_nnunet(tmp_path):
 
 
 def test_kits_as_nnunet(tmp_path):
-    root = touch(tmp_path / "Dataset220_KiTS2023", "imagesTr/case_00000_0000.nii.gz", "labelsTr/case_00000.nii.gz")
-    describe(root, name="KiTS2023", labels={"background": 0, "kidney": [1, 2, 3]}, file_ending=".nii.gz")
+    root = touch(
+        tmp_path / "Dataset220_KiTS2023",
+        "imagesTr/case_00000_0000.nii.gz",
+        "labelsTr/case_00000.nii.gz",
+    )
+    describe(
+        root, name="KiTS2023", labels={"background": 0, "kidney": [1, 2, 3]}, file_ending=".nii.gz"
+    )
     (found,) = find_studies(root)
-    assert (found.layout, found.vocabulary, found.public_id, found.names) == ("nnunet", "kits", "case_00000", None)
+    assert (found.layout, found.vocabulary, found.public_id, found.names) == (
+        "nnunet",
+        "kits",
+        "case_00000",
+        None,
+    )
 
 
 def test_amos(tmp_path):
     names = [
-        f"{kind}{split}/amos_{n:04d}.nii.gz" for kind in ("images", "labels") for split, n in (("Tr", 1), ("Va", 8))
+        f"{kind}{split}/amos_{n:04d}.nii.gz"
+        for kind in ("images", "labels")
+        for split, n in (("Tr", 1), ("Va", 8))
     ]
     root = touch(tmp_path / "amos22", *names)
     describe(root, name="AMOS", labels={"0": "background", "1": "spleen"})
@@ -93,7 +111,10 @@ def test_kits(tmp_path, inside):
 
 def test_brats(tmp_path):
     case = "BraTS-GLI-00001-000"
-    new = touch(tmp_path / "new", *(f"{case}/{case}-{part}.nii.gz" for part in ("t1n", "t1c", "t2w", "t2f", "seg")))
+    new = touch(
+        tmp_path / "new",
+        *(f"{case}/{case}-{part}.nii.gz" for part in ("t1n", "t1c", "t2w", "t2f", "seg")),
+    )
     (found,) = find_studies(new)
     assert (found.public_id, found.layout, found.vocabulary) == (case, "brats", "brats2023")
     assert found.image == new / case / f"{case}-t1c.nii.gz"
@@ -118,7 +139,16 @@ def test_totalsegmentator_suggests_its_vocabulary(tmp_path):
 
 @pytest.mark.parametrize(
     "labels",
-    [{"a": "b"}, {"liver": -1}, {"liver": 1, "spleen": 1}, {"": 1}, {"liver": 1.5}, {"liver": {}}, [1], {"1": "\x07"}],
+    [
+        {"a": "b"},
+        {"liver": -1},
+        {"liver": 1, "spleen": 1},
+        {"": 1},
+        {"liver": 1.5},
+        {"liver": {}},
+        [1],
+        {"1": "\x07"},
+    ],
 )
 def test_descriptions_with_mistakes(tmp_path, labels):
     touch(tmp_path, "labelsTr/a.nii.gz")
@@ -134,7 +164,9 @@ def test_descriptions_with_mistakes(tmp_path, labels):
 def test_the_layout_can_be_chosen(tmp_path):
     touch(tmp_path, "case_00001/segmentation.nii.gz")
     assert find_studies(tmp_path, layout="kits")[0].layout == "kits"
-    with pytest.raises(SitusError, match=r"no study found in layout brats; it is: a folder for each case"):
+    with pytest.raises(
+        SitusError, match=r"no study found in layout brats; it is: a folder for each case"
+    ):
         find_studies(tmp_path, layout="brats")
     with pytest.raises(SitusError, match=r"unknown layout 'nnunett'; did you mean nnunet\?"):
         find_studies(tmp_path, layout="nnunett")
@@ -171,5 +203,7 @@ def test_dicom_study_in_one_folder(tmp_path):
 
 def test_dicom_images_alone_are_no_study(tmp_path):
     write_series(tmp_path, np.zeros((2, 3, 4), np.int16))
-    with pytest.raises(SitusError, match=r"1 image series\) but no segmentation; add its DICOM-SEG"):
+    with pytest.raises(
+        SitusError, match=r"1 image series\) but no segmentation; add its DICOM-SEG"
+    ):
         find_studies(tmp_path)

@@ -141,7 +141,9 @@ def test_every_dataset_below_a_parent_is_found(tmp_path):
         image(tmp_path / "lits" / f"volume-{number}.nii")
         labels(tmp_path / "lits" / f"segmentation-{number}.nii")
     found = find_studies(tmp_path)
-    assert sorted(study.layout for study in found) == sorted(["totalsegmentator", "kits", "pairs"] * 2)
+    assert sorted(study.layout for study in found) == sorted(
+        ["totalsegmentator", "kits", "pairs"] * 2
+    )
     assert all(study.image is not None for study in found)
 
 
@@ -199,7 +201,9 @@ def test_what_lies_there_instead_of_studies(files, words, tmp_path):
 
 def test_a_table_written_on_windows_with_other_words(tmp_path):
     shown, made = image(tmp_path / "data" / "a.nii.gz"), labels(tmp_path / "data" / "b.nii.gz")
-    (tmp_path / "t.csv").write_text("Case;Subject;Scan;Segmentation\ns1;p1;data\\a.nii.gz;data\\b.nii.gz\n")
+    (tmp_path / "t.csv").write_text(
+        "Case;Subject;Scan;Segmentation\ns1;p1;data\\a.nii.gz;data\\b.nii.gz\n"
+    )
     (study,) = find_studies(tmp_path / "t.csv")
     assert (study.study, study.patient, study.image, study.labels) == ("s1", "p1", shown, made)
 
@@ -242,9 +246,20 @@ def test_the_name_maps_of_the_docs(tmp_path):
         (tmp_path / "names.csv").write_text(text)
         loaded.append(load_vocabulary(str(tmp_path / "names.csv")))
     assert loaded[0].labels == {1: "liver", 2: "metastasis"}
-    assert (loaded[0].term("metastasis").kind, loaded[0].term("metastasis").exhaustive) == ("lesion", True)
-    renamed = loaded[1].rules.renamed({1: "GTV-1", 2: "gtv-2", 3: "Patella R", 4: "kneecap_right", 5: "a_aorta"})
-    assert renamed == {1: "lung_tumour_1", 2: "lung_tumour_2", 3: "patella_right", 4: "patella_right", 5: "aorta"}
+    assert (loaded[0].term("metastasis").kind, loaded[0].term("metastasis").exhaustive) == (
+        "lesion",
+        True,
+    )
+    renamed = loaded[1].rules.renamed(
+        {1: "GTV-1", 2: "gtv-2", 3: "Patella R", 4: "kneecap_right", 5: "a_aorta"}
+    )
+    assert renamed == {
+        1: "lung_tumour_1",
+        2: "lung_tumour_2",
+        3: "patella_right",
+        4: "patella_right",
+        5: "aorta",
+    }
     assert loaded[1].term("patella_right").plain == "right patella"
     assert loaded[2].term("hcc").kind == "lesion"
 

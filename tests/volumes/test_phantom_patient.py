@@ -36,14 +36,20 @@ def on_border(mask: np.ndarray) -> bool:
 
 
 def cut_patients(count: int) -> list[PhantomPatient]:
-    found = (n for n in range(200) if any(s.cut and s.name != "body" for s in plan_patient(3, n).truth.structures))
+    found = (
+        n
+        for n in range(200)
+        if any(s.cut and s.name != "body" for s in plan_patient(3, n).truth.structures)
+    )
     return [make_patient(3, n) for n in itertools.islice(found, count)]
 
 
 def test_same_seed_same_bytes(patients: list[PhantomPatient]) -> None:
     again = make_patient(3, 1)
     assert again.image.tobytes() == patients[1].image.tobytes()
-    assert [layer.tobytes() for layer in again.layers] == [layer.tobytes() for layer in patients[1].layers]
+    assert [layer.tobytes() for layer in again.layers] == [
+        layer.tobytes() for layer in patients[1].layers
+    ]
     assert again.grid == patients[1].grid
     assert not np.array_equal(patients[0].image.ravel()[:1000], patients[1].image.ravel()[:1000])
 
@@ -52,7 +58,10 @@ def test_arrays_are_in_stored_order_and_typed(patients: list[PhantomPatient]) ->
     for patient in patients:
         assert patient.image.dtype == np.int16
         assert patient.image.shape == patient.grid.shape
-        assert all(layer.dtype == np.uint8 and layer.shape == patient.grid.shape for layer in patient.layers)
+        assert all(
+            layer.dtype == np.uint8 and layer.shape == patient.grid.shape
+            for layer in patient.layers
+        )
         assert {s.name for s in patient.truth.structures} == set(patient.names)
 
 
@@ -85,7 +94,9 @@ def test_voxel_volume_is_near_the_closed_form(patients: list[PhantomPatient]) ->
             if isinstance(structure.shape, Cuboid):
                 edges = 2.0 * np.array(structure.shape.half_edges_mm)
                 bound = float(np.prod(1.0 + max(patient.grid.affine.spacing_mm) / edges) - 1.0)
-            measured = patient.mask(structure.name).sum() * patient.grid.affine.voxel_volume_mm3 / 1000.0
+            measured = (
+                patient.mask(structure.name).sum() * patient.grid.affine.voxel_volume_mm3 / 1000.0
+            )
             assert measured == pytest.approx(structure.volume_ml, rel=bound), structure.name
 
 
@@ -98,7 +109,10 @@ def test_volume_and_centroid_converge_as_spacing_shrinks() -> None:
             if structure.cut:
                 continue
             mask = rasterize(structure.shape, plan.grid)
-            relative.append(mask.sum() * plan.grid.affine.voxel_volume_mm3 / (1000.0 * structure.volume_ml) - 1.0)
+            relative.append(
+                mask.sum() * plan.grid.affine.voxel_volume_mm3 / (1000.0 * structure.volume_ml)
+                - 1.0
+            )
             centre = plan.grid.affine.to_world(np.argwhere(mask).mean(axis=0)[None])
             apart.append(np.linalg.norm(centre[0] - structure.centroid_mm))
         errors.append((np.sqrt(np.mean(np.square(relative))), np.mean(apart)))
@@ -121,7 +135,9 @@ def test_cut_is_what_touches_the_border(patients: list[PhantomPatient]) -> None:
 
 def test_options_change_neither_anatomy_nor_pose() -> None:
     base = plan_patient(5, 2).truth
-    plain = make_patient(5, 2, spacing_mm=COARSE, oblique=False, reorder=False, modality="mr", noise=False)
+    plain = make_patient(
+        5, 2, spacing_mm=COARSE, oblique=False, reorder=False, modality="mr", noise=False
+    )
     assert plain.grid.affine.codes == "RAS"
     assert plain.grid.affine.obliquity_degrees == 0.0
     assert plain.grid.affine.spacing_mm == pytest.approx(COARSE)
@@ -182,10 +198,16 @@ def test_written_folder_reads_back_and_repeats_to_the_byte(tmp_path: Path) -> No
     patient = make_patient(9, 1, spacing_mm=COARSE)
     write_patient(patient, tmp_path / "a")
     write_patient(make_patient(9, 1, spacing_mm=COARSE), tmp_path / "b")
-    files = sorted(p.relative_to(tmp_path / "a") for p in (tmp_path / "a").rglob("*") if p.is_file())
-    assert all((tmp_path / "a" / f).read_bytes() == (tmp_path / "b" / f).read_bytes() for f in files)
+    files = sorted(
+        p.relative_to(tmp_path / "a") for p in (tmp_path / "a").rglob("*") if p.is_file()
+    )
+    assert all(
+        (tmp_path / "a" / f).read_bytes() == (tmp_path / "b" / f).read_bytes() for f in files
+    )
     assert {f.name[:-7] for f in files if f.parent.name == "segmentations"} == set(patient.names)
-    image = nibabel.load(tmp_path / "a" / ("ct.nii.gz" if patient.modality == "ct" else "mri.nii.gz"))
+    image = nibabel.load(
+        tmp_path / "a" / ("ct.nii.gz" if patient.modality == "ct" else "mri.nii.gz")
+    )
     assert np.array_equal(image.dataobj, patient.image)
     assert np.array_equal(image.affine, patient.grid.affine.matrix)
     assert image.header.get_qform() == pytest.approx(image.affine, abs=1e-3)
@@ -207,5 +229,7 @@ def test_unknown_structure_is_told(patients: list[PhantomPatient]) -> None:
 
 def test_importing_is_light() -> None:
     code = "import sys, situs.volumes.phantoms; print([m for m in ('scipy', 'nibabel') if m in sys.modules])"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert out.strip() == "[]"

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from situs.errors import SitusError
 from situs.space import Axis
 from situs.volumes.phantoms import Capsule, Ellipsoid, PatientPlan, plan_patient
-from situs.volumes.phantoms._acquisition import ORIENTATIONS, draw_protocol
+from situs.volumes.phantoms.acquisition import ORIENTATIONS, draw_protocol
 
 SEED, COUNT = 20, 200
 RANGES_ML = {
@@ -31,7 +31,9 @@ def plans() -> list[PatientPlan]:
 def own_frame(plan: PatientPlan, name: str) -> np.ndarray:
     """A centroid in the patient's own frame, by undoing the pose."""
     pose = plan.truth.pose
-    return np.array(pose.rotation).T @ (np.array(plan.truth[name].centroid_mm) - pose.translation_mm)
+    return np.array(pose.rotation).T @ (
+        np.array(plan.truth[name].centroid_mm) - pose.translation_mm
+    )
 
 
 def whole(plan: PatientPlan) -> dict[str, float]:
@@ -56,7 +58,10 @@ def test_volumes_stay_in_range_and_fill_it(plans: list[PatientPlan]) -> None:
 
 def test_either_kidney_is_clearly_larger_in_about_forty_percent(plans: list[PatientPlan]) -> None:
     ratio = np.array(
-        [p.anatomy.organs["kidney_left"].volume_ml / p.anatomy.organs["kidney_right"].volume_ml for p in plans]
+        [
+            p.anatomy.organs["kidney_left"].volume_ml / p.anatomy.organs["kidney_right"].volume_ml
+            for p in plans
+        ]
     )
     # 99.9 % of binomial(200, 0.4) lies within 0.4 ± 0.115
     assert abs((ratio > 1.25).mean() - 0.4) < 0.115
@@ -65,23 +70,39 @@ def test_either_kidney_is_clearly_larger_in_about_forty_percent(plans: list[Pati
 
 def test_either_kidney_may_be_higher(plans: list[PatientPlan]) -> None:
     higher = [
-        p.anatomy.organs["kidney_left"].centroid_mm[2] > p.anatomy.organs["kidney_right"].centroid_mm[2] for p in plans
+        p.anatomy.organs["kidney_left"].centroid_mm[2]
+        > p.anatomy.organs["kidney_right"].centroid_mm[2]
+        for p in plans
     ]
     assert 0.25 < np.mean(higher) < 0.75
 
 
 def test_size_order_changes_between_patients(plans: list[PatientPlan]) -> None:
     orders = [
-        tuple(sorted(("spleen", "stomach", "kidney_left"), key=lambda n: p.anatomy.organs[n].volume_ml)) for p in plans
+        tuple(
+            sorted(
+                ("spleen", "stomach", "kidney_left"), key=lambda n: p.anatomy.organs[n].volume_ml
+            )
+        )
+        for p in plans
     ]
-    shares = [orders.count(order) / COUNT for order in itertools.permutations(("spleen", "stomach", "kidney_left"))]
+    shares = [
+        orders.count(order) / COUNT
+        for order in itertools.permutations(("spleen", "stomach", "kidney_left"))
+    ]
     assert min(shares) > 0.02
 
 
 def test_situs_solitus_in_the_patients_frame(plans: list[PatientPlan]) -> None:
     for plan in plans:
         names = whole(plan)
-        for name, sign in (("liver", 1), ("kidney_right", 1), ("inferior_vena_cava", 1), ("spleen", -1), ("aorta", -1)):
+        for name, sign in (
+            ("liver", 1),
+            ("kidney_right", 1),
+            ("inferior_vena_cava", 1),
+            ("spleen", -1),
+            ("aorta", -1),
+        ):
             if name in names:
                 assert sign * own_frame(plan, name)[0] > 0
         spine = [plan.truth[n].centroid_mm[0] for n in names if n.startswith("vertebrae")]
@@ -93,12 +114,16 @@ def test_situs_solitus_in_the_patients_frame(plans: list[PatientPlan]) -> None:
 def test_pose_stays_within_eight_degrees_about_each_axis(plans: list[PatientPlan]) -> None:
     from scipy.spatial.transform import Rotation as Turn
 
-    angles = np.array([Turn.from_matrix(plan.truth.pose.rotation).as_euler("xyz", degrees=True) for plan in plans])
+    angles = np.array(
+        [Turn.from_matrix(plan.truth.pose.rotation).as_euler("xyz", degrees=True) for plan in plans]
+    )
     assert np.abs(angles).max() <= 8.0 + 1e-9
     assert np.abs(angles).max(axis=0).min() > 6.0
 
 
-def test_lesions_are_inside_their_organ_with_a_rim_and_numbered_by_size(plans: list[PatientPlan]) -> None:
+def test_lesions_are_inside_their_organ_with_a_rim_and_numbered_by_size(
+    plans: list[PatientPlan],
+) -> None:
     counts = [len(plan.truth.lesions) for plan in plans]
     assert set(counts) == {0, 1, 2, 3}
     sphere = np.random.default_rng(0).normal(size=(3000, 3))
@@ -124,7 +149,9 @@ def test_lesion_holders_and_places_vary(plans: list[PatientPlan]) -> None:
     holders = {lesion.inside for _, lesion in lesions}
     assert holders == {"liver", "spleen", "kidney_left", "kidney_right"}
     in_liver = [
-        own_frame(plan, lesion.name) - own_frame(plan, "liver") for plan, lesion in lesions if lesion.inside == "liver"
+        own_frame(plan, lesion.name) - own_frame(plan, "liver")
+        for plan, lesion in lesions
+        if lesion.inside == "liver"
     ]
     shares = (np.array(in_liver) > 0).mean(axis=0)
     assert (abs(shares - 0.5) < 0.2).all()
@@ -147,7 +174,9 @@ def test_all_48_orientations_are_reached() -> None:
 
 def test_grids_vary_and_stay_small(plans: list[PatientPlan]) -> None:
     grids = [plan.grid for plan in plans]
-    assert {grid.affine.directions[int(np.argmax(grid.affine.spacing_mm))].axis for grid in grids} == set(Axis)
+    assert {
+        grid.affine.directions[int(np.argmax(grid.affine.spacing_mm))].axis for grid in grids
+    } == set(Axis)
     determinants = np.array([np.linalg.det(grid.affine.linear) for grid in grids])
     assert 0.3 < (determinants < 0).mean() < 0.7
     oblique = np.array([grid.affine.obliquity_degrees for grid in grids]) > 0.01
@@ -167,7 +196,9 @@ def test_aorta_and_vena_cava_are_parallel_with_their_formula(plans: list[Patient
         assert isinstance(aorta, Capsule)
         assert isinstance(cava, Capsule)
         along = np.subtract(aorta.end_mm, aorta.start_mm) / aorta.length_mm
-        assert np.cross(along, np.subtract(cava.end_mm, cava.start_mm)) == pytest.approx(np.zeros(3), abs=1e-9)
+        assert np.cross(along, np.subtract(cava.end_mm, cava.start_mm)) == pytest.approx(
+            np.zeros(3), abs=1e-9
+        )
         across = np.cross(np.subtract(cava.start_mm, aorta.start_mm), along)
         expected = np.linalg.norm(across) - aorta.radius_mm - cava.radius_mm
         assert pair.surface_distance_mm == pytest.approx(expected)
@@ -182,7 +213,10 @@ def gap_mm(a: Ellipsoid, b: Ellipsoid) -> float:
     def squared(t: np.ndarray) -> float:
         return float(((ca + ma @ t[:3] - cb - mb @ t[3:]) ** 2).sum())
 
-    balls = [{"type": "ineq", "fun": lambda t, s=s: 1.0 - (t[s] ** 2).sum()} for s in (slice(0, 3), slice(3, 6))]
+    balls = [
+        {"type": "ineq", "fun": lambda t, s=s: 1.0 - (t[s] ** 2).sum()}
+        for s in (slice(0, 3), slice(3, 6))
+    ]
     return float(np.sqrt(minimize(squared, np.zeros(6), method="SLSQP", constraints=balls).fun))
 
 

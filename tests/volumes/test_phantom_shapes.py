@@ -24,7 +24,10 @@ from situs.volumes.phantoms import (
 SHAPES = {
     "ellipsoid": (Ellipsoid((0.0, 0.0, 0.0), (22.0, 13.0, 9.0)), 4 / 3 * math.pi * 22 * 13 * 9),
     "sphere": (Sphere((0.0, 0.0, 0.0), 14.0), 4 / 3 * math.pi * 14**3),
-    "capsule": (Capsule((-16.0, 0.0, 0.0), (16.0, 0.0, 0.0), 9.0), math.pi * 81 * 32 + 4 / 3 * math.pi * 729),
+    "capsule": (
+        Capsule((-16.0, 0.0, 0.0), (16.0, 0.0, 0.0), 9.0),
+        math.pi * 81 * 32 + 4 / 3 * math.pi * 729,
+    ),
     "cuboid": (Cuboid((0.0, 0.0, 0.0), (20.0, 12.0, 9.0)), 40.0 * 24.0 * 18.0),
     "cylinder": (Cylinder((0.0, 0.0, 0.0), (17.0, 11.0), 15.0), math.pi * 17 * 11 * 30),
 }
@@ -50,7 +53,9 @@ def oblique_grid(spacing_mm: float, seed: int, handed: int = 1) -> Grid:
 def test_volume_is_that_of_the_formula(kind: str) -> None:
     shape, volume = SHAPES[kind]
     assert shape.volume_mm3 == pytest.approx(volume, rel=1e-12)
-    assert shape.transformed(turned(1), (5.0, 6.0, 7.0)).volume_mm3 == pytest.approx(volume, rel=1e-12)
+    assert shape.transformed(turned(1), (5.0, 6.0, 7.0)).volume_mm3 == pytest.approx(
+        volume, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("kind", SHAPES)
@@ -60,7 +65,9 @@ def test_mask_converges_to_the_closed_form(kind: str) -> None:
     for spacing in (4.0, 2.0, 1.0):
         volumes, centroids = [], []
         for seed in range(6):
-            shape = SHAPES[kind][0].transformed(turned(seed), np.random.default_rng(seed).uniform(-2, 2, 3))
+            shape = SHAPES[kind][0].transformed(
+                turned(seed), np.random.default_rng(seed).uniform(-2, 2, 3)
+            )
             grid = oblique_grid(spacing, seed + 100, handed=-1 if seed % 2 else 1)
             centres = grid.affine.to_world(np.argwhere(rasterize(shape, grid)).astype(float))
             volumes.append(len(centres) * grid.affine.voxel_volume_mm3 / shape.volume_mm3 - 1.0)
@@ -69,7 +76,9 @@ def test_mask_converges_to_the_closed_form(kind: str) -> None:
             assert (centres.min(axis=0) >= lo).all()
             assert (centres.max(axis=0) <= hi).all()
             # A corner of a turned block is thin: the outermost centre may lie a few voxels inside it.
-            assert (np.r_[centres.min(axis=0) - lo, hi - centres.max(axis=0)] <= 3.0 * 1.25 * spacing).all()
+            assert (
+                np.r_[centres.min(axis=0) - lo, hi - centres.max(axis=0)] <= 3.0 * 1.25 * spacing
+            ).all()
         volume_errors.append(np.sqrt(np.mean(np.square(volumes))))
         centroid_errors.append(np.mean(centroids))
     assert volume_errors[2] < 0.5 * volume_errors[0]
@@ -94,7 +103,9 @@ def test_a_shape_outside_the_array_has_an_empty_mask() -> None:
 
 def test_rotated_ellipsoid_box_formula() -> None:
     rotation, semi = turned(5), np.array([30.0, 20.0, 10.0])
-    lo, hi = Ellipsoid((1.0, 2.0, 3.0), (30.0, 20.0, 10.0)).transformed(rotation, (0.0, 0.0, 0.0)).box_mm
+    lo, hi = (
+        Ellipsoid((1.0, 2.0, 3.0), (30.0, 20.0, 10.0)).transformed(rotation, (0.0, 0.0, 0.0)).box_mm
+    )
     half = np.sqrt(((rotation * semi) ** 2).sum(axis=1))
     assert (np.array(hi) - np.array(lo)) / 2 == pytest.approx(half)
 
@@ -128,7 +139,10 @@ def nearest_by_optimiser(a: Capsule, b: Capsule) -> float:
 @pytest.mark.parametrize("seed", range(12))
 def test_capsule_distance_against_an_optimiser(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    a, b = (Capsule(tuple(rng.uniform(-40, 40, 3)), tuple(rng.uniform(-40, 40, 3)), 2.0) for _ in range(2))
+    a, b = (
+        Capsule(tuple(rng.uniform(-40, 40, 3)), tuple(rng.uniform(-40, 40, 3)), 2.0)
+        for _ in range(2)
+    )
     assert surface_distance_mm(a, b) == pytest.approx(nearest_by_optimiser(a, b), abs=1e-4)
 
 
@@ -138,7 +152,9 @@ def test_distances_by_formula() -> None:
     assert surface_distance_mm(ball, Sphere((3.0, 0.0, 0.0), 6.0)) == 0.0
     tube = Capsule((20.0, 0.0, -50.0), (20.0, 0.0, 50.0), 8.0)
     assert surface_distance_mm(ball, tube) == pytest.approx(7.0)
-    assert surface_distance_mm(tube, tube.transformed(np.eye(3), (0.0, 30.0, 10.0))) == pytest.approx(14.0)
+    assert surface_distance_mm(
+        tube, tube.transformed(np.eye(3), (0.0, 30.0, 10.0))
+    ) == pytest.approx(14.0)
     block = Cuboid((0.0, 0.0, 0.0), (10.0, 10.0, 10.0))
     corner = Sphere((13.0, 14.0, 22.0), 5.0)
     assert surface_distance_mm(corner, block) == pytest.approx(8.0)

@@ -26,13 +26,17 @@ def test_a_box_drawn_on_the_array_lands_on_the_finding(tmp_path: Path) -> None:
     inside = shown[frame, y : y + height, x : x + width]
     assert inside.min() >= 2.0
     assert (shown[frame] >= 2.0).sum() == width * height
-    with h5py.File(path) as file:  # the rule of the official notebook, on the stored array: y' = H - y - height
+    with h5py.File(
+        path
+    ) as file:  # the rule of the official notebook, on the stored array: y' = H - y - height
         stored = file["reconstruction_rss"][frame]
     assert stored[HEIGHT - y - height : HEIGHT - y, x : x + width].min() >= 2.0
 
 
 def test_of_all_attributes_only_the_patient_is_read(tmp_path: Path) -> None:
-    path = write_h5(tmp_path / "a.h5", picture([]), patient="abc123", acquisition="AXT1", planted="Jane Doe")
+    path = write_h5(
+        tmp_path / "a.h5", picture([]), patient="abc123", acquisition="AXT1", planted="Jane Doe"
+    )
     stack = open_stack(path)
     assert stack.patient_key == "abc123"
     assert "Jane" not in repr(stack)
@@ -41,8 +45,14 @@ def test_of_all_attributes_only_the_patient_is_read(tmp_path: Path) -> None:
 
 def test_the_hash_is_of_pixels_alone(tmp_path: Path) -> None:
     one = open_stack(write_h5(tmp_path / "a.h5", picture([]), patient="p")).content_hash()
-    assert open_stack(write_h5(tmp_path / "b.h5", picture([]), patient="q", note="x")).content_hash() == one
-    assert open_stack(write_h5(tmp_path / "c.h5", picture([(1, 9, 9, 9, 9, "")]))).content_hash() != one
+    assert (
+        open_stack(write_h5(tmp_path / "b.h5", picture([]), patient="q", note="x")).content_hash()
+        == one
+    )
+    assert (
+        open_stack(write_h5(tmp_path / "c.h5", picture([(1, 9, 9, 9, 9, "")]))).content_hash()
+        != one
+    )
 
 
 def _truncated(path: Path) -> None:
@@ -70,7 +80,12 @@ def _soft_link(path: Path) -> None:
 def _external_storage(path: Path) -> None:
     path.with_name("raw.bin").write_bytes(bytes(96))
     with h5py.File(path, "w") as file:
-        file.create_dataset("reconstruction_rss", (2, 3, 4), "f4", external=[(str(path.with_name("raw.bin")), 0, 96)])
+        file.create_dataset(
+            "reconstruction_rss",
+            (2, 3, 4),
+            "f4",
+            external=[(str(path.with_name("raw.bin")), 0, 96)],
+        )
 
 
 def _virtual(path: Path) -> None:
@@ -83,7 +98,9 @@ def _virtual(path: Path) -> None:
 
 def _huge(path: Path) -> None:
     with h5py.File(path, "w") as file:
-        file.create_dataset("reconstruction_rss", (1000, 10_000, 10_000), "f4", chunks=(1, 100, 100))
+        file.create_dataset(
+            "reconstruction_rss", (1000, 10_000, 10_000), "f4", chunks=(1, 100, 100)
+        )
 
 
 def _hollow(path: Path) -> None:

@@ -25,8 +25,24 @@ pytestmark = pytest.mark.sampled
 SHAPE = (5, 4, 3)
 TYPES = ["u1", "i1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]
 ORDERS = ["<", ">"]
-NRRD_NAMES = dict(zip(TYPES, ("uint8", "int8", "short", "ushort", "int", "uint", "int64", "uint64", "float", "double")))
-_META = ("UCHAR", "CHAR", "SHORT", "USHORT", "INT", "UINT", "LONG_LONG", "ULONG_LONG", "FLOAT", "DOUBLE")
+NRRD_NAMES = dict(
+    zip(
+        TYPES,
+        ("uint8", "int8", "short", "ushort", "int", "uint", "int64", "uint64", "float", "double"),
+    )
+)
+_META = (
+    "UCHAR",
+    "CHAR",
+    "SHORT",
+    "USHORT",
+    "INT",
+    "UINT",
+    "LONG_LONG",
+    "ULONG_LONG",
+    "FLOAT",
+    "DOUBLE",
+)
 META_NAMES = {code: f"MET_{name}" for code, name in zip(TYPES, _META)}
 LPS = np.diag([-1.0, -1.0, 1.0, 1.0])
 
@@ -85,7 +101,9 @@ def assert_same(path: Path, data: np.ndarray, affine: np.ndarray) -> None:
     assert found.dtype == volume.dtype
     assert found.dtype.isnative
     np.testing.assert_array_equal(found, data)
-    np.testing.assert_allclose(volume.grid.affine.matrix, affine, atol=1e-6 * max(1.0, np.abs(affine).max()))
+    np.testing.assert_allclose(
+        volume.grid.affine.matrix, affine, atol=1e-6 * max(1.0, np.abs(affine).max())
+    )
     assert volume.grid.shape == data.shape
     assert found.flags.f_contiguous
 
@@ -117,8 +135,14 @@ def test_all_axis_orders_in_all_formats(tmp_path, n):
         assert_same(tmp_path / name, data, affine)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(seed=st.integers(0, 2**32 - 1), suffix=st.sampled_from(["nrrd", "mha", "mhd", "nhdr"]), compress=st.booleans())
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    suffix=st.sampled_from(["nrrd", "mha", "mhd", "nhdr"]),
+    compress=st.booleans(),
+)
 def test_oblique_matches_simpleitk(tmp_path, seed, suffix, compress):
     path = tmp_path / f"a.{suffix}"
     data = voxels("i2", seed)
@@ -166,7 +190,8 @@ def test_metaimage_byte_orders(tmp_path, code, order, compress, detached):
     body = zlib.compress(body) if compress else body
     header = (
         f"ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = {order == '>'}\n"
-        f"CompressedData = {compress}\n" + (f"CompressedDataSize = {len(body)}\n" if compress else "")
+        f"CompressedData = {compress}\n"
+        + (f"CompressedDataSize = {len(body)}\n" if compress else "")
     ) + (
         "TransformMatrix = 0 1 0 0 0 1 1 0 0\nOffset = 1 2 3\nElementSpacing = 2 3 4\nDimSize = 5 4 3\n"
         f"ElementType = {META_NAMES[code]}\nElementDataFile = {'a.zraw' if detached else 'LOCAL'}\n"
@@ -204,7 +229,8 @@ def test_nrrd_spaces(tmp_path, space, signs):
 
 def test_spacings_alone_leave_orientation_undeclared(tmp_path):
     (tmp_path / "a.nrrd").write_bytes(
-        b"NRRD0001\ntype: uchar\ndimension: 3\nsizes: 5 4 3\nencoding: raw\nspacings: 2 3 4\n\n" + bytes(60)
+        b"NRRD0001\ntype: uchar\ndimension: 3\nsizes: 5 4 3\nencoding: raw\nspacings: 2 3 4\n\n"
+        + bytes(60)
     )
     (tmp_path / "a.mha").write_bytes(
         b"NDims = 3\nDimSize = 5 4 3\nElementSpacing = 2 3 4\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n"
@@ -215,7 +241,9 @@ def test_spacings_alone_leave_orientation_undeclared(tmp_path):
         assert volume.orientation_basis == "undeclared"
         assert len(volume.warnings) == 1
         assert volume.grid.affine.spacing_mm == (2, 3, 4)
-        np.testing.assert_allclose(volume.grid.affine.matrix, sitk_affine(sitk.ReadImage(str(tmp_path / name))))
+        np.testing.assert_allclose(
+            volume.grid.affine.matrix, sitk_affine(sitk.ReadImage(str(tmp_path / name)))
+        )
 
 
 def test_nifti_without_codes_is_undeclared_and_as_nibabel(tmp_path):
@@ -239,7 +267,9 @@ def test_disagreeing_forms_are_said(tmp_path, shift):
     assert bool(open_volume(tmp_path / "a.nii").warnings) == (shift > 0.1)
 
 
-@pytest.mark.parametrize(("unit", "factor"), [("meter", 1000.0), ("micron", 0.001), ("mm", 1.0), (0, 1.0)])
+@pytest.mark.parametrize(
+    ("unit", "factor"), [("meter", 1000.0), ("micron", 0.001), ("mm", 1.0), (0, 1.0)]
+)
 def test_spatial_units_become_millimetres(tmp_path, unit, factor):
     in_mm = oblique(3)
     stored = in_mm.copy()
@@ -247,7 +277,9 @@ def test_spatial_units_become_millimetres(tmp_path, unit, factor):
     image = nib.Nifti1Image(voxels("i2"), stored)
     image.header.set_xyzt_units(xyz=unit)
     nib.save(image, tmp_path / "a.nii.gz")
-    np.testing.assert_allclose(open_volume(tmp_path / "a.nii.gz").grid.affine.matrix, in_mm, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(
+        open_volume(tmp_path / "a.nii.gz").grid.affine.matrix, in_mm, rtol=1e-5, atol=1e-4
+    )
 
 
 def test_qform_alone_and_qfac_zero(tmp_path):
@@ -257,11 +289,15 @@ def test_qform_alone_and_qfac_zero(tmp_path):
     affine[:3, :3] = rotation * np.sign(np.linalg.det(rotation)) * (1, 2, 3)
     image.set_qform(affine, 1)
     nib.save(image, tmp_path / "a.nii")
-    np.testing.assert_allclose(open_volume(tmp_path / "a.nii").grid.affine.matrix, nib.load(tmp_path / "a.nii").affine)
+    np.testing.assert_allclose(
+        open_volume(tmp_path / "a.nii").grid.affine.matrix, nib.load(tmp_path / "a.nii").affine
+    )
     raw = bytearray((tmp_path / "a.nii").read_bytes())
     raw[76:80] = bytes(4)
     (tmp_path / "b.nii").write_bytes(raw)
-    np.testing.assert_allclose(open_volume(tmp_path / "b.nii").grid.affine.matrix, affine, atol=1e-5)
+    np.testing.assert_allclose(
+        open_volume(tmp_path / "b.nii").grid.affine.matrix, affine, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("code", ["i2", "u1", "f4"])
@@ -328,5 +364,7 @@ def test_content_decides_when_the_name_does_not(tmp_path):
 def test_import_is_light():
     code = "import sys, situs.volumes as v; print([m for m in sys.argv[1:] if m in sys.modules])"
     heavy = ["nibabel", "nrrd", "scipy", "pyarrow", "isal", "numba", "SimpleITK"]
-    done = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"

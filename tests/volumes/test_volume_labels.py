@@ -95,7 +95,9 @@ def test_hash_is_of_voxels_affine_and_names(tmp_path):
     }
     assert len(same) == 1
     named = open_labels(tmp_path / "a.nii", {1: "liver"}).load().hash
-    moved = open_labels(save(tmp_path / "e.nii", data, AFFINE @ np.diag([1, 1, 2.0, 1]))).load().hash
+    moved = (
+        open_labels(save(tmp_path / "e.nii", data, AFFINE @ np.diag([1, 1, 2.0, 1]))).load().hash
+    )
     assert len(same | {named, moved}) == 3
 
 
@@ -113,7 +115,10 @@ def test_scaling_is_applied_and_then_checked(tmp_path):
 @pytest.mark.parametrize(
     ("value", "match"),
     [
-        (0.25, r"fractional labels \(e.g. 0.25; 2 voxels\): a probability map\?; threshold it first"),
+        (
+            0.25,
+            r"fractional labels \(e.g. 0.25; 2 voxels\): a probability map\?; threshold it first",
+        ),
         (np.nan, "NaN"),
         (np.inf, "infinity"),
         (-3.0, r"negative labels \(e.g. -3; 2 voxels\)"),
@@ -129,7 +134,9 @@ def test_floats_that_are_not_labels(tmp_path, value, match):
     one_line(caught.value)
 
 
-@pytest.mark.parametrize(("dtype", "value"), [("i2", -1), ("i1", -128), ("i8", 2**31), ("u4", 2**32 - 1)])
+@pytest.mark.parametrize(
+    ("dtype", "value"), [("i2", -1), ("i1", -128), ("i8", 2**31), ("u4", 2**32 - 1)]
+)
 def test_integers_that_are_not_labels(tmp_path, dtype, value):
     data = np.zeros(SHAPE, dtype=dtype)
     data[1, 2, 3] = value
@@ -145,7 +152,9 @@ def test_an_image_with_too_many_values(tmp_path):
 
 
 def test_two_labels_of_one_name_are_said(tmp_path):
-    labels = open_labels(save(tmp_path / "a.nii", some_labels("u1", 9)), {1: "rib", 7: "rib"}).load()
+    labels = open_labels(
+        save(tmp_path / "a.nii", some_labels("u1", 9)), {1: "rib", 7: "rib"}
+    ).load()
     assert labels.warnings == ("labels 1, 7 share one name",)
 
 
@@ -158,17 +167,27 @@ def disjoint() -> dict[str, np.ndarray]:
     return {"liver": liver, "spleen": spleen, "kidney_left": kidney}
 
 
-@pytest.mark.parametrize("kind", ["0/1", "0/255", "i2", "float", "scaled", "u1.nrrd", "u1.mha", ".nii"])
+@pytest.mark.parametrize(
+    "kind", ["0/1", "0/255", "i2", "float", "scaled", "u1.nrrd", "u1.mha", ".nii"]
+)
 @pytest.mark.parametrize("inside", ["", "segmentations"])
 def test_masks_of_any_kind_share_one_layer(tmp_path, kind, inside):
     folder = tmp_path / inside
     folder.mkdir(exist_ok=True)
     for name, mask in disjoint().items():
         if kind.startswith("u1."):
-            sitk.WriteImage(sitk.GetImageFromArray(mask.T), str(folder / f"{name}.{kind[3:]}"), True)
+            sitk.WriteImage(
+                sitk.GetImageFromArray(mask.T), str(folder / f"{name}.{kind[3:]}"), True
+            )
             continue
-        stored = {"0/255": mask * np.uint8(255), "i2": mask.astype("i2"), "float": mask.astype("f4")}.get(kind, mask)
-        path = save(folder / (f"{name}.nii" if kind in (".nii", "scaled") else f"{name}.nii.gz"), stored)
+        stored = {
+            "0/255": mask * np.uint8(255),
+            "i2": mask.astype("i2"),
+            "float": mask.astype("f4"),
+        }.get(kind, mask)
+        path = save(
+            folder / (f"{name}.nii" if kind in (".nii", "scaled") else f"{name}.nii.gz"), stored
+        )
         if kind == "scaled":
             scaled(path, 255.0, 0.0)
     (folder / "notes.json").write_text("{}")
@@ -178,7 +197,11 @@ def test_masks_of_any_kind_share_one_layer(tmp_path, kind, inside):
     assert source.grid.shape == labels.grid.shape == SHAPE
     assert len(labels.layers) == 1
     assert labels.layers[0].dtype == np.uint8
-    assert [(s.label, s.name) for s in labels.structures] == [(1, "kidney_left"), (2, "liver"), (3, "spleen")]
+    assert [(s.label, s.name) for s in labels.structures] == [
+        (1, "kidney_left"),
+        (2, "liver"),
+        (3, "spleen"),
+    ]
     for structure in labels.structures:
         np.testing.assert_array_equal(labels.mask(structure), disjoint()[structure.name] > 0)
 
@@ -204,7 +227,9 @@ def test_overlapping_masks_take_further_layers(tmp_path, seed):
         masks[f"m{n:03}"] = (rng.random(SHAPE) < (0.004 if seed == 0 else 0.08)).astype("u1")
         save(tmp_path / f"m{n:03}.nii", masks[f"m{n:03}"])
     labels = open_labels(tmp_path).load()
-    assert {s.name for s in labels.structures} == {name for name, mask in masks.items() if mask.any()}
+    assert {s.name for s in labels.structures} == {
+        name for name, mask in masks.items() if mask.any()
+    }
     for structure in labels.structures:
         np.testing.assert_array_equal(labels.mask(structure), masks[structure.name] > 0)
     assert 1 < len(labels.layers) < 12
@@ -248,7 +273,10 @@ def test_folders_without_a_structure(tmp_path):
 @pytest.mark.parametrize(
     ("data", "match"),
     [
-        (some_labels("u1", 9), r"bad\.nii: holds more than one nonzero value: it looks like a label map"),
+        (
+            some_labels("u1", 9),
+            r"bad\.nii: holds more than one nonzero value: it looks like a label map",
+        ),
         (some_labels("f4", 9) / 2, r"bad\.nii: fractional mask"),
         (np.full(SHAPE, 0.5, dtype="f4"), r"bad\.nii: fractional mask \(e\.g\. 0\.5\)"),
         (np.full(SHAPE, np.nan, dtype="f4"), "NaN"),
@@ -269,7 +297,11 @@ def test_masks_on_two_grids(tmp_path, change):
     affine[0, 3] += 1.0 if change == "shift" else 0.0
     affine[1, 1] *= 1.1 if change == "spacing" else 1.0
     save(tmp_path / "a.nii", disjoint()["liver"])
-    save(tmp_path / "b.nii.gz", np.ones((6, 5, 5) if change == "shape" else SHAPE, dtype="u1"), affine)
+    save(
+        tmp_path / "b.nii.gz",
+        np.ones((6, 5, 5) if change == "shape" else SHAPE, dtype="u1"),
+        affine,
+    )
     with pytest.raises(SitusError, match=r"a\.nii and b\.nii\.gz are not on one grid"):
         open_labels(tmp_path)
 
@@ -328,7 +360,9 @@ def two_layers() -> list[np.ndarray]:
 def test_overlapping_segments(tmp_path):
     a, b = two_layers()
     path = seg(
-        tmp_path / "a.seg.nrrd", [a, b], tags(0, "foie", 1, 0) + tags(1, "côte: gauche", 2, 0) + tags(2, "x", 3, 1)
+        tmp_path / "a.seg.nrrd",
+        [a, b],
+        tags(0, "foie", 1, 0) + tags(1, "côte: gauche", 2, 0) + tags(2, "x", 3, 1),
     )
     labels = open_labels(path, {3: "tumour"}).load()
     assert labels.structures == (
@@ -348,15 +382,22 @@ def test_overlapping_segments(tmp_path):
 
 def test_one_slice_of_layers_keeps_its_axes(tmp_path):
     a, b = (layer[:, :, :1] for layer in two_layers())
-    labels = open_labels(seg(tmp_path / "a.seg.nrrd", [a, b], tags(0, "a", 1, 0) + tags(1, "b", 3, 1))).load()
+    labels = open_labels(
+        seg(tmp_path / "a.seg.nrrd", [a, b], tags(0, "a", 1, 0) + tags(1, "b", 3, 1))
+    ).load()
     assert labels.grid.shape == (6, 5, 1)
     np.testing.assert_array_equal(labels.layers[1], b)
 
 
 def test_old_slicer_files_without_layer_and_value(tmp_path):
     a, b = ((layer > 0).astype("u1") for layer in two_layers())
-    labels = open_labels(seg(tmp_path / "a.seg.nrrd", [a, b], tags(0, "one") + tags(1, "two"))).load()
-    assert [(s.label, s.name, s.layer, s.value) for s in labels.structures] == [(1, "one", 0, 1), (2, "two", 1, 1)]
+    labels = open_labels(
+        seg(tmp_path / "a.seg.nrrd", [a, b], tags(0, "one") + tags(1, "two"))
+    ).load()
+    assert [(s.label, s.name, s.layer, s.value) for s in labels.structures] == [
+        (1, "one", 0, 1),
+        (2, "two", 1, 1),
+    ]
     labels = open_labels(seg(tmp_path / "b.seg.nrrd", [a], tags(0, "only"))).load()
     assert labels.structures == (Structure(1, "only", 0, 1),)
 
@@ -365,7 +406,11 @@ def test_values_that_repeat_across_layers_are_numbered(tmp_path):
     a, b = two_layers()
     b[b > 0] = 1
     labels = open_labels(
-        seg(tmp_path / "a.seg.nrrd", [a, b], tags(0, "p", 1, 0) + tags(1, "q", 2, 0) + tags(2, "r", 1, 1))
+        seg(
+            tmp_path / "a.seg.nrrd",
+            [a, b],
+            tags(0, "p", 1, 0) + tags(1, "q", 2, 0) + tags(2, "r", 1, 1),
+        )
     )
     loaded = labels.load()
     assert [(s.label, s.name, s.layer, s.value) for s in loaded.structures] == [
@@ -419,5 +464,7 @@ def test_undeclared_orientation_is_passed_on(tmp_path):
     for source in (open_labels(tmp_path / "a.nii"), open_labels(tmp_path)):
         assert source.orientation_basis == "undeclared"
         assert (
-            source.load().warnings == source.warnings == ("no orientation in the header (qform and sform codes are 0)",)
+            source.load().warnings
+            == source.warnings
+            == ("no orientation in the header (qform and sform codes are 0)",)
         )

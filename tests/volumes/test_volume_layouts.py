@@ -19,7 +19,9 @@ def study(folder: Path, image: str | None = "ct.nii.gz") -> Path:
 
 def test_one_totalsegmentator_study(tmp_path, monkeypatch):
     folder = study(tmp_path / "s0009")
-    expected = StudySource("s0009", folder / "ct.nii.gz", folder / "segmentations", public_id="s0009")
+    expected = StudySource(
+        "s0009", folder / "ct.nii.gz", folder / "segmentations", public_id="s0009"
+    )
     assert find_studies(folder) == [expected]
     monkeypatch.chdir(folder)
     (found,) = find_studies(".")
@@ -51,7 +53,10 @@ def test_a_table(tmp_path):
     for name in ("x.nii.gz", "y.nii.gz", "ct.nii.gz"):
         (tmp_path / name).touch()
     table = tmp_path / "t.csv"
-    table.write_text("\ufeffstudy,patient,image,labels\r\nS2,P1,ct.nii.gz,x.nii.gz\r\n\r\nS1,,,y.nii.gz\r\n", "utf-8")
+    table.write_text(
+        "\ufeffstudy,patient,image,labels\r\nS2,P1,ct.nii.gz,x.nii.gz\r\n\r\nS1,,,y.nii.gz\r\n",
+        "utf-8",
+    )
     assert find_studies(table) == [
         StudySource("y", None, tmp_path / "y.nii.gz", patient="S1", study="S1"),
         StudySource("x", tmp_path / "ct.nii.gz", tmp_path / "x.nii.gz", patient="P1", study="S2"),
@@ -99,6 +104,7 @@ def test_nothing_found_says_what_is_known(tmp_path, name):
     (tmp_path / "empty").mkdir()
     (tmp_path / "note.txt").touch()
     with pytest.raises(
-        SitusError, match="no such file" if name == "missing" else "known layouts: totalsegmentator, msd"
+        SitusError,
+        match="no such file" if name == "missing" else "known layouts: totalsegmentator, msd",
     ):
         find_studies(tmp_path / name)

@@ -23,7 +23,9 @@ SECRET = "DOE^JANE"
 
 def nifti(dtype: str = "i2", shape: tuple[int, ...] = SHAPE, big: bool = False) -> bytearray:
     data = (np.arange(np.prod(shape)) % 4).astype(dtype).reshape(shape)
-    image = nib.Nifti1Image(data, np.diag([1.0, 2, 3, 1]), nib.Nifti1Header(endianness=">" if big else "<"))
+    image = nib.Nifti1Image(
+        data, np.diag([1.0, 2, 3, 1]), nib.Nifti1Header(endianness=">" if big else "<")
+    )
     image.header.set_data_dtype(dtype)
     image.header["descrip"] = SECRET.encode()
     return bytearray(image.to_bytes())
@@ -86,7 +88,9 @@ def put(folder: Path, name: str, content: bytes) -> Path:
 
 PLAIN = bytes(nifti(shape=(40, 30, 20)))
 PACKED = gzip.compress(PLAIN, mtime=0)
-CUTS = sorted({int(x) for x in np.linspace(0, len(PACKED) - 1, 32)} | {len(PACKED) - n for n in range(1, 10)})
+CUTS = sorted(
+    {int(x) for x in np.linspace(0, len(PACKED) - 1, 32)} | {len(PACKED) - n for n in range(1, 10)}
+)
 
 
 def test_the_whole_stream_is_readable(tmp_path):
@@ -128,7 +132,9 @@ def test_gzip_garbage_after_the_end(tmp_path):
 def test_surplus(tmp_path):
     small = put(tmp_path, "a.nii.gz", gzip.compress(PLAIN + bytes(1 << 20)))
     assert open_volume(small).array().shape == (40, 30, 20)
-    refused(put(tmp_path, "a.nii.gz", gzip.compress(PLAIN + bytes((1 << 20) + 1))), "much more data")
+    refused(
+        put(tmp_path, "a.nii.gz", gzip.compress(PLAIN + bytes((1 << 20) + 1))), "much more data"
+    )
     refused(put(tmp_path, "a.nii", PLAIN + bytes((1 << 20) + 1)), "declares")
 
 
@@ -195,7 +201,11 @@ def test_nifti_header(tmp_path, name, packed):
     raw[at : at + len(content)] = content
     if packed and name == "far offset":
         match = "cannot hold"
-    path = put(tmp_path, "a.nii.gz" if packed else "a.nii", gzip.compress(bytes(raw)) if packed else bytes(raw))
+    path = put(
+        tmp_path,
+        "a.nii.gz" if packed else "a.nii",
+        gzip.compress(bytes(raw)) if packed else bytes(raw),
+    )
     refused(path, match)
 
 
@@ -234,9 +244,22 @@ NRRD_EDITS = {
     "words for directions": {"space_directions": f"{SECRET} b c"},
     "bad origin": {"space_origin": SECRET},
     "no geometry": {"space": None, "space_directions": None, "space_origin": None},
-    "NaN spacings": {"space": None, "space_directions": None, "space_origin": None, "spacings": "nan nan nan"},
-    "colour": {"dimension": "4", "sizes": "3 7 5 2", "space_directions": "none (1,0,0) (0,1,0) (0,0,1)"},
-    "time": {"dimension": "4", "sizes": "7 5 2 3", "space_directions": "(1,0,0) (0,1,0) (0,0,1) none"},
+    "NaN spacings": {
+        "space": None,
+        "space_directions": None,
+        "space_origin": None,
+        "spacings": "nan nan nan",
+    },
+    "colour": {
+        "dimension": "4",
+        "sizes": "3 7 5 2",
+        "space_directions": "none (1,0,0) (0,1,0) (0,0,1)",
+    },
+    "time": {
+        "dimension": "4",
+        "sizes": "7 5 2 3",
+        "space_directions": "(1,0,0) (0,1,0) (0,0,1) none",
+    },
     "outside": {"data_file": "../secret.raw"},
     "absolute": {"data_file": "/etc/passwd"},
     "list": {"data_file": "LIST"},
@@ -273,14 +296,23 @@ def test_nrrd_that_stops(tmp_path, content):
 
 
 def test_a_field_twice(tmp_path):
-    refused(put(tmp_path, "a.nrrd", nrrd().replace(b"\nsizes: 7 6 5", b"\nsizes: 7 6 5\nsizes: 5 6 7")), "twice")
+    refused(
+        put(tmp_path, "a.nrrd", nrrd().replace(b"\nsizes: 7 6 5", b"\nsizes: 7 6 5\nsizes: 5 6 7")),
+        "twice",
+    )
 
 
 META_EDITS = {
     "not an image": {"ObjectType": "Tube"},
     "no dims": {"NDims": None},
     "wrong dims": {"NDims": "4"},
-    "2D": {"NDims": "2", "DimSize": "7 6", "TransformMatrix": "1 0 0 1", "Offset": "0 0", "ElementSpacing": "1 1"},
+    "2D": {
+        "NDims": "2",
+        "DimSize": "7 6",
+        "TransformMatrix": "1 0 0 1",
+        "Offset": "0 0",
+        "ElementSpacing": "1 1",
+    },
     "no sizes": {"DimSize": None},
     "fractional": {"DimSize": "7 6 5.5"},
     "infinite": {"DimSize": "7 6 inf"},
@@ -325,10 +357,16 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
     put(tmp_path, "a.raw", bytes(210))
     (tmp_path / "inside" / "a.raw").symlink_to(tmp_path / "a.raw")
     refused(put(tmp_path / "inside", "a.mhd", mha(b"", ElementDataFile="a.raw")), "same folder")
-    assert open_volume(put(tmp_path, "a.mhd", mha(b"", ElementDataFile="a.raw"))).grid.shape == (7, 6, 5)
+    assert open_volume(put(tmp_path, "a.mhd", mha(b"", ElementDataFile="a.raw"))).grid.shape == (
+        7,
+        6,
+        5,
+    )
 
 
-@pytest.mark.parametrize("name", ["a.hdr", "a.img", "a.dcm", "a.txt", "a", "a.nii", "a.nii.gz", "a.nrrd", "a.mha"])
+@pytest.mark.parametrize(
+    "name", ["a.hdr", "a.img", "a.dcm", "a.txt", "a", "a.nii", "a.nii.gz", "a.nrrd", "a.mha"]
+)
 def test_other_kinds_empty_files_and_folders(tmp_path, name):
     refused(put(tmp_path, name, b""))
     refused(tmp_path / "missing" / name)
@@ -342,7 +380,9 @@ def test_a_pipe_does_not_hang(tmp_path):
     refused(tmp_path / "a.nii", "regular file")
 
 
-@pytest.mark.parametrize(("text", "match"), [("100", "exceed the limit of 100"), ("many", "SITUS_MAX_VOXELS")])
+@pytest.mark.parametrize(
+    ("text", "match"), [("100", "exceed the limit of 100"), ("many", "SITUS_MAX_VOXELS")]
+)
 def test_the_cap_is_set_by_the_environment(tmp_path, monkeypatch, text, match):
     monkeypatch.setenv("SITUS_MAX_VOXELS", text)
     refused(put(tmp_path, "a.nii", bytes(nifti())), match)

@@ -14,7 +14,10 @@ import SimpleITK as sitk  # noqa: N813
 from situs.volumes import find_studies, open_labels, open_volume
 
 ROOT = Path(os.environ.get("SITUS_REAL_DATA") or "/nonexistent") / "volumes"
-pytestmark = [pytest.mark.real, pytest.mark.skipif(not ROOT.is_dir(), reason="SITUS_REAL_DATA is not set")]
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(not ROOT.is_dir(), reason="SITUS_REAL_DATA is not set"),
+]
 
 
 def files(pattern: str) -> list[str]:
@@ -36,7 +39,8 @@ def test_totalsegmentator_study():
 
 
 @pytest.mark.parametrize(
-    "name", files("*/**/*.nii.gz")[:1] + files("t[!o]*/**/*.nii.gz") + files("totalseg_testref/*.nii.gz")
+    "name",
+    files("*/**/*.nii.gz")[:1] + files("t[!o]*/**/*.nii.gz") + files("totalseg_testref/*.nii.gz"),
 )
 def test_nifti_files(name):
     volume, referee = open_volume(ROOT / name), nib.load(ROOT / name)
@@ -61,7 +65,9 @@ def test_nrrd_files(name):
     np.testing.assert_array_equal(volume.array(), sitk.GetArrayFromImage(image).T)
     lps = np.array(image.GetDirection()).reshape(3, 3) * image.GetSpacing()
     np.testing.assert_allclose(volume.grid.affine.linear, np.diag([-1, -1, 1]) @ lps, atol=1e-6)
-    np.testing.assert_allclose(volume.grid.affine.matrix[:3, 3], np.array([-1, -1, 1]) * image.GetOrigin(), atol=1e-6)
+    np.testing.assert_allclose(
+        volume.grid.affine.matrix[:3, 3], np.array([-1, -1, 1]) * image.GetOrigin(), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("name", ["Segmentation", "SegmentationOverlapping"])
@@ -76,6 +82,8 @@ def test_slicer_segmentations(name):
     assert len(names) == len(numbers)
     for number in numbers:
         structure = names[header[f"Segment{number}_Name"]]
-        expected = data[int(header[f"Segment{number}_Layer"])] == int(header[f"Segment{number}_LabelValue"])
+        expected = data[int(header[f"Segment{number}_Layer"])] == int(
+            header[f"Segment{number}_LabelValue"]
+        )
         np.testing.assert_array_equal(labels.mask(structure), expected)
     assert labels.grid.matches(open_volume(ROOT / "slicerio_ctchest/CTChest4.nrrd").grid)

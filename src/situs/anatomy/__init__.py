@@ -1,6 +1,6 @@
 """Vocabularies as data files, and the look-ups on them."""
 
-from situs.anatomy._findings import (
+from situs.anatomy.findings import (
     NORMAL,
     Finding,
     finding_name,
@@ -9,10 +9,20 @@ from situs.anatomy._findings import (
     organ_of_volume,
     protocol_of_volume,
 )
-from situs.anatomy._listing import KnownName, list_names
-from situs.anatomy._patterns import NamePattern, NameRules
-from situs.anatomy._relevance import compared, is_sided_lesion, measured, near_lesion, ranked
-from situs.anatomy._terms import (
+from situs.anatomy.listing import KnownName, list_names
+from situs.anatomy.part_whole import are_akin, is_head, is_part, is_spine, organs_in_parts, wholes
+from situs.anatomy.patterns import NamePattern, NameRules
+from situs.anatomy.plausible import (
+    Doubt,
+    Suspect,
+    Suspicion,
+    expected_side,
+    neighbours,
+    plausible_range,
+    suspects,
+)
+from situs.anatomy.relevance import compared, is_sided_lesion, measured, near_lesion, ranked
+from situs.anatomy.terms import (
     COLUMNS,
     KINDS,
     Naming,
@@ -24,9 +34,7 @@ from situs.anatomy._terms import (
     term,
     without_number,
 )
-from situs.anatomy._vocabulary import Vocabulary, load_vocabulary, shipped_vocabularies
-from situs.anatomy._wholes import are_akin, is_head, is_part, is_spine, organs_in_parts, wholes
-from situs.anatomy.plausible import Doubt, Suspect, Suspicion, expected_side, neighbours, plausible_range, suspects
+from situs.anatomy.vocabulary import Vocabulary, load_vocabulary, shipped_vocabularies
 
 __all__ = [
     "COLUMNS",

@@ -7,14 +7,31 @@ from pathlib import Path
 from typing import TypeVar, Unpack
 
 from situs.api.benches import opened
-from situs.api.results import PathLike, Result, bars, counted, maybe_path, path_of, paths_of, run_bars
+from situs.api.results import (
+    PathLike,
+    Result,
+    bars,
+    counted,
+    maybe_path,
+    path_of,
+    paths_of,
+    run_bars,
+)
 from situs.api.settings import AskSettings, asking_of
 from situs.errors import SitusError
 from situs.probe import ProbeResult, Stopped, choose_probes
 from situs.probe import probe as run_probes
 from situs.profiles import Presenter, Profile, SliceStore, load_profile
 from situs.run import Respondent, RunResult, respondent_of
-from situs.score import Comparison, Scores, Verdicts, choose_metrics, compare_runs, score_run, score_tables
+from situs.score import (
+    Comparison,
+    Scores,
+    Verdicts,
+    choose_metrics,
+    compare_runs,
+    score_run,
+    score_tables,
+)
 from situs.tables import Table
 
 __all__ = ["ask", "compare", "probe", "score"]
@@ -47,7 +64,9 @@ def ask(
     presenter = Presenter(target, shown, store=SliceStore(), data=maybe_path(data))
 
     def once(respondent: Respondent) -> RunResult:
-        return respondent(target, presenter, shown, folder, split=split, limit=limit, skip_hidden=skip_hidden)
+        return respondent(
+            target, presenter, shown, folder, split=split, limit=limit, skip_hidden=skip_hidden
+        )
 
     result = _with(model, settings, progress, once)
     title = f"{folder.name}: {result.items:,} items"
@@ -96,9 +115,12 @@ def compare(
     stratum: str = "headline",
 ) -> Result[Comparison]:
     """Tell which of several runs of one bench is better, paired and by patient, and which cannot be told apart."""
-    result = compare_runs(paths_of(runs), maybe_path(bench), metric=metric, stratum=stratum, blind=paths_of(blind))
+    result = compare_runs(
+        paths_of(runs), maybe_path(bench), metric=metric, stratum=stratum, blind=paths_of(blind)
+    )
     pairs = tuple(
-        (p.a, p.b, p.difference, *(p.ci_joint or (None, None)), p.p, p.p_holm, p.n, p.clusters) for p in result.pairs
+        (p.a, p.b, p.difference, *(p.ci_joint or (None, None)), p.p, p.p_holm, p.n, p.clusters)
+        for p in result.pairs
     )
     columns = ("a", "b", "a − b", "low", "high", "p", "p (Holm)", "items", "patients")
     ranks = tuple((s.rank, s.name, s.value) for s in result.standings)
@@ -161,17 +183,27 @@ def _probe_tables(result: ProbeResult) -> list[Table]:
         for name, row in result.probes.items()
     )
     columns = ("probe", "original", "changed", "same answer", "followed", "items", "patients")
-    findings = tuple((name.replace("_", " "), f.verdict, f.words) for name, f in result.diagnosis.findings.items())
+    findings = tuple(
+        (name.replace("_", " "), f.verdict, f.words)
+        for name, f in result.diagnosis.findings.items()
+    )
     gain = result.sight_gain
     low, high = gain.ci95 or (None, None)
     return [
         Table("probes", "Probes", columns, rows),
         Table("diagnosis", result.diagnosis.summary, ("finding", "verdict", "in words"), findings),
-        Table("sight_gain", "Sight gain", ("gain", "low", "high", "items"), ((gain.value, low, high, gain.n),)),
+        Table(
+            "sight_gain",
+            "Sight gain",
+            ("gain", "low", "high", "items"),
+            ((gain.value, low, high, gain.n),),
+        ),
     ]
 
 
-def _with(model: str | object, settings: AskSettings, progress: bool, use: Callable[[Respondent], _Made]) -> _Made:
+def _with(
+    model: str | object, settings: AskSettings, progress: bool, use: Callable[[Respondent], _Made]
+) -> _Made:
     respondent = respondent_of(
         model,
         asking_of(settings),

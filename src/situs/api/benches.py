@@ -55,7 +55,9 @@ class Bench(Displayed):
         for item in self._bench.items():
             if item.item_id == item_id:
                 return item
-        raise SitusError(f"there is no item {item_id!r}", where=self.folder, fix="bench.to_pandas() lists them")
+        raise SitusError(
+            f"there is no item {item_id!r}", where=self.folder, fix="bench.to_pandas() lists them"
+        )
 
     def facts(self, **where: str | Sequence[str]) -> Iterator[Fact]:
         """Measured facts, optionally those with given column values: `facts(study_id=…, kind="volume")`."""
@@ -80,7 +82,11 @@ class Bench(Displayed):
         import pyarrow.parquet as pq
 
         if table not in _TABLES:
-            raise SitusError(f"a bench has no table {table!r}", where=self.folder, fix=did_you_mean(table, _TABLES))
+            raise SitusError(
+                f"a bench has no table {table!r}",
+                where=self.folder,
+                fix=did_you_mean(table, _TABLES),
+            )
         return pq.read_table(self.folder / f"{table}.parquet")
 
     def to_pandas(self, table: str = "items") -> Any:
@@ -131,7 +137,9 @@ def check(bench: PathLike, *, data: PathLike | None = None) -> Result[CheckResul
     return Result(result, tables)
 
 
-def debias(bench: PathLike, out: PathLike, *, data: PathLike | None = None, overwrite: bool = False) -> Bench:
+def debias(
+    bench: PathLike, out: PathLike, *, data: PathLike | None = None, overwrite: bool = False
+) -> Bench:
     """Copy a bench without the question texts that need no sight. Whole texts leave, never single items."""
     root = None if data is None else path_of(data)
     built = debias_bench(path_of(bench), path_of(out), overwrite=overwrite, data=root)

@@ -41,7 +41,9 @@ def phantoms(
 ) -> Bench:
     """Make synthetic patients and ask about them; `body` is `abdomen` or `knee` (which comes with grades)."""
     if body not in ("abdomen", "knee"):
-        raise SitusError(f"no phantom has the body {body!r}", where="body", fix="give abdomen or knee")
+        raise SitusError(
+            f"no phantom has the body {body!r}", where="body", fix="give abdomen or knee"
+        )
     make = build_knees if body == "knee" else build_phantoms
     with bar("phantoms", shown=progress) as shown:
         built = make(studies, path_of(out), build_options(out, settings, synthetic=True), shown)
@@ -120,7 +122,9 @@ def reports(
 ) -> Bench:
     """Ask what radiology reports prove. Rules write, or a model (`writer`, a spec) that another (`validator`) vets."""
     if writer != "rules" and validator is None:
-        raise SitusError("a model's questions need a validator", where="validator", fix="name another model")
+        raise SitusError(
+            "a model's questions need a validator", where="validator", fix="name another model"
+        )
     how = asking or Asking()
     chosen = {"writer": writer, "validator": validator}
     specs = {role: spec for role, spec in chosen.items() if spec is not None and spec != "rules"}

@@ -26,7 +26,9 @@ def items(
     """
     options = build_options(out, settings)
     with bar("volumes", shown=progress and images is not None) as shown:
-        built = import_items(paths_of(paths), path_of(out), options, images=maybe_path(images), progress=shown)
+        built = import_items(
+            paths_of(paths), path_of(out), options, images=maybe_path(images), progress=shown
+        )
     return Bench(out, built)
 
 
@@ -71,4 +73,6 @@ def reasonknee(
     """3DReasonKnee: its split table and its released answers; `fields` is TOML that names the answers' fields."""
     options = build_options(out, settings)
     folders = {"images": maybe_path(images), "fields": maybe_path(fields)}
-    return Bench(out, import_3dreasonknee(path_of(table), path_of(answers), path_of(out), options, **folders))
+    return Bench(
+        out, import_3dreasonknee(path_of(table), path_of(answers), path_of(out), options, **folders)
+    )

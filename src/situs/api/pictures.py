@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 
 from situs.api.results import PathLike, maybe_path, path_of
-from situs.build import Shown
-from situs.build import show as write_pictures
+from situs.show import Shown
+from situs.show import show as write_pictures
 
 __all__ = ["Pictures", "show"]
 
@@ -49,7 +49,9 @@ def show(
     """
     if out is not None:
         target = path_of(out)
-        about = write_pictures(path_of(source), profile, target, item_id=item, data=maybe_path(data))
+        about = write_pictures(
+            path_of(source), profile, target, item_id=item, data=maybe_path(data)
+        )
         return Pictures(about, target.read_bytes() if target.is_file() else None, target)
     with tempfile.TemporaryDirectory() as folder:
         sheet = Path(folder) / "sheet.png"

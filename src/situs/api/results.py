@@ -10,7 +10,18 @@ from typing import Any, Generic, TypeVar
 
 from situs.tables import Displayed, Table
 
-__all__ = ["PathLike", "Paths", "Result", "bar", "bars", "counted", "maybe_path", "path_of", "paths_of", "run_bars"]
+__all__ = [
+    "PathLike",
+    "Paths",
+    "Result",
+    "bar",
+    "bars",
+    "counted",
+    "maybe_path",
+    "path_of",
+    "paths_of",
+    "run_bars",
+]
 
 PathLike = str | os.PathLike[str]
 """A path as text, a `Path`, or a result that has a folder."""

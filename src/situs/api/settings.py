@@ -62,7 +62,9 @@ def build_options(out: PathLike, given: BuildSettings, *, synthetic: bool = Fals
     _refuse_unknown(given, BuildSettings.__annotations__)
     ids = given.get("ids", "opaque")
     if ids not in get_args(IdKind):
-        raise SitusError(f"unknown rule {ids!r}", where="ids", fix=did_you_mean(ids, get_args(IdKind)))
+        raise SitusError(
+            f"unknown rule {ids!r}", where="ids", fix=did_you_mean(ids, get_args(IdKind))
+        )
     tasks = given.get("tasks")
     recipe = given.get("recipe")
     licence = "synthetic" if synthetic else given.get("licence", "")

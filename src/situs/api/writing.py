@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from situs.api.results import PathLike, Result, counted, maybe_path, path_of, paths_of
 from situs.errors import SitusError
+from situs.export import Exported, export_bench, export_run
 from situs.facts import MeasuredFile, measure_file
 from situs.report import ReportResult, write_report
 from situs.tables import Table
-from situs.tune import Exported, export_bench, export_run
 
 __all__ = ["export", "measure", "report"]
 
@@ -29,17 +29,28 @@ def measure(
     >>> situs.measure("labels.nii.gz", names="totalsegmentator").to_pandas()
     """
     vocabulary = None if names is None else str(names)
-    measured = measure_file(path_of(labels), names=vocabulary, pairs=pairs, annotation=annotation, details=details)
+    measured = measure_file(
+        path_of(labels), names=vocabulary, pairs=pairs, annotation=annotation, details=details
+    )
     columns = ("structure", "label", "mL", "low", "high", "x mm", "y mm", "z mm", "parts", "cut")
     rows = tuple(
-        (s.name, s.label, s.volume_ml, *s.volume_ml_interval, *s.centroid_mm, s.components, "cut" if s.cut else "")
+        (
+            s.name,
+            s.label,
+            s.volume_ml,
+            *s.volume_ml_interval,
+            *s.centroid_mm,
+            s.components,
+            "cut" if s.cut else "",
+        )
         for s in measured.structures
     )
     tables = [Table("structures", path_of(labels).name, columns, rows)]
     if measured.pairs:
         pair_columns = ("a", "b", "centres mm", "boundaries mm", "gap mm", "contact mm²")
         pair_rows = tuple(
-            (p.a, p.b, p.centre_distance_mm, p.boundary_distance_mm, p.gap_mm, p.contact_mm2) for p in measured.pairs
+            (p.a, p.b, p.centre_distance_mm, p.boundary_distance_mm, p.gap_mm, p.contact_mm2)
+            for p in measured.pairs
         )
         tables.append(Table("pairs", "Pairs", pair_columns, pair_rows))
     return Result(measured, tables)
@@ -114,4 +125,6 @@ def export(
         )
     counts = {"items": result.items, "pictures": result.pictures}
     counts |= {f"left out: {reason}": count for reason, count in result.left_out.items()}
-    return Result(result, [counted("export", counts, f"{target}: load it with {result.load}")], target)
+    return Result(
+        result, [counted("export", counts, f"{target}: load it with {result.load}")], target
+    )

@@ -1,18 +1,42 @@
 """The bench folder: reading and writing, ids, locations, splits, card and check."""
 
-from situs.bench._box_evidence import BoxEvidence, file_digest, find_middle
-from situs.bench._card import write_card
-from situs.bench._check import CheckResult, check_bench
-from situs.bench._check_anatomy import anatomy_problems, suspect_studies
-from situs.bench._evidence import beside_image, load_image, load_labels, load_ledger, restrict, terms_for
-from situs.bench._folder import FORMAT, Bench, BenchInfo, SuspectStudy, content_hash, encode_info, open_bench
-from situs.bench._grade_evidence import GradeEvidence
-from situs.bench._ids import IdKind, IdRule, as_known, known_as, opaque_id, split_of, split_patients, visit_of
-from situs.bench._integrity import item_problem
-from situs.bench._locations import Locations, write_locations
-from situs.bench._readings import KeyReading, KeyVerdict, read_readings, settle_keys, write_readings
-from situs.bench._study import SeriesRecord, StudyRecord
-from situs.bench._tables import TableWriter, read_table
+from situs.bench.card import write_card
+from situs.bench.checks.anatomy import anatomy_problems, suspect_studies
+from situs.bench.checks.ledger_law import CheckResult, check_bench
+from situs.bench.folder import (
+    FORMAT,
+    Bench,
+    BenchInfo,
+    SuspectStudy,
+    content_hash,
+    encode_info,
+    open_bench,
+)
+from situs.bench.ids import (
+    IdKind,
+    IdRule,
+    as_known,
+    known_as,
+    opaque_id,
+    split_of,
+    split_patients,
+    visit_of,
+)
+from situs.bench.integrity import item_problem
+from situs.bench.locations import Locations, write_locations
+from situs.bench.readings import KeyReading, KeyVerdict, read_readings, settle_keys, write_readings
+from situs.bench.sources.boxes import BoxEvidence, file_digest, find_middle
+from situs.bench.sources.grades import GradeEvidence
+from situs.bench.sources.masks import (
+    beside_image,
+    load_image,
+    load_labels,
+    load_ledger,
+    restrict,
+    terms_for,
+)
+from situs.bench.study import SeriesRecord, StudyRecord
+from situs.bench.tables import TableWriter, read_table
 
 __all__ = [
     "FORMAT",

@@ -15,8 +15,8 @@ from typing import NoReturn
 import click
 
 from situs import __version__
-from situs._text import printable
-from situs.cli._output import to_standard_output
+from situs.base.text import printable
+from situs.cli.output.printing import to_standard_output
 from situs.errors import SitusError, did_you_mean
 
 __all__ = ["main"]
@@ -60,7 +60,9 @@ class _Commands(click.Group):
         if cmd_name not in _COMMANDS:
             raise SitusError(f"unknown command {cmd_name!r}", fix=did_you_mean(cmd_name, _COMMANDS))
         with _stoppable_at_once():
-            command: click.Command = importlib.import_module(f"situs.cli.{_MODULES.get(cmd_name, cmd_name)}").command
+            command: click.Command = importlib.import_module(
+                f"situs.cli.{_MODULES.get(cmd_name, cmd_name)}"
+            ).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -69,7 +71,10 @@ class _Commands(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="situs")
 def _situs() -> None:
     """Spatial questions on CT and MRI whose answers can be proved, and whether a model looked or guessed.
@@ -134,7 +139,9 @@ def _stoppable_at_once() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {
+        number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield
     finally:

@@ -6,13 +6,18 @@ import sys
 
 import click
 
-from situs.cli._output import json_option, print_json, print_table, warn
-from situs.cli._progress import run_progress
+from situs.cli.output.printing import json_option, print_json, print_table, warn
+from situs.cli.output.progress import run_progress
 
 
 @click.command("adapter-check")
 @click.argument("spec")
-@click.option("--profile", default="default", show_default=True, help="What the model is shown: a name or a TOML file.")
+@click.option(
+    "--profile",
+    default="default",
+    show_default=True,
+    help="What the model is shown: a name or a TOML file.",
+)
 @click.option(
     "--trials",
     type=click.IntRange(12, 500),
@@ -20,10 +25,20 @@ from situs.cli._progress import run_progress
     show_default=True,
     help="Questions per ability; fewer than 12 cannot be told from chance.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Other phantoms.")
-@click.option("--concurrency", type=click.IntRange(1, 4096), default=8, show_default=True, help="Calls at once.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Other phantoms."
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 4096),
+    default=8,
+    show_default=True,
+    help="Calls at once.",
+)
 @json_option
-def command(spec: str, profile: str, trials: int, seed: int, concurrency: int, as_json: bool) -> None:
+def command(
+    spec: str, profile: str, trials: int, seed: int, concurrency: int, as_json: bool
+) -> None:
     """Tell on phantoms whether the model SPEC sees left from right, front from back, up from down, and slice order.
 
     Bright balls in a dark body go through the profile to the model, as the questions of a bench do. Beside each count
@@ -31,8 +46,8 @@ def command(spec: str, profile: str, trials: int, seed: int, concurrency: int, a
     something between scan and model is mirrored. Exit code 1 if any ability that the profile gives is missing or
     reversed.
     """
-    from situs.build import check_adapter
     from situs.clients import Limits, make_client, parse_spec
+    from situs.probe import check_adapter
     from situs.profiles import load_profile
 
     parsed, chosen = parse_spec(spec), load_profile(profile)
@@ -40,7 +55,14 @@ def command(spec: str, profile: str, trials: int, seed: int, concurrency: int, a
     with run_progress(parsed.name) as progress:
         limits = Limits(concurrency=concurrency)
         report = check_adapter(
-            client, parsed, chosen, trials=trials, seed=seed, limits=limits, progress=progress, say=warn
+            client,
+            parsed,
+            chosen,
+            trials=trials,
+            seed=seed,
+            limits=limits,
+            progress=progress,
+            say=warn,
         )
     if as_json:
         print_json(report)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from situs.cli._output import json_option, out_option, print_json, print_table, warn
+from situs.cli.output.printing import json_option, out_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
-    from situs.score import AuditResult
+    from situs.review import AuditResult
 
 
 @click.group("audit")
@@ -19,14 +19,28 @@ def command() -> None:
 
 
 @command.command("plan")
-@click.option("--expected", type=float, default=0.95, show_default=True, help="The share you expect to find right.")
-@click.option("--half-width", type=float, default=0.03, show_default=True, help="How wide the 95 % interval may be.")
-@click.option("--bench", type=click.Path(path_type=Path), help="Correct for the size of this bench.")
+@click.option(
+    "--expected",
+    type=float,
+    default=0.95,
+    show_default=True,
+    help="The share you expect to find right.",
+)
+@click.option(
+    "--half-width",
+    type=float,
+    default=0.03,
+    show_default=True,
+    help="How wide the 95 % interval may be.",
+)
+@click.option(
+    "--bench", type=click.Path(path_type=Path), help="Correct for the size of this bench."
+)
 @json_option
 def _plan(expected: float, half_width: float, bench: Path | None, as_json: bool) -> None:
     """How many items to read."""
     from situs.bench import open_bench
-    from situs.score import audit_plan
+    from situs.review import audit_plan
 
     size = None if bench is None else sum(1 for _ in open_bench(bench).items(steps=False))
     plan = audit_plan(expected, half_width, size)
@@ -35,58 +49,93 @@ def _plan(expected: float, half_width: float, bench: Path | None, as_json: bool)
         return
     interval = f"{plan.interval[0]:.3f} – {plan.interval[1]:.3f}"
     rows = [[f"{expected:.3f}", f"± {half_width:.3f}", f"{plan.items:,}", interval]]
-    caption = "Items drawn at random, each settled by its raters; the interval is Clopper and Pearson's."
-    print_table("audit plan", ["expected share", "half-width", "items", "95 % interval then"], rows, caption)
+    caption = (
+        "Items drawn at random, each settled by its raters; the interval is Clopper and Pearson's."
+    )
+    print_table(
+        "audit plan", ["expected share", "half-width", "items", "95 % interval then"], rows, caption
+    )
 
 
 @command.command("export")
 @click.argument("bench", type=click.Path(path_type=Path))
-@click.option("--items", "count", type=click.IntRange(1), required=True, help="How many, drawn at random.")
+@click.option(
+    "--items", "count", type=click.IntRange(1), required=True, help="How many, drawn at random."
+)
 @click.option("--raters", required=True, help="Names, comma-separated.")
-@click.option("--overlap", type=click.IntRange(1), default=2, show_default=True, help="Raters per item.")
+@click.option(
+    "--overlap", type=click.IntRange(1), default=2, show_default=True, help="Raters per item."
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draw.")
 @out_option("the sheet (.csv or .json)")
 @json_option
-def _export(bench: Path, count: int, raters: str, overlap: int, seed: int, out: Path, as_json: bool) -> None:
+def _export(
+    bench: Path, count: int, raters: str, overlap: int, seed: int, out: Path, as_json: bool
+) -> None:
     """Write a sheet to fill in: yes or no under spatial, relevant and correct.
 
     Where answers rest on a report, the sentence that proves each stands beside it.
     """
-    from situs._files import write_atomic
+    from situs.base.files import write_atomic
     from situs.bench import open_bench
     from situs.errors import SitusError
     from situs.facts import Quoted
-    from situs.score import audit_sheet, draw_items
+    from situs.review import audit_sheet, draw_items
 
     form = out.suffix.lower().removeprefix(".")
     if form not in ("csv", "json"):
-        raise SitusError(f"cannot write {out.suffix or 'this'}", where=out, fix="end the name in .csv or .json")
+        raise SitusError(
+            f"cannot write {out.suffix or 'this'}", where=out, fix="end the name in .csv or .json"
+        )
     opened = open_bench(bench)
     chosen = draw_items(list(opened.items()), count, seed)
     names = [name.strip() for name in raters.split(",")]
-    said = {fact.fact_id: fact.derivation.quote for fact in opened.facts() if isinstance(fact.derivation, Quoted)}
-    quotes = {item.item_id: " ".join(said[own] for own in item.fact_ids if own in said) for item in chosen}
+    said = {
+        fact.fact_id: fact.derivation.quote
+        for fact in opened.facts()
+        if isinstance(fact.derivation, Quoted)
+    }
+    quotes = {
+        item.item_id: " ".join(said[own] for own in item.fact_ids if own in said) for item in chosen
+    }
     sheet = audit_sheet(
-        chosen, names, overlap=overlap, seed=seed, form=form, quotes=quotes if any(quotes.values()) else None
+        chosen,
+        names,
+        overlap=overlap,
+        seed=seed,
+        form=form,
+        quotes=quotes if any(quotes.values()) else None,
     )
     write_atomic(out, sheet)
     summary = {"items": count, "rows": count * overlap, "raters": names, "out": str(out)}
     if as_json:
         print_json(summary)
         return
-    print_table(f"{out}: {count * overlap:,} rows", ["items", "raters per item"], [[f"{count:,}", str(overlap)]])
+    print_table(
+        f"{out}: {count * overlap:,} rows",
+        ["items", "raters per item"],
+        [[f"{count:,}", str(overlap)]],
+    )
 
 
 @command.command("import")
 @click.argument("bench", type=click.Path(path_type=Path))
 @click.argument("sheets", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--validator", metavar="RATER", help="Which rater is a model that vetted the items; it has no vote.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
+@click.option(
+    "--validator",
+    metavar="RATER",
+    help="Which rater is a model that vetted the items; it has no vote.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap."
+)
 @json_option
-def _import(bench: Path, sheets: tuple[Path, ...], validator: str | None, seed: int, as_json: bool) -> None:
+def _import(
+    bench: Path, sheets: tuple[Path, ...], validator: str | None, seed: int, as_json: bool
+) -> None:
     """Read filled sheets (also a validator's, which is told by its column `role`) and tell shares and agreement."""
     from situs.bench import open_bench
-    from situs.score import audit_agreement, read_audit
+    from situs.review import audit_agreement, read_audit
 
     rows = [row for sheet in sheets for row in read_audit(sheet)]
     result = audit_agreement(rows, list(open_bench(bench).items()), validator=validator, seed=seed)
@@ -100,13 +149,20 @@ def _import(bench: Path, sheets: tuple[Path, ...], validator: str | None, seed: 
 
 def _print(result: AuditResult) -> None:
     rows = [
-        [question, f"{yes:,} of {n:,}", f"{yes / n:.3f}", f"{low:.3f} – {high:.3f}", str(result.tied.get(question, ""))]
+        [
+            question,
+            f"{yes:,} of {n:,}",
+            f"{yes / n:.3f}",
+            f"{low:.3f} – {high:.3f}",
+            str(result.tied.get(question, "")),
+        ]
         for question, (yes, n, low, high) in result.shares.items()
     ]
     raters = ", ".join(f"{name} {count:,}" for name, count in result.raters.items())
     caption = f"{result.items:,} items read by {raters}; {result.open_cells:,} cells left open. "
     caption += (
-        "One vote an item, by most of its readers; a tie counts as no. A validator has no vote where people read."
+        "One vote an item, by most of its readers; a tie counts as no. "
+        "A validator has no vote where people read."
     )
     print_table("shares", ["question", "yes", "share", "95 % interval", "tied"], rows, caption)
     rows = [
@@ -115,7 +171,9 @@ def _print(result: AuditResult) -> None:
             held.raters,
             f"{held.items:,}",
             *(
-                "–" if value is None else f"{value:.3f}" + ("" if ci is None else f" ({ci[0]:.2f} – {ci[1]:.2f})")
+                "–"
+                if value is None
+                else f"{value:.3f}" + ("" if ci is None else f" ({ci[0]:.2f} – {ci[1]:.2f})")
                 for value, ci in (
                     (held.percent, held.percent_ci95),
                     (held.kappa, held.kappa_ci95),

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from situs.cli._ask_options import ask_options, asking_from
-from situs.cli._build_options import finish, options_from, shared_options, source_options
-from situs.cli._output import progress_bar, warn
-from situs.cli._sources import Sources
+from situs.cli.options.asking import ask_options, asking_from
+from situs.cli.options.building import finish, options_from, shared_options, source_options
+from situs.cli.options.sources import Sources
+from situs.cli.output.printing import progress_bar, warn
 
 
 @click.group("build", cls=Sources)
@@ -19,7 +19,9 @@ def command() -> None:
 
 
 @command.command("phantoms")
-@click.option("--studies", type=click.IntRange(1), required=True, help="How many synthetic patients.")
+@click.option(
+    "--studies", type=click.IntRange(1), required=True, help="How many synthetic patients."
+)
 @click.option(
     "--body",
     type=click.Choice(["abdomen", "knee"]),
@@ -66,7 +68,9 @@ _trust_option = click.option(
 @_trust_option
 @source_options
 @shared_options
-def _masks(roots: tuple[Path, ...], layout: str, names: str | None, annotation: str, **given: Any) -> None:
+def _masks(
+    roots: tuple[Path, ...], layout: str, names: str | None, annotation: str, **given: Any
+) -> None:
     """Ask about volumes with segmentation masks.
 
     ROOTS are study folders (ct.nii.gz or mri.nii.gz beside segmentations/), folders of such, MSD, nnU-Net, AMOS,
@@ -97,10 +101,18 @@ def _masks(roots: tuple[Path, ...], layout: str, names: str | None, annotation: 
     help="Volumes that were reviewed, one a line; repeatable.",
 )
 @click.option(
-    "--images", type=click.Path(path_type=Path), help="Folder of fastMRI .h5 files, NIfTI files or PNG stacks."
+    "--images",
+    type=click.Path(path_type=Path),
+    help="Folder of fastMRI .h5 files, NIfTI files or PNG stacks.",
 )
-@click.option("--sides", type=click.Path(path_type=Path), help="CSV for knees: file, medial (left|right), midline_x.")
-@click.option("--mix", help="Questions a study by task and level, e.g. detection.slice=10,captioning=0.")
+@click.option(
+    "--sides",
+    type=click.Path(path_type=Path),
+    help="CSV for knees: file, medial (left|right), midline_x.",
+)
+@click.option(
+    "--mix", help="Questions a study by task and level, e.g. detection.slice=10,captioning=0."
+)
 @source_options
 @shared_options
 def _boxes(
@@ -139,13 +151,29 @@ def _boxes(
 
 @command.command("reports")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--writer", default="rules", show_default=True, metavar="rules|SPEC", help="Who writes the questions.")
-@click.option("--validator", metavar="SPEC", help="A model that vets every question; another one than the writer.")
-@click.option("--images", type=click.Path(path_type=Path), help="Folder of the volumes; found by the report's id.")
+@click.option(
+    "--writer",
+    default="rules",
+    show_default=True,
+    metavar="rules|SPEC",
+    help="Who writes the questions.",
+)
+@click.option(
+    "--validator",
+    metavar="SPEC",
+    help="A model that vets every question; another one than the writer.",
+)
+@click.option(
+    "--images",
+    type=click.Path(path_type=Path),
+    help="Folder of the volumes; found by the report's id.",
+)
 @ask_options
 @source_options
 @shared_options
-def _reports(file: Path, writer: str, validator: str | None, images: Path | None, **given: Any) -> None:
+def _reports(
+    file: Path, writer: str, validator: str | None, images: Path | None, **given: Any
+) -> None:
     """Ask what radiology reports prove.
 
     FILE is CSV, JSON or JSON Lines with id, findings and impression (and patient, where known), or the reports of
@@ -156,14 +184,16 @@ def _reports(file: Path, writer: str, validator: str | None, images: Path | None
     from contextlib import ExitStack
 
     from situs.build import build_reports
-    from situs.cli._ask_judges import leave_if_stopped
-    from situs.cli._progress import run_progress
+    from situs.cli.options.judges import leave_if_stopped
+    from situs.cli.output.progress import run_progress
     from situs.errors import SitusError
     from situs.judges import asker_of
 
     asking = asking_from(given)
     if writer != "rules" and validator is None:
-        raise SitusError("a model's questions need a validator", where="--validator", fix="name another model")
+        raise SitusError(
+            "a model's questions need a validator", where="--validator", fix="name another model"
+        )
     done: list[Any] = []
 
     def ended(asked: Any) -> None:
@@ -172,7 +202,9 @@ def _reports(file: Path, writer: str, validator: str | None, images: Path | None
 
     with ExitStack() as stack:
         chosen = {"writer": writer, "validator": validator}
-        by_model = {name: text for name, text in chosen.items() if text is not None and text != "rules"}
+        by_model = {
+            name: text for name, text in chosen.items() if text is not None and text != "rules"
+        }
         cache = stack.enter_context(asking.cache(warn)) if by_model else None
         roles = {
             name: asker_of(
@@ -202,13 +234,25 @@ def _reports(file: Path, writer: str, validator: str | None, images: Path | None
 @command.command("grades")
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option(
-    "--bank", default="moaks-knee", show_default=True, help="The grading system: a shipped one or a TOML file."
+    "--bank",
+    default="moaks-knee",
+    show_default=True,
+    help="The grading system: a shipped one or a TOML file.",
 )
 @click.option(
-    "--label-map", help="Names of the masks' values: CSV label,name or JSON; not needed for a folder of masks."
+    "--label-map",
+    help="Names of the masks' values: CSV label,name or JSON; not needed for a folder of masks.",
 )
-@click.option("--boxes", type=click.Path(path_type=Path), help="CSV of boxes of regions that were worked out before.")
-@click.option("--columns", type=click.Path(path_type=Path), help="TOML that maps other columns, or a wide table.")
+@click.option(
+    "--boxes",
+    type=click.Path(path_type=Path),
+    help="CSV of boxes of regions that were worked out before.",
+)
+@click.option(
+    "--columns",
+    type=click.Path(path_type=Path),
+    help="TOML that maps other columns, or a wide table.",
+)
 @click.option(
     "--words",
     type=click.Choice(["plain", "guided", "both"]),
@@ -267,7 +311,7 @@ def _grades(
 
 def _is_list(path: Path) -> bool:
     """Whether a file holds names only, one a line: no table and no JSON."""
-    from situs._files import check_regular
+    from situs.base.files import check_regular
     from situs.errors import SitusError
 
     try:

@@ -6,12 +6,16 @@ from pathlib import Path
 
 import click
 
-from situs.cli._output import echo, json_option, print_json, print_table
+from situs.cli.output.printing import echo, json_option, print_json, print_table
 
 
 @click.command("check")
 @click.argument("bench", type=click.Path(path_type=Path))
-@click.option("--data", type=click.Path(path_type=Path), help="The folder the volumes are in, if they were moved.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="The folder the volumes are in, if they were moved.",
+)
 @json_option
 def command(bench: Path, data: Path | None, as_json: bool) -> int:
     """Recompute every fact and answer of BENCH from its evidence files. Exit code 1 if any is wrong.

@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from situs.cli._numbers import STRATUM_HELP
-from situs.cli._output import echo, json_option, print_json, print_table, warn
+from situs.cli.output.numbers import STRATUM_HELP
+from situs.cli.output.printing import echo, json_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
     from situs.score import Comparison, OverSources, SightGain
 
 
 @click.command("compare")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN_A RUN_B …", type=click.Path(path_type=Path))
-@click.option("--bench", type=click.Path(path_type=Path), help="The bench, if it is not where the runs remember it.")
+@click.argument(
+    "runs", nargs=-1, required=True, metavar="RUN_A RUN_B …", type=click.Path(path_type=Path)
+)
+@click.option(
+    "--bench",
+    type=click.Path(path_type=Path),
+    help="The bench, if it is not where the runs remember it.",
+)
 @click.option(
     "--metric",
     default="accuracy",
@@ -33,7 +39,12 @@ if TYPE_CHECKING:
 @click.option("--stratum", default="headline", show_default=True, help=STRATUM_HELP)
 @json_option
 def command(
-    runs: tuple[Path, ...], bench: Path | None, metric: str, blind: tuple[Path, ...], stratum: str, as_json: bool
+    runs: tuple[Path, ...],
+    bench: Path | None,
+    metric: str,
+    blind: tuple[Path, ...],
+    stratum: str,
+    as_json: bool,
 ) -> None:
     """Tell which of several runs of one bench is better, and which cannot be told apart.
 
@@ -57,7 +68,9 @@ def command(
             pair.a,
             pair.b,
             "" if pair.difference is None else f"{pair.difference:+.3f}",
-            "none" if pair.ci_joint is None else f"{pair.ci_joint[0]:+.3f} to {pair.ci_joint[1]:+.3f}",
+            "none"
+            if pair.ci_joint is None
+            else f"{pair.ci_joint[0]:+.3f} to {pair.ci_joint[1]:+.3f}",
             "" if pair.p is None else f"{pair.p:.4f}",
             "" if pair.p_holm is None else f"{pair.p_holm:.4f}",
             f"{pair.n:,}",
@@ -72,22 +85,43 @@ def command(
     print_table(f"{metric}: {result.items}", columns, rows, caption)
     if result.standings:
         ranks = [
-            [str(s.rank), "" if s.rank95 is None else f"{s.rank95[0]}–{s.rank95[1]}", s.name, f"{s.value:.3f}"]
+            [
+                str(s.rank),
+                "" if s.rank95 is None else f"{s.rank95[0]}–{s.rank95[1]}",
+                s.name,
+                f"{s.value:.3f}",
+            ]
             for s in result.standings
         ]
         groups = "; ".join(", ".join(group) for group in result.tied_groups if len(group) > 1)
-        caption = f"Cannot be told apart: {groups}." if groups else "All ranked runs can be told apart."
+        caption = (
+            f"Cannot be told apart: {groups}." if groups else "All ranked runs can be told apart."
+        )
         print_table("ranks on the items all share", ["rank", "95 %", "run", metric], ranks, caption)
     if result.sight:
         print_table(
             "sight gain: with pictures minus without",
-            ["model", "gain", "95 % interval", "p", "with chance for refusals", "items", "patients"],
+            [
+                "model",
+                "gain",
+                "95 % interval",
+                "p",
+                "with chance for refusals",
+                "items",
+                "patients",
+            ],
             [_sight_row(gain) for gain in result.sight],
         )
     if result.sources:
         print_table(
             "means over sources of data",
-            ["run", "over items", "over sources", "95 % interval", *(f"without {s}" for s in _source_names(result))],
+            [
+                "run",
+                "over items",
+                "over sources",
+                "95 % interval",
+                *(f"without {s}" for s in _source_names(result)),
+            ],
             [_source_row(name, over) for name, over in result.sources.items()],
         )
     echo(
@@ -118,9 +152,18 @@ def _source_names(result: Comparison) -> list[str]:
 
 
 def _source_row(name: str, over: OverSources) -> list[str]:
-    interval = "none" if over.macro_ci95 is None else f"{over.macro_ci95[0]:.3f} – {over.macro_ci95[1]:.3f}"
+    interval = (
+        "none"
+        if over.macro_ci95 is None
+        else f"{over.macro_ci95[0]:.3f} – {over.macro_ci95[1]:.3f}"
+    )
     without = [one.macro_without for one in over.sources]
-    return [name, *(_plain(value) for value in (over.micro, over.macro)), interval, *map(_plain, without)]
+    return [
+        name,
+        *(_plain(value) for value in (over.micro, over.macro)),
+        interval,
+        *map(_plain, without),
+    ]
 
 
 def _plain(value: float | None) -> str:

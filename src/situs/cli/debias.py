@@ -7,14 +7,18 @@ from typing import Any
 
 import click
 
-from situs.cli._build_options import finish
-from situs.cli._output import json_option, out_option
+from situs.cli.options.building import finish
+from situs.cli.output.printing import json_option, out_option
 
 
 @click.command("debias")
 @click.argument("bench", type=click.Path(path_type=Path))
 @out_option("the new bench (a new folder)")
-@click.option("--data", type=click.Path(path_type=Path), help="The folder the volumes are in, if they were moved.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="The folder the volumes are in, if they were moved.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @json_option
 def command(bench: Path, data: Path | None, **given: Any) -> None:

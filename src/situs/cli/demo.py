@@ -8,23 +8,31 @@ from pathlib import Path
 import click
 import msgspec
 
-from situs.cli._numbers import entry_of, interval_text, value_text
-from situs.cli._output import echo, json_option, print_json, print_table, progress_bar
+from situs.cli.output.numbers import entry_of, interval_text, value_text
+from situs.cli.output.printing import echo, json_option, print_json, print_table, progress_bar
 
 _STUDIES = 16
 _BASELINES = ("oracle", "random", "majority", "minority", "prior")
 
 
 @click.command("demo")
-@click.option("--out", default="demo", show_default=True, type=click.Path(path_type=Path), help="Folder to work in.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Other patients.")
+@click.option(
+    "--out",
+    default="demo",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Folder to work in.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Other patients."
+)
 @json_option
 def command(out: Path, seed: int, as_json: bool) -> None:
     """The whole way on synthetic patients: build a bench, check it, run baselines, score and report.
 
     Under a minute on two cores. Nothing is downloaded.
     """
-    from situs._publish import new_folder
+    from situs.base.publish import new_folder
     from situs.bench import check_bench, open_bench
     from situs.build import BuildOptions, build_phantoms
     from situs.errors import SitusError
@@ -35,14 +43,21 @@ def command(out: Path, seed: int, as_json: bool) -> None:
     from situs.score import score_run
 
     jobs = min(4, os.cpu_count() or 1)
-    with new_folder(out, marker="report.html", overwrite=True) as folder, progress_bar("demo") as progress:
+    with (
+        new_folder(out, marker="report.html", overwrite=True) as folder,
+        progress_bar("demo") as progress,
+    ):
         # All in one split: the headline needs several patients with each answer, and these are few.
         recipe = msgspec.structs.replace(load_recipe(), splits={"test": 1.0})
-        options = BuildOptions("demo", recipe, seed=seed, jobs=jobs, restricted=False, licence="synthetic")
+        options = BuildOptions(
+            "demo", recipe, seed=seed, jobs=jobs, restricted=False, licence="synthetic"
+        )
         built = build_phantoms(_STUDIES, folder / "bench", options, progress)
         checked = check_bench(folder / "bench")
         if checked.errors:
-            raise SitusError(f"the check found {checked.errors} errors", where=out, fix="report this as a bug")
+            raise SitusError(
+                f"the check found {checked.errors} errors", where=out, fix="report this as a bug"
+            )
         bench, profile = open_bench(folder / "bench"), load_profile("default")
         scores = {}
         for name in _BASELINES:
@@ -52,7 +67,9 @@ def command(out: Path, seed: int, as_json: bool) -> None:
         report = write_report(runs, folder / "report.html", bench=folder / "bench")
     if as_json:
         rows = {name: table.overall for name, table in scores.items()}
-        print_json({"built": built, "checked": checked, "scores": rows, "report": str(out / "report.html")})
+        print_json(
+            {"built": built, "checked": checked, "scores": rows, "report": str(out / "report.html")}
+        )
         return
     print_table(
         f"{built.items} questions on {built.studies} synthetic patients; all {checked.recomputed} answers recomputed",

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from situs import __version__
-from situs.cli._output import json_option, print_json, print_table
+from situs.cli.output.printing import json_option, print_json, print_table
 
 _NEEDED = (
     "numpy",
@@ -46,7 +46,12 @@ def command(as_json: bool) -> int:
     ]
     if as_json:
         keys = ("what", "ok", "found", "fix")
-        print_json({"ok": all(ok for _, ok, _, _ in checks), "checks": [dict(zip(keys, check)) for check in checks]})
+        print_json(
+            {
+                "ok": all(ok for _, ok, _, _ in checks),
+                "checks": [dict(zip(keys, check)) for check in checks],
+            }
+        )
     else:
         rows = [[what, "ok" if ok else "AMISS", found, fix] for what, ok, found, fix in checks]
         print_table("situs doctor", ["what", "", "found", "what to do"], rows)
@@ -72,14 +77,24 @@ def _memory() -> Check:
     pages = os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
     gib = pages * os.sysconf("SC_PAGE_SIZE") / 2**30 if pages else 0.0
     ok = gib == 0.0 or gib >= 4
-    return "memory", ok, f"{gib:.0f} GiB" if gib else "unknown", "" if ok else "4 GiB or more for whole-body scans"
+    return (
+        "memory",
+        ok,
+        f"{gib:.0f} GiB" if gib else "unknown",
+        "" if ok else "4 GiB or more for whole-body scans",
+    )
 
 
 def _scratch() -> Check:
     folder = Path(tempfile.gettempdir())
     free = shutil.disk_usage(folder).free / 2**30
     ok = free >= 1
-    return "free space for temporary files", ok, f"{free:.0f} GiB", "" if ok else "free some space, or set TMPDIR"
+    return (
+        "free space for temporary files",
+        ok,
+        f"{free:.0f} GiB",
+        "" if ok else "free some space, or set TMPDIR",
+    )
 
 
 def _measures() -> Check:

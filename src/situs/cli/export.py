@@ -6,21 +6,43 @@ from pathlib import Path
 
 import click
 
-from situs.cli._output import json_option, out_option, print_json, print_table, progress_bar, warn
+from situs.cli.output.printing import (
+    json_option,
+    out_option,
+    print_json,
+    print_table,
+    progress_bar,
+    warn,
+)
 
 _A_PATH = click.Path(path_type=Path)
 
 
 @click.command("export")
 @click.argument("source", metavar="BENCH|RUN", type=_A_PATH)
-@click.option("--to", required=True, metavar="FORMAT", help="lmms-eval, vlmevalkit, inspect, hf or 3dreasonknee.")
+@click.option(
+    "--to",
+    required=True,
+    metavar="FORMAT",
+    help="lmms-eval, vlmevalkit, inspect, hf or 3dreasonknee.",
+)
 @out_option("the export (a new folder)")
-@click.option("--profile", help="Of a bench: what a model sees, a name or a TOML file. [default: default]")
+@click.option(
+    "--profile", help="Of a bench: what a model sees, a name or a TOML file. [default: default]"
+)
 @click.option("--split", help="Of a bench: only this split: train, val or test.")
 @click.option("--limit", type=click.IntRange(1), help="Of a bench: only the first N items.")
-@click.option("--data", type=_A_PATH, help="Of a bench: the folder the volumes are in, if they were moved.")
-@click.option("--bench", type=_A_PATH, help="Of a run: its bench, if it is not where the run left it.")
-@click.option("--allow-restricted", is_flag=True, help="Write pictures of restricted data too, under a banner.")
+@click.option(
+    "--data", type=_A_PATH, help="Of a bench: the folder the volumes are in, if they were moved."
+)
+@click.option(
+    "--bench", type=_A_PATH, help="Of a run: its bench, if it is not where the run left it."
+)
+@click.option(
+    "--allow-restricted",
+    is_flag=True,
+    help="Write pictures of restricted data too, under a banner.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace an export of an earlier call.")
 @json_option
 def command(
@@ -38,17 +60,25 @@ def command(
 ) -> None:
     """Write a BENCH, with its pictures, or the answers of a RUN, without any, as files that another tool loads."""
     from situs.errors import SitusError
-    from situs.tune import export_bench, export_run
+    from situs.export import export_bench, export_run
 
     is_run = (source / "run.json").is_file()
-    odd = {"--profile": profile, "--split": split, "--limit": limit, "--data": data} if is_run else {"--bench": bench}
+    odd = (
+        {"--profile": profile, "--split": split, "--limit": limit, "--data": data}
+        if is_run
+        else {"--bench": bench}
+    )
     for name, value in odd.items():
         if value is not None:
             of = "a run has its own" if is_run else "this is a bench"
-            raise SitusError(f"{name} does not go with it: {of}", where=source, fix=f"leave {name} out")
+            raise SitusError(
+                f"{name} does not go with it: {of}", where=source, fix=f"leave {name} out"
+            )
     with progress_bar(f"export to {to}") as progress:
         if is_run:
-            result = export_run(source, to, out, bench=bench, overwrite=overwrite, progress=progress)
+            result = export_run(
+                source, to, out, bench=bench, overwrite=overwrite, progress=progress
+            )
         else:
             result = export_bench(
                 source,

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from situs.cli._ask_options import ask_options, asking_from
-from situs.cli._build_options import finish, options_from, source_options
-from situs.cli._output import json_option, out_option, progress_bar, warn
-from situs.cli._sources import Sources
+from situs.cli.options.asking import ask_options, asking_from
+from situs.cli.options.building import finish, options_from, source_options
+from situs.cli.options.sources import Sources
+from situs.cli.output.printing import json_option, out_option, progress_bar, warn
 
 
 @click.group("import", cls=Sources)
@@ -22,10 +22,16 @@ def command() -> None:
 @command.command("items")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @out_option("the bench (a new folder)")
-@click.option("--images", type=click.Path(path_type=Path), help="Folder of the scans, found by the study's name.")
+@click.option(
+    "--images",
+    type=click.Path(path_type=Path),
+    help="Folder of the scans, found by the study's name.",
+)
 @source_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits.")
-@click.option("--skip-bad", is_flag=True, help="Leave out lines that cannot be read, instead of stopping.")
+@click.option(
+    "--skip-bad", is_flag=True, help="Leave out lines that cannot be read, instead of stopping."
+)
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @json_option
 def _items(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
@@ -48,10 +54,14 @@ def _items(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
 @click.argument("path", metavar="QA.json", type=click.Path(path_type=Path))
 @out_option("the bench (a new folder)")
 @click.option(
-    "--reports", type=click.Path(path_type=Path), help="The released reports; patients who share one are one."
+    "--reports",
+    type=click.Path(path_type=Path),
+    help="The released reports; patients who share one are one.",
 )
 @click.option(
-    "--images", type=click.Path(path_type=Path), help="Folder of the volumes, e.g. of CT-RATE; found by name."
+    "--images",
+    type=click.Path(path_type=Path),
+    help="Folder of the volumes, e.g. of CT-RATE; found by name.",
 )
 @click.option(
     "--categories",
@@ -62,7 +72,9 @@ def _items(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @ask_options
 @json_option
-def _ct_spatialvqa(path: Path, reports: Path | None, images: Path | None, categories: str | None, **given: Any) -> None:
+def _ct_spatialvqa(
+    path: Path, reports: Path | None, images: Path | None, categories: str | None, **given: Any
+) -> None:
     """Import the released questions of CT-SpatialVQA.
 
     QA.json is the released file with or without categories, or JSON Lines with case_id, question and answer. Ids
@@ -70,14 +82,21 @@ def _ct_spatialvqa(path: Path, reports: Path | None, images: Path | None, catego
     `situs run --model replay:FILE`, verdicts by `situs score --verdicts NAME=FILE`.
     """
     from situs.build import import_ct_spatialvqa
-    from situs.cli._ask_judges import leave_if_stopped
-    from situs.cli._progress import run_progress
+    from situs.cli.options.judges import leave_if_stopped
+    from situs.cli.output.progress import run_progress
     from situs.judges import asker_of
 
     asking = asking_from(given)
     options = options_from(given)
-    by_model = categories is not None and categories != "rules" and not Path(categories).exists() and ":" in categories
-    load = functools.partial(import_ct_spatialvqa, path, given["out"], options, reports=reports, images=images)
+    by_model = (
+        categories is not None
+        and categories != "rules"
+        and not Path(categories).exists()
+        and ":" in categories
+    )
+    load = functools.partial(
+        import_ct_spatialvqa, path, given["out"], options, reports=reports, images=images
+    )
     if not by_model:
         with progress_bar("volumes", shown=images is not None) as looked:
             result = load(categories=categories, progress=looked)
@@ -90,7 +109,9 @@ def _ct_spatialvqa(path: Path, reports: Path | None, images: Path | None, catego
         done.append(asked)
 
     with asking.cache(warn) as cache, run_progress("labels") as progress:
-        labeller = asker_of(str(categories), "--categories", asking, cache, progress=progress, say=warn)
+        labeller = asker_of(
+            str(categories), "--categories", asking, cache, progress=progress, say=warn
+        )
         result = load(labeller=labeller, ended=ended)
     finish(result, given, done)
 
@@ -100,7 +121,9 @@ def _ct_spatialvqa(path: Path, reports: Path | None, images: Path | None, catego
 @out_option("the bench (a new folder)")
 @source_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits.")
-@click.option("--skip-bad", is_flag=True, help="Leave out entries that cannot be read, instead of stopping.")
+@click.option(
+    "--skip-bad", is_flag=True, help="Leave out entries that cannot be read, instead of stopping."
+)
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @json_option
 def _sgmri(paths: tuple[Path, ...], **given: Any) -> None:
@@ -119,14 +142,26 @@ def _sgmri(paths: tuple[Path, ...], **given: Any) -> None:
 @click.argument("table", metavar="SPLIT.csv", type=click.Path(path_type=Path))
 @click.argument("answers", metavar="ANSWERS.json", type=click.Path(path_type=Path))
 @out_option("the bench (a new folder)")
-@click.option("--images", type=click.Path(path_type=Path), help="Folder that the table's file paths start from.")
-@click.option("--fields", type=click.Path(path_type=Path), help="TOML that names the fields of the answers file.")
+@click.option(
+    "--images",
+    type=click.Path(path_type=Path),
+    help="Folder that the table's file paths start from.",
+)
+@click.option(
+    "--fields",
+    type=click.Path(path_type=Path),
+    help="TOML that names the fields of the answers file.",
+)
 @source_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits.")
-@click.option("--skip-bad", is_flag=True, help="Leave out entries that cannot be read, instead of stopping.")
+@click.option(
+    "--skip-bad", is_flag=True, help="Leave out entries that cannot be read, instead of stopping."
+)
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @json_option
-def _3dreasonknee(table: Path, answers: Path, images: Path | None, fields: Path | None, **given: Any) -> None:
+def _3dreasonknee(
+    table: Path, answers: Path, images: Path | None, fields: Path | None, **given: Any
+) -> None:
     """Import 3DReasonKnee: its split table and its released answers.
 
     The names of the fields in the answers are not published: the shipped field map is a guess, marked unverified.
@@ -135,4 +170,7 @@ def _3dreasonknee(table: Path, answers: Path, images: Path | None, fields: Path 
     from situs.build import import_3dreasonknee
 
     options = options_from(given)
-    finish(import_3dreasonknee(table, answers, given["out"], options, images=images, fields=fields), given)
+    finish(
+        import_3dreasonknee(table, answers, given["out"], options, images=images, fields=fields),
+        given,
+    )

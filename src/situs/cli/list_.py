@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from situs.cli._output import json_option, print_json, print_table
-from situs.cli._sources import Sources
+from situs.cli.options.sources import Sources
+from situs.cli.output.printing import json_option, print_json, print_table
 
 
 @click.group("list", cls=Sources)
@@ -57,7 +57,11 @@ def _tasks(as_json: bool) -> None:
     """List what can be asked about masks, for `build --tasks`."""
     from situs.items import TASKS
 
-    _show("tasks", {name: (task.__doc__ or "").partition("\n")[0] for name, task in TASKS.items()}, as_json)
+    _show(
+        "tasks",
+        {name: (task.__doc__ or "").partition("\n")[0] for name, task in TASKS.items()},
+        as_json,
+    )
 
 
 @command.command("profiles")
@@ -75,7 +79,9 @@ def _probes(as_json: bool) -> None:
     """List the changes that `situs probe` can make."""
     from situs.probe import PROBES
 
-    _show("probes", {name: f"{probe.kind}: {probe.about}" for name, probe in PROBES.items()}, as_json)
+    _show(
+        "probes", {name: f"{probe.kind}: {probe.about}" for name, probe in PROBES.items()}, as_json
+    )
 
 
 @command.command("metrics")
@@ -91,9 +97,13 @@ def _metrics(as_json: bool) -> None:
 @json_option
 def _formats(as_json: bool) -> None:
     """List the formats that `situs export --to` writes."""
-    from situs.tune import FORMATS
+    from situs.export import FORMATS
 
-    _show("formats", {name: (write.__doc__ or "").partition("\n")[0] for name, write in FORMATS.items()}, as_json)
+    _show(
+        "formats",
+        {name: (write.__doc__ or "").partition("\n")[0] for name, write in FORMATS.items()},
+        as_json,
+    )
 
 
 def _show(what: str, entries: dict[str, str], as_json: bool) -> None:

@@ -6,21 +6,36 @@ from pathlib import Path
 
 import click
 
-from situs.cli._output import json_option, print_json, print_table, warn
+from situs.cli.output.printing import json_option, print_json, print_table, warn
 
 
 @click.command("measure")
 @click.argument("labels", type=click.Path(path_type=Path))
 @click.option(
-    "--names", help="A vocabulary (totalsegmentator, aal116, …) or a file: CSV label,name or JSON {label: name}."
+    "--names",
+    help="A vocabulary (totalsegmentator, aal116, …) or a file: CSV label,name or JSON {label: name}.",
 )
 @click.option("--pairs", help="all, touching, or two structures as A,B.")
 @click.option(
-    "--annotation", default="automatic", show_default=True, help="How the masks were made; sets the intervals."
+    "--annotation",
+    default="automatic",
+    show_default=True,
+    help="How the masks were made; sets the intervals.",
 )
-@click.option("--details", is_flag=True, help="With --json: diameters, axes, surface, parts, holes, slices, level.")
+@click.option(
+    "--details",
+    is_flag=True,
+    help="With --json: diameters, axes, surface, parts, holes, slices, level.",
+)
 @json_option
-def command(labels: Path, names: str | None, pairs: str | None, annotation: str, details: bool, as_json: bool) -> None:
+def command(
+    labels: Path,
+    names: str | None,
+    pairs: str | None,
+    annotation: str,
+    details: bool,
+    as_json: bool,
+) -> None:
     """Measure every structure of LABELS: a label file, a .seg.nrrd, a DICOM-SEG or RTSTRUCT, a folder of masks,
     or the folder of one study (TotalSegmentator, KiTS, BraTS, DICOM).
 
@@ -29,7 +44,9 @@ def command(labels: Path, names: str | None, pairs: str | None, annotation: str,
     """
     from situs.facts import measure_file
 
-    measured = measure_file(labels, names=names, pairs=pairs, annotation=annotation, details=details)
+    measured = measure_file(
+        labels, names=names, pairs=pairs, annotation=annotation, details=details
+    )
     for text in measured.warnings:
         warn(text if len(text) < 160 else text[:160] + " …")
     if as_json:
@@ -48,8 +65,22 @@ def command(labels: Path, names: str | None, pairs: str | None, annotation: str,
         ]
         for s in measured.structures
     ]
-    columns = ["structure", "label", "mL", "interval", "centre RAS mm", "LR × AP × SI mm", "parts", ""]
-    print_table(str(labels.name), columns, rows, "cut: goes on beyond the scan, so its size is a lower bound")
+    columns = [
+        "structure",
+        "label",
+        "mL",
+        "interval",
+        "centre RAS mm",
+        "LR × AP × SI mm",
+        "parts",
+        "",
+    ]
+    print_table(
+        str(labels.name),
+        columns,
+        rows,
+        "cut: goes on beyond the scan, so its size is a lower bound",
+    )
     if measured.pairs:
         pair_rows = [
             [
@@ -63,5 +94,7 @@ def command(labels: Path, names: str | None, pairs: str | None, annotation: str,
             for p in measured.pairs
         ]
         print_table(
-            "pairs", ["a – b", "centres mm", "boundaries mm", "gap mm", "contact mm²", "a lies … of b"], pair_rows
+            "pairs",
+            ["a – b", "centres mm", "boundaries mm", "gap mm", "contact mm²", "a lies … of b"],
+            pair_rows,
         )

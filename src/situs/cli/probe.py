@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from situs.cli._ask_options import ask_options, asking_from
-from situs.cli._looked_into import print_any
-from situs.cli._numbers import STRATUM_HELP
-from situs.cli._output import echo, json_option, out_option, print_json, print_table, progress_bar, warn
+from situs.cli.options.asking import ask_options, asking_from
+from situs.cli.output.numbers import STRATUM_HELP
+from situs.cli.output.on_request import print_any
+from situs.cli.output.printing import (
+    echo,
+    json_option,
+    out_option,
+    print_json,
+    print_table,
+    progress_bar,
+    warn,
+)
 
 if TYPE_CHECKING:
     from situs.probe import Diagnosis, Effect, Gain, ProbeResult, ProbeRow, SightGain
@@ -21,7 +29,12 @@ if TYPE_CHECKING:
 @click.command("probe")
 @click.argument("bench", type=click.Path(path_type=Path))
 @click.option("--model", required=True, metavar="SPEC", help="As for situs run.")
-@click.option("--profile", default="default", show_default=True, help="What a model sees: a name or a TOML file.")
+@click.option(
+    "--profile",
+    default="default",
+    show_default=True,
+    help="What a model sees: a name or a TOML file.",
+)
 @click.option(
     "--probes",
     default="blind,swap",
@@ -32,9 +45,15 @@ if TYPE_CHECKING:
 @out_option("the runs (a folder of run folders; unfinished ones go on)")
 @click.option("--split", help="Only this split: train, val or test.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first N items.")
-@click.option("--data", type=click.Path(path_type=Path), help="The folder the volumes are in, if they were moved.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="The folder the volumes are in, if they were moved.",
+)
 @click.option("--stratum", default="headline", show_default=True, help=STRATUM_HELP)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap."
+)
 @ask_options
 @json_option
 def command(
@@ -58,7 +77,7 @@ def command(
     for all runs of one call together. Exit code 1: a run stopped early; 130: interrupted; the same command goes on.
     """
     from situs.bench import open_bench
-    from situs.cli._progress import run_progress
+    from situs.cli.output.progress import run_progress
     from situs.errors import SitusError
     from situs.probe import Stopped, choose_probes, probe
     from situs.profiles import load_profile
@@ -77,11 +96,22 @@ def command(
         raise SitusError("is a run, a bench or a file", where=out, fix="choose another --out")
     try:
         result = probe(
-            opened, chosen, names, out, asker, split=split, limit=limit, data=data, seed=seed, stratum=stratum
+            opened,
+            chosen,
+            names,
+            out,
+            asker,
+            split=split,
+            limit=limit,
+            data=data,
+            seed=seed,
+            stratum=stratum,
         )
     except Stopped as stop:
         why = "interrupted" if stop.result.interrupted else f"stopped early: {stop.result.stopped}"
-        warn(f"{stop.name}: {why}; {stop.result.unasked:,} items are left: the same command goes on with them")
+        warn(
+            f"{stop.name}: {why}; {stop.result.unasked:,} items are left: the same command goes on with them"
+        )
         sys.exit(130 if stop.result.interrupted else 1)
     finally:
         asker.close()
@@ -102,16 +132,19 @@ _TITLES = {
 
 
 def _print(result: ProbeResult) -> None:
-    from situs.probe import budget_table
+    from situs.score.explain import budget_table
 
     for kind, title in _TITLES.items():
         rows = {name: row for name, row in result.probes.items() if row.kind == kind}
         if rows:
             _print_rows(title, rows)
     rows_blind = [
-        [name, _share(row.value), _interval(row.ci95), f"{row.n:,}"] for name, row in result.shortcuts.items()
+        [name, _share(row.value), _interval(row.ci95), f"{row.n:,}"]
+        for name, row in result.shortcuts.items()
     ]
-    print_table(f"Without looking: {result.sight_gain.items}", ["row", "right", "95 %", "items"], rows_blind)
+    print_table(
+        f"Without looking: {result.sight_gain.items}", ["row", "right", "95 %", "items"], rows_blind
+    )
     _print_gains(result.sight_gain)
     print_any(budget_table(result.signatures))
     if result.rotations is not None and result.rotations.n:
@@ -128,7 +161,9 @@ def _print(result: ProbeResult) -> None:
         )
     if result.wordings is not None and result.wordings.band is not None:
         low, high = result.wordings.band
-        echo(f"wordings: accuracy {low:.3f} to {high:.3f}, same answer {_share(result.wordings.same_answer)}")
+        echo(
+            f"wordings: accuracy {low:.3f} to {high:.3f}, same answer {_share(result.wordings.same_answer)}"
+        )
     _print_diagnosis(result.diagnosis)
 
 
@@ -143,7 +178,9 @@ def _print_gains(gain: SightGain) -> None:
         rows.append(["volume gain (minus one slice)", *_gain_cells(volume)])
     columns = ["gain", "value", "95 %", "items", "patients"]
     print_table(f"How much is sight: {gain.items}", columns, rows, gain.note)
-    echo(f"without pictures: {_share(gain.text)} right when told so (text), {_share(gain.silent)} when not (silent)")
+    echo(
+        f"without pictures: {_share(gain.text)} right when told so (text), {_share(gain.silent)} when not (silent)"
+    )
     mirage = gain.mirage
     if mirage.rate is not None:
         rests = f"{_interval(mirage.ci95)}; {mirage.n:,} replies, {mirage.patients:,} patients"
@@ -172,7 +209,9 @@ def _print_diagnosis(diagnosis: Diagnosis) -> None:
     echo(f"\nDiagnosis: {diagnosis.summary}")
     echo(f"  (decided on: {diagnosis.items})")
     if diagnosis.detectable is not None:
-        echo(f"  (a sight gain of {diagnosis.detectable:.3f} would be shown in four of five such benches)")
+        echo(
+            f"  (a sight gain of {diagnosis.detectable:.3f} would be shown in four of five such benches)"
+        )
     for name, finding in diagnosis.findings.items():
         verdict = "cannot be told" if finding.verdict == "unclear" else finding.verdict
         echo(f"  {name.replace('_', ' ')}: {verdict}: {finding.words}")
@@ -187,7 +226,17 @@ def _print_rows(title: str, rows: dict[str, ProbeRow]) -> None:
     for name, row in rows.items():
         table.append(_cells(name, row))
         table += [_cells(f"  {group}", own) for group, own in row.groups.items()]
-    columns = ["probe", "original", "changed", "95 %", "both", "same", "“flipped”", "items", "patients"]
+    columns = [
+        "probe",
+        "original",
+        "changed",
+        "95 %",
+        "both",
+        "same",
+        "“flipped”",
+        "items",
+        "patients",
+    ]
     followed = any(row.n_changed for row in rows.values())
     if followed:
         columns += ["followed", "kept old", "neither", "of items", "of patients"]

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from situs.cli._output import echo, json_option, print_json, print_table, warn
+from situs.cli.output.printing import echo, json_option, print_json, print_table, warn
 
 
 @click.command("purge")
@@ -17,7 +17,7 @@ def command(yes: bool, as_json: bool) -> None:
 
     What there is and how large it is comes first; nothing is removed until you say so.
     """
-    from situs._cache import cache_folder
+    from situs.base.cache import cache_folder
     from situs.clients import cache_parts, purge_caches
 
     folder, parts = cache_folder(create=False), cache_parts()
@@ -25,7 +25,9 @@ def command(yes: bool, as_json: bool) -> None:
     if not as_json:
         rows = [[part.name, f"{part.files:,}", f"{part.bytes / 2**20:,.1f}"] for part in parts]
         print_table(f"caches in {folder}", ["cache", "files", "MB"], rows)
-    wanted = yes or (not as_json and total > 0 and sys.stdin.isatty() and click.confirm("Remove them?", err=True))
+    wanted = yes or (
+        not as_json and total > 0 and sys.stdin.isatty() and click.confirm("Remove them?", err=True)
+    )
     left = purge_caches() if wanted else parts
     if as_json:
         print_json({"folder": str(folder), "found": parts, "removed": wanted, "left": left})

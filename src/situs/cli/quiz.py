@@ -6,21 +6,46 @@ from pathlib import Path
 
 import click
 
-from situs.cli._output import echo, json_option, print_json, print_table
+from situs.cli.output.printing import echo, json_option, print_json, print_table
 
 
 @click.command("quiz")
 @click.argument("bench", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="The HTML file to write; with --import, the run.")
-@click.option("--profile", default="default", show_default=True, help="What the reader sees: a name or a TOML file.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="The HTML file to write; with --import, the run."
+)
+@click.option(
+    "--profile",
+    default="default",
+    show_default=True,
+    help="What the reader sees: a name or a TOML file.",
+)
 @click.option("--full-stack", is_flag=True, help="Every slice: the same as --profile full-stack.")
-@click.option("--items", type=click.IntRange(1), default=20, show_default=True, help="How many, drawn at random.")
-@click.option("--verify", is_flag=True, help="Show the key and ask whether it is right, instead of asking for answers.")
+@click.option(
+    "--items",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="How many, drawn at random.",
+)
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Show the key and ask whether it is right, instead of asking for answers.",
+)
 @click.option("--split", help="Only this split: train, val or test.")
-@click.option("--data", type=click.Path(path_type=Path), help="The folder the volumes are in, if they were moved.")
-@click.option("--allow-restricted", is_flag=True, help="Embed pictures of restricted data, under a banner.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="The folder the volumes are in, if they were moved.",
+)
+@click.option(
+    "--allow-restricted", is_flag=True, help="Embed pictures of restricted data, under a banner."
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draw.")
-@click.option("--import", "answers", type=click.Path(path_type=Path), help="A file that a reader exported.")
+@click.option(
+    "--import", "answers", type=click.Path(path_type=Path), help="A file that a reader exported."
+)
 @json_option
 def command(
     bench: Path,

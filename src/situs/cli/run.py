@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from situs.cli._ask_options import ask_options, asking_from
-from situs.cli._output import json_option, out_option, print_json, print_table, progress_bar, warn
-from situs.cli._progress import run_progress
+from situs.cli.options.asking import ask_options, asking_from
+from situs.cli.output.printing import (
+    json_option,
+    out_option,
+    print_json,
+    print_table,
+    progress_bar,
+    warn,
+)
+from situs.cli.output.progress import run_progress
 
 if TYPE_CHECKING:
     from situs.run import RunResult
@@ -24,12 +31,25 @@ if TYPE_CHECKING:
     metavar="SPEC",
     help="openai:MODEL@URL, hf:FOLDER, plugin:MODULE:OBJECT, or a baseline; settings as ?temperature=0&seed=1.",
 )
-@click.option("--profile", default="default", show_default=True, help="What a model sees: a name or a TOML file.")
+@click.option(
+    "--profile",
+    default="default",
+    show_default=True,
+    help="What a model sees: a name or a TOML file.",
+)
 @out_option("the run (a folder; an unfinished run goes on)")
 @click.option("--split", help="Only this split: train, val or test.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first N items.")
-@click.option("--data", type=click.Path(path_type=Path), help="The folder the volumes are in, if they were moved.")
-@click.option("--skip-hidden", is_flag=True, help="Do not ask what the profile hides; it is scored apart anyway.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="The folder the volumes are in, if they were moved.",
+)
+@click.option(
+    "--skip-hidden",
+    is_flag=True,
+    help="Do not ask what the profile hides; it is scored apart anyway.",
+)
 @ask_options
 @json_option
 def command(
@@ -64,7 +84,9 @@ def command(
     chosen, opened = load_profile(profile), open_bench(bench)
     presenter = Presenter(opened, chosen, store=SliceStore(), data=data)
     try:
-        result = respondent(opened, presenter, chosen, out, split=split, limit=limit, skip_hidden=skip_hidden)
+        result = respondent(
+            opened, presenter, chosen, out, split=split, limit=limit, skip_hidden=skip_hidden
+        )
     finally:
         respondent.close()
     if as_json:
@@ -90,18 +112,29 @@ def _print(out: Path, result: RunResult) -> None:
             f"{result.hidden:,} items cannot be answered under this profile (hidden.jsonl); they are scored apart."
         )
     if result.cut:
-        notes.append(f"{result.cut:,} answers were cut off at max_tokens: give a larger one, as ?max_tokens=4096.")
+        notes.append(
+            f"{result.cut:,} answers were cut off at max_tokens: give a larger one, as ?max_tokens=4096."
+        )
     if result.states.get("failed"):
         notes.append("Failed calls are asked again when the same command is given again.")
-    print_table(f"{out}: {result.items:,} items, {', '.join(said)}", ["state", "items"], rows, "\n".join(notes))
+    print_table(
+        f"{out}: {result.items:,} items, {', '.join(said)}",
+        ["state", "items"],
+        rows,
+        "\n".join(notes),
+    )
 
 
 def _end(result: RunResult) -> None:
     if result.interrupted:
-        warn(f"interrupted; {result.unasked:,} items are left: the same command goes on where it stopped")
+        warn(
+            f"interrupted; {result.unasked:,} items are left: the same command goes on where it stopped"
+        )
         sys.exit(130)
     if result.stopped:
-        warn(f"stopped early: {result.stopped}; {result.unasked:,} items are left: the same command goes on with them")
+        warn(
+            f"stopped early: {result.stopped}; {result.unasked:,} items are left: the same command goes on with them"
+        )
         sys.exit(1)
     if result.states.get("failed") and len(result.states) == 1:
         warn("every call failed and nothing was answered; answers.jsonl says why")

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from situs.cli._ask_judges import ask_judges, print_asked
-from situs.cli._ask_options import ask_options, asking_from
-from situs.cli._judged import print_judged
-from situs.cli._looked_into import look_into, named_paper, print_extras, tables_of
-from situs.cli._numbers import STRATUM_HELP, entry_of, interval_text, value_text
-from situs.cli._output import echo, json_option, print_json, print_table, warn
-from situs.cli._places import print_places, print_sgmri
+from situs.cli.options.asking import ask_options, asking_from
+from situs.cli.options.judges import ask_judges, print_asked
+from situs.cli.output.judged import print_judged
+from situs.cli.output.numbers import STRATUM_HELP, entry_of, interval_text, value_text
+from situs.cli.output.on_request import look_into, named_paper, print_extras, tables_of
+from situs.cli.output.places import print_places, print_sgmri
+from situs.cli.output.printing import echo, json_option, print_json, print_table, warn
 
 if TYPE_CHECKING:
     from situs.score import Scores
@@ -36,8 +36,15 @@ _SHOWN = (
 @click.command("score")
 @click.argument("bench", type=click.Path(path_type=Path))
 @click.argument("answers", metavar="RUN|ANSWERS.jsonl", type=click.Path(path_type=Path))
-@click.option("--metrics", help="Only these, comma-separated; sbert is computed only if named here.")
-@click.option("--verdicts", multiple=True, metavar="NAME=FILE", help="A judge's verdicts on free-text answers; repeat.")
+@click.option(
+    "--metrics", help="Only these, comma-separated; sbert is computed only if named here."
+)
+@click.option(
+    "--verdicts",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="A judge's verdicts on free-text answers; repeat.",
+)
 @click.option(
     "--judge",
     "judges",
@@ -46,7 +53,9 @@ _SHOWN = (
     help="A model to judge free-text answers (all others are read by rule), e.g. openai:MODEL@URL?batch=5&name=gpt; "
     "repeat for a jury.",
 )
-@click.option("--protocol", help="Also by the released rules of a paper: ct-spatialvqa or sgmri-vqa.")
+@click.option(
+    "--protocol", help="Also by the released rules of a paper: ct-spatialvqa or sgmri-vqa."
+)
 @click.option(
     "--profile",
     help="For ANSWERS.jsonl: what was shown, a name or a TOML file. Default: every frame at its own pixels.",
@@ -56,10 +65,24 @@ _SHOWN = (
     metavar="LANG",
     help="The language of the replies: en, de, fr, es or zh. Default: the profile's, which is en unless it says other.",
 )
-@click.option("--human", type=click.Path(path_type=Path), help="Human verdicts on some answers, to calibrate judges.")
+@click.option(
+    "--human",
+    type=click.Path(path_type=Path),
+    help="Human verdicts on some answers, to calibrate judges.",
+)
 @click.option("--stratum", default="headline", show_default=True, help=STRATUM_HELP)
-@click.option("--breakdowns", "break_down", is_flag=True, help="By structure, system, side, size, difficulty and more.")
-@click.option("--signatures", "explain", is_flag=True, help="Why answers are wrong, and whether stated steps hold.")
+@click.option(
+    "--breakdowns",
+    "break_down",
+    is_flag=True,
+    help="By structure, system, side, size, difficulty and more.",
+)
+@click.option(
+    "--signatures",
+    "explain",
+    is_flag=True,
+    help="Why answers are wrong, and whether stated steps hold.",
+)
 @click.option(
     "--compare-published",
     "published",
@@ -74,7 +97,9 @@ _SHOWN = (
     metavar="DIR",
     help="Write every table as CSV, Markdown and LaTeX.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap."
+)
 @ask_options
 @json_option
 def command(
@@ -110,7 +135,7 @@ def command(
     """
     import msgspec
 
-    from situs._files import write_atomic
+    from situs.base.files import write_atomic
     from situs.errors import SitusError
     from situs.profiles import load_profile
     from situs.score import Verdicts, choose_metrics, parse_verdicts_option, score_run, score_tables
@@ -123,7 +148,9 @@ def command(
     shown = None if profile is None else load_profile(profile)
     paper = named_paper(bench, published)
     chosen = choose_metrics(metrics)
-    asked = ask_judges(bench, answers, judges, [name for name, _ in files], protocol, asking_from(options))
+    asked = ask_judges(
+        bench, answers, judges, [name for name, _ in files], protocol, asking_from(options)
+    )
     given = Verdicts((*files, *asked.files), protocol, human, models=dict(asked.models))
     scores = score_run(
         bench,
@@ -149,9 +176,16 @@ def command(
     if tables is not None:
         write_tables(tables, [*score_tables(scores), *tables_of(extras)])
     if answers.is_dir():
-        write_atomic(answers / "scores.json", msgspec.json.format(msgspec.json.encode(scores), indent=1) + b"\n")
+        write_atomic(
+            answers / "scores.json",
+            msgspec.json.format(msgspec.json.encode(scores), indent=1) + b"\n",
+        )
     if as_json:
-        more = {name: value for name, value in msgspec.structs.asdict(extras).items() if value is not None}
+        more = {
+            name: value
+            for name, value in msgspec.structs.asdict(extras).items()
+            if value is not None
+        }
         print_json(_contract(scores) | ({"judges": asked.asked} if judges else {}) | more)
         return
     print_asked(asked.asked)
@@ -168,21 +202,29 @@ def _contract(scores: Scores) -> dict[str, object]:
     """The keys the command line promises; each baseline as its list of entries."""
     return {
         "headline": scores.headline,
-        "baselines_headline": {name: table.headline for name, table in scores.baselines.items() if table.headline},
+        "baselines_headline": {
+            name: table.headline for name, table in scores.baselines.items() if table.headline
+        },
         "overall": scores.overall,
         "by_task": scores.by_task,
         "by_tag": scores.by_tag,
         "by_stratum": scores.by_stratum,
         "baselines": {name: table.overall for name, table in scores.baselines.items()},
         "baselines_by_task": {name: table.by_task for name, table in scores.baselines.items()},
-        "baselines_by_stratum": {name: table.by_stratum for name, table in scores.baselines.items()},
+        "baselines_by_stratum": {
+            name: table.by_stratum for name, table in scores.baselines.items()
+        },
         "over_best_shortcut": scores.over_best_shortcut,
         "not_computed": scores.not_computed,
         "warnings": scores.warnings,
         "unread": scores.unread,
         "by_subscore": scores.by_subscore,
-        "baselines_by_tag": {name: table.by_tag for name, table in scores.baselines.items() if table.by_tag},
-        "baselines_by_subscore": {name: table.by_subscore for name, table in scores.baselines.items()},
+        "baselines_by_tag": {
+            name: table.by_tag for name, table in scores.baselines.items() if table.by_tag
+        },
+        "baselines_by_subscore": {
+            name: table.by_subscore for name, table in scores.baselines.items()
+        },
         "jury": scores.jury,
         "published": scores.sgmri or scores.published,
     }
@@ -194,7 +236,9 @@ def print_scores(name: str, scores: Scores) -> None:
     from situs.score import closed_or_all
 
     blind_rows = {
-        row: table for row, table in scores.baselines.items() if any(e.metric in _SHOWN for e in table.overall)
+        row: table
+        for row, table in scores.baselines.items()
+        if any(e.metric in _SHOWN for e in table.overall)
     }
     columns = ["", "n", name, "95 % interval", *blind_rows]
     rows = [
@@ -209,13 +253,20 @@ def print_scores(name: str, scores: Scores) -> None:
         if entry.metric in _SHOWN
     ]
     states = (
-        ", ".join(f"{state} {count:,}" for state, count in scores.overall[0].states.items()) if scores.overall else ""
+        ", ".join(f"{state} {count:,}" for state, count in scores.overall[0].states.items())
+        if scores.overall
+        else ""
     )
-    caption = f"{states}. Unparsed and refused count as not right; a number is right inside its interval."
+    caption = (
+        f"{states}. Unparsed and refused count as not right; a number is right inside its interval."
+    )
     print_table("all items, all kinds", columns, rows, caption)
     for title in ("stratum", "task"):
         own = scores.by_stratum if title == "stratum" else scores.by_task
-        blind = [table.by_stratum if title == "stratum" else table.by_task for table in blind_rows.values()]
+        blind = [
+            table.by_stratum if title == "stratum" else table.by_task
+            for table in blind_rows.values()
+        ]
         rows = []
         for key, table in own.items():
             metric = closed_or_all(table)
@@ -223,7 +274,9 @@ def print_scores(name: str, scores: Scores) -> None:
             if entry is not None:
                 others = [value_text(entry_of(other.get(key), metric)) for other in blind]
                 chance = value_text(entry_of(table, "chance"))
-                rows.append([key, f"{entry.n:,}", value_text(entry), interval_text(entry), chance, *others])
+                rows.append(
+                    [key, f"{entry.n:,}", value_text(entry), interval_text(entry), chance, *others]
+                )
         caption = "Questions with options, where there are any; else all."
         columns = [title, "n", name, "95 % interval", "chance", *blind_rows]
         if rows:
@@ -234,21 +287,46 @@ def _print_headline(name: str, scores: Scores) -> None:
     own = scores.headline
     if own is None or own.value is None:
         return
-    blind = {row: table.headline for row, table in scores.baselines.items() if table.headline is not None}
+    blind = {
+        row: table.headline for row, table in scores.baselines.items() if table.headline is not None
+    }
     shown = {row: table for row, table in blind.items() if table.value is not None}
     columns = ["", "n", "patients", name, "95 % interval", "chance", *shown]
-    cells = [f"{own.n:,}", f"{own.patients:,}", value_text(own), interval_text(own), _plain(own.chance)]
+    cells = [
+        f"{own.n:,}",
+        f"{own.patients:,}",
+        value_text(own),
+        interval_text(own),
+        _plain(own.chance),
+    ]
     rows = [["accuracy", *cells, *(value_text(table) for table in shown.values())]]
     skill = own.numbers
     if skill is not None and skill.value is not None:
         others = [value_text(table.numbers) for table in shown.values()]
-        cells = [f"{skill.n:,}", f"{skill.clusters:,}", value_text(skill), interval_text(skill), "–"]
+        cells = [
+            f"{skill.n:,}",
+            f"{skill.clusters:,}",
+            value_text(skill),
+            interval_text(skill),
+            "–",
+        ]
         rows.append(["numbers: skill over the mean", *cells, *others])
-    print_table("headline", columns, rows, f"Items: {own.items}. Chance and blind rows are of the same items.")
+    print_table(
+        "headline",
+        columns,
+        rows,
+        f"Items: {own.items}. Chance and blind rows are of the same items.",
+    )
     gain = scores.over_best_shortcut
     if gain is not None and gain.value is not None:
-        interval = "no interval" if gain.ci95 is None else f"95 % {gain.ci95[0]:+.3f} to {gain.ci95[1]:+.3f}"
-        echo(f"gain over the best blind row ({gain.best}): {gain.value:+.3f}, {interval}, {gain.n:,} items\n")
+        interval = (
+            "no interval"
+            if gain.ci95 is None
+            else f"95 % {gain.ci95[0]:+.3f} to {gain.ci95[1]:+.3f}"
+        )
+        echo(
+            f"gain over the best blind row ({gain.best}): {gain.value:+.3f}, {interval}, {gain.n:,} items\n"
+        )
 
 
 def _plain(value: float | None) -> str:

@@ -6,15 +6,30 @@ from pathlib import Path
 
 import click
 
-from situs.cli._output import echo, json_option, print_json
+from situs.cli.output.printing import echo, json_option, print_json
 
 
 @click.command("show")
 @click.argument("source", metavar="STUDY|BENCH", type=click.Path(path_type=Path), required=False)
-@click.option("--item", "item_id", help="An item of the bench (the first if not given); its prompt is shown too.")
-@click.option("--profile", default="default", show_default=True, help="A shipped name (see --list) or a TOML file.")
-@click.option("--out", type=click.Path(path_type=Path), help="A folder, or one .png with all pictures.")
-@click.option("--data", type=click.Path(path_type=Path), help="The folder the volumes are in, if they were moved.")
+@click.option(
+    "--item",
+    "item_id",
+    help="An item of the bench (the first if not given); its prompt is shown too.",
+)
+@click.option(
+    "--profile",
+    default="default",
+    show_default=True,
+    help="A shipped name (see --list) or a TOML file.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="A folder, or one .png with all pictures."
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="The folder the volumes are in, if they were moved.",
+)
 @click.option("--list", "list_all", is_flag=True, help="List the shipped profiles and leave.")
 @json_option
 def command(
@@ -47,7 +62,7 @@ def command(
         return
     if source is None or out is None:
         raise click.UsageError("give STUDY|BENCH and --out, or --list.")
-    from situs.build import show
+    from situs.show import show
 
     shown = show(source, profile, out, item_id=item_id, data=data)
     if as_json:

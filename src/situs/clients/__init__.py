@@ -1,21 +1,31 @@
 """Models behind a wire or in memory: messages, transport, cache and cost."""
 
-from situs.clients._ask import Record, ask
-from situs.clients._asking import Asking
-from situs.clients._budget import Spent
-from situs.clients._care import check_may_ask
-from situs.clients._limits import Limits
-from situs.clients._loop import run_to_end
-from situs.clients._plugin import ObjectClient
-from situs.clients._prices import Price, price_of
-from situs.clients._protocol import Client, Image, Message, Part, Reply, Request, Settings, ToolCall, VolumeInput
-from situs.clients._purge import CachePart, cache_parts, purge_caches
-from situs.clients._registry import CLIENTS, make_client, settings_for
-from situs.clients._response_cache import CACHE_FILE, ResponseCache
-from situs.clients._settings import GENERATION, settings_of
-from situs.clients._spec import Spec, parse_spec
-from situs.clients._tally import Asked, Tally
-from situs.clients._timeouts import Timeouts
+from situs.clients.asking.budget import Spent
+from situs.clients.asking.care import check_may_ask
+from situs.clients.asking.limits import Limits
+from situs.clients.asking.loop import run_to_end
+from situs.clients.asking.options import Asking
+from situs.clients.asking.prices import Price, price_of
+from situs.clients.asking.session import Record, ask
+from situs.clients.asking.tally import Asked, Tally
+from situs.clients.plugin import ObjectClient
+from situs.clients.protocol import (
+    Client,
+    Image,
+    Message,
+    Part,
+    Reply,
+    Request,
+    Settings,
+    ToolCall,
+    VolumeInput,
+)
+from situs.clients.purge import CachePart, cache_parts, purge_caches
+from situs.clients.registry import CLIENTS, make_client, settings_for
+from situs.clients.response_cache import CACHE_FILE, ResponseCache
+from situs.clients.settings import GENERATION, settings_of
+from situs.clients.spec import Spec, parse_spec
+from situs.clients.timeouts import Timeouts
 
 __all__ = [
     "CACHE_FILE",

@@ -1,20 +1,29 @@
 """From evidence to facts: typed statements with value, interval and derivation, kept in a ledger."""
 
-from situs.facts import _kinds_lesions as _kinds_lesions
-from situs.facts import _kinds_shape as _kinds_shape
-from situs.facts._box_ledger import ANY, BoxLedger, Middle, check_fits
-from situs.facts._cut import stored_cuts
-from situs.facts._doubts import ALL, Doubted
-from situs.facts._findings import Tube, link, stable_count
-from situs.facts._kinds import is_cut, number, span
-from situs.facts._kinds_marks import mark_points, marked_structures
-from situs.facts._kinds_slices import axial_spacing_mm, end_is_cut, has_axial_slices, spanned
-from situs.facts._kinds_spine import LEVELS, has_anchor, level_name
-from situs.facts._ledger import WHOLE, Ledger
-from situs.facts._recipe import AnnotationError, Recipe, Truth, TwinRules, load_recipe
-from situs.facts._recipe_boxes import BoxRules
-from situs.facts._record import Cell, Derivation, Fact, FactValue, Interval, Measured, Quoted, fact_id
-from situs.facts._report import MeasuredFile, MeasuredPair, MeasuredStructure, measure_file
+from situs.facts.boxes.ledger import ANY, BoxLedger, Middle, check_fits
+from situs.facts.boxes.tubes import Tube, link, stable_count
+from situs.facts.doubts import ALL, Doubted
+from situs.facts.masks import kinds_lesions as kinds_lesions
+from situs.facts.masks import kinds_shape as kinds_shape
+from situs.facts.masks.cut import stored_cuts
+from situs.facts.masks.kinds import is_cut, number, span
+from situs.facts.masks.kinds_slices import axial_spacing_mm, end_is_cut, has_axial_slices, spanned
+from situs.facts.masks.kinds_spine import LEVELS, has_anchor, level_name
+from situs.facts.masks.ledger import WHOLE, Ledger
+from situs.facts.masks.marks.kinds import mark_points, marked_structures
+from situs.facts.measured import MeasuredFile, MeasuredPair, MeasuredStructure, measure_file
+from situs.facts.recipe import AnnotationError, Recipe, Truth, TwinRules, load_recipe
+from situs.facts.recipe_boxes import BoxRules
+from situs.facts.record import (
+    Cell,
+    Derivation,
+    Fact,
+    FactValue,
+    Interval,
+    Measured,
+    Quoted,
+    fact_id,
+)
 
 __all__ = [
     "ALL",

@@ -1,13 +1,16 @@
 """Questions: the item record, the tasks that write them, twins and options, and the average anatomy."""
 
-from situs.items._average import AverageAnatomy
-from situs.items._candidates import Candidate, candidates
-from situs.items._gate import pose
-from situs.items._graded import GRADED, graded_questions, pose_grades, scale_tags
-from situs.items._marked import lettered
-from situs.items._mix import class_of
-from situs.items._posed import NotAsked, Posed, Question, Task
-from situs.items._record import (
+from situs.items.arrangement.candidates import Candidate, candidates
+from situs.items.arrangement.marks import lettered
+from situs.items.arrangement.mix import class_of
+from situs.items.arrangement.twin_check import Twins
+from situs.items.arrangement.twins import Outline, Placement, arrange, outline, place
+from situs.items.average import AverageAnatomy
+from situs.items.gate import pose
+from situs.items.grades.graded import GRADED, graded_questions, pose_grades, scale_tags
+from situs.items.masks import TASKS, choose_tasks
+from situs.items.posed import NotAsked, Posed, Question, Task
+from situs.items.record import (
     Answer,
     Box,
     Boxes,
@@ -31,9 +34,6 @@ from situs.items._record import (
     mark_label,
     marks_of,
 )
-from situs.items._twin_check import Twins
-from situs.items._twins import Outline, Placement, arrange, outline, place
-from situs.items.tasks import TASKS, choose_tasks
 
 __all__ = [
     "GRADED",

@@ -1,9 +1,9 @@
 """Asking models for verdicts: everything by id, nothing by position, and kept in a journal."""
 
-from situs.judges._asker import Asker, asker_of, role_spec
-from situs.judges._by_id import AskedByID, Role, Subject, ask_by_id, read_done
-from situs.judges._rates import RATES, rate_reasoning
-from situs.judges._verdict import VERDICT, judge_answers, verdict_subjects
+from situs.judges.asker import Asker, asker_of, role_spec
+from situs.judges.by_id import AskedByID, Role, Subject, ask_by_id, read_done
+from situs.judges.rates import RATES, rate_reasoning
+from situs.judges.verdict import VERDICT, judge_answers, verdict_subjects
 
 __all__ = [
     "RATES",

@@ -5,19 +5,25 @@ order in which a file stores its axes cannot change a result. Labels are turned 
 value; all else comes from the runs. Kernels are compiled on first use and kept on disk.
 """
 
-from situs._verbs import make_callable
-from situs.measure._components import LabelComponents, label_components
-from situs.measure._diameters import AxialDiameter, Length, axial_diameter, length_3d
-from situs.measure._directions import Histogram, Precedence, histograms, precedence, tilted_axes
-from situs.measure._distances import Nearest, boundary_distance_mm, gap_mm, nearest_boundaries, nearest_faces
-from situs.measure._ends import EndShape, FlatEnd, ends_bluntly, flat_ends
-from situs.measure._midline import head_midline
-from situs.measure._poses import axial_diameter_ratios, reach_mm, turned
-from situs.measure._regions import Component, PrincipalAxes, Region, Regions
-from situs.measure._sides import Midline, PairSymmetry, SymmetryPlane, pair_symmetry, right_shares
-from situs.measure._spine import Spine, vertebral_body
-from situs.measure._statistics import LabelStatistics, SliceBoxes, label_statistics
-from situs.measure._touching import Contacts, borders, contacts, eroded_contact_mm2, label_contacts
+from situs.base.verbs import make_callable
+from situs.measure.components import LabelComponents, label_components
+from situs.measure.diameters import AxialDiameter, Length, axial_diameter, length_3d
+from situs.measure.directions import Histogram, Precedence, histograms, precedence, tilted_axes
+from situs.measure.distances import (
+    Nearest,
+    boundary_distance_mm,
+    gap_mm,
+    nearest_boundaries,
+    nearest_faces,
+)
+from situs.measure.ends import EndShape, FlatEnd, ends_bluntly, flat_ends
+from situs.measure.midline import head_midline
+from situs.measure.poses import axial_diameter_ratios, reach_mm, turned
+from situs.measure.regions import Component, PrincipalAxes, Region, Regions
+from situs.measure.sides import Midline, PairSymmetry, SymmetryPlane, pair_symmetry, right_shares
+from situs.measure.spine import Spine, vertebral_body
+from situs.measure.statistics import LabelStatistics, SliceBoxes, label_statistics
+from situs.measure.touching import Contacts, borders, contacts, eroded_contact_mm2, label_contacts
 
 __all__ = [
     "AxialDiameter",

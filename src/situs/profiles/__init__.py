@@ -1,18 +1,18 @@
 """What a model sees, and the way back to millimetres: one renderer for models, people and reports."""
 
-from situs.profiles._frame import Frame
-from situs.profiles._hidden import Verdict
-from situs.profiles._input import Image, VolumeInput
-from situs.profiles._layout import Layout, layout_of
-from situs.profiles._marks import Marks, marks_on
-from situs.profiles._pictures import PLANES, PatientVolume, Picture, Plane
-from situs.profiles._presenter import FileVolumes, Presented, Presenter, Volumes
-from situs.profiles._profile import load_profile, shipped_profiles, unmet_needs
-from situs.profiles._prompt import intro_text, options_text, prompt_text
-from situs.profiles._render import Renderer, drawn_on, encode
-from situs.profiles._schema import AnswerSpace, Profile
-from situs.profiles._store import Freed, SliceStore
-from situs.profiles._window import Window, fitting_window
+from situs.profiles.files import load_profile, shipped_profiles, unmet_needs
+from situs.profiles.geometry.frame import Frame
+from situs.profiles.geometry.layout import Layout, layout_of
+from situs.profiles.geometry.marks import Marks, marks_on
+from situs.profiles.input import Image, VolumeInput
+from situs.profiles.pixels.pictures import PLANES, PatientVolume, Picture, Plane
+from situs.profiles.pixels.renderer import Renderer, drawn_on, encode
+from situs.profiles.pixels.store import Freed, SliceStore
+from situs.profiles.pixels.window import Window, fitting_window
+from situs.profiles.presenter import FileVolumes, Presented, Presenter, Volumes
+from situs.profiles.prompt import intro_text, options_text, prompt_text
+from situs.profiles.schema import AnswerSpace, Profile
+from situs.profiles.sight.hidden import Verdict
 
 __all__ = [
     "PLANES",

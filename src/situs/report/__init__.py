@@ -1,7 +1,7 @@
 """The report: one self-contained HTML file in which every answer can be looked at, down to the voxels."""
 
-from situs._verbs import make_callable
-from situs.report._write import ReportResult, write_report
+from situs.base.verbs import make_callable
+from situs.report.writer import ReportResult, write_report
 
 __all__ = ["ReportResult", "write_report"]
 

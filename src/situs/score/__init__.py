@@ -1,18 +1,9 @@
 """Parsers, metrics and statistics over answers: pure functions, each with an id and version."""
 
-from situs._verbs import make_callable
-from situs.score._agreement import agreement, cohen_kappa, gwet_ac1, krippendorff_alpha, percent_agreement
-from situs.score._audit import (
-    AuditPlan,
-    AuditResult,
-    AuditRow,
-    audit_agreement,
-    audit_plan,
-    audit_sheet,
-    draw_items,
-    read_audit,
-)
-from situs.score._breakdowns import (
+from situs.base.verbs import make_callable
+from situs.score.blind.option_tricks import TRICKS, option_tricks
+from situs.score.blind.shortcut_gain import ShortcutGain, gain_over_best
+from situs.score.breakdown import (
     SAID_SIDES,
     Breakdowns,
     NumberError,
@@ -24,25 +15,20 @@ from situs.score._breakdowns import (
     side_counts,
     side_table,
 )
-from situs.score._calibration import Calibration
-from situs.score._compare import (
-    Comparison,
-    Contestant,
-    Pair,
-    SightGain,
-    average_seeds,
-    compare,
-    holm,
-    sight_gain,
+from situs.score.comparison import PER_ITEM, compare_runs
+from situs.score.facets import FACETS, SIZES, Facets, facets_of
+from situs.score.free_text import PROTOCOLS, Verdicts
+from situs.score.headline import (
+    ALL_STRATA,
+    HEADLINE,
+    STRATA,
+    Headline,
+    Selection,
+    headline_of,
+    select,
 )
-from situs.score._compare_runs import PER_ITEM, compare_runs
-from situs.score._entries import METRICS, Entry, closed_or_all, entries
-from situs.score._facets import FACETS, SIZES, Facets, facets_of
-from situs.score._headline import ALL_STRATA, HEADLINE, STRATA, Headline, Selection, headline_of, select
-from situs.score._judged_run import JudgedRun, judged_run
-from situs.score._jury import JurySummary, same_family
-from situs.score._key_errors import KeyErrors, key_errors
-from situs.score._metrics_boxes import (
+from situs.score.key_quality import KeyErrors, key_errors
+from situs.score.metrics.boxes import (
     box_metrics,
     centre_f1,
     f1_at,
@@ -53,34 +39,35 @@ from situs.score._metrics_boxes import (
     same_labels,
     tube_iou,
 )
-from situs.score._metrics_grades import (
+from situs.score.metrics.grades import (
     grade_table,
     macro_f1,
     presence_sensitivity,
     presence_specificity,
     quadratic_kappa,
 )
-from situs.score._metrics_number import mra_vsi_code, mra_vsi_paper, relative_accuracy, within_interval
-from situs.score._metrics_numbers import median_abs_log_ratio, skill_over_mean, spearman_within_structure
-from situs.score._metrics_sets import ends_within_one, set_f1, set_iou
-from situs.score._open_answers import PROTOCOLS, Verdicts
-from situs.score._option_tricks import TRICKS, option_tricks
-from situs.score._outcomes import Outcome, Scored, judge
-from situs.score._parts import boxes_right, frames_right
-from situs.score._prediction_powered import PredictionPowered, prediction_powered
-from situs.score._protocol_ct_spatialvqa import PublishedScores
-from situs.score._protocol_sgmri import SgmriRates, SgmriTable, sgmri_texts
-from situs.score._published import PUBLISHED, PublishedTable, published_beside, published_tables
-from situs.score._readings import Reading, readings
-from situs.score._run import open_answers, score_run
-from situs.score._score_tables import score_tables
-from situs.score._scores import BaselineScores, NotComputed, Scores, blind_headlines, choose_metrics, score_rows
-from situs.score._shortcut_gain import ShortcutGain, gain_over_best
-from situs.score._sources import OverSources, over_sources, source_of
-from situs.score._statistics import Estimate, cluster_bootstrap_of, cluster_mean, cluster_of, paired_difference
-from situs.score._statistics_exact import binomial_interval_999, chance_adjusted, clopper_pearson
-from situs.score._text_metrics import TEXT_METRICS
-from situs.score._verdicts import judged_text, parse_verdicts_option
+from situs.score.metrics.number import (
+    mra_vsi_code,
+    mra_vsi_paper,
+    relative_accuracy,
+    within_interval,
+)
+from situs.score.metrics.numbers import (
+    median_abs_log_ratio,
+    skill_over_mean,
+    spearman_within_structure,
+)
+from situs.score.metrics.sets import ends_within_one, set_f1, set_iou
+from situs.score.outcomes import Outcome, Scored, judge
+from situs.score.parts import boxes_right, frames_right
+from situs.score.published.ct_spatialvqa import PublishedScores
+from situs.score.published.sgmri_tables import SgmriRates, SgmriTable, sgmri_texts
+from situs.score.published_numbers import (
+    PUBLISHED,
+    PublishedTable,
+    published_beside,
+    published_tables,
+)
 from situs.score.read import (
     INFERRED,
     LANGUAGES,
@@ -102,6 +89,50 @@ from situs.score.read import (
     parse_yes_no,
     quantities,
 )
+from situs.score.read_parts import Reading, readings
+from situs.score.run_folder import open_answers, score_run
+from situs.score.scored_run import JudgedRun, judged_run
+from situs.score.stats.agreement import (
+    agreement,
+    cohen_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+    percent_agreement,
+)
+from situs.score.stats.calibration import Calibration
+from situs.score.stats.estimates import (
+    Estimate,
+    cluster_bootstrap_of,
+    cluster_mean,
+    cluster_of,
+    paired_difference,
+)
+from situs.score.stats.exact import binomial_interval_999, chance_adjusted, clopper_pearson
+from situs.score.stats.paired import (
+    Comparison,
+    Contestant,
+    Pair,
+    SightGain,
+    average_seeds,
+    compare,
+    holm,
+    sight_gain,
+)
+from situs.score.stats.prediction_powered import PredictionPowered, prediction_powered
+from situs.score.stats.sources import OverSources, over_sources, source_of
+from situs.score.table import (
+    BaselineScores,
+    NotComputed,
+    Scores,
+    blind_headlines,
+    choose_metrics,
+    score_rows,
+)
+from situs.score.table_entries import METRICS, Entry, closed_or_all, entries
+from situs.score.tables import score_tables
+from situs.score.text.jury import JurySummary, same_family
+from situs.score.text.metrics import TEXT_METRICS
+from situs.score.text.verdicts import judged_text, parse_verdicts_option
 
 __all__ = [
     "ALL_STRATA",
@@ -118,9 +149,6 @@ __all__ = [
     "STRATA",
     "TEXT_METRICS",
     "TRICKS",
-    "AuditPlan",
-    "AuditResult",
-    "AuditRow",
     "BaselineScores",
     "Breakdowns",
     "Calibration",
@@ -157,9 +185,6 @@ __all__ = [
     "Unparsed",
     "Verdicts",
     "agreement",
-    "audit_agreement",
-    "audit_plan",
-    "audit_sheet",
     "average_seeds",
     "base_value",
     "binomial_interval_999",
@@ -179,7 +204,6 @@ __all__ = [
     "cohen_kappa",
     "compare",
     "compare_runs",
-    "draw_items",
     "ends_within_one",
     "entries",
     "f1_at",
@@ -228,7 +252,6 @@ __all__ = [
     "published_tables",
     "quadratic_kappa",
     "quantities",
-    "read_audit",
     "readings",
     "relative_accuracy",
     "same_family",

@@ -13,10 +13,10 @@ from typing import Any
 
 import msgspec
 
-from situs.score._sgmri_answers import count, letters, without_thinking, yes_no
-from situs.score._sgmri_boxes import FoundBox, Size, published_boxes, true_boxes
-from situs.score._sgmri_text import bleu_smoothing_1, without_boxes
-from situs.score._text_rouge import rouge
+from situs.score.published.sgmri_answers import count, letters, without_thinking, yes_no
+from situs.score.published.sgmri_boxes import FoundBox, Size, published_boxes, true_boxes
+from situs.score.published.sgmri_text import bleu_smoothing_1, without_boxes
+from situs.score.text.rouge import rouge
 
 __all__ = [
     "V_THRESHOLDS",
@@ -54,7 +54,9 @@ class Visual(msgspec.Struct, frozen=True):
     f1: dict[float, float]
 
 
-def a_score(prediction: str, gt_answer: str, qa_type: str, gt_labels: Sequence[str] | None = None) -> float:
+def a_score(
+    prediction: str, gt_answer: str, qa_type: str, gt_labels: Sequence[str] | None = None
+) -> float:
     """Answer accuracy of one sample, from 0 to 1; 0 for a type it does not know.
 
     `closed_ended`: equal yes or no, else equal counts. `single_choice`: equal first letters of the alphabet.
@@ -70,7 +72,9 @@ def a_score(prediction: str, gt_answer: str, qa_type: str, gt_labels: Sequence[s
         case "multiple_choice" | "multi_choice":
             return _set_f1(letters(prediction), letters(gt_answer))
         case "open_ended" | "chain_of_thought":
-            return _open(without_thinking(prediction).lower(), without_thinking(gt_answer).lower(), gt_labels)
+            return _open(
+                without_thinking(prediction).lower(), without_thinking(gt_answer).lower(), gt_labels
+            )
         case _:
             return 0.0
 
@@ -98,7 +102,9 @@ def _open(said: str, true: str, labels: Sequence[str] | None) -> float:
     return len(words & set(said.split())) / len(words) if words else 0.0
 
 
-def ar_score(prediction: str, gt_answer: str, *, gpt: float | None = None, bertscore: float | None = None) -> Reasoning:
+def ar_score(
+    prediction: str, gt_answer: str, *, gpt: float | None = None, bertscore: float | None = None
+) -> Reasoning:
     """0.4 of a judge's part and 0.6 shared equally by the wording parts; these alone where there is no judge.
 
     Wording is BLEU (smoothing 1) and ROUGE-L (stemmed); BERTScore's rescaled F1 is `bertscore`, the judge's part
@@ -108,7 +114,10 @@ def ar_score(prediction: str, gt_answer: str, *, gpt: float | None = None, berts
     said, true = prediction.strip(), gt_answer.strip()
     if not said:
         return Reasoning(0.0, {})
-    wording = {"bleu": bleu_smoothing_1(said, true), "rouge_l": float(rouge([said], [[true]])["rougeL"][0])}
+    wording = {
+        "bleu": bleu_smoothing_1(said, true),
+        "rouge_l": float(rouge([said], [[true]])["rougeL"][0]),
+    }
     if bertscore is not None:
         wording["bertscore"] = bertscore
     mean = sum(wording.values()) / len(wording)
@@ -123,7 +132,9 @@ def gpt_part(rates: Sequence[float], reference_rates: Sequence[float]) -> float:
     return min(own / best if best > 0 else own, 1.0)
 
 
-def parse_boxes(text: str, image_width: float | None = None, image_height: float | None = None) -> list[list[Any]]:
+def parse_boxes(
+    text: str, image_width: float | None = None, image_height: float | None = None
+) -> list[list[Any]]:
     """The boxes of a reply as lists `[frame or None, [x, y, width, height]]`; thinking is not removed here."""
     return [[frame, box] for frame, box in published_boxes(text, _size(image_width, image_height))]
 
@@ -163,11 +174,17 @@ def visual(
     if pred_boxes is None:
         said = published_boxes(without_thinking(prediction), _size(image_width, image_height))
     else:
-        said = [(entry.get("frame"), list(entry["bbox"][:4])) for entry in pred_boxes if _is_box(entry.get("bbox"))]
+        said = [
+            (entry.get("frame"), list(entry["bbox"][:4]))
+            for entry in pred_boxes
+            if _is_box(entry.get("bbox"))
+        ]
     if not said:
         return Visual(0.0, None, {})
     by_frame = any(frame is not None for frame in frames)
-    overlap = np.nan_to_num([[_overlap(t, f, s, by_frame) for s in said] for t, f in zip(truths, frames)])
+    overlap = np.nan_to_num(
+        [[_overlap(t, f, s, by_frame) for s in said] for t, f in zip(truths, frames)]
+    )
     rows, columns = linear_sum_assignment(-overlap)
     matched = overlap[rows, columns]
     f1 = {at: 2 * float((matched >= at).sum()) / (len(truths) + len(said)) for at in V_THRESHOLDS}
@@ -204,7 +221,11 @@ def _overlap(truth: list[float], frame: int | None, said: FoundBox, by_frame: bo
     if by_frame and frame is not None and said[0] is not None and frame != said[0]:
         return 0.0
     width, height = (
-        max(0.0, min(truth[k] + truth[k + 2], said[1][k] + said[1][k + 2]) - max(truth[k], said[1][k])) for k in (0, 1)
+        max(
+            0.0,
+            min(truth[k] + truth[k + 2], said[1][k] + said[1][k + 2]) - max(truth[k], said[1][k]),
+        )
+        for k in (0, 1)
     )
     union = truth[2] * truth[3] + said[1][2] * said[1][3] - width * height
     return width * height / union if union > 0 else 0.0

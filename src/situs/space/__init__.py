@@ -5,11 +5,11 @@ z to the head. Index coordinates are voxel indices in the order the file stores 
 the first voxel at (0, 0, 0). The two are different types here and meet only in an `Affine`.
 """
 
-from situs.space._affine import Affine
-from situs.space._axes import AXES, Axis, Direction, Side
-from situs.space._boxes import FrameBox, IndexBox, WorldBox, covered_area
-from situs.space._grid import Grid, PixelGrid
-from situs.space._points import IndexPoints, WorldPoints
+from situs.space.affine import Affine
+from situs.space.axes import AXES, Axis, Direction, Side
+from situs.space.boxes import FrameBox, IndexBox, WorldBox, covered_area
+from situs.space.grid import Grid, PixelGrid
+from situs.space.points import IndexPoints, WorldPoints
 
 __all__ = [
     "AXES",

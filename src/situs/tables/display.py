@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
-from situs._text import printable
+from situs.base.text import printable
 from situs.errors import SitusError
 from situs.tables.table import Cell, Table
 
@@ -71,7 +71,9 @@ def _library(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise SitusError(f"{name} is not installed", fix=f"pip install {name}, or use to_arrow()") from error
+        raise SitusError(
+            f"{name} is not installed", fix=f"pip install {name}, or use to_arrow()"
+        ) from error
 
 
 def _column(cells: Sequence[Cell]) -> Any:
@@ -99,7 +101,10 @@ def _as_text(table: Table) -> str:
     lines = [table.title]
     for row in rows:
         first, *others = row
-        cells = [first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(others, widths[1:], strict=True))]
+        cells = [
+            first.ljust(widths[0]),
+            *(c.rjust(w) for c, w in zip(others, widths[1:], strict=True)),
+        ]
         lines.append("  ".join(cells).rstrip())
     lines += _rest(table)
     return printable("\n".join(lines), lines=True)

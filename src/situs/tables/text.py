@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from situs._files import file_name, write_atomic
-from situs._text import markdown_safe
+from situs.base.files import file_name, write_atomic
+from situs.base.text import markdown_safe
 from situs.errors import SitusError
 from situs.tables.table import Cell, Table
 
@@ -58,14 +58,21 @@ def markdown_text(table: Table) -> str:
     rule = ["---" if number == 0 else "---:" for number in range(len(table.columns))]
     lines = [f"**{markdown_safe(table.title)}**", "", line(table.columns), line(rule)]
     lines += [line(map(_text, row)) for row in table.rows]
-    return "\n".join([*lines, *(["", markdown_safe(table.caption)] if table.caption else [])]) + "\n"
+    return (
+        "\n".join([*lines, *(["", markdown_safe(table.caption)] if table.caption else [])]) + "\n"
+    )
 
 
 def latex_text(table: Table) -> str:
     """A `table` for booktabs."""
 
     def line(cells: Iterable[str]) -> str:
-        return " & ".join("".join(_LATEX.get(c, c) for c in re.sub(r"\s+", " ", cell)) for cell in cells) + r" \\"
+        return (
+            " & ".join(
+                "".join(_LATEX.get(c, c) for c in re.sub(r"\s+", " ", cell)) for cell in cells
+            )
+            + r" \\"
+        )
 
     caption = f"{table.title}. {table.caption}".strip()
     lines = [
@@ -87,7 +94,9 @@ def latex_text(table: Table) -> str:
 def _text(cell: Cell) -> str:
     if cell is None:
         return "–"
-    return f"{cell:.3f}" if isinstance(cell, float) else f"{cell:,}" if isinstance(cell, int) else cell
+    return (
+        f"{cell:.3f}" if isinstance(cell, float) else f"{cell:,}" if isinstance(cell, int) else cell
+    )
 
 
 def check_tables_folder(folder: Path | None) -> None:
@@ -102,7 +111,11 @@ def write_tables(folder: Path, tables: Iterable[Table]) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for table in tables:
-        for ending, text in (("csv", csv_text(table)), ("md", markdown_text(table)), ("tex", latex_text(table))):
+        for ending, text in (
+            ("csv", csv_text(table)),
+            ("md", markdown_text(table)),
+            ("tex", latex_text(table)),
+        ):
             path = folder / f"{file_name(table.name)}.{ending}"
             write_atomic(path, text.encode())
             written.append(path)

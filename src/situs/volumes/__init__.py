@@ -6,18 +6,18 @@ a `SitusError`; no text field of a header enters a message, a warning or a hash,
 which are the names of structures.
 """
 
-from situs.volumes._frame_boxes import AnnotationSet, FrameAnnotation, Mark, SourceCounts
-from situs.volumes._frame_boxes_read import read_annotations
-from situs.volumes._knee_sides import KneeSide, read_sides
-from situs.volumes._label_map import LabelMap, Structure
-from situs.volumes._labels import Labels, open_labels
-from situs.volumes._layouts import StudySource, Survey, find_studies, find_study, survey
-from situs.volumes._modality import brain_of, may_show_face, modality_of
-from situs.volumes._named_volumes import find_volumes
-from situs.volumes._padding import padding_of
-from situs.volumes._stacks import FrameStack, find_stacks, hash_frames, open_stack
-from situs.volumes._study_source import LAYOUTS
-from situs.volumes._volume import Volume, open_volume
+from situs.volumes.frames.annotations import AnnotationSet, FrameAnnotation, Mark, SourceCounts
+from situs.volumes.frames.knee_sides import KneeSide, read_sides
+from situs.volumes.frames.reader import read_annotations
+from situs.volumes.frames.stacks import FrameStack, find_stacks, hash_frames, open_stack
+from situs.volumes.label_map import LabelMap, Structure
+from situs.volumes.labels import Labels, open_labels
+from situs.volumes.layouts.find import StudySource, Survey, find_studies, find_study, survey
+from situs.volumes.layouts.named import find_volumes
+from situs.volumes.layouts.source import LAYOUTS
+from situs.volumes.modality import brain_of, may_show_face, modality_of
+from situs.volumes.padding import padding_of
+from situs.volumes.volume import Volume, open_volume
 
 __all__ = [
     "LAYOUTS",

@@ -1,6 +1,6 @@
 """Banks of graded questions, as data."""
 
-from situs.anatomy.banks._bank import (
+from situs.anatomy.banks.bank import (
     Bank,
     BankQuestion,
     Chain,
@@ -12,7 +12,7 @@ from situs.anatomy.banks._bank import (
     load_bank,
     shipped_banks,
 )
-from situs.anatomy.banks._scale import Level, Range, Scale
+from situs.anatomy.banks.scale import Level, Range, Scale
 
 __all__ = [
     "Bank",

@@ -1,11 +1,11 @@
 """From radiology reports to facts: what a sentence proves, with its quote and offsets."""
 
-from situs.facts.reports._file import Report, read_reports
-from situs.facts.reports._ledger import LOCATED, ReportLedger, place_of
-from situs.facts.reports._lexicon import Finding, findings
-from situs.facts.reports._mentions import Mention, Sentence, mentions_of, sentences_of
-from situs.facts.reports._places import LOBES, SEGMENTS, Named, named_places
-from situs.facts.reports._rules import STATED, proposal_problem, quote_span, report_problem, stated
+from situs.facts.reports.file import Report, read_reports
+from situs.facts.reports.ledger import LOCATED, ReportLedger, place_of
+from situs.facts.reports.lexicon import Finding, findings
+from situs.facts.reports.mentions import Mention, Sentence, mentions_of, sentences_of
+from situs.facts.reports.places import LOBES, SEGMENTS, Named, named_places
+from situs.facts.reports.rules import STATED, proposal_problem, quote_span, report_problem, stated
 
 __all__ = [
     "LOBES",

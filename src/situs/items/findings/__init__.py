@@ -1,9 +1,15 @@
 """Questions about boxes that readers drew on frames."""
 
-from situs.items.findings._arrange import Draft, arrange_findings, draft, place_finding
-from situs.items.findings._ask import FINDING_TASKS, FindingTask, choose_finding_tasks, pose_finding, questions_of
-from situs.items.findings._position import right_by_position
-from situs.items.findings._trace import TRACE_FORMS, trace_text
+from situs.items.findings.arrangement import Draft, arrange_findings, draft, place_finding
+from situs.items.findings.asked import (
+    FINDING_TASKS,
+    FindingTask,
+    choose_finding_tasks,
+    pose_finding,
+    questions_of,
+)
+from situs.items.findings.position import right_by_position
+from situs.items.findings.trace import TRACE_FORMS, trace_text
 
 __all__ = [
     "FINDING_TASKS",

@@ -43,7 +43,9 @@ _SAYS = {
 def _summary(reader: Reader, kind: Kind, findings: Mapping[str, Finding]) -> str:
     sentences = [kind.summary]
     groups = reader.groups
-    if kind.name == "looks" and {group.verdict for group in groups.values() if group.gain.decides} - {"sees"}:
+    if kind.name == "looks" and {
+        group.verdict for group in groups.values() if group.gain.decides
+    } - {"sees"}:
         sentences += _by_group(groups)
     if kind.name in ("unclear", "guesses", "reacts") and reader.known:
         sentences.append(f"Gains above {reader.all.highest:+.2f} are excluded.")
@@ -57,7 +59,9 @@ def _summary(reader: Reader, kind: Kind, findings: Mapping[str, Finding]) -> str
         elif name == "yes_bias" and reader.yes is not None:
             sentences.append(f"Bias: {reader.yes.name} ({reader.yes.followed:.0%}).")
         elif name == "declines":
-            sentences.append(f"Declines {reader.evidence.declined.value or 0.0:.0%} of the questions.")
+            sentences.append(
+                f"Declines {reader.evidence.declined.value or 0.0:.0%} of the questions."
+            )
     return " ".join(sentences)
 
 
@@ -74,4 +78,8 @@ def _by_group(groups: Mapping[str, GroupSight]) -> list[str]:
         "unclear": "Cannot be told for",
         "too few": "Too few questions on",
     }
-    return [f"{start} {', '.join(listed[verdict])}." for verdict, start in words.items() if verdict in listed]
+    return [
+        f"{start} {', '.join(listed[verdict])}."
+        for verdict, start in words.items()
+        if verdict in listed
+    ]

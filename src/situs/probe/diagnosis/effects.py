@@ -9,10 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from situs.items import Item
-from situs.probe._signatures import upper_tail
 from situs.score import cluster_mean, cluster_of
+from situs.score.explain import upper_tail
 
-__all__ = ["FEWEST_ITEMS", "FEWEST_PATIENTS", "Effect", "Interval", "effect_of", "opinion_p", "weaker"]
+__all__ = [
+    "FEWEST_ITEMS",
+    "FEWEST_PATIENTS",
+    "Effect",
+    "Interval",
+    "effect_of",
+    "opinion_p",
+    "weaker",
+]
 
 Interval = tuple[float, float]
 

@@ -10,14 +10,13 @@ import numpy as np
 
 from situs.anatomy import Term
 from situs.items import Item
-from situs.probe._answers import Answered, Answers, said_by
-from situs.probe._bodies import TORSO, mirror_group
-from situs.probe._signatures import Budget
-from situs.probe._table import Compared
+from situs.probe.bodies import TORSO, mirror_group
 from situs.probe.diagnosis.effects import FEWEST_ITEMS, Effect, effect_of, opinion_p, weaker
 from situs.probe.diagnosis.habits import Habit, option_habits, yes_habit
 from situs.probe.diagnosis.own_picture import agreement, own_picture_gain
+from situs.probe.table import Compared
 from situs.score import ALL_STRATA, Selection, holm
+from situs.score.explain import Answered, Answers, Budget, said_by
 
 __all__ = [
     "ALL_ITEMS",
@@ -49,7 +48,12 @@ _OTHER_PICTURES = ("blank", "noise", "other-patient")
 """Runs with pictures that are not the patient's."""
 UNSEEN = ("silent", "text", "blank", "noise", "other-patient")
 """Probes that take the pictures away or exchange them."""
-_HARMLESS = {"sham": "", "axis-order": "", "slice-order": "slice_order", "convention": "side_convention"}
+_HARMLESS = {
+    "sham": "",
+    "axis-order": "",
+    "slice-order": "slice_order",
+    "convention": "side_convention",
+}
 """Changes that leave every right answer as it is → what an item needs if the change concerns it."""
 _OUT_OF_DISTRIBUTION = "mirror"
 """Its torso items ask to override a textbook, so an old answer there does not tell who recognises a scan."""
@@ -184,7 +188,9 @@ def is_about_a_lesion(item: Item) -> bool:
     return any("lesion" in name for name in named)
 
 
-def evidence_of(runs: ProbeRuns, selection: Selection, budget: Budget, unseen: Budget | None = None) -> Evidence:
+def evidence_of(
+    runs: ProbeRuns, selection: Selection, budget: Budget, unseen: Budget | None = None
+) -> Evidence:
     """Measure every effect on all items; those of the selection (the headline) are tested for sight also apart.
 
     `unseen` is the error budget of the silent run, `budget` that of the run with pictures.
@@ -193,7 +199,9 @@ def evidence_of(runs: ProbeRuns, selection: Selection, budget: Budget, unseen: B
     (`own_picture`), so all strata and numbers may serve: the headline alone is often too small to tell.
     """
     counted = [one for _, one in sorted(runs.full.by_id.items()) if one.counts]
-    asked = [one for one in counted if all(one.item.item_id in runs.blind[name].by_id for name in _BLIND)]
+    asked = [
+        one for one in counted if all(one.item.item_id in runs.blind[name].by_id for name in _BLIND)
+    ]
     silent = list(runs.blind["silent"].by_id.values())
     lesions = [one for one in asked if is_about_a_lesion(one.item)]
     # Like is compared with like: who reads numbers only is not blind to lesions, of which few are asked for.
@@ -208,7 +216,11 @@ def evidence_of(runs: ProbeRuns, selection: Selection, budget: Budget, unseen: B
         lesions=_sight(lesions, runs) if lesions else None,
         not_lesions=_sight(others, runs) if others else None,
         over_chance=_over_chance(counted),
-        same={name: _same(runs.compared[name]) for name in (*UNSEEN, "one-slice") if runs.compared.get(name)},
+        same={
+            name: _same(runs.compared[name])
+            for name in (*UNSEEN, "one-slice")
+            if runs.compared.get(name)
+        },
         alike_without=_alike(silent),
         reaction=_reaction(counted, silent),
         harmless=harmless,
@@ -237,7 +249,10 @@ def _family(asked: Sequence[Answered], runs: ProbeRuns, selection: Selection) ->
         tested |= groups
     sights = {name: _sight(own, runs) for name, own in tested.items()}
     p_values = holm([sight.weaker.p if sight.gain.decides else None for sight in sights.values()])
-    return {name: msgspec.structs.replace(sight, p=p) for (name, sight), p in zip(sights.items(), p_values)}
+    return {
+        name: msgspec.structs.replace(sight, p=p)
+        for (name, sight), p in zip(sights.items(), p_values)
+    }
 
 
 def _sight(asked: Sequence[Answered], runs: ProbeRuns) -> Sight:
@@ -258,7 +273,9 @@ def _sight(asked: Sequence[Answered], runs: ProbeRuns) -> Sight:
 
 def _over(asked: Sequence[Answered], run: Answers) -> Effect:
     pairs = [(one, run.by_id[one.item.item_id]) for one in asked if one.item.item_id in run.by_id]
-    return effect_of([one.credit - other.credit for one, other in pairs], [one.item for one, _ in pairs])
+    return effect_of(
+        [one.credit - other.credit for one, other in pairs], [one.item for one, _ in pairs]
+    )
 
 
 def _joined(smaller: Effect, larger: Effect) -> tuple[float, float] | None:
@@ -270,11 +287,15 @@ def _joined(smaller: Effect, larger: Effect) -> tuple[float, float] | None:
 
 def _over_chance(selected: Sequence[Answered]) -> Effect:
     closed = [one for one in selected if one.scored.chance is not None]
-    return effect_of([one.credit - (one.scored.chance or 0.0) for one in closed], [one.item for one in closed])
+    return effect_of(
+        [one.credit - (one.scored.chance or 0.0) for one in closed], [one.item for one in closed]
+    )
 
 
 def _same(rows: Sequence[Compared]) -> Effect:
-    return effect_of([float(row.same_answer) for row in rows], [row.item for row in rows], signed=False)
+    return effect_of(
+        [float(row.same_answer) for row in rows], [row.item for row in rows], signed=False
+    )
 
 
 def _in_state(counted: Sequence[Answered], state: str) -> Effect:
@@ -288,9 +309,17 @@ def _alike(silent: Sequence[Answered]) -> Effect:
 
 
 def _reaction(counted: Sequence[Answered], silent: Sequence[Answered]) -> Effect:
-    with_pictures, without = ({i.item_id: share for i, share in zip(*agreement(run)[:2])} for run in (counted, silent))
-    shared = [one.item for one in counted if one.item.item_id in with_pictures and one.item.item_id in without]
-    return effect_of([without[item.item_id] - with_pictures[item.item_id] for item in shared], shared)
+    with_pictures, without = (
+        {i.item_id: share for i, share in zip(*agreement(run)[:2])} for run in (counted, silent)
+    )
+    shared = [
+        one.item
+        for one in counted
+        if one.item.item_id in with_pictures and one.item.item_id in without
+    ]
+    return effect_of(
+        [without[item.item_id] - with_pictures[item.item_id] for item in shared], shared
+    )
 
 
 def _stability(runs: ProbeRuns) -> tuple[dict[str, Stability], dict[str, Stability]]:
@@ -309,7 +338,10 @@ def _stability(runs: ProbeRuns) -> tuple[dict[str, Stability], dict[str, Stabili
 def _stable(rows: Sequence[Compared], runs: ProbeRuns) -> Stability:
     items = [row.item for row in rows]
     before, after = (np.array([row.credits[k] for row in rows]) for k in (0, 1))
-    blind = max((_credits(runs.blind[name], items) for name in _BLIND), key=lambda values: float(values.mean()))
+    blind = max(
+        (_credits(runs.blind[name], items) for name in _BLIND),
+        key=lambda values: float(values.mean()),
+    )
     return Stability(
         fall=effect_of(after - before, items),
         gained=effect_of(before - blind, items),
@@ -327,13 +359,19 @@ def _followed(runs: ProbeRuns) -> dict[str, Effect]:
     for name, rows in runs.compared.items():
         for row in rows:
             blind = (runs.blind[run].by_id.get(row.item.item_id) for run in _BLIND)
-            if row.outcome != "changed" or not row.original or any(one is not None and one.right for one in blind):
+            if (
+                row.outcome != "changed"
+                or not row.original
+                or any(one is not None and one.right for one in blind)
+            ):
                 continue
             if name == _OUT_OF_DISTRIBUTION and mirror_group(row.item, runs.terms) == TORSO:
                 continue
             by_group[task_group(row.item)].append(row)
     return {
-        group: effect_of([float(row.changed) - float(row.kept_old) for row in rows], [row.item for row in rows])
+        group: effect_of(
+            [float(row.changed) - float(row.kept_old) for row in rows], [row.item for row in rows]
+        )
         for group, rows in sorted(by_group.items())
     }
 
@@ -370,7 +408,10 @@ def _slips(counted: Sequence[Answered], budget: Budget, unseen: Budget) -> dict[
     effects = {}
     for cause in sorted(shown):
         either = sorted((shown[cause] | without.get(cause, set())) & items.keys())
-        gaps = [float(name in shown[cause]) - float(name in without.get(cause, set())) for name in either]
+        gaps = [
+            float(name in shown[cause]) - float(name in without.get(cause, set()))
+            for name in either
+        ]
         effects[cause] = effect_of(gaps, [items[name] for name in either])
     return effects
 
@@ -393,4 +434,6 @@ def _volume(runs: ProbeRuns) -> Effect | None:
         for item_id, one in sorted(runs.full.by_id.items())
         if one.counts and item_id in single.by_id and single.by_id[item_id].counts
     ]
-    return effect_of([one.credit - other.credit for one, other in pairs], [one.item for one, _ in pairs])
+    return effect_of(
+        [one.credit - other.credit for one, other in pairs], [one.item for one, _ in pairs]
+    )

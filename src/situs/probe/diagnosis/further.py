@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-from situs.probe._causes import Cause
-from situs.probe._signatures import BudgetRow
 from situs.probe.diagnosis.effects import Effect
 from situs.probe.diagnosis.evidence import ALL_ITEMS
 from situs.probe.diagnosis.habits import Habit
@@ -20,6 +18,7 @@ from situs.probe.diagnosis.records import (
     Verdict,
     finding_of,
 )
+from situs.score.explain import BudgetRow, Cause
 
 __all__ = ["CAUSES", "DECLARED", "further_findings"]
 
@@ -36,8 +35,14 @@ CAUSES = {
 _NEED_SIGHT = (Cause.UP_DOWN, Cause.FRONT_BACK, Cause.OFF_BY_ONE, Cause.OFF_BY_TWO, Cause.NEIGHBOUR)
 """What only one who looks can do: a fixed opinion is wrong for all patients in the same way."""
 DECLARED = {
-    "slice-order": ("ignores_slice_order", "does not heed in which order the slices are said to be"),
-    "convention": ("ignores_the_convention", "does not heed which side of the picture is said to be which"),
+    "slice-order": (
+        "ignores_slice_order",
+        "does not heed in which order the slices are said to be",
+    ),
+    "convention": (
+        "ignores_the_convention",
+        "does not heed which side of the picture is said to be which",
+    ),
 }
 
 
@@ -47,7 +52,9 @@ def further_findings(reader: Reader, kind: Kind) -> dict[str, Finding]:
     rows = {row.cause: row for row in evidence.budget.rows}
     findings = {
         "mirrored": _mirrored(reader, rows.get(Cause.MIRRORED), kind),
-        "mm_as_cm": _of_cause(rows.get(Cause.UNIT_SLIP), "numbers are off by a power of ten: mm read as cm"),
+        "mm_as_cm": _of_cause(
+            rows.get(Cause.UNIT_SLIP), "numbers are off by a power of ten: mm read as cm"
+        ),
         "one_slice_only": _one_slice(reader, kind),
         "follows_the_prior": _prior(reader, rows.get(Cause.PRIOR), kind),
         "ignores_lesions": _ignores_lesions(reader, kind),
@@ -55,18 +62,28 @@ def further_findings(reader: Reader, kind: Kind) -> dict[str, Finding]:
         "yes_bias": _habit(reader.yes, evidence.yes, "yes/no questions"),
         "declines": _declines(evidence.declined),
     }
-    if findings["follows_the_prior"].verdict == "yes" and not looks and findings["yes_bias"].verdict == "yes":
+    if (
+        findings["follows_the_prior"].verdict == "yes"
+        and not looks
+        and findings["yes_bias"].verdict == "yes"
+    ):
         words = f"{findings['yes_bias'].words}, as the prior does"
-        findings["yes_bias"] = msgspec.structs.replace(findings["yes_bias"], verdict="no", words=words)
+        findings["yes_bias"] = msgspec.structs.replace(
+            findings["yes_bias"], verdict="no", words=words
+        )
     for cause, words in CAUSES.items():
         found = _of_cause(rows.get(cause), words)
-        may_be = cause not in _NEED_SIGHT or (looks and not reader.goes_against and _needs_pictures(reader, cause))
+        may_be = cause not in _NEED_SIGHT or (
+            looks and not reader.goes_against and _needs_pictures(reader, cause)
+        )
         if found.verdict == "yes" and may_be:
             findings[cause.value] = found
     for probe, (name, words) in DECLARED.items():
         stability = evidence.declared.get(probe)
         if looks and stability is not None and probe in lost_gains({probe: stability}):
-            findings[name] = finding_of("yes", f"{words}: {stability.fall.words}", "after minus before", stability.fall)
+            findings[name] = finding_of(
+                "yes", f"{words}: {stability.fall.words}", "after minus before", stability.fall
+            )
     return findings
 
 
@@ -76,7 +93,9 @@ def _of_cause(row: BudgetRow | None, words: str) -> Finding:
         return Finding("not tested", "no wrong answer could show it", measure)
     effect = Effect(row.excess, row.ci95, row.p_holm, row.could, row.patients)
     if row.p_holm is None:
-        return finding_of("not tested", f"{row.fits} of {row.could} answers, of too few patients", measure, effect)
+        return finding_of(
+            "not tested", f"{row.fits} of {row.could} answers, of too few patients", measure, effect
+        )
     shown = f"{row.fits} of {row.could} answers of {row.patients} patients, {row.expected:.1f} by chance"
     shown += f", p = {row.p_holm:.2g}"
     # A cause that another one explains better is no second finding.
@@ -123,11 +142,19 @@ def _one_slice(reader: Reader, kind: Kind) -> Finding:
         return finding_of(verdict, "no use of any slice is shown", measure, volume)
     gain = reader.all.gain.value or 0.0
     if volume.above(0.0):
-        return finding_of("no", f"better with all slices than with one: {volume.words}", measure, volume)
+        return finding_of(
+            "no", f"better with all slices than with one: {volume.words}", measure, volume
+        )
     if same is not None and (same.value or 0.0) >= SAME:
-        return finding_of("yes", f"its answers are the same with one slice: {same.words}", measure, volume)
+        return finding_of(
+            "yes", f"its answers are the same with one slice: {same.words}", measure, volume
+        )
     if volume.below(max(NEGLIGIBLE / 2, gain / 2)):
-        as_good = "better with one slice than with all" if volume.below(0.0) else "as good with one slice as with all"
+        as_good = (
+            "better with one slice than with all"
+            if volume.below(0.0)
+            else "as good with one slice as with all"
+        )
         return finding_of("yes", f"{as_good}: {volume.words}", measure, volume)
     return finding_of("unclear", f"more patients would tell: {volume.words}", measure, volume)
 
@@ -145,7 +172,12 @@ def _prior(reader: Reader, row: BudgetRow | None, kind: Kind) -> Finding:
     if followed:
         effect = reader.evidence.prior[followed[0]].excess
         where = "" if followed == [ALL_ITEMS] else f" for {listed(set(followed))}"
-        return finding_of("yes", f"it says what the prior says{where}: {effect.words} over a guess", measure, effect)
+        return finding_of(
+            "yes",
+            f"it says what the prior says{where}: {effect.words} over a guess",
+            measure,
+            effect,
+        )
     errors = _of_cause(row, "its wrong answers are those of the prior")
     if kind.name == "looks" and errors.verdict == "yes":
         return errors
@@ -153,7 +185,9 @@ def _prior(reader: Reader, row: BudgetRow | None, kind: Kind) -> Finding:
     if prior is None or not prior.excess.known:
         return Finding("not tested", "too few questions on which other patients agree", measure)
     verdict: Verdict = "no" if kind.name == "looks" else _not_shown(prior.excess)
-    return finding_of(verdict, f"agreement over a guess {prior.excess.words}", measure, prior.excess)
+    return finding_of(
+        verdict, f"agreement over a guess {prior.excess.words}", measure, prior.excess
+    )
 
 
 def _ignores_lesions(reader: Reader, kind: Kind) -> Finding:
@@ -165,12 +199,20 @@ def _ignores_lesions(reader: Reader, kind: Kind) -> Finding:
         return finding_of("no", "no sight is shown for anything", measure, lesions.gain)
     elsewhere = others.weaker
     gained = elsewhere.value or 0.0
-    if elsewhere.above(0.0) and lesions.highest < max(NEGLIGIBLE, gained / 2) and not lesions.weaker.above(0.0):
+    if (
+        elsewhere.above(0.0)
+        and lesions.highest < max(NEGLIGIBLE, gained / 2)
+        and not lesions.weaker.above(0.0)
+    ):
         words = f"no sight on lesions, {lesions.gain.words}; elsewhere {others.gain.words}"
         return finding_of("yes", words, measure, lesions.gain)
     if lesions.weaker.above(0.0):
-        return finding_of("no", f"it sees lesions, too: {lesions.gain.words}", measure, lesions.gain)
-    return finding_of("unclear", f"more patients would tell: {lesions.gain.words}", measure, lesions.gain)
+        return finding_of(
+            "no", f"it sees lesions, too: {lesions.gain.words}", measure, lesions.gain
+        )
+    return finding_of(
+        "unclear", f"more patients would tell: {lesions.gain.words}", measure, lesions.gain
+    )
 
 
 def _habit(habit: Habit | None, tried: list[Habit], where: str) -> Finding:
@@ -182,7 +224,12 @@ def _habit(habit: Habit | None, tried: list[Habit], where: str) -> Finding:
         return Finding("not tested", f"no {where}", measure)
     first = tried[0]
     words = f"the nearest to a habit: {first.name}, {first.excess.words} oftener than right"
-    return finding_of(_not_shown(first.excess) if first.excess.known else "not tested", words, measure, first.excess)
+    return finding_of(
+        _not_shown(first.excess) if first.excess.known else "not tested",
+        words,
+        measure,
+        first.excess,
+    )
 
 
 def _declines(declined: Effect) -> Finding:

@@ -13,10 +13,10 @@ import msgspec
 import numpy as np
 
 from situs.items import Choice, Item, YesNo
-from situs.probe._answers import Answered, said_by
 from situs.probe.diagnosis.effects import Effect, effect_of, opinion_p
 from situs.probe.diagnosis.own_picture import right_values
 from situs.score import TRICKS, holm
+from situs.score.explain import Answered, said_by
 
 __all__ = ["Habit", "option_habits", "yes_habit"]
 
@@ -44,11 +44,17 @@ Pick = Callable[[Item], str | None]
 
 def option_habits(answers: Iterable[Answered]) -> list[Habit]:
     """Letters and option rules, the one followed most first."""
-    read = [one for one in answers if isinstance(one.item.answer, Choice) and said_by(one) is not None]
+    read = [
+        one for one in answers if isinstance(one.item.answer, Choice) and said_by(one) is not None
+    ]
     most = max((len(one.item.options) for one in read), default=0)
-    by_place: dict[str, Pick] = {f"answers {letter}": _letter(place) for place, letter in enumerate(_LETTERS[:most])}
+    by_place: dict[str, Pick] = {
+        f"answers {letter}": _letter(place) for place, letter in enumerate(_LETTERS[:most])
+    }
     by_place |= {f"takes the {name}": _trick(name) for name in ("last option", "middle option")}
-    by_value: dict[str, Pick] = {f"takes the {name}": _trick(name) for name in ("longest option", "shortest option")}
+    by_value: dict[str, Pick] = {
+        f"takes the {name}": _trick(name) for name in ("longest option", "shortest option")
+    }
     by_value |= {f"takes the {name}": _ranked(rank) for name, rank in _RANKS.items()}
     habits = [_habit(name, read, pick, _in_order) for name, pick in by_place.items()]
     habits += [_habit(name, read, pick, _in_any_order) for name, pick in by_value.items()]
@@ -57,7 +63,9 @@ def option_habits(answers: Iterable[Answered]) -> list[Habit]:
 
 def yes_habit(answers: Iterable[Answered]) -> list[Habit]:
     """Yes and no, the one said too often first."""
-    read = [one for one in answers if isinstance(one.item.answer, YesNo) and said_by(one) is not None]
+    read = [
+        one for one in answers if isinstance(one.item.answer, YesNo) and said_by(one) is not None
+    ]
     habits = [_habit(f"says {word}", read, _always(word), _in_any_order) for word in ("yes", "no")]
     return _corrected([habit for habit in habits if habit is not None])
 
@@ -72,7 +80,9 @@ def _in_order(item: Item) -> str:
     return "\n".join((item.question, *(option.value for option in item.options)))
 
 
-def _habit(name: str, read: Sequence[Answered], pick: Pick, words: Callable[[Item], str]) -> Habit | None:
+def _habit(
+    name: str, read: Sequence[Answered], pick: Pick, words: Callable[[Item], str]
+) -> Habit | None:
     shown = [(one, choice) for one in read if (choice := pick(one.item)) is not None]
     if not shown:
         return None
@@ -88,7 +98,10 @@ def _habit(name: str, read: Sequence[Answered], pick: Pick, words: Callable[[Ite
 
 def _corrected(habits: list[Habit]) -> list[Habit]:
     corrected = holm([habit.p for habit in habits])
-    renewed = [msgspec.structs.replace(habit, p=1.0 if p is None else p) for habit, p in zip(habits, corrected)]
+    renewed = [
+        msgspec.structs.replace(habit, p=1.0 if p is None else p)
+        for habit, p in zip(habits, corrected)
+    ]
     return sorted(renewed, key=lambda habit: -(habit.excess.value or 0.0))
 
 

@@ -25,7 +25,14 @@ from typing import NamedTuple
 from situs.probe.diagnosis.effects import FEWEST_ITEMS, FEWEST_PATIENTS
 from situs.probe.diagnosis.evidence import ALL_ITEMS, Sight
 from situs.probe.diagnosis.reader import Reader
-from situs.probe.diagnosis.records import HABIT_LEVEL, HABIT_SIZE, NEGLIGIBLE, Finding, Verdict, finding_of
+from situs.probe.diagnosis.records import (
+    HABIT_LEVEL,
+    HABIT_SIZE,
+    NEGLIGIBLE,
+    Finding,
+    Verdict,
+    finding_of,
+)
 
 __all__ = ["KINDS", "Kind", "kind_findings", "listed"]
 
@@ -71,7 +78,9 @@ def _has_no_room_for_sight(reader: Reader) -> bool:
         return False
     sight = reader.all
     dealt = sight.own_picture
-    narrow = dealt.below(_EXCLUDES_A_TENTH) if dealt.decides else sight.gain.below(_EXCLUDES_A_TENTH)
+    narrow = (
+        dealt.below(_EXCLUDES_A_TENTH) if dealt.decides else sight.gain.below(_EXCLUDES_A_TENTH)
+    )
     return narrow and sight.gain.below(_EXCLUDES_A_TENTH + 0.02)
 
 
@@ -92,7 +101,11 @@ def _guesses(reader: Reader) -> bool:
     opinionated = alike.above(0.25)
     prior = reader.evidence.prior.get(ALL_ITEMS)
     follows = prior is not None and prior.p < HABIT_LEVEL and prior.excess.above(HABIT_SIZE)
-    return at_chance and _little_room_for_sight(reader) and not (opinionated or follows or reader.habit or reader.yes)
+    return (
+        at_chance
+        and _little_room_for_sight(reader)
+        and not (opinionated or follows or reader.habit or reader.yes)
+    )
 
 
 class Kind(NamedTuple):
@@ -106,9 +119,24 @@ class Kind(NamedTuple):
 
 
 KINDS = (
-    Kind("too few", _cannot_be_told, "not tested", "Looks at the image: cannot be told, too few patients or items."),
-    Kind("no answers", _hardly_answers, "unclear", "Looks at the image: cannot be told, it hardly gives an answer."),
-    Kind("memorised", _is_memorised, "no", "Looks at the image: no; memorised, or does not follow the picture."),
+    Kind(
+        "too few",
+        _cannot_be_told,
+        "not tested",
+        "Looks at the image: cannot be told, too few patients or items.",
+    ),
+    Kind(
+        "no answers",
+        _hardly_answers,
+        "unclear",
+        "Looks at the image: cannot be told, it hardly gives an answer.",
+    ),
+    Kind(
+        "memorised",
+        _is_memorised,
+        "no",
+        "Looks at the image: no; memorised, or does not follow the picture.",
+    ),
     Kind("looks", _looks, "yes", "Looks at the image: yes."),
     Kind("text only", _is_unchanged, "no", "Looks at the image: no; text only."),
     Kind("reacts", _reacts, "no", "Looks at the image: no; reacts to the pictures without gain."),
@@ -144,7 +172,9 @@ def kind_findings(reader: Reader, kind: Kind) -> dict[str, Finding]:
             verdict = kind.looks
         elif finding == "memorised" and not (reader.evidence.harmless or reader.evidence.followed):
             verdict = "not tested"
-        findings[finding] = finding_of(verdict, words if verdict == "yes" else _OTHERWISE[verdict], measure, effect)
+        findings[finding] = finding_of(
+            verdict, words if verdict == "yes" else _OTHERWISE[verdict], measure, effect
+        )
     return findings
 
 
@@ -181,7 +211,9 @@ def _words_of_kind(reader: Reader, kind: Kind) -> str:
                 f"{evidence.reaction.words}, and are no better for it: {measured}"
             )
         case "guesses":
-            return f"as often right as a guess, {evidence.over_chance.words} over chance; {measured}"
+            return (
+                f"as often right as a guess, {evidence.over_chance.words} over chance; {measured}"
+            )
         case _:
             return f"no sight is shown, and a gain up to {sight.highest:+.3f} is not excluded: {measured}"
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.items import Choice, Item, Number, YesNo
-from situs.probe._answers import Answered, said_by
 from situs.probe.diagnosis.effects import Effect, effect_of
+from situs.score.explain import Answered, said_by
 
 __all__ = ["agreement", "own_picture_gain", "own_picture_values", "right_values"]
 

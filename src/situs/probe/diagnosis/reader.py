@@ -8,7 +8,14 @@ from typing import Literal
 from situs.probe.diagnosis.effects import FEWEST_ITEMS
 from situs.probe.diagnosis.evidence import ALL_ITEMS, UNSEEN, Evidence, Sight, Stability
 from situs.probe.diagnosis.habits import Habit
-from situs.probe.diagnosis.records import HABIT_LEVEL, HABIT_SIZE, LEVEL, NEGLIGIBLE, SAME, GroupSight
+from situs.probe.diagnosis.records import (
+    HABIT_LEVEL,
+    HABIT_SIZE,
+    LEVEL,
+    NEGLIGIBLE,
+    SAME,
+    GroupSight,
+)
 from situs.score import holm
 
 __all__ = ["Reader", "lost_gains"]
@@ -24,14 +31,23 @@ class Reader:
         self.evidence = evidence
         self.all = evidence.sight[ALL_ITEMS]
         shown = {name: sight for name, sight in evidence.sight.items() if _is_shown(sight)}
-        self.seen = {name: sight for name, sight in shown.items() if (sight.weaker.value or 0.0) > 0}
-        self.misled = {name: sight for name, sight in shown.items() if (sight.weaker.value or 0.0) < 0}
-        self.groups = {name: self._group(name) for name in evidence.sight if name not in (ALL_ITEMS, evidence.headline)}
+        self.seen = {
+            name: sight for name, sight in shown.items() if (sight.weaker.value or 0.0) > 0
+        }
+        self.misled = {
+            name: sight for name, sight in shown.items() if (sight.weaker.value or 0.0) < 0
+        }
+        self.groups = {
+            name: self._group(name)
+            for name in evidence.sight
+            if name not in (ALL_ITEMS, evidence.headline)
+        }
         self.unstable = lost_gains(evidence.harmless) if self.seen else {}
         self.clings = {
             group: effect
             for group, effect in evidence.followed.items()
-            if effect.below(0.0) and (group in self.seen or (ALL_ITEMS in self.seen and group not in self.groups))
+            if effect.below(0.0)
+            and (group in self.seen or (ALL_ITEMS in self.seen and group not in self.groups))
         }
 
     def _group(self, name: str) -> GroupSight:
@@ -41,7 +57,9 @@ class Reader:
             verdict = "sees"
         elif name in self.misled:
             verdict = "misled"
-        elif sight.gain.decides and sight.highest < max(NEGLIGIBLE, (self.all.gain.value or 0.0) / 2):
+        elif sight.gain.decides and sight.highest < max(
+            NEGLIGIBLE, (self.all.gain.value or 0.0) / 2
+        ):
             verdict = "none shown"
         return GroupSight(verdict, sight.gain, sight.own_picture, sight.p)
 
@@ -69,9 +87,17 @@ class Reader:
     def unchanged_by(self) -> str:
         """The probe under which answers stay the same; empty if none."""
         effects = {name: self.evidence.same[name] for name in UNSEEN if name in self.evidence.same}
-        same = {name: effect.value or 0.0 for name, effect in effects.items() if effect.n >= FEWEST_ITEMS}
+        same = {
+            name: effect.value or 0.0
+            for name, effect in effects.items()
+            if effect.n >= FEWEST_ITEMS
+        }
         # Another patient's pictures tell most: nothing else about the request is different.
-        most = max(same, key=lambda name: (same[name] >= SAME and name == "other-patient", same[name]), default="")
+        most = max(
+            same,
+            key=lambda name: (same[name] >= SAME and name == "other-patient", same[name]),
+            default="",
+        )
         return most if most and same[most] >= SAME else ""
 
     @property
@@ -82,7 +108,10 @@ class Reader:
     def yes(self) -> Habit | None:
         """Said too often; fewer questions ask for yes or no than offer options, so this is decided at 5 %."""
         ahead = self.evidence.yes[:1]
-        return next((one for one in ahead if one.p < LEVEL and (one.excess.value or 0.0) >= HABIT_SIZE), None)
+        return next(
+            (one for one in ahead if one.p < LEVEL and (one.excess.value or 0.0) >= HABIT_SIZE),
+            None,
+        )
 
     @property
     def detectable(self) -> float | None:
@@ -103,7 +132,11 @@ def lost_gains(harmless: Mapping[str, Stability]) -> dict[str, Stability]:
     p_values = holm([one.fall.p for one in harmless.values()])
     lost = {}
     for (name, one), p in zip(harmless.items(), p_values):
-        gained, remains, fall = one.gained.value or 0.0, one.remains.value or 0.0, one.fall.value or 0.0
+        gained, remains, fall = (
+            one.gained.value or 0.0,
+            one.remains.value or 0.0,
+            one.fall.value or 0.0,
+        )
         if p is not None and p < LEVEL and fall < 0 < gained and remains < gained / 2:
             lost[name] = one
     return lost

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from situs.score.read.claims import Certainty, Claim, Role
-from situs.score.read.folding import fold
-from situs.score.read.grammar import statements
-from situs.score.read.lexicon import english
-from situs.score.read.loose_json import Loose, loose_values
-from situs.score.read.tables import without_tables
-from situs.score.read.tokens import Mention as TextMention
-from situs.score.read.whole_numbers import listed_numbers
+from situs.score.read.prose.claims import Certainty, Claim, Role
+from situs.score.read.prose.folding import fold
+from situs.score.read.prose.grammar import statements
+from situs.score.read.prose.lexicon import english
+from situs.score.read.prose.loose_json import Loose, loose_values
+from situs.score.read.prose.tables import without_tables
+from situs.score.read.prose.tokens import Mention as TextMention
+from situs.score.read.prose.whole_numbers import listed_numbers
 
 __all__ = ["Mention", "mentions"]
 
@@ -50,7 +50,9 @@ _AXES = re.compile(
     rf"(?P<k3>h|height|y1|y2|ymax|y_max|max_y|bottom)\s*[:=]{_N}",
     re.IGNORECASE,
 )
-_TOKEN = re.compile(rf"<\|box_start\|>\s*\(?{_PAIR}\s*,?\s*{_PAIR}\s*\)?\s*<\|box_end\|>", re.IGNORECASE)
+_TOKEN = re.compile(
+    rf"<\|box_start\|>\s*\(?{_PAIR}\s*,?\s*{_PAIR}\s*\)?\s*<\|box_end\|>", re.IGNORECASE
+)
 _TWO_CORNERS = re.compile(
     rf"[\[(]?\s*{_PAIR}\s*(?:,|;|to|and|-|–|—|→|->|/)?\s*"
     rf"(?:(?:the\s+)?(?:lower|bottom)[- ]right(?:\s+corner)?(?:\s+(?:at|is))?\s*[:=]?\s*)?{_PAIR}\s*[\])]?",
@@ -66,11 +68,16 @@ _LISTED = re.compile(
     re.IGNORECASE,
 )
 _SIX = re.compile(rf"[\[(]{_N}[,;]{_N}[,;]{_N}[,;]{_N}[,;]{_N}[,;]{_N}[,;]?\s*[\])]")
-_TAGGED = re.compile(rf"<(?:bb\w*|box|bounding_?box|loc)>\s*{_N}[,;\s]{_N}[,;\s]{_N}[,;\s]{_N}\s*<", re.IGNORECASE)
-_SIX_LINE = re.compile(rf"^(?:[\w ]{{1,40}}:)?{_N}[,;]{_N}[,;]{_N}[,;]{_N}[,;]{_N}[,;]{_N}\.?\s*$", re.MULTILINE)
+_TAGGED = re.compile(
+    rf"<(?:bb\w*|box|bounding_?box|loc)>\s*{_N}[,;\s]{_N}[,;\s]{_N}[,;\s]{_N}\s*<", re.IGNORECASE
+)
+_SIX_LINE = re.compile(
+    rf"^(?:[\w ]{{1,40}}:)?{_N}[,;]{_N}[,;]{_N}[,;]{_N}[,;]{_N}[,;]{_N}\.?\s*$", re.MULTILINE
+)
 _SIX_NAMED = re.compile(
     r"[,;]?\s*".join(
-        rf"\b{name}\s*[:=]{_N}" for name in ("start_?slice", "end_?slice", "x_?min", "x_?max", "y_?min", "y_?max")
+        rf"\b{name}\s*[:=]{_N}"
+        for name in ("start_?slice", "end_?slice", "x_?min", "x_?max", "y_?min", "y_?max")
     ),
     re.IGNORECASE,
 )
@@ -81,10 +88,13 @@ _SPANS = re.compile(
     rf"y\s*(?:range|axis)?\s*[:=]?\s*(?:from\s*)?[\[(]?{_N}{_TO}{_N}[\])]?",
     re.IGNORECASE,
 )
-_BARE_LINE = re.compile(rf"^(?:[\w ]{{1,40}}:)?{_N}[,;\s]{_N}[,;\s]{_N}[,;\s]{_N}\.?\s*$", re.MULTILINE)
+_BARE_LINE = re.compile(
+    rf"^(?:[\w ]{{1,40}}:)?{_N}[,;\s]{_N}[,;\s]{_N}[,;\s]{_N}\.?\s*$", re.MULTILINE
+)
 
 _FRAME_WORD = (
-    r"\b(?:frame|slice|image|img|picture)(?:s|_?(?:number|no|num|index|id|idx))?(?:\s+(?:number|no\.?|index))?"
+    r"\b(?:frame|slice|image|img|picture)(?:s|_?(?:number|no|num|index|id|idx))?"
+    r"(?:\s+(?:number|no\.?|index))?"
 )
 _FRAME = re.compile(
     rf"(?:{_FRAME_WORD}[\s_#:=*]{{0,4}}|\b(?-i:F)(?=[0-9]{{1,5}}\s*[:=]))(?P<list>[0-9]{{1,5}}(?![0-9.]*[0-9])"
@@ -92,27 +102,104 @@ _FRAME = re.compile(
     r"|\b(?P<rank>[0-9]{1,4})(?:st|nd|rd|th)\s+(?:frame|slice|image|picture)\b",
     re.IGNORECASE,
 )
-_REF = re.compile(r"<\|object_ref_start\|>([^<]{1,80})<\|object_ref_end\|>|<ref>([^<]{1,80})</ref>", re.IGNORECASE)
+_REF = re.compile(
+    r"<\|object_ref_start\|>([^<]{1,80})<\|object_ref_end\|>|<ref>([^<]{1,80})</ref>", re.IGNORECASE
+)
 _BREAK = re.compile(r"\n|;(?!\s*[0-9])|(?<=[\])>.])\.?\s+(?=[A-Z])")
 
 _FRAME_KEYS = {
-    *("frame", "frames", "frameindex", "frameidx", "frameid", "framenumber", "frameno", "framenum", "framerange"),
-    *("slice", "slices", "slicenum", "slicenumber", "sliceindex", "sliceno", "sliceid", "slicerange", "z"),
+    *(
+        "frame",
+        "frames",
+        "frameindex",
+        "frameidx",
+        "frameid",
+        "framenumber",
+        "frameno",
+        "framenum",
+        "framerange",
+    ),
+    *(
+        "slice",
+        "slices",
+        "slicenum",
+        "slicenumber",
+        "sliceindex",
+        "sliceno",
+        "sliceid",
+        "slicerange",
+        "z",
+    ),
     *("image", "images", "imageindex", "imagenumber", "imageid", "picture", "pictures", "page"),
 }
 _LABEL_KEYS = (
-    *("label", "name", "finding", "class", "classname", "category", "structure", "abnormality", "lesion"),
+    *(
+        "label",
+        "name",
+        "finding",
+        "class",
+        "classname",
+        "category",
+        "structure",
+        "abnormality",
+        "lesion",
+    ),
     *("diagnosis", "object", "type", "description", "region", "title", "ref"),
 )
 _LIST_KEYS = {
-    *("bbox", "bboxes", "box", "boxes", "bbox2d", "box2d", "bndbox", "boundingbox", "boundingboxes", "coordinates"),
-    *("coords", "coordinate", "rect", "rectangle", "bbx", "bb", "points", "location", "position", "xyxy", "xywh"),
-    *("bbox3d", "box3d", "answer", "finalanswer", "findings", "lesions", "annotations", "objects", "predictions"),
+    *(
+        "bbox",
+        "bboxes",
+        "box",
+        "boxes",
+        "bbox2d",
+        "box2d",
+        "bndbox",
+        "boundingbox",
+        "boundingboxes",
+        "coordinates",
+    ),
+    *(
+        "coords",
+        "coordinate",
+        "rect",
+        "rectangle",
+        "bbx",
+        "bb",
+        "points",
+        "location",
+        "position",
+        "xyxy",
+        "xywh",
+    ),
+    *(
+        "bbox3d",
+        "box3d",
+        "answer",
+        "finalanswer",
+        "findings",
+        "lesions",
+        "annotations",
+        "objects",
+        "predictions",
+    ),
     *("detections", "results", "result", "roi"),
 }
-_ASIDE_KEYS = {"reasoning", "thought", "thoughts", "explanation", "rationale", "thinking", "analysis", "steps"}
+_ASIDE_KEYS = {
+    "reasoning",
+    "thought",
+    "thoughts",
+    "explanation",
+    "rationale",
+    "thinking",
+    "analysis",
+    "steps",
+}
 _NAMED: tuple[tuple[Order, tuple[tuple[str, ...], ...]], ...] = (
-    ("xywh", (("x", "left", "x0", "xmin"), ("y", "top", "y0", "ymin"), ("width", "w"), ("height", "h"))),
+    (
+        "xywh",
+        (("x", "left", "x0", "xmin"), ("y", "top", "y0", "ymin"), ("width", "w"), ("height", "h")),
+    ),
     ("xyxy", (("x1", "x0"), ("y1", "y0"), ("x2", "x1"), ("y2", "y1"))),
     ("xyxy", (("xmin", "minx"), ("ymin", "miny"), ("xmax", "maxx"), ("ymax", "maxy"))),
     ("xyxy", (("left",), ("top",), ("right",), ("bottom",))),
@@ -125,8 +212,15 @@ _SPAN_KEYS = (
     ("slicestart", "sliceend"), ("framestart", "frameend"), ("zmin", "zmax"), ("minslice", "maxslice"),
     ("start", "end"), ("minframe", "maxframe"), ("slicemin", "slicemax"), ("z0", "z1"), ("z1", "z2"),
 )  # fmt: skip
-_CORNER_KEYS = (("topleft", "bottomright"), ("upperleft", "lowerright"), ("start", "end"), ("min", "max"))
-_FRAME_KEY = re.compile(rf"^\W*(?:{_FRAME_WORD})?[\s_#:]*([0-9]{{1,5}}(?:\s*[-–—]\s*[0-9]{{1,5}})?)\W*$", re.IGNORECASE)
+_CORNER_KEYS = (
+    ("topleft", "bottomright"),
+    ("upperleft", "lowerright"),
+    ("start", "end"),
+    ("min", "max"),
+)
+_FRAME_KEY = re.compile(
+    rf"^\W*(?:{_FRAME_WORD})?[\s_#:]*([0-9]{{1,5}}(?:\s*[-–—]\s*[0-9]{{1,5}})?)\W*$", re.IGNORECASE
+)
 
 
 def mentions(text: str, labels: Sequence[str], *, volume: bool) -> tuple[list[Mention], bool]:
@@ -139,7 +233,11 @@ def mentions(text: str, labels: Sequence[str], *, volume: bool) -> tuple[list[Me
     empty = False
     for value, start, end in loose_values(text):
         listed = value if isinstance(value, list) else []
-        if isinstance(value, dict) or any(isinstance(part, dict) for part in listed) or (volume and _spans(listed)):
+        if (
+            isinstance(value, dict)
+            or any(isinstance(part, dict) for part in listed)
+            or (volume and _spans(listed))
+        ):
             boxes = list(_walk(value, Mention((0.0, 0.0, 0.0, 0.0)), labels, volume, 0))
             if boxes:
                 found.append((start, end, boxes))
@@ -165,13 +263,24 @@ def meant_boxes(prose: str, found: list[Mention]) -> list[Mention]:
     if not 1 < len(found) <= _MOST_JUDGED:
         return found
     named = [TextMention(*box.span, index) for index, box in enumerate(found)]
-    claims = [claim for one in statements(prose, named, english(), apart=True) for claim in one.claims]
+    claims = [
+        claim for one in statements(prose, named, english(), apart=True) for claim in one.claims
+    ]
     left = {int(str(claim.values[0])) for claim in claims if _is_left(claim)}
-    return [box for index, box in enumerate(found) if index not in left] if len(left) < len(found) else found
+    return (
+        [box for index, box in enumerate(found) if index not in left]
+        if len(left) < len(found)
+        else found
+    )
 
 
 def _is_left(claim: Claim) -> bool:
-    return claim.denied or claim.retracted or claim.role is Role.WEAK or claim.certainty is Certainty.ASKED
+    return (
+        claim.denied
+        or claim.retracted
+        or claim.role is Role.WEAK
+        or claim.certainty is Certainty.ASKED
+    )
 
 
 def _says_none(value: Loose) -> bool:
@@ -230,7 +339,9 @@ def _in_prose(text: str, labels: Sequence[str], *, volume: bool) -> Iterator[Men
                 frames, ordinal = _told(own)
             ref = next((name for at, name in reversed(refs) if at <= begin), "")
             label = ref or _label_before(line[previous:begin], labels) or label
-            yield replace(_on(box, frames, ordinal), label=label, span=(offset + begin, offset + end))
+            yield replace(
+                _on(box, frames, ordinal), label=label, span=(offset + begin, offset + end)
+            )
             previous = end
         if marks and not trailing:
             frames, ordinal = _told(marks[-1])
@@ -238,7 +349,9 @@ def _in_prose(text: str, labels: Sequence[str], *, volume: bool) -> Iterator[Men
             label = _label_before(line, labels) or (label if line.strip() else "")
 
 
-def _listed(line: str, taken: bytearray, *, volume: bool) -> Iterator[tuple[tuple[int, int], Mention]]:
+def _listed(
+    line: str, taken: bytearray, *, volume: bool
+) -> Iterator[tuple[tuple[int, int], Mention]]:
     """The boxes of a line with where they stand; each stretch of text is read once, by the most telling form.
 
     `taken` has a byte for every character, which is set where a box was read.
@@ -249,7 +362,11 @@ def _listed(line: str, taken: bytearray, *, volume: bool) -> Iterator[tuple[tupl
         (_CORNER_AND_SIZE, "xywh", False),
         (_TWO_CORNERS, "xyxy", False),
         (_SPANS, "xxyy", False),
-        *(((_SIX, "xxyy", False), (_SIX_LINE, "xxyy", False), (_SIX_NAMED, "xxyy", False)) if volume else ()),
+        *(
+            ((_SIX, "xxyy", False), (_SIX_LINE, "xxyy", False), (_SIX_NAMED, "xxyy", False))
+            if volume
+            else ()
+        ),
         (_LISTED, None, False),
         (_TAGGED, None, False),
         (_BARE_LINE, None, False),
@@ -261,10 +378,14 @@ def _listed(line: str, taken: bytearray, *, volume: bool) -> Iterator[tuple[tupl
                 yield (start, end), _mention(pattern, match, order, thousand)
 
 
-def _mention(pattern: re.Pattern[str], match: re.Match[str], order: Order | None, thousand: bool) -> Mention:
+def _mention(
+    pattern: re.Pattern[str], match: re.Match[str], order: Order | None, thousand: bool
+) -> Mention:
     if pattern is _AXES:
         a, b, c, d = (float(match[match.re.groupindex[f"k{k}"] + 1]) for k in range(4))
-        return Mention((a, b, c, d), order="xywh" if match["k2"].lower() in {"w", "width"} else "xyxy")
+        return Mention(
+            (a, b, c, d), order="xywh" if match["k2"].lower() in {"w", "width"} else "xyxy"
+        )
     values = [float(group) for group in match.groups() if group is not None]
     if pattern in _OF_SIX:
         first, last, a, b, c, d = values
@@ -273,21 +394,27 @@ def _mention(pattern: re.Pattern[str], match: re.Match[str], order: Order | None
     return Mention((a, b, c, d), order=order, thousand=thousand)
 
 
-def _walk(value: Loose, context: Mention, labels: Sequence[str], volume: bool, depth: int) -> Iterator[Mention]:
+def _walk(
+    value: Loose, context: Mention, labels: Sequence[str], volume: bool, depth: int
+) -> Iterator[Mention]:
     if depth > 8:
         return
     if isinstance(value, dict):
         yield from _walk_object(value, context, labels, volume, depth)
     elif isinstance(value, str) and _FOUR_NUMBERS.search(value):
         for box in _in_prose(value, labels, volume=volume):
-            yield replace(_on(box, context.frames, context.ordinal), label=box.label or context.label)
+            yield replace(
+                _on(box, context.frames, context.ordinal), label=box.label or context.label
+            )
     elif isinstance(value, list):
         numbers = [part for part in value if isinstance(part, float)]
         if len(numbers) == len(value) == 4:
             yield replace(context, numbers=(numbers[0], numbers[1], numbers[2], numbers[3]))
         elif len(numbers) == len(value) == 6 and volume:
             a, b, c, d = numbers[2:]
-            yield replace(context, numbers=(a, b, c, d), frames=_span(numbers[0], numbers[1]), order="xxyy")
+            yield replace(
+                context, numbers=(a, b, c, d), frames=_span(numbers[0], numbers[1]), order="xxyy"
+            )
         elif volume and (spans := _spans(value)):
             (first, last), (a, b), (c, d) = spans
             yield replace(context, numbers=(a, b, c, d), frames=_span(first, last), order="xxyy")
@@ -309,7 +436,11 @@ def _walk_object(
         return
     for name, part in record.items():
         key = _key(name)
-        if key in _ASIDE_KEYS or key in _FRAME_KEYS or (key in _LABEL_KEYS and not isinstance(part, dict | list)):
+        if (
+            key in _ASIDE_KEYS
+            or key in _FRAME_KEYS
+            or (key in _LABEL_KEYS and not isinstance(part, dict | list))
+        ):
             continue
         inner = context
         if key in {"xyxy", "bbox2d"}:
@@ -318,13 +449,20 @@ def _walk_object(
             inner = replace(context, order="xywh")
         elif (frame := _FRAME_KEY.match(name)) is not None and isinstance(part, dict | list):
             inner = replace(context, frames=listed_numbers(frame[1]))
-        elif key not in _LIST_KEYS and key not in _LABEL_KEYS and not context.label and isinstance(part, dict | list):
+        elif (
+            key not in _LIST_KEYS
+            and key not in _LABEL_KEYS
+            and not context.label
+            and isinstance(part, dict | list)
+        ):
             inner = replace(context, label=name.strip())
         yield from _walk(part, inner, labels, volume, depth + 1)
 
 
 def _context(fields: dict[str, Loose], context: Mention, *, volume: bool) -> Mention:
-    label = next((v for k in _LABEL_KEYS if isinstance(v := fields.get(k), str) and v.strip()), context.label)
+    label = next(
+        (v for k in _LABEL_KEYS if isinstance(v := fields.get(k), str) and v.strip()), context.label
+    )
     frames = context.frames
     for key in _FRAME_KEYS & fields.keys():
         ends = _pair(fields[key]) if volume else None
@@ -337,9 +475,14 @@ def _context(fields: dict[str, Loose], context: Mention, *, volume: bool) -> Men
     return replace(context, label=label.strip(), frames=frames)
 
 
-def _named_numbers(fields: dict[str, Loose]) -> tuple[Order | None, tuple[float, float, float, float] | None]:
+def _named_numbers(
+    fields: dict[str, Loose],
+) -> tuple[Order | None, tuple[float, float, float, float] | None]:
     for order, names in _NAMED if not _SIDES.isdisjoint(fields) else ():
-        found = [next((v for k in keys if (v := _number(fields.get(k))) is not None), None) for keys in names]
+        found = [
+            next((v for k in keys if (v := _number(fields.get(k))) is not None), None)
+            for keys in names
+        ]
         a, b, c, d = found
         if a is not None and b is not None and c is not None and d is not None:
             if order == "xyxy" and names[0] == ("x1", "x0") and "x0" in fields:  # x0, y0, x1, y1

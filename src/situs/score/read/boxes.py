@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from situs.profiles import AnswerSpace
 from situs.score.read.box_mentions import Mention, mentions
-from situs.score.read.clean import visible
-from situs.score.read.refusal import refuses
+from situs.score.read.prose.clean import visible
+from situs.score.read.prose.refusal import refuses
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 from situs.space import FrameBox
 
@@ -31,7 +31,8 @@ _NONE = re.compile(
     re.IGNORECASE,
 )
 _FINAL = re.compile(
-    r"\b(?:final answer|final boxes|final bounding box(?:es)?|final result)\b[^\n:=]{0,30}[:=]?", re.IGNORECASE
+    r"\b(?:final answer|final boxes|final bounding box(?:es)?|final result)\b[^\n:=]{0,30}[:=]?",
+    re.IGNORECASE,
 )
 _MARKUP = re.compile(r"```[a-z]*|\*\*|__|`|\\(?=[\[\]()_])", re.IGNORECASE)
 
@@ -62,7 +63,10 @@ def parse_boxes(
     if not framed:
         return Unparsed("no frame given")
     scale = _scale(framed, space.box_scale, sizes, flags)
-    if any(math.isinf(_sides(frame, sizes)[0]) and (scale != "pixel" or one.thousand) for frame, one in framed):
+    if any(
+        math.isinf(_sides(frame, sizes)[0]) and (scale != "pixel" or one.thousand)
+        for frame, one in framed
+    ):
         return Unparsed("the size of the picture is not known, so that shares of it cannot be read")
     order = _order(framed, space.box_order, scale, sizes, flags)
     boxes: dict[tuple[int, float, float, float, float], str] = {}
@@ -70,7 +74,9 @@ def parse_boxes(
         ends = _ends(mention, order)
         side = _sides(frame, sizes)
         factor = _factor(side, "thousand" if mention.thousand else scale)
-        x0, y0, x1, y1 = (_clipped(v * f, s) for v, f, s in zip(ends, (*factor, *factor), (*side, *side)))
+        x0, y0, x1, y1 = (
+            _clipped(v * f, s) for v, f, s in zip(ends, (*factor, *factor), (*side, *side))
+        )
         if x1 > x0 and y1 > y0:
             place = frame, x0, y0, x1, y1
             boxes[place] = boxes.get(place) or mention.label
@@ -88,7 +94,9 @@ def _final_first(plain: str, labels: Sequence[str], *, volume: bool) -> tuple[li
     return mentions(plain, labels, volume=volume)
 
 
-def _placed(found: list[Mention], base: int, count: int, flags: list[str]) -> list[tuple[int, Mention]]:
+def _placed(
+    found: list[Mention], base: int, count: int, flags: list[str]
+) -> list[tuple[int, Mention]]:
     """Each box with the position of its picture; one that spans several pictures stands on each."""
     said = {frame for mention in found if not mention.ordinal for frame in mention.frames}
     if count > 1 and base == 1 and 0 in said and max(said) < count:
@@ -104,13 +112,17 @@ def _placed(found: list[Mention], base: int, count: int, flags: list[str]) -> li
         elif mention.frames:
             # A frame that was not shown stays, as a box that meets no true one.
             first = 1 if mention.ordinal else base
-            placed += [(frame - first if frame >= first else count, mention) for frame in mention.frames]
+            placed += [
+                (frame - first if frame >= first else count, mention) for frame in mention.frames
+            ]
         elif "box_without_frame" not in flags:
             flags.append("box_without_frame")
     return placed
 
 
-def _scale(framed: list[tuple[int, Mention]], declared: str, sizes: Sequence[Size], flags: list[str]) -> str:
+def _scale(
+    framed: list[tuple[int, Mention]], declared: str, sizes: Sequence[Size], flags: list[str]
+) -> str:
     """The declared scale, or the one the numbers can only be meant in."""
     open_ones = [(frame, mention) for frame, mention in framed if not mention.thousand]
     if not open_ones:
@@ -136,7 +148,11 @@ def _scale(framed: list[tuple[int, Mention]], declared: str, sizes: Sequence[Siz
 
 
 def _order(
-    framed: list[tuple[int, Mention]], declared: str, scale: str, sizes: Sequence[Size], flags: list[str]
+    framed: list[tuple[int, Mention]],
+    declared: str,
+    scale: str,
+    sizes: Sequence[Size],
+    flags: list[str],
 ) -> str:
     """The declared order, unless some box is impossible in it and all are possible in the other."""
     open_ones = [(frame, mention) for frame, mention in framed if mention.order is None]
@@ -155,7 +171,11 @@ def _possible(frame: int, mention: Mention, order: str, scale: str, sizes: Seque
         return c > a and d > b
     side = _sides(frame, sizes)
     factor = _factor(side, scale)
-    return c > 0 and d > 0 and all((v + w) * f <= s * _TOLERANCE for v, w, f, s in zip((a, b), (c, d), factor, side))
+    return (
+        c > 0
+        and d > 0
+        and all((v + w) * f <= s * _TOLERANCE for v, w, f, s in zip((a, b), (c, d), factor, side))
+    )
 
 
 def _ends(mention: Mention, order: str) -> tuple[float, float, float, float]:

@@ -6,17 +6,17 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from situs.items._record import Option
-from situs.score.read.claims import Certainty, Claim, Role, Statement
-from situs.score.read.grammar import statements
-from situs.score.read.lexicon import english, language_file
+from situs.items.record import Option
 from situs.score.read.options import ALPHABET, OptionNames
+from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
+from situs.score.read.prose.grammar import statements
+from situs.score.read.prose.lexicon import english, language_file
+from situs.score.read.prose.refusal import cannot_tell, declines, refuses
+from situs.score.read.prose.resolve import SEVERAL, decide
+from situs.score.read.prose.tokens import Mention
 from situs.score.read.ranking import ranked_option
-from situs.score.read.refusal import cannot_tell, declines, refuses
 from situs.score.read.reply import plain_reply
-from situs.score.read.resolve import SEVERAL, decide
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
-from situs.score.read.tokens import Mention
 from situs.score.read.yes_no import bare_answers
 
 __all__ = ["parse_choice"]
@@ -32,7 +32,8 @@ _PAIRED = re.compile(
 )
 _COMPARED = re.compile(r"(?<!rather )(?<!other )\bthan\b", re.IGNORECASE)
 _LABELS = re.compile(
-    r"[^.;,!?\n]+(?:\bis|\bbeing|\bwas|:|=)(?: (?:the|on|in|to|clearly|option|mark))*[ \"'(]*$", re.IGNORECASE
+    r"[^.;,!?\n]+(?:\bis|\bbeing|\bwas|:|=)(?: (?:the|on|in|to|clearly|option|mark))*[ \"'(]*$",
+    re.IGNORECASE,
 )
 _LONGEST_LABEL = 80
 _RATHER = re.compile(r"\b(?:more|mostly|mainly|rather)(?: to| on| in| the)* $", re.IGNORECASE)
@@ -40,10 +41,14 @@ _LIKELY = re.compile(
     r"\b(?:more|most|less|least) (?:likely|plausible|probable|convincing|consistent|certain|often|than)\b"
 )
 _CLAUSE_MARK = re.compile(r"[,;.(:]")
-_CLAUSE_END = re.compile(r"[.;!?\n]|, |\b(?:because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE)
+_CLAUSE_END = re.compile(
+    r"[.;!?\n]|, |\b(?:because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE
+)
 
 
-def parse_choice(text: str, options: Sequence[Option], question: str = "", *, language: str = "en") -> Result[str]:
+def parse_choice(
+    text: str, options: Sequence[Option], question: str = "", *, language: str = "en"
+) -> Result[str]:
     """The value of the option that the reply chooses, by its letter or by its words.
 
     A final answer wins; then whatever the reply announces, concludes or says alone; then the only option that it names
@@ -74,10 +79,16 @@ def compare(found: Sequence[Statement], plain: str, question: str) -> None:
     asked, opposite = _comparison(question)
     for statement in found:
         for claim in statement.claims:
-            if claim.certainty is not Certainty.ASSERTED or claim.negated or claim.role is Role.FINAL:
+            if (
+                claim.certainty is not Certainty.ASSERTED
+                or claim.negated
+                or claim.role is Role.FINAL
+            ):
                 continue
             if claim.role is Role.STATED:
-                if _is_compared(plain, claim, statement) and not _CLAUSE_MARK.search(plain[claim.end : claim.end + 3]):
+                if _is_compared(plain, claim, statement) and not _CLAUSE_MARK.search(
+                    plain[claim.end : claim.end + 3]
+                ):
                     claim.certainty = Certainty.DOUBTED
                 continue
             words = _predicate(plain, claim, statement) | _label(plain, claim, statement)
@@ -106,13 +117,23 @@ def _paired(found: Sequence[Statement], plain: str) -> None:
 def _turn_round(plain: str, claim: Claim, statement: Statement) -> None:
     """ "B is smaller than A" answers "which is larger?" with A."""
     behind = [other for other in statement.claims if other.start > claim.end]
-    if behind and behind[0].certainty is Certainty.ASIDE and _COMPARED.search(plain, claim.end, behind[0].start):
-        behind[0].certainty, behind[0].role = Certainty.ASSERTED, max(behind[0].role, Role.CONCLUDED)
+    if (
+        behind
+        and behind[0].certainty is Certainty.ASIDE
+        and _COMPARED.search(plain, claim.end, behind[0].start)
+    ):
+        behind[0].certainty, behind[0].role = (
+            Certainty.ASSERTED,
+            max(behind[0].role, Role.CONCLUDED),
+        )
 
 
 def _predicate(plain: str, claim: Claim, statement: Statement) -> set[str]:
     """The words that the sentence says of a claim, up to the next mention or clause."""
-    following = min((other.start for other in statement.claims if other.start > claim.start), default=statement.end)
+    following = min(
+        (other.start for other in statement.claims if other.start > claim.start),
+        default=statement.end,
+    )
     said = re.sub(r"\([^()]*\)", " ", plain[claim.end : following].lower())
     stop = _CLAUSE_END.search(said)
     said = said[: stop.start()] if stop else said
@@ -121,14 +142,21 @@ def _predicate(plain: str, claim: Claim, statement: Statement) -> set[str]:
 
 def _label(plain: str, claim: Claim, statement: Statement) -> set[str]:
     """The words that a clause says before naming a claim as what they mean ("the smaller one is …", "Larger: …")."""
-    before = max((other.end for other in statement.claims if other.end <= claim.start), default=statement.start)
+    before = max(
+        (other.end for other in statement.claims if other.end <= claim.start),
+        default=statement.start,
+    )
     label = _LABELS.search(plain[max(before, claim.start - _LONGEST_LABEL) : claim.start])
     return set(re.findall(r"[a-z]+", label[0].lower())) if label else set()
 
 
 def _is_compared(plain: str, claim: Claim, statement: Statement) -> bool:
     """Whether the claim's sentence compares it with another option, and not in the way that is asked."""
-    beside = [other for other in statement.claims if other.certainty is Certainty.ASIDE and other.start > claim.end]
+    beside = [
+        other
+        for other in statement.claims
+        if other.certainty is Certainty.ASIDE and other.start > claim.end
+    ]
     return any(_COMPARED.search(plain, claim.end, other.start) for other in beside)
 
 
@@ -151,8 +179,12 @@ def _yes_no(plain: str, names: OptionNames) -> list[Mention]:
     by_word = {words: index for index, words in enumerate(names.cores) if words in {"yes", "no"}}
     if not by_word:
         return []
-    found = ((mention, by_word.get("yes" if mention.value else "no")) for mention in bare_answers(plain))
-    return [Mention(mention.start, mention.end, index) for mention, index in found if index is not None]
+    found = (
+        (mention, by_word.get("yes" if mention.value else "no")) for mention in bare_answers(plain)
+    )
+    return [
+        Mention(mention.start, mention.end, index) for mention, index in found if index is not None
+    ]
 
 
 def _is_letter(plain: str, names: OptionNames) -> bool:
@@ -160,17 +192,25 @@ def _is_letter(plain: str, names: OptionNames) -> bool:
     return len(bare) == 1 and bare.upper() in ALPHABET[: names.count]
 
 
-def _option(value: object, found: Sequence[Statement], plain: str, names: OptionNames) -> Result[str]:
+def _option(
+    value: object, found: Sequence[Statement], plain: str, names: OptionNames
+) -> Result[str]:
     assert isinstance(value, int)
     if not 0 <= value < names.count:
         return _OUT_OF_RANGE
     alone = [statement for statement in found if statement.claims]
     if len(alone) == 1 and alone[0].alone and _WITH_ANOTHER.search(plain):
         return SEVERAL  # "A and X": which of the two, or both
-    if _OTHER_SIDE.search(plain) and not any(claim.role >= Role.LEAD for one in found for claim in one.claims):
+    if _OTHER_SIDE.search(plain) and not any(
+        claim.role >= Role.LEAD for one in found for claim in one.claims
+    ):
         return Unparsed("the other side of what is named")
     letter = ALPHABET[value].lower()
-    if letter in names.cores and names.cores[value] != letter and not _by_words(value, found, plain, names):
+    if (
+        letter in names.cores
+        and names.cores[value] != letter
+        and not _by_words(value, found, plain, names)
+    ):
         return _DISAGREE  # options that are letters themselves, in another order
     return Parsed(names.options[value].value)
 
@@ -179,7 +219,9 @@ def _by_words(value: int, found: Sequence[Statement], plain: str, names: OptionN
     """Whether the chosen option is also named by its own words."""
     return any(
         value in claim.values
-        and re.search(rf"\b{re.escape(names.cores[value])}\b", plain[claim.start : claim.end], re.IGNORECASE)
+        and re.search(
+            rf"\b{re.escape(names.cores[value])}\b", plain[claim.start : claim.end], re.IGNORECASE
+        )
         for statement in found
         for claim in statement.claims
     )
@@ -189,7 +231,9 @@ def _unless_unsure(
     result: Result[object] | None, found: Sequence[Statement], plain: str, names: OptionNames
 ) -> Result[str]:
     claims = [claim for statement in found for claim in statement.claims]
-    sure = isinstance(result, Unparsed) and any(claim.role >= Role.LEAD and claim.asserted for claim in claims)
+    sure = isinstance(result, Unparsed) and any(
+        claim.role >= Role.LEAD and claim.asserted for claim in claims
+    )
     if not sure:
         left = _left_over(claims, names.count)
         if left is not None:
@@ -202,11 +246,21 @@ def _unless_unsure(
         if refuses(plain):
             return RefusedInWords()
     if isinstance(result, Unparsed):
-        pairs = [claim for claim in claims if len(claim.values) == 2 and claim.asserted and not claim.alternatives]
-        disagree = result == SEVERAL and any(_letter_and_words(claim, plain, names) for claim in pairs)
+        pairs = [
+            claim
+            for claim in claims
+            if len(claim.values) == 2 and claim.asserted and not claim.alternatives
+        ]
+        disagree = result == SEVERAL and any(
+            _letter_and_words(claim, plain, names) for claim in pairs
+        )
         return _DISAGREE if disagree else result
     idle = [claim for claim in claims if claim.certainty is Certainty.ASIDE]
-    return _OF_PICTURE if idle and len(idle) == len(claims) and re.search(r"\b(?:left|right)\b", plain) else _NOTHING
+    return (
+        _OF_PICTURE
+        if idle and len(idle) == len(claims) and re.search(r"\b(?:left|right)\b", plain)
+        else _NOTHING
+    )
 
 
 def _letter_and_words(claim: Claim, plain: str, names: OptionNames) -> bool:

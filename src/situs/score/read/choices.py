@@ -6,16 +6,16 @@ import re
 from collections.abc import Sequence
 
 from situs.items import Option
-from situs.score.read.claims import Certainty, Claim, Role, Statement
-from situs.score.read.clean import visible
-from situs.score.read.grammar import statements
-from situs.score.read.lexicon import english, language_file
-from situs.score.read.loose_json import loose_values
 from situs.score.read.options import ALPHABET, OptionNames
-from situs.score.read.refusal import refuses
+from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
+from situs.score.read.prose.clean import visible
+from situs.score.read.prose.grammar import statements
+from situs.score.read.prose.lexicon import english, language_file
+from situs.score.read.prose.loose_json import loose_values
+from situs.score.read.prose.refusal import refuses
+from situs.score.read.prose.tokens import Mention
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
-from situs.score.read.tokens import Mention
 
 __all__ = ["parse_choices"]
 
@@ -42,7 +42,9 @@ _JUDGED = re.compile(
 _UNSURE = Unparsed("not said for sure")
 
 
-def parse_choices(text: str, options: Sequence[Option], *, language: str = "en") -> Result[tuple[str, ...]]:
+def parse_choices(
+    text: str, options: Sequence[Option], *, language: str = "en"
+) -> Result[tuple[str, ...]]:
     """The values of all options that the reply chooses, in the order of the options.
 
     By letters ("A, C", "(A)(C)", "AC", a JSON list), by the options' words, or by a verdict on each ("A: yes"). A final
@@ -68,7 +70,9 @@ def parse_choices(text: str, options: Sequence[Option], *, language: str = "en")
     if chosen and _half_named(plain, mentions, found, names):
         return Unparsed("an option is named in part")
     if chosen:
-        return Parsed(tuple(option.value for index, option in enumerate(options) if index in chosen))
+        return Parsed(
+            tuple(option.value for index, option in enumerate(options) if index in chosen)
+        )
     return _whole(plain, options, found, names)
 
 
@@ -77,14 +81,22 @@ def _chosen(found: Sequence[Statement]) -> set[int] | Unparsed:
     open_ones = [
         claim
         for claim in claims
-        if not claim.negated and claim.certainty is not Certainty.ASIDE and claim.role is not Role.WEAK
+        if not claim.negated
+        and claim.certainty is not Certainty.ASIDE
+        and claim.role is not Role.WEAK
     ]
-    if any(claim.certainty is Certainty.DOUBTED or claim.alternatives or claim.excepted for claim in open_ones):
+    if any(
+        claim.certainty is Certainty.DOUBTED or claim.alternatives or claim.excepted
+        for claim in open_ones
+    ):
         return _UNSURE
     if any(claim.certainty is Certainty.CONDITIONAL for claim in open_ones):
         return _UNSURE
     asserted = {
-        int(str(value)) for claim in claims if claim.asserted and claim.role is not Role.WEAK for value in claim.values
+        int(str(value))
+        for claim in claims
+        if claim.asserted and claim.role is not Role.WEAK
+        for value in claim.values
     }
     denied = {int(str(value)) for claim in claims if claim.denied for value in claim.values}
     if asserted & denied:
@@ -118,11 +130,14 @@ def _deciding(found: Sequence[Statement]) -> list[Claim]:
 _CLAUSE = re.compile(r"[^,;]+")
 _CONTENT = re.compile(r"[a-z]{5,}", re.IGNORECASE)
 _NOT_FOUND = re.compile(
-    r"\b(?:no|not|without|normal|intact|unremarkable|absent|preserved|healthy|n't)\b|n't\b", re.IGNORECASE
+    r"\b(?:no|not|without|normal|intact|unremarkable|absent|preserved|healthy|n't)\b|n't\b",
+    re.IGNORECASE,
 )
 
 
-def _half_named(plain: str, mentions: Sequence[Mention], found: Sequence[Statement], names: OptionNames) -> bool:
+def _half_named(
+    plain: str, mentions: Sequence[Mention], found: Sequence[Statement], names: OptionNames
+) -> bool:
     """Whether a word of an option that is not claimed stands in a sentence with claims, as if it were meant.
 
     "A joint effusion with a torn meniscus" leaves open whether the option "meniscus tear" is chosen as well.
@@ -131,14 +146,24 @@ def _half_named(plain: str, mentions: Sequence[Mention], found: Sequence[Stateme
         return False
     claimed = {value for statement in found for claim in statement.claims for value in claim.values}
     known = {
-        word for index in claimed if isinstance(index, int) and index < names.count for word in _words_of(names, index)
+        word
+        for index in claimed
+        if isinstance(index, int) and index < names.count
+        for word in _words_of(names, index)
     }
-    rest = {word for index in range(names.count) if index not in claimed for word in _words_of(names, index)} - known
+    rest = {
+        word
+        for index in range(names.count)
+        if index not in claimed
+        for word in _words_of(names, index)
+    } - known
     taken = bytearray(len(plain))
     for mention in mentions:
         taken[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
     for statement in found:
-        for clause in _CLAUSE.finditer(plain, statement.start, statement.end) if statement.claims else ():
+        for clause in (
+            _CLAUSE.finditer(plain, statement.start, statement.end) if statement.claims else ()
+        ):
             if not _NOT_FOUND.search(plain, statement.start, clause.end()):
                 words = _CONTENT.finditer(plain, clause.start(), clause.end())
                 if any(match[0].lower() in rest and not taken[match.start()] for match in words):
@@ -156,7 +181,11 @@ def _glued(plain: str, names: OptionNames) -> list[Mention]:
     for match in _GLUED.finditer(plain):
         letters = match[1]
         alone = not re.search(r"[a-z]{2}", re.sub(r"(?i)answers?|options?|final|:", "", plain))
-        if alone and len(set(letters)) == len(letters) and max(map(ALPHABET.index, letters)) < names.count:
+        if (
+            alone
+            and len(set(letters)) == len(letters)
+            and max(map(ALPHABET.index, letters)) < names.count
+        ):
             found += [
                 Mention(match.start() + k, match.start() + k + 1, ALPHABET.index(letter))
                 for k, letter in enumerate(letters)
@@ -179,7 +208,9 @@ def _whole(
 ) -> Result[tuple[str, ...]]:
     """Replies that name no option: all of them, none of them, or no answer."""
     words = language_file("en")["options"]
-    bare = re.sub(r"^(?:final answer|answer|the answer is|answers)\W*", "", plain.lower()).strip(" .!*\"'\ue000\ue001")
+    bare = re.sub(r"^(?:final answer|answer|the answer is|answers)\W*", "", plain.lower()).strip(
+        " .!*\"'\ue000\ue001"
+    )
     claimed = any(statement.claims for statement in found)
     judged = _JUDGED.fullmatch(bare)
     if judged:

@@ -6,27 +6,31 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from situs.score.read.claims import Certainty, Claim, Role, Statement
-from situs.score.read.clean import visible
-from situs.score.read.grammar import statements
-from situs.score.read.lexicon import english
-from situs.score.read.loose_json import Loose, loose_values
 from situs.score.read.numbers.literals import WORD, word_value
 from situs.score.read.numbers.words import digits_for_words
-from situs.score.read.refusal import refuses
+from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
+from situs.score.read.prose.clean import visible
+from situs.score.read.prose.grammar import statements
+from situs.score.read.prose.lexicon import english
+from situs.score.read.prose.loose_json import Loose, loose_values
+from situs.score.read.prose.refusal import refuses
+from situs.score.read.prose.resolve import decide
+from situs.score.read.prose.tokens import Mention
+from situs.score.read.prose.whole_numbers import LONGEST_RANGE
 from situs.score.read.reply import plain_reply
-from situs.score.read.resolve import decide
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
-from situs.score.read.tokens import Mention
-from situs.score.read.whole_numbers import LONGEST_RANGE
 
 __all__ = ["parse_frames"]
 
 _WORD = r"(?:frame|slice|image|picture)s?(?:\s+(?:numbers?|nos?\.?|index|indices))?"
 _WHOLE = re.compile(r"(?<![\w'])(?<![0-9][.,])([0-9]{1,5})(?:st|nd|rd|th)?(?![\w']|[.,][0-9])")
-_UNIT = re.compile(r"\s?-?(?:mm|cm|%|ml|px|pixels?|millimet|centimet|hu\b|years?|°|degrees)", re.IGNORECASE)
+_UNIT = re.compile(
+    r"\s?-?(?:mm|cm|%|ml|px|pixels?|millimet|centimet|hu\b|years?|°|degrees)", re.IGNORECASE
+)
 _TOTAL_BEFORE = re.compile(r"(?:\bof(?: the| all)?|/|\bout of) ?$", re.IGNORECASE)
-_TOTAL_AFTER = re.compile(r"\s+(?:axial |consecutive |contiguous )?(?:frames|slices|images|pictures)\b", re.IGNORECASE)
+_TOTAL_AFTER = re.compile(
+    r"\s+(?:axial |consecutive |contiguous )?(?:frames|slices|images|pictures)\b", re.IGNORECASE
+)
 _ASIDE = re.compile(r"\([^()]{0,40}\)|(?:/|\bof|\bout of)\s*[0-9]{1,5}")
 _LINK = re.compile(rf"[\s#*\"'(\[]*(?:{_WORD})?[\s#*\"'(\[:=]*", re.IGNORECASE)
 _RANGE = re.compile(
@@ -35,16 +39,21 @@ _RANGE = re.compile(
     re.IGNORECASE,
 )
 _OPEN_ENDED = re.compile(
-    r" ?(?:to|until|through|up to|-|–) (?:the )?(?:end|last|top|bottom)\b| on(?:wards?)?\W*$", re.IGNORECASE
+    r" ?(?:to|until|through|up to|-|–) (?:the )?(?:end|last|top|bottom)\b| on(?:wards?)?\W*$",
+    re.IGNORECASE,
 )
 _LIST = re.compile(r"[\s)\]\"']*(?:,\s*and|and|,|;|&|\+)\s*(?:the\s+)?", re.IGNORECASE)
-_FIRST = re.compile(r"\b(?:first|start(?:s|ing)?|begin(?:s|ning)?|appears?|lowest|from)\b", re.IGNORECASE)
+_FIRST = re.compile(
+    r"\b(?:first|start(?:s|ing)?|begin(?:s|ning)?|appears?|lowest|from)\b", re.IGNORECASE
+)
 _LAST = re.compile(r"\b(?:last|end(?:s|ing)?|disappears?|final|until|highest)\b", re.IGNORECASE)
 _NONE = re.compile(
-    r"\W*(?:none|no (?:frames?|slices?|images?)|not (?:seen|visible|present)(?: on any \w+)?)\W*", re.IGNORECASE
+    r"\W*(?:none|no (?:frames?|slices?|images?)|not (?:seen|visible|present)(?: on any \w+)?)\W*",
+    re.IGNORECASE,
 )
 _ALL = re.compile(
-    r"\b(?:all|every|each|throughout all)(?: of)?(?: the)? (?:[0-9]+ )?(?:frames?|slices?|images?)\b", re.IGNORECASE
+    r"\b(?:all|every|each|throughout all)(?: of)?(?: the)? (?:[0-9]+ )?(?:frames?|slices?|images?)\b",
+    re.IGNORECASE,
 )
 _KEYS = (
     "frames",
@@ -121,7 +130,9 @@ def parse_frames(
         first, flags = 0, ["frame_base_inferred"]
     elif named and first == 0 and not open_end and 0 not in named and max(named) == count:
         first, flags = 1, ["frame_base_inferred"]
-    there = sorted(number for number in named if number >= first and (open_end or number < first + count))
+    there = sorted(
+        number for number in named if number >= first and (open_end or number < first + count)
+    )
     shown = tuple(number - first for number in there)
     if len(shown) < len(named):
         if not shown:
@@ -130,13 +141,18 @@ def parse_frames(
     return Parsed(shown, tuple(flags))
 
 
-def _from_prose(plain: str, first: int, count: int, contiguous: bool, question: str) -> set[int] | Unparsed | None:
+def _from_prose(
+    plain: str, first: int, count: int, contiguous: bool, question: str
+) -> set[int] | Unparsed | None:
     if _NONE.fullmatch(plain):
         return set()
     plain = _digits(plain)
     groups = [group for group in _grouped(plain) if not group.measured]
     found = statements(
-        plain, [Mention(group.start, group.end, index) for index, group in enumerate(groups)], english(), apart=True
+        plain,
+        [Mention(group.start, group.end, index) for index, group in enumerate(groups)],
+        english(),
+        apart=True,
     )
     if contiguous:
         _beside_subject(found, groups, plain, question)
@@ -152,7 +168,9 @@ _SUBJECT = re.compile(
 _OTHERS = re.compile(r"[.;,\n]|\b(?:while|whereas|and the|but)\b", re.IGNORECASE)
 
 
-def _beside_subject(found: Sequence[Statement], groups: Sequence[_Listed], plain: str, question: str) -> None:
+def _beside_subject(
+    found: Sequence[Statement], groups: Sequence[_Listed], plain: str, question: str
+) -> None:
     """Ranges in clauses that name the structure asked about outweigh those in clauses that do not."""
     match = _SUBJECT.search(question.lower())
     subject = (match["subject"] or match["shown"]).strip() if match else ""
@@ -185,7 +203,9 @@ def _digits(plain: str) -> str:
     return _IN_WORDS.sub(lambda match: str(word_value(match[0])), digits_for_words(plain))
 
 
-def _chosen(found: Sequence[Statement], groups: Sequence[_Listed], contiguous: bool) -> set[int] | Unparsed | None:
+def _chosen(
+    found: Sequence[Statement], groups: Sequence[_Listed], contiguous: bool
+) -> set[int] | Unparsed | None:
     claims = _deciding(found)
     asserted = [groups[int(str(value))] for claim in claims for value in claim.values]
     if not asserted:
@@ -197,7 +217,10 @@ def _chosen(found: Sequence[Statement], groups: Sequence[_Listed], contiguous: b
     if ranges:
         hulls = {(min(group.numbers), max(group.numbers)) for group in ranges}
         return _spelled(*hulls.pop()) if len(hulls) == 1 else Unparsed("several ranges")
-    ends = {label: {min(group.numbers) for group in asserted if group.label == label} for label in ("first", "last")}
+    ends = {
+        label: {min(group.numbers) for group in asserted if group.label == label}
+        for label in ("first", "last")
+    }
     if len(ends["first"]) == len(ends["last"]) == 1:
         return _spelled(*ends["first"], *ends["last"])
     singles = {number for group in asserted for number in group.numbers}
@@ -210,15 +233,30 @@ def _chosen(found: Sequence[Statement], groups: Sequence[_Listed], contiguous: b
 
 def _deciding(found: Sequence[Statement]) -> list[Claim]:
     """The claims that count: of the last final statement, of announcements, or all since the last turn."""
-    claims = [claim for statement in found for claim in statement.claims if claim.asserted and not claim.alternatives]
+    claims = [
+        claim
+        for statement in found
+        for claim in statement.claims
+        if claim.asserted and not claim.alternatives
+    ]
     for role in (Role.FINAL, Role.STATED):
-        marked = [one for one in found if any(claim in claims and claim.role is role for claim in one.claims)]
+        marked = [
+            one
+            for one in found
+            if any(claim in claims and claim.role is role for claim in one.claims)
+        ]
         if marked:
-            stated = [claim for claim in marked[-1].claims if claim in claims and claim.role is not Role.WEAK]
+            stated = [
+                claim
+                for claim in marked[-1].claims
+                if claim in claims and claim.role is not Role.WEAK
+            ]
             return [claim for claim in stated if claim.turns == stated[-1].turns]
     claims = [claim for claim in claims if claim.role is not Role.WEAK]
     latest = claims[-1].turns if claims else 0
-    return [claim for claim in claims if claim.turns == latest and claim.certainty is Certainty.ASSERTED]
+    return [
+        claim for claim in claims if claim.turns == latest and claim.certainty is Certainty.ASSERTED
+    ]
 
 
 def _grouped(plain: str) -> list[_Listed]:
@@ -235,7 +273,16 @@ def _grouped(plain: str) -> list[_Listed]:
             if _is_total(plain, match):
                 continue
             label = _label(between) or _label_behind(plain, match.end())
-            found.append(_Listed(match.start(), match.end(), {value}, label=label, last=value, before=between[-60:]))
+            found.append(
+                _Listed(
+                    match.start(),
+                    match.end(),
+                    {value},
+                    label=label,
+                    last=value,
+                    before=between[-60:],
+                )
+            )
         else:
             group = found[-1]
             low, high = sorted((group.last, value)) if joint == "range" else (value, value)
@@ -280,7 +327,9 @@ def _label_behind(plain: str, end: int) -> str:
 
 def _is_total(plain: str, match: re.Match[str]) -> bool:
     """Whether "20 frames" tells how many were shown, rather than which."""
-    return _TOTAL_AFTER.match(plain, match.end()) is not None and not plain[match.start() : match.end()].endswith("th")
+    return _TOTAL_AFTER.match(plain, match.end()) is not None and not plain[
+        match.start() : match.end()
+    ].endswith("th")
 
 
 def _from_json(text: str, contiguous: bool) -> set[int] | None:

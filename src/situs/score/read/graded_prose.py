@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from situs.score.read.grammar import statements
-from situs.score.read.lexicon import english
-from situs.score.read.resolve import decide
+from situs.score.read.prose.grammar import statements
+from situs.score.read.prose.lexicon import english
+from situs.score.read.prose.resolve import decide
+from situs.score.read.prose.tokens import Mention
 from situs.score.read.result import Parsed
-from situs.score.read.tokens import Mention
 
 __all__ = ["Passage", "passages", "stated_grade"]
 
@@ -38,7 +38,9 @@ class Passage(NamedTuple):
     text: str
 
 
-def passages(plain: str, own_words: Mapping[str, frozenset[str]], same: Mapping[str, str]) -> list[Passage]:
+def passages(
+    plain: str, own_words: Mapping[str, frozenset[str]], same: Mapping[str, str]
+) -> list[Passage]:
     """The passages of a reply; `own_words` of a name are those that no other name has, `same` maps synonyms."""
     owner = {word: name for name, words in own_words.items() for word in words}
     named = [
@@ -46,7 +48,9 @@ def passages(plain: str, own_words: Mapping[str, frozenset[str]], same: Mapping[
         for match in _WORD.finditer(plain)
         if (word := same.get(match[0].lower(), match[0].lower())) in owner
     ]
-    opened = [mark for index, mark in enumerate(named) if index == 0 or named[index - 1][2] != mark[2]]
+    opened = [
+        mark for index, mark in enumerate(named) if index == 0 or named[index - 1][2] != mark[2]
+    ]
     found: list[Passage] = []
     for index, (_, end, name) in enumerate(opened[:_MOST_PASSAGES]):
         stop = opened[index + 1][0] if index + 1 < len(opened) else len(plain)
@@ -54,7 +58,9 @@ def passages(plain: str, own_words: Mapping[str, frozenset[str]], same: Mapping[
     return found
 
 
-def stated_grade(text: str, words: Sequence[str], on_scale: Callable[[int | str], int | None]) -> int | None:
+def stated_grade(
+    text: str, words: Sequence[str], on_scale: Callable[[int | str], int | None]
+) -> int | None:
     """The grade that a passage states, in a number or in the `words` of its scale; None if it states none for sure."""
     link = _LINK.match(text)
     text = text[link.end() if link else 0 :]
@@ -72,7 +78,9 @@ def stated_grade(text: str, words: Sequence[str], on_scale: Callable[[int | str]
     return int(str(result.value)) if isinstance(result, Parsed) else None
 
 
-def _mention(span: tuple[int, int], grade: int | None, taken: bytearray, mentions: list[Mention]) -> None:
+def _mention(
+    span: tuple[int, int], grade: int | None, taken: bytearray, mentions: list[Mention]
+) -> None:
     start, end = span
     if taken.find(1, start, end) < 0:
         taken[start:end] = b"\x01" * (end - start)

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from situs.score.read.clean import LATEX_TEXT, visible
 from situs.score.read.graded_prose import passages, stated_grade
-from situs.score.read.loose_json import Loose, loose_values
-from situs.score.read.refusal import refuses
+from situs.score.read.prose.clean import LATEX_TEXT, visible
+from situs.score.read.prose.loose_json import Loose, loose_values
+from situs.score.read.prose.refusal import refuses
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 
 __all__ = ["Offered", "parse_grades"]
@@ -36,7 +36,8 @@ _HEDGED = re.compile(
 """Words of a clause that says nothing for sure, or what is not so."""
 _CLAUSES = re.compile(r"([.;\n])")
 _FINAL = re.compile(
-    r"\b(?:final(?:ly)? ?:|(?:final (?:diagnosis|answer|grades?|scores?)|in conclusion)\b\s*:?)", re.IGNORECASE
+    r"\b(?:final(?:ly)? ?:|(?:final (?:diagnosis|answer|grades?|scores?)|in conclusion)\b\s*:?)",
+    re.IGNORECASE,
 )
 _PAIR = re.compile(
     r"(?P<key>[A-Za-z%][\w %()/\-]{0,80}?)\s*(?:[:=→]|->|\bis\b|\bwas\b|\bof\b|\bas\b|\s[–—-]\s(?=[0-9])|"
@@ -47,7 +48,10 @@ _PAIR = re.compile(
     r"(?!\s*(?:%|percent|mm|cm|-|–|to\b|or\b|/(?!\s*[3-58]\b)))",
     re.IGNORECASE,
 )
-_GRADED = re.compile(r"\b(?:grade|score)\s*(?:is|of|:|=)?\s*([0-9]{1,2})\b(?!\s*(?:-|–|to|or)\s*[0-9])", re.IGNORECASE)
+_GRADED = re.compile(
+    r"\b(?:grade|score)\s*(?:is|of|:|=)?\s*([0-9]{1,2})\b(?!\s*(?:-|–|to|or)\s*[0-9])",
+    re.IGNORECASE,
+)
 _ALONE = re.compile(r"\W*(?:(?:moaks )?(?:grade|score)\s*[:=]?\s*)?([0-9]{1,2})\W*", re.IGNORECASE)
 _VALUE = re.compile(
     r"\s*(?:(?:moaks\s*)?(?:grade|score)\s*[:=]?\s*)?([0-9]{1,2})(?:\.0+)?(?=$|[\s:;,(/\-–—.)])(.*)",
@@ -61,7 +65,9 @@ _NO_GRADE = re.compile(
 _HIGHEST = 10
 """No scale goes further: a larger number is a measure."""
 _ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII")
-_ROMAN_GRADE = re.compile(rf"\b((?i:grade|score)s?\s*[:=]?\s*)({'|'.join(_ROMAN)})\b(?!\s*(?:-|–|to|or|/)\s*[IV0-9])")
+_ROMAN_GRADE = re.compile(
+    rf"\b((?i:grade|score)s?\s*[:=]?\s*)({'|'.join(_ROMAN)})\b(?!\s*(?:-|–|to|or|/)\s*[IV0-9])"
+)
 _CELLS = re.compile(r"^\s*\|(.+)\|\s*$", re.MULTILINE)
 _FORMAL = re.compile(r"^\s*\||[{}]|\(0 ?=|[0-9] ?\| ?[0-9]|\b0 or 1\b", re.MULTILINE)
 """A table, a record or the legend of a scale: no prose."""
@@ -87,7 +93,19 @@ _SAME = {
     "posterior": "post", "med": "medial", "lat": "lateral",
 }  # fmt: skip
 _NAMING = frozenset(
-    {"name", "region", "finding", "subscore", "key", "label", "metric", "parameter", "feature", "criterion", "category"}
+    {
+        "name",
+        "region",
+        "finding",
+        "subscore",
+        "key",
+        "label",
+        "metric",
+        "parameter",
+        "feature",
+        "criterion",
+        "category",
+    }
 )
 _FILLER = frozenset(
     {
@@ -102,7 +120,9 @@ Said = int | str
 """A number, or a word whose grade depends on the scale."""
 
 
-def parse_grades(text: str, names: Sequence[str], scales: Mapping[str, Offered]) -> Result[dict[str, int]]:
+def parse_grades(
+    text: str, names: Sequence[str], scales: Mapping[str, Offered]
+) -> Result[dict[str, int]]:
     """The grade of each named sub-score that the reply tells; those it does not tell are left out, and it is flagged.
 
     Keys may differ in case, punctuation and wording: a value goes to the sub-score whose own words its path holds.
@@ -112,7 +132,8 @@ def parse_grades(text: str, names: Sequence[str], scales: Mapping[str, Offered])
     """
     words = frozenset(word for scale in scales.values() for word in _level_words(scale))
     plain = _ROMAN_GRADE.sub(
-        lambda m: f"{m[1]}{_ROMAN.index(m[2]) + 1}", _MARKUP.sub("", LATEX_TEXT.sub(r"\1", visible(text)))
+        lambda m: f"{m[1]}{_ROMAN.index(m[2]) + 1}",
+        _MARKUP.sub("", LATEX_TEXT.sub(r"\1", visible(text))),
     )
     if not plain.strip():
         return Unparsed("empty")
@@ -121,12 +142,18 @@ def parse_grades(text: str, names: Sequence[str], scales: Mapping[str, Offered])
     if not grades and not contradictory:
         grades = _by_passages(_after_final(plain), names, scales)
     if not grades:
-        told = [pair for pair in (*_pairs(plain), *_cells(plain, words)) if not _SKIPPED.search(pair[0].lower())]
+        told = [
+            pair
+            for pair in (*_pairs(plain), *_cells(plain, words))
+            if not _SKIPPED.search(pair[0].lower())
+        ]
         grades, contradictory = _assigned(told, names, scales, prose=True)
     if not grades and len(names) == 1 and not contradictory:
         sure = _sure(_after_final(plain))
         alone = _ALONE.fullmatch(sure)
-        stated: set[Said] = {int(value) for value in ([alone[1]] if alone else _GRADED.findall(sure))}
+        stated: set[Said] = {
+            int(value) for value in ([alone[1]] if alone else _GRADED.findall(sure))
+        }
         if (word := _word(plain, words)) is not None:
             stated = {word}
         grade = _on_scale(stated.pop(), scales.get(names[0])) if len(stated) == 1 else None
@@ -159,10 +186,14 @@ def _leaves_of(plain: str, words: frozenset[str]) -> list[tuple[str, Said]]:
 
 
 def _is_record(value: Loose) -> bool:
-    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(part, dict) for part in value))
+    return isinstance(value, dict) or (
+        isinstance(value, list) and any(isinstance(part, dict) for part in value)
+    )
 
 
-def _leaves(value: Loose, path: str, depth: int, words: frozenset[str]) -> Iterator[tuple[str, Said]]:
+def _leaves(
+    value: Loose, path: str, depth: int, words: frozenset[str]
+) -> Iterator[tuple[str, Said]]:
     if isinstance(value, dict) and depth < 8:
         for name, part in value.items():
             if not _SKIPPED.search(name.lower()):
@@ -172,7 +203,9 @@ def _leaves(value: Loose, path: str, depth: int, words: frozenset[str]) -> Itera
             yield from _leaves(value[0], path, depth + 1, words)
         for part in value:
             if isinstance(part, dict):
-                named = [str(v) for k, v in part.items() if re.sub(r"[^a-z]", "", k.lower()) in _NAMING]
+                named = [
+                    str(v) for k, v in part.items() if re.sub(r"[^a-z]", "", k.lower()) in _NAMING
+                ]
                 rest: Loose = {k: v for k, v in part.items() if str(v) not in named}
                 yield from _leaves(rest, " / ".join([path, *named]), depth + 1, words)
     elif (said := _said(value, words)) is not None:
@@ -196,7 +229,9 @@ def _said(value: Loose, words: frozenset[str] = frozenset()) -> Said | None:
 def _word(text: str, words: frozenset[str]) -> str | None:
     """A text that is nothing but a word for a grade."""
     told = _plain(text)
-    return told if told in words or told in _ABSENT or told in _PRESENT or told in _NUMERALS else None
+    return (
+        told if told in words or told in _ABSENT or told in _PRESENT or told in _NUMERALS else None
+    )
 
 
 def _plain(text: str) -> str:
@@ -206,7 +241,11 @@ def _plain(text: str) -> str:
 
 def _level_words(scale: Offered) -> dict[str, int]:
     """The words of a scale's levels, whole and up to a colon ("small: fluid …"); not those that two levels share."""
-    told = [(_plain(part), grade) for grade, text in scale.levels.items() for part in {text, text.partition(":")[0]}]
+    told = [
+        (_plain(part), grade)
+        for grade, text in scale.levels.items()
+        for part in {text, text.partition(":")[0]}
+    ]
     count = Counter(word for word, _ in told)
     return {word: grade for word, grade in told if count[word] == 1 and not word.isdigit()}
 
@@ -228,7 +267,9 @@ def _on_scale(said: Said, scale: Offered | None) -> int | None:
 def _pairs(plain: str) -> Iterator[tuple[str, Said]]:
     bare = _sure(_after_final(plain))
     bare = re.sub(r"\bout of\s*[0-9]+", "", bare if "{" in bare else re.sub("[\"']", "", bare))
-    for part in re.split(r"[\n;]|(?<=[0-9)]),|(?<=[a-z0-9)])\.\s|\band\b(?=[^:\n]{0,40}[:=])", bare):
+    for part in re.split(
+        r"[\n;]|(?<=[0-9)]),|(?<=[a-z0-9)])\.\s|\band\b(?=[^:\n]{0,40}[:=])", bare
+    ):
         for match in _PAIR.finditer(part):
             said = _said(match["value"])
             # "size (0 = none" is the legend of a scale.
@@ -240,7 +281,10 @@ def _by_passages(plain: str, names: Sequence[str], scales: Mapping[str, Offered]
     """The grades that prose states, if it states one for each name and does not contradict itself; else none."""
     tokens = {name: _tokens(name) for name in names}
     common = Counter(token for own in tokens.values() for token in own)
-    own_words = {name: frozenset(token for token in own if common[token] == 1) for name, own in tokens.items()}
+    own_words = {
+        name: frozenset(token for token in own if common[token] == 1)
+        for name, own in tokens.items()
+    }
     if len(tokens) < 2 or not all(own_words.values()) or _FORMAL.search(plain):
         return {}
     told: dict[str, set[int]] = {}
@@ -267,7 +311,11 @@ def _cells(plain: str, words: frozenset[str]) -> Iterator[tuple[str, Said]]:
 
 
 def _assigned(
-    leaves: Sequence[tuple[str, Said]], names: Sequence[str], scales: Mapping[str, Offered], *, prose: bool = False
+    leaves: Sequence[tuple[str, Said]],
+    names: Sequence[str],
+    scales: Mapping[str, Offered],
+    *,
+    prose: bool = False,
 ) -> tuple[dict[str, int], bool]:
     """Each leaf's grade under the one name its path speaks of, and whether some name got two grades.
 
@@ -292,7 +340,11 @@ def _assigned(
         if path not in off:
             said.setdefault(name, set()).add(grade)
     open_names = [name for name in tokens if name not in said]
-    if len(open_names) == len(left) == 1 and len(leaves) == len(tokens) and not (prose and len(tokens) == 1):
+    if (
+        len(open_names) == len(left) == 1
+        and len(leaves) == len(tokens)
+        and not (prose and len(tokens) == 1)
+    ):
         alone = _on_scale(left[0], scales.get(open_names[0]))
         said |= {} if alone is None else {open_names[0]: {alone}}
     grades = {name: next(iter(said[name])) for name in tokens if len(said.get(name, ())) == 1}
@@ -307,7 +359,11 @@ def _spoken_of(path: set[str], tokens: dict[str, set[str]], common: Counter[str]
     scores = {
         name: 0.0
         if (measures := own & _MEASURES) and not measures & path
-        else sum((1 if token in path else -0.25) / common[token] for token in own if common[token] < len(tokens))
+        else sum(
+            (1 if token in path else -0.25) / common[token]
+            for token in own
+            if common[token] < len(tokens)
+        )
         for name, own in tokens.items()
     }
     best = max(scores.values())

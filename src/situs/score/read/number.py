@@ -8,18 +8,30 @@ from fractions import Fraction
 from typing import Literal
 
 from situs.errors import SitusError
-from situs.score.read.claims import Certainty, Claim, Role, Statement
-from situs.score.read.grammar import statements
-from situs.score.read.lexicon import english
-from situs.score.read.numbers.roles import concluded, labelled, measures_else, of_another, total, working
+from situs.score.read.numbers.roles import (
+    concluded,
+    labelled,
+    measures_else,
+    of_another,
+    total,
+    working,
+)
 from situs.score.read.numbers.tokens import Kind, Token, tokens
 from situs.score.read.numbers.units import COUNT, RATIO, Unit, known_unit
-from situs.score.read.numbers.words import count_in_words, difference, digits_for_words, times_as_numbers
-from situs.score.read.refusal import refuses
+from situs.score.read.numbers.words import (
+    count_in_words,
+    difference,
+    digits_for_words,
+    times_as_numbers,
+)
+from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
+from situs.score.read.prose.grammar import statements
+from situs.score.read.prose.lexicon import english
+from situs.score.read.prose.refusal import refuses
+from situs.score.read.prose.resolve import SEVERAL, decide
+from situs.score.read.prose.tokens import Mention
 from situs.score.read.reply import plain_reply
-from situs.score.read.resolve import SEVERAL, decide
 from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
-from situs.score.read.tokens import Mention
 
 __all__ = ["UNIT_MISSING", "parse_number"]
 
@@ -33,7 +45,8 @@ _OTHER = Unparsed("unit of another dimension")
 _ANNOUNCED = re.compile(r"^(?:the )?(?:final )?answer(?: is)?\W*", re.IGNORECASE | re.MULTILINE)
 # Behind "Answer:", a list mark or an answer: "1. 150 mL", "1) 150 mL"; on a line of its own also "1. The liver …".
 _NUMBERED = re.compile(
-    r"\banswer(?: is)? ?[:=]? ?(?:[0-9]{1,2}(?:\. (?=[~≈]? ?[0-9])|\) (?=\S))|\n[0-9]{1,2}[.)] (?=\S))", re.IGNORECASE
+    r"\banswer(?: is)? ?[:=]? ?(?:[0-9]{1,2}(?:\. (?=[~≈]? ?[0-9])|\) (?=\S))|\n[0-9]{1,2}[.)] (?=\S))",
+    re.IGNORECASE,
 )
 
 
@@ -51,7 +64,8 @@ def parse_number(
     asked = known_unit(unit)
     if asked is None:
         raise SitusError(
-            f"no unit {unit!r}", fix="use mm, cm, m, mm², cm², mm³, cm³, mL, dL, L, %, fraction or '' for a count"
+            f"no unit {unit!r}",
+            fix="use mm, cm, m, mm², cm², mm³, cm³, mL, dL, L, %, fraction or '' for a count",
         )
     plain = plain_reply(text, language)
     if isinstance(plain, Unparsed):
@@ -76,7 +90,10 @@ class _Reader:
         if _NUMBERED.search(self.plain):
             return Unparsed("a list mark or an answer")
         found = statements(
-            self.plain, [self._mention(index) for index in range(len(self.numbers))], english(), apart=True
+            self.plain,
+            [self._mention(index) for index in range(len(self.numbers))],
+            english(),
+            apart=True,
         )
         if self.asked is COUNT:
             total(found, self.plain, self.numbers, self.question)
@@ -91,7 +108,10 @@ class _Reader:
 
     def _mention(self, index: int) -> Mention:
         token = self.numbers[index]
-        idle = any(aside(self.plain, token, self.question) for aside in (working, measures_else, of_another))
+        idle = any(
+            aside(self.plain, token, self.question)
+            for aside in (working, measures_else, of_another)
+        )
         return Mention(token.start, token.end, index, idle=idle)
 
     def _promote(self, found: Sequence[Statement]) -> None:
@@ -101,7 +121,9 @@ class _Reader:
                 token = self.numbers[int(str(claim.values[0]))]
                 if claim.role not in {Role.PLAIN, Role.LEAD}:
                     continue
-                if concluded(self.plain, token, statement.start) or labelled(self.plain, token, self.question):
+                if concluded(self.plain, token, statement.start) or labelled(
+                    self.plain, token, self.question
+                ):
                     claim.role = Role.CONCLUDED
 
     def _demote(self, found: Sequence[Statement]) -> None:
@@ -112,7 +134,13 @@ class _Reader:
         strongest = max((claim.role for claim, fit in zip(claims, fits) if fit), default=None)
         for claim, fit, with_unit in zip(claims, fits, units):
             misfit = not fit and strongest is not None and strongest >= claim.role
-            bare = any(units) and fit and not with_unit and claim.role <= Role.LEAD and self.asked is not COUNT
+            bare = (
+                any(units)
+                and fit
+                and not with_unit
+                and claim.role <= Role.LEAD
+                and self.asked is not COUNT
+            )
             if misfit or bare:
                 claim.certainty = Certainty.ASIDE
 
@@ -120,16 +148,24 @@ class _Reader:
         """A number that heads a sentence with others beside it ("12 mm and 14 mm") is not said alone."""
         for statement in found:
             asserted = [claim for claim in statement.claims if claim.asserted and self._fits(claim)]
-            plain = [other for other in asserted if other.role is Role.PLAIN and not self._in_brackets(other)]
+            plain = [
+                other
+                for other in asserted
+                if other.role is Role.PLAIN and not self._in_brackets(other)
+            ]
             for claim in asserted:
-                if claim.role is Role.LEAD and any(not self._same(claim.values[0], other.values[0]) for other in plain):
+                if claim.role is Role.LEAD and any(
+                    not self._same(claim.values[0], other.values[0]) for other in plain
+                ):
                     claim.role = Role.PLAIN
 
     def _bracketed(self, found: Sequence[Statement]) -> None:
         """A number in brackets is said beside one before or behind them."""
         for statement in found:
             asserted = [claim for claim in statement.claims if claim.asserted and self._fits(claim)]
-            inside = [claim for claim in asserted if claim.role < Role.FINAL and self._in_brackets(claim)]
+            inside = [
+                claim for claim in asserted if claim.role < Role.FINAL and self._in_brackets(claim)
+            ]
             if len(inside) < len(asserted):
                 for claim in inside:
                     claim.certainty = Certainty.ASIDE
@@ -166,7 +202,12 @@ class _Reader:
         if result.flags and self.asked not in (COUNT, RATIO) and self._other_units():
             return _OTHER
         for claim in claims:
-            if claim.role is Role.WEAK or claim.negated or claim.certainty is Certainty.ASKED or strongest > claim.role:
+            if (
+                claim.role is Role.WEAK
+                or claim.negated
+                or claim.certainty is Certainty.ASKED
+                or strongest > claim.role
+            ):
                 continue
             for value in claim.values:
                 token = self.numbers[int(str(value))]
@@ -186,22 +227,34 @@ class _Reader:
             for token in self.numbers
         )
 
-    def _nothing(self, result: Result[object] | None, found: Sequence[Statement]) -> Result[Fraction]:
+    def _nothing(
+        self, result: Result[object] | None, found: Sequence[Statement]
+    ) -> Result[Fraction]:
         claims = [claim for statement in found for claim in statement.claims]
-        if refuses(self.plain) and not any(claim.asserted and claim.role >= Role.LEAD for claim in claims):
+        if refuses(self.plain) and not any(
+            claim.asserted and claim.role >= Role.LEAD for claim in claims
+        ):
             return RefusedInWords()
         bare = _ANNOUNCED.sub("", self.plain)
-        counted = count_in_words(bare) if self.asked is COUNT and not any(claim.asserted for claim in claims) else None
+        counted = (
+            count_in_words(bare)
+            if self.asked is COUNT and not any(claim.asserted for claim in claims)
+            else None
+        )
         if counted is not None:
             return Parsed(Fraction(counted))
         if isinstance(result, Unparsed):
             together = sum(any(claim.asserted for claim in one.claims) for one in found) == 1
             return (
-                Unparsed("several numbers") if result == SEVERAL or (result == CONTRADICTION and together) else result
+                Unparsed("several numbers")
+                if result == SEVERAL or (result == CONTRADICTION and together)
+                else result
             )
         reasons = [self.values[int(str(value))] for claim in claims for value in claim.values]
         told = next((reason for reason in reasons if isinstance(reason, Unparsed)), None)
-        return told or Unparsed("no number" if not claims else "numbers, but none is said to be the answer")
+        return told or Unparsed(
+            "no number" if not claims else "numbers, but none is said to be the answer"
+        )
 
     def _conflict(self, token: Token, result: Parsed[Fraction]) -> Unparsed | None:
         """A range or dimensions beside the only number: fine if they hold it or measure something else."""
@@ -215,7 +268,11 @@ class _Reader:
         known = [part for part in parts if part is not None]
         if len(known) < len(parts):
             return None
-        inside = min(known) <= result.value <= max(known) if token.kind is Kind.RANGE else result.value in known
+        inside = (
+            min(known) <= result.value <= max(known)
+            if token.kind is Kind.RANGE
+            else result.value in known
+        )
         return None if inside else Unparsed(token.kind.value)
 
     def _as_answer(self, token: Token) -> Result[Fraction]:
@@ -230,7 +287,9 @@ class _Reader:
             return Parsed(known[0], flags)
         if token.kind is Kind.RANGE and self.ranges == "midpoint" and len(known) == 2:
             return Parsed((known[0] + known[1]) / 2, flags)
-        share = token.kind is Kind.RATIO and self.asked.dimension == "share" and not any(token.units)
+        share = (
+            token.kind is Kind.RATIO and self.asked.dimension == "share" and not any(token.units)
+        )
         if share and len(known) == 2 and known[1]:
             return Parsed(known[0] / known[1] / self.asked.size)
         return Unparsed(token.kind.value)

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from situs.items._record import Option
-from situs.score.read.folding import fold
-from situs.score.read.lexicon import language_file
-from situs.score.read.refusal import cannot_tell
-from situs.score.read.tokens import Mention
+from situs.items.record import Option
+from situs.score.read.prose.folding import fold
+from situs.score.read.prose.lexicon import language_file
+from situs.score.read.prose.refusal import cannot_tell
+from situs.score.read.prose.tokens import Mention
 
 __all__ = ["ALPHABET", "OptionNames"]
 
@@ -27,15 +27,21 @@ _NAMED_PREFIX = re.compile(
     r"\b(?:option|choice|letter|mark|marker|point|label|labelled|labeled|circle|answer|ans)s?[.:]? ?[\"'(\[]?$",
     re.IGNORECASE,
 )
-_OPTION_PREFIX = re.compile(r"\b(?:option|choice|letter|answer|ans)s?[.:]? ?[\"'(\[]?$", re.IGNORECASE)
+_OPTION_PREFIX = re.compile(
+    r"\b(?:option|choice|letter|answer|ans)s?[.:]? ?[\"'(\[]?$", re.IGNORECASE
+)
 _LISTED_BEFORE = re.compile(r"(?<!\w)[A-Z]\)?(?:,|;| and| &|,? and) ?\(?$")
-_ANNOUNCED = re.compile(r"(?:\b(?:answer|ans|is|it's|case|choose|pick|select)\b|[:=→])[: ]*[\"'(\[]?$", re.IGNORECASE)
+_ANNOUNCED = re.compile(
+    r"(?:\b(?:answer|ans|is|it's|case|choose|pick|select)\b|[:=→])[: ]*[\"'(\[]?$", re.IGNORECASE
+)
 _NUMBERED = re.compile(
-    r"\b(?:option|choice) (?:number |no\.? ?|#)?([0-9]{1,2}|one|two|three|four|five|six)\b(?![.,][0-9])", re.IGNORECASE
+    r"\b(?:option|choice) (?:number |no\.? ?|#)?([0-9]{1,2}|one|two|three|four|five|six)\b(?![.,][0-9])",
+    re.IGNORECASE,
 )
 _COUNTED = ("one", "two", "three", "four", "five", "six")
 _BOUND = re.compile(
-    r"(?:\b(?:\w+er|more|less) than|\bat least|\bat most|\bup to|\bover|\bunder|[<>≤≥]) ?$", re.IGNORECASE
+    r"(?:\b(?:\w+er|more|less) than|\bat least|\bat most|\bup to|\bover|\bunder|[<>≤≥]) ?$",
+    re.IGNORECASE,
 )
 _PICTURE = r"(?:image|picture|screen|slice|display|photo|scan|figure|frame|view|page|panel|viewer|film|monitor)s?"
 _OF_PICTURE = re.compile(
@@ -61,7 +67,8 @@ _DIRECTED = re.compile(
     re.IGNORECASE,
 )
 _NO_DIRECTION = re.compile(
-    r"(?:\b(?:you are|you're|that is|that's|this is|which is|what is|is all|of the|as) )$", re.IGNORECASE
+    r"(?:\b(?:you are|you're|that is|that's|this is|which is|what is|is all|of the|as) )$",
+    re.IGNORECASE,
 )
 _IDIOM_AFTER = {
     "right": re.compile(
@@ -70,7 +77,10 @@ _IDIOM_AFTER = {
         r"|, (?:so|let|i|now|here|ok|okay|this|we)\b",
         re.IGNORECASE,
     ),
-    "left": re.compile(r" (?:to (?:see|say|do|be|show|assess)|over|out|alone|behind|with|untouched)\b", re.IGNORECASE),
+    "left": re.compile(
+        r" (?:to (?:see|say|do|be|show|assess)|over|out|alone|behind|with|untouched)\b",
+        re.IGNORECASE,
+    ),
 }
 _ADJECTIVE = re.compile(
     r"[ -](?:of|kidney|lobe|lung|side|sided|one|adrenal|ureter|half|ventricle|atrium|hip|femur|breast|"
@@ -124,7 +134,9 @@ class OptionNames:
                     and plain.strip(" .*") != match[0]
                 ):
                     continue
-                if match[0][0].isdigit() and _BOUND.search(plain[max(0, match.start() - 30) : match.start()]):
+                if match[0][0].isdigit() and _BOUND.search(
+                    plain[max(0, match.start() - 30) : match.start()]
+                ):
                     continue  # "more than 5 cm" does not say 5 cm
                 idle = (
                     _of_picture(plain, phrase, match.start(), match.end())
@@ -147,7 +159,11 @@ class OptionNames:
         pattern = rf"\b(?:the )?({'|'.join(ordinals)}|last) (?:option|choice|one|answer)\b"
         for match in re.compile(pattern, re.IGNORECASE).finditer(plain):
             word = match[1].lower()
-            yield Mention(match.start(), match.end(), self.count - 1 if word == "last" else ordinals.index(word))
+            yield Mention(
+                match.start(),
+                match.end(),
+                self.count - 1 if word == "last" else ordinals.index(word),
+            )
 
     def _by_letter(self, plain: str) -> Iterator[Mention]:
         for match in _LETTER.finditer(plain):
@@ -171,24 +187,41 @@ class OptionNames:
 
     def _is_option(self, plain: str, match: re.Match[str]) -> bool:
         letter = match[1]
-        before, after = plain[max(0, match.start() - 30) : match.start()], plain[match.end() : match.end() + 40]
+        before, after = (
+            plain[max(0, match.start() - 30) : match.start()],
+            plain[match.end() : match.end() + 40],
+        )
         index = ALPHABET.index(letter.upper())
         enclosed = before[-1:] in {"(", "["} and after[:1] in {")", "]"}
         named = _NAMED_PREFIX.search(before) is not None
         alone = _is_alone(before, after)
         if _denied_noun(before) or _tail(after) in _words()["letter_tails"]:
             return False
-        if letter == "A" and after[:1] == ":" and not self._owns(index, after) and self._labels_answer(plain, match):
+        if (
+            letter == "A"
+            and after[:1] == ":"
+            and not self._owns(index, after)
+            and self._labels_answer(plain, match)
+        ):
             return False
         if index >= self.count:
-            listed = _LISTED_BEFORE.search(before) is not None and not _tail(after) and letter not in "IX"
+            listed = (
+                _LISTED_BEFORE.search(before) is not None
+                and not _tail(after)
+                and letter not in "IX"
+            )
             optional = _OPTION_PREFIX.search(before) is not None
             return letter.isupper() and (
                 optional or alone or listed or bool(_ANNOUNCED.search(before) and not _tail(after))
             )
         if letter.islower():
             return self._is_lower_option(plain, match, enclosed=enclosed, named=named, alone=alone)
-        if enclosed or (named and not _is_article(letter, after, before)) or alone or self._owns(index, after):
+        if (
+            enclosed
+            or (named and not _is_article(letter, after, before))
+            or alone
+            or self._owns(index, after)
+        ):
             return True
         if after[:2] == ". " and after[2:3].islower():
             return _tail(after[1:]) in _LOWER_REASON | _LOWER_VERDICT
@@ -205,8 +238,13 @@ class OptionNames:
         )
         return verdict is None and not re.search(r"(?<!\w)[B-Z]:", plain)
 
-    def _is_lower_option(self, plain: str, match: re.Match[str], *, enclosed: bool, named: bool, alone: bool) -> bool:
-        before, after = plain[max(0, match.start() - 30) : match.start()], plain[match.end() : match.end() + 40]
+    def _is_lower_option(
+        self, plain: str, match: re.Match[str], *, enclosed: bool, named: bool, alone: bool
+    ) -> bool:
+        before, after = (
+            plain[max(0, match.start() - 30) : match.start()],
+            plain[match.end() : match.end() + 40],
+        )
         ends = re.match(r"[ .!)\"'\]\ue001]*(?:\n|$)", after) is not None
         if alone or enclosed:
             return True
@@ -237,7 +275,8 @@ class OptionNames:
             if not words:
                 continue
             match = re.compile(
-                rf"\(?\b{ALPHABET[index]}[).:] ?{re.escape(words[:_MOST_TEXT])}[.,;]?", re.IGNORECASE
+                rf"\(?\b{ALPHABET[index]}[).:] ?{re.escape(words[:_MOST_TEXT])}[.,;]?",
+                re.IGNORECASE,
             ).search(plain, position)
             if match:
                 spans.append((index, *match.span()))
@@ -285,7 +324,9 @@ _LOWER_REASON = frozenset(
     }
 )
 
-_LOWER_VERDICT = frozenset({"yes", "no", "not", "correct", "incorrect", "wrong", "true", "false", "present", "absent"})
+_LOWER_VERDICT = frozenset(
+    {"yes", "no", "not", "correct", "incorrect", "wrong", "true", "false", "present", "absent"}
+)
 
 
 @lru_cache(maxsize=512)
@@ -298,7 +339,9 @@ def _phrases(cores: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
             if phrase not in skipped:
                 found.setdefault(phrase[:_MOST_TEXT], set()).add(index)
     for phrase in list(found):
-        mixed = [i for i, words in enumerate(cores) if i not in found[phrase] and _holds(words, phrase)]
+        mixed = [
+            i for i, words in enumerate(cores) if i not in found[phrase] and _holds(words, phrase)
+        ]
         if phrase not in cores and (len(found[phrase]) > 1 or mixed):
             del found[phrase]
     ordered = sorted(found.items(), key=lambda pair: (-len(pair[0]), pair[0]))
@@ -319,7 +362,9 @@ def _variants(words: str) -> Iterator[str]:
 
 def _alike(words: str) -> Sequence[str]:
     """Other words for the option that two things hardly differ."""
-    return _words()["alike"] if re.search(r"\bdiffer(?:s)? by (?:less|no more) than\b", words) else ()
+    return (
+        _words()["alike"] if re.search(r"\bdiffer(?:s)? by (?:less|no more) than\b", words) else ()
+    )
 
 
 _GENERIC = frozenset(
@@ -350,14 +395,25 @@ _GENERIC = frozenset(
 def _distinct(index: int, cores: tuple[str, ...]) -> Iterator[str]:
     """What names an option by a part of its words that no other has: "upper" of "upper third", its last words."""
     words = cores[index].split()
-    if len(words) < 2 or any("," in other and other.split()[-1] == words[-1] for other in cores if other):
+    if len(words) < 2 or any(
+        "," in other and other.split()[-1] == words[-1] for other in cores if other
+    ):
         return
     sharing = [other.split() for other in cores if other.split()[-1:] == words[-1:]]
-    if len(sharing) >= 2 and all(len(other) == len(words) == 2 for other in sharing) and len(words[0]) > 1:
+    if (
+        len(sharing) >= 2
+        and all(len(other) == len(words) == 2 for other in sharing)
+        and len(words[0]) > 1
+    ):
         yield words[0]
     for start in range(1, len(words)):
         last = " ".join(words[start:])
-        if words[-1] not in _GENERIC and "," not in cores[index] and len(last) > 3 and last.replace(" ", "").isalpha():
+        if (
+            words[-1] not in _GENERIC
+            and "," not in cores[index]
+            and len(last) > 3
+            and last.replace(" ", "").isalpha()
+        ):
             yield last
 
 
@@ -371,7 +427,11 @@ def _pattern(phrase: str) -> re.Pattern[str]:
     words = [_spelling(re.escape(word)) for word in phrase.split(" ")]
     joined = r"[ -]".join(words)
     # An order may be written with other signs: "liver > stomach > spleen", "liver, then stomach and spleen".
-    joined = re.sub(r",\[ -\]", r"(?:,? ?(?:>|≥|→)|,? (?:then|followed by|and(?: then)?)|,|;) ?(?:the )?", joined)
+    joined = re.sub(
+        r",\[ -\]",
+        r"(?:,? ?(?:>|≥|→)|,? (?:then|followed by|and(?: then)?)|,|;) ?(?:the )?",
+        joined,
+    )
     joined = re.sub(r"(?<=[0-9])\[ -\](?=%|mm|cm|ml|l|m)", " ?", joined)
     joined = re.sub(r"(?<=[0-9])\[ -\](?=\\%)", " ?", joined)
     plural = "s?" if phrase[-1].isalpha() and len(phrase) > 4 and phrase[-1] not in "s" else ""
@@ -381,7 +441,12 @@ def _pattern(phrase: str) -> re.Pattern[str]:
 
 def _spelling(word: str) -> str:
     """British and American spellings of a word."""
-    return word.replace("oe", "o?e").replace("ae", "a?e").replace("our", "ou?r").replace("centre", "cent(?:re|er)")
+    return (
+        word.replace("oe", "o?e")
+        .replace("ae", "a?e")
+        .replace("our", "ou?r")
+        .replace("centre", "cent(?:re|er)")
+    )
 
 
 def _of_picture(plain: str, phrase: str, start: int, end: int) -> bool:
@@ -408,7 +473,11 @@ def _seen_from(plain: str, start: int) -> bool:
 
 def _idiom(plain: str, phrase: str, start: int, end: int) -> bool:
     """Whether a word of direction is none here: "right behind", "nothing left to see", "as I said above"."""
-    if " " in phrase or phrase not in _directions() or phrase in {"upper", "middle", "lower", "central", "mid"}:
+    if (
+        " " in phrase
+        or phrase not in _directions()
+        or phrase in {"upper", "middle", "lower", "central", "mid"}
+    ):
         return False
     before = plain[max(0, start - 60) : start]
     idiom = _IDIOM_AFTER.get(phrase)
@@ -421,7 +490,20 @@ def _idiom(plain: str, phrase: str, start: int, end: int) -> bool:
 def _directions() -> frozenset[str]:
     words = {word.strip() for line in _words()["directions"] for word in line.split("|")}
     return frozenset(
-        words | {"medial", "lateral", "up", "down", "inside", "outside", "over", "under", "before", "after", "back"}
+        words
+        | {
+            "medial",
+            "lateral",
+            "up",
+            "down",
+            "inside",
+            "outside",
+            "over",
+            "under",
+            "before",
+            "after",
+            "back",
+        }
     )
 
 
@@ -458,4 +540,6 @@ def _denied_noun(before: str) -> bool:
     if match is None:
         return False
     word = match[1].lower()
-    return word in _words()["letter_nouns"] or (any(c.isdigit() for c in word) and any(c.isalpha() for c in word))
+    return word in _words()["letter_nouns"] or (
+        any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
+    )

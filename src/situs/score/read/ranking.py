@@ -29,13 +29,20 @@ def ranked_option(plain: str, cores: Sequence[str]) -> int | None:
     if not members or any(set(order) != members for order in lists) or len(plain) > _LONGEST:
         return None
     text = plain.lower()
-    places = {member: [match.span() for match in re.finditer(rf"\b{re.escape(member)}\b", text)] for member in members}
+    places = {
+        member: [match.span() for match in re.finditer(rf"\b{re.escape(member)}\b", text)]
+        for member in members
+    }
     if any(len(spans) != 1 for spans in places.values()):
         return None
     told = tuple(sorted(members, key=lambda member: places[member][0]))
     for member in members:
         text = text.replace(member, " ", 1)
     words = [word.lower() for word in _WORD.findall(text)]
-    if "<" in words or not set(words) <= _LINKS or ("smallest" in words and "smallest" not in words[-4:]):
+    if (
+        "<" in words
+        or not set(words) <= _LINKS
+        or ("smallest" in words and "smallest" not in words[-4:])
+    ):
         return None
     return orders.index(told) if told in orders else None

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from situs.score.read.lexicon import language_file
 from situs.score.read.numbers.tokens import Kind, tokens
 from situs.score.read.numbers.units import Unit
+from situs.score.read.prose.lexicon import language_file
 
 __all__ = ["stated"]
 
@@ -28,8 +28,12 @@ _DIRECTION = re.compile(
     r"(?P<relation>above|below|in front of|behind|to the left of|to the right of) "
     r"(?P<object>[^,?]+)(?:, from the patient's point of view)?\?"
 )
-_WITHIN = re.compile(r"(?:is|are) (?P<subject>.+?) (?P<relation>within) (?P<bound>[0-9][^?]*?) of (?P<object>[^,?]+)\?")
-_SIZE = re.compile(r"(?:is|are) (?P<subject>.+?) (?P<relation>larger than|smaller than) (?P<bound>[0-9][^?]*)\?")
+_WITHIN = re.compile(
+    r"(?:is|are) (?P<subject>.+?) (?P<relation>within) (?P<bound>[0-9][^?]*?) of (?P<object>[^,?]+)\?"
+)
+_SIZE = re.compile(
+    r"(?:is|are) (?P<subject>.+?) (?P<relation>larger than|smaller than) (?P<bound>[0-9][^?]*)\?"
+)
 _CONTACT = re.compile(r"(?:does|do) (?P<subject>.+?) (?P<relation>touch) (?P<object>[^,?]+)\?")
 _PLACE = r"(?: (?:on|in) (?:this|any|the) [a-z ]+)?"
 _PRESENCE = re.compile(
@@ -38,11 +42,15 @@ _PRESENCE = re.compile(
     rf"|(?:is|are) (?:there )?(?P<there>[^,?]+?)(?: (?:annotated|present|visible|marked|seen)){_PLACE})\?"
 )
 _FORMS = (_WITHIN, _SIZE, _DIRECTION, _CONTACT, _PRESENCE)
-_NORMAL = re.compile(r"\b(?:no|not|normal|absent|free|without|unremarkable|intact|lacks?|none)\b|n't")
+_NORMAL = re.compile(
+    r"\b(?:no|not|normal|absent|free|without|unremarkable|intact|lacks?|none)\b|n't"
+)
 """A question that speaks of absence itself: what "no" would mean is not clear."""
 
 _SENTENCE = re.compile(r"(?:[^.;!?\n]|\.(?=[0-9]))+(?P<end>[.;!?\n]|$)")
-_AGREED = re.compile(r"\bi(?: would|'d) (?:agree|say|argue|think|conclude|maintain) that\b|\bif only\b")
+_AGREED = re.compile(
+    r"\bi(?: would|'d) (?:agree|say|argue|think|conclude|maintain) that\b|\bif only\b"
+)
 """What introduces a statement, or tones it down, without a condition."""
 _CLAUSE = re.compile(
     r",| - | – |—|:|\b(?:even )?though\b|\balthough\b|\bdespite\b"
@@ -70,7 +78,12 @@ def stated(plain: str, question: str) -> bool | None:
     asked = _asked(question)
     if asked is None or len(plain) > _LONGEST:
         return None
-    answers = {answer for clause in _clauses(plain) for answer in _answers(clause, asked) if answer is not None}
+    answers = {
+        answer
+        for clause in _clauses(plain)
+        for answer in _answers(clause, asked)
+        if answer is not None
+    }
     return answers.pop() if len(answers) == 1 else None
 
 
@@ -85,15 +98,26 @@ def _asked(question: str) -> _Asked | None:
         subject = groups.get("subject") or groups.get("shown") or groups.get("there") or ""
         if pattern is _PRESENCE:
             return None if _NORMAL.search(text) else _Asked(_nouns(subject), (), "presence", True)
-        axis = {_WITHIN: "reach", _SIZE: "size", _CONTACT: "contact"}.get(pattern) or _axis(groups["relation"])
+        axis = {_WITHIN: "reach", _SIZE: "size", _CONTACT: "contact"}.get(pattern) or _axis(
+            groups["relation"]
+        )
         positive = groups["relation"] in _phrases(axis, True)
-        return _Asked(_nouns(subject), _nouns(groups.get("object") or ""), axis, positive, groups.get("bound") or "")
+        return _Asked(
+            _nouns(subject),
+            _nouns(groups.get("object") or ""),
+            axis,
+            positive,
+            groups.get("bound") or "",
+        )
     return None
 
 
 def _axis(relation: str) -> str:
     return next(
-        axis for axis in ("vertical", "depth", "side") for end in (True, False) if relation in _phrases(axis, end)
+        axis
+        for axis in ("vertical", "depth", "side")
+        for end in (True, False)
+        if relation in _phrases(axis, end)
     )
 
 
@@ -149,16 +173,34 @@ def _turned_round(symbols: Sequence[str]) -> bool:
 
 def _compared(clause: str, asked: _Asked) -> bool | None:
     """A measure against the bound of the question: "it is 32 mm away" answers "within 50 mm?"."""
-    bound, found = tokens(asked.bound), [token for token in tokens(clause) if token.units != (None,)]
+    bound, found = (
+        tokens(asked.bound),
+        [token for token in tokens(clause) if token.units != (None,)],
+    )
     if len(bound) != 1 or len(found) != 1 or found[0].kind is not Kind.VALUE:
         return None
-    value, unit, limit, limit_unit = found[0].parts[0], found[0].units[0], bound[0].parts[0], bound[0].units[0]
-    factor = unit.to(limit_unit) if isinstance(unit, Unit) and isinstance(limit_unit, Unit) else None
+    value, unit, limit, limit_unit = (
+        found[0].parts[0],
+        found[0].units[0],
+        bound[0].parts[0],
+        bound[0].units[0],
+    )
+    factor = (
+        unit.to(limit_unit) if isinstance(unit, Unit) and isinstance(limit_unit, Unit) else None
+    )
     words = clause[: found[0].start] + " " + clause[found[0].end :]
     symbols = _symbols(words, asked)
-    if factor is None or value is None or limit is None or symbols is None or set(symbols) & {"+", "-", "not"}:
+    if (
+        factor is None
+        or value is None
+        or limit is None
+        or symbols is None
+        or set(symbols) & {"+", "-", "not"}
+    ):
         return None
-    if value * factor == limit or (asked.axis == "reach" and _SIZED.search(words) and "Y" not in symbols):
+    if value * factor == limit or (
+        asked.axis == "reach" and _SIZED.search(words) and "Y" not in symbols
+    ):
         return None
     smaller = value * factor < limit
     return smaller if asked.axis == "reach" else smaller is not asked.positive
@@ -172,7 +214,14 @@ def _symbols(clause: str, asked: _Asked) -> list[str] | None:
     result: list[str] = []
     at = 0
     while at < len(words):
-        name = next((pair for pair in names if tuple(_noun(w) for w in words[at : at + len(pair[0])]) == pair[0]), None)
+        name = next(
+            (
+                pair
+                for pair in names
+                if tuple(_noun(w) for w in words[at : at + len(pair[0])]) == pair[0]
+            ),
+            None,
+        )
         if name is not None:
             result.append(name[1])
             at += len(name[0])
@@ -197,7 +246,9 @@ def _symbols(clause: str, asked: _Asked) -> list[str] | None:
 def _names(asked: _Asked) -> tuple[tuple[tuple[str, ...], str], ...]:
     """How the two structures may be called, longest first: with or without their attributes, if that is unambiguous."""
     found: dict[tuple[str, ...], str] = {}
-    ends = {symbol: _endings(words) for symbol, words in (("X", asked.subject), ("Y", asked.object))}
+    ends = {
+        symbol: _endings(words) for symbol, words in (("X", asked.subject), ("Y", asked.object))
+    }
     for symbol, other in (("X", "Y"), ("Y", "X")):
         for name in ends[symbol] - ends[other]:
             found[name] = symbol
@@ -220,7 +271,9 @@ def _nouns(phrase: str) -> tuple[str, ...]:
 
 def _noun(word: str) -> str:
     word = word.removesuffix("'s")
-    return _adjectives().get(word, word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s"))
+    return _adjectives().get(
+        word, word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")
+    )
 
 
 @lru_cache(maxsize=1)
@@ -239,7 +292,11 @@ def _relation_at(words: Sequence[str], at: int, axis: str) -> tuple[str, int] | 
 
 @lru_cache(maxsize=16)
 def _by_length(axis: str) -> tuple[tuple[tuple[str, ...], str], ...]:
-    pairs = [(tuple(phrase.split()), "+" if end else "-") for end in (True, False) for phrase in _phrases(axis, end)]
+    pairs = [
+        (tuple(phrase.split()), "+" if end else "-")
+        for end in (True, False)
+        for phrase in _phrases(axis, end)
+    ]
     return tuple(sorted(pairs, key=lambda pair: -len(pair[0])))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from situs.score.read.clean import MOST_CHARACTERS, clean
-from situs.score.read.language import other_language
+from situs.score.read.prose.clean import MOST_CHARACTERS, clean
+from situs.score.read.prose.language import other_language
 from situs.score.read.result import Unparsed
 
 __all__ = ["plain_reply"]

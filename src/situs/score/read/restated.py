@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from situs.score.read.lexicon import language_file
+from situs.score.read.prose.lexicon import language_file
 
 __all__ = ["denies", "restates", "same_question"]
 
-_ASKS = re.compile(r"\s*(?:is|are|was|were|does|do|did|has|have|can)\s+(?P<rest>[^?\n]{3,300})\?", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\s*(?:is|are|was|were|does|do|did|has|have|can)\s+(?P<rest>[^?\n]{3,300})\?", re.IGNORECASE
+)
 _IDLE = frozenset(
     {
         "the", "a", "an", "is", "are", "was", "were", "does", "do", "did", "to", "of", "in", "on", "at", "it",
@@ -21,7 +23,8 @@ _IDLE = frozenset(
 )  # fmt: skip
 _PRESENT = frozenset({"annotated", "present", "visible", "marked"})
 _NEGATION = re.compile(
-    r"\b(?:not|cannot|never|isn't|aren't|doesn't|don't|wasn't|no|without|neither|absent)\b|n't\b", re.IGNORECASE
+    r"\b(?:not|cannot|never|isn't|aren't|doesn't|don't|wasn't|no|without|neither|absent)\b|n't\b",
+    re.IGNORECASE,
 )
 _UNSURE = re.compile(
     r"\b(?:if|whether|could|might|may|maybe|perhaps|possibly|unclear|unsure|not sure|doubt|would|should|"
@@ -87,7 +90,11 @@ def restates(plain: str, question: str) -> bool | None:
     """True for a reply of one sentence that says what the question asks, False if it denies it or says the opposite."""
     match = _ASKS.match(question)
     sentence = _without_lead_in(plain.strip().rstrip(".!"))
-    if match is None or re.search(r"[.;!?:\n]", sentence) or _UNSURE.search(_without_asked(sentence, question)):
+    if (
+        match is None
+        or re.search(r"[.;!?:\n]", sentence)
+        or _UNSURE.search(_without_asked(sentence, question))
+    ):
         return None
     asked = [word for word in _content(match["rest"]) if word not in _PRESENT]
     stated = [word for word in _content(_NEGATION.sub(" ", sentence)) if word not in _PRESENT]
@@ -109,7 +116,9 @@ def _without_asked(sentence: str, question: str) -> str:
     """The sentence without words of the question, which may themselves be "more" or "than"."""
     asked = {word.lower() for word in re.findall(r"[a-z]+", question, re.IGNORECASE)}
     turned = {other for word in asked for other in _opposites().get(word, ())}
-    return " ".join(word for word in sentence.split() if word.lower().strip(",") not in asked | turned)
+    return " ".join(
+        word for word in sentence.split() if word.lower().strip(",") not in asked | turned
+    )
 
 
 def _turned(asked: list[str], stated: list[str]) -> bool:

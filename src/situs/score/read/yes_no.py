@@ -8,21 +8,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from situs.score.read.claims import Certainty, Role, Statement
-from situs.score.read.grammar import statements
-from situs.score.read.lexicon import english, language_file
-from situs.score.read.refusal import refuses
+from situs.score.read.prose.claims import Certainty, Role, Statement
+from situs.score.read.prose.grammar import statements
+from situs.score.read.prose.lexicon import english, language_file
+from situs.score.read.prose.refusal import refuses
+from situs.score.read.prose.resolve import decide
+from situs.score.read.prose.tokens import Mention
 from situs.score.read.relations import stated
 from situs.score.read.reply import plain_reply
-from situs.score.read.resolve import decide
 from situs.score.read.restated import denies, same_question
 from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
-from situs.score.read.tokens import Mention
 
 __all__ = ["bare_answers", "parse_yes_no"]
 
 _SENTENCE = re.compile(r"[^.;!?\n\ue000\ue001]+")
-_OPENING = re.compile(r"^[\s\"'(\[*>•–—-]*(?:\(?[0-9]{1,2}[.):] ?|\(?[a-z]\) )?[\s\"'(\[*]*", re.IGNORECASE)
+_OPENING = re.compile(
+    r"^[\s\"'(\[*>•–—-]*(?:\(?[0-9]{1,2}[.):] ?|\(?[a-z]\) )?[\s\"'(\[*]*", re.IGNORECASE
+)
 _HEDGED = re.compile(
     r"(?:(?:of course|certainly|clearly|definitely|indeed|"
     r"i(?:'d| would)? (?:think|believe|say|guess)|in my (?:view|opinion)|well|hmm*|ok(?:ay)?|so|"
@@ -87,7 +89,9 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     if refuses(plain) and not isinstance(result, Unparsed):
         return RefusedInWords()
     if result is None:
-        conditional = any(claim.certainty is Certainty.CONDITIONAL for one in found for claim in one.claims)
+        conditional = any(
+            claim.certainty is Certainty.CONDITIONAL for one in found for claim in one.claims
+        )
         answer = None if conditional else stated(plain, question)
         if answer is None and denies(plain, question):
             answer = False
@@ -103,17 +107,33 @@ def bare_answers(plain: str) -> list[Mention]:
 def _both(value: bool, found: Sequence[Statement]) -> bool:
     """Whether one sentence says yes and no of different things ("yes in the upper slices, no in the lower ones")."""
     for statement in found:
-        claims = [claim for claim in statement.claims if claim.asserted and claim.role is not Role.WEAK]
-        latest = [claim for claim in claims if claim.turns == claims[-1].turns and claim.role < Role.CONCLUDED]
+        claims = [
+            claim for claim in statement.claims if claim.asserted and claim.role is not Role.WEAK
+        ]
+        latest = [
+            claim
+            for claim in claims
+            if claim.turns == claims[-1].turns and claim.role < Role.CONCLUDED
+        ]
         told = {bool(claim.values[0]) for claim in latest}
         if len(told) == 2 and not any(claim.role >= Role.CONCLUDED for claim in claims):
-            return not any(claim.role >= Role.CONCLUDED for other in found for claim in other.claims if claim.asserted)
+            return not any(
+                claim.role >= Role.CONCLUDED
+                for other in found
+                for claim in other.claims
+                if claim.asserted
+            )
     return False
 
 
 def _unless_refused(value: bool, plain: str, found: Sequence[Statement]) -> Result[bool]:
     """A "no" that heads a refusal ("No, I cannot determine this") says nothing."""
-    strong = [claim for statement in found for claim in statement.claims if claim.role >= Role.LEAD and claim.asserted]
+    strong = [
+        claim
+        for statement in found
+        for claim in statement.claims
+        if claim.role >= Role.LEAD and claim.asserted
+    ]
     if not value and len(strong) == 1 and refuses(plain[strong[0].end : strong[0].end + 60]):
         return Unparsed("a no or a refusal")
     return Parsed(value)
@@ -122,7 +142,11 @@ def _unless_refused(value: bool, plain: str, found: Sequence[Statement]) -> Resu
 def _answer_asides(found: Sequence[Statement], plain: str, question: str) -> None:
     """A yes behind a question of the reply's own ("Is the vessel visible? Yes.") answers that one only."""
     for before, statement in itertools.pairwise(found):
-        if before.asks and statement.claims and not same_question(plain[before.start : before.end], question):
+        if (
+            before.asks
+            and statement.claims
+            and not same_question(plain[before.start : before.end], question)
+        ):
             first = statement.claims[0]
             if first.role <= Role.LEAD:
                 first.role = Role.WEAK
@@ -134,7 +158,11 @@ def _answer_asides(found: Sequence[Statement], plain: str, question: str) -> Non
 def _courtesies(found: Sequence[Statement], plain: str) -> None:
     """ "Sure! The answer is no.": a word that only opens the reply says nothing beside an answer."""
     claims = [claim for statement in found for claim in statement.claims]
-    polite = [claim for claim in claims[:1] if plain[claim.start : claim.end].lower() in _words()["courtesies"]]
+    polite = [
+        claim
+        for claim in claims[:1]
+        if plain[claim.start : claim.end].lower() in _words()["courtesies"]
+    ]
     if polite and any(claim.asserted and claim.role >= Role.LEAD for claim in claims[1:]):
         polite[0].role = Role.WEAK
 
@@ -169,7 +197,11 @@ def _mentions(plain: str) -> Iterator[Mention]:
             taken = sentence.start() + end
         for match in _anywhere().finditer(plain, max(taken, sentence.start()), sentence.end()):
             if match["no"] is None or match["no"].lower() != "no" or _answers(plain, match.end()):
-                yield Mention(match.start(), match.end(), match["yes"] is not None or match["tick"] is not None)
+                yield Mention(
+                    match.start(),
+                    match.end(),
+                    match["yes"] is not None or match["tick"] is not None,
+                )
 
 
 def _standing_alone(sentence: str) -> tuple[int, int, bool] | None:
@@ -212,4 +244,7 @@ def _answers(plain: str, end: int) -> bool:
     following = re.match(r" ?(?P<mark>[^\w\s]|\n|$)| (?P<word>[^\W_]+(?:'\w+)?)", rest)
     if following is None or following["word"] is None:
         return True
-    return following["word"].lower() in _words()["clause_heads"] or following["word"].lower() in {"yes", "no"}
+    return following["word"].lower() in _words()["clause_heads"] or following["word"].lower() in {
+        "yes",
+        "no",
+    }

@@ -21,7 +21,9 @@ _UNITS = [
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
 ]  # fmt: skip
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_VALUES = {word: value for value, word in enumerate(_UNITS)} | {word: 10 * (2 + i) for i, word in enumerate(_TENS)}
+_VALUES = {word: value for value, word in enumerate(_UNITS)} | {
+    word: 10 * (2 + i) for i, word in enumerate(_TENS)
+}
 _LONGEST_FIRST = "|".join(sorted(_UNITS, key=len, reverse=True))
 WORD = re.compile(
     rf"\b(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_UNITS[1:10])}))?|(?:one |a )?hundred|{_LONGEST_FIRST})\b",
@@ -30,7 +32,8 @@ WORD = re.compile(
 """An English number word from zero to a hundred."""
 
 _PARTS = re.compile(
-    r"([0-9.,']+)(?:e([+-]?[0-9]+))?(?: ?[×x*·] ?10 ?(?:\^ ?([+-]?[0-9]+)|([⁻⁰¹²³⁴-⁹]+)))?", re.IGNORECASE
+    r"([0-9.,']+)(?:e([+-]?[0-9]+))?(?: ?[×x*·] ?10 ?(?:\^ ?([+-]?[0-9]+)|([⁻⁰¹²³⁴-⁹]+)))?",
+    re.IGNORECASE,
 )
 _SUPERSCRIPT = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 

@@ -7,13 +7,15 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from situs.score.read.claims import Certainty, Role, Statement
-from situs.score.read.lexicon import language_file
 from situs.score.read.numbers.tokens import Kind, Token
+from situs.score.read.prose.claims import Certainty, Role, Statement
+from situs.score.read.prose.lexicon import language_file
 
 __all__ = ["concluded", "labelled", "measures_else", "of_another", "total", "working"]
 
-_OPERATOR_BEFORE = re.compile(r"(?:[×*·÷+(√^]|(?<=[\d)a-z] )[x/-]|(?<=[\d)])/|\bsqrt\()\s*$", re.IGNORECASE)
+_OPERATOR_BEFORE = re.compile(
+    r"(?:[×*·÷+(√^]|(?<=[\d)a-z] )[x/-]|(?<=[\d)])/|\bsqrt\()\s*$", re.IGNORECASE
+)
 _OPERATOR_AFTER = re.compile(r"[ )²³]*(?:\^ ?[0-9]|[×x*·/+÷](?= ?[\d(.√π])|- ?[\d(])")
 _EQUALS = re.compile(
     r"(?:[=≈≃≅→]|=>|\bis|\bgives|\bi\.e\.,?|\bequals) ?(?:about |approximately |roughly |around |~ ?|≈ ?)?$",
@@ -46,11 +48,13 @@ _AXIS = (
     r"cc|si|lr|z-?axis) ?(?:direction|axis|plane|component|offset)?)"
 )
 _COMPONENT_AFTER = re.compile(
-    rf" (?:in|along|on) (?:the )?{_AXIS}\b|[ ,]+(?:horizontally|vertically|cranio-?caudally)\b", re.IGNORECASE
+    rf" (?:in|along|on) (?:the )?{_AXIS}\b|[ ,]+(?:horizontally|vertically|cranio-?caudally)\b",
+    re.IGNORECASE,
 )
 _COMBINED = re.compile(r"\b(?:combined|summed|taken together)\b[^.;,\n0-9]{0,40}$", re.IGNORECASE)
 _OF_WHICH = re.compile(
-    r"\b(?:of (?:which|them|these|those)|including|among them)(?:,| only| just| about)? ?$", re.IGNORECASE
+    r"\b(?:of (?:which|them|these|those)|including|among them)(?:,| only| just| about)? ?$",
+    re.IGNORECASE,
 )
 """Before a part of what was measured or counted."""
 _EXAMPLE = re.compile(
@@ -85,7 +89,9 @@ _COORDINATE = re.compile(r"\([^()\n]{0,40}$")
 _POINT = re.compile(r"\(\s*-?[0-9.]+\s*,\s*-?[0-9.]+\s*(?:,\s*-?[0-9.]+\s*)?\)")
 
 
-def _measure(question: str, before: str, after: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+def _measure(
+    question: str, before: str, after: str
+) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """How a question asks for a measure, and what names it before or behind a number."""
     # The noun may stand some words before its number, as long as no other number or clause comes between.
     label = rf"\b(?:{before})\b(?:(?!\b(?:and|i|we|it)\b)[^.;,:\n0-9]){{0,30}}[ :=≈~]*$"
@@ -102,7 +108,9 @@ _MEASURES = {
         "length|long|height|craniocaudal|cc|superior-inferior|top to bottom|tall",
         "long|in length|tall|in height|from top",
     ),
-    "width": _measure(r"\bhow wide|\bwidth|left to right", "width|transverse", "wide|across|in width"),
+    "width": _measure(
+        r"\bhow wide|\bwidth|left to right", "width|transverse", "wide|across|in width"
+    ),
     "depth": _measure(
         r"\bhow deep|\bdepth|\bthick|front to back",
         "depth|thickness|anteroposterior|front to back",
@@ -115,21 +123,27 @@ _MEASURES = {
         "in diameter|diameter|lesion|mass|nodule|cyst|tumou?r|long|in length|in (?:its|the) longest",
     ),
     "distance": _measure(
-        r"\bdistance|\bhow far|\bgap\b|\bapart", "distance|separation|gap", "apart|away|distance|from the"
+        r"\bdistance|\bhow far|\bgap\b|\bapart",
+        "distance|separation|gap",
+        "apart|away|distance|from the",
     ),
     "volume": _measure(r"\bvolume", "volume", "in volume"),
     "radius": _measure(r"\bradius", "radius", "in radius"),
     "confidence": _measure(
-        r"\bconfiden", "confidence|certainty|probability|sure", "sure|confiden(?:t|ce)|certain(?:ty)?"
+        r"\bconfiden",
+        "confidence|certainty|probability|sure",
+        "sure|confiden(?:t|ce)|certain(?:ty)?",
     ),
 }
 _LONGEST = re.compile(r"\b(?:longest|maximum|maximal)\b", re.IGNORECASE)
 _SHORT_LABEL = re.compile(
-    r"\b(?:shortest|short[- ]axis|smallest|minimum|minimal|perpendicular)\b[^.;,\n0-9]{0,20}$", re.IGNORECASE
+    r"\b(?:shortest|short[- ]axis|smallest|minimum|minimal|perpendicular)\b[^.;,\n0-9]{0,20}$",
+    re.IGNORECASE,
 )
 _SHORTEST = re.compile(r"\b(?:shortest|minimum|minimal)\b", re.IGNORECASE)
 _LONG_LABEL = re.compile(
-    r"\b(?:longest|largest|maximum|maximal|cent(?:re|er)[- ]to[- ]cent(?:re|er))\b[^.;,\n0-9]{0,20}$", re.IGNORECASE
+    r"\b(?:longest|largest|maximum|maximal|cent(?:re|er)[- ]to[- ]cent(?:re|er))\b[^.;,\n0-9]{0,20}$",
+    re.IGNORECASE,
 )
 
 
@@ -139,7 +153,9 @@ def working(plain: str, token: Token, question: str) -> bool:
     if _is_coordinate(plain, token, before):
         return True
     if _OPERATOR_AFTER.match(after) or _OPERATOR_BEFORE.search(before[-12:]):
-        return token.kind in {Kind.VALUE, Kind.DIMENSIONS, Kind.UNCLEAR} and not _opens_aside(before, after)
+        return token.kind in {Kind.VALUE, Kind.DIMENSIONS, Kind.UNCLEAR} and not _opens_aside(
+            before, after
+        )
     if token.kind not in {Kind.VALUE, Kind.BOUND} and re.match(r" ?[=≈]", after):
         return True
     spaced = _SPACING_AFTER.match(after) or _SPACING_BEFORE.search(before)
@@ -198,9 +214,11 @@ def measures_else(plain: str, token: Token, question: str) -> bool:
     if "distance" not in asked and _AWAY.match(after):
         return True
     # A "distance" may be any length that is asked for.
-    named = {name for name, (_, label, behind) in _MEASURES.items() if label.search(before) or behind.match(after)} - {
-        "distance"
-    }
+    named = {
+        name
+        for name, (_, label, behind) in _MEASURES.items()
+        if label.search(before) or behind.match(after)
+    } - {"distance"}
     return bool(named) and not named & asked
 
 
@@ -210,8 +228,12 @@ def concluded(plain: str, token: Token, start: int) -> bool:
     return _EQUALS.search(before[-30:]) is not None and _CALCULATED.search(before) is not None
 
 
-_MOST = frozenset({"largest", "larger", "longest", "longer", "biggest", "maximum", "maximal", "max", "greatest"})
-_LEAST = frozenset({"shortest", "shorter", "smallest", "smaller", "minimum", "minimal", "min", "closest"})
+_MOST = frozenset(
+    {"largest", "larger", "longest", "longer", "biggest", "maximum", "maximal", "max", "greatest"}
+)
+_LEAST = frozenset(
+    {"shortest", "shorter", "smallest", "smaller", "minimum", "minimal", "min", "closest"}
+)
 _LABELLED = re.compile(
     r"(?:^|[.;,\n])\W*(?:(?:so|thus|hence) )?(?:the )?(?P<word>[a-z]+)"
     r"(?: (?:one|of (?:them|these|the two)|value|lesion))?"
@@ -224,12 +246,15 @@ def labelled(plain: str, token: Token, question: str) -> bool:
     """Whether a clause calls its number by the superlative that the question asks for ("largest: 41 mm")."""
     label = _LABELLED.search(plain[max(0, token.start - 60) : token.start])
     asked = set(re.findall(r"[a-z]+", question.lower()))
-    return label is not None and any(label["word"].lower() in kind and kind & asked for kind in (_MOST, _LEAST))
+    return label is not None and any(
+        label["word"].lower() in kind and kind & asked for kind in (_MOST, _LEAST)
+    )
 
 
 _STRUCTURE_BETWEEN = re.compile(r"[.;\n]|\b(?:than|but)\b", re.IGNORECASE)
 _COUNTED_AFTER = re.compile(
-    r"((?: [a-z-]+){1,3}?) (?:lesions?|masses|mass|cysts?|nodules?|tumou?rs?|metastas[ei]s)\b", re.IGNORECASE
+    r"((?: [a-z-]+){1,3}?) (?:lesions?|masses|mass|cysts?|nodules?|tumou?rs?|metastas[ei]s)\b",
+    re.IGNORECASE,
 )
 
 
@@ -245,19 +270,27 @@ def of_another(plain: str, token: Token, question: str) -> bool:
     before = plain[max(0, token.start - 80) : token.start].lower()
     cut = max((match.end() for match in _STRUCTURE_BETWEEN.finditer(before)), default=0)
     for words in (counted[1] if counted else "", before[cut:]):
-        named = [organ for word in re.findall(r"[a-z]+", words.lower()) if (organ := _organ(word)) in _structures()]
+        named = [
+            organ
+            for word in re.findall(r"[a-z]+", words.lower())
+            if (organ := _organ(word)) in _structures()
+        ]
         if named:
             return named[-1] not in asked
     return False
 
 
 def _organ(word: str) -> str:
-    return _adjectives().get(word, word.removesuffix("s") if word.endswith(("eys", "lungs")) else word)
+    return _adjectives().get(
+        word, word.removesuffix("s") if word.endswith(("eys", "lungs")) else word
+    )
 
 
 @lru_cache(maxsize=1)
 def _adjectives() -> dict[str, str]:
-    return {pair.split()[0]: pair.split()[1] for pair in language_file("en")["yes_no"]["adjectives"]}
+    return {
+        pair.split()[0]: pair.split()[1] for pair in language_file("en")["yes_no"]["adjectives"]
+    }
 
 
 @lru_cache(maxsize=1)
@@ -266,12 +299,16 @@ def _structures() -> frozenset[str]:
 
 
 _TOTAL_BEFORE = re.compile(
-    r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?) (?:about |exactly )?$", re.IGNORECASE
+    r"\b(?:i(?: can)? (?:count|see)|a total of|in total,?|altogether,?|total:?) (?:about |exactly )?$",
+    re.IGNORECASE,
 )
 _TOTAL_AFTER = re.compile(r"(?: [a-z]+)?,? (?:in total|altogether|overall)\b", re.IGNORECASE)
-_PART_OF = re.compile(r" of (?:them|these|those|which)\b| (?:on|in) the (?:left|right)\b", re.IGNORECASE)
+_PART_OF = re.compile(
+    r" of (?:them|these|those|which)\b| (?:on|in) the (?:left|right)\b", re.IGNORECASE
+)
 _HEADS_LIST = re.compile(
-    r"(?: [a-z-]+){0,4} ?[:(]|(?: [a-z-]+){0,4}, (?:one|two|three|the largest|[0-9]+ (?:in|on|at))\b", re.IGNORECASE
+    r"(?: [a-z-]+){0,4} ?[:(]|(?: [a-z-]+){0,4}, (?:one|two|three|the largest|[0-9]+ (?:in|on|at))\b",
+    re.IGNORECASE,
 )
 
 
@@ -290,7 +327,10 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
         heading = None
         for claim in statement.claims:
             token = numbers[int(str(claim.values[0]))]
-            before, after = plain[max(0, token.start - 30) : token.start], plain[token.end : token.end + 60]
+            before, after = (
+                plain[max(0, token.start - 30) : token.start],
+                plain[token.end : token.end + 60],
+            )
             if _TOTAL_AFTER.match(after) or _TOTAL_BEFORE.search(before):
                 claim.role = max(claim.role, Role.CONCLUDED)
             if heading is None and _HEADS_LIST.match(after) and not _PART_OF.match(after):
@@ -300,12 +340,17 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
         parts = [
             claim
             for claim in statement.claims
-            if _PART_OF.match(plain, claim.end) or _OF_WHICH.search(plain[max(0, claim.start - 20) : claim.start])
+            if _PART_OF.match(plain, claim.end)
+            or _OF_WHICH.search(plain[max(0, claim.start - 20) : claim.start])
         ]
         if any(claim.asserted for claim in statement.claims if claim not in parts):
             for claim in parts:
                 claim.certainty = Certainty.ASIDE
-        named = [claim for claim in statement.claims if asked & _noun(plain, numbers[int(str(claim.values[0]))])]
+        named = [
+            claim
+            for claim in statement.claims
+            if asked & _noun(plain, numbers[int(str(claim.values[0]))])
+        ]
         others = [claim for claim in statement.claims if claim not in named]
         if named and all(_noun(plain, numbers[int(str(claim.values[0]))]) for claim in others):
             for claim in others:
@@ -314,5 +359,8 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
 
 def _noun(plain: str, token: Token) -> set[str]:
     """The word before "lesions" behind a number."""
-    match = re.match(r" ([a-z]{3,}) (?:lesions?|masses|cysts?|nodules?)\b", plain[token.end : token.end + 40].lower())
+    match = re.match(
+        r" ([a-z]{3,}) (?:lesions?|masses|cysts?|nodules?)\b",
+        plain[token.end : token.end + 40].lower(),
+    )
     return {match[1]} if match else set()

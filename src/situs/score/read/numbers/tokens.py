@@ -50,12 +50,16 @@ _LABEL = re.compile(
     r"numbers|lesion)(?: ?(?:number|no\.|#|=))? ?|\b[xyz] ?= ?|#)\(?$",
     re.IGNORECASE,
 )
-_REFERENCE = re.compile(r"\([^()]*\b(?:normal|normally|reference|ref|typical|typically)\b[^()]*$", re.IGNORECASE)
+_REFERENCE = re.compile(
+    r"\([^()]*\b(?:normal|normally|reference|ref|typical|typically)\b[^()]*$", re.IGNORECASE
+)
 _PLURAL_LABEL = re.compile(r"(?:s|ies|ices|numbers|vertebrae)(?: ?#)? ?\(?$", re.IGNORECASE)
 _LABEL_CHAIN = re.compile(r" ?(?:-|–|—|~|to|through|until|of|out of|/) ?#?", re.IGNORECASE)
 _LABEL_LIST = re.compile(r" ?(?:,|and|or|&|, ?and) ?#?", re.IGNORECASE)
 _RANGE = re.compile(r" ?(?:-|–|—|~|to|through|until|up to|\.\.\.?|…) ?-?", re.IGNORECASE)
-_BETWEEN = re.compile(r"\bbetween (?:about |approximately |roughly |around |~ ?|≈ ?)?$", re.IGNORECASE)
+_BETWEEN = re.compile(
+    r"\bbetween (?:about |approximately |roughly |around |~ ?|≈ ?)?$", re.IGNORECASE
+)
 _TIMES = re.compile(r" ?(?:×|x|\*|by|·) ?", re.IGNORECASE)
 _BOUND = re.compile(
     r"(?:(?<![-=])[<>≤≥]=?|\b(?:less|more|greater|fewer|larger|smaller|bigger|longer|shorter|higher|lower) than"
@@ -67,7 +71,8 @@ _BOUND = re.compile(
 _SPREAD = re.compile(r" ?(?:±|\+ ?/ ?-|\+-|plus or minus|plus/minus) ?", re.IGNORECASE)
 _LIST_MARK = re.compile(r"[.)] (?=\S)")
 _MAGNITUDE = re.compile(
-    r" (?:hundred|thousand|million|billion|dozen|and a half|and half|point|half|third|quarter)s?\b", re.IGNORECASE
+    r" (?:hundred|thousand|million|billion|dozen|and a half|and half|point|half|third|quarter)s?\b",
+    re.IGNORECASE,
 )
 _BIG = re.compile(r"\b(?:hundred|thousand|million|billion)s?,? (?:and )?$", re.IGNORECASE)
 _POWER = re.compile(r" ?\^")
@@ -79,9 +84,12 @@ _ONE_BEFORE = re.compile(
 )
 _DEFINITE = re.compile(r"\b(?:the|these|those) $", re.IGNORECASE)
 _NOUN = re.compile(
-    r" (?:volumes|centres|centers|structures|organs|kidneys|measurements|values|numbers|points)\b", re.IGNORECASE
+    r" (?:volumes|centres|centers|structures|organs|kidneys|measurements|values|numbers|points)\b",
+    re.IGNORECASE,
 )
-_ONE_AFTER = re.compile(r" (?:of|can|could|may|might|must|would|should|side|another|or the|by)\b", re.IGNORECASE)
+_ONE_AFTER = re.compile(
+    r" (?:of|can|could|may|might|must|would|should|side|another|or the|by)\b", re.IGNORECASE
+)
 
 
 @lru_cache(maxsize=8)
@@ -102,7 +110,9 @@ def tokens(text: str, *, marked: bool = False) -> tuple[Token, ...]:
         )  # fmt: skip
         label = _LABEL.search(before) if token.units == (None,) else None
         if token.kind is Kind.LABEL or label or chained or _REFERENCE.search(before):
-            labels_plural = bool(_PLURAL_LABEL.search(label[0])) if label else labels_plural and bool(chained)
+            labels_plural = (
+                bool(_PLURAL_LABEL.search(label[0])) if label else labels_plural and bool(chained)
+            )
             previous = replace(token, kind=Kind.LABEL)
             continue
         joined = _join(previous, token, between, text) if previous and found else None
@@ -117,7 +127,9 @@ def tokens(text: str, *, marked: bool = False) -> tuple[Token, ...]:
 
 
 def _singles(text: str, *, marked: bool) -> list[Token]:
-    matches = [(match, True) for match in NUMERAL.finditer(text)] + [(match, False) for match in WORD.finditer(text)]
+    matches = [(match, True) for match in NUMERAL.finditer(text)] + [
+        (match, False) for match in WORD.finditer(text)
+    ]
     matches.sort(key=lambda pair: pair[0].start())
     found = (_single(text, match, digits=digits, marked=marked) for match, digits in matches)
     return [token for token in found if token is not None]
@@ -130,7 +142,9 @@ def _single(text: str, match: re.Match[str], *, digits: bool, marked: bool) -> T
         return None
     value = numeral(match[0]) if digits else word_value(match[0])
     if not digits and _DEFINITE.search(before) and _NOUN.match(text, end):
-        return Token(Kind.LABEL, (None,), (None,), start, end)  # "the two volumes" counts nothing that is asked for
+        return Token(
+            Kind.LABEL, (None,), (None,), start, end
+        )  # "the two volumes" counts nothing that is asked for
     if not digits and match[0].lower() == "one" and not _counts_one(text, start, end):
         return None
     if (
@@ -150,7 +164,9 @@ def _single(text: str, match: re.Match[str], *, digits: bool, marked: bool) -> T
     kind = Kind.VALUE if plain else Kind.UNCLEAR
     if found is not None:
         return Token(kind, (value,), (found[0],), start, found[1])
-    if re.match(r"(?!x[0-9])[^\W_]|-[^\W\d_]", text[end : end + 2], re.IGNORECASE):  # 3D, 2nd, three-dimensional
+    if re.match(
+        r"(?!x[0-9])[^\W_]|-[^\W\d_]", text[end : end + 2], re.IGNORECASE
+    ):  # 3D, 2nd, three-dimensional
         return Token(Kind.LABEL, (None,), (None,), start, end)
     if digits and _LIST_MARK.match(text, end) and _marks_list(text, start, value, marked=marked):
         return Token(Kind.LABEL, (None,), (None,), start, end)
@@ -167,7 +183,9 @@ def _marks_list(text: str, start: int, value: Fraction | None, *, marked: bool) 
 
 
 def _counts_one(text: str, start: int, end: int) -> bool:
-    return bool(_ONE_BEFORE.search(text[max(0, start - 20) : start])) and not _ONE_AFTER.match(text, end)
+    return bool(_ONE_BEFORE.search(text[max(0, start - 20) : start])) and not _ONE_AFTER.match(
+        text, end
+    )
 
 
 def _unit(text: str, end: int) -> tuple[Unit, int] | None:
@@ -176,7 +194,11 @@ def _unit(text: str, end: int) -> tuple[Unit, int] | None:
         if space and (found := unit_at(text, space.end())):
             return found
     bracket = re.compile(r" ?[(\[]").match(text, end)  # 150 (mL)
-    if bracket and (found := unit_at(text, bracket.end())) and text[found[1] : found[1] + 1] in {")", "]"}:
+    if (
+        bracket
+        and (found := unit_at(text, bracket.end()))
+        and text[found[1] : found[1] + 1] in {")", "]"}
+    ):
         return found[0], found[1] + 1
     return None
 
@@ -195,7 +217,9 @@ def _join(previous: Token, token: Token, between: str, text: str) -> Token | Non
         return replace(previous, kind=Kind.UNCLEAR, end=token.end)
     if Kind.UNCLEAR in {previous.kind, token.kind}:
         kind = Kind.UNCLEAR
-    return Token(kind, previous.parts + token.parts, previous.units + token.units, previous.start, token.end)
+    return Token(
+        kind, previous.parts + token.parts, previous.units + token.units, previous.start, token.end
+    )
 
 
 def _joint(previous: Token, token: Token, between: str, text: str) -> Kind | None:
@@ -204,12 +228,18 @@ def _joint(previous: Token, token: Token, between: str, text: str) -> Kind | Non
         return Kind.DIMENSIONS
     if previous.kind not in {Kind.VALUE, Kind.UNCLEAR, Kind.BOUND}:
         return None
-    if re.fullmatch(r",? (?:and )?", between) and _BIG.search(text[max(0, token.start - 20) : token.start]):
+    if re.fullmatch(r",? (?:and )?", between) and _BIG.search(
+        text[max(0, token.start - 20) : token.start]
+    ):
         return Kind.UNCLEAR
     if between == " " and previous.units[-1] is None:
         return Kind.UNCLEAR
     negative_range = between.strip() == "" and token.parts[0] is not None and token.parts[0] < 0
-    if _RANGE.fullmatch(between) or negative_range or (between.strip().lower() == "and" and _BETWEEN.search(before)):
+    if (
+        _RANGE.fullmatch(between)
+        or negative_range
+        or (between.strip().lower() == "and" and _BETWEEN.search(before))
+    ):
         return Kind.RANGE
     if between.strip().lower() == "or":
         return Kind.ALTERNATIVES

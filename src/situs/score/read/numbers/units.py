@@ -63,7 +63,10 @@ _SPELLINGS: list[tuple[str, Unit]] = [
     ),
 ]
 _RATE = re.compile(r" ?(?:/|per\b) ?(?:[a-z]|$)", re.IGNORECASE)
-_AT = [(re.compile(rf"(?:{pattern})(?![a-z0-9²³^])", re.IGNORECASE), unit) for pattern, unit in _SPELLINGS]
+_AT = [
+    (re.compile(rf"(?:{pattern})(?![a-z0-9²³^])", re.IGNORECASE), unit)
+    for pattern, unit in _SPELLINGS
+]
 
 
 def known_unit(name: str) -> Unit | None:

@@ -61,7 +61,9 @@ _SINGLE = re.compile(
     rf"|^(?:single|solitary|lone)(?: (?:[a-z-]+ ){{0,3}}?{_THINGS})?[ .!]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_PAIR = re.compile(rf"\ba pair of (?:[a-z-]+ )?{_THINGS}\b|\bboth (?:[a-z-]+ )?{_THINGS}\b", re.IGNORECASE)
+_PAIR = re.compile(
+    rf"\ba pair of (?:[a-z-]+ )?{_THINGS}\b|\bboth (?:[a-z-]+ )?{_THINGS}\b", re.IGNORECASE
+)
 _VAGUE = re.compile(
     r"\b(?:several|multiple|many|numerous|few|some|various|countless|couple|a number of|innumerable|at least|"
     r"second|another|third)\b",
@@ -110,22 +112,32 @@ _SMALL = {
     )
 } | {
     word: 10 * tens
-    for tens, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2)
+    for tens, word in enumerate(
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2
+    )
 }
 _LARGE = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 _PART = rf"(?:{'|'.join(sorted([*_SMALL, *_LARGE], key=len, reverse=True))})"
 _SPELLED = re.compile(
-    rf"\b(?:a (?=hundred|thousand|million))?{_PART}(?:(?:[ -]|,? and ){_PART}){{0,11}}(?: and a half)?\b", re.IGNORECASE
+    rf"\b(?:a (?=hundred|thousand|million))?{_PART}(?:(?:[ -]|,? and ){_PART}){{0,11}}(?: and a half)?\b",
+    re.IGNORECASE,
 )
 _HALF = re.compile(
-    r"\b([0-9]+) and a half\b|(?<![0-9] )\bhalf an? (?=(?:centi|milli)?met|cm\b|mm\b|lit)", re.IGNORECASE
+    r"\b([0-9]+) and a half\b|(?<![0-9] )\bhalf an? (?=(?:centi|milli)?met|cm\b|mm\b|lit)",
+    re.IGNORECASE,
 )
-_DOZEN = re.compile(r"\b(?:(half a)|an?|one) dozen\b(?! or)|\b(two|three|four) dozen\b", re.IGNORECASE)
-_SPACED = re.compile(r"(?<![\w.,])([0-9]{1,3})((?: [0-9]{3})+)(?= ?(?:[mc]m|m?l|cc)\b)", re.IGNORECASE)
+_DOZEN = re.compile(
+    r"\b(?:(half a)|an?|one) dozen\b(?! or)|\b(two|three|four) dozen\b", re.IGNORECASE
+)
+_SPACED = re.compile(
+    r"(?<![\w.,])([0-9]{1,3})((?: [0-9]{3})+)(?= ?(?:[mc]m|m?l|cc)\b)", re.IGNORECASE
+)
 
 
 _DIGIT = r"(?:zero|one|two|three|four|five|six|seven|eight|nine)"
-_POINT = re.compile(rf"\b({_PART}(?:-{_PART})?) point ({_DIGIT}(?: {_DIGIT}){{0,3}})\b", re.IGNORECASE)
+_POINT = re.compile(
+    rf"\b({_PART}(?:-{_PART})?) point ({_DIGIT}(?: {_DIGIT}){{0,3}})\b", re.IGNORECASE
+)
 
 
 def _decimal(match: re.Match[str]) -> str:
@@ -142,7 +154,10 @@ def digits_for_words(text: str) -> str:
     text = _POINT.sub(_decimal, text)
     text = _SPELLED.sub(lambda match: _spelled(match[0]), text)
     text = _HALF.sub(lambda match: f"{match[1]}.5" if match[1] else "0.5 ", text)
-    text = _DOZEN.sub(lambda match: "6" if match[1] else str(12 * _SMALL[match[2].lower()]) if match[2] else "12", text)
+    text = _DOZEN.sub(
+        lambda match: "6" if match[1] else str(12 * _SMALL[match[2].lower()]) if match[2] else "12",
+        text,
+    )
     return _SPACED.sub(lambda match: match[1] + match[2].replace(" ", ""), text)
 
 

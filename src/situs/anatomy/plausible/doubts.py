@@ -1,0 +1,184 @@
+"""Everything that is odd about a study, and what cannot be relied on for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from situs.anatomy.plausible.masks import overlaps, scattered, tissues
+from situs.anatomy.plausible.names import misnamed
+from situs.anatomy.plausible.numbering import numbering
+from situs.anatomy.plausible.orientation import (
+    AXIS_OF,
+    Vote,
+    count_votes,
+    misplaced,
+    orientation,
+    votes_of,
+)
+from situs.anatomy.plausible.scene import Doubt, Scene, Suspect, Suspicion
+from situs.anatomy.plausible.sides import FIXED, expected_side, suspects
+from situs.anatomy.plausible.sizes import patient_size, scale, sizes
+from situs.anatomy.terms import Naming
+from situs.space import Axis, Side
+
+__all__ = ["judge"]
+
+_ON_ONE_SIDE = 0.9
+_ASTRIDE = 0.6
+"""Part on its own side under which a whole paired organ or bone lies across the midline, where it does not belong."""
+_BESIDE_MIDLINE = (
+    "kidney",
+    "lung",
+    "adrenal_gland",
+    "rib",
+    "femur",
+    "hip",
+    "scapula",
+    "humerus",
+    "gluteus",
+)
+_CROSSING = "vessel"
+"""Vessels cross the midline; of one that the scan cuts off, the part that is seen may lie anywhere."""
+
+
+def judge(scene: Scene) -> list[Suspicion]:
+    """What to suspect of a study, the whole first, then single structures.
+
+    Every expectation is wide, and no single one outvotes the others, so that disease, surgery and unusual
+    patients pass; a study that many of them contradict does not.
+    """
+    votes = votes_of(scene)
+    single = [*sizes(scene), *overlaps(scene), *scattered(scene), *tissues(scene)]
+    odd_ones = {name for found in single for name in found.structures}
+    whole = [*_sides(scene, votes, odd_ones)]
+    known = {found.doubt for found in whole}
+    whole += [found for found in orientation(scene, votes) if found.doubt not in known]
+    wrong_scale = scale(scene)
+    if wrong_scale is not None:
+        whole.append(wrong_scale)
+        single = [
+            found
+            for found in single
+            if found.code is not Suspect.IMPLAUSIBLE_SIZE or len(found.structures) > 1
+        ]
+    doubtful = {found.doubt for found in whole}
+    if Doubt.LEFT_RIGHT in doubtful:
+        whole = [found for found in whole if found.doubt is not None]
+    settled = [axis for doubt, axis in AXIS_OF.items() if doubt not in doubtful]
+    mirrored = any(found.code is Suspect.SITUS_INVERSUS for found in whole)
+    names = misnamed(
+        scene, [axis.world_index for axis in settled], patient_size(scene), mirrored=mirrored
+    )
+    found = [*whole, *numbering(scene), *single, *misplaced(votes, settled), *names]
+    return _unrepeated([*found, *_spread(scene, found)])
+
+
+def _spread(scene: Scene, found: list[Suspicion]) -> Iterator[Suspicion]:
+    """A doubtful vertebra leaves the levels in doubt; one that is no vertebra at all, the midline through them too."""
+    for one in found:
+        vertebrae = [name for name in one.structures if scene.terms[name].kind == "vertebra"]
+        if one.doubt is not Doubt.STRUCTURE or not vertebrae or one.code is Suspect.NUMBERING:
+            continue
+        yield _with_doubt(one, Doubt.LEVELS)
+        small = one.code is Suspect.IMPLAUSIBLE_SIZE and "small" in one.problem
+        if not small:
+            yield _with_doubt(one, Doubt.LEFT_RIGHT)
+
+
+def _sides(scene: Scene, votes: list[Vote], odd_ones: set[str]) -> Iterator[Suspicion]:
+    """Left and right: which side of the midline things lie on, and how pairs lie to each other."""
+    observed: dict[str, str] = {}
+    astride: list[str] = []
+    for name, seen in scene.sightings.items():
+        entry = scene.terms[name]
+        positional = entry.naming is Naming.POSITIONAL
+        if seen.right_share is None or entry.kind == "vertebra" or name in odd_ones:
+            continue
+        if (
+            seen.cut
+            and entry.canonical not in FIXED
+            and (not positional or entry.kind == _CROSSING)
+        ):
+            continue
+        observed[name] = _side(seen.right_share)
+        own = seen.right_share if entry.side is Side.RIGHT else 1.0 - seen.right_share
+        if (
+            positional
+            and not seen.cut
+            and entry.canonical.startswith(_BESIDE_MIDLINE)
+            and 0.1 < own < _ASTRIDE
+        ):
+            astride.append(name)
+    agreeing, _ = count_votes(votes, Axis.LEFT_RIGHT)
+    exchanged = _exchanged(scene, observed)
+    if exchanged is not None:
+        yield exchanged
+        observed = {
+            name: side for name, side in observed.items() if name not in exchanged.structures
+        }
+    found = suspects(observed, scene.terms)
+    for one in found:
+        fixed = any(
+            scene.terms[name].canonical in FIXED or scene.terms[name].side
+            for name in one.structures
+        )
+        alone = one.code is Suspect.WRONG_SIDE and fixed and not agreeing
+        yield _with_doubt(one, Doubt.LEFT_RIGHT) if alone else one
+    if not any(one.doubt is Doubt.LEFT_RIGHT for one in found):
+        yield from (_across(name) for name in astride)
+
+
+def _exchanged(scene: Scene, observed: dict[str, str]) -> Suspicion | None:
+    """Liver and spleen on each other's side, while something else unpaired lies as usual: no mirrored patient."""
+    names = [scene.named(organ) for organ in FIXED]
+    if any(name is None or observed.get(name) != expected_side(name).mirrored for name in names):  # type: ignore[union-attr]
+        return None
+    for name, seen in scene.sightings.items():
+        entry = scene.terms[name]
+        if (
+            entry.side is not None
+            or entry.expected_side is None
+            or name in names
+            or seen.right_share is None
+        ):
+            continue
+        if _side(seen.right_share) == entry.expected_side:
+            text = f"{names[0]} and {names[1]} lie on each other's side, while {name} lies as usual"
+            fix = "check the names of both masks"
+            return Suspicion(
+                Suspect.SWAPPED_NAMES, tuple(map(str, names)), text, fix, Doubt.STRUCTURE
+            )
+    return None
+
+
+def _side(right_share: float) -> str:
+    if right_share >= _ON_ONE_SIDE:
+        return Side.RIGHT.value
+    return Side.LEFT.value if right_share <= 1.0 - _ON_ONE_SIDE else Side.BOTH.value
+
+
+def _with_doubt(found: Suspicion, doubt: Doubt) -> Suspicion:
+    return Suspicion(found.code, found.structures, found.problem, found.fix, doubt)
+
+
+def _across(name: str) -> Suspicion:
+    text = f"{name} lies across the midline"
+    return Suspicion(Suspect.MISPLACED, (name,), text, "check its name and mask", Doubt.STRUCTURE)
+
+
+def _unrepeated(found: list[Suspicion]) -> list[Suspicion]:
+    """One suspicion for a doubt or for the same structures: what an earlier one leaves in doubt needs no other."""
+    kept: list[Suspicion] = []
+    doubted, seen = set[str](), set[object]()
+    for one in found:
+        if one.doubt is Doubt.STRUCTURE:
+            if doubted.issuperset(one.structures):
+                continue
+            doubted.update(one.structures)
+        else:
+            key = one.doubt or (one.code, one.structures)
+            if key in seen:
+                continue
+            seen.add(key)
+        kept.append(one)
+    return kept

@@ -1,0 +1,134 @@
+"""Whether masks exclude each other as they should, and lie on the tissue that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from situs.anatomy.part_whole import is_part
+from situs.anatomy.plausible.ranges import plausible_range
+from situs.anatomy.plausible.scene import Doubt, Scene, Suspect, Suspicion
+
+__all__ = ["BITTEN", "SOLID", "overlaps", "scattered", "tissues"]
+
+SOLID = ("organ", "bone", "vertebra", "muscle")
+"""Kinds of structure of which no two share a place, unless one is part of the other."""
+BITTEN = (
+    ("spleen", "kidney_left"),
+    ("spleen", "kidney_right"),
+    ("kidney_right", "liver"),
+    ("kidney_left", "liver"),
+)
+"""Neighbours with fat between them: where one's mask takes in half of the other, they share a broad flat face."""
+_SHARED = 0.2
+"""Part of the smaller of two masks that both may hold: contours of neighbours overlap a little."""
+_BROAD = 0.2
+"""Part of a structure's surface that may be on such a neighbour."""
+_ONE_PIECE = (
+    "kidney_left",
+    "kidney_right",
+    "liver",
+    "spleen",
+    "urinary_bladder",
+    "heart",
+    "prostate",
+)
+_IN_ONE_PIECE = 0.8
+_HU = {"bone": (75.0, 3000.0), "soft": (-90.0, 450.0), "brain": (-20.0, 150.0)}
+"""Mean CT numbers under a mask: thinned bone and contrast-filled organs included."""
+_SEVERAL = 3
+"""So many wrong masks, if they are most, are those of another patient or place."""
+_WITHOUT_FAT = ("liver", "spleen", "kidney_left", "kidney_right", "aorta", "inferior_vena_cava")
+_FAT = 0.2
+"""Part of such a mask that may be fat or air: blurred rims and the fat of a kidney's sinus stay well below."""
+
+
+def overlaps(scene: Scene) -> Iterator[Suspicion]:
+    """Pairs of masks of which one takes in a good part of the other."""
+    fix = "check both masks: is one drawn over the other, or are files of two patients mixed?"
+    for (a, b), share in sorted(scene.overlaps.items()):
+        entries = scene.terms[a], scene.terms[b]
+        if (
+            share >= _SHARED
+            and all(entry.kind in SOLID for entry in entries)
+            and not is_part(*entries, scene.terms)
+        ):
+            text = f"{a} and {b} overlap: {share:.0%} of the smaller lies in the larger"
+            yield Suspicion(Suspect.OVERLAP, (a, b), text, fix, Doubt.STRUCTURE)
+    for (a, b), share in sorted(scene.bitten.items()):
+        if share >= _BROAD:
+            text = f"{share:.0%} of the surface of {a} is on {b}, as if one mask bit into the other"
+            yield Suspicion(Suspect.OVERLAP, (a, b), text, fix, Doubt.STRUCTURE)
+
+
+def scattered(scene: Scene) -> Iterator[Suspicion]:
+    """Organs of one piece whose mask is in several."""
+    for name, seen in scene.sightings.items():
+        if (
+            scene.terms[name].canonical in _ONE_PIECE
+            and not seen.cut
+            and seen.largest_part < _IN_ONE_PIECE
+        ):
+            text = f"the mask of {name} lies in several places, {seen.largest_part:.0%} of it in the largest"
+            fix = "check its mask: does it take in part of another organ?"
+            yield Suspicion(Suspect.OVERLAP, (name,), text, fix, Doubt.STRUCTURE)
+
+
+def tissues(scene: Scene) -> Iterator[Suspicion]:
+    """Masks under which a CT shows another tissue; of too many, all are in doubt, lesions too."""
+    fatty = dict(_fatty(scene))
+    edged = dict(_edged(scene))
+    tested = {
+        **edged,
+        **{name: text for name, text in (*fatty.items(), *_means(scene)) if not edged.get(name)},
+    }
+    tested |= {name: text for name, text in fatty.items() if text}
+    wrong = {name: text for name, text in tested.items() if text}
+    fix = "check that masks and image belong to the same patient and series"
+    if _mostly_wrong(edged) or _mostly_wrong(fatty) or _mostly_wrong(tested):
+        text = f"the masks do not fit the image: {next(iter(wrong.values()))}, and {len(wrong) - 1} more"
+        yield Suspicion(Suspect.WRONG_TISSUE, tuple(scene.terms), text, fix, Doubt.STRUCTURE)
+        return
+    for name, text in wrong.items():
+        yield Suspicion(Suspect.WRONG_TISSUE, (name,), text, fix, Doubt.STRUCTURE)
+
+
+def _mostly_wrong(tested: Mapping[str, str]) -> bool:
+    wrong = sum(bool(text) for text in tested.values())
+    return wrong >= _SEVERAL and 2 * wrong > len(tested)
+
+
+def _fatty(scene: Scene) -> Iterator[tuple[str, str]]:
+    """Structures without fat, and what is wrong with each: nothing, or that its mask lies on fat."""
+    for name, seen in scene.sightings.items():
+        if scene.terms[name].canonical in _WITHOUT_FAT and seen.fat_share is not None:
+            wrong = seen.fat_share > _FAT
+            yield (
+                name,
+                f"{seen.fat_share:.0%} of the mask of {name} lies on fat or air" if wrong else "",
+            )
+
+
+def _edged(scene: Scene) -> Iterator[tuple[str, str]]:
+    """Structures with a clear edge, and what is wrong with each: nothing, or that its mask ends elsewhere."""
+    for name, seen in scene.sightings.items():
+        known = plausible_range(scene.terms[name])
+        if seen.edge_contrast is None or known is None or not known.edge:
+            continue
+        wrong = seen.edge_contrast < known.edge
+        yield name, f"the edge of {name} in the image is not where its mask ends" if wrong else ""
+
+
+def _means(scene: Scene) -> Iterator[tuple[str, str]]:
+    """Structures of known tissue, and what is wrong with each: nothing, or the mean under its mask."""
+    for name, seen in scene.sightings.items():
+        known = plausible_range(scene.terms[name])
+        if seen.mean_hu is None or known is None or not known.tissue:
+            continue
+        low, high = _HU[known.tissue]
+        wrong = not low <= seen.mean_hu <= high
+        yield (
+            name,
+            f"{name} has a mean of {seen.mean_hu:.0f} HU, {known.tissue} has {low:g} to {high:g}"
+            if wrong
+            else "",
+        )

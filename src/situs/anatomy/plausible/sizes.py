@@ -1,0 +1,226 @@
+"""Whether structures have a size that a patient's can have, one by one and together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import numpy as np
+
+from situs.anatomy.plausible.numbering import pitch_ratio
+from situs.anatomy.plausible.places import axis_scales
+from situs.anatomy.plausible.ranges import Range, plausible_range, size_rules
+from situs.anatomy.plausible.scene import Doubt, Geometry, Scene, Sighting, Suspect, Suspicion
+
+__all__ = ["patient_size", "scale", "sizes"]
+
+_CONSTANT_KINDS = ("organ", "bone", "vertebra", "muscle", "region")
+_VARYING = ("stomach", "gallbladder", "urinary_bladder", "lung", "body")
+"""Structures that fill and empty, or whose whole is rarely seen: their size says little of the patient's."""
+_LARGEST = 1.2
+_SMALLEST = 0.2
+"""Length of the patient beside a typical adult's, over all organs: no giant is larger, no newborn smaller."""
+_CLOSEST = 0.15
+"""The same for the steps between structures, where the scan cuts all of them."""
+_CHILD = 0.75
+_CONFIRMED = (0.85, 1.2)
+_PITCH = (0.22, 1.35)
+_PITCH_BESIDE_ORGANS = (0.66, 1.5)
+"""Vertebrae of a newborn are small beside its organs, never as much as by halved slices."""
+_ADULT_PROPORTIONS = 1.0
+_KIDNEY_SHAPE = (1.0, 3.2)
+"""Length from top to bottom over the mean width that single kidneys may have; usually about 1.8."""
+_USUAL_KIDNEY_SHAPE = 1.8
+_SPREAD_OF_KIDNEY_SHAPE = 0.13
+_USUAL_PITCH_BESIDE_ORGANS = 1.05
+_SPREAD_OF_PITCH = 0.12
+_SPREAD_OF_STEPS = 0.13
+_SPREAD_OF_WIDTH = 0.16
+"""How much patients differ in these ratios (natural logarithm); by judgement, see `sources.md`."""
+_STRETCHED = 2.7
+"""Spreads of the clues together from which on one axis has another spacing: about 1 sound patient in 150."""
+_STRETCHED_BY_ONE = 3.3
+"""The same where a single clue tells."""
+_FIX = "check the voxel size in the header (cm for mm, slice thickness for spacing), or the file it came from"
+
+
+class _Rated(msgspec.Struct, frozen=True):
+    name: str
+    seen: Sighting
+    range: Range
+
+    @property
+    def too_large(self) -> bool:
+        return (
+            self.seen.volume_ml > self.range.high_ml
+            or max(self.seen.extent_mm) > self.range.high_mm
+        )
+
+    def too_small(self, *, child: bool) -> bool:
+        if self.seen.cut:
+            return False
+        low_ml = self.range.child_low_ml if child else self.range.low_ml
+        low_mm = self.range.child_low_mm if child else self.range.low_mm
+        return self.seen.volume_ml < low_ml or max(self.seen.extent_mm) < low_mm
+
+
+def _rated(scene: Scene) -> list[_Rated]:
+    found = (
+        (name, seen, plausible_range(scene.terms[name])) for name, seen in scene.sightings.items()
+    )
+    return [_Rated(name, seen, known) for name, seen, known in found if known is not None]
+
+
+def _body_scale(scene: Scene) -> tuple[float | None, int]:
+    """Length of the patient beside a typical adult's, from what is whole and of constant size; and from how many."""
+    ratios = [
+        (one.seen.volume_ml / one.range.typical_ml) ** (1.0 / 3.0)
+        for one in _rated(scene)
+        if not one.seen.cut
+        and scene.terms[one.name].kind in _CONSTANT_KINDS
+        and not one.name.startswith(_VARYING)
+    ]
+    return (float(np.median(ratios)) if ratios else None), len(ratios)
+
+
+def patient_size(scene: Scene) -> float:
+    """Length of the patient beside an adult's, for places to be compared; 1 where too little is whole."""
+    steps = [ratio for ratio in axis_scales(scene) if ratio is not None]
+    if steps:
+        return max(float(np.median(steps)), 1e-6)
+    size, count = _body_scale(scene)
+    return size if size is not None and count >= 3 else 1.0
+
+
+def scale(scene: Scene) -> Suspicion | None:
+    """Why millimetres cannot be relied on, if so."""
+    text = _too_large_or_small(scene) or _proportions(scene) or _kidney_shape(scene)
+    text = text or _stretched(scene) or _unconfirmed(scene)
+    return Suspicion(Suspect.WRONG_SCALE, (), text, _FIX, Doubt.SCALE) if text else None
+
+
+def _too_large_or_small(scene: Scene) -> str:
+    rated = _rated(scene)
+    size, count = _body_scale(scene)
+    pitch = pitch_ratio(scene)
+    large = [one for one in rated if one.too_large]
+    small = [one for one in rated if one.too_small(child=True)]
+    whole = [one for one in rated if not one.seen.cut]
+    if 2 * len(large) > max(len(whole), 1) or (size is not None and count >= 3 and size > _LARGEST):
+        return _example(large or whole, "large", size)
+    if 2 * len(small) > len(whole) or (size is not None and count >= 3 and size < _SMALLEST):
+        return _example(small or whole, "small", size)
+    steps = [ratio for ratio in axis_scales(scene, cut=True) if ratio is not None]
+    if len(steps) > 1 and max(steps) < _CLOSEST:
+        return f"its structures lie {max(steps):.2g} times as far apart as an adult's"
+    if pitch is not None and not _PITCH[0] <= pitch <= _PITCH[1]:
+        return f"its vertebrae lie {pitch:.2g} times as far apart as an adult's"
+    return ""
+
+
+def _example(shown: list[_Rated], word: str, size: float | None) -> str:
+    one = shown[0]
+    of_all = f"; its organs are {size:.2g} times as long as an adult's" if size is not None else ""
+    return f"it is too {word} for a patient: {one.name} has {one.seen.volume_ml:.3g} mL{of_all}"
+
+
+def _proportions(scene: Scene) -> str:
+    """Whether spine and organs go together: not if one axis has another spacing, or an adult the size of a child."""
+    size, count = _body_scale(scene)
+    pitch = pitch_ratio(scene)
+    if size is None or pitch is None or count < 3:
+        return ""
+    beside = pitch / size
+    if not _PITCH_BESIDE_ORGANS[0] <= beside <= _PITCH_BESIDE_ORGANS[1]:
+        return f"its vertebrae lie {beside:.2g} times as far apart as its organs' size tells: is one spacing wrong?"
+    organs, known = _body_scale_of_organs(scene)
+    if organs is not None and known >= 3 and pitch < 0.6 and pitch / organs > _ADULT_PROPORTIONS:
+        return f"it is as small as a child ({pitch:.2g} of an adult) but has an adult's proportions"
+    return ""
+
+
+def _kidney_shapes(scene: Scene) -> list[float]:
+    """Length from top to bottom over the mean width of every whole kidney."""
+    names = [scene.named(f"kidney_{side}") for side in ("left", "right")]
+    seen = [
+        scene.sightings[name].extent_mm for name in names if name and not scene.sightings[name].cut
+    ]
+    return [2.0 * high / (across + deep) for across, deep, high in seen]
+
+
+def _kidney_shape(scene: Scene) -> str:
+    """Kidneys are longer than wide; where none is, or all are too slender, the slices have another spacing."""
+    shapes = _kidney_shapes(scene)
+    if not shapes or any(_KIDNEY_SHAPE[0] <= shape <= _KIDNEY_SHAPE[1] for shape in shapes):
+        return ""
+    return f"its kidneys are {shapes[0]:.2g} times as long as wide: is one spacing wrong?"
+
+
+def _stretched(scene: Scene) -> str:
+    """Height beside width and depth, and width beside depth, from all that tells; each clue is weak alone."""
+    size, count = _body_scale(scene)
+    pitch = pitch_ratio(scene)
+    wide, deep, high = axis_scales(scene)
+    shapes = _kidney_shapes(scene)
+    clues = []
+    if shapes:
+        clues.append(np.log(np.median(shapes) / _USUAL_KIDNEY_SHAPE) / _SPREAD_OF_KIDNEY_SHAPE)
+    if size is not None and pitch is not None and count >= 3:
+        clues.append(np.log(pitch / size / _USUAL_PITCH_BESIDE_ORGANS) / _SPREAD_OF_PITCH)
+    if wide and deep and high:
+        clues.append(np.log(high / np.sqrt(wide * deep)) / _SPREAD_OF_STEPS)
+    spreads = float(np.sum(clues) / np.sqrt(len(clues))) if clues else 0.0
+    if abs(spreads) > (_STRETCHED if len(clues) > 1 else _STRETCHED_BY_ONE):
+        return f"it looks {'stretched' if spreads > 0 else 'flattened'} from head to foot: is one spacing wrong?"
+    if wide and deep and abs(np.log(wide / deep)) > _STRETCHED_BY_ONE * _SPREAD_OF_WIDTH:
+        return f"it is {wide / deep:.2g} times as wide as its depth tells: is one spacing wrong?"
+    return ""
+
+
+def _body_scale_of_organs(scene: Scene) -> tuple[float | None, int]:
+    organs = {
+        name: seen for name, seen in scene.sightings.items() if scene.terms[name].kind == "organ"
+    }
+    return _body_scale(msgspec.structs.replace(scene, sightings=organs))
+
+
+def _unconfirmed(scene: Scene) -> str:
+    """A blank geometry is believed only where whole structures have the size of an adult's."""
+    if scene.geometry is not Geometry.BLANK:
+        return ""
+    size, count = _body_scale(scene)
+    if size is not None and count >= 3 and _CONFIRMED[0] <= size <= _CONFIRMED[1]:
+        return ""
+    return "its affine is the identity, as if it had never been set, and no anatomy confirms 1 mm voxels"
+
+
+def sizes(scene: Scene) -> Iterator[Suspicion]:
+    """Structures outside their range, and pairs whose sizes do not go together."""
+    size, _ = _body_scale(scene)
+    child = size is not None and size < _CHILD
+    for one in _rated(scene):
+        if one.too_large:
+            yield _implausible(one, "large", "a wrong label, or a mask that covers its neighbours")
+        elif one.too_small(child=child):
+            yield _implausible(
+                one, "small", "a fragment, a cut that does not reach the border, or a wrong label"
+            )
+    for rule in size_rules():
+        larger, smaller = scene.named(rule.larger), scene.named(rule.smaller)
+        if larger is None or smaller is None or scene.sightings[larger].cut:
+            continue
+        a, b = scene.sightings[larger].volume_ml, scene.sightings[smaller].volume_ml
+        if a < rule.least_ratio * b:
+            text = f"{larger} ({a:.3g} mL) is too small beside {smaller} ({b:.3g} mL): are their names exchanged?"
+            fix = "check the names of both masks"
+            yield Suspicion(Suspect.IMPLAUSIBLE_SIZE, (larger, smaller), text, fix, Doubt.STRUCTURE)
+
+
+def _implausible(one: _Rated, word: str, cause: str) -> Suspicion:
+    known = one.range
+    seen = f"{one.seen.volume_ml:.3g} mL, {max(one.seen.extent_mm):.0f} mm long"
+    usual = f"{known.low_ml:g} to {known.high_ml:g} mL, {known.low_mm:g} to {known.high_mm:g} mm"
+    text = f"{one.name} is implausibly {word} ({seen}; plausible: {usual})"
+    return Suspicion(
+        Suspect.IMPLAUSIBLE_SIZE, (one.name,), text, f"check its mask: {cause}", Doubt.STRUCTURE
+    )

@@ -1,0 +1,26 @@
+"""The user's own folder for what can be made again: rendered slices and answers of models."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from situs.errors import SitusError
+
+__all__ = ["cache_folder"]
+
+
+def cache_folder(*, create: bool = True) -> Path:
+    """`SITUS_CACHE`, else `situs` in the user's cache folder; readable by nobody else."""
+    own = os.environ.get("SITUS_CACHE")
+    base = os.environ.get("XDG_CACHE_HOME")
+    folder = Path(own) if own else (Path(base) if base else Path.home() / ".cache") / "situs"
+    if create:
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            problem = f"the cache cannot be made ({error.strerror})"
+            raise SitusError(
+                problem, where=folder, fix="set SITUS_CACHE to a folder you can write to"
+            ) from error
+    return folder

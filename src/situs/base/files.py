@@ -1,0 +1,212 @@
+"""Writing so that nothing is ever half-written, and hashing so that equal content has equal names."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import os
+import re
+import secrets
+import socket
+import stat
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from situs.errors import SitusError
+
+T = TypeVar("T")
+
+__all__ = [
+    "canonical_json",
+    "check_regular",
+    "digest",
+    "file_name",
+    "read_csv",
+    "read_json",
+    "read_text",
+    "write_atomic",
+]
+
+
+_WRITER = hashlib.blake2b(socket.gethostname().encode(), digest_size=3).hexdigest()
+"""Marks the temporary files of this machine: on a shared disk, process numbers of another mean nothing."""
+
+
+_PART = re.compile(rf"\..+\.{_WRITER}-(?P<process>\d+)-[0-9a-f]+\.part", re.DOTALL)
+"""Names of temporary files that this machine writes: the process that did is in them."""
+
+
+def canonical_json(value: Any) -> bytes:
+    """JSON with sorted keys and no white space: equal values give equal bytes."""
+    return msgspec.json.encode(value, order="deterministic")
+
+
+def digest(*parts: bytes | str, size: int = 16) -> str:
+    """Hex blake2b of the parts, each framed by its length so that no two lists of parts collide."""
+    state = hashlib.blake2b(digest_size=size)
+    for part in parts:
+        raw = part.encode() if isinstance(part, str) else part
+        state.update(len(raw).to_bytes(8, "little"))
+        state.update(raw)
+    return state.hexdigest()
+
+
+_LONGEST_NAME = 80
+_PLAIN_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.+=@-]{{0,{_LONGEST_NAME - 1}}}")
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?|.*\.", re.IGNORECASE)
+"""Names that Windows keeps for devices, or cannot have."""
+
+
+def file_name(text: str) -> str:
+    """A name from data as the name of a file or folder: itself if it is plain, else a plain one of its own.
+
+    All that comes from data and becomes a file name passes here: no slash, dot or device leads anywhere else.
+    """
+    if _PLAIN_NAME.fullmatch(text) and not _RESERVED.fullmatch(text):
+        return text
+    readable = re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-")[: _LONGEST_NAME // 2]
+    return f"{readable or 'name'}-{digest(text, size=4)}"
+
+
+def write_atomic(path: Path, content: bytes | str, *, private: bool = False) -> None:
+    """Replace `path` by `content` in one step: a crash leaves the old file or the new, never a part.
+
+    A private file can be read by its owner only.
+    """
+    raw = content.encode() if isinstance(content, str) else content
+    temporary = path.with_name(f".{path.name}.{_WRITER}-{os.getpid()}-{secrets.token_hex(4)}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_dead_parts(path.parent)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(temporary, flags, 0o600 if private else 0o666), "wb") as stream:
+            stream.write(raw)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise SitusError(
+            f"cannot write ({error.strerror})", where=path, fix="check the folder and free space"
+        ) from error
+
+
+@lru_cache(maxsize=64)
+def _remove_dead_parts(folder: Path) -> None:
+    """Remove what killed writers left in a folder; once a process, since their number only grows by kills."""
+    with os.scandir(folder) as entries:
+        parts = [match for entry in entries if (match := _PART.fullmatch(entry.name))]
+    for part in parts:
+        if not _is_alive(int(part["process"])):
+            (folder / part.string).unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    if os.name != "posix":
+        return True  # there, signal 0 would end the process
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def check_regular(path: Path) -> None:
+    """Refuse what is no file on disk: a pipe or device may never end, and reading it takes from others.
+
+    What is not there at all is left to whoever opens it.
+    """
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return
+    if stat.S_ISDIR(mode):
+        raise SitusError("is a folder, not a file", where=path, fix="give a file")
+    if not stat.S_ISREG(mode):
+        raise SitusError(
+            "is a pipe or device, not a file", where=path, fix="save it as a file first"
+        )
+
+
+def read_text(path: Path, *, limit_bytes: int = 64 << 20) -> str:
+    """A whole text file as UTF-8, refused when missing, unreadable, oversized or not text."""
+    try:
+        check_regular(path)
+        if path.stat().st_size > limit_bytes:
+            raise SitusError(
+                f"is larger than {limit_bytes >> 20} MiB", where=path, fix="is it the right file?"
+            )
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SitusError("is not UTF-8 text", where=path, fix="save it as UTF-8") from error
+    except FileNotFoundError as error:
+        raise SitusError("no such file", where=path, fix="check the path") from error
+    except OSError as error:
+        raise SitusError(
+            f"cannot be read ({error.strerror})",
+            where=path,
+            fix="check the path and its permissions",
+        ) from error
+
+
+def delimiter_of(text: str) -> str:
+    """What parts the cells of a table: the comma, or the semicolon or tab that its header has instead.
+
+    Spreadsheets write semicolons where the comma is the decimal sign.
+    """
+    header = text.partition("\n")[0]
+    return max((",", ";", "\t"), key=header.count)
+
+
+def read_csv(
+    path: Path, *, limit_bytes: int = 64 << 20
+) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """The header, and every row by column with the line it begins on; commas, semicolons or tabs part the cells.
+
+    Refused where quotes are not balanced or a row has more cells than the header: such a row may hold another's text.
+    """
+    text = read_text(path, limit_bytes=limit_bytes)
+    table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text), strict=True)
+    rows: list[tuple[int, dict[str, str]]] = []
+    line = 1
+    try:
+        header = next(table, [])
+        while True:
+            line = table.line_num + 1
+            cells = next(table, None)
+            if cells is None:
+                return header, rows
+            if any(cell.strip() for cell in cells[len(header) :]):
+                problem = f"has {len(cells)} cells, the header {len(header)}"
+                raise SitusError(
+                    problem,
+                    where=f"{path}:{line}",
+                    fix="put cells with commas or quotes into quotes",
+                )
+            if cells:
+                rows.append((line, dict(zip(header, cells))))
+    except csv.Error as error:
+        fix = "close the quote, and double quotes inside a cell"
+        raise SitusError(
+            f"is not valid CSV from here on ({error})", where=f"{path}:{line}", fix=fix
+        ) from error
+
+
+def read_json(path: Path, kind: type[T]) -> T:
+    """A JSON file as a validated record; the error names the place inside it."""
+    try:
+        return msgspec.json.decode(read_text(path), type=kind)
+    except msgspec.ValidationError as error:
+        raise SitusError(
+            str(error), where=path, fix="the file does not have the expected form"
+        ) from error
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise SitusError(
+            f"is not valid JSON ({error})", where=path, fix="restore or rewrite the file"
+        ) from error

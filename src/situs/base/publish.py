@@ -1,0 +1,199 @@
+"""One way to make a folder: build it beside its place, then put it there in one step.
+
+`out` is either as it was or complete, whenever the program is killed. All that is unfinished lives in
+one hidden neighbour, `.NAME.part`:
+
+    .NAME.part/owner      locked by the process that is at work
+    .NAME.part/work       key and finished pieces of work that can be resumed
+    .NAME.part/folder     what is to become NAME, and after the exchange what was NAME
+
+A lock dies with its process, so the next call knows a dead neighbour from a living one: it resumes the
+dead one's work where the key is the same, and otherwise removes it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from situs.base.files import write_atomic
+from situs.base.locks import try_lock
+from situs.errors import SitusError
+
+__all__ = ["new_folder", "work_folder"]
+
+_EXCHANGE = 2
+"""The flag by which Linux' renameat2 and macOS' renamex_np let two names change places in one step."""
+_AT_FDCWD = -100
+"""Linux: paths are relative to the current folder."""
+
+
+@contextmanager
+def new_folder(out: Path, *, marker: str, overwrite: bool, resume_key: str = "") -> Iterator[Path]:
+    """A scratch folder that becomes `out` when the block ends well, and vanishes when it does not.
+
+    `marker` is the file by which a folder is known to be ours: with `overwrite`, only a folder that
+    holds it is ever replaced. With a `resume_key`, the block may keep finished work in
+    `work_folder(scratch)`: an interrupted call leaves it to the next one that has the same key.
+    """
+    if out.name in ("", ".."):
+        raise SitusError("is not the name of a new folder", where=out, fix="choose another --out")
+    target = out.resolve() if out.is_symlink() else out
+    _refuse_others(target, marker, overwrite)
+    new_parents = [parent for parent in target.parents if not parent.exists()]
+    part = target.with_name(f".{target.name}.part")
+    owner = _take(part, out)
+    keep_work = False
+    try:
+        scratch = _prepare(part, target, resume_key)
+        yield scratch
+        _sync(scratch)
+        # Another program may have put something there since the first look.
+        _refuse_others(target, marker, overwrite)
+        _put(scratch, target, marker)
+    except OSError as error:
+        raise SitusError(
+            f"cannot write ({error.strerror})", where=out, fix="check the folder and free space"
+        ) from error
+    except (KeyboardInterrupt, SystemExit) as error:
+        keep_work = bool(resume_key)
+        if keep_work:
+            error.add_note("finished studies are kept; the same command resumes")
+        raise
+    finally:
+        if not keep_work:
+            _clear(part)
+        os.close(owner)
+        if not keep_work and not target.exists():
+            _remove_empty(new_parents)
+
+
+def work_folder(scratch: Path) -> Path:
+    """Where the block of `new_folder` keeps finished work; never part of the folder it makes."""
+    return scratch.with_name("work")
+
+
+def _refuse_others(out: Path, marker: str, overwrite: bool) -> None:
+    """Stop unless `out` is free, empty, or ours to replace."""
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise SitusError("is a file, not a folder", where=out, fix="choose another --out")
+    ours = (out / marker).is_file()
+    if any(out.iterdir()) and not (overwrite and ours):
+        fix = "choose another --out" + (" or add --overwrite" if ours else "")
+        raise SitusError("exists and is not empty", where=out, fix=fix)
+
+
+def _take(part: Path, out: Path) -> int:
+    """Make the hidden neighbour ours. Returns the open file whose lock says so."""
+    file = part / "owner"
+    while True:
+        try:
+            part.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+        except FileNotFoundError:
+            continue  # its last owner removed the folder between the two steps
+        except OSError as error:
+            raise SitusError(
+                f"cannot be created ({error.strerror})",
+                where=out,
+                fix="choose a folder you can write to",
+            ) from error
+        try:
+            try_lock(descriptor)
+            if os.path.samestat(os.fstat(descriptor), file.stat()):
+                return descriptor
+        except BlockingIOError as error:
+            os.close(descriptor)
+            fix = "wait for it, stop it, or choose another --out"
+            raise SitusError("another situs command is writing here", where=out, fix=fix) from error
+        except FileNotFoundError:
+            pass
+        os.close(descriptor)  # the lock of a file that its last owner has removed says nothing
+
+
+def _prepare(part: Path, out: Path, resume_key: str) -> Path:
+    """The scratch folder, with what a dead call with the same key left, and nothing else."""
+    before, work, scratch = part / "before", part / "work", part / "folder"
+    if before.exists() and not out.exists():
+        before.rename(out)  # a call without exchange died between its two steps
+    key_file = work / "key"
+    same = bool(resume_key) and key_file.is_file() and key_file.read_text() == resume_key
+    if not same:
+        for folder in (before, work, scratch):
+            if folder.exists():
+                shutil.rmtree(folder)
+    scratch.mkdir(exist_ok=True)
+    if resume_key:
+        work.mkdir(exist_ok=True)
+        write_atomic(key_file, resume_key)
+    return scratch
+
+
+def _sync(folder: Path) -> None:
+    """Hand everything to the disk: a name must never point at content that a power cut loses."""
+    for root, _, files in os.walk(folder):
+        for name in files:
+            _sync_one(Path(root, name))
+        if os.name == "posix":  # elsewhere folders cannot be opened
+            _sync_one(Path(root))
+
+
+def _sync_one(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _put(scratch: Path, out: Path, marker: str) -> None:
+    """Let `scratch` become `out`; what was there, if anything, lies in the hidden neighbour after."""
+    if not out.exists() or not any(out.iterdir()):
+        if os.name != "posix" and out.exists():
+            out.rmdir()
+        scratch.rename(out)  # fails, rather than replaces, where somebody has just filled `out`
+    elif _exchange(scratch, out):
+        if not (scratch / marker).is_file():
+            _exchange(scratch, out)
+            raise SitusError("was changed meanwhile", where=out, fix="choose another --out")
+    else:
+        before = scratch.with_name("before")
+        out.rename(before)
+        scratch.rename(out)
+    if os.name == "posix":
+        _sync_one(out.parent)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Let two folders change places in one step; False where the system cannot."""
+    try:
+        library = ctypes.CDLL(None, use_errno=True)
+        names = os.fsencode(one), os.fsencode(other)
+        if sys.platform == "darwin":
+            return bool(library.renamex_np(*names, _EXCHANGE) == 0)
+        return bool(library.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _EXCHANGE) == 0)
+    except (AttributeError, OSError, TypeError):
+        return False
+
+
+def _clear(part: Path) -> None:
+    """Remove the hidden neighbour. Its lock goes last: who finds none may make the folder theirs."""
+    for name in ("folder", "work", "before"):
+        shutil.rmtree(part / name, ignore_errors=True)
+    with suppress(OSError):
+        (part / "owner").unlink()
+    with suppress(OSError):
+        part.rmdir()
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()

@@ -1,0 +1,198 @@
+"""Work spread over processes: results in the order of the jobs, whatever ends a worker.
+
+A worker that the system kills (most often for memory) costs its job one more try in a fresh worker;
+a job that kills twice is reported as lost and the others go on. Workers never outlive the program.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing import connection
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any, Generic, TypeVar
+
+__all__ = ["Lost", "map_jobs"]
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+_TRIES = 2
+_AHEAD = 4
+"""Jobs a worker that may be finished before the oldest one; bounds the memory that waiting results take."""
+
+
+@dataclass(frozen=True)
+class Lost(Generic[Job]):
+    """A job that has no result, since its worker died each time."""
+
+    job: Job
+    reason: str
+
+
+def map_jobs(
+    open_worker: Callable[[], Callable[[Job], Result]], jobs: Sequence[Job], workers: int
+) -> Iterator[Result | Lost[Job]]:
+    """The result of each job, in order.
+
+    `open_worker` is called once in each process and gives the function that does a job; it, the jobs
+    and the results must pickle. With one worker, or one job, all is done in this process.
+    """
+    if workers <= 1 or len(jobs) <= 1:
+        yield from map(open_worker(), jobs)
+        return
+    crew = _Crew(open_worker, jobs, min(workers, len(jobs)))
+    try:
+        yield from crew.results()
+    finally:
+        crew.dismiss()
+
+
+@dataclass
+class _Worker:
+    process: BaseProcess
+    wire: Connection
+    number: int | None = None
+    """Of the job it is doing."""
+
+
+@dataclass
+class _Crew(Generic[Job, Result]):
+    open_worker: Callable[[], Callable[[Job], Result]]
+    jobs: Sequence[Job]
+    size: int
+    workers: list[_Worker] = field(default_factory=list)
+    finished: dict[int, Result | Lost[Job]] = field(default_factory=dict)
+    failures: dict[int, int] = field(default_factory=dict)
+
+    def results(self) -> Iterator[Result | Lost[Job]]:
+        waiting = deque(range(len(self.jobs)))
+        self.workers = [self._hire() for _ in range(self.size)]
+        for number in range(len(self.jobs)):
+            while number not in self.finished:
+                self._hand_out(waiting, number + _AHEAD * self.size)
+                self._collect(waiting)
+            yield self.finished.pop(number)
+
+    def dismiss(self) -> None:
+        for worker in self.workers:
+            worker.process.kill()
+            worker.wire.close()
+        for worker in self.workers:
+            worker.process.join()
+
+    def _hire(self) -> _Worker:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(theirs, self.open_worker), daemon=True)
+        with _safe_path():
+            process.start()
+        theirs.close()
+        return _Worker(process, ours)
+
+    def _hand_out(self, waiting: deque[int], limit: int) -> None:
+        for position, worker in enumerate(self.workers):
+            if worker.number is not None or not waiting or waiting[0] >= limit:
+                continue
+            number = waiting.popleft()
+            try:
+                worker.wire.send(self.jobs[number])
+            except OSError:  # it died between two jobs
+                self._replace(position)
+                self.workers[position].wire.send(self.jobs[number])
+            self.workers[position].number = number
+
+    def _collect(self, waiting: deque[int]) -> None:
+        """Take what has come; give a dead worker's job back, or give it up."""
+        busy = {
+            worker.wire: place
+            for place, worker in enumerate(self.workers)
+            if worker.number is not None
+        }
+        for wire in connection.wait(list(busy)):
+            position = busy[wire]  # type: ignore[index]
+            worker = self.workers[position]
+            assert worker.number is not None
+            try:
+                result, failure = worker.wire.recv()
+            except (EOFError, OSError):
+                self._died(position, waiting)
+                continue
+            if failure is not None:
+                raise failure
+            self.finished[worker.number] = result
+            worker.number = None
+
+    def _died(self, position: int, waiting: deque[int]) -> None:
+        worker = self.workers[position]
+        number = worker.number
+        assert number is not None
+        self._replace(position)
+        self.failures[number] = self.failures.get(number, 0) + 1
+        if self.failures[number] < _TRIES:
+            waiting.appendleft(number)
+        else:
+            self.finished[number] = Lost(self.jobs[number], _ending(worker.process.exitcode))
+
+    def _replace(self, position: int) -> None:
+        worker = self.workers[position]
+        worker.process.join()
+        worker.wire.close()
+        self.workers[position] = self._hire()
+
+
+def _ending(code: int | None) -> str:
+    if code is not None and code < 0:
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+        return f"its worker was ended by {name} twice, perhaps for want of memory"
+    return f"its worker ended twice with code {code}"
+
+
+class _safe_path:  # noqa: N801 - reads as a block
+    """Start Python without the current folder on its path: code that lies beside data must not run."""
+
+    def __enter__(self) -> None:
+        self._before = os.environ.get("PYTHONSAFEPATH")
+        os.environ["PYTHONSAFEPATH"] = "1"
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = self._before
+
+
+def _serve(wire: Connection, open_worker: Callable[[], Callable[[Any], Any]]) -> None:
+    """What a worker process does: jobs, one after the other, until the program ends."""
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # the program itself hears Ctrl-C and ends its workers
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    do: Callable[[Any], Any] | None = None
+    while True:
+        try:
+            job = wire.recv()
+        except EOFError:
+            return
+        answer: tuple[Any, Exception | None]
+        try:
+            do = do or open_worker()
+            answer = (do(job), None)
+        except Exception as error:
+            error.add_note(f"in a worker process:\n{traceback.format_exc()}")
+            answer = (None, error)
+        wire.send(answer)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,199 @@
+"""The card: a bench's README, saying what is in it, what was not asked and why."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+
+from situs.base.text import markdown_safe
+from situs.bench.folder import BenchInfo
+
+__all__ = ["write_card"]
+
+_MOST_SUSPECTS = 50
+
+_BLIND = (
+    "`random` guesses; `majority` gives the most frequent answer of other patients to the same text, `minority` the "
+    "rarest; `prior` knows the average anatomy of other patients. In brackets: 95 % intervals over patients."
+)
+
+
+def write_card(
+    info: BenchInfo,
+    baselines: Mapping[str, Mapping[str, str]] | None = None,
+    tricks: Mapping[str, Mapping[str, str]] | None = None,
+) -> str:
+    """The card as Markdown. `baselines` and `tricks`: stratum → row name → what it reaches, where worked out."""
+    lines = [
+        f"# {markdown_safe(info.name)}",
+        "",
+        f"A Situs bench: {info.counts['items']:,} questions on {info.counts['studies']:,} studies of "
+        f"{info.counts['patients']:,} patients, from {info.source}, seed {info.seed}.",
+        "Every answer is read from one quoted sentence; `situs check` reads each anew from the report file."
+        if info.source == "reports"
+        else "Every answer is computed from measured facts; `situs check` recomputes each from the evidence.",
+        "**Not reader-verified**: no radiologist has vetted a sample of these items yet.",
+        *(f"- {html.escape(note, quote=False)}" for note in info.notes),
+        "",
+        *_table("Questions by task", info.by_task),
+        *_table("By stratum", info.by_stratum),
+        "`headline`: every question text occurs with each of its answers equally often over different patients, so "
+        "text alone cannot win (volumes: the same question of several patients). `textbook`: named anatomy whose "
+        "answer does not change between patients; a control, never in the headline. `untwinned`: no patient with "
+        "another answer was there to balance it.",
+        "",
+        *_mix(info),
+        *_table("By split (of patients, by hash)", info.by_split),
+        *_table("Not asked, and why", info.not_asked),
+        *_suspects(info),
+        "## What has to hold",
+        "",
+        *_HELD.get(info.source, _held_of_masks)(info),
+        "",
+    ]
+    if baselines:
+        lines += [
+            "## How far one gets without looking",
+            "",
+            f"Yes/no and option questions. {_BLIND}",
+            "",
+        ]
+        lines += _grid(baselines)
+    if tricks:
+        lines += ["Option questions, by looking at the options alone:", "", *_grid(tricks)]
+        lines += [
+            "The most frequent answer is counted on these very questions, which flatters it.",
+            "",
+        ]
+    licence = markdown_safe(info.licence) or "not stated"
+    care = (
+        "restricted: it goes to no host but this machine unless allowed"
+        if info.restricted
+        else "not restricted"
+    )
+    lines += [
+        "## Data",
+        "",
+        f"Licence: {licence}; {care}. The bench holds hashes and opaque ids, no path.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _suspects(info: BenchInfo) -> list[str]:
+    """Studies that look wrong, and what is in doubt for it."""
+    doubted = [suspect for suspect in info.suspects if suspect.doubt]
+    if not doubted:
+        return []
+    rows = [
+        f"| {s.study_id} | {s.doubt} | {s.problem} | {'asked: the builder vouches' if s.trusted else 'not asked'} |"
+        for s in doubted[:_MOST_SUSPECTS]
+    ]
+    more = len(doubted) - len(rows)
+    return [
+        "## Suspect studies",
+        "",
+        "Their anatomy looks wrong. What hangs on the doubt is not asked, unless the builder vouched for it "
+        "(`--trust`).",
+        "",
+        "| study | in doubt | why | questions that hang on it |",
+        "|---|---|---|---|",
+        *rows,
+        *([f"and {more:,} more, listed in `bench.json`"] if more > 0 else []),
+        "",
+    ]
+
+
+def _mix(info: BenchInfo) -> list[str]:
+    """Which share of the headline each class was to have, and which it has."""
+    found = info.headline_by_class
+    total = sum(found.values())
+    if not total:
+        return []
+    target = info.recipe.mix
+    names = [*target, *(name for name in found if name not in target)]
+    rows = [
+        f"| {name} | {target.get(name, 0.0):.0%} | {found.get(name, 0) / total:.0%} | {found.get(name, 0):,} |"
+        for name in names
+    ]
+    lines = [
+        "## Mix of the headline",
+        "",
+        "| class | target | reached | n |",
+        "|---|---:|---:|---:|",
+        *rows,
+        "",
+    ]
+    return [*lines, "What a cohort cannot give of one class, the others give.", ""]
+
+
+def _grid(table: Mapping[str, Mapping[str, str]]) -> list[str]:
+    columns = sorted({name for row in table.values() for name in row})
+    lines = ["| stratum | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
+    lines += [
+        f"| {markdown_safe(name)} | " + " | ".join(row.get(c, "–") for c in columns) + " |"
+        for name, row in table.items()
+    ]
+    return [*lines, ""]
+
+
+def _table(title: str, counts: Mapping[str, int]) -> list[str]:
+    if not counts:
+        return []
+    rows = [f"| {markdown_safe(name)} | {count:,} |" for name, count in counts.items()]
+    return [f"## {title}", "", "| | n |", "|---|---:|", *rows, ""]
+
+
+def _held_of_masks(info: BenchInfo) -> list[str]:
+    truth = info.recipe.truth
+    return [
+        f"- A direction: centroids more than {truth.direction_margin_mm:g} mm apart along the axis, a random voxel of "
+        f"one beyond a random voxel of the other with P ≥ {truth.direction_probability:g}, both over turns of the "
+        f"patient by ±{truth.rotation_degrees:g}°; never between a structure and one that envelops it.",
+        f"- A four-way direction: within {truth.dominance_degrees:g}° of one axis, over the same turns.",
+        f"- A side: at least {truth.side_share:.0%} of the volume on one side of the spine or symmetry plane.",
+        "- A comparison: the volumes' intervals do not overlap (half a voxel of boundary, or the annotation error).",
+        f"- A volume: known to ±{truth.volume_half_width:.0%}, structure not cut by the scan.",
+        "",
+        "| annotation | surface error (mm) | volume error (%) |",
+        "|---|---|---|",
+        *(
+            f"| {name} | {e.surface_mm:g} | {e.volume_percent:g} |"
+            for name, e in info.recipe.annotation.items()
+        ),
+    ]
+
+
+def _held_of_boxes(info: BenchInfo) -> list[str]:
+    rules = info.recipe.boxes
+    ious, gaps = (
+        " and ".join(f"{v:g}" for v in values) for values in (rules.link_iou, rules.link_gaps)
+    )
+    return [
+        "- Answers say what a reader annotated, not what is present in the patient: one reader, not exhaustive.",
+        f"- A negative: a volume read as normal, or a slice at least {rules.clear_frames} away from the finding, "
+        "from anything it may be mistaken for, and from no study label that may be it. No box alone proves nothing.",
+        f"- A count: the same whether boxes are linked at an overlap above {ious} and over {gaps} missing frames; "
+        f"at most {rules.count_most}.",
+        "- A side: of the image, never of the patient, since these files state no orientation; by the head's midline "
+        f"found in the image, {rules.side_share:.0%} of a box on one side, else both.",
+        "- Medial and lateral: only where a table of sides says so.",
+        "- Options: within a twin group each option is the right one once. Where all that apply are asked "
+        "(`untwinned`), a finding is offered wrongly about as often as rightly, as far as the slices allow.",
+        "- What text alone can still use: a finding's usual place (prior boxes on localization), how many frames it "
+        "usually spans, and, in `untwinned` questions, which findings go together. Compare with those blind rows.",
+    ]
+
+
+def _held_of_reports(info: BenchInfo) -> list[str]:
+    return [
+        "- Answers say what a report states, not what is present in the patient: one report, written for another end.",
+        "- A place: one whole sentence states it; nothing hedged, denied, compared with another examination, or from "
+        "history or technique; no other sentence of the report puts the same kind of finding elsewhere.",
+        "- What was not reported is not asked about: a report's silence proves nothing.",
+        "- A question a model wrote (`report_text`): its sentence stands in the report word for word, and by rule "
+        "the answer's words, sides and numbers are those of the sentence.",
+    ]
+
+
+_HELD = {"boxes": _held_of_boxes, "reports": _held_of_reports}

@@ -1,0 +1,1 @@
+"""Recomputing what a bench says: facts, answers, twins and anatomy."""

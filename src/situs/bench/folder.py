@@ -1,0 +1,160 @@
+"""The bench folder: what is in it, and how it is read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from situs.anatomy import Term
+from situs.base.files import canonical_json, digest, read_json
+from situs.bench.integrity import Parameters, fact_problem, item_problem
+from situs.bench.study import StudyRecord
+from situs.bench.tables import read_table
+from situs.errors import SitusError
+from situs.facts import Fact, Recipe
+from situs.items import Item
+
+__all__ = ["FORMAT", "Bench", "BenchInfo", "SuspectStudy", "content_hash", "open_bench"]
+
+FORMAT = 1
+"""Version of the folder's layout; a reader refuses another."""
+
+_TABLES = ("studies.parquet", "facts.parquet", "items.parquet")
+
+
+class SuspectStudy(msgspec.Struct, frozen=True):
+    """Something about a study that looks wrong."""
+
+    study_id: str
+    doubt: str
+    """What cannot be relied on (`left_right`, `scale`, …, `structure`); empty if it is only odd."""
+    problem: str
+    trusted: bool = False
+    """The user vouches for it, so that its questions are asked all the same."""
+
+
+class BenchInfo(msgspec.Struct, frozen=True):
+    """`bench.json`."""
+
+    name: str
+    format: int
+    source: str
+    """`phantoms`, `masks`, `boxes`, or the imported set."""
+    seed: int
+    restricted: bool
+    licence: str
+    recipe: Recipe
+    terms: dict[str, Term]
+    """Terms of the user's own vocabulary; shipped ones are known by name."""
+    counts: dict[str, int]
+    by_task: dict[str, int]
+    by_stratum: dict[str, int]
+    by_split: dict[str, int]
+    not_asked: dict[str, int]
+    content_hash: str
+    headline_by_class: dict[str, int] = {}
+    """Of the headline: how many questions of each class of the recipe's mix."""
+    notes: tuple[str, ...] = ()
+    """What a reader of the card must know of this source, a sentence each."""
+    suspects: tuple[SuspectStudy, ...] = ()
+    """Studies whose anatomy looks wrong; the questions that hang on it are left out, unless it is trusted."""
+    trusted: dict[str, tuple[str, ...]] = {}
+    """Study → what the user vouches for (`all`, a doubt, a structure), though it looks wrong."""
+    written_by: str = "0.1.0"
+    """The version of Situs that built it; the first release did not say."""
+
+
+class Bench:
+    """A bench on disk, read as a stream."""
+
+    def __init__(self, folder: Path, info: BenchInfo) -> None:
+        self.folder = folder
+        self.info = info
+
+    def studies(self) -> Iterator[StudyRecord]:
+        """Every study."""
+        return read_table(self.folder / "studies.parquet", StudyRecord)
+
+    def facts(self, *, checked: bool = True, **where: str | Collection[str]) -> Iterator[Fact]:
+        """Facts, optionally those with given column values (`study_id=…`, `kind=(…)`); `checked` as of items."""
+        studies = self.study_ids if checked else frozenset()
+        for fact in read_table(self.folder / "facts.parquet", Fact, where=where):
+            problem = fact_problem(fact, studies) if checked else None
+            if problem is not None:
+                raise self._contradiction(f"fact {fact.fact_id}", problem)
+            yield fact
+
+    @cached_property
+    def study_ids(self) -> frozenset[str]:
+        """The id of every study."""
+        return frozenset(study.study_id for study in self.studies())
+
+    def items(
+        self, split: str | None = None, *, steps: bool = True, checked: bool = True
+    ) -> Iterator[Item]:
+        """Items in bench order; twice as fast without their reasoning (`steps`).
+
+        One that contradicts itself or the other tables is refused, and so is a repeated id; `situs check`, which
+        lists them all, reads them as they are (`checked=False`).
+        """
+        seen: set[str] = set()
+        studies = self.study_ids if checked else frozenset()
+        where = {"split": split} if split is not None else None
+        for item in read_table(
+            self.folder / "items.parquet", Item, where=where, without=() if steps else ("steps",)
+        ):
+            if item.item_id in seen:
+                raise SitusError(
+                    f"item {item.item_id} occurs twice", where=self.folder, fix="rebuild the bench"
+                )
+            seen.add(item.item_id)
+            problem = item_problem(item, studies) if checked else None
+            if problem is not None:
+                raise self._contradiction(f"item {item.item_id}", problem)
+            yield msgspec.structs.replace(item, parameters=Parameters(item.parameters))
+
+    def verify(self) -> None:
+        """Read every table once: what contradicts is refused now, before work that would be lost is begun."""
+        for table in (self.studies(), self.facts(), self.items(steps=False)):
+            for _ in table:
+                pass
+
+    def _contradiction(self, what: str, problem: str) -> SitusError:
+        fix = "`situs check` lists all that is wrong; rebuild the bench"
+        return SitusError(f"{what}: {problem}", where=self.folder, fix=fix)
+
+
+def content_hash(folder: Path) -> str:
+    """Hash of the tables' bytes."""
+    return digest(*((folder / name).read_bytes() for name in _TABLES))
+
+
+def open_bench(folder: Path) -> Bench:
+    """Open a bench folder; its tables are read when asked for."""
+    if not folder.is_dir():
+        raise SitusError(
+            "no such bench folder", where=folder, fix="give the --out folder of situs build"
+        )
+    for name in ("bench.json", *_TABLES):
+        if not (folder / name).is_file():
+            raise SitusError(
+                f"is not a bench: {name} is missing",
+                where=folder,
+                fix="give the folder situs build made",
+            )
+    info = read_json(folder / "bench.json", BenchInfo)
+    if info.format != FORMAT:
+        raise SitusError(
+            f"has format {info.format}, this version reads {FORMAT}",
+            where=folder,
+            fix="rebuild the bench",
+        )
+    return Bench(folder, info)
+
+
+def encode_info(info: BenchInfo) -> bytes:
+    """`bench.json` as it is written."""
+    return msgspec.json.format(canonical_json(info), indent=2) + b"\n"

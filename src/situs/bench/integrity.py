@@ -1,0 +1,87 @@
+"""What must hold within a bench before anything is made of it: tables that agree with each other.
+
+A bench may come from anybody. Each item is looked at once as it is read; everything behind that point
+may count on a known study, an answer among the options, references of a text and finite numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from situs.base.numbers import number_problems
+from situs.errors import SitusError
+from situs.facts import Fact
+from situs.items import Answer, Boxes, Choice, Choices, Compound, Item, Number, Text
+
+__all__ = ["Parameters", "fact_problem", "item_problem"]
+
+_SUBJECTS = {
+    **dict.fromkeys(
+        (
+            "volume",
+            "centroid",
+            "box",
+            "extent",
+            "level",
+            "right_share",
+            "largest",
+            "second_largest",
+        ),
+        1,
+    ),
+    **dict.fromkeys(("gap", "main_gap", "height_in"), 2),
+}
+"""Kinds of facts that blind rows, tables and pictures are made from: how many structures each speaks of."""
+
+
+class Parameters(dict[str, str]):
+    """An item's parameters. Which of them a task reads is the task's affair: one that is missing is a user's error."""
+
+    def __missing__(self, key: str) -> str:
+        fix = "`situs check` lists all that is wrong; rebuild the bench"
+        raise SitusError(f"an item lacks the parameter {key!r} of its task", fix=fix)
+
+
+def fact_problem(fact: Fact, studies: Collection[str]) -> str | None:
+    """What contradicts the rest of the bench, or cannot be measured; None if nothing does."""
+    if fact.study_id not in studies:
+        return f"study {fact.study_id} is not in studies.parquet"
+    if len(fact.subjects) < _SUBJECTS.get(fact.kind.partition(".")[0], 0):
+        return "does not say what it speaks of"
+    return next(number_problems((fact.value, fact.interval), "$"), None)
+
+
+def item_problem(item: Item, studies: Collection[str]) -> str | None:
+    """What contradicts the rest of the bench, or itself; None if nothing does."""
+    if item.study_id not in studies:
+        return f"study {item.study_id} is not in studies.parquet"
+    values = [option.value for option in item.options]
+    if len(set(values)) != len(values):
+        return "an option occurs twice"
+    parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
+    for part in parts:
+        problem = _answer_problem(part, values)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _answer_problem(answer: Answer, values: list[str]) -> str | None:
+    match answer:
+        case Choice():
+            strangers = [v for v in (answer.value, *answer.also_right) if v not in values]
+            return _not_offered(strangers, values)
+        case Choices():
+            return _not_offered([v for v in answer.values if v not in values], values)
+        case Text() if not any(reference.strip() for reference in answer.references):
+            return "its answer has no text"
+        case Number() | Boxes():
+            return next(number_problems(answer, "$.answer"), None)
+        case _:
+            return None
+
+
+def _not_offered(strangers: list[str], values: list[str]) -> str | None:
+    if not values:
+        return "has no options to choose from"
+    return f"its answer {strangers[0][:40]!r} is none of its options" if strangers else None

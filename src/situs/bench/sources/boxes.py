@@ -1,0 +1,145 @@
+"""From annotation files back to the ledgers of a bench of boxes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from situs.base.files import check_regular, digest
+from situs.bench.folder import Bench
+from situs.bench.ids import opaque_id
+from situs.bench.locations import Locations
+from situs.bench.study import SeriesRecord, StudyRecord
+from situs.errors import SitusError
+from situs.facts import BoxLedger, BoxRules, Middle
+from situs.measure import head_midline
+from situs.space import PixelGrid
+from situs.volumes import (
+    AnnotationSet,
+    FrameAnnotation,
+    FrameStack,
+    KneeSide,
+    read_annotations,
+    read_sides,
+)
+
+__all__ = ["BoxEvidence", "file_digest", "find_middle"]
+
+
+def file_digest(path: Path) -> str:
+    """Hash of a file's bytes."""
+    try:
+        check_regular(path)
+        return digest(path.read_bytes())
+    except OSError as error:
+        raise SitusError(
+            f"cannot be read ({error.strerror})", where=path, fix="check the path"
+        ) from error
+
+
+def find_middle(
+    pixels: NDArray[Any], organ: str, image_hash: str, rules: BoxRules
+) -> Middle | None:
+    """The head's midline in the pictures; None for other organs, or if it is not found."""
+    found = head_midline(pixels) if organ == "brain" else None
+    if found is None:
+        return None
+    x, spread = found
+    return Middle(x, max(spread, rules.midline_half_width * pixels.shape[2]), image_hash)
+
+
+class BoxEvidence:
+    """The annotation files a bench was built from, read once, when first asked for."""
+
+    def __init__(self, bench: Bench, locations: Locations) -> None:
+        self._bench = bench
+        self._locations = locations
+        self._read: tuple[AnnotationSet, dict[str, FrameAnnotation]] | SitusError | None = None
+        self._sides: dict[Path, dict[str, KneeSide]] = {}
+
+    def ledger(
+        self, study: StudyRecord, series: SeriesRecord, image: FrameStack | None
+    ) -> BoxLedger:
+        """The ledger of one series, from what the files say now; refused if the bench was not built from that."""
+        found, by_study = self._annotations()
+        annotation = by_study.get(study.study_id)
+        if annotation is None:
+            fix = "restore the files, or set SITUS_ID_KEY to the key it was built with"
+            raise SitusError(
+                "is not in the annotation files as they are now", where=study.study_id, fix=fix
+            )
+        if annotation.evidence(study.study_id) != study.evidence.get("boxes"):
+            problem = (
+                "its boxes or labels in the annotation files are not those the bench was built from"
+            )
+            raise SitusError(problem, where=study.study_id, fix="restore the files, or rebuild")
+        grid = series.grid
+        if not isinstance(grid, PixelGrid):
+            raise SitusError(
+                "is not a stack of frames", where=study.study_id, fix="rebuild the bench"
+            )
+        if image is not None and image.shape != series.shape:
+            raise SitusError(
+                "shape differs from the image's", where=study.study_id, fix="rebuild the bench"
+            )
+        recipe = self._bench.info.recipe
+        pixels = None if image is None else image.array()
+        organ = annotation.organ
+        return BoxLedger(
+            annotation,
+            study_id=study.study_id,
+            series=series.series,
+            recipe=recipe,
+            grid=grid,
+            kinds=found.kinds(organ),
+            middle=None
+            if pixels is None
+            else find_middle(pixels, organ, series.image_hash, recipe.boxes),
+            side=self._side(study, annotation),
+        )
+
+    def _annotations(self) -> tuple[AnnotationSet, dict[str, FrameAnnotation]]:
+        if self._read is None:
+            try:
+                self._read = self._read_files()
+            except SitusError as error:
+                self._read = error
+        if isinstance(self._read, SitusError):
+            raise self._read
+        return self._read
+
+    def _read_files(self) -> tuple[AnnotationSet, dict[str, FrameAnnotation]]:
+        hashes: dict[str, set[str]] = {"boxes": set(), "reviewed": set()}
+        studies: set[str] = set()
+        for study in self._bench.studies():
+            studies.add(study.study_id)
+            for kind, found in hashes.items():
+                if kind in study.evidence:
+                    found.add(study.evidence[kind])
+        lists = {own: self._locations.find(own) for own in sorted(hashes["reviewed"])}
+        for own, path in lists.items():
+            if file_digest(path) != own:
+                problem = "is not the list the bench was built from"
+                raise SitusError(problem, where=path, fix="restore the file, or rebuild")
+        files = {self._locations.find(own) for own in hashes["boxes"]} - set(lists.values())
+        read = read_annotations(sorted(files), sorted(set(lists.values())), skip_bad=True)
+        by_study = {annotation.volume: annotation for annotation in read.annotations}
+        if not studies <= by_study.keys():
+            by_study |= {
+                opaque_id("s", annotation.volume): annotation for annotation in read.annotations
+            }
+        return read, by_study
+
+    def _side(self, study: StudyRecord, annotation: FrameAnnotation) -> KneeSide | None:
+        if "sides" not in study.evidence:
+            return None
+        path = self._locations.find(study.evidence["sides"])
+        if path not in self._sides:
+            self._sides[path] = read_sides(path)
+        side = self._sides[path].get(annotation.volume)
+        if side is None or side.hash != study.evidence["sides"]:
+            problem = "its row in the table of sides is not the one the bench was built from"
+            raise SitusError(problem, where=study.study_id, fix="restore the file, or rebuild")
+        return side

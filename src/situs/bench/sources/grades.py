@@ -1,0 +1,114 @@
+"""From tables, masks and boxes files back to the ledgers of graded studies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from situs.anatomy.banks import Bank, load_bank, shipped_banks
+from situs.bench.ids import known_as
+from situs.bench.locations import Locations
+from situs.bench.sources.masks import load_labels
+from situs.bench.study import SeriesRecord, StudyRecord
+from situs.errors import SitusError
+from situs.facts.grades import (
+    ColumnMap,
+    GradedStudy,
+    GradeLedger,
+    GradeTable,
+    RegionBoxes,
+    load_columns,
+    masks_for,
+)
+from situs.space import Grid
+
+__all__ = ["GradeEvidence"]
+
+
+class GradeEvidence:
+    """The files that graded studies were built from, each opened once, when first asked for."""
+
+    def __init__(
+        self, locations: Locations, trusted: Mapping[str, tuple[str, ...]] | None = None
+    ) -> None:
+        """`trusted`: study → what its builder vouches for."""
+        self._locations = locations
+        self._trusted = trusted or {}
+        self._banks: dict[str, Bank] = {}
+        self._tables: dict[tuple[str, str, str], tuple[GradeTable, dict[str, str]]] = {}
+        self._boxes: dict[tuple[str, str], RegionBoxes] = {}
+
+    def ledger(self, study: StudyRecord, series: SeriesRecord) -> GradeLedger:
+        """The ledger of one study, from what the files say now; refused if the bench was not built from that."""
+        bank = self._bank(study.evidence["bank"])
+        graded = self._graded(study, bank)
+        grid = series.grid
+        if not isinstance(grid, Grid):
+            raise SitusError("has no affine", where=study.study_id, fix="rebuild the bench")
+        masks = None
+        if series.labels_hash:
+            masks = masks_for(bank, load_labels(series, self._locations), series.names)
+            if masks.grid != grid:
+                raise SitusError(
+                    "shape or affine differs from the masks'", where=study.study_id, fix="rebuild"
+                )
+        boxes_hash = study.evidence.get("region_boxes", "")
+        boxes, found_hash = (
+            self._box_file(boxes_hash, bank).read(graded.study, grid) if boxes_hash else ({}, "")
+        )
+        if found_hash != boxes_hash:
+            problem = "its rows in the boxes file are not those the bench was built from"
+            raise SitusError(problem, where=study.study_id, fix="restore the file, or rebuild")
+        return GradeLedger(
+            graded,
+            bank,
+            study_id=study.study_id,
+            series=series.series,
+            masks=masks,
+            labels_hash=series.labels_hash,
+            boxes=boxes,
+            boxes_hash=boxes_hash,
+            trusted=self._trusted.get(study.study_id, ()),
+        )
+
+    def _bank(self, own: str) -> Bank:
+        if own not in self._banks:
+            shipped = (load_bank(name) for name in shipped_banks())
+            found = next((bank for bank in shipped if bank.hash == own), None)
+            bank = found or load_bank(str(self._locations.find(own)))
+            if bank.hash != own:
+                problem = "is not the bank the bench was built from"
+                raise SitusError(problem, where=bank.name, fix="restore the file, or rebuild")
+            self._banks[own] = bank
+        return self._banks[own]
+
+    def _graded(self, study: StudyRecord, bank: Bank) -> GradedStudy:
+        columns_hash = study.evidence.get("columns", "")
+        path = self._locations.find(study.evidence["grades"])
+        key = (str(path), columns_hash, bank.hash)
+        if key not in self._tables:
+            columns = (
+                load_columns(self._locations.find(columns_hash)) if columns_hash else ColumnMap()
+            )
+            if columns_hash and columns.hash != columns_hash:
+                problem = "is not the column map the bench was built from"
+                raise SitusError(problem, where=study.study_id, fix="restore the file, or rebuild")
+            table = GradeTable(path, bank, columns)
+            self._tables[key] = (
+                table,
+                {id_: name for name in table.studies for id_ in known_as(name)},
+            )
+        table, names = self._tables[key]
+        if study.study_id not in names:
+            fix = "restore the table, or set SITUS_ID_KEY to the key it was built with"
+            raise SitusError("is not in the table as it is now", where=study.study_id, fix=fix)
+        graded = table.read(names[study.study_id])
+        if graded.hash != study.evidence["grades"]:
+            problem = "its rows in the table are not those the bench was built from"
+            raise SitusError(problem, where=study.study_id, fix="restore the table, or rebuild")
+        return graded
+
+    def _box_file(self, own: str, bank: Bank) -> RegionBoxes:
+        key = (str(self._locations.find(own)), bank.hash)
+        if key not in self._boxes:
+            self._boxes[key] = RegionBoxes(self._locations.find(own), bank)
+        return self._boxes[key]

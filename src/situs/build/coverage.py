@@ -1,0 +1,152 @@
+"""What became of the studies a user gave: which were used, which were lost, why, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from situs.bench import SuspectStudy
+from situs.errors import Problem, Severity, SitusError
+from situs.volumes import StudySource
+
+__all__ = ["Coverage", "coverage_of", "coverage_problems", "nothing_asked"]
+
+_REASONS_SHOWN = 3
+_NAMES_SHOWN = 3
+_FIXES = {
+    "masks": "give studies with more structures, or --annotation manual if readers drew the masks"
+}
+"""Source of a bench → what to do where nothing can be asked."""
+
+
+class Coverage(msgspec.Struct, frozen=True):
+    """Studies by what became of them."""
+
+    found: int
+    used: int
+    """Those in the bench."""
+    unreadable: int = 0
+    without_image: int = 0
+    """In the bench, but no model can be shown them."""
+    off_grid: int = 0
+    """Of those, the ones beside whose labels an image lies, but on another grid."""
+    with_unknown_names: int = 0
+    """In the bench, with structures that no vocabulary or name map knows."""
+    without_questions: int = 0
+    """In the bench, but nothing can be asked of them."""
+    passed_over: int = 0
+    """Folders with volumes that fit no layout."""
+
+
+def coverage_of(
+    sources: Sequence[StudySource],
+    passed_over: Sequence[Path],
+    problems: Sequence[Problem],
+    without_questions: int,
+) -> Coverage:
+    """Count what became of the studies."""
+    unreadable = sum(problem.code == "study" for problem in problems)
+    return Coverage(
+        found=len(sources),
+        used=len(sources) - unreadable,
+        unreadable=unreadable,
+        without_image=sum(source.image is None for source in sources),
+        off_grid=sum(bool(source.misfit) for source in sources),
+        with_unknown_names=sum(problem.code == "names" for problem in problems),
+        without_questions=without_questions,
+        passed_over=len(passed_over),
+    )
+
+
+def coverage_problems(
+    counts: Coverage,
+    sources: Sequence[StudySource],
+    passed_over: Sequence[Path],
+    silent: Sequence[str],
+) -> list[Problem]:
+    """What was lost, why, and the cure; one line each.
+
+    File and folder names are for the terminal of the user whose files they are; no bench holds them.
+    """
+    misfits = [source.misfit for source in sources if source.misfit]
+    alone = [source.stem for source in sources if source.image is None and not source.misfit]
+    rows = [
+        (
+            "grid",
+            len(misfits),
+            f"{_of(len(misfits), counts.found)} no image on the grid of the labels ({_shown(misfits, most=1)})",
+            "resample one onto the other",
+        ),
+        (
+            "image",
+            len(alone),
+            f"{_of(len(alone), counts.found)} no image: no model can be shown them ({_shown(alone)})",
+            "put each image beside its labels, or list image and labels in a .csv table",
+        ),
+        (
+            "names",
+            counts.with_unknown_names,
+            f"{_of(counts.with_unknown_names, counts.found)} structures with unknown names",
+            "name them with --names MAP.csv; `situs list names` shows what is known",
+        ),
+        (
+            "questions",
+            len(silent),
+            f"{_of(len(silent), counts.used)} no question ({_shown(silent)})",
+            "the table of what was not asked says why",
+        ),
+        (
+            "layout",
+            len(passed_over),
+            f"{_counted(len(passed_over), 'folder')} with volumes passed over: no layout fits "
+            f"({_shown([folder.name for folder in passed_over])})",
+            "see `situs list layouts`, or list image and labels in a .csv table",
+        ),
+    ]
+    return [
+        Problem(Severity.WARNING, code, "studies", text, fix)
+        for code, count, text, fix in rows
+        if count
+    ]
+
+
+def _of(count: int, total: int) -> str:
+    return f"{count} of {total} studies {'has' if count == 1 else 'have'}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _shown(names: Sequence[str], most: int = _NAMES_SHOWN) -> str:
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
+def nothing_asked(
+    source: str,
+    studies: int,
+    not_asked: dict[str, int],
+    problems: Iterable[Problem],
+    doubted: Sequence[SuspectStudy] = (),
+) -> SitusError:
+    """The error for a bench without a single question: the main reasons, and the cure of the first."""
+    texts = [
+        f"{count} × {reason}"
+        for reason, count in sorted(not_asked.items(), key=lambda entry: -entry[1])
+    ]
+    unnamed = sum(problem.code == "names" for problem in problems)
+    fix = _FIXES.get(source, "check that the files hold what this command reads")
+    if unnamed:
+        texts.insert(0, f"structures with names that no vocabulary knows in {unnamed} of them")
+        fix = "name the structures with --names MAP.csv; `situs list names` shows what is known"
+    elif doubted:
+        first = doubted[0]
+        texts.insert(0, f"{first.study_id} looks wrong: {first.problem}")
+        fix = f"repair the study, or vouch for it with --trust {first.study_id}"
+    elif not texts:
+        texts = ["they hold nothing that a question is known for"]
+    counted = "1 study" if studies == 1 else f"{studies} studies"
+    why = "; ".join(texts[:_REASONS_SHOWN]) + ("; …" if len(texts) > _REASONS_SHOWN else "")
+    return SitusError(f"no question can be asked of {counted}: {why}", fix=fix)

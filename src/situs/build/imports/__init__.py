@@ -1,0 +1,1 @@
+"""Questions that other sets published; their answers are given, not proved."""

@@ -1,0 +1,1 @@
+"""One pipeline for each source of evidence."""

@@ -1,0 +1,140 @@
+"""Options that every way of building shares."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from situs.cli.options.judges import print_asked
+from situs.cli.output.printing import echo, json_option, out_option, print_json, print_table, warn
+
+if TYPE_CHECKING:
+    from situs.build import BuildOptions, BuildResult
+    from situs.judges import AskedByID
+
+__all__ = ["finish", "options_from", "shared_options", "source_options"]
+
+ids_option = click.option(
+    "--ids",
+    type=click.Choice(["opaque", "table", "stem"]),
+    default="opaque",
+    show_default=True,
+    help="Ids of studies and patients. opaque: keyed hashes, except names of public datasets; table: the table's or "
+    "imported file's own; stem: those and file names.",
+)
+licence_option = click.option(
+    "--licence",
+    default="",
+    help="The data's licence, e.g. CC-BY-4.0; without a known one it is restricted.",
+)
+
+_MOST_SUSPECTS = 20
+
+_SHARED = [
+    out_option("the bench (a new folder)"),
+    click.option(
+        "--tasks", help="Only these, comma-separated, e.g. direction,volume (default: all)."
+    ),
+    click.option(
+        "--per-study", type=click.IntRange(1), help="At most this many questions a study."
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(0),
+        default=0,
+        show_default=True,
+        help="Same seed, same bytes.",
+    ),
+    click.option(
+        "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Worker processes."
+    ),
+    click.option(
+        "--recipe",
+        type=click.Path(path_type=Path),
+        help="Your own thresholds (TOML); default: shipped.",
+    ),
+    click.option("--restricted", is_flag=True, help="Mark the bench as restricted data."),
+    click.option(
+        "--skip-bad",
+        is_flag=True,
+        help="Leave out studies that cannot be read, instead of stopping.",
+    ),
+    click.option("--overwrite", is_flag=True, help="Replace an existing bench."),
+    json_option,
+]
+
+
+def shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the shared options to a build command."""
+    return functools.reduce(lambda wrapped, option: option(wrapped), reversed(_SHARED), function)
+
+
+def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of commands that read somebody's data."""
+    return ids_option(licence_option(function))
+
+
+def options_from(given: dict[str, Any], *, synthetic: bool = False) -> BuildOptions:
+    """The options record from what the command was given; options that it does not have take their defaults.
+
+    Nobody's data are `synthetic` ones; all others are restricted unless their licence is an open one.
+    """
+    from situs.api.settings import BuildSettings, build_options
+
+    names = BuildSettings.__annotations__
+    settings = {name: value for name, value in given.items() if name in names}
+    return build_options(given["out"], settings, synthetic=synthetic)  # type: ignore[arg-type]
+
+
+def finish(result: BuildResult, given: dict[str, Any], asked: Sequence[AskedByID] = ()) -> None:
+    """Say what was built, and what the models that were asked cost."""
+    if given["as_json"]:
+        import msgspec
+
+        print_json(msgspec.to_builtins(result) | {"asked": list(asked)} if asked else result)
+        return
+    print_asked(asked)
+    for problem in result.problems[:5]:
+        warn(f"{problem.where}: {problem.problem[:200]}{f'; {problem.fix}' if problem.fix else ''}")
+    if len(result.problems) > 5:
+        warn(f"and {len(result.problems) - 5} more (--json lists all)")
+    rows = [[task, f"{count:,}"] for task, count in result.by_task.items()]
+    strata = ", ".join(f"{name} {count:,}" for name, count in result.by_stratum.items())
+    title = f"{given['out']}: {result.items:,} questions on {result.studies:,} studies"
+    print_table(title, ["task", "questions"], rows, f"by stratum: {strata or 'none'}")
+    _print_suspects(result)
+    rows = [[reason, f"{count:,}"] for reason, count in result.not_asked.items()]
+    print_table("not asked", ["why", "n"], rows)
+    if result.coverage is not None:
+        words = {name: name.replace("_", " ") for name in result.coverage.__struct_fields__}
+        rows = [[word, f"{getattr(result.coverage, name):,}"] for name, word in words.items()]
+        print_table("studies", ["what became of them", "n"], [row for row in rows if row[1] != "0"])
+    for note in result.notes:
+        echo(note)
+
+
+def _print_suspects(result: BuildResult) -> None:
+    """Studies whose anatomy looks wrong, and what is withheld for it."""
+    doubted = [suspect for suspect in result.suspects if suspect.doubt]
+    if not doubted:
+        return
+    shown = doubted[:_MOST_SUSPECTS]
+    rows = [
+        [s.study_id, f"{s.doubt} (trusted)" if s.trusted else s.doubt, s.problem] for s in shown
+    ]
+    more = len(doubted) - len(shown)
+    note = (
+        f"and {more} more (--json lists all, with the remedy)"
+        if more
+        else "--json says how to remedy each"
+    )
+    print_table(
+        "suspect studies: what hangs on the doubt is not asked",
+        ["study", "in doubt", "why"],
+        rows,
+        note,
+    )

@@ -1,0 +1,125 @@
+"""What `situs score` adds on request: breakdowns, signatures of errors, stated steps, published numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from situs.cli.output.printing import print_table, warn
+
+if TYPE_CHECKING:
+    from situs.profiles import Profile
+    from situs.score import Breakdowns, Scores
+    from situs.score.explain import Budget, Faithfulness
+    from situs.tables import Table
+
+__all__ = ["Extras", "look_into", "named_paper", "print_any", "print_extras", "tables_of"]
+
+_PAPER_OF_SOURCE = {"phantoms": "spatialmed", "masks": "spatialmed", "boxes": "sgmri-vqa"}
+"""Which paper asks questions of the same kind, for benches that are not imported from one."""
+
+
+class Extras(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Keys that stand in the JSON only if asked for."""
+
+    breakdowns: Breakdowns | None = None
+    signatures: Budget | None = None
+    faithfulness: Faithfulness | None = None
+    published_beside: list[Table] | None = None
+
+
+def look_into(
+    bench: Path,
+    answers: Path,
+    scores: Scores,
+    *,
+    profile: Profile | None,
+    seed: int,
+    breakdowns: bool,
+    signatures: bool,
+    published: str | None,
+) -> Extras:
+    """Compute what was asked for; `published` is a paper."""
+    from situs.run import Viewing
+    from situs.score import breakdowns as break_down
+    from situs.score import judged_run, published_beside
+    from situs.score.explain import budget_of, faithfulness_of
+
+    if not (breakdowns or signatures or published is not None):
+        return Extras()
+    run = judged_run(answers, bench, profile=profile, outcomes=scores.outcomes)
+    parts = None
+    if breakdowns:
+        parts = break_down(
+            run.bench, run.items, run.scored, shown=Viewing(run.bench, run.profile), seed=seed
+        )
+    budget = faithful = None
+    if signatures:
+        budget = budget_of(run.bench, run.items, run.rows, run.profile, run.hidden)
+        faithful = faithfulness_of(run)
+    beside = None
+    if published is not None:
+        beside = published_beside({answers.name: scores}, published)
+    return Extras(parts, budget, faithful, beside)
+
+
+def named_paper(bench: Path, given: str | None) -> str | None:
+    """The paper of `--compare-published`; without a name, the one that asks what the bench asks."""
+    from situs.bench import open_bench
+    from situs.errors import SitusError
+    from situs.score import PUBLISHED, published_tables
+
+    if given is None:
+        return None
+    source = open_bench(bench).info.source
+    paper = given or (source if source in PUBLISHED else _PAPER_OF_SOURCE.get(source))
+    if paper is None:
+        fix = f"name one: {', '.join(PUBLISHED)}"
+        raise SitusError(
+            "which paper fits this bench is not known", where="--compare-published", fix=fix
+        )
+    published_tables(paper)
+    return paper
+
+
+def tables_of(extras: Extras) -> list[Table]:
+    """Everything as tables."""
+    from situs.score import breakdown_tables
+    from situs.score.explain import budget_table, faithfulness_tables
+
+    tables = [] if extras.breakdowns is None else breakdown_tables(extras.breakdowns)
+    tables += [] if extras.signatures is None else [budget_table(extras.signatures)]
+    tables += [] if extras.faithfulness is None else faithfulness_tables(extras.faithfulness)
+    return [table for table in (*tables, *(extras.published_beside or [])) if table.rows]
+
+
+def print_extras(extras: Extras, *, broken_down: bool) -> None:
+    """The tables on the terminal; of the breakdowns accuracy only, and only if asked for by name."""
+    for text in extras.signatures.warnings if extras.signatures is not None else ():
+        warn(text)
+    for table in tables_of(
+        extras if broken_down else msgspec.structs.replace(extras, breakdowns=None)
+    ):
+        print_any(table)
+
+
+def print_any(table: Table) -> None:
+    """A table on the terminal, without the columns it has no room for."""
+    kept = [place for place, column in enumerate(table.columns) if not _is_detail(table, column)]
+    rows = [[_cell(row[place]) for place in kept] for row in table.rows]
+    print_table(table.title, [table.columns[place] for place in kept], rows, table.caption)
+
+
+def _is_detail(table: Table, column: str) -> bool:
+    """Columns of a breakdown that the written tables hold and the terminal has no room for."""
+    return table.name.startswith("by_") and ("@" in column or column == "accuracy.chance-adjusted")
+
+
+def _cell(cell: str | int | float | None) -> str:
+    if cell is None:
+        return "–"
+    return (
+        f"{cell:.3f}" if isinstance(cell, float) else f"{cell:,}" if isinstance(cell, int) else cell
+    )

@@ -1,0 +1,1 @@
+"""The one durable `ask`: pace, patience, money and care."""

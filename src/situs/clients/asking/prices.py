@@ -1,0 +1,80 @@
+"""What tokens cost: a small file the user can edit."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from fnmatch import fnmatchcase
+from importlib.resources import files
+from pathlib import Path
+
+import msgspec
+
+from situs.base.files import read_text
+from situs.clients.spec import Spec
+from situs.errors import SitusError
+
+__all__ = ["Price", "price_of"]
+
+
+class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Dollars per million tokens."""
+
+    input: float
+    output: float
+
+    def of(self, prompt_tokens: float, completion_tokens: float) -> float:
+        """Dollars."""
+        return (self.input * prompt_tokens + self.output * completion_tokens) / 1e6
+
+
+def price_of(spec: Spec, *, remote: bool, prices: Path | None = None) -> Price | None:
+    """The model's price: from the given file, else the user's, else the shipped one; None if nobody knows.
+
+    A model on this machine costs nothing unless a file of the user prices it.
+    """
+    own = [path for path in (prices, _users_file()) if path is not None]
+    for path in own:
+        found = _find(spec.name, read_text(path), str(path))
+        if found is not None:
+            return found
+    if not remote:
+        return Price(0.0, 0.0)
+    return _find(
+        spec.name,
+        files("situs.clients").joinpath("data", "prices.toml").read_text("utf-8"),
+        "prices.toml",
+    )
+
+
+def _users_file() -> Path | None:
+    base = os.environ.get("XDG_CONFIG_HOME")
+    path = (Path(base) if base else Path.home() / ".config") / "situs" / "prices.toml"
+    return path if path.is_file() else None
+
+
+def _find(model: str, text: str, where: str) -> Price | None:
+    """The entry of this name, else the longest pattern (`gpt-*`) that fits."""
+    try:
+        table = msgspec.convert(tomllib.loads(text), dict[str, Price])
+    except (ValueError, RecursionError) as error:
+        fix = 'write ["model name"] and below it input = 1.0 and output = 2.0, dollars per million tokens'
+        raise SitusError(str(error), where=where, fix=fix) from error
+    bad = next(
+        (
+            name
+            for name, price in table.items()
+            if not (0 <= price.input < 1e6 and 0 <= price.output < 1e6)
+        ),
+        "",
+    )
+    if bad:
+        raise SitusError(
+            f"the price of {bad!r} is not a sum of money",
+            where=where,
+            fix="dollars per million tokens",
+        )
+    if model in table:
+        return table[model]
+    fitting = [name for name in table if fnmatchcase(model, name)]
+    return table[max(fitting, key=len)] if fitting else None

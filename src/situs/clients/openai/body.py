@@ -1,0 +1,115 @@
+"""The body of a chat-completions request, put together from pieces that are encoded once."""
+
+from __future__ import annotations
+
+from binascii import b2a_base64
+from collections import OrderedDict
+from typing import Any
+
+import orjson
+
+from situs.clients.protocol import Image, Message, Request, Settings
+
+__all__ = ["BodyWriter"]
+
+_KEPT_BYTES = 64 << 20
+"""Encoded pictures kept; the pictures of one study are asked about many times."""
+
+
+class BodyWriter:
+    """Writes bodies for one model."""
+
+    def __init__(self, model: str) -> None:
+        self._head = b'{"model":' + orjson.dumps(model) + b',"messages":['
+        self._pictures: OrderedDict[str, bytes] = OrderedDict()
+        self._kept = 0
+        self._tail: tuple[Settings, bytes] | None = None
+
+    def pieces(self, request: Request, *, schema: bool) -> list[bytes]:
+        """The body in pieces that need only be sent one after the other."""
+        pieces = [self._head]
+        for number, message in enumerate(request.messages):
+            if number:
+                pieces.append(b",")
+            self._add_message(pieces, message)
+        pieces.append(b"]" + self._settings(request.settings) + _options(request, schema) + b"}")
+        return pieces
+
+    def _add_message(self, pieces: list[bytes], message: Message) -> None:
+        pictures = any(isinstance(part, Image) for part in message.parts)
+        if not pictures:
+            pieces.append(orjson.dumps(_plain(message)))
+            return
+        pieces.append(b'{"role":' + orjson.dumps(message.role) + b',"content":[')
+        first = True
+        for part in message.parts:
+            if isinstance(part, Image):
+                encoded = self._picture(part)
+            elif isinstance(part, str):
+                encoded = orjson.dumps({"type": "text", "text": part})
+            else:
+                continue
+            if not first:
+                pieces.append(b",")
+            pieces.append(encoded)
+            first = False
+        pieces.append(b"]}")
+
+    def _picture(self, image: Image) -> bytes:
+        kept = self._pictures.get(image.digest)
+        if kept is not None:
+            self._pictures.move_to_end(image.digest)
+            return kept
+        start = (
+            b'{"type":"image_url","image_url":{"url":"data:'
+            + image.media_type.encode()
+            + b";base64,"
+        )
+        made = start + b2a_base64(image.data, newline=False) + b'"}}'
+        self._pictures[image.digest] = made
+        self._kept += len(made)
+        while self._kept > _KEPT_BYTES and len(self._pictures) > 1:
+            self._kept -= len(self._pictures.popitem(last=False)[1])
+        return made
+
+    def _settings(self, settings: Settings) -> bytes:
+        if self._tail is None or self._tail[0] is not settings:
+            fields: dict[str, Any] = {
+                "temperature": settings.temperature,
+                "max_tokens": None
+                if "max_completion_tokens" in settings.extra
+                else settings.max_tokens,
+                "top_p": settings.top_p,
+                "seed": settings.seed,
+            }
+            fields = {
+                name: value for name, value in fields.items() if value is not None
+            } | settings.extra
+            self._tail = settings, b"," + orjson.dumps(fields)[1:-1] if fields else b""
+        return self._tail[1]
+
+
+def _options(request: Request, schema: bool) -> bytes:
+    fields: dict[str, Any] = {}
+    if request.schema is not None and schema:
+        named = {"name": "answer", "schema": request.schema, "strict": True}
+        fields["response_format"] = {"type": "json_schema", "json_schema": named}
+    if request.tools:
+        fields["tools"] = request.tools
+    return b"," + orjson.dumps(fields)[1:-1] if fields else b""
+
+
+def _plain(message: Message) -> dict[str, Any]:
+    fields: dict[str, Any] = {"role": message.role, "content": message.text()}
+    if message.tool_calls:
+        fields["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.tool_calls
+        ]
+    if message.tool_call_id:
+        fields["tool_call_id"] = message.tool_call_id
+    return fields

@@ -1,0 +1,143 @@
+"""What passes between Situs and a model: a request of messages and images, and a reply."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from situs.profiles import Image, VolumeInput
+
+__all__ = [
+    "Client",
+    "Image",
+    "Message",
+    "Part",
+    "Reply",
+    "Request",
+    "Settings",
+    "ToolCall",
+    "VolumeInput",
+]
+
+
+Part = str | Image | VolumeInput
+"""A piece of a message: words, a picture or a volume, in the order the model reads them."""
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One turn."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    parts: tuple[Any, ...]
+    """Of `Part`."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    """What an assistant asked for."""
+    tool_call_id: str = ""
+    """For a tool's answer: which call it answers."""
+
+    def text(self) -> str:
+        """The words, without pictures and volumes."""
+        return "\n".join(part for part in self.parts if isinstance(part, str))
+
+
+class ToolCall(msgspec.Struct, frozen=True):
+    """A tool the model wants to use, its arguments as JSON text (untrusted)."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """How to generate. Greedy by default; all of it is recorded in a run."""
+
+    temperature: float | None = 0.0
+    """None leaves it to the server."""
+    max_tokens: int = 1024
+    top_p: float | None = None
+    seed: int | None = None
+    extra: dict[str, Any] = {}
+    """Further fields of the request body, as the server names them."""
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether asking again is meant to give the same answer."""
+        return self.temperature == 0.0 or self.seed is not None
+
+
+class Request(msgspec.Struct, frozen=True):
+    """One question to a model. `key` is the caller's name for it; it is never sent."""
+
+    key: str
+    messages: tuple[Message, ...]
+    settings: Settings = Settings()
+    schema: dict[str, Any] | None = None
+    """A JSON schema the reply should follow, where the server can enforce one."""
+    tools: tuple[dict[str, Any], ...] = ()
+    """Tools in the form of the chat-completions interface."""
+
+    def images(self) -> tuple[Image, ...]:
+        """The pictures, in the order shown."""
+        return tuple(
+            part for message in self.messages for part in message.parts if isinstance(part, Image)
+        )
+
+    def volume(self) -> VolumeInput | None:
+        """The volume, if one was handed over."""
+        parts = (part for message in self.messages for part in message.parts)
+        return next((part for part in parts if isinstance(part, VolumeInput)), None)
+
+    def text(self) -> str:
+        """All the words, without pictures and volumes."""
+        return "\n".join(filter(None, (message.text() for message in self.messages)))
+
+    def words_only(self) -> Request:
+        """The same request with every picture and volume withheld."""
+        messages = tuple(
+            msgspec.structs.replace(
+                message, parts=tuple(part for part in message.parts if isinstance(part, str))
+            )
+            for message in self.messages
+        )
+        return msgspec.structs.replace(self, messages=messages)
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """What came back. `failed` is transport, never an answer."""
+
+    state: Literal["answered", "refused", "failed"]
+    text: str = ""
+    usage: dict[str, float] = {}
+    """`prompt_tokens`, `completion_tokens`, and what else the server counts."""
+    finish_reason: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    error: str = ""
+    retry_after: float | None = None
+    """Seconds the server asked to wait; with `failed` only."""
+    fatal: bool = False
+    """Asking this again cannot help (wrong key, unknown model, malformed request)."""
+    fault: Literal["", "unreachable", "denied"] = ""
+    """With `failed`: nobody was there to ask, or whoever is there will answer none of our requests."""
+    cached: bool = False
+    """It was answered before; nothing was sent."""
+
+
+class Client(Protocol):
+    """A model behind a wire or in memory. It receives requests, never items.
+
+    A client may also have `cache_key: str` (equal keys give equal answers to equal requests; without one nothing
+    it says is cached), `takes_volume: bool` (requests then carry the volume beside the pictures) and
+    `versions: dict[str, str]` (recorded in a run).
+    """
+
+    name: str
+    """What a run records; no key, no secret."""
+    remote: bool
+    """Whether a request leaves this machine (anything but loopback)."""
+
+    async def answer(self, request: Request) -> Reply:
+        """One reply; transport trouble comes back as `failed`, not as an exception."""
+
+    async def close(self) -> None:
+        """Free what the client holds."""

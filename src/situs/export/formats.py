@@ -1,0 +1,231 @@
+"""`situs export`: which items go out, what is left behind, and one folder written whole or not at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from situs.base.files import canonical_json
+from situs.base.publish import new_folder
+from situs.bench import Bench, open_bench
+from situs.errors import SitusError, did_you_mean
+from situs.export.about import About, public_name
+from situs.export.example import Example, example_of, said_of
+from situs.export.hf import write_hf
+from situs.export.inspect_ai import write_inspect
+from situs.export.lmms_eval import write_lmms_eval
+from situs.export.reasonknee import write_reasonknee
+from situs.export.vlmevalkit import write_vlmevalkit
+from situs.export.written import Written
+from situs.items import Item
+from situs.profiles import Presenter, load_profile
+from situs.run import open_run, read_journal, selected_items
+from situs.score import score_run
+
+__all__ = ["FORMATS", "Exported", "export_bench", "export_run"]
+
+FORMATS: dict[str, Callable[[Iterator[Example], Path, About], Written]] = {
+    "lmms-eval": write_lmms_eval,
+    "vlmevalkit": write_vlmevalkit,
+    "inspect": write_inspect,
+    "hf": write_hf,
+}
+
+_REASONKNEE = "3dreasonknee"
+"""The published form of graded knees; it holds no pictures, and compound answers as they are."""
+_MARKER = "export.json"
+_NOT_ANSWERABLE = "not answerable under the profile"
+_NO_METRIC = "a {form} answer, which these tools do not score"
+
+Progress = Callable[[int, int], None]
+
+
+class Exported(msgspec.Struct, frozen=True):
+    """What was written, and what was not."""
+
+    to: str
+    items: int
+    pictures: int
+    left_out: dict[str, int]
+    """Reason → items."""
+    restricted: bool
+    load: str
+    """How the tool loads it."""
+
+
+def export_bench(
+    folder: Path,
+    to: str,
+    out: Path,
+    *,
+    profile: str = "default",
+    split: str | None = None,
+    limit: int | None = None,
+    data: Path | None = None,
+    allow_restricted: bool = False,
+    overwrite: bool = False,
+    progress: Progress = lambda done, total: None,
+) -> Exported:
+    """A bench with the pictures and words of a profile."""
+    _check_format(to)
+    bench = open_bench(folder)
+    if bench.info.restricted and not allow_restricted:
+        fix = "add --allow-restricted if you may hold such a copy; it is marked as restricted"
+        raise SitusError(
+            "its data are restricted: pictures would leave the bench", where=folder, fix=fix
+        )
+    chosen = load_profile(profile)
+    if to == _REASONKNEE:
+        about = About(bench.info, chosen.name, chosen.hash)
+        items = _progressing(bench, split, limit, progress)
+        return _whole(
+            to,
+            out,
+            about,
+            lambda scratch: write_reasonknee(items, bench, scratch, about),
+            {},
+            overwrite,
+        )
+    presenter = Presenter(bench, chosen, data=data)
+    left_out: Counter[str] = Counter()
+
+    def examples() -> Iterator[Example]:
+        for item in _by_study(_progressing(bench, split, limit, progress)):
+            if not item.series or not presenter.series(item).image_hash:
+                left_out["its study has no image"] += 1
+                continue
+            if presenter.hidden(item):
+                left_out[_NOT_ANSWERABLE] += 1
+                continue
+            shown = presenter.present(item)
+            example = example_of(item, shown.prompt, shown.images)
+            if example is None:
+                left_out[_NO_METRIC.format(form=item.form)] += 1
+            else:
+                yield example
+
+    about = About(bench.info, chosen.name, chosen.hash, pixels=True)
+    return _write(to, out, about, examples(), left_out, overwrite)
+
+
+def export_run(
+    run: Path,
+    to: str,
+    out: Path,
+    *,
+    bench: Path | None = None,
+    overwrite: bool = False,
+    progress: Progress = lambda done, total: None,
+) -> Exported:
+    """The answers of a run in the tool's own result form, without pictures.
+
+    What the tool reads is what Situs read from each response, so that both count the same answers; the words themselves
+    stand beside it.
+    """
+    _check_format(to)
+    if to == _REASONKNEE:
+        raise SitusError(
+            "is a form of benches, not of runs", where=f"--to {to}", fix="export the bench"
+        )
+    info, opened = open_run(run, bench)
+    rows = read_journal(run / "answers.jsonl")
+    outcomes = score_run(opened.folder, run, metrics=["accuracy"]).outcomes
+    left_out: Counter[str] = Counter()
+
+    def examples() -> Iterator[Example]:
+        for item in _progressing(opened, info.split, info.limit, progress):
+            if info.sample and item.item_id not in outcomes:
+                continue
+            outcome = outcomes[item.item_id]
+            if outcome.right is None:
+                left_out[_NOT_ANSWERABLE] += 1
+                continue
+            row = rows.get(item.item_id)
+            example = example_of(item, said=said_of(outcome, row.response if row else ""))
+            if example is None:
+                left_out[_NO_METRIC.format(form=item.form)] += 1
+            else:
+                yield example
+
+    about = About(opened.info, info.profile.name, info.profile_hash, model=public_name(info.client))
+    return _write(to, out, about, examples(), left_out, overwrite)
+
+
+def _check_format(to: str) -> None:
+    if to not in FORMATS and to != _REASONKNEE:
+        raise SitusError(
+            f"unknown format {to!r}", where="--to", fix=did_you_mean(to, (*FORMATS, _REASONKNEE))
+        )
+
+
+def _progressing(
+    bench: Bench, split: str | None, limit: int | None, progress: Progress
+) -> Iterator[Item]:
+    total = sum(1 for _ in selected_items(bench, split, limit))
+    if not total:
+        raise SitusError(
+            "no item to export",
+            where=f"--split {split}",
+            fix="leave --split out, or name one it has",
+        )
+    for number, item in enumerate(selected_items(bench, split, limit), start=1):
+        yield item
+        progress(number, total)
+
+
+def _by_study(items: Iterator[Item]) -> Iterator[Item]:
+    """Study by study, so that each volume is read once."""
+    groups: dict[tuple[str, str], list[Item]] = {}
+    for item in items:
+        groups.setdefault((item.study_id, item.series), []).append(item)
+    for group in groups.values():
+        yield from group
+
+
+def _write(
+    to: str,
+    out: Path,
+    about: About,
+    examples: Iterator[Example],
+    left_out: Counter[str],
+    overwrite: bool,
+) -> Exported:
+    return _whole(
+        to, out, about, lambda folder: FORMATS[to](examples, folder, about), left_out, overwrite
+    )
+
+
+def _whole(
+    to: str,
+    out: Path,
+    about: About,
+    write: Callable[[Path], Written],
+    known: dict[str, int],
+    overwrite: bool,
+) -> Exported:
+    with new_folder(out, marker=_MARKER, overwrite=overwrite) as folder:
+        written = write(folder)
+        left_out = Counter(known)
+        left_out.update(written.left_out)
+        if not written.items:
+            reasons = ", ".join(sorted(left_out)) or "the bench is empty"
+            raise SitusError(
+                f"no item could be exported ({reasons})",
+                where=out,
+                fix="try another format or profile",
+            )
+        exported = Exported(
+            to,
+            written.items,
+            written.pictures,
+            dict(sorted(left_out.items())),
+            bool(about.banner),
+            written.load,
+        )
+        (folder / _MARKER).write_bytes(
+            msgspec.json.format(canonical_json(exported), indent=2) + b"\n"
+        )
+    return exported

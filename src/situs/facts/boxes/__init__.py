@@ -1,0 +1,1 @@
+"""Facts of boxes that readers drew on frames."""

@@ -1,0 +1,1 @@
+"""Facts measured from masks."""

@@ -1,0 +1,1 @@
+"""Facts of points marked in the pictures: where they may lie, and which may stand together."""

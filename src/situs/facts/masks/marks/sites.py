@@ -1,0 +1,198 @@
+"""Where a mark may be drawn: voxels well inside one structure and no other, on a few axial slices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from situs.anatomy import wholes
+from situs.facts.masks.kinds_slices import axial_axis
+from situs.measure import Region
+from situs.space import IndexPoints
+
+if TYPE_CHECKING:
+    from situs.facts.masks.ledger import Ledger
+
+__all__ = ["Mark", "Sites", "mark_sites", "needed_depth_mm"]
+
+Mark = tuple[str, NDArray[np.float64]]
+"""The structure a point lies in, and the point."""
+Sites = dict[int, dict[str, NDArray[np.float64]]]
+"""Axial slice (from the feet) → structure → (n, 3) points in mm, in an order that no storage changes."""
+
+_PART = 0.5
+_HOLDERS = ("organ", "vessel", "tract", "muscle", "bone", "vertebra", "region")
+
+
+def needed_depth_mm(ledger: Ledger) -> float:
+    """How far inside its structure a mark must lie, so that it stays inside however the boundary errs."""
+    return max(
+        ledger.recipe.truth.mark_depth_mm, ledger.half_diagonal_mm, ledger.annotation.surface_mm
+    )
+
+
+def mark_sites(ledger: Ledger) -> Sites:
+    """Every site on the slices that are tried: spread over the organs, and through the middle of each lesion."""
+    if ledger.regions.grid.affine.is_sheared:
+        return {}
+    lesions = [name for name in ledger.structures if ledger.family(name)]
+    named = [
+        name
+        for name in ledger.structures
+        if ledger.terms[name].kind in _HOLDERS and name not in lesions
+    ]
+    holders = [name for name in named if not _envelops(ledger, name, named)]
+    need = needed_depth_mm(ledger)
+    frames = _frames(ledger, holders, lesions)
+    sites: Sites = {frame: {} for frame in frames}
+    deep: dict[int, dict[str, NDArray[np.int64]]] = {frame: {} for frame in frames}
+    shape = [
+        n
+        for axis, n in enumerate(ledger.regions.grid.shape)
+        if axis != axial_axis(ledger.regions.grid)[0]
+    ]
+    crowd = {frame: np.zeros(shape, dtype=np.uint8) for frame in frames}
+    for name in holders:
+        for frame, section, inside in _sections(ledger, ledger.regions[name], frames, need):
+            crowd[frame] += section
+            deep[frame][name] = inside
+    for name in _others_inside(ledger, holders, lesions):
+        for frame, section, _ in _sections(ledger, ledger.regions[name], frames, need):
+            crowd[frame] += section
+    for frame, found in deep.items():
+        alone = crowd[frame] == 1
+        near = _near_lesions(ledger, lesions, frame, need)
+        for name, index in found.items():
+            points = index[alone[tuple(_in_plane(ledger, index).T)]]
+            free = _clear_of(_to_world(ledger, points), near, need)
+            if len(free):
+                sites[frame][name] = _ordered(ledger, name, free)
+    for name in lesions:
+        for frame, _, inside in _sections(ledger, ledger.regions[name], frames, need):
+            if len(inside):
+                sites[frame][name] = _ordered(ledger, name, _to_world(ledger, inside))
+    return sites
+
+
+def _others_inside(ledger: Ledger, holders: list[str], lesions: list[str]) -> list[str]:
+    """Structures that are never marked but may hide in one that is (its vessels, a cyst); not what it is part of."""
+    around = frozenset().union(*(wholes(ledger.terms[name], ledger.terms) for name in holders))
+    rest = [name for name in ledger.structures if name not in holders and name not in lesions]
+    inner = [name for name in rest if (ledger.terms[name].canonical or name) not in around]
+    return [name for name in inner if not _envelops(ledger, name, holders)]
+
+
+def _envelops(ledger: Ledger, name: str, others: list[str]) -> bool:
+    """Whether it is a whole of which others are parts (the body, both lungs), so that no mark lies in it alone."""
+    shared = [
+        ledger.contacts.shared_voxels(name, n) / ledger.regions[n].voxels
+        for n in others
+        if n != name
+    ]
+    return sum(share > _PART for share in shared) > 1
+
+
+def _frames(ledger: Ledger, holders: list[str], lesions: list[str]) -> list[int]:
+    """Slices spread evenly over the organs, and the middle one of each lesion, in patient order."""
+    grid = ledger.regions.grid
+    axis, downwards = axial_axis(grid)
+    organs = [name for name in holders if ledger.terms[name].kind in ("organ", "region")]
+    spans = [ledger.regions[name].slice_span(axis) for name in organs]
+    chosen: set[int] = set()
+    if spans:
+        first, end = min(a for a, _ in spans), max(b for _, b in spans)
+        if downwards:
+            first, end = grid.shape[axis] - end, grid.shape[axis] - first
+        count = min(ledger.recipe.truth.mark_slices, end - first)
+        chosen = {first + (2 * k + 1) * (end - first) // (2 * count) for k in range(count)}
+    for name in lesions:
+        place = float(ledger.regions[name].centroid_index[axis])
+        place = grid.shape[axis] - 1 - place if downwards else place
+        chosen.add(int(np.floor(place + 0.5 + 1e-6)))  # a tie must not fall by the last bit
+    return sorted(chosen)
+
+
+def _sections(
+    ledger: Ledger, region: Region, frames: Iterable[int], need: float
+) -> Iterator[tuple[int, NDArray[np.bool_], NDArray[np.int64]]]:
+    """Of each slice that shows the structure: its section, and the indices of the voxels deep enough inside."""
+    from scipy import ndimage
+
+    grid = region.grid
+    axis, downwards = axial_axis(grid)
+    spacing = np.array(grid.affine.spacing_mm)
+    reach = int(np.ceil((need + spacing.min()) / spacing[axis])) + 1
+    lo, hi = region.box_index.lo, region.box_index.hi
+    # No voxel lies deeper than the structure's thinnest extent allows. Where that is too little, as in a file whose
+    # metres pass for millimetres, the depths of thousands of layers need not be worked out.
+    deepest = ((np.subtract(hi, lo) + 1) * spacing).min() / 2.0
+    crop = None
+    for frame in frames:
+        at = grid.shape[axis] - 1 - frame if downwards else frame
+        if not lo[axis] <= at < hi[axis]:
+            continue
+        crop = region.crop() if crop is None else crop
+        deep = np.empty((0, 2), dtype=np.int64)
+        if deepest - spacing.min() / 2.0 >= need:
+            first, end = max(lo[axis], at - reach), min(hi[axis], at + reach + 1)
+            slab = np.take(crop, range(first - lo[axis], end - lo[axis]), axis=axis)
+            room = [(1, 1)] * 3
+            room[axis] = (max(0, lo[axis] - (at - reach)), max(0, at + reach + 1 - hi[axis]))
+            depth = ndimage.distance_transform_edt(np.pad(slab, room), sampling=spacing)
+            middle = np.take(depth, reach, axis=axis)[1:-1, 1:-1]
+            deep = np.argwhere(middle - spacing.min() / 2.0 >= need)
+        section = np.zeros([n for k, n in enumerate(grid.shape) if k != axis], dtype=np.bool_)
+        plane = [k for k in range(3) if k != axis]
+        section[tuple(slice(lo[k], hi[k]) for k in plane)] = np.take(crop, at - lo[axis], axis=axis)
+        index = np.insert(deep + np.array([lo[k] for k in plane]), axis, at, axis=1).astype(
+            np.int64
+        )
+        yield frame, section, index
+
+
+def _in_plane(ledger: Ledger, index: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.delete(index, axial_axis(ledger.regions.grid)[0], axis=1)
+
+
+def _to_world(ledger: Ledger, index: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.asarray(ledger.regions.grid.affine.to_world(IndexPoints(index.astype(np.float64))))
+
+
+def _near_lesions(
+    ledger: Ledger, lesions: list[str], frame: int, need: float
+) -> NDArray[np.float64]:
+    """Voxel centres of all lesions around a slice, in mm."""
+    grid = ledger.regions.grid
+    axis, downwards = axial_axis(grid)
+    at = grid.shape[axis] - 1 - frame if downwards else frame
+    reach = int(np.ceil(need / grid.affine.spacing_mm[axis])) + 1
+    found = []
+    for name in lesions:
+        lo, hi = ledger.regions[name].slice_span(axis)
+        if lo - reach <= at < hi + reach:
+            points = np.asarray(ledger.regions[name].index_points())
+            found.append(points[np.abs(points[:, axis] - at) <= reach])
+    return _to_world(ledger, np.concatenate(found).astype(np.int64)) if found else np.zeros((0, 3))
+
+
+def _clear_of(
+    points: NDArray[np.float64], others: NDArray[np.float64], need: float
+) -> NDArray[np.float64]:
+    from scipy.spatial import cKDTree
+
+    if not len(others) or not len(points):
+        return points
+    distance, _ = cKDTree(others).query(points, distance_upper_bound=need * (1 + 1e-9))
+    kept: NDArray[np.float64] = points[np.isinf(distance)]
+    return kept
+
+
+def _ordered(ledger: Ledger, name: str, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """From the structure's centre outwards; equally far ones by place."""
+    far = np.linalg.norm(points - ledger.regions[name].centroid_mm, axis=1)
+    keys = np.round(np.column_stack([points, far]), 6)
+    ordered: NDArray[np.float64] = points[np.lexsort(keys.T)]
+    return ordered

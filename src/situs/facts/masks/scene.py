@@ -1,0 +1,228 @@
+"""What a study's anatomy is judged by, measured from its voxels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from situs.anatomy import Naming, plausible_range
+from situs.anatomy.plausible import (
+    BITTEN,
+    VERTEBRAE,
+    Anchor,
+    Geometry,
+    Scene,
+    Sighting,
+    vertebra_number,
+)
+from situs.facts.masks.edges import edge_contrast
+from situs.measure import gap_mm, right_shares
+
+if TYPE_CHECKING:
+    from situs.facts.masks.ledger import Ledger
+
+__all__ = ["scene_of"]
+
+_FEWEST_VOXELS = 200
+"""CT numbers under a mask count if it has at least so many voxels."""
+_FAT_HU = -50.0
+"""Below lie fat (about -100 HU) and air; a severely fatty liver stays above."""
+_BESIDE_OWN_DISC = range(2, 11)
+"""Ribs whose head lies at the disc above their vertebra; the others lie at the vertebra itself."""
+_HEAD_ABOVE = 0.4
+_HEAD_AT = 0.1
+_SAMPLES = 8
+_JOINED = 0.3
+"""Gap to the sacrum or skull, in vertebrae, up to which a vertebra is the one that joins it."""
+_FAR = 0.6
+
+
+def scene_of(ledger: Ledger, image: NDArray[Any] | None) -> Scene:
+    """The study in numbers; `image` is a CT on the labels' grid, if there is one."""
+    tissues = _tissues(ledger, image) if image is not None else {}
+    edges = dict(_edges(ledger, image)) if image is not None else {}
+    names = [
+        name
+        for name in ledger.structures
+        if ledger.terms[name].kind not in ("lesion", "lesion_part")
+    ]
+    return Scene(
+        {name: _sighting(ledger, name, tissues.get(name), edges.get(name)) for name in names},
+        dict(ledger.terms),
+        overlaps=_overlaps(ledger),
+        bitten=_bitten(ledger),
+        anchors=tuple(_anchors(ledger)),
+        geometry=_geometry(ledger),
+    )
+
+
+def _geometry(ledger: Ledger) -> Geometry:
+    if ledger.side_basis == "undeclared":
+        return Geometry.UNDECLARED
+    blank = np.array_equal(np.abs(ledger.regions.grid.affine.matrix), np.eye(4))
+    return Geometry.BLANK if blank else Geometry.STATED
+
+
+def _sighting(
+    ledger: Ledger, name: str, tissue: tuple[float, float] | None, edge: float | None
+) -> Sighting:
+    """`tissue`: mean CT number and share of fat and air under the mask; `edge`: contrast at its edge."""
+    region, share = ledger.regions[name], None
+    mean, fat = tissue if tissue is not None else (None, None)
+    if ledger.midline is not None and ledger.side_basis != "undeclared":
+        share = right_shares(region, ledger.midline, 0.0)[0] if _has_side(ledger, name) else None
+    x, y, z = (float(v) for v in region.centroid_mm)
+    a, b, c = (float(v) for v in ledger.main_region(name).box_mm.extent_mm)
+    largest_part = region.component_voxels[0] / region.voxels
+    return Sighting(
+        region.volume_ml,
+        (x, y, z),
+        (a, b, c),
+        ledger.is_cut(name),
+        share,
+        largest_part,
+        mean,
+        fat,
+        edge,
+    )
+
+
+def _edges(ledger: Ledger, image: NDArray[Any]) -> Iterator[tuple[str, float | None]]:
+    """The contrast of the edges of structures that have a clear one."""
+    bodies = [
+        s.label
+        for s in ledger.regions.labels.structures
+        if ledger.terms[s.name].canonical == "body"
+    ]
+    for name in ledger.structures:
+        known = plausible_range(ledger.terms[name])
+        if known is not None and known.edge:
+            yield name, edge_contrast(ledger.regions[name], ledger.regions.labels, image, bodies)
+
+
+def _has_side(ledger: Ledger, name: str) -> bool:
+    entry = ledger.terms[name]
+    return entry.naming is Naming.POSITIONAL or entry.expected_side is not None
+
+
+def _tissues(ledger: Ledger, image: NDArray[Any]) -> dict[str, tuple[float, float]]:
+    """Mean CT number and share of fat and air under every mask, slice by slice: a large scan needs no copy."""
+    labels = ledger.regions.labels
+    result = {}
+    for number, layer in enumerate(labels.layers):
+        values = {s.value: s.name for s in labels.structures if s.layer == number}
+        if not values:
+            continue
+        length = max(values) + 1
+        sums, counts, fat = np.zeros(length), np.zeros(length), np.zeros(length)
+        for k in range(layer.shape[2]):
+            flat = layer[:, :, k].ravel()
+            hu = image[:, :, k].ravel()
+            sums += np.bincount(flat, weights=hu, minlength=length)[:length]
+            fat += np.bincount(flat[hu < _FAT_HU], minlength=length)[:length]
+            counts += np.bincount(flat, minlength=length)[:length]
+        for value, name in values.items():
+            if counts[value] >= _FEWEST_VOXELS:
+                result[name] = float(sums[value] / counts[value]), float(fat[value] / counts[value])
+    return result
+
+
+def _overlaps(ledger: Ledger) -> dict[tuple[str, str], float]:
+    if len(ledger.regions.labels.layers) < 2:
+        return {}
+    shares = {}
+    for a, b in ledger.contacts.pairs:
+        shared = ledger.contacts.shared_voxels(a, b)
+        if shared:
+            shares[a, b] = shared / min(ledger.regions[a].voxels, ledger.regions[b].voxels)
+    return shares
+
+
+def _bitten(ledger: Ledger) -> dict[tuple[str, str], float]:
+    by_canonical = {ledger.terms[name].canonical: name for name in ledger.structures}
+    shares = {}
+    for first, second in BITTEN:
+        a, b = by_canonical.get(first), by_canonical.get(second)
+        if a is not None and b is not None:
+            smaller, larger = sorted((a, b), key=lambda name: ledger.regions[name].voxels)
+            area = ledger.contacts.area_mm2(a, b)
+            shares[smaller, larger] = area / ledger.regions[smaller].face_area_mm2
+    return shares
+
+
+def _anchors(ledger: Ledger) -> Iterator[Anchor]:
+    """Ribs, sacrum and skull: by how many levels the numbers of the vertebrae miss them."""
+    numbered = {vertebra_number(ledger.terms[name]): name for name in ledger.structures}
+    vertebrae = sorted((number, name) for number, name in numbered.items() if number is not None)
+    row = [(number, name) for number, name in vertebrae if not ledger.is_cut(name)]
+    if len(row) < 2:
+        return
+    levels, centres = _curve(ledger, row)
+    pitch = float(np.median(np.linalg.norm(np.diff(centres, axis=0), axis=1) / np.diff(levels)))
+    # Ribs may join a vertebra at the border: what is seen of it goes on the row at the end.
+    yield from _rib_anchors(ledger, *_curve(ledger, vertebrae), pitch)
+    # One that counts as cut may join the sacrum or the skull as well as any other.
+    yield from _end_anchor(ledger, vertebrae, pitch, ("sacrum",), below="L5")
+    yield from _end_anchor(ledger, vertebrae, pitch, ("skull",), below="C1")
+
+
+def _curve(
+    ledger: Ledger, row: list[tuple[int, str]]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    levels = np.array([number for number, _ in row], dtype=np.float64)
+    return levels, np.array([ledger.regions[name].centroid_mm for _, name in row])
+
+
+def _rib_anchors(
+    ledger: Ledger, levels: NDArray[np.float64], centres: NDArray[np.float64], pitch: float
+) -> Iterator[Anchor]:
+    """The level at which a rib comes nearest to the spine, beside its own."""
+    fine = np.linspace(levels[0], levels[-1], int(levels[-1] - levels[0]) * _SAMPLES + 1)
+    curve = np.stack([np.interp(fine, levels, centres[:, axis]) for axis in range(3)], axis=1)
+    for name in ledger.structures:
+        match = re.fullmatch(r"rib_(?:left|right)_(\d+)", ledger.terms[name].canonical)
+        if match is None:
+            continue
+        number = int(match[1])
+        points = np.asarray(ledger.regions[name].boundary_mm)
+        distances = np.linalg.norm(points[:, None, :] - curve[None], axis=2)
+        nearest = float(fine[np.unravel_index(int(distances.argmin()), distances.shape)[1]])
+        # At either end of the row, or far from it, the rib's own vertebra may be one that is not there.
+        if nearest in (fine[0], fine[-1]) or distances.min() > 2.0 * pitch:
+            continue
+        above = _HEAD_ABOVE if number in _BESIDE_OWN_DISC else _HEAD_AT
+        yield Anchor(name, nearest - (VERTEBRAE.index(f"T{number}") - above))
+
+
+def _end_anchor(
+    ledger: Ledger, row: list[tuple[int, str]], pitch: float, ends: tuple[str, ...], below: str
+) -> Iterator[Anchor]:
+    """The vertebra that joins the sacrum is L5, the one that joins the skull C1."""
+    end = next((name for name in ledger.structures if ledger.terms[name].canonical in ends), None)
+    if end is None:
+        return
+    own = VERTEBRAE.index(below)
+    near = [
+        (number, name)
+        for number, name in row
+        if VERTEBRAE[number] != "S1" and abs(number - own) <= 3
+    ]
+    gaps = {
+        number: gap_mm(ledger.regions[name], ledger.regions[end]) / pitch for number, name in near
+    }
+    if not gaps:
+        return
+    nearest = min(gaps, key=lambda number: (gaps[number], abs(number - own)))
+    if gaps[nearest] <= _JOINED:
+        yield Anchor(end, float(nearest - own))
+    elif (
+        nearest == own
+        and gaps[nearest] > _FAR
+        and below == "L5"
+        and not ledger.is_cut(dict(near)[own])
+    ):
+        yield Anchor(end, float(own - nearest) + 1.0)

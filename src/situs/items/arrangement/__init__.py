@@ -1,0 +1,1 @@
+"""Which candidates become items: twins, options, marks and the mix of the headline."""

@@ -1,0 +1,185 @@
+"""Questions that hang on something about the study that looks wrong are not asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from situs.anatomy import Doubt, Naming
+from situs.facts import WHOLE, Cell, Fact, Ledger, Measured
+from situs.items.posed import NotAsked, Posed, Question, Task
+from situs.items.record import Boxes
+
+if TYPE_CHECKING:
+    from situs.anatomy.banks import BankQuestion
+    from situs.facts.grades import GradeLedger
+
+__all__ = ["IN_DOUBT", "grades_in_doubt", "pose"]
+
+IN_DOUBT = {
+    Doubt.LEFT_RIGHT: NotAsked("left and right are in doubt in this study"),
+    Doubt.FRONT_BACK: NotAsked("front and back are in doubt in this study"),
+    Doubt.UP_DOWN: NotAsked("up and down are in doubt in this study"),
+    Doubt.SCALE: NotAsked("the scale is in doubt in this study"),
+    Doubt.LEVELS: NotAsked("the numbers of the vertebrae are in doubt in this study"),
+    Doubt.STRUCTURE: NotAsked("the name or mask of a structure is in doubt"),
+}
+_AXES = {
+    "left_right": Doubt.LEFT_RIGHT,
+    "anterior_posterior": Doubt.FRONT_BACK,
+    "superior_inferior": Doubt.UP_DOWN,
+}
+_ORIENTED = frozenset(_AXES.values())
+_NEEDS = {
+    "side_convention": Doubt.LEFT_RIGHT,
+    "view_convention": Doubt.FRONT_BACK,
+    "slice_order": Doubt.UP_DOWN,
+    "axial_slices": Doubt.UP_DOWN,
+    "scale": Doubt.SCALE,
+    "anchor": Doubt.LEVELS,
+}
+_FRAME = frozenset({"femur", "tibia", "patella"})
+_NOTHING: frozenset[Doubt] = frozenset()
+_SIZE = frozenset({Doubt.SCALE})
+_KINDS: dict[str, frozenset[Doubt]] = {
+    **dict.fromkeys(
+        ("box", "centroid", "voxels", "components", "touches_border", "lesion_count"), _NOTHING
+    ),
+    **dict.fromkeys(
+        (
+            "largest",
+            "second_largest",
+            "inside_share",
+            "surface_share",
+            "organ_of",
+            "organ_part_of",
+            "enveloping",
+        ),
+        _NOTHING,
+    ),
+    **dict.fromkeys(
+        ("volume", "volume_ratio", "centre_distance", "boundary_distance", "surface_gap"), _SIZE
+    ),
+    **dict.fromkeys(("main_gap", "touching", "contact_area", "length_3d", "surface_area"), _SIZE),
+    **dict.fromkeys(("axial_diameter", "axial_perpendicular"), _SIZE | {Doubt.UP_DOWN}),
+    **dict.fromkeys(
+        ("slice_span", "slices_spanned", "ends_beyond", "ends_cut"), _SIZE | {Doubt.UP_DOWN}
+    ),
+    **dict.fromkeys(("right_share", "side", "holder_side"), frozenset({Doubt.LEFT_RIGHT})),
+    "height_in": frozenset({Doubt.UP_DOWN}),
+}
+"""What a fact that proves an answer hangs on. A kind that is not listed hangs on everything."""
+
+
+def pose(ledger: Ledger, task: Task, question: Question) -> Posed | NotAsked:
+    """Put a question to the patient, unless it hangs on a doubt about the study."""
+    posed = task.pose(ledger, question)
+    if isinstance(posed, NotAsked) or not ledger.doubts:
+        return posed
+    return _withheld(ledger, posed) or posed
+
+
+def _withheld(ledger: Ledger, posed: Posed) -> NotAsked | None:
+    """Why the question is not asked, if it hangs on a doubt."""
+    hangs_on = _hangs_on(ledger, posed)
+    proved_by = _structures(ledger, posed)
+    for found in ledger.doubts:
+        if found.doubt is Doubt.STRUCTURE and proved_by.intersection(found.structures):
+            return IN_DOUBT[Doubt.STRUCTURE]
+        if found.doubt is not None and found.doubt in hangs_on:
+            return IN_DOUBT[found.doubt]
+    return None
+
+
+def grades_in_doubt(
+    ledger: GradeLedger, facts: Sequence[Fact], question: BankQuestion
+) -> NotAsked | None:
+    """Why a graded question is not asked, if what proves it was measured from masks that are in doubt.
+
+    A reader's grade stands in a table, and a box may come from a file: neither hangs on the masks.
+    """
+    if not ledger.doubts or all(isinstance(fact.derivation, Cell) for fact in facts):
+        return None
+    bone = ledger.bank.regions[question.region].structure
+    used = {
+        question.region,
+        bone,
+        *(name for name in ledger.bank.regions if name.endswith(f"_{bone}")),
+    }
+    for found in ledger.doubts:
+        if found.doubt is not None and found.doubt is not Doubt.STRUCTURE:
+            return IN_DOUBT[found.doubt]
+        # Bones give a joint its directions, so that a wrong one spoils every region.
+        if used.intersection(found.structures) or _FRAME.intersection(found.structures):
+            return IN_DOUBT[Doubt.STRUCTURE]
+        if (
+            any(name.endswith("_cartilage") for name in found.structures)
+            and question.family == "cartilage"
+        ):
+            return IN_DOUBT[Doubt.STRUCTURE]
+    return None
+
+
+def _hangs_on(ledger: Ledger, posed: Posed) -> set[Doubt]:
+    doubts = {_NEEDS[need] for need in posed.needs if need in _NEEDS}
+    for fact in posed.facts:
+        doubts |= _of_kind(fact.kind)
+    for name in _named(ledger, posed):
+        entry = ledger.terms[name]
+        if entry.naming is not Naming.UNSIDED:
+            doubts.add(Doubt.LEFT_RIGHT)
+        if entry.kind == "vertebra":
+            doubts.add(Doubt.LEVELS)
+    if isinstance(posed.answer, Boxes):
+        doubts |= _ORIENTED | _SIZE
+    return doubts
+
+
+def _of_kind(kind: str) -> frozenset[Doubt]:
+    head, _, rest = kind.partition(".")
+    if head == "marks":
+        return _NOTHING
+    if head in ("level", "level_beside"):
+        return frozenset({Doubt.UP_DOWN, Doubt.LEVELS})
+    if rest in _AXES:
+        return frozenset({_AXES[rest]}) | (_SIZE if head == "extent" else _NOTHING)
+    return _KINDS.get(kind, _ORIENTED | _SIZE | {Doubt.LEVELS})
+
+
+def _named(ledger: Ledger, posed: Posed) -> set[str]:
+    """Structures that the question or its options name."""
+    options = {part for option in posed.pool for part in option.value.split(">")}
+    return (_tagged(posed) | options) & ledger.terms.keys()
+
+
+def _structures(ledger: Ledger, posed: Posed) -> set[str]:
+    """Structures that the question names or its proof rests on, through every fact behind it."""
+    known = {fact.fact_id: fact for fact in ledger.known_facts()}
+    open_facts, seen, names = list(posed.facts), set[str](), _tagged(posed)
+    while open_facts:
+        fact = open_facts.pop()
+        if fact.fact_id in seen:
+            continue
+        seen.add(fact.fact_id)
+        names |= _mentioned(fact)
+        if isinstance(fact.derivation, Measured):
+            sources = (source.removeprefix("fact:") for source in fact.derivation.inputs)
+            open_facts += [known[source] for source in sources if source in known]
+    parts = {part for name in names for part in ledger.organs_in_parts.get(name, ())}
+    return (names | parts) & ledger.terms.keys()
+
+
+def _tagged(posed: Posed) -> set[str]:
+    return {tag.removeprefix("structure:") for tag in posed.tags}
+
+
+def _mentioned(fact: Fact) -> set[str]:
+    """Every word of a fact's subjects, value and parameters that may name a structure."""
+    parameters = (
+        fact.derivation.parameters.values() if isinstance(fact.derivation, Measured) else ()
+    )
+    texts = [*fact.subjects, *(text for text in (fact.value, *parameters) if isinstance(text, str))]
+    return {
+        word.removesuffix(WHOLE) for text in texts for word in (text, *re.split(r"[+,;|]", text))
+    }

@@ -1,0 +1,248 @@
+"""Where does one structure lie from another?"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from situs.anatomy import is_sided_lesion
+from situs.base.files import digest
+from situs.facts import Fact, Ledger, number, span
+from situs.items.masks.shared import (
+    FAR,
+    OWN_ORGAN,
+    compose,
+    measure_step,
+    obstacle,
+    own_organ,
+    relevant_to,
+)
+from situs.items.posed import NotAsked, Posed, Question, quantity
+from situs.items.record import Choice, Option, Step, YesNo
+from situs.items.subjects import Subject, resolve
+from situs.space import AXES, Axis, Direction
+
+__all__ = ["DirectionTask"]
+
+_PREPOSITION = {
+    Direction.LEFT: "to the left of",
+    Direction.RIGHT: "to the right of",
+    Direction.ANTERIOR: "in front of",
+    Direction.POSTERIOR: "behind",
+    Direction.SUPERIOR: "above",
+    Direction.INFERIOR: "below",
+}
+_OPTION = {
+    Direction.LEFT: "to the patient's left",
+    Direction.RIGHT: "to the patient's right",
+    Direction.ANTERIOR: "in front",
+    Direction.POSTERIOR: "behind",
+    Direction.SUPERIOR: "above",
+    Direction.INFERIOR: "below",
+}
+KNOWN = NotAsked("nearly the whole organ of the lesion lies so")
+_FORMS = 9
+"""Of so many pairs, three are asked for the main direction in a plane, the others along each axis."""
+_KINDS = ("organ", "vessel", "lesion")
+"""What a reader takes bearings from; a vertebra against a rib is no question."""
+
+
+class DirectionTask:
+    """Asks along one patient axis (yes/no), or which of the four directions of a plane (choice).
+
+    Between named organs any textbook knows the answer: those are controls. A lesion has no textbook.
+    """
+
+    name = "direction"
+
+    def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
+        """Every lesion and its organ's neighbours, and named neighbours; each pair one way round, in one form.
+
+        Which way and form is fixed by the names, so that a bench never asks a pair both ways.
+        """
+        bearings = [s for s in subjects if s.term.kind in _KINDS]
+        for a, b in _pairs(ledger, bearings):
+            pair = f"{a.key}|{b.key}"
+            left_out = int(digest(pair), 16) % _FORMS
+            if left_out < len(AXES):
+                plane = "+".join(axis for number, axis in enumerate(AXES) if number != left_out)
+                parameters = {"a": a.key, "b": b.key, "plane": plane}
+                yield Question(
+                    self.name, "choice", parameters, family=pair, textbook=not a.is_lesion
+                )
+                continue
+            for axis in _axes(ledger, a, b):
+                claim = axis.positive if _coin(pair, axis) else axis.negative
+                parameters = {"a": a.key, "b": b.key, "claim": claim.value}
+                yield Question(
+                    self.name,
+                    "yes_no",
+                    parameters,
+                    family=f"{pair}|{axis}",
+                    textbook=not a.is_lesion,
+                )
+
+    def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
+        """Asked if the direction holds for nearly all voxels, beyond the margin, however the patient is turned."""
+        a, b = resolve(ledger, question.parameters["a"]), resolve(ledger, question.parameters["b"])
+        found = obstacle(ledger, [a, b], whole=True, oriented=True)
+        if found is not None:
+            return found
+        if a.is_lesion != b.is_lesion and own_organ(ledger, *((a, b) if a.is_lesion else (b, a))):
+            return OWN_ORGAN
+        far = ledger.recipe.truth.far_centres_mm
+        if number(ledger.fact("centre_distance", a.structure, b.structure)) > far:
+            return FAR
+        if ledger.fact("enveloping", a.structure, b.structure).value:
+            return NotAsked("one structure envelops the other")
+        if question.form == "yes_no":
+            return self._pose_yes_no(ledger, a, b, Direction(question.parameters["claim"]))
+        return self._pose_choice(
+            ledger, a, b, [Axis(word) for word in question.parameters["plane"].split("+")]
+        )
+
+    def _pose_yes_no(
+        self, ledger: Ledger, a: Subject, b: Subject, claim: Direction
+    ) -> Posed | NotAsked:
+        found = _proved(ledger, a, b, claim.axis)
+        if found is None:
+            return NotAsked("direction too close to call")
+        if _named_apart(a, b, claim.axis):
+            return NotAsked("the names give the side away")
+        if _follows_from_organ(ledger, a, b, found.axis):
+            return KNOWN
+        right = found is claim
+        view = ", from the patient's point of view" if claim.axis is Axis.LEFT_RIGHT else ""
+        return _posed(
+            ledger,
+            a,
+            b,
+            found,
+            text=f"Is {a.phrase} {_PREPOSITION[claim]} {b.phrase}{view}?",
+            answer=YesNo(right),
+            conclusion=f"{'Yes' if right else 'No'}: {a.phrase} is {_PREPOSITION[found]} {b.phrase}.",
+        )
+
+    def _pose_choice(
+        self, ledger: Ledger, a: Subject, b: Subject, plane: list[Axis]
+    ) -> Posed | NotAsked:
+        limit = ledger.recipe.truth.dominance_degrees
+        for axis in plane:
+            angle = ledger.fact(f"angle.{axis}", a.structure, b.structure)
+            found = _proved(ledger, a, b, axis)
+            if found is None or span(angle)[1] > limit:
+                continue
+            if _named_apart(a, b, axis):
+                return NotAsked("the names give the side away")
+            if _follows_from_organ(ledger, a, b, found.axis):
+                return KNOWN
+            return _posed(
+                ledger,
+                a,
+                b,
+                found,
+                text=f"Seen from {b.phrase}, in which direction does {a.phrase} mainly lie?",
+                answer=Choice(found.value),
+                conclusion=f"{a.opening} is {_PREPOSITION[found]} {b.phrase}.",
+                extra=(angle,),
+                pool=tuple(
+                    Option(d.value, _OPTION[d]) for x in plane for d in (x.positive, x.negative)
+                ),
+            )
+        return NotAsked("no single axis dominates")
+
+
+def _pairs(ledger: Ledger, bearings: list[Subject]) -> Iterator[tuple[Subject, Subject]]:
+    """Lesions with what lies around their organs, and organs or vessels that are neighbours."""
+    named = [s for s in bearings if not s.is_lesion]
+    for lesion in bearings:
+        if lesion.is_lesion:
+            yield from ((lesion, other) for other in relevant_to(ledger, lesion, named))
+    for a, b in itertools.combinations(named, 2):
+        if b.term.canonical in a.term.neighbours:
+            yield (a, b) if int(digest("order", a.key, b.key), 16) % 2 else (b, a)
+
+
+def _axes(ledger: Ledger, a: Subject, b: Subject) -> Iterator[Axis]:
+    """The axes along which it makes sense to ask."""
+    lesion = a.is_lesion and is_sided_lesion(ledger.terms[a.structure])
+    for axis in AXES:
+        # A vessel runs from top to bottom past everything beside it; the side of a paired organ is asked for plainly.
+        along = axis is Axis.SUPERIOR_INFERIOR and "vessel" in (a.term.kind, b.term.kind)
+        if not along and not (lesion and axis is Axis.LEFT_RIGHT):
+            yield axis
+
+
+def _follows_from_organ(ledger: Ledger, a: Subject, b: Subject, axis: Axis) -> bool:
+    """Whether nearly all of a lesion's organ lies on one side of the other structure: nobody needs to look then.
+
+    Whichever side that is, and wherever the lesion lies: were the odd lesions asked about, their answer would be known.
+    """
+    holder = ledger.fact("organ_of", a.structure).value if a.is_lesion else None
+    if holder is None or holder == b.structure:
+        return False
+    share = number(ledger.fact(f"precedence.{axis}", str(holder), b.structure))
+    return max(share, 1.0 - share) >= ledger.recipe.truth.organ_share
+
+
+def _coin(pair: str, axis: Axis) -> bool:
+    """Which of two opposite claims is the usual one: fixed per pair, so that all patients are asked the same."""
+    return int(digest(pair, axis), 16) % 2 == 0
+
+
+def _named_apart(a: Subject, b: Subject, axis: Axis) -> bool:
+    """Whether one is called left and the other right, so that no one need look."""
+    sides = {a.term.side, b.term.side}
+    return axis is Axis.LEFT_RIGHT and None not in sides and len(sides) == 2
+
+
+def _proved(ledger: Ledger, a: Subject, b: Subject, axis: Axis) -> Direction | None:
+    return _proved_for(ledger, a.structure, b.structure, axis)
+
+
+def _proved_for(ledger: Ledger, a: str, b: str, axis: Axis) -> Direction | None:
+    fact = ledger.fact(f"direction.{axis}", a, b)
+    return (
+        Direction(str(fact.value))
+        if fact.value is not None and "unstable" not in fact.flags
+        else None
+    )
+
+
+def _posed(
+    ledger: Ledger,
+    a: Subject,
+    b: Subject,
+    found: Direction,
+    *,
+    text: str,
+    answer: YesNo | Choice,
+    conclusion: str,
+    extra: tuple[Fact, ...] = (),
+    pool: tuple[Option, ...] = (),
+) -> Posed:
+    axis, names = found.axis, (a.structure, b.structure)
+    direction = ledger.fact(f"direction.{axis}", *names)
+    gap, share = ledger.fact(f"gap.{axis}", *names), ledger.fact(f"precedence.{axis}", *names)
+    margin = ledger.recipe.truth.direction_margin_mm * found.sign
+    low, high = span(gap)
+    far = quantity(abs(number(gap)), "mm")
+    words = f"The centre of {a.phrase} lies {far} {found.value} of that of {b.phrase}."
+    nearly = f"More than the margin, and nearly all of it lies {found.value}."
+    steps = (measure_step(words, gap, margin), Step("compare", nearly, (share.fact_id,)))
+    needs = {"left_right": "side_convention", "superior_inferior": "slice_order"}.get(
+        axis.value, "view_convention"
+    )
+    return compose(
+        ledger,
+        [a, b],
+        text=text,
+        answer=answer,
+        facts=(direction, gap, share, *extra),
+        steps=steps,
+        conclusion=conclusion,
+        needs=(needs,),
+        tags=(f"axis:{axis}",),
+        difficulty=(abs(number(gap)) - abs(margin)) / max(1e-6, (high - low) / 2),
+        pool=pool,
+    )

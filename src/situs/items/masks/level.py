@@ -1,0 +1,163 @@
+"""At which vertebral level?"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from situs.anatomy import measured
+from situs.facts import LEVELS, Fact, Ledger, end_is_cut, has_anchor, level_name, number, span
+from situs.items.masks.shared import (
+    BEYOND,
+    CANNOT_TELL,
+    CUT,
+    ISLANDS,
+    compose,
+    measure_step,
+    obstacle,
+)
+from situs.items.posed import NotAsked, Posed, Question
+from situs.items.record import Choice, Option, Step
+from situs.items.subjects import Subject, resolve
+
+__all__ = ["Level"]
+
+_CUT = Option(CANNOT_TELL, "cannot be told, it is cut off")
+
+
+class Level:
+    """Asks for the vertebra at which a lesion lies, or an organ begins or ends."""
+
+    name = "level"
+
+    def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
+        """The centre of every lesion, and both ends of the organs that readers describe so."""
+        for subject in subjects:
+            if subject.is_lesion:
+                yield Question(self.name, "choice", {"of": subject.key, "at": "centre"})
+                continue
+            ends = [end for end in ("top", "bottom") if _ending(subject, end)]
+            for end, beyond in itertools.product(ends, ({}, BEYOND)):
+                yield Question(
+                    self.name,
+                    "choice",
+                    {"of": subject.key, "at": end, **beyond},
+                    family=f"{subject.key}|{end}",
+                    must_offer=beyond.get("or", ""),
+                )
+
+    def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
+        """Asked if the vertebrae can be counted from an anchor and both ways to read the level are clear."""
+        subject, place = resolve(ledger, question.parameters["of"]), question.parameters["at"]
+        hindrance = obstacle(ledger, [subject], whole=False, oriented=False) or _uncounted(ledger)
+        if hindrance is not None:
+            return hindrance
+        beyond = "or" in question.parameters
+        if end_is_cut(ledger, subject.structure, place):
+            return _pose_cut(ledger, subject, place) if beyond else CUT
+        if place != "centre" and "islands" in ledger.fact("box", subject.structure).flags:
+            return ISLANDS
+        fact, beside = (
+            ledger.fact(f"{kind}.{place}", subject.structure) for kind in ("level", "level_beside")
+        )
+        unclear = _unclear(fact, beside) or _implausible(subject, place, fact)
+        if unclear is not None:
+            return unclear
+        value, (low, high) = number(fact), _both(fact, beside)
+        name = level_name(value)
+        return compose(
+            ledger,
+            [subject],
+            text=_text(subject, place),
+            answer=Choice(name),
+            facts=(fact, beside, *_shown(ledger, subject)),
+            steps=(
+                measure_step("Find the vertebral body on that slice.", fact),
+                measure_step("Follow the curve of the spine to the vertebra beside it.", beside),
+            ),
+            conclusion=f"It lies at {name}.",
+            needs=("slice_order", "anchor"),
+            tags=(f"level:{name}",),
+            difficulty=(0.5 - abs(value - round(value))) / max(1e-6, (high - low) / 2),
+            pool=(*_vertebrae(ledger), _CUT) if beyond else _vertebrae(ledger),
+        )
+
+
+def _shown(ledger: Ledger, subject: Subject) -> tuple[Fact, ...]:
+    """What proves that this end is the true one, of a structure that is cut at the other."""
+    cut = ledger.is_cut(subject.structure)
+    return (ledger.fact("ends_cut", subject.structure),) if cut else ()
+
+
+def _uncounted(ledger: Ledger) -> NotAsked | None:
+    """Why no vertebra can be named in this scan, if so."""
+    if ledger.spine is None:
+        return NotAsked("fewer than three whole vertebrae annotated")
+    return None if has_anchor(ledger) else NotAsked("no anchor to number the vertebrae from")
+
+
+def _unclear(fact: Fact, beside: Fact) -> NotAsked | None:
+    """Why the level of this place is not clear, if so."""
+    if "beyond" in fact.flags:
+        return NotAsked("lies beyond the annotated vertebrae")
+    if "disputed" in fact.flags:
+        return NotAsked(
+            "the vertebra on its slice is not the one beside it on the curve of the spine"
+        )
+    if "near_line" in fact.flags:
+        return NotAsked("too near the line between two vertebrae")
+    nearest, (low, high) = round(number(fact)), _both(fact, beside)
+    if low < nearest - 0.5 or high > nearest + 0.5:
+        return NotAsked("a tilt of the patient would change the vertebral level")
+    return None
+
+
+def _implausible(subject: Subject, place: str, fact: Fact) -> NotAsked | None:
+    """Why a lower end that lies where it does in no adult is not asked for, if so."""
+    levels = measured(subject.term).bottom_levels if place == "bottom" else None
+    if levels is None or LEVELS.index(levels[0]) <= round(number(fact)) <= LEVELS.index(levels[1]):
+        return None
+    return NotAsked("ends at a level where it does in no adult: the mask may be of something else")
+
+
+def _both(fact: Fact, beside: Fact) -> tuple[float, float]:
+    """Where the level may lie by either reading."""
+    bounds = (*span(fact), *span(beside))
+    return min(bounds), max(bounds)
+
+
+def _vertebrae(ledger: Ledger) -> tuple[Option, ...]:
+    """The vertebrae that the scan shows: no other is offered."""
+    if ledger.spine is None:
+        return ()
+    first, last = int(ledger.spine.levels[0]), int(ledger.spine.levels[-1])
+    return tuple(Option(name, name) for name in LEVELS[first : last + 1])
+
+
+def _text(subject: Subject, place: str) -> str:
+    asked = "is {} centred" if place == "centre" else _ending(subject, place)
+    return f"At which vertebral level {asked.format(subject.phrase)}?"
+
+
+def _ending(subject: Subject, end: str) -> str:
+    """How readers ask for this end; empty if they do not."""
+    entry = measured(subject.term)
+    return entry.top if end == "top" else entry.bottom
+
+
+def _pose_cut(ledger: Ledger, subject: Subject, place: str) -> Posed | NotAsked:
+    """That the end cannot be told, if it lies beyond the first or last slice."""
+    fact = ledger.fact("ends_beyond", subject.structure)
+    if place not in str(fact.value).split("+"):
+        return CUT
+    return compose(
+        ledger,
+        [subject],
+        text=_text(subject, place),
+        answer=Choice(CANNOT_TELL),
+        facts=(fact,),
+        steps=(Step("compare", "See whether that end is shown.", (fact.fact_id,)),),
+        conclusion=f"{subject.opening} goes on beyond the scan there.",
+        needs=("slice_order", "anchor"),
+        pool=(*_vertebrae(ledger), _CUT),
+    )

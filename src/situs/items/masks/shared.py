@@ -1,0 +1,118 @@
+"""What the tasks have in common: reasons, wording of steps, and checks every question begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from situs.anatomy import is_part, near_lesion
+from situs.facts import Fact, Ledger
+from situs.items.posed import NotAsked, Posed, find_step, measured
+from situs.items.record import Answer, Box, Option, Step
+from situs.items.subjects import Subject
+
+__all__ = [
+    "ALIKE",
+    "BEYOND",
+    "CANNOT_TELL",
+    "CUT",
+    "FAR",
+    "ISLANDS",
+    "NO_LONGER",
+    "OWN_ORGAN",
+    "UNDECLARED",
+    "by_canonical",
+    "compose",
+    "measure_step",
+    "obstacle",
+    "own_organ",
+    "relevant_to",
+]
+
+CANNOT_TELL = "cut"
+"""Value of the option that one of the structures is cut off by the scan, so that the answer cannot be told."""
+BEYOND = {"or": CANNOT_TELL}
+"""Parameter of a question that offers that option."""
+
+ALIKE = NotAsked("two lesions too alike in size to say which is the largest")
+CUT = NotAsked("structure cut off by the scan")
+FAR = NotAsked("too far apart to be asked about")
+ISLANDS = NotAsked("stray parts of its mask would change the answer")
+NO_LONGER = NotAsked("this question is no longer asked")
+OWN_ORGAN = NotAsked("it is the lesion's own organ, or its partner")
+UNDECLARED = NotAsked("the file declares no orientation, so sides are unknown")
+
+
+def obstacle(
+    ledger: Ledger, subjects: Iterable[Subject], *, whole: bool, oriented: bool
+) -> NotAsked | None:
+    """Why nothing can be asked of these subjects, if so: an unclear role, a cut structure, unknown sides."""
+    asked = list(subjects)
+    if any("unstable" in fact.flags for s in asked for fact in s.evidence):
+        return ALIKE
+    if whole and any(ledger.is_cut(s.structure) for s in asked):
+        return CUT
+    if oriented and ledger.side_basis == "undeclared":
+        return UNDECLARED
+    return None
+
+
+def by_canonical(subjects: Iterable[Subject]) -> dict[str, Subject]:
+    """The named structures of a patient by canonical name, as the table of relevance has them."""
+    return {s.term.canonical: s for s in subjects if s.term.canonical and not s.is_lesion}
+
+
+def relevant_to(ledger: Ledger, lesion: Subject, others: Iterable[Subject]) -> list[Subject]:
+    """Those of the others that a lesion of this organ is held against; all of them if its organ is not known."""
+    near = near_lesion(ledger.terms[lesion.structure])
+    return [s for s in others if near is None or s.term.canonical in near or not s.term.canonical]
+
+
+def own_organ(ledger: Ledger, lesion: Subject, other: Subject) -> bool:
+    """Whether the other is the organ of a lesion, or that organ's partner: the lesion's name tells as much."""
+    part_of, entry = ledger.terms[lesion.structure].part_of, ledger.terms[other.structure]
+    if part_of is not None and part_of in (entry.canonical, entry.part_of):
+        return True
+    holder = ledger.fact("organ_of", lesion.structure).value
+    if holder is None:
+        return False
+    organ = ledger.terms[str(holder)]
+    return other.structure == organ.partner or is_part(entry, organ, ledger.terms)
+
+
+def measure_step(words: str, fact: Fact, threshold: float | None = None) -> Step:
+    """One measured number, with the threshold it is held against."""
+    return Step("measure", words, (fact.fact_id,), (), measured(fact, threshold))
+
+
+def compose(
+    ledger: Ledger,
+    subjects: Sequence[Subject],
+    *,
+    text: str,
+    answer: Answer,
+    facts: Sequence[Fact],
+    steps: Sequence[Step],
+    conclusion: str,
+    needs: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    difficulty: float | None = None,
+    pool: tuple[Option, ...] = (),
+    marks: Sequence[Box] = (),
+) -> Posed:
+    """A posed question: find the subjects, then the given steps, then the conclusion; `marks` are to be drawn."""
+    boxes = tuple(ledger.fact("box", s.structure) for s in subjects)
+    finding = [find_step(ledger, s) for s in subjects]
+    evidence = tuple(fact for s in subjects for fact in s.evidence)
+    last = Step("conclude", conclusion, tuple(fact.fact_id for fact in facts[:1]))
+    systems = {f"system:{s.term.system}" for s in subjects if s.term.system}
+    return Posed(
+        text=text,
+        answer=answer,
+        facts=(*facts, *evidence, *boxes),
+        steps=(*finding, *steps, last),
+        boxes=(*(box for step in finding for box in step.boxes), *marks),
+        needs=(*needs, *(f"sees:{s.key}" for s in subjects)),
+        tags=(*(f"structure:{s.key}" for s in subjects), *sorted(systems), *tags),
+        difficulty=difficulty,
+        pool=pool,
+    )

@@ -1,0 +1,133 @@
+"""How large is it? A number in millilitres, a range, or more than a limit."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+
+from situs.anatomy import measured
+from situs.facts import Fact, Ledger, number, span
+from situs.items.masks.shared import compose, measure_step, obstacle
+from situs.items.posed import NotAsked, Posed, Question, quantity
+from situs.items.record import Answer, Choice, Number, Option, YesNo
+from situs.items.subjects import Subject, resolve, sized
+
+__all__ = ["VolumeEstimate"]
+
+
+def _limits(ledger: Ledger, subject: Subject) -> tuple[float, ...]:
+    """Volumes that someone decides by; of a lesion and of a user's own structure, those of the recipe."""
+    if subject.is_lesion or not subject.term.canonical:
+        return tuple(float(edge) for edge in ledger.recipe.truth.volume_edges_ml if edge > 0)
+    return measured(subject.term).limits_ml
+
+
+def _ranges(limits: Sequence[float]) -> tuple[Option, ...]:
+    """The ranges between the limits, none overlapping another, from nothing to any size."""
+    inner = [
+        Option(f"{low:g}-{high:g}", f"{low:g} to {high:g} mL")
+        for low, high in itertools.pairwise(limits)
+    ]
+    first, last = limits[0], limits[-1]
+    least, most = (
+        Option(f"0-{first:g}", f"less than {first:g} mL"),
+        Option(f"{last:g}-inf", f"more than {last:g} mL"),
+    )
+    return (least, *inner, most)
+
+
+class VolumeEstimate:
+    """Asks for the volume of structures that lie whole inside the scan."""
+
+    name = "volume"
+
+    def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
+        """A number, a range or a limit, for each structure whose volume someone decides by."""
+        for subject in subjects:
+            limits = _limits(ledger, subject)
+            if not subject.term.ask_size or not limits:
+                continue
+            family = f"volume|{subject.key}"
+            yield Question(self.name, "number", {"of": subject.key}, family=family)
+            yield Question(self.name, "choice", {"ask": "range", "of": subject.key}, family=family)
+            if subject.is_lesion or subject.term.canonical:
+                for limit in limits if subject.is_lesion else measured(subject.term).open_limits_ml:
+                    parameters = {"ask": "more_than", "of": subject.key, "ml": f"{limit:g}"}
+                    yield Question(self.name, "yes_no", parameters, family=family)
+
+    def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
+        """Asked if the structure is not cut and its volume is known well enough for what is asked."""
+        subject = sized(ledger, resolve(ledger, question.parameters["of"]))
+        found = obstacle(ledger, [subject], whole=True, oriented=False)
+        if found is not None:
+            return found
+        fact = ledger.fact("volume", subject.structure)
+        match question.parameters.get("ask", "number"):
+            case "number":
+                return self._pose_number(ledger, subject, fact)
+            case "range":
+                return self._pose_range(ledger, subject, fact)
+            case _:
+                return self._pose_more_than(ledger, subject, fact, float(question.parameters["ml"]))
+
+    def _pose_number(self, ledger: Ledger, subject: Subject, fact: Fact) -> Posed | NotAsked:
+        value, (low, high) = number(fact), span(fact)
+        width = (high - low) / 2 / value
+        if width > ledger.recipe.truth.volume_half_width:
+            return NotAsked("volume not known well enough")
+        text = f"What is the volume of {subject.phrase}, in mL?"
+        return _posed(
+            ledger, subject, fact, text, Number(value, "mL", (low, high)), 1.0 / max(width, 1e-6)
+        )
+
+    def _pose_range(self, ledger: Ledger, subject: Subject, fact: Fact) -> Posed | NotAsked:
+        low, high = span(fact)
+        limits = _limits(ledger, subject)
+        ranges, edges = _ranges(limits), (0.0, *limits, math.inf)
+        for option, (start, end) in zip(ranges, itertools.pairwise(edges)):
+            if start <= low and high < end:
+                margin = min(number(fact) - start, end - number(fact)) / max(1e-6, (high - low) / 2)
+                text = f"In which range is the volume of {subject.phrase}?"
+                return _posed(
+                    ledger, subject, fact, text, Choice(option.value), margin, pool=ranges
+                )
+        return NotAsked("volume too near the edge of a range")
+
+    def _pose_more_than(
+        self, ledger: Ledger, subject: Subject, fact: Fact, limit: float
+    ) -> Posed | NotAsked:
+        value, (low, high) = number(fact), span(fact)
+        if low <= limit <= high:
+            return NotAsked("volume too close to the limit")
+        if not limit / 3 <= value <= limit * 3:
+            return NotAsked("volume nowhere near the limit")
+        text = f"Is {subject.phrase} larger than {limit:g} mL?"
+        margin = abs(value - limit) / max(1e-6, (high - low) / 2)
+        return _posed(ledger, subject, fact, text, YesNo(low > limit), margin, threshold=limit)
+
+
+def _posed(
+    ledger: Ledger,
+    subject: Subject,
+    fact: Fact,
+    text: str,
+    answer: Answer,
+    difficulty: float,
+    *,
+    threshold: float | None = None,
+    pool: tuple[Option, ...] = (),
+) -> Posed:
+    shown = quantity(number(fact), "mL")
+    return compose(
+        ledger,
+        [subject],
+        text=text,
+        answer=answer,
+        facts=(fact,),
+        steps=(measure_step(f"{subject.opening} fills {shown}.", fact, threshold),),
+        conclusion=f"The volume is {shown}.",
+        needs=("scale",),
+        difficulty=difficulty,
+        pool=pool,
+    )

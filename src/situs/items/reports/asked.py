@@ -1,0 +1,189 @@
+"""Questions from what a report proves: on which side, in which lobe, segment or part, at which level."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Protocol
+
+from situs.facts import Fact
+from situs.facts.reports import LOBES, LOCATED, SEGMENTS, findings, place_of
+from situs.items.posed import NotAsked, Question
+from situs.items.record import Choice, Item, Option, item_id
+
+__all__ = ["REPORT_TASKS", "Proves", "pose_report", "report_questions"]
+
+_LATERALITY = "Laterality & Bilateral Symmetry"
+_LONGITUDINAL = "Longitudinal (Vertical) Position"
+_ADJACENCY = "Adjacency & Containment"
+_DEPTH = "Anterior-Posterior (Depth) Relations"
+_CENTRICITY = "Medial-Lateral Orientation (Centricity)"
+
+REPORT_TASKS = {
+    "report_side": (_LATERALITY,),
+    "report_lobe": (_LATERALITY, _LONGITUDINAL, _ADJACENCY),
+    "report_segment": (_ADJACENCY,),
+    "report_part": (_LONGITUDINAL, _ADJACENCY),
+    "report_level": (_LONGITUDINAL,),
+}
+"""Task → the spatial dimensions it asks for."""
+
+_ORGANS = {
+    "lung": "lung",
+    "kidney": "kidney",
+    "adrenal": "adrenal gland",
+    "breast": "breast",
+    "thyroid": "thyroid lobe",
+}
+_PLEURAL = ("pleural effusion", "pneumothorax", "pleural thickening")
+_POLES = {"upper": "the upper pole", "middle": "the middle third", "lower": "the lower pole"}
+_LEVELS = tuple([f"T{n}" for n in range(1, 13)] + [f"L{n}" for n in range(1, 6)])
+_SIZE = re.compile(r" (\d+(?:\.\d+)?) mm$")
+_DEEP = {
+    "anterior",
+    "posterior",
+    "apicoposterior",
+    "anterobasal",
+    "posterobasal",
+    "anteromediobasal",
+}
+_ASIDE = {"medial", "lateral", "mediobasal", "laterobasal"}
+
+
+class Proves(Protocol):
+    """A report's ledger, as questions need it."""
+
+    study_id: str
+    series: str
+
+    def located(self) -> list[tuple[str, str]]:
+        """Finding and organ of every place that is proved."""
+
+    def is_plural(self, finding: str, organ: str) -> bool:
+        """Whether there are several of it."""
+
+    def fact(self, kind: str, *subjects: str) -> Fact:
+        """Where a finding in an organ lies."""
+
+
+def report_questions(ledger: Proves) -> Iterator[Question]:
+    """Every question that the report's sentences allow."""
+    for finding, organ in ledger.located():
+        place = place_of(ledger.fact(LOCATED, finding, organ))
+        given = {"finding": finding, "organ": organ}
+        # One thing is not on both sides, whatever a sentence says.
+        single = _is_countable(finding) and not ledger.is_plural(finding, organ)
+        has_side = "side" in place and not (single and place["side"] == "both")
+        if organ in _ORGANS and has_side and not _is_on_both_sides(finding):
+            yield Question("report_side", "choice", given)
+        if organ == "lung" and "lobe" in place and finding not in _PLEURAL:
+            yield Question("report_lobe", "choice", given)
+            if "segment" in place:
+                yield Question("report_segment", "choice", given)
+        if "part" in place and _is_countable(finding):
+            yield Question("report_part", "choice", given)
+        if organ == "vertebra" and place.get("level") in _LEVELS:
+            yield Question("report_level", "choice", given)
+
+
+def pose_report(ledger: Proves, question: Question, patient_id: str) -> Item | NotAsked:
+    """The item, with all the options it could have; a reason if the report does not prove an answer."""
+    finding, organ = question.parameters["finding"], question.parameters["organ"]
+    if question.task not in REPORT_TASKS or question not in list(report_questions(ledger)):
+        return NotAsked("the report does not prove it")
+    fact = ledger.fact(LOCATED, finding, organ)
+    text, answer, options = _worded(
+        question.task, finding, organ, place_of(fact), ledger.is_plural(finding, organ)
+    )
+    tags = [*REPORT_TASKS[question.task]]
+    if question.task == "report_segment":
+        tags += [tag for tag, words in ((_DEPTH, _DEEP), (_CENTRICITY, _ASIDE)) if answer in words]
+    return Item(
+        item_id=item_id(ledger.study_id, question.task, question.form, question.parameters),
+        study_id=ledger.study_id,
+        series=ledger.series,
+        patient_id=patient_id,
+        task=question.task,
+        form=question.form,
+        question=text,
+        answer=Choice(answer),
+        options=options,
+        needs=("side_convention",) if question.task in ("report_side", "report_lobe") else (),
+        tags=tuple(tags),
+        fact_ids=(fact.fact_id,),
+        parameters=question.parameters,
+    )
+
+
+def _worded(
+    task: str, finding: str, organ: str, place: dict[str, str], plural: bool
+) -> tuple[str, str, tuple[Option, ...]]:
+    """The question, its answer, and every option."""
+    what, verb = _called(finding, plural), "are" if plural else "is"
+    match task:
+        case "report_side":
+            single = _is_countable(finding) and not plural
+            asked, options = _side(finding, organ, what, verb, single=single)
+            return asked, place["side"], options
+        case "report_lobe":
+            options = tuple(Option(name, words) for name, words in LOBES.items())
+            return (
+                f"In which lobe of the lungs {verb} the {what}?",
+                f"{place['side']} {place['lobe']}",
+                options,
+            )
+        case "report_segment":
+            lobe = f"{place['side']} {place['lobe']}"
+            options = tuple(Option(name, f"the {name} segment") for name in SEGMENTS[lobe])
+            return (
+                f"In which segment of {LOBES[lobe]} {verb} the {what}?",
+                place["segment"],
+                options,
+            )
+        case "report_part" if organ == "liver":
+            options = (Option("left", "the left lobe"), Option("right", "the right lobe"))
+            return f"In which lobe of the liver {verb} the {what}?", place["part"], options
+        case "report_part":
+            options = tuple(Option(name, words) for name, words in _POLES.items())
+            return (
+                f"In which part of the {place['side']} kidney {verb} the {what}?",
+                place["part"],
+                options,
+            )
+        case _:
+            options = tuple(Option(name, name) for name in _LEVELS)
+            return f"At which vertebral level {verb} the {what}?", place["level"], options
+
+
+def _side(
+    finding: str, organ: str, what: str, verb: str, *, single: bool
+) -> tuple[str, tuple[Option, ...]]:
+    """One thing is left or right; several, or what spreads, may be on both sides."""
+    if finding in _PLEURAL:
+        options = [
+            Option("left", "on the left"),
+            Option("right", "on the right"),
+            Option("both", "on both sides"),
+        ]
+        return f"On which side {verb} the {what}?", tuple(options)
+    name = _ORGANS[organ]
+    options = [Option("left", f"the left {name}"), Option("right", f"the right {name}")]
+    if single:
+        return f"In which {name} {verb} the {what}?", tuple(options)
+    return f"Which {name} has the {what}?", (*options, Option("both", f"both {name}s"))
+
+
+def _is_on_both_sides(finding: str) -> bool:
+    return any(own.on_both_sides for own, _ in findings() if own.name == _SIZE.sub("", finding))
+
+
+def _is_countable(finding: str) -> bool:
+    return any(own.many for own, _ in findings() if own.name == _SIZE.sub("", finding))
+
+
+def _called(finding: str, plural: bool) -> str:
+    """How the finding is named in a question, with its size where it has one."""
+    size = _SIZE.search(finding)
+    own = next(entry for entry, _ in findings() if entry.name == _SIZE.sub("", finding))
+    name = own.many if plural and own.many else own.one
+    return f"{size[1]} mm {name}" if size else name

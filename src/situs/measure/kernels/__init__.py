@@ -1,0 +1,1 @@
+"""Compiled loops over voxels, runs and trees; numbers in, numbers out."""

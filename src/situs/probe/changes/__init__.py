@@ -1,0 +1,1 @@
+"""Changed patients, and what the right answers become."""

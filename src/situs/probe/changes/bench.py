@@ -1,0 +1,299 @@
+"""A bench of changed patients: items `<id>~<probe>` with the answers their patients now have."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from numpy.typing import NDArray
+
+from situs.base.files import canonical_json, digest, read_json, write_atomic
+from situs.base.publish import new_folder
+from situs.bench import Bench, Locations, SeriesRecord, StudyRecord, item_problem, open_bench
+from situs.build import BenchWriter, BuildOptions, with_sources
+from situs.errors import SitusError
+from situs.facts import Fact
+from situs.items import Item
+from situs.probe.changes.outcome import Derived, derive
+from situs.probe.changes.patient import Patient, load_patient
+from situs.probe.changes.patients import WHY_NOT, changed, changed_hash, undefined_by_change
+from situs.profiles import Profile
+from situs.volumes import LabelMap
+
+__all__ = [
+    "ChangedBench",
+    "ChangedVolumes",
+    "OutcomeRow",
+    "Outcomes",
+    "changed_bench",
+    "changed_study",
+    "outcomes_of",
+    "write_items",
+]
+
+
+class OutcomeRow(msgspec.Struct, frozen=True):
+    """What a change does to one item; a line of the bench's `outcomes.json`."""
+
+    item_id: str
+    """Of the original item."""
+    outcome: str
+    """`changed`, `unchanged` or `undefined`."""
+    reason: str = ""
+
+
+class Outcomes(msgspec.Struct, frozen=True):
+    """How a probe's bench came to be: `outcomes.json` beside its tables. The source's path is in `locations.json`."""
+
+    source: str
+    """Content hash of the bench and what was asked of it: a folder of another one is not taken up."""
+    rows: list[OutcomeRow]
+    probe: str
+    profile: Profile
+    source_hash: str
+    """Content hash of the bench it was made from."""
+
+
+class ChangedBench(msgspec.Struct, frozen=True):
+    """The bench, None where every item is undefined, and what became of each item."""
+
+    bench: Bench | None
+    outcomes: list[OutcomeRow]
+
+
+def changed_bench(
+    source: Bench,
+    items: Iterable[Item],
+    probe: str,
+    profile: Profile,
+    out: Path,
+    *,
+    data: Path | None = None,
+) -> ChangedBench:
+    """Make the bench of a probe, or take up the one that is there already."""
+    listed = list(items)
+    key = _key(source, listed, probe, profile)
+    found = _made(source, out, key)
+    if found is not None:
+        return found
+    outcomes: list[OutcomeRow] = []
+    locations = Locations.read(source.folder, data)
+    by_study = {
+        study: list(own)
+        for study, own in groupby(_together(listed), key=lambda item: item.study_id)
+    }
+
+    def studies() -> Iterator[tuple[StudyRecord, list[Fact], list[Item]]]:
+        for study in source.studies():
+            if study.study_id in by_study:
+                yield changed_study(
+                    source, study, by_study[study.study_id], probe, profile, locations, outcomes
+                )
+
+    return _written(
+        source, studies(), Outcomes(key, outcomes, probe, profile, source.info.content_hash), out
+    )
+
+
+def write_items(
+    source: Bench,
+    items: Iterable[Item],
+    outcomes: list[OutcomeRow],
+    key: str,
+    probe: str,
+    profile: Profile,
+    out: Path,
+) -> ChangedBench:
+    """A bench of the same studies with other items (such as rotated options), or the one that is there already."""
+    found = _made(source, out, key)
+    if found is not None:
+        return found
+    by_study: dict[str, list[Item]] = {}
+    for item in items:
+        by_study.setdefault(item.study_id, []).append(item)
+    studies = (
+        (s, list[Fact](), by_study[s.study_id]) for s in source.studies() if s.study_id in by_study
+    )
+    return _written(
+        source, studies, Outcomes(key, outcomes, probe, profile, source.info.content_hash), out
+    )
+
+
+def _written(
+    source: Bench,
+    studies: Iterator[tuple[StudyRecord, list[Fact], list[Item]]],
+    made: Outcomes,
+    out: Path,
+) -> ChangedBench:
+    info = source.info
+    options = BuildOptions(
+        out.name, info.recipe, seed=info.seed, restricted=info.restricted, licence=info.licence
+    )
+    with new_folder(out, marker="bench.json", overwrite=True) as scratch:
+        with BenchWriter(scratch, info.source, options, info.terms) as writer:
+            for study, facts, own in studies:
+                _refuse_contradictions(own, study)
+                writer.add(study, facts, own, {}, {})
+        note = f"made by situs probe ({made.probe}) from another bench"
+        writer.finish([], (*info.notes, note), may_be_empty=True)
+        _point_to(source, scratch, out)
+        write_atomic(scratch / "outcomes.json", canonical_json(made) + b"\n")
+    counts = Counter(row.outcome for row in made.rows)
+    some = counts.total() > counts["undefined"] or not made.rows
+    return ChangedBench(open_bench(out) if some else None, made.rows)
+
+
+def _refuse_contradictions(items: Iterable[Item], study: StudyRecord) -> None:
+    """Nothing is written that could not be opened: a bench whose tables disagree makes twins that do, too."""
+    for item in items:
+        problem = item_problem(item, {study.study_id})
+        if problem is not None:
+            raise SitusError(
+                problem, where=item.item_id, fix="the bench contradicts itself: see situs check"
+            )
+
+
+def outcomes_of(folder: Path) -> Outcomes | None:
+    """How a bench was made by a probe; None if it was not."""
+    path = folder / "outcomes.json"
+    return read_json(path, Outcomes) if path.is_file() else None
+
+
+def _point_to(source: Bench, folder: Path, out: Path) -> None:
+    """Write where the source lies, as seen from `out`."""
+    place = os.path.relpath(source.folder.resolve(), out.resolve())
+    content = canonical_json({source.info.content_hash: place}) + b"\n"
+    write_atomic(folder / "locations.json", content, private=True)
+
+
+def _made(source: Bench, out: Path, key: str) -> ChangedBench | None:
+    """The bench if it was made from the same items before."""
+    found = outcomes_of(out)
+    if found is None or found.source != key:
+        return None
+    _point_to(source, out, out)
+    bench = open_bench(out)
+    return ChangedBench(bench if bench.info.counts["items"] else None, found.rows)
+
+
+def _key(source: Bench, items: list[Item], probe: str, profile: Profile) -> str:
+    plane = profile.view.plane.value if probe == "reversed" else ""
+    return digest(source.info.content_hash, probe, plane, *(item.item_id for item in items))
+
+
+def _together(items: list[Item]) -> list[Item]:
+    return sorted(items, key=lambda item: item.study_id)
+
+
+def changed_study(
+    bench: Bench,
+    study: StudyRecord,
+    items: list[Item],
+    probe: str,
+    profile: Profile,
+    locations: Locations,
+    outcomes: list[OutcomeRow],
+) -> tuple[StudyRecord, list[Fact], list[Item]]:
+    """The study under a probe, the facts its items rest on and the items that have an answer; `outcomes` grows."""
+    records, facts, kept = [], list[Fact](), list[Item]()
+    for series in study.series:
+        own = [item for item in items if item.series == series.series]
+        record, derived, found = _changed_series(
+            bench, study, series, own, probe, profile, locations
+        )
+        records.append(record)
+        facts += found
+        kept += [one.item for one in derived if one.outcome != "undefined"]
+        outcomes += [OutcomeRow(one.item.twin_of, one.outcome, one.reason) for one in derived]
+    without = [item for item in items if not item.series]
+    outcomes += [
+        OutcomeRow(item.item_id, "undefined", "it came without a scan") for item in without
+    ]
+    return msgspec.structs.replace(study, series=tuple(records)), facts, kept
+
+
+def _changed_series(
+    bench: Bench,
+    study: StudyRecord,
+    series: SeriesRecord,
+    items: list[Item],
+    probe: str,
+    profile: Profile,
+    locations: Locations,
+) -> tuple[SeriesRecord, list[Derived], list[Fact]]:
+    why = ""
+    if not series.image_hash:
+        why = "its study has no image"
+    elif not series.labels_hash or not series.affine:
+        why = "its study has no masks in millimetres"
+    patient = None if why else load_patient(bench, study, series, locations)
+    new = None if patient is None else changed(patient, probe, profile)
+    if new is None:
+        reason = why or WHY_NOT.get(probe, "the change cannot be made")
+        return series, [_undefined(item, probe, reason) for item in items], []
+    free = [item for item in items if not undefined_by_change(item, probe)]
+    ledger = new.ledger(bench)
+    derived = {one.item.twin_of: one for one in derive(free, ledger, probe)}
+    listed = [
+        derived.get(item.item_id) or _undefined(item, probe, undefined_by_change(item, probe))
+        for item in items
+    ]
+    wanted = [fact for one in listed if one.outcome != "undefined" for fact in one.item.fact_ids]
+    return new.series, listed, with_sources(ledger.known_facts(), wanted)
+
+
+def _undefined(item: Item, probe: str, reason: str) -> Derived:
+    twin = msgspec.structs.replace(item, item_id=f"{item.item_id}~{probe}", twin_of=item.item_id)
+    return Derived(twin, "undefined", reason)
+
+
+class ChangedVolumes:
+    """The voxels of changed patients, made from the original files when asked for; one patient is kept."""
+
+    def __init__(
+        self, source: Bench, probe: str, profile: Profile, *, data: Path | None = None
+    ) -> None:
+        self._source = source
+        self._probe = probe
+        self._profile = profile
+        self._locations = Locations.read(source.folder, data)
+        self._of: dict[str, tuple[StudyRecord, SeriesRecord]] | None = None
+        self._kept: Patient | None = None
+
+    def image(self, series: SeriesRecord) -> NDArray[Any]:
+        """The changed image."""
+        image = self._patient(series).image
+        assert image is not None
+        return image
+
+    def labels(self, series: SeriesRecord) -> LabelMap:
+        """The changed masks."""
+        return self._patient(series).labels
+
+    def _patient(self, series: SeriesRecord) -> Patient:
+        if self._kept is None or self._kept.series.labels_hash != series.labels_hash:
+            self._kept = None
+            study, own = self._sources()[series.labels_hash]
+            made = changed(
+                load_patient(self._source, study, own, self._locations), self._probe, self._profile
+            )
+            assert made is not None
+            self._kept = made
+        return self._kept
+
+    def _sources(self) -> dict[str, tuple[StudyRecord, SeriesRecord]]:
+        """The changed labels' hash → the series it was made from."""
+        if self._of is None:
+            self._of = {}
+            for study in self._source.studies():
+                for series in study.series:
+                    self._of[changed_hash(series.labels_hash, self._probe, self._profile)] = (
+                        study,
+                        series,
+                    )
+        return self._of

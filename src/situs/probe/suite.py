@@ -1,0 +1,377 @@
+"""The whole suite: the original run, a run for every probe, and the table of what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from situs.base.files import canonical_json, digest, read_json, write_atomic
+from situs.bench import Bench
+from situs.items import Item
+from situs.probe.blind import (
+    Blank,
+    KeptHidden,
+    Noise,
+    OneSlice,
+    OtherPatient,
+    Shuffled,
+    Silent,
+    WordsOnly,
+)
+from situs.probe.bodies import mirror_group
+from situs.probe.catalogue import PROBES
+from situs.probe.changes.bench import ChangedVolumes, OutcomeRow, changed_bench, write_items
+from situs.probe.diagnosis import Diagnosis, ProbeRuns, diagnose, evidence_of
+from situs.probe.mirage import mirage_of
+from situs.probe.profiles import WORDINGS, one_slice, reconvened, reordered, resized, worded
+from situs.probe.rotations import Rotations, YesBias, rotated, rotations_of, yes_bias
+from situs.probe.shortcuts import ShortcutRow, shortcut_table
+from situs.probe.sight_gain import (
+    SHORTCUTS,
+    SightGain,
+    gain_between,
+    gain_over_better,
+    shortcut_answers,
+)
+from situs.probe.swap import swap_row
+from situs.probe.table import Compared, ProbeRow, compared, group_row, row_of
+from situs.probe.wordings import Wordings, wordings_of
+from situs.profiles import FileVolumes, Presenter, Profile, SliceStore
+from situs.run import Presents, Prior, RunResult, Spec, Viewing, selected_items
+from situs.score import ALL_STRATA, HEADLINE, Selection, gain_over_best, select
+from situs.score.explain import Answers, Budget, StudyFactsById, budget_from, read_answers
+
+__all__ = ["Ask", "ProbeResult", "Stopped", "diagnosis_beside", "probe"]
+
+ORIGINAL = "original"
+RESULT = "probes.json"
+_ALWAYS = ("text", "silent")
+"""Runs without pictures that a sight gain needs."""
+
+
+class Ask(Protocol):
+    """Puts the items of a bench to the model and leaves a run folder."""
+
+    def __call__(
+        self,
+        bench: Bench,
+        presenter: Presents,
+        profile: Profile,
+        out: Path,
+        *,
+        split: str | None,
+        limit: int | None,
+        withhold: str,
+    ) -> RunResult:
+        """One run, resumed if it was begun."""
+
+
+class Stopped(Exception):
+    """A run stopped early or was interrupted; the same command goes on with it."""
+
+    def __init__(self, name: str, result: RunResult) -> None:
+        super().__init__(name)
+        self.name = name
+        self.result = result
+
+
+class ProbeResult(msgspec.Struct, frozen=True):
+    """Everything `situs probe` says."""
+
+    diagnosis: Diagnosis
+    """What kind of reader it is, in words."""
+    probes: dict[str, ProbeRow]
+    sight_gain: SightGain
+    shortcuts: dict[str, ShortcutRow]
+    """Rows that see no picture, on the same items: chance, the shortcuts, option tricks and prior boxes."""
+    signatures: Budget
+    """Why wrong answers of the original run are wrong."""
+    rotations: Rotations | None = None
+    wordings: Wordings | None = None
+    yes_bias: YesBias | None = None
+    """How much more often yes is said than right in the original run."""
+    warnings: tuple[str, ...] = ()
+
+
+def probe(
+    bench: Bench,
+    profile: Profile,
+    names: Iterable[str],
+    out: Path,
+    ask: Ask,
+    *,
+    split: str | None = None,
+    limit: int | None = None,
+    data: Path | None = None,
+    seed: int = 0,
+    stratum: str = HEADLINE,
+) -> ProbeResult:
+    """Run the probes into folders under `out`, and say what they show.
+
+    The runs `text` and `silent` are always made: the sight gain is measured against the better of them, on the items
+    of `stratum` (`select`).
+    """
+    return _Suite(bench, profile, out, ask, split, limit, data, seed, stratum).run(list(names))
+
+
+class _Told(msgspec.Struct, frozen=True):
+    diagnosis: Diagnosis
+
+
+def diagnosis_beside(run: Path) -> Diagnosis | None:
+    """The diagnosis of a run that `situs probe` began with; None for any other run."""
+    path = run.resolve().parent / RESULT
+    return (
+        read_json(path, _Told).diagnosis
+        if run.resolve().name == ORIGINAL and path.is_file()
+        else None
+    )
+
+
+class _Suite:
+    def __init__(
+        self,
+        bench: Bench,
+        profile: Profile,
+        out: Path,
+        ask: Ask,
+        split: str | None,
+        limit: int | None,
+        data: Path | None,
+        seed: int,
+        stratum: str,
+    ) -> None:
+        self._bench = bench
+        self._profile = profile
+        self._out = out
+        self._ask = ask
+        self._split = split
+        self._limit = limit
+        self._data = data
+        self._seed = seed
+        self._stratum = stratum
+        self._store = SliceStore()
+        self._compared: dict[str, list[Compared]] = {}
+
+    def run(self, names: list[str]) -> ProbeResult:
+        self._bench.verify()
+        self._asked(ORIGINAL, self._bench, self._presenter(self._profile), self._profile)
+        self._full = read_answers(self._out / ORIGINAL, self._bench.folder)
+        blind = {name: self._blind(name, self._profile) for name in _ALWAYS}
+        rows: dict[str, ProbeRow] = {}
+        rotations = wordings = None
+        for name in names:
+            match name:
+                case "swap":
+                    rows[name] = swap_row(self._full, seed=self._seed)
+                case "rotations":
+                    rows[name], rotations = self._rotations()
+                case "wordings":
+                    rows[name], wordings = self._wordings()
+                case "convention" | "slice-order" | "spacing":
+                    rows[name] = self._represented(name)
+                case _ if PROBES[name].kind == "blind":
+                    if name not in blind:
+                        blind[name] = self._blind(name, self._profile)
+                    rows[name] = self._blind_row(name, blind[name])
+                case _:
+                    rows[name] = self._changed(name)
+        clusters = {item_id: one.item.patient_id for item_id, one in self._full.by_id.items()}
+        shortcuts = shortcut_answers(self._bench, self._full, self._profile, SHORTCUTS)
+        gain = self._sight_gain(blind, shortcuts, clusters)
+        for name in _ALWAYS:
+            if name not in rows:
+                self._blind_row(name, blind[name])
+        viewing = Viewing(self._bench, self._profile)
+        prior = Prior(self._bench, Spec("prior"), viewing)
+        budget, unseen = (
+            budget_from(run.by_id.values(), StudyFactsById(self._bench), viewing, prior)
+            for run in (self._full, blind["silent"])
+        )
+        runs = ProbeRuns(self._full, blind, self._compared, prior.left_open, self._bench.info.terms)
+        result = ProbeResult(
+            diagnosis=diagnose(evidence_of(runs, self._selected(), budget, unseen)),
+            probes=rows,
+            sight_gain=gain,
+            shortcuts=shortcut_table(
+                self._bench, self._full, self._profile, shortcuts, self._selected()
+            ),
+            signatures=budget,
+            rotations=rotations,
+            wordings=wordings,
+            yes_bias=yes_bias(self._full),
+            warnings=self._warnings(rows),
+        )
+        write_atomic(
+            self._out / RESULT, msgspec.json.format(canonical_json(result), indent=1) + b"\n"
+        )
+        return result
+
+    def _presenter(self, profile: Profile) -> Presenter:
+        return Presenter(self._bench, profile, store=self._store, data=self._data)
+
+    def _asked(
+        self, name: str, bench: Bench, presenter: Presents, profile: Profile, *, withhold: str = ""
+    ) -> None:
+        whole = bench is not self._bench
+        result = self._ask(
+            bench,
+            presenter,
+            profile,
+            self._out / name,
+            split=None if whole else self._split,
+            limit=None if whole else self._limit,
+            withhold=withhold,
+        )
+        if result.interrupted or result.stopped:
+            raise Stopped(name, result)
+
+    def _blind(self, name: str, profile: Profile) -> Answers:
+        hidden = self._full.hidden
+        if name == "one-slice":
+            profile = one_slice(profile)
+        presenter = self._presenter(profile)
+        shown: KeptHidden
+        match name:
+            case "text":
+                shown = WordsOnly(presenter, hidden)
+            case "silent":
+                shown = Silent(presenter, hidden)
+            case "noise":
+                shown = Noise(presenter, hidden)
+            case "one-slice":
+                shown = OneSlice(presenter, hidden)
+            case "other-patient":
+                shown = OtherPatient(presenter, hidden, self._bench)
+            case _:
+                shown = Blank(presenter, hidden, marks=name == "marks-on-blank")
+        self._asked(name, self._bench, shown, profile, withhold=name if name in _ALWAYS else "")
+        return read_answers(self._out / name, self._bench.folder, hidden=hidden)
+
+    def _blind_row(self, name: str, answers: Answers) -> ProbeRow:
+        rows = self._compared[name] = compared(self._full, answers, None, lambda item_id: item_id)
+        return row_of("blind", rows, runs=(name,))
+
+    def _represented(self, name: str) -> ProbeRow:
+        change = {"convention": reconvened, "slice-order": reordered, "spacing": resized}[name]
+        profile = change(self._profile)
+        self._asked(name, self._bench, self._presenter(profile), profile)
+        answers = read_answers(self._out / name, self._bench.folder)
+        rows = self._compared[name] = compared(self._full, answers, None, lambda item_id: item_id)
+        return row_of("representation", rows, runs=(name,))
+
+    def _items(self) -> list[Item]:
+        return list(selected_items(self._bench, self._split, self._limit))
+
+    def _changed(self, name: str) -> ProbeRow:
+        kind, folder = PROBES[name].kind, self._out / f"bench-{name}"
+        made = changed_bench(
+            self._bench, self._items(), name, self._profile, folder, data=self._data
+        )
+        if made.bench is None:
+            return row_of(kind, [], made.outcomes)
+        volumes = ChangedVolumes(self._bench, name, self._profile, data=self._data)
+        presenter = Presenter(made.bench, self._profile, store=self._store, volumes=volumes)
+        shown: Presents = presenter
+        if name == "shuffled":
+            reasons = self._full.hidden.items()
+            shown = Shuffled(presenter, {f"{item_id}~{name}": why for item_id, why in reasons})
+        self._asked(name, made.bench, shown, self._profile)
+        answers = read_answers(self._out / name, folder)
+        rows = compared(self._full, answers, made.outcomes, lambda item_id: f"{item_id}~{name}")
+        self._compared[name] = rows
+        groups = None
+        if name == "mirror":
+            bodies = {
+                row.item.item_id: mirror_group(row.item, self._bench.info.terms) for row in rows
+            }
+            groups = group_row(kind, rows, bodies)
+        return row_of(kind, rows, made.outcomes, runs=(name,), groups=groups)
+
+    def _rotations(self) -> tuple[ProbeRow, Rotations]:
+        items, folder = self._items(), self._out / "bench-rotations"
+        twins = list(rotated(items))
+        outcomes = [OutcomeRow(twin.item_id, "unchanged") for twin in twins]
+        key = digest(self._bench.info.content_hash, "rotations", *(twin.item_id for twin in twins))
+        if not twins:
+            nothing = Answers({}, self._full.shown, {})
+            return row_of("choice", []), rotations_of(self._full, nothing)
+        made = write_items(self._bench, twins, outcomes, key, "rotations", self._profile, folder)
+        assert made.bench is not None
+        files = FileVolumes(self._bench, data=self._data)
+        presenter = Presenter(made.bench, self._profile, store=self._store, volumes=files)
+        self._asked("rotations", made.bench, presenter, self._profile)
+        answers = read_answers(self._out / "rotations", folder)
+        rows = compared(self._full, answers, None, lambda item_id: f"{item_id}~rotations.1")
+        note = "of the first rotation; all of them are summed up under rotations"
+        row = row_of("choice", rows, runs=("rotations",), note=note)
+        return row, rotations_of(self._full, answers)
+
+    def _wordings(self) -> tuple[ProbeRow, Wordings]:
+        runs = {ORIGINAL: self._full}
+        for number in range(len(WORDINGS)):
+            name, profile = f"wording-{number + 1}", worded(self._profile, number)
+            self._asked(name, self._bench, self._presenter(profile), profile)
+            runs[name] = read_answers(self._out / name, self._bench.folder)
+        rows = compared(self._full, runs["wording-1"], None, lambda item_id: item_id)
+        note = "of the first wording; all of them are summed up under wordings"
+        names = tuple(name for name in runs if name != ORIGINAL)
+        row = row_of("choice", rows, runs=names, note=note)
+        return row, wordings_of(runs)
+
+    def _sight_gain(
+        self,
+        blind: dict[str, Answers],
+        shortcuts: dict[str, dict[str, bool]],
+        clusters: dict[str, str],
+    ) -> SightGain:
+        selection, volume = self._selected(), blind.get("one-slice")
+        without = {name: blind[name] for name in _ALWAYS}
+        against, gain = gain_over_better(self._full, without, selection)
+        _, credited = gain_over_better(self._full, without, selection, chance_credit=True)
+        alone = {
+            name: gain_between(self._full, run, selection).blind for name, run in without.items()
+        }
+        strata = [*sorted({one.item.stratum for one in self._full.by_id.values()}), ALL_STRATA]
+        model = {
+            i: one.right
+            for i, one in self._full.by_id.items()
+            if one.counts and one.scored in selection
+        }
+        return SightGain(
+            value=gain.value,
+            ci95=gain.ci95,
+            n=gain.n,
+            patients=gain.patients,
+            model=gain.model,
+            text=alone["text"],
+            silent=alone["silent"],
+            against=against,
+            mirage=mirage_of(without["silent"]),
+            with_chance_credit=credited,
+            volume_gain=None if volume is None else gain_between(self._full, volume, selection),
+            over_best_shortcut=gain_over_best(model, shortcuts, clusters, seed=self._seed),
+            by_stratum={
+                name: gain_over_better(self._full, without, self._selected(name))[1]
+                for name in strata
+                if name
+            },
+            items=selection.words,
+            note=gain.note,
+        )
+
+    def _selected(self, stratum: str | None = None) -> Selection:
+        rows = (one.scored for one in self._full.by_id.values())
+        return select(rows, stratum or self._stratum, self._bench.info.by_stratum)
+
+    def _warnings(self, rows: dict[str, ProbeRow]) -> tuple[str, ...]:
+        result = [f"{name}: {row.note}" for name, row in rows.items() if not row.n]
+        hidden = sum(not one.counts for one in self._full.by_id.values())
+        if hidden:
+            result.append(
+                f"{hidden:,} items cannot be answered under this profile, or need a judge; they are left out"
+            )
+        return tuple(result)

@@ -1,0 +1,1 @@
+"""Which slices are shown, and the maps between pixels and the patient; no pixels."""

@@ -1,0 +1,1 @@
+"""From voxels to pictures and arrays."""

@@ -1,0 +1,319 @@
+"""Items as a model receives them, study by study, with one volume in memory."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+from numpy.typing import NDArray
+
+from situs.base.files import canonical_json, digest
+from situs.bench import Bench, Locations, SeriesRecord, load_image, load_labels, restrict
+from situs.errors import SitusError
+from situs.items import Box, Item, marks_of
+from situs.profiles.geometry.frame import Frame
+from situs.profiles.geometry.layout import Layout, layout_of
+from situs.profiles.geometry.marks import Marks, marks_on
+from situs.profiles.input import Image, VolumeInput
+from situs.profiles.pixels.renderer import Renderer, encode
+from situs.profiles.pixels.store import SliceStore
+from situs.profiles.pixels.volume_array import volume_array
+from situs.profiles.prompt import prompt_text
+from situs.profiles.schema import Profile, picture_hash
+from situs.profiles.sight.hidden import Verdict, judge_item
+from situs.profiles.sight.structures import Role, Sight
+from situs.profiles.sight.visibility import SliceView
+from situs.space import Grid
+from situs.volumes import LabelMap
+
+__all__ = ["FileVolumes", "Presented", "Presenter", "Volumes"]
+
+
+@dataclass(frozen=True)
+class Presented:
+    """What a model is shown and told of one item."""
+
+    images: tuple[Image, ...]
+    prompt: str
+    layout: Layout
+    volume: VolumeInput
+
+
+class Volumes(Protocol):
+    """Where voxels come from: the files a bench was built from, or what a probe makes of them.
+
+    A series' hashes stand for its voxels in every cache, so a changed volume has a series with hashes of its own.
+    """
+
+    def image(self, series: SeriesRecord) -> NDArray[Any]:
+        """The image on the series' grid; (frames, height, width) where there are no millimetres."""
+
+    def labels(self, series: SeriesRecord) -> LabelMap:
+        """The masks on the series' grid."""
+
+
+class FileVolumes:
+    """The evidence files of a bench; refused if they are not what it was built from."""
+
+    def __init__(self, bench: Bench, *, data: Path | None = None) -> None:
+        self._locations = Locations.read(bench.folder, data)
+
+    def image(self, series: SeriesRecord) -> NDArray[Any]:
+        """The image, its axes in the order of the labels."""
+        return load_image(series, self._locations).array()
+
+    def labels(self, series: SeriesRecord) -> LabelMap:
+        """The masks."""
+        return load_labels(series, self._locations)
+
+
+class Presenter:
+    """A bench through a profile. Ask for the items of a study together: only one volume is kept."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        profile: Profile,
+        *,
+        store: SliceStore | None = None,
+        data: Path | None = None,
+        volumes: Volumes | None = None,
+    ) -> None:
+        self.profile = profile
+        self._volumes = volumes or FileVolumes(bench, data=data)
+        studies = list(bench.studies())
+        self._series = {(study.study_id, s.series): s for study in studies for s in study.series}
+        self._studies = {study.study_id for study in studies}
+        self._own_terms = bench.info.terms
+        self._store = store
+        self._lock = threading.RLock()
+        self._kept = _Kept("")
+
+    def series(self, item: Item) -> SeriesRecord:
+        """The series an item is about."""
+        found = self._series.get((item.study_id, item.series))
+        if found is None and item.study_id in self._studies and not item.series:
+            fix = "build or import it with --images FOLDER"
+            raise SitusError("its study has no image to show", where=item.item_id, fix=fix)
+        if found is None:
+            raise SitusError(
+                "its study is not in the bench", where=item.item_id, fix="rebuild the bench"
+            )
+        return found
+
+    def layout(self, item: Item) -> Layout:
+        """The pictures of an item, without their pixels."""
+        return layout_of(self.profile, self.series(item).grid, item)
+
+    def prompt(self, item: Item) -> str:
+        """The words of an item; no pixel is read."""
+        return prompt_text(item, self.profile, self.layout(item), self.series(item).modality)
+
+    def present(self, item: Item) -> Presented:
+        """Pictures, prompt, layout and volume of an item."""
+        series = self.series(item)
+        if not series.image_hash:
+            fix = "build the bench with images (boxes: --images FOLDER)"
+            raise SitusError("its study has annotations but no image", where=item.item_id, fix=fix)
+        layout, images = self._pictures(series, item)
+        prompt = prompt_text(item, self.profile, layout, series.modality)
+        return Presented(images, prompt, layout, self._volume(series, layout))
+
+    def volume(self, item: Item) -> VolumeInput:
+        """The volume of an item, read when its array is asked for."""
+        return self._volume(self.series(item), self.layout(item))
+
+    def _pictures(self, series: SeriesRecord, item: Item) -> tuple[Layout, tuple[Image, ...]]:
+        """Those of an item without marks and frames of its own are kept whole for the next."""
+        own = bool(item.frames or marks_of(item))
+        with self._lock:
+            kept = self._kept_for(series)
+            if kept.pictures is not None and not own:
+                return kept.pictures
+            layout = layout_of(self.profile, series.grid, item)
+            marks = (
+                marks_on(layout, item) if self.profile.draw.marks else [{} for _ in layout.frames]
+            )
+            images = tuple(
+                self._image(series, layout, frame, of_frame)
+                for frame, of_frame in zip(layout.frames, marks, strict=True)
+            )
+            if not own:
+                kept.pictures = layout, images
+            return layout, images
+
+    def hidden(self, item: Item) -> tuple[str, ...]:
+        """Why the item cannot be answered under this profile; nothing if it can, as far as that can be told."""
+        return self.verdict(item).hidden
+
+    def verdict(self, item: Item) -> Verdict:
+        """What hides the item, and what could not be decided from the evidence at hand."""
+        series = self.series(item)
+        return judge_item(item, self.profile, series, self.layout(item), _Evidence(self, series))
+
+    def renderer(self, series: SeriesRecord) -> Renderer:
+        """The image of a series, the only one kept."""
+        with self._lock:
+            kept = self._kept_for(series)
+            if kept.renderer is None:
+                grid = series.grid if isinstance(series.grid, Grid) else None
+                kept.renderer = Renderer(
+                    self.profile, self._volumes.image(series), grid, series.modality
+                )
+            return kept.renderer
+
+    def _kept_for(self, series: SeriesRecord) -> _Kept:
+        key = f"{series.image_hash}/{series.labels_hash}"
+        if self._kept.key != key:
+            self._kept = _Kept(key)
+        return self._kept
+
+    def _image(self, series: SeriesRecord, layout: Layout, frame: Frame, marks: Marks) -> Image:
+        key = digest(
+            "picture",
+            series.image_hash,
+            picture_hash(self.profile),
+            series.modality,
+            _place(frame, marks),
+        )
+        with self._lock:
+            images = self._kept_for(series).images
+            if key in images:
+                return images[key]
+            stored = None if self._store is None else self._store.get(key)
+            if stored is not None:
+                image = msgspec.msgpack.decode(stored, type=Image)
+            else:
+                image = encode(
+                    self.renderer(series).picture(layout.lattice, frame, marks),
+                    self.profile.encoding,
+                )
+                if self._store is not None:
+                    self._store.put(key, msgspec.msgpack.encode(image))
+            images[key] = image
+            return image
+
+    def _volume(self, series: SeriesRecord, layout: Layout) -> VolumeInput:
+        affine = layout.array_affine(self.profile.array.axes)
+        name = digest("volume", series.image_hash, self.profile.hash)
+        return VolumeInput(
+            lambda: volume_array(self.renderer(series), layout.lattice), affine, name
+        )
+
+    def labels(self, series: SeriesRecord) -> LabelMap | None:
+        """The masks of a series, the only ones kept; None if it has none on this machine."""
+        if not series.labels_hash:
+            return None
+        with self._lock:
+            kept = self._kept_for(series)
+            if kept.labels is None:
+                labels = self._volumes.labels(series)
+                if not isinstance(series.grid, Grid) or not labels.grid.matches(series.grid):
+                    raise SitusError(
+                        "its masks are not on the image's grid", where=series.series, fix="rebuild"
+                    )
+                kept.labels = labels
+            return kept.labels
+
+    def views(
+        self, series: SeriesRecord, layout: Layout, labels: LabelMap
+    ) -> dict[str, list[SliceView]]:
+        """How each structure looks on each slice; kept for the series, and in the store."""
+        places = b"".join(_place(frame, {}) for frame in layout.frames)
+        key = digest(
+            "sight",
+            canonical_json(series.structures),
+            series.image_hash,
+            series.labels_hash,
+            picture_hash(self.profile),
+            places,
+        )
+        with self._lock:
+            kept = self._kept_for(series)
+            if key not in kept.views:
+                stored = None if self._store is None else self._store.get(key)
+                if stored is not None:
+                    kept.views[key] = msgspec.msgpack.decode(
+                        stored, type=dict[str, list[SliceView]]
+                    )
+                else:
+                    renderer = self.renderer(series) if series.image_hash else None
+                    # Only names that the bench knows: another may be a person's, and what is kept outlives the run.
+                    known = restrict(labels, series.structures)
+                    kept.views[key] = Sight(layout, known, renderer).all_structures()
+                    if self._store is not None:
+                        self._store.put(key, msgspec.msgpack.encode(kept.views[key]))
+            return kept.views[key]
+
+    def role(
+        self,
+        series: SeriesRecord,
+        layout: Layout,
+        labels: LabelMap,
+        name: str,
+        boxes: tuple[Box, ...],
+    ) -> Role | None:
+        """How a lesion looks that an item knows by its role or number; kept for the series."""
+        places = b"".join(_place(frame, {}) for frame in layout.frames)
+        key = digest(name, canonical_json([box for box in boxes if box.label == name]), places)
+        with self._lock:
+            kept = self._kept_for(series)
+            if key not in kept.roles:
+                renderer = self.renderer(series) if series.image_hash else None
+                kept.roles[key] = Sight(layout, labels, renderer, self._own_terms).role(name, boxes)
+            return kept.roles[key]
+
+
+class _Kept:
+    """What is in memory of one series."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.renderer: Renderer | None = None
+        self.labels: LabelMap | None = None
+        self.images: dict[str, Image] = {}
+        self.pictures: tuple[Layout, tuple[Image, ...]] | None = None
+        self.views: dict[str, dict[str, list[SliceView]]] = {}
+        self.roles: dict[str, Role | None] = {}
+
+
+class _Evidence:
+    """What the judgement of an item may look at, loaded when asked for."""
+
+    def __init__(self, presenter: Presenter, series: SeriesRecord) -> None:
+        self._presenter = presenter
+        self._series = series
+
+    def labels(self) -> LabelMap | None:
+        """The masks."""
+        return self._presenter.labels(self._series)
+
+    def views(self, layout: Layout, labels: LabelMap) -> dict[str, list[SliceView]]:
+        """How the structures look."""
+        return self._presenter.views(self._series, layout, labels)
+
+    def role(
+        self, layout: Layout, labels: LabelMap, name: str, boxes: tuple[Box, ...]
+    ) -> Role | None:
+        """How a lesion looks that has no mask of its own."""
+        return self._presenter.role(self._series, layout, labels, name, boxes)
+
+    def shares_outside(self, layout: Layout, labels: LabelMap) -> dict[str, float]:
+        """How much of each structure no picture can show."""
+        return Sight(layout, labels, None).shares_outside()
+
+
+def _place(frame: Frame, marks: Marks) -> bytes:
+    """What of a layout a picture depends on, beside volume and profile."""
+    tiles = [
+        (tile.plane, tile.index, tile.window, tile.corner, tile.size, tile.screen.flip_columns)
+        for tile in frame.tiles
+    ]
+    drawn = {
+        str(place): {a: (round(x, 3), round(y, 3)) for a, (x, y) in of.items()}
+        for place, of in marks.items()
+    }
+    return canonical_json([frame.width, frame.height, tiles, drawn])

@@ -1,0 +1,1 @@
+"""What a profile lets one see, and which items it hides."""

@@ -1,0 +1,63 @@
+"""Why answers are wrong: the cause that fits each best, and how many each explains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from situs.bench import Bench
+from situs.items import Item
+from situs.profiles import Profile
+from situs.report.downloads import table_of
+from situs.run import AnswerRow
+from situs.score.explain import Budget, budget_of
+from situs.tables import Table
+
+__all__ = ["budget_table", "causes_of", "find_causes"]
+
+
+def find_causes(
+    bench: Bench,
+    items: Sequence[Item],
+    rows: Mapping[str, AnswerRow],
+    profile: Profile,
+    hidden: Mapping[str, tuple[str, ...]],
+) -> Budget:
+    """The error budget of a run."""
+    return budget_of(bench, items, rows, profile, hidden)
+
+
+def causes_of(budget: Budget) -> dict[str, str]:
+    """Item → the cause that chance explains least, in words."""
+    return {
+        wrong.item_id: _words(str(wrong.causes[0].cause))
+        for wrong in budget.answers
+        if wrong.causes
+    }
+
+
+def budget_table(budgets: Mapping[str, Budget]) -> Table | None:
+    """Cause by run: how many wrong answers it explains best, how often it shows and what chance gives."""
+    rows = [
+        [
+            run,
+            _words(row.cause),
+            row.first,
+            row.fits,
+            row.could,
+            None if row.expected is None else round(row.expected, 1),
+            None if row.p_holm is None else float(f"{row.p_holm:.2g}"),
+            {True: "beyond chance", False: "as chance", None: ""}[row.beyond_chance],
+        ]
+        for run, budget in budgets.items()
+        for row in budget.rows
+        if row.first or row.beyond_chance
+    ]
+    if not rows:
+        return None
+    caption = "A cause fits a wrong answer if undoing it makes the answer right. p after Holm over the causes of a run."
+    columns = ["run", "cause", "explains best", "fits", "could show", "expected by chance", "p", ""]
+    return table_of("causes", "Why answers are wrong", columns, rows, caption)
+
+
+def _words(cause: str) -> str:
+    return cause.replace("_", " ")

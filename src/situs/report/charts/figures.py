@@ -1,0 +1,140 @@
+"""The charts of a report, each with the table it is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from markupsafe import Markup
+
+from situs.bench import Bench
+from situs.items import Item
+from situs.report.charts.panels import (
+    AgreementPanel,
+    ShareGrid,
+    SideTable,
+    by_category,
+    by_size,
+    by_structure,
+    number_panels,
+    side_tables,
+)
+from situs.report.charts.svg import agreement_svg, bucket_svg, heat_svg, radar_svg, side_svg
+from situs.report.downloads import table_of
+from situs.report.scored import ScoredRun
+from situs.score import facets_of
+from situs.tables import Table
+
+__all__ = ["Chart", "charts_of"]
+
+_MOST_RUNS = 8
+_MOST_PANELS = 6
+
+
+class Chart(msgspec.Struct, frozen=True):
+    """One or several small pictures, what they show, and their data."""
+
+    title: str
+    note: str
+    pictures: list[tuple[str, Markup]]
+    """(caption, SVG)."""
+    legend: list[str]
+    """Names of the lines, in the order of their colours; empty where there are none."""
+    table: Table
+
+
+def charts_of(bench: Bench, runs: Sequence[ScoredRun], items: Sequence[Item]) -> list[Chart]:
+    """Those for which the bench has data. The oracle, which is always right, is left out where lines would hide."""
+    shown = [run for run in runs if run.baseline != "oracle"][:_MOST_RUNS] or list(runs)[
+        :_MOST_RUNS
+    ]
+    charts, facets = [], facets_of(bench, items)
+    if (grid := by_structure(shown, facets)) is not None:
+        title = "By structure"
+        note = "Share of right answers, in percent; an item counts under every structure it names. At least 3 items."
+        charts.append(
+            Chart(
+                title,
+                note,
+                [("", heat_svg(grid, title))],
+                [],
+                _share_table("structures", title, grid),
+            )
+        )
+    if (grid := by_category(shown, facets)) is not None:
+        title = "By category"
+        picture = [("", radar_svg(grid, title))]
+        charts.append(
+            Chart(
+                title,
+                "From 0 in the middle to 100 %.",
+                picture,
+                grid.runs,
+                _share_table("categories", title, grid),
+            )
+        )
+    if (grid := by_size(shown, facets)) is not None:
+        title = "By volume of the structure"
+        picture = [("", bucket_svg(grid, title))]
+        charts.append(
+            Chart(
+                title,
+                "Small structures are hard to see.",
+                picture,
+                grid.runs,
+                _share_table("volumes", title, grid),
+            )
+        )
+    if panels := number_panels(shown, items):
+        charts.append(_agreement(panels))
+    if tables := side_tables(shown, items):
+        charts.append(_sides(tables))
+    return charts
+
+
+def _share_table(name: str, title: str, grid: ShareGrid) -> Table:
+    rows = [
+        [group, run, None if not total else round(100 * right / total, 1), right, total]
+        for group, values in zip(grid.groups, grid.values)
+        for run, (right, total) in zip(grid.runs, values)
+    ]
+    return table_of(name, title, ["group", "run", "accuracy", "right", "n"], rows)
+
+
+def _agreement(panels: Sequence[AgreementPanel]) -> Chart:
+    title = "Numbers: answer over truth"
+    note = (
+        "Bland and Altman's plot of ratios. Solid line: bias (geometric mean); dashed: 95 % limits of agreement. "
+        "A reader without error lies on ×1."
+    )
+    if len(panels) > _MOST_PANELS:
+        note += f" The first {_MOST_PANELS} of {len(panels)} panels are drawn; the data hold all."
+    pictures = []
+    for panel in panels[:_MOST_PANELS]:
+        lost = f", {panel.left_out} not drawn" if panel.left_out else ""
+        caption = (
+            f"{panel.run}, {panel.unit}: bias ×{panel.bias:.2f}, limits ×{panel.low:.2f} to ×{panel.high:.2f}, "
+            f"n = {len(panel.points)}{lost}"
+        )
+        pictures.append((caption, agreement_svg(panel, caption)))
+    rows = [
+        [panel.run, panel.unit, item, float(f"{mean:.6g}"), float(f"{ratio:.6g}")]
+        for panel in panels
+        for mean, ratio, item in panel.points
+    ]
+    table = table_of("numbers", title, ["run", "unit", "item", "mean", "ratio"], rows)
+    return Chart(title, note, pictures, [], table)
+
+
+def _sides(tables: Sequence[SideTable]) -> Chart:
+    title = "Sides: truth against what was said"
+    rows = [
+        [table.run, truth, said, count]
+        for table in tables
+        for truth, counts in zip(table.truths, table.counts)
+        for said, count in zip(table.said, counts)
+    ]
+    pictures = [(table.run, side_svg(table, f"{title}, {table.run}")) for table in tables]
+    return Chart(
+        title, "", pictures, [], table_of("sides", title, ["run", "truth", "said", "n"], rows)
+    )

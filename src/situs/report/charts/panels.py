@@ -1,0 +1,216 @@
+"""What the charts draw: the facets of `situs score` over all runs, numbers against the truth, and sides."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from situs.items import Item
+from situs.report.scored import ScoredRun
+from situs.score import SAID_SIDES, SIZES, Facets, Scored, side_counts
+
+__all__ = [
+    "AgreementPanel",
+    "ShareGrid",
+    "SideTable",
+    "by_category",
+    "by_size",
+    "by_structure",
+    "number_panels",
+    "side_tables",
+]
+
+_CATEGORIES = ("category:", "dimension:")
+_REGION = "region:"
+_NO_CATEGORY = ("repeated question",)
+_MOST_ROWS = 30
+_MOST_AXES = 12
+_FEWEST = 3
+_MOST_POINTS = 600
+
+Groups = Callable[[str], Iterable[str]]
+"""Item id → the groups it belongs to."""
+
+
+class ShareGrid(msgspec.Struct, frozen=True):
+    """Accuracy of each run on each group of items."""
+
+    runs: list[str]
+    groups: list[str]
+    values: list[list[tuple[int, int]]]
+    """Right and all, by group and run."""
+
+
+class AgreementPanel(msgspec.Struct, frozen=True):
+    """Numbers of one run in one unit against the truth."""
+
+    run: str
+    unit: str
+    points: list[tuple[float, float, str]]
+    """Mean of answer and truth (geometric), ratio of answer to truth, item."""
+    bias: float
+    """Geometric mean of the ratio."""
+    low: float
+    high: float
+    """Between these lie 95 % of ratios, if their logarithms are normal: Bland and Altman's limits."""
+    left_out: int
+    """Answers that are not positive, or points beyond those drawn."""
+
+
+class SideTable(msgspec.Struct, frozen=True):
+    """What was said where the truth is left, right, …"""
+
+    run: str
+    truths: list[str]
+    said: list[str]
+    counts: list[list[int]]
+
+
+def _counted(run: ScoredRun, keys: Iterable[str]) -> list[Scored]:
+    found = (run.scored.get(key) for key in keys)
+    return [
+        row
+        for row in found
+        if row is not None and row.outcome.right is not None and row.outcome.state != "unjudged"
+    ]
+
+
+def _grid(
+    runs: Sequence[ScoredRun], items: Iterable[str], groups_of: Groups, most: int
+) -> ShareGrid | None:
+    members: dict[str, list[str]] = defaultdict(list)
+    for item_id in items:
+        for group in dict.fromkeys(groups_of(item_id)):
+            members[group].append(item_id)
+    names = [name for name, held in members.items() if len(held) >= _FEWEST]
+    names = sorted(names, key=lambda name: (-len(members[name]), name))[:most]
+    values = []
+    for name in names:
+        rows = [_counted(run, members[name]) for run in runs]
+        values.append([(sum(bool(row.outcome.right) for row in own), len(own)) for own in rows])
+    kept = [n for n, row in enumerate(values) if any(total for _, total in row)]
+    if not kept:
+        return None
+    return ShareGrid(
+        [run.name for run in runs], [names[n] for n in kept], [values[n] for n in kept]
+    )
+
+
+def by_structure(runs: Sequence[ScoredRun], facets: Mapping[str, Facets]) -> ShareGrid | None:
+    """Structure, finding or region × run, the most asked first."""
+    choices: list[Groups] = [
+        lambda item_id: [_plain(name) for name in facets[item_id]["structure"] if _names_one(name)],
+        lambda item_id: [
+            _plain(tag) for tag in facets[item_id]["category"] if tag.startswith(_REGION)
+        ],
+    ]
+    return _first_grid(runs, facets, choices, _MOST_ROWS, 2)
+
+
+def by_category(runs: Sequence[ScoredRun], facets: Mapping[str, Facets]) -> ShareGrid | None:
+    """Categories of the source, else tasks; at least three."""
+    choices: list[Groups] = [
+        *(_with_prefix(facets, prefix) for prefix in _CATEGORIES),
+        lambda item_id: [
+            t for t in facets[item_id]["category"] if ":" not in t and t not in _NO_CATEGORY
+        ],
+        lambda item_id: [_plain(task) for task in facets[item_id]["task"]],
+    ]
+    return _first_grid(runs, facets, choices, _MOST_AXES, 3)
+
+
+def by_size(runs: Sequence[ScoredRun], facets: Mapping[str, Facets]) -> ShareGrid | None:
+    """By the volume of the first structure an item names, small to large."""
+    grid = _first_grid(runs, facets, [lambda item_id: facets[item_id]["size"]], len(SIZES), 2)
+    if grid is None:
+        return None
+    order = sorted(range(len(grid.groups)), key=lambda n: SIZES.index(grid.groups[n]))
+    return ShareGrid(grid.runs, [grid.groups[n] for n in order], [grid.values[n] for n in order])
+
+
+def _with_prefix(facets: Mapping[str, Facets], prefix: str) -> Groups:
+    return lambda item_id: [
+        _plain(tag) for tag in facets[item_id]["category"] if tag.startswith(prefix)
+    ]
+
+
+def _first_grid(
+    runs: Sequence[ScoredRun],
+    facets: Mapping[str, Facets],
+    choices: Iterable[Groups],
+    most: int,
+    fewest: int,
+) -> ShareGrid | None:
+    grids = (_grid(runs, facets, groups_of, most) for groups_of in choices)
+    return next((grid for grid in grids if grid is not None and len(grid.groups) >= fewest), None)
+
+
+def _names_one(name: str) -> bool:
+    return not name.endswith("*") and name != "any"
+
+
+def _plain(name: str) -> str:
+    return name.rpartition(":")[2].replace("_", " ")
+
+
+def number_panels(runs: Sequence[ScoredRun], items: Sequence[Item]) -> list[AgreementPanel]:
+    """Bland–Altman panels of ratios, a run and a unit each."""
+    units = {item.item_id: getattr(item.answer, "unit", "") for item in items}
+    panels = []
+    for run in runs:
+        held: dict[str, list[tuple[float, float, str]]] = defaultdict(list)
+        lost: Counter[str] = Counter()
+        for key, row in run.scored.items():
+            if row.truth is None or row.prediction is None or not units.get(key):
+                continue
+            told = float(row.prediction)
+            if told > 0 and row.truth > 0 and math.isfinite(told):
+                held[units[key]].append((math.sqrt(told * row.truth), told / row.truth, key))
+            else:
+                lost[units[key]] += 1
+        for unit, points in sorted(held.items()):
+            if len(points) < _FEWEST:
+                continue
+            logs = np.log([ratio for _, ratio, _ in points])
+            mean, spread = float(logs.mean()), 1.96 * float(logs.std(ddof=1))
+            panels.append(
+                AgreementPanel(
+                    run.name,
+                    unit,
+                    sorted(points)[:_MOST_POINTS],
+                    math.exp(mean),
+                    math.exp(mean - spread),
+                    math.exp(mean + spread),
+                    lost[unit] + max(0, len(points) - _MOST_POINTS),
+                )
+            )
+    return panels
+
+
+def side_tables(runs: Sequence[ScoredRun], items: Sequence[Item]) -> list[SideTable]:
+    """Of option questions that offer both sides: truth against what was said, run by run."""
+    tables = []
+    for run in runs:
+        rows = {
+            item_id: row for item_id, row in run.scored.items() if row.outcome.right is not None
+        }
+        counts = side_counts((item for item in items if item.item_id in rows), rows)
+        if counts:
+            said = [
+                name
+                for name in SAID_SIDES
+                if name in counts or any(row[name] for row in counts.values())
+            ]
+            tables.append(
+                SideTable(
+                    run.name,
+                    list(counts),
+                    said,
+                    [[row[n] for n in said] for row in counts.values()],
+                )
+            )
+    return tables

@@ -1,0 +1,47 @@
+"""From tables and payload to the one file: template, style and script inlined, and a policy that allows no more."""
+
+from __future__ import annotations
+
+import msgspec
+
+from situs.base.page import render_page_file
+from situs.report.charts.figures import Chart
+from situs.report.downloads import csv_link
+from situs.report.tables.leaderboard import Board, Grid
+from situs.report.viewer.payload import Payload
+from situs.tables import Table
+
+__all__ = ["Page", "render_page"]
+
+_SCRIPTS = ("dom.js", "numberline.js", "viewer.js", "strip.js", "detail.js", "list.js", "main.js")
+
+
+class Page(msgspec.Struct, frozen=True):
+    """What the template shows."""
+
+    title: str
+    facts: list[tuple[str, str]]
+    """(label, value) of the header."""
+    warnings: list[str]
+    banner: str
+    board: Board
+    grid: Grid
+    wording: Table | None
+    extra: list[Table]
+    """Tables that are shown as they are."""
+    charts: list[Chart]
+    left_out: str
+    version: str
+
+
+def render_page(page: Page, payload: Payload) -> str:
+    """The whole HTML file."""
+    return render_page_file(
+        "situs.report",
+        "report.html.j2",
+        "report.css",
+        _SCRIPTS,
+        payload,
+        page=page,
+        csv_link=csv_link,
+    )

@@ -1,0 +1,1 @@
+"""The pictures of a report, and what is drawn over them."""

@@ -1,0 +1,73 @@
+"""Free text: what judges said, and how the wording compares, as `situs score` last found it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from situs.report.downloads import table_of
+from situs.report.scored import ScoredRun, entry_of
+from situs.score import Entry
+from situs.tables import Table
+
+__all__ = ["wording_of"]
+
+_WORDING = ("fact_f1", "fact_f1.side", "rougeL", "meteor", "bleu", "sbert", "token_f1", "exact")
+_BLIND = {
+    "majority": "the answer most patients have",
+    "nearest": "the answer to the most similar question of another patient",
+    "other-patient": "another patient's gold answer: wrong",
+    "side-flipped": "the gold answer with left and right swapped: wrong",
+}
+
+
+def wording_of(runs: Sequence[ScoredRun]) -> Table | None:
+    """Runs and blind rows against the jury, each judge and the text metrics; None if nothing was scored so."""
+    kept = [(run.name, run.kept.overall) for run in runs if run.kept is not None]
+    widest = max(
+        (run.kept for run in runs if run.kept is not None),
+        key=lambda s: len(s.outcomes),
+        default=None,
+    )
+    if widest is None:
+        return None
+    rows: list[tuple[str, str, Sequence[Entry]]] = [(name, "", entries) for name, entries in kept]
+    rows += [
+        (name, _BLIND[name], table.overall)
+        for name in _BLIND
+        if (table := widest.baselines.get(name)) and table.overall
+    ]
+    judges = sorted(
+        {
+            e.metric
+            for _, _, es in rows
+            for e in es
+            if e.metric.startswith("judge.") and e.metric.count(".") == 1
+        }
+    )
+    metrics = [m for m in ("jury", *judges, *_WORDING) if any(entry_of(es, m) for _, _, es in rows)]
+    if not metrics:
+        return None
+    body = [
+        [name, note or "run", *(_text(entry_of(es, metric)) for metric in metrics)]
+        for name, note, es in rows
+    ]
+    note = (
+        "Judges: share called right, in percent. Wording never ranks: two of the rows are wrong by construction. "
+        "95 % intervals over patients in brackets."
+    )
+    return table_of(
+        "wording", "Free text: judges and wording", ["answers", "what", *metrics], body, note
+    )
+
+
+def _text(entry: Entry | None) -> str:
+    if entry is None or entry.value is None:
+        return "–"
+    is_share = entry.metric == "jury" or entry.metric.startswith("judge.")
+    scale, digits = (100.0, 1) if is_share else (1.0, 1 if entry.metric == "bleu" else 3)
+    bounds = (
+        ""
+        if entry.ci95 is None
+        else " [" + "–".join(f"{scale * v:.{digits}f}" for v in entry.ci95) + "]"
+    )
+    return f"{scale * entry.value:.{digits}f}{bounds}"

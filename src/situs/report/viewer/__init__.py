@@ -1,0 +1,1 @@
+"""What the page's script reads: items, answers, derivations and facts."""

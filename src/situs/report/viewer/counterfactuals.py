@@ -1,0 +1,196 @@
+"""The counterfactual twins of items: what a probe's run said of the changed scan, from the folder beside the run."""
+
+from __future__ import annotations
+
+import base64
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from situs.bench import open_bench
+from situs.errors import SitusError
+from situs.items import Item
+from situs.probe import CHANGES, FINDINGS, GroupSight, diagnosis_beside, outcomes_of, volumes_of
+from situs.profiles import Presenter, Profile
+from situs.report.scored import ScoredRun, mark_of
+from situs.report.viewer.answer_words import answer_words
+from situs.run import open_run
+from situs.score.explain import Answered, read_answers
+from situs.tables import Cell, Table
+
+__all__ = ["ChangedTwin", "Counterfactuals", "counterfactuals_of", "diagnosis_table"]
+
+_IN_ORDER = "shuffled"
+"""Its pictures are those of the scan itself, in another order."""
+
+
+class ChangedTwin(msgspec.Struct, frozen=True, array_like=True):
+    """One item asked of the changed scan."""
+
+    probe: str
+    outcome: str
+    """`changed` or `unchanged`: what the change does to the right answer."""
+    answer: str
+    """The right answer now."""
+    run: int
+    mark: str
+    said: str
+    picture: str = ""
+    """Into the shared pictures: the middle one that the model saw."""
+
+
+class _Probed(msgspec.Struct, frozen=True):
+    folder: Path
+    probe: str
+    profile: Profile
+    run: int
+    outcomes: dict[str, str]
+    answers: Mapping[str, Answered]
+
+
+class Counterfactuals:
+    """The probes made beside the runs of a report."""
+
+    def __init__(self, probed: Sequence[_Probed], data: Path | None) -> None:
+        self._probed = probed
+        self._data = data
+
+    def twins(self) -> dict[str, tuple[ChangedTwin, ...]]:
+        """Item → its twins, in the order of the probes."""
+        found: dict[str, list[ChangedTwin]] = defaultdict(list)
+        for one in self._probed:
+            for item_id, outcome in one.outcomes.items():
+                twin = one.answers.get(f"{item_id}~{one.probe}")
+                if twin is not None:
+                    scored, right = twin.scored.outcome, answer_words(twin.item)
+                    found[item_id].append(
+                        ChangedTwin(
+                            one.probe, outcome, right, one.run, mark_of(scored), scored.parsed
+                        )
+                    )
+        return {item_id: tuple(twins) for item_id, twins in found.items()}
+
+    def pictures(self, items: Iterable[str], budget: int) -> dict[tuple[str, str], tuple[str, str]]:
+        """(item, probe) → key and data of the middle picture of the changed scan, while they fit; study by study."""
+        found: dict[tuple[str, str], tuple[str, str]] = {}
+        wanted, spent = set(items), 0
+        for one in self._probed:
+            if one.probe == _IN_ORDER:
+                continue
+            bench = open_bench(one.folder)
+            try:
+                presenter = Presenter(bench, one.profile, volumes=volumes_of(bench, self._data))
+                for twin in sorted(_of(one, wanted), key=lambda item: item.study_id):
+                    images = presenter.present(twin).images
+                    if not images:
+                        continue
+                    image = images[len(images) // 2]
+                    data = f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
+                    spent += len(data)
+                    if spent > budget:
+                        return found
+                    found[twin.twin_of, one.probe] = image.digest, data
+            except SitusError:
+                continue
+        return found
+
+
+def _of(one: _Probed, wanted: set[str]) -> list[Item]:
+    return [twin.item for twin in one.answers.values() if twin.item.twin_of in wanted]
+
+
+def counterfactuals_of(
+    folders: Sequence[Path], runs: Sequence[ScoredRun], content_hash: str, data: Path | None = None
+) -> Counterfactuals:
+    """Look beside each run for `bench-<probe>` and the run `<probe>` of the same model and profile."""
+    found: dict[Path, _Probed] = {}
+    for place, (folder, run) in enumerate(zip(folders, runs)):
+        for probe in CHANGES:
+            made, asked = (
+                folder.resolve().parent / f"bench-{probe}",
+                folder.resolve().parent / probe,
+            )
+            known = outcomes_of(made)
+            if made in found or known is None or known.source_hash != content_hash:
+                continue
+            if not (asked / "answers.jsonl").is_file() or run.info.withheld:
+                continue
+            info, _ = open_run(asked, made)
+            if (info.client, info.profile_hash) == (run.info.client, run.info.profile_hash):
+                outcomes = {
+                    row.item_id: row.outcome for row in known.rows if row.outcome != "undefined"
+                }
+                answers = read_answers(asked, made).by_id
+                found[made] = _Probed(made, probe, info.profile, place, outcomes, answers)
+    return Counterfactuals(list(found.values()), data)
+
+
+def _group_row(run: str, name: str, group: GroupSight) -> tuple[Cell, ...]:
+    """Sight in a group of tasks."""
+    gain = group.gain
+    numbers = [
+        None if v is None else round(v, 3) for v in (gain.value, *(gain.ci95 or (None, None)))
+    ]
+    words = f"gain {gain.words}; over its own answers to other patients {group.own_picture.words}"
+    verdict = "cannot be told" if group.verdict == "unclear" else group.verdict
+    return (
+        run,
+        f"sight: {name}",
+        verdict,
+        words,
+        "sight gain with chance credit",
+        *numbers,
+        gain.n,
+        gain.patients,
+    )
+
+
+def diagnosis_table(folders: Sequence[Path], runs: Sequence[ScoredRun]) -> Table | None:
+    """What `situs probe` said of the runs it began with; None if none of these is one."""
+    rows: list[tuple[Cell, ...]] = []
+    for folder, run in zip(folders, runs):
+        found = diagnosis_beside(folder)
+        told = {} if found is None else found.findings
+        if found is not None:
+            rows.append((run.name, "diagnosis", found.kind, found.summary, "", *[None] * 5))
+        order = [*FINDINGS, *sorted(told.keys() - set(FINDINGS))]
+        # What was found comes first, then what was not, then sight by group of tasks, the larger groups first.
+        named = sorted(
+            (name for name in order if name in told), key=lambda name: told[name].verdict != "yes"
+        )
+        for name, one in ((name, told[name]) for name in named):
+            numbers = [
+                None if v is None else round(v, 3) for v in (one.value, *(one.ci95 or (None, None)))
+            ]
+            verdict = "cannot be told" if one.verdict == "unclear" else one.verdict
+            rests_on = one.n or None, one.patients or None
+            rows.append(
+                (
+                    run.name,
+                    name.replace("_", " "),
+                    verdict,
+                    one.words,
+                    one.measure,
+                    *numbers,
+                    *rests_on,
+                )
+            )
+        groups = {} if found is None else found.groups
+        largest_first = sorted(groups.items(), key=lambda pair: -pair[1].gain.n)
+        rows += [_group_row(run.name, name, group) for name, group in largest_first]
+    columns = (
+        "run",
+        "finding",
+        "verdict",
+        "because",
+        "measure",
+        "value",
+        "low",
+        "high",
+        "items",
+        "patients",
+    )
+    caption = "From situs probe: a pattern in the answers, not what goes on inside the model. Intervals are 95 %."
+    return Table("diagnosis", "Did it look?", columns, tuple(rows), caption) if rows else None

@@ -1,0 +1,327 @@
+"""What the page's script reads: items, answers, derivations and facts as one JSON value."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from situs.bench import Bench, StudyRecord
+from situs.facts import Fact, Measured, Quoted
+from situs.items import Item, Number
+from situs.report.scored import ScoredRun, mark_of
+from situs.report.viewer.answer_words import answer_words, option_rows
+from situs.report.viewer.counterfactuals import ChangedTwin
+from situs.report.viewer.fact_rows import FactRow, FactTable, rounded
+from situs.report.viewer.flags import SeriesNote, fact_flags, series_note
+from situs.report.viewer.subjects import ItemSubject, subjects_of
+from situs.space import Axis
+
+__all__ = ["Detail", "Payload", "Row", "Shared", "build_payload", "series_key"]
+
+_RESPONSE_CHARS = 4000
+_MOST_TWINS = 4
+_TEXT_BYTES = 18_000_000
+"""Derivations beyond this are left out, so that the file opens on a phone."""
+
+
+class StepRow(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One step of the derivation; its number is drawn on a number line."""
+
+    kind: str
+    text: str
+    value: float | None = None
+    unit: str = ""
+    interval: tuple[float, float] | None = None
+    threshold: float | None = None
+    open_end: bool = False
+    """The interval has no upper end (a cut structure)."""
+    ends: tuple[str, str] | None = None
+    """What the lower and upper end of the number line mean."""
+
+
+class AnswerCell(msgspec.Struct, frozen=True, array_like=True):
+    """One run's answer to one item."""
+
+    run: int
+    mark: str
+    parsed: str
+    response: str
+    cut_chars: int
+    """How many characters of the response are not shown."""
+    flags: tuple[str, ...] = ()
+    """What a careful reader should know of how it was read."""
+    cause: str = ""
+
+
+class Row(msgspec.Struct, frozen=True, array_like=True):
+    """One line of the item list."""
+
+    item_id: str
+    task: str
+    stratum: str
+    question: str
+    marks: str
+    """One letter per run; a space where the run does not cover the item."""
+    pictured: bool
+    causes: tuple[str, ...] = ()
+    """Why each run is wrong, where it can be told; left out where it is nowhere."""
+
+
+class Detail(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Everything the item view shows besides pictures."""
+
+    series: str
+    form: str
+    options: tuple[tuple[str, str, bool], ...]
+    """(letter, text, right)."""
+    answer: str
+    number: tuple[float, float, float, str] | None = None
+    """Value, low, high and unit of a number."""
+    steps: tuple[StepRow, ...] = ()
+    facts: tuple[int, ...] = ()
+    inputs: tuple[int, ...] = ()
+    """Facts that `facts` were computed from."""
+    answers: tuple[AnswerCell, ...] = ()
+    flags: tuple[tuple[str, str], ...] = ()
+    """(kind, words): `warn` or `note`."""
+    subjects: tuple[ItemSubject, ...] = ()
+    split: str = ""
+    twins: tuple[str, ...] = ()
+    """Items with the same words about other patients, or made from this one by changing its scan."""
+    changed: tuple[ChangedTwin, ...] = ()
+    """The same question of the changed scan, where a probe lies beside the run."""
+
+
+class Shared(msgspec.Struct, frozen=True):
+    """Pictures and outlines, shared between items; empty where none are embedded."""
+
+    views: dict[str, object] = {}
+    pictures: dict[str, dict[str, dict[int, str]]] = {}
+    outlines: dict[str, dict[str, dict[str, dict[int, str]]]] = {}
+    planes: dict[str, object] = {}
+    strips: dict[str, object] = {}
+    """Item → what its models saw."""
+    frames: dict[str, str] = {}
+    """Those pictures, by content."""
+
+
+class Payload(msgspec.Struct):
+    """The JSON of the page."""
+
+    runs: list[tuple[str, str]]
+    rows: list[Row]
+    details: dict[str, Detail]
+    facts: list[FactRow]
+    series: dict[str, SeriesNote]
+    shared: Shared
+    picture_note: str
+    """Why items are without pictures."""
+    details_left_out: int = 0
+
+
+def series_key(item: Item) -> str:
+    """How the page names a series."""
+    return f"{item.study_id}/{item.series}"
+
+
+def build_payload(
+    bench: Bench,
+    items: Sequence[Item],
+    runs: Sequence[ScoredRun],
+    facts: Mapping[str, Fact],
+    studies: Mapping[str, StudyRecord],
+    *,
+    quotes: bool,
+    first: Iterable[str],
+    changed: Mapping[str, tuple[ChangedTwin, ...]] | None = None,
+) -> Payload:
+    """Rows of all items, and details in bench order, those of `first` before all others, while they fit."""
+    table, twins = FactTable(quotes), _twins(items)
+    wanted = set(first)
+    details: dict[str, Detail] = {}
+    spent = 0
+    for item in sorted(items, key=lambda item: item.item_id not in wanted):
+        own = (changed or {}).get(item.item_id, ())
+        detail = _detail(item, runs, facts, table, bench, twins.get(item.item_id, ()), own)
+        spent += len(msgspec.json.encode(detail))
+        if spent + table.bytes > _TEXT_BYTES:
+            break
+        details[item.item_id] = detail
+    used = {series_key(item) for item in items}
+    return Payload(
+        runs=[(run.name, run.kind) for run in runs],
+        rows=[_row(item, runs) for item in items],
+        details=details,
+        facts=table.rows,
+        series={
+            f"{study.study_id}/{series.series}": series_note(study, series)
+            for study in studies.values()
+            for series in study.series
+            if f"{study.study_id}/{series.series}" in used
+        },
+        shared=Shared(),
+        picture_note="",
+        details_left_out=len(items) - len(details),
+    )
+
+
+def _covers(run: ScoredRun, item: Item) -> bool:
+    return item.item_id in run.scores.outcomes
+
+
+def _row(item: Item, runs: Sequence[ScoredRun]) -> Row:
+    marks = "".join(
+        mark_of(run.scores.outcomes[item.item_id]) if _covers(run, item) else " " for run in runs
+    )
+    causes = tuple(run.causes.get(item.item_id, "") for run in runs)
+    return Row(
+        item.item_id,
+        item.task,
+        item.stratum,
+        item.question,
+        marks,
+        False,
+        causes if any(causes) else (),
+    )
+
+
+def _detail(
+    item: Item,
+    runs: Sequence[ScoredRun],
+    facts: Mapping[str, Fact],
+    table: FactTable,
+    bench: Bench,
+    twins: tuple[str, ...],
+    changed: tuple[ChangedTwin, ...],
+) -> Detail:
+    held = [facts[fact_id] for fact_id in item.fact_ids if fact_id in facts]
+    inputs = [f for f in _inputs(held, facts) if f.fact_id not in item.fact_ids]
+    number = item.answer if isinstance(item.answer, Number) else None
+    low, high = (number.interval or (number.value, number.value)) if number else (0.0, 0.0)
+    return Detail(
+        series=series_key(item),
+        form=item.form,
+        options=tuple(option_rows(item)),
+        answer=answer_words(item),
+        number=None if number is None else (number.value, low, high, number.unit),
+        steps=tuple(_steps(item, facts, table.quotes)),
+        facts=tuple(table.place(fact) for fact in held),
+        inputs=tuple(table.place(fact) for fact in inputs),
+        answers=tuple(_answers(item, runs)),
+        flags=tuple(fact_flags(held, bench.info.terms)),
+        subjects=tuple(subjects_of(item, [*held, *inputs], bench.info.terms)),
+        split=item.split,
+        twins=twins,
+        changed=changed,
+    )
+
+
+def _twins(items: Sequence[Item]) -> dict[str, tuple[str, ...]]:
+    """For each item those it is to be looked at beside: what was made from it or it from, then its twin group."""
+    known = {item.item_id: item for item in items}
+    made: dict[str, list[str]] = defaultdict(list)
+    groups: dict[str, list[str]] = defaultdict(list)
+    for item in items:
+        if item.twin_of in known:
+            made[item.twin_of].append(item.item_id)
+            made[item.item_id].append(item.twin_of)
+        if item.twin_group:
+            groups[item.twin_group].append(item.item_id)
+    result = {}
+    for item in items:
+        others = [
+            *made[item.item_id],
+            *(other for other in groups[item.twin_group] if item.twin_group),
+        ]
+        kept = [other for other in dict.fromkeys(others) if other != item.item_id]
+        if kept:
+            result[item.item_id] = tuple(kept[:_MOST_TWINS])
+    return result
+
+
+def _inputs(held: Sequence[Fact], facts: Mapping[str, Fact]) -> list[Fact]:
+    """The facts that others were computed from, one level down."""
+    names = [
+        source.removeprefix("fact:")
+        for fact in held
+        if isinstance(fact.derivation, Measured)
+        for source in fact.derivation.inputs
+        if source.startswith("fact:")
+    ]
+    return [facts[name] for name in dict.fromkeys(names) if name in facts]
+
+
+def _steps(item: Item, facts: Mapping[str, Fact], quotes: bool) -> list[StepRow]:
+    rows = []
+    for step in item.steps:
+        measured = step.value
+        about = [facts[fact_id] for fact_id in step.fact_ids if fact_id in facts]
+        text = step.text if quotes else _without_quotes(step.text, about)
+        if measured is None:
+            rows.append(StepRow(step.kind, text))
+            continue
+        open_end = any(
+            ("cut" in f.flags and f.kind == "volume") or "unbounded" in f.flags for f in about
+        )
+        bounds = (
+            None
+            if measured.interval is None
+            else (rounded(measured.interval[0]), rounded(measured.interval[1]))
+        )
+        threshold = None if measured.threshold is None else rounded(measured.threshold)
+        rows.append(
+            StepRow(
+                step.kind,
+                text,
+                rounded(measured.value),
+                measured.unit,
+                bounds,
+                threshold,
+                open_end,
+                _ends(about),
+            )
+        )
+    return rows
+
+
+def _without_quotes(text: str, about: Sequence[Fact]) -> str:
+    for fact in about:
+        if isinstance(fact.derivation, Quoted) and fact.derivation.quote:
+            text = text.replace(fact.derivation.quote, "[quote withheld]")
+    return text
+
+
+def _ends(about: Sequence[Fact]) -> tuple[str, str] | None:
+    for fact in about:
+        if fact.kind.startswith("gap."):
+            axis = Axis(fact.kind.partition(".")[2])
+            return axis.negative.value, axis.positive.value
+        if fact.kind == "right_share":
+            return "all on the left", "all on the right"
+        if fact.kind == "height_in":
+            return "lower end", "upper end"
+    return None
+
+
+def _answers(item: Item, runs: Sequence[ScoredRun]) -> list[AnswerCell]:
+    cells = []
+    for place, run in enumerate(runs):
+        if not _covers(run, item):
+            continue
+        outcome, row = run.scores.outcomes[item.item_id], run.rows.get(item.item_id)
+        response = row.response if row is not None else ""
+        cut = max(0, len(response) - _RESPONSE_CHARS)
+        cells.append(
+            AnswerCell(
+                place,
+                mark_of(outcome),
+                outcome.parsed,
+                response[:_RESPONSE_CHARS],
+                cut,
+                outcome.flags,
+                run.causes.get(item.item_id, ""),
+            )
+        )
+    return cells

@@ -1,0 +1,316 @@
+"""Writing a report: read, score, choose, embed, render."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from situs import __version__
+from situs.base.files import write_atomic
+from situs.base.page import json_for_script
+from situs.bench import Bench, Locations, read_readings
+from situs.errors import SitusError
+from situs.facts import Fact, Measured
+from situs.items import Boxes, Compound, Item
+from situs.probe import source_of_made, volumes_of
+from situs.report.causes import budget_table
+from situs.report.charts.figures import charts_of
+from situs.report.page import Page, render_page
+from situs.report.pictures.choice import in_picture_order, worth
+from situs.report.pictures.embedded import Embedded, embed_pictures, pictured_series
+from situs.report.pictures.strips import StripStore
+from situs.report.scored import ScoredRun, read_runs
+from situs.report.tables.leaderboard import board_of, grid_of
+from situs.report.tables.standing import standings_of
+from situs.report.tables.wording import wording_of
+from situs.report.viewer.counterfactuals import counterfactuals_of, diagnosis_table
+from situs.report.viewer.payload import Payload, build_payload, series_key
+from situs.score import HEADLINE, key_errors, published_beside
+from situs.tables import check_tables_folder, csv_text, write_tables
+
+__all__ = ["ReportResult", "write_report"]
+
+_FILE_BYTES = 30_000_000
+_SLACK_BYTES = 200_000
+"""Page, style, script and tables."""
+
+_FEW_PATIENTS = 30
+_TOO_FEW_PATIENTS = 10
+
+
+class ReportResult(msgspec.Struct, frozen=True):
+    """What was written."""
+
+    path: Path
+    runs: int
+    items: int
+    pictures_embedded: int
+    """Items with pictures."""
+    left_out: str
+    bytes: int
+    tables: int = 0
+    """Files written beside it."""
+
+
+def write_report(
+    runs: Sequence[Path],
+    out: Path,
+    *,
+    bench: Path | None = None,
+    data: Path | None = None,
+    pictures: int = 12,
+    allow_pixels: bool = False,
+    max_bytes: int = _FILE_BYTES,
+    tables: Path | None = None,
+    names: Sequence[str] = (),
+    published: str | None = None,
+    seed: int = 0,
+    stratum: str = HEADLINE,
+) -> ReportResult:
+    """Write one self-contained HTML file about the runs, which must be of one bench.
+
+    `pictures` items get pictures, wrong answers first, as far as `max_bytes` reach. A restricted bench embeds no pixels
+    and no report quotes unless `allow_pixels`. `tables` is a folder for every table as Markdown, LaTeX and CSV.
+    `names` are what the runs are called, in their order; `published` is a paper whose numbers stand beside them.
+    """
+    if pictures < 0:
+        raise SitusError(
+            f"cannot show {pictures} pictures", where="--pictures", fix="give 0 or more"
+        )
+    check_tables_folder(tables)
+    opened, items, scored = read_runs(runs, bench, seed, names, stratum)
+    studies = {study.study_id: study for study in opened.studies()}
+    facts = _facts_for(opened, items)
+    withheld = opened.info.restricted and not allow_pixels
+    available = set() if withheld or not pictures else _pictured(opened, data)
+    ordered = in_picture_order(items, lambda item: worth(item, scored), seed)
+    candidates = [item for item in ordered if series_key(item) in available]
+    drawable = candidates or [item for item in ordered if item.series and _has_boxes(item)]
+    beside = counterfactuals_of(runs, scored, opened.info.content_hash, data)
+    payload = build_payload(
+        opened,
+        items,
+        scored,
+        facts,
+        studies,
+        quotes=not withheld,
+        first=[item.item_id for item in ordered[: max(pictures, 200)]],
+        changed=beside.twins(),
+    )
+    charts = charts_of(opened, scored, items)
+    drawn = sum(len(picture) for chart in charts for _, picture in chart.pictures) + sum(
+        3 * len(csv_text(chart.table)) for chart in charts
+    )
+    budget = max(0, max_bytes - _SLACK_BYTES - drawn - len(json_for_script(payload).encode()))
+    volumes = volumes_of(opened, data)
+    strips = StripStore(opened, scored, volumes, pixels=not withheld)
+    chosen = drawable[:pictures]
+    embedded = embed_pictures(
+        opened, chosen, studies, facts, volumes, budget - budget // 10, strips, available
+    )
+    left_out = _left_out(
+        payload, embedded, len(items), len(candidates), pictures, withheld, max_bytes
+    )
+    payload = _with_pictures(payload, embedded, withheld)
+    if not withheld:
+        _add_twin_pictures(payload, beside.pictures(embedded.items, budget // 10))
+    standings = standings_of(scored, items, opened.info.by_stratum, stratum)
+    board, grid, wording = board_of(scored, standings), grid_of(scored), wording_of(scored)
+    budgets = {
+        run.name: run.budget
+        for run in scored
+        if run.budget is not None and run.baseline != "oracle"
+    }
+    causes = budget_table(budgets)
+    extra = [table for table in (diagnosis_table(runs, scored), causes) if table is not None]
+    if published is not None:
+        extra += published_beside({run.name: run.kept or run.scores for run in scored}, published)
+    page = Page(
+        title=opened.info.name,
+        facts=_header(opened, items, scored),
+        warnings=_warnings(opened, items, scored),
+        banner=_banner(opened, embedded, withheld),
+        board=board,
+        grid=grid,
+        wording=wording,
+        extra=extra,
+        charts=charts,
+        left_out=left_out,
+        version=__version__,
+    )
+    html = render_page(page, payload).encode("utf-8")
+    write_atomic(out, html)
+    own = [board.table, grid.table, *([wording] if wording is not None else []), *extra]
+    written = [] if tables is None else write_tables(tables, [*own, *(c.table for c in charts)])
+    return ReportResult(
+        out, len(scored), len(items), len(embedded.items), left_out, len(html), len(written)
+    )
+
+
+def _pictured(bench: Bench, data: Path | None) -> set[str]:
+    """Series with an image at hand; a probe's bench draws on the images of the bench it was made from."""
+    made = source_of_made(bench.folder)
+    home = bench if made is None else made[0]
+    return pictured_series(home.studies(), Locations.read(home.folder, data))
+
+
+def _has_boxes(item: Item) -> bool:
+    parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
+    return any(isinstance(part, Boxes) and part.boxes for part in parts)
+
+
+def _facts_for(bench: Bench, items: Sequence[Item]) -> Mapping[str, Fact]:
+    """The facts the items name, those they were computed from, and every structure's centre and box."""
+    wanted = {fact_id for item in items for fact_id in item.fact_ids}
+    held = {
+        fact.fact_id: fact
+        for fact in bench.facts()
+        if fact.fact_id in wanted or fact.kind in ("centroid", "box")
+    }
+    inputs = {
+        source.removeprefix("fact:")
+        for fact in held.values()
+        if isinstance(fact.derivation, Measured)
+        for source in fact.derivation.inputs
+    }
+    held.update((fact.fact_id, fact) for fact in bench.facts() if fact.fact_id in inputs)
+    return held
+
+
+def _with_pictures(payload: Payload, embedded: Embedded, withheld: bool) -> Payload:
+    shown = set(embedded.items)
+    rows = [
+        msgspec.structs.replace(row, pictured=True) if row.item_id in shown else row
+        for row in payload.rows
+    ]
+    note = (
+        "No pictures: the data are restricted."
+        if withheld
+        else "No pictures of this item are embedded. The text below is complete."
+    )
+    return msgspec.structs.replace(payload, rows=rows, shared=embedded.shared, picture_note=note)
+
+
+def _add_twin_pictures(
+    payload: Payload, pictures: Mapping[tuple[str, str], tuple[str, str]]
+) -> None:
+    """Put a picture of the changed scan beside each counterfactual twin."""
+    payload.shared.frames.update(dict(pictures.values()))
+    for item_id in {item_id for item_id, _ in pictures}:
+        detail = payload.details[item_id]
+        twins = tuple(
+            msgspec.structs.replace(twin, picture=pictures[item_id, twin.probe][0])
+            if (item_id, twin.probe) in pictures
+            else twin
+            for twin in detail.changed
+        )
+        payload.details[item_id] = msgspec.structs.replace(detail, changed=twins)
+
+
+def _left_out(
+    payload: Payload,
+    embedded: Embedded,
+    items: int,
+    candidates: int,
+    asked: int,
+    withheld: bool,
+    max_bytes: int,
+) -> str:
+    without = items - len(embedded.items)
+    parts = []
+    if withheld:
+        parts.append("no pixels and no report quotes are embedded, because the bench is restricted")
+    elif without:
+        parts.append(f"{without:,} of {items:,} items have no pictures ({asked:,} were asked for)")
+        if candidates < items and candidates < asked:
+            parts.append(f"{items - candidates:,} items have no image at hand")
+    if embedded.unreadable:
+        parts.append(
+            f"the image of {embedded.unreadable:,} items could not be read, verified or fitted in"
+        )
+    if embedded.items:
+        parts.append(
+            "pictured items show at most about 40 slices per plane, those around their structures"
+        )
+    if embedded.shortened:
+        parts.append(
+            f"{embedded.shortened:,} views show fewer, to keep the file under {max_bytes / 1e6:.0f} MB"
+        )
+    if payload.details_left_out:
+        parts.append(
+            f"derivations of {payload.details_left_out:,} items are left out, to keep the file small"
+        )
+    text = "; ".join(parts)
+    return f"Left out: {text}." if text else "Nothing was left out."
+
+
+def _header(
+    bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]
+) -> list[tuple[str, str]]:
+    info = bench.info
+    errors = key_errors(read_readings(bench.folder))
+    patients = len({item.patient_id for item in items})
+    strata = Counter(item.stratum for item in items)
+    spread = ", ".join(
+        f"{count:,} {name or 'no stratum'}" for name, count in sorted(strata.items())
+    )
+    items_words = (
+        f"{len(items):,}"
+        if len(items) == info.counts.get("items")
+        else (f"{len(items):,} of {info.counts.get('items', 0):,}")
+    )
+    return [
+        ("Source", info.source),
+        ("Patients", f"{patients:,}"),
+        ("Items", f"{items_words} ({spread})"),
+        ("Runs", f"{len(runs):,}"),
+        ("Seed", str(info.seed)),
+        ("Key", errors.words if errors is not None else "not reader-verified"),
+        ("Licence", info.licence or "not stated"),
+        ("Content hash", info.content_hash[:12]),
+    ]
+
+
+def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) -> list[str]:
+    patients = len({item.patient_id for item in items})
+    words = []
+    counted = "1 patient" if patients == 1 else f"{patients} patients"
+    if patients < _TOO_FEW_PATIENTS:
+        words.append(
+            f"Only {counted}: too few for intervals (10 needed). Read the accuracies as examples."
+        )
+    elif patients < _FEW_PATIENTS:
+        words.append(f"Only {counted}: intervals are wide and approximate (30 advised).")
+    incomplete: dict[str, list[str]] = defaultdict(list)
+    for run in runs:
+        if run.incomplete:
+            lost = {
+                s: n for s, n in run.states.items() if s in ("failed", "missing", "unjudged") and n
+            }
+            said = ", ".join(f"{n:,} {state}" for state, n in sorted(lost.items()))
+            incomplete[f"incomplete ({said} of {run.items:,}) and not ranked"].append(run.name)
+    for said, names in incomplete.items():
+        words.append(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} {said}.")
+    if any(run.states["unjudged"] for run in runs):
+        words.append(
+            "Free text waits for judges: run situs score with --verdicts, then write the report again."
+        )
+    if len({run.items for run in runs}) > 1:
+        words.append(
+            "The runs cover different numbers of items; blind rows are worked out on the widest."
+        )
+    if bench.info.restricted:
+        words.append(
+            "The bench is restricted: do not pass this file on beyond those who may see the data."
+        )
+    return words
+
+
+def _banner(bench: Bench, embedded: Embedded, withheld: bool) -> str:
+    if bench.info.restricted and not withheld:
+        held = "pixels of patients" if embedded.items else "what was restricted of patients"
+        return f"RESTRICTED DATA: this file holds {held}. Do not share it."
+    return ""

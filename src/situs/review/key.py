@@ -1,0 +1,57 @@
+"""A key in words, for the reader who verifies it."""
+
+from __future__ import annotations
+
+from situs.items import (
+    Boxes,
+    Choice,
+    Choices,
+    Compound,
+    Frames,
+    Grades,
+    Item,
+    Number,
+    Simple,
+    Text,
+    YesNo,
+    letter_of,
+)
+
+__all__ = ["key_words"]
+
+
+def key_words(item: Item) -> str:
+    """The right answer; a compound one part by part. Boxes and frames are drawn, not told."""
+    parts = item.answer.parts if isinstance(item.answer, Compound) else {"": item.answer}
+    said = {name: _words(item, part) for name, part in parts.items()}
+    return "\n".join(f"{name}: {words}" if name else words for name, words in said.items())
+
+
+def _words(item: Item, answer: Simple) -> str:
+    match answer:
+        case YesNo(value):
+            return "yes" if value else "no"
+        case Number(value, unit, interval):
+            spread = (
+                f", {interval[0]:.3g} to {interval[1]:.3g} count as right"
+                if interval and interval[0] < interval[1]
+                else ""
+            )
+            return f"{value:.3g} {unit}".strip() + spread
+        case Choice(value, also_right):
+            return " or ".join(_option(item, one) for one in (value, *also_right))
+        case Choices(values):
+            return "; ".join(_option(item, one) for one in values)
+        case Text(references):
+            return " / ".join(references)
+        case Grades(grades):
+            return ", ".join(f"{name} {grade}" for name, grade in grades.items())
+        case Frames(frames):
+            return f"the {len(frames)} pictures marked below" if frames else "on no picture"
+        case Boxes(boxes):
+            return "as drawn" if boxes else "no box"
+
+
+def _option(item: Item, value: str) -> str:
+    letter = letter_of(item, value)
+    return f"{letter}. {next(option.text for option in item.options if option.value == value)}"

@@ -1,0 +1,179 @@
+"""The run folder: what was asked of whom, and where its bench lies."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from situs import __version__
+from situs.base.files import canonical_json, read_json, write_atomic
+from situs.bench import Bench, open_bench
+from situs.clients import Settings, Spec
+from situs.errors import SitusError
+from situs.profiles import Profile
+
+__all__ = ["RunInfo", "add_notes", "open_run", "start_run"]
+
+
+class RunInfo(msgspec.Struct, frozen=True):
+    """`run.json`."""
+
+    client: str
+    profile: Profile
+    profile_hash: str
+    bench: str
+    """The bench folder relative to the run, or its name where they lie far apart."""
+    bench_hash: str
+    split: str | None
+    limit: int | None
+    settings: dict[str, str]
+    """What stood after the `?` of the model's name."""
+    versions: dict[str, str]
+    sampling: Settings | None = None
+    """How a model was told to generate; none for a baseline."""
+    seed: int | None = None
+    withheld: bool = False
+    """Whether all pictures were kept back: the model's own text-only run."""
+    silent: bool = False
+    """Whether nothing was said about the pictures that were kept back."""
+    sample: tuple[str, ...] = ()
+    """The items it is about, where they were drawn from the bench, as a reader's quiz is; else all of the split."""
+    notes: tuple[str, ...] = ()
+    """What whoever reads the answers should know: e.g. that the server ignored the pictures."""
+
+
+def start_run(
+    out: Path,
+    bench: Bench,
+    spec: Spec,
+    profile: Profile,
+    split: str | None,
+    limit: int | None,
+    *,
+    client: str | None = None,
+    sampling: Settings | None = None,
+    versions: dict[str, str] | None = None,
+    withheld: str = "",
+    sample: tuple[str, ...] = (),
+) -> RunInfo:
+    """Make the folder, or go on in it if it is the same run.
+
+    `withheld` tells how all pictures were kept back: `text` (it was said so) or `silent`; empty if they were shown.
+    """
+    info = RunInfo(
+        client=client or str(spec),
+        profile=profile,
+        profile_hash=profile.hash,
+        bench=_relative(bench.folder, out),
+        bench_hash=bench.info.content_hash,
+        split=split,
+        limit=limit,
+        settings=spec.settings,
+        versions={"situs": __version__} | (versions or {}),
+        sampling=sampling,
+        seed=sampling.seed if sampling is not None else None,
+        withheld=bool(withheld),
+        silent=withheld == "silent",
+        sample=sample,
+    )
+    path = out / "run.json"
+    if path.is_file():
+        before = read_json(path, RunInfo)
+        _refuse_another(before, info, out)
+        info = msgspec.structs.replace(info, notes=before.notes)
+    elif out.is_dir() and any(not _is_left_over(entry) for entry in out.iterdir()):
+        raise SitusError("exists and is not a run", where=out, fix="choose another --out")
+    elif out.exists() and not out.is_dir():
+        raise SitusError("is a file, not a folder", where=out, fix="choose another --out")
+    elif bench.info.restricted:
+        _make_private(out)
+    _write(path, info)
+    if (out / info.bench).resolve() != bench.folder.resolve():
+        place = canonical_json({"bench": str(bench.folder.resolve())}) + b"\n"
+        _keep(out / "locations.json", place, private=True)
+    for entry in filter(_is_left_over, list(out.iterdir())):
+        entry.unlink()
+    return info
+
+
+def add_notes(out: Path, info: RunInfo, notes: tuple[str, ...]) -> RunInfo:
+    """Record what the run found out about its model."""
+    new = tuple(note for note in notes if note not in info.notes)
+    if not new:
+        return info
+    info = msgspec.structs.replace(info, notes=info.notes + new)
+    _write(out / "run.json", info)
+    return info
+
+
+def _make_private(out: Path) -> None:
+    """A new run on restricted data can be read by its owner only."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        out.chmod(0o700)
+    except OSError as error:
+        fix = "choose a folder you can write to"
+        raise SitusError(f"cannot be created ({error.strerror})", where=out, fix=fix) from error
+
+
+def _write(path: Path, info: RunInfo) -> None:
+    _keep(path, msgspec.json.format(canonical_json(info), indent=2) + b"\n")
+
+
+def _keep(file: Path, content: bytes, *, private: bool = False) -> None:
+    if not file.is_file() or file.read_bytes() != content:
+        write_atomic(file, content, private=private)
+
+
+def _is_left_over(entry: Path) -> bool:
+    """Whether a run that was killed before its first answer left this behind."""
+    return entry.name.startswith((".run.json.", ".locations.json.")) and entry.name.endswith(
+        ".part"
+    )
+
+
+def _refuse_another(old: RunInfo, new: RunInfo, out: Path) -> None:
+    for what, before, now in (
+        ("model", old.client, new.client),
+        ("model's settings", old.settings, new.settings),
+        ("profile", old.profile_hash, new.profile_hash),
+        ("bench", old.bench_hash, new.bench_hash),
+        ("choice of what is shown", (old.withheld, old.silent), (new.withheld, new.silent)),
+        ("sample of items", old.sample, new.sample),
+    ):
+        if before != now:
+            raise SitusError(
+                f"was run with another {what}",
+                where=out,
+                fix="choose another --out, or the same settings",
+            )
+
+
+def _relative(bench: Path, run: Path) -> str:
+    """A path that moves with the two folders and names none but the bench's own."""
+    relative = Path(os.path.relpath(bench.resolve(), run.resolve()))
+    named = [part for part in relative.parts if part != ".."]
+    return str(relative) if len(named) <= 1 else bench.resolve().name
+
+
+def _find_bench(run: Path, info: RunInfo) -> Path:
+    """Where the bench lies: as the run remembers it, or, privately, where it was on this machine."""
+    private = run / "locations.json"
+    places = [run / info.bench]
+    if private.is_file():
+        places.append(Path(read_json(private, dict[str, str]).get("bench", "")))
+    for place in places:
+        if (place / "bench.json").is_file():
+            return place
+    raise SitusError("its bench is not where it was", where=run, fix="give the bench with --bench")
+
+
+def open_run(run: Path, bench: Path | None = None) -> tuple[RunInfo, Bench]:
+    """A run and its bench, refused if the bench is not the one it was run on."""
+    info = read_json(run / "run.json", RunInfo)
+    opened = open_bench(bench if bench is not None else _find_bench(run, info))
+    if opened.info.content_hash != info.bench_hash:
+        raise SitusError("was run on another bench", where=run, fix="give the bench it was run on")
+    return info, opened

@@ -1,0 +1,81 @@
+"""`hidden.jsonl`: the items a profile does not let anyone answer, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from situs.errors import SitusError
+
+__all__ = ["SET_ASIDE", "HiddenItems", "HiddenRow", "read_hidden"]
+
+SET_ASIDE = "shown, but set aside: the profile hides more of its twins with other answers"
+"""Why an item that can be seen does not count: what counts would otherwise have some answers oftener than others."""
+
+
+class HiddenRow(msgspec.Struct, frozen=True):
+    """One line of `hidden.jsonl`."""
+
+    item_id: str
+    reasons: tuple[str, ...]
+
+
+def read_hidden(path: Path) -> dict[str, tuple[str, ...]]:
+    """Item → reasons; nothing if there is no such file. A line cut off by a crash is left out."""
+    result: dict[str, tuple[str, ...]] = {}
+    if not path.is_file():
+        return result
+    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = msgspec.json.decode(line, type=HiddenRow)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise SitusError(
+                str(error), where=f"{path}:{number}", fix="delete the file and run again"
+            ) from error
+        result[row.item_id] = row.reasons
+    return result
+
+
+class HiddenItems:
+    """The file while a run goes on. An item stands in it before it is asked."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        if path.is_file():
+            raw = path.read_bytes()
+            if raw and not raw.endswith(b"\n"):
+                path.write_bytes(raw[: raw.rfind(b"\n") + 1])
+        self.reasons = read_hidden(path)
+        try:
+            self._stream = path.open("ab", buffering=0)
+        except OSError as error:
+            raise SitusError(
+                f"cannot be written ({error.strerror})", where=path, fix="choose another --out"
+            ) from error
+
+    def add(self, item_id: str, reasons: tuple[str, ...]) -> None:
+        """Write down an item that is hidden, once."""
+        if reasons and item_id not in self.reasons:
+            self.reasons[item_id] = reasons
+            try:
+                self._stream.write(msgspec.json.encode(HiddenRow(item_id, reasons)) + b"\n")
+            except OSError as error:
+                fix = "free some space and run the same command again: finished answers are kept"
+                raise SitusError(
+                    f"cannot write ({error.strerror})", where=self._path, fix=fix
+                ) from error
+
+    def __enter__(self) -> HiddenItems:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stream.close()

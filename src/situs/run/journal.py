@@ -1,0 +1,131 @@
+"""The journal of a run: append-only, flushed per answer, so that a crash loses at most the answer in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Literal
+
+import msgspec
+
+from situs.base.files import check_regular
+from situs.clients import Spent
+from situs.errors import SitusError
+from situs.run.append_file import AppendFile
+
+__all__ = ["AnswerRow", "Journal", "read_journal"]
+
+State = Literal["answered", "refused", "failed"]
+
+
+class AnswerRow(msgspec.Struct, frozen=True):
+    """One line of `answers.jsonl`."""
+
+    item_id: str
+    state: State = "answered"
+    """`answered`, `refused` (the provider's signal) or `failed` (transport)."""
+    response: str = ""
+    """What the model said, verbatim."""
+    usage: dict[str, float] = {}
+    seconds: float | None = None
+    error: str = ""
+    finish_reason: str = ""
+    """Why the model ended; `length` is an answer cut off at `max_tokens`."""
+    cached: bool = False
+    """It came from the response cache: nothing was sent, and `usage` was paid before."""
+
+
+def read_journal(
+    path: Path, each: Callable[[AnswerRow], None] = lambda row: None
+) -> dict[str, AnswerRow]:
+    """The last row of every item; a line that is cut off at the end (a crash) is left out.
+
+    Failed calls may be followed by others; two different answers to one item are refused. `each` is called with every
+    row as it stands in the file.
+    """
+    result: dict[str, AnswerRow] = {}
+    for row in _rows(path):
+        each(row)
+        before = result.get(row.item_id)
+        if before is not None and before.state != "failed":
+            if (before.state, before.response) != (row.state, row.response):
+                raise SitusError(
+                    f"item {row.item_id} has two answers", where=path, fix="keep one row per item"
+                )
+            continue
+        result[row.item_id] = row
+    return result
+
+
+def _rows(path: Path) -> Iterator[AnswerRow]:
+    decoder = msgspec.json.Decoder(AnswerRow)
+    check_regular(path)
+    try:
+        with path.open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                if not line.strip():
+                    continue
+                try:
+                    yield decoder.decode(line)
+                except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+                    if not line.endswith(b"\n"):
+                        return
+                    fix = 'each line is one JSON object with "item_id" and "response"'
+                    raise SitusError(str(error), where=f"{path}:{number}", fix=fix) from error
+    except FileNotFoundError as error:
+        raise SitusError(
+            "no such file", where=path, fix="give a run folder or an answers.jsonl"
+        ) from error
+    except OSError as error:
+        raise SitusError(
+            f"cannot be read ({error.strerror})", where=path, fix="check the path"
+        ) from error
+
+
+class Journal:
+    """An open journal to which answers are added, by one process at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.states: dict[str, str] = {}
+        """The last state of every item."""
+        self.spent = Spent()
+        """Tokens of all calls so far, those that failed included."""
+        self._file = AppendFile(path)
+        self._read()
+
+    def _read(self) -> None:
+        try:
+            read_journal(self._path, self._count)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def is_done(self, item_id: str) -> bool:
+        """Whether the item has an answer; a failed call is none."""
+        return self.states.get(item_id, "failed") != "failed"
+
+    def add(self, row: AnswerRow) -> None:
+        """Append one answer and hand it to the operating system at once."""
+        self._file.add(row)
+        self._count(row)
+
+    def _count(self, row: AnswerRow) -> None:
+        if not self.is_done(row.item_id):
+            self.states[row.item_id] = row.state
+        if row.usage and not row.cached:
+            self.spent = self.spent.plus(row.usage)
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+        if isinstance(error, KeyboardInterrupt):
+            error.add_note("finished answers are kept; the same command resumes")

@@ -1,0 +1,93 @@
+"""Which items a run covers, and in which order they are asked: study by study."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from itertools import islice, pairwise
+
+import msgspec
+
+from situs.bench import Bench, read_table
+from situs.errors import SitusError
+from situs.items import Item
+from situs.run.folder import RunInfo
+
+__all__ = ["Plan", "items_of", "plan_run", "selected_items"]
+
+
+class _Key(msgspec.Struct, frozen=True):
+    item_id: str
+    study_id: str
+    series: str
+    split: str
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """The items of a run by their ids; the items themselves are read when they are asked."""
+
+    bench: Bench
+    split: str | None
+    item_ids: tuple[str, ...]
+    grouped: bool
+    """Whether the bench already lists items study by study."""
+    without_scan: int = 0
+    """Items that came without a series, as imported questions do."""
+
+    def read_through(self) -> None:
+        """Read every item once, so that a damaged bench is refused before anything is written or asked."""
+        for _ in islice(self.bench.items(self.split), len(self.item_ids)):
+            pass
+
+    def items(self, wanted: Callable[[str], bool]) -> Iterator[Item]:
+        """The wanted items, those of one study and series together."""
+        found = (
+            item
+            for item in islice(self.bench.items(self.split), len(self.item_ids))
+            if wanted(item.item_id)
+        )
+        if self.grouped:
+            return found
+        groups: dict[tuple[str, str], list[Item]] = {}
+        for item in found:
+            groups.setdefault((item.study_id, item.series), []).append(item)
+        return (item for group in groups.values() for item in group)
+
+
+def plan_run(bench: Bench, split: str | None, limit: int | None) -> Plan:
+    """Read the ids only: a run with nothing left to ask starts at once."""
+    where = {"split": split} if split is not None else None
+    keys = list(
+        islice(read_table(bench.folder / "items.parquet", _Key, where=where), _count(limit))
+    )
+    if not keys:
+        raise SitusError(
+            "no item to ask",
+            where=f"--split {split}",
+            fix="leave --split out, or name one the bench has",
+        )
+    volumes = [(key.study_id, key.series) for key in keys]
+    changes = 1 + sum(one != other for one, other in pairwise(volumes))
+    without = sum(not key.series for key in keys)
+    return Plan(
+        bench, split, tuple(key.item_id for key in keys), changes == len(set(volumes)), without
+    )
+
+
+def selected_items(bench: Bench, split: str | None, limit: int | None) -> Iterator[Item]:
+    """The items a run covers."""
+    return islice(bench.items(split), _count(limit))
+
+
+def items_of(bench: Bench, info: RunInfo) -> Iterator[Item]:
+    """The items that a run on disk covers: those of its split, or the sample that was drawn."""
+    found = selected_items(bench, info.split, info.limit)
+    if not info.sample:
+        return found
+    wanted = set(info.sample)
+    return (item for item in found if item.item_id in wanted)
+
+
+def _count(limit: int | None) -> int | None:
+    """A limit beyond what Python can count is none."""
+    return None if limit is None or limit > sys.maxsize else limit

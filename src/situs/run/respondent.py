@@ -1,0 +1,204 @@
+"""Whoever answers a bench, a model or a baseline, asked for one run or several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import msgspec
+
+from situs.bench import Bench
+from situs.clients import (
+    CLIENTS,
+    Asking,
+    Client,
+    Limits,
+    ObjectClient,
+    Reply,
+    Request,
+    Spec,
+    Tally,
+    parse_spec,
+    run_to_end,
+)
+from situs.errors import SitusError, did_you_mean
+from situs.profiles import Profile
+from situs.run.baselines.catalogue import BASELINES
+from situs.run.requests import Presents
+from situs.run.result import RunResult
+from situs.run.runner import run_baseline, run_client
+
+__all__ = ["ItemProgress", "Respondent", "RunProgress", "respondent_of"]
+
+ItemProgress = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
+"""Shows how a baseline gets on: name → a context that is called with (done, total)."""
+RunProgress = Callable[[str], AbstractContextManager[Callable[[Tally, int, int], None]]]
+"""Shows how a model gets on: name → a context that is called with (tally, done before, total)."""
+
+
+class Respondent(Protocol):
+    """Answers benches, a run folder each."""
+
+    def __call__(
+        self,
+        bench: Bench,
+        presenter: Presents,
+        profile: Profile,
+        out: Path,
+        *,
+        split: str | None,
+        limit: int | None,
+        withhold: str = "",
+        skip_hidden: bool = False,
+    ) -> RunResult:
+        """One run, resumed if it was begun."""
+
+    def close(self) -> None:
+        """Free what is held between runs."""
+
+
+def respondent_of(
+    model: str | object,
+    asking: Asking,
+    *,
+    where: str,
+    run_progress: RunProgress = lambda name: nullcontext(lambda tally, before, total: None),
+    item_progress: ItemProgress = lambda name: nullcontext(lambda done, total: None),
+    say: Callable[[str], None] = lambda text: None,
+) -> Respondent:
+    """The respondent of a spec (`openai:…`, `prior`), or of an object with `answer(request)`.
+
+    `where` names the option or argument, for the message about an unknown one.
+    """
+    if not isinstance(model, str):
+        client = ObjectClient(model)
+        return _Model(client.spec, asking, run_progress, say, client)
+    spec = parse_spec(model)
+    if spec.kind in BASELINES:
+        return _BaselineRespondent(spec, item_progress)
+    if spec.kind not in CLIENTS:
+        known = did_you_mean(spec.kind, [*BASELINES, *CLIENTS])
+        raise SitusError(f"unknown model {spec.kind!r}", where=where, fix=known)
+    return _Model(spec, asking, run_progress, say)
+
+
+class _KeptOpen:
+    """A client that outlives a run: a model is not loaded again for the next."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.client, name)
+
+    async def answer(self, request: Request) -> Reply:
+        return await self.client.answer(request)
+
+    async def close(self) -> None:
+        """Left open for the next run."""
+
+
+class _Model:
+    """Puts benches to one model; the budget is that of all its runs together."""
+
+    def __init__(
+        self,
+        spec: Spec,
+        asking: Asking,
+        progress: RunProgress,
+        say: Callable[[str], None],
+        client: Client | None = None,
+    ) -> None:
+        self._spec = spec
+        self._asking = asking
+        self._progress = progress
+        self._say = say
+        self._kept = _KeptOpen(client) if client is not None else None
+        self._cost = 0.0
+        self._tokens = 0
+
+    def __call__(
+        self,
+        bench: Bench,
+        presenter: Presents,
+        profile: Profile,
+        out: Path,
+        *,
+        split: str | None,
+        limit: int | None,
+        withhold: str = "",
+        skip_hidden: bool = False,
+    ) -> RunResult:
+        client = self._client()
+        price = self._asking.price(self._spec, client)
+        with self._asking.cache(self._say) as cache, self._progress(out.name) as progress:
+            result = run_client(
+                bench,
+                client,
+                self._spec,
+                presenter,
+                profile,
+                out,
+                split=split,
+                limit=limit,
+                limits=self._limits(client),
+                cache=cache,
+                price=price,
+                allow_remote=self._asking.allow_remote,
+                skip_hidden=skip_hidden,
+                withhold=withhold,
+                progress=progress,
+                say=self._say,
+            )
+        self._cost += result.cost or 0.0
+        self._tokens += sum(result.tokens.values())
+        return result
+
+    def close(self) -> None:
+        if self._kept is not None:
+            run_to_end(self._kept.client.close)
+
+    def _client(self) -> Client:
+        if self._kept is None:
+            client = self._asking.client(self._spec)
+            if not getattr(client, "reusable", False):
+                return client
+            self._kept = _KeptOpen(client)
+        return cast("Client", self._kept)
+
+    def _limits(self, client: Client) -> Limits:
+        """What is left of the budget."""
+        limits = self._asking.limits(client)
+        cost = None if limits.max_cost is None else max(1e-9, limits.max_cost - self._cost)
+        tokens = None if limits.max_tokens is None else max(1, limits.max_tokens - self._tokens)
+        return msgspec.structs.replace(limits, max_cost=cost, max_tokens=tokens)
+
+
+class _BaselineRespondent:
+    """Puts benches to a baseline, which sees no picture: what is shown or withheld makes no difference."""
+
+    def __init__(self, spec: Spec, progress: ItemProgress) -> None:
+        self._spec = spec
+        self._progress = progress
+
+    def __call__(
+        self,
+        bench: Bench,
+        presenter: Presents,
+        profile: Profile,
+        out: Path,
+        *,
+        split: str | None,
+        limit: int | None,
+        withhold: str = "",
+        skip_hidden: bool = False,
+    ) -> RunResult:
+        with self._progress(out.name) as progress:
+            return run_baseline(
+                bench, self._spec, profile, out, split=split, limit=limit, progress=progress
+            )
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -1,0 +1,206 @@
+"""One run: a client or baseline × profile × bench, resumable at any moment."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from situs.base.files import canonical_json, write_atomic
+from situs.bench import Bench
+from situs.clients import (
+    Client,
+    Limits,
+    Price,
+    Reply,
+    Request,
+    ResponseCache,
+    Spec,
+    Tally,
+    ask,
+    check_may_ask,
+    settings_for,
+)
+from situs.errors import SitusError
+from situs.profiles import Profile
+from situs.run.balance import set_aside
+from situs.run.baselines.catalogue import make_baseline
+from situs.run.folder import add_notes, start_run
+from situs.run.hidden import SET_ASIDE, HiddenItems
+from situs.run.journal import AnswerRow, Journal
+from situs.run.plan import Plan, plan_run
+from situs.run.replay import Replay, recorded_replay
+from situs.run.requests import Presents, requests_for
+from situs.run.result import RunResult, result_of
+
+__all__ = ["run_baseline", "run_client"]
+
+_LIMITS = Limits()
+
+
+def run_baseline(
+    bench: Bench,
+    spec: Spec,
+    profile: Profile,
+    out: Path,
+    *,
+    split: str | None = None,
+    limit: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> RunResult:
+    """Answer every item that has no answer yet."""
+    baseline = make_baseline(bench, spec, profile)
+    delay = _delay(spec)
+    plan = plan_run(bench, split, limit)
+    if not (out / "answers.jsonl").exists():
+        plan.read_through()
+    client = recorded_replay(spec) if spec.kind == "replay" else None
+    start_run(out, bench, spec, profile, split, limit, client=client)
+    begin = time.monotonic()
+    asked = 0
+    with Journal(out / "answers.jsonl") as journal:
+        before = sum(map(journal.is_done, plan.item_ids))
+        for item in plan.items(lambda item_id: not journal.is_done(item_id)):
+            if delay > 0:
+                time.sleep(delay)
+            said = baseline.answer(item)
+            row = AnswerRow(item.item_id, "answered", said or "", {}, 0.0)
+            journal.add(
+                row
+                if said is not None
+                else AnswerRow(item.item_id, "failed", error="no answer given")
+            )
+            asked += 1
+            progress(before + asked, len(plan.item_ids))
+        states = Counter(journal.states[item_id] for item_id in plan.item_ids)
+    notes: tuple[str, ...] = ()
+    if isinstance(baseline, Replay):
+        notes = tuple(baseline.joined.notes())
+        write_atomic(
+            out / "joined.json",
+            msgspec.json.format(canonical_json(baseline.joined), indent=1) + b"\n",
+        )
+    seconds = time.monotonic() - begin
+    return RunResult(
+        len(plan.item_ids), dict(sorted(states.items())), asked, seconds, 0.0, notes=notes
+    )
+
+
+def run_client(
+    bench: Bench,
+    client: Client,
+    spec: Spec,
+    presenter: Presents,
+    profile: Profile,
+    out: Path,
+    *,
+    split: str | None = None,
+    limit: int | None = None,
+    limits: Limits = _LIMITS,
+    cache: ResponseCache | None = None,
+    price: Price | None = None,
+    allow_remote: bool = False,
+    skip_hidden: bool = False,
+    withhold: str = "",
+    progress: Callable[[Tally, int, int], None] = lambda tally, before, total: None,
+    say: Callable[[str], None] = lambda text: None,
+) -> RunResult:
+    """Ask a model every item that has no answer yet; failed calls of an earlier session are asked again.
+
+    `withhold` keeps all pictures back: `text` where the prompt says so, `silent` where it does not.
+    `progress` is called with the session's tally, how many items were done before it, and how many there are.
+    """
+    restricted = bench.info.restricted
+    check_may_ask(
+        client, restricted=restricted, allow_remote=allow_remote, limits=limits, price=price
+    )
+    plan = plan_run(bench, split, limit)
+    if not (out / "answers.jsonl").exists():
+        plan.read_through()
+    settings = settings_for(client, spec)
+    versions: dict[str, str] = getattr(client, "versions", {})
+    info = start_run(
+        out,
+        bench,
+        spec,
+        profile,
+        split,
+        limit,
+        client=client.name,
+        sampling=settings,
+        versions=versions,
+        withheld=withhold,
+    )
+    with Journal(out / "answers.jsonl") as journal, HiddenItems(out / "hidden.jsonl") as hidden:
+        left = {item_id for item_id in plan.item_ids if not journal.is_done(item_id)}
+        if skip_hidden:
+            left -= hidden.reasons.keys()
+        before = len(plan.item_ids) - len(left)
+
+        def record(request: Request, reply: Reply, seconds: float) -> None:
+            journal.add(
+                AnswerRow(
+                    request.key,
+                    reply.state,
+                    reply.text,
+                    reply.usage,
+                    round(seconds, 3),
+                    reply.error,
+                    reply.finish_reason,
+                    reply.cached,
+                )
+            )
+
+        items = plan.items(left.__contains__) if left else iter(())
+        asked = ask(
+            client,
+            requests_for(
+                items,
+                presenter,
+                settings,
+                hidden,
+                volume=getattr(client, "takes_volume", False),
+                withhold=bool(withhold),
+                skip_hidden=skip_hidden,
+            ),
+            record,
+            restricted=restricted,
+            allow_remote=allow_remote,
+            limits=limits,
+            cache=cache,
+            price=price,
+            spent=journal.spent,
+            progress=lambda tally: progress(tally, before, len(plan.item_ids)),
+            say=say,
+        )
+        info = add_notes(out, info, (*_notes(plan), *asked.notices))
+        unseen = {
+            item_id for item_id, reasons in hidden.reasons.items() if SET_ASIDE not in reasons
+        }
+        if unseen and all(journal.is_done(id_) or id_ in unseen for id_ in plan.item_ids):
+            for item_id in set_aside(plan.items(lambda _: True), unseen):
+                hidden.add(item_id, (SET_ASIDE,))
+        return result_of(plan, journal, asked, unseen, info.notes)
+
+
+def _notes(plan: Plan) -> tuple[str, ...]:
+    if not plan.without_scan:
+        return ()
+    return (
+        f"{plan.without_scan:,} of {len(plan.item_ids):,} items came without a scan and were asked in words only",
+    )
+
+
+def _delay(spec: Spec) -> float:
+    """Seconds to wait before each answer, for trying out interruptions."""
+    try:
+        delay = float(spec.settings.get("delay", "0"))
+    except ValueError:
+        delay = math.nan
+    if not 0 <= delay <= 3600:
+        raise SitusError("delay is not a number of seconds", where=str(spec), fix="e.g. delay=0.1")
+    return delay

@@ -1,0 +1,180 @@
+"""What the pictures of a run hold of each item: the space in which places are spoken of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from situs.bench import Bench
+from situs.errors import SitusError
+from situs.items import Answer, Box, Boxes, Compound, Frames, Item
+from situs.profiles import AnswerSpace, Frame, Layout, Profile, layout_of, options_text, prompt_text
+from situs.space import FrameBox, Grid, PixelGrid
+
+__all__ = ["NATIVE", "Viewing", "has_places", "volume_hull"]
+
+NATIVE = msgspec.convert(
+    {
+        "name": "native",
+        "view": {"slices": "item"},
+        "window": {"any": {"low_percentile": 0.0, "high_percentile": 100.0}},
+    },
+    Profile,
+)
+"""Every acquired frame, or the item's, at its own pixels: what is assumed of answers that come without a profile."""
+
+
+class Viewing:
+    """The pictures of every item under a profile, as pure geometry."""
+
+    def __init__(self, bench: Bench, profile: Profile | None = None) -> None:
+        self.profile = profile or NATIVE
+        self._bench = bench
+        self._grids: dict[tuple[str, str], Grid | PixelGrid] | None = None
+        self._open_ended: frozenset[tuple[str, str]] = frozenset()
+        self._last: tuple[object, Layout] | None = None
+        self._last_sizes: tuple[Layout, list[tuple[float, float]]] | None = None
+        self._last_boxes: tuple[Layout, tuple[Box, ...], list[FrameBox]] | None = None
+
+    @property
+    def space(self) -> AnswerSpace:
+        """How frames and boxes are spoken of."""
+        return self.profile.answer
+
+    def layout(self, item: Item) -> Layout:
+        """The pictures of an item; neighbouring items of a series mostly share them."""
+        marks = tuple(box for box in item.boxes if box.label.startswith("mark:"))
+        key = (item.study_id, item.series, item.level, item.frames, marks)
+        if self._last is None or self._last[0] != key:
+            self._last = key, layout_of(self.profile, self.grid(item), item)
+        return self._last[1]
+
+    def prompt(self, item: Item) -> str:
+        """The words a model is given; the question and its options where the pictures cannot be told."""
+        try:
+            return prompt_text(item, self.profile, self.layout(item), item.series)
+        except SitusError:
+            return f"{item.question}\n{options_text(item)}"
+
+    def obstacle(self, item: Item) -> str:
+        """Why places cannot be spoken of under the profile; empty if they can."""
+        try:
+            layout = self.layout(item)
+            self.sizes(item)
+            if _has_boxes(item.answer):
+                _ = [frame.tiles[0].matrix for frame in layout.frames[:1]]
+        except SitusError as error:
+            return error.problem
+        return ""
+
+    def sizes(self, item: Item) -> list[tuple[float, float]]:
+        """Width and height of each picture; infinite where the file's size is not known."""
+        layout = self.layout(item)
+        if self._last_sizes is None or self._last_sizes[0] is not layout:
+            self._last_sizes = layout, [_size(frame) for frame in layout.frames]
+        return self._last_sizes[1]
+
+    def boxes(self, item: Item, boxes: Iterable[Box]) -> list[FrameBox]:
+        """The item's boxes on its pictures; where one box per volume is asked for, the hull of each label."""
+        layout, wanted = self.layout(item), tuple(boxes)
+        last = self._last_boxes
+        if last is None or last[0] is not layout or last[1] != wanted:
+            found = [box for box in layout.shown_boxes(wanted) if box.area > 0]
+            shown = volume_hull(found) if self.space.box_form == "volume" else found
+            self._last_boxes = last = layout, wanted, shown
+        return list(last[2])
+
+    def frames(self, item: Item, frames: Iterable[int]) -> list[int]:
+        """Positions of the pictures that show these frames."""
+        return self.layout(item).shown_frames(frames)
+
+    def has_open_end(self, item: Item) -> bool:
+        """Whether more frames may exist than are known of: there is no image, and the last one named is the last."""
+        self.grid(item)
+        return not item.frames and (item.study_id, item.series) in self._open_ended
+
+    def grid(self, item: Item) -> Grid | PixelGrid:
+        """The lattice of the item's series."""
+        if self._grids is None:
+            self._grids, self._open_ended = _grids_of(self._bench)
+        try:
+            return self._grids[item.study_id, item.series]
+        except KeyError as error:
+            problem = f"the bench has no series {item.series!r} of study {item.study_id!r}"
+            raise SitusError(problem, where=item.item_id, fix="rebuild the bench") from error
+
+
+def _grids_of(
+    bench: Bench,
+) -> tuple[dict[tuple[str, str], Grid | PixelGrid], frozenset[tuple[str, str]]]:
+    """The grid of every series, and the series whose number of frames is not known.
+
+    Those go as far as the study's items name them.
+    """
+    grids: dict[tuple[str, str], Grid | PixelGrid] = {}
+    sides: dict[tuple[str, str], tuple[int, int]] = {}
+    reach: dict[str, int] = {}
+    for study in bench.studies():
+        for series in study.series:
+            key = (study.study_id, series.series)
+            if series.affine or series.shape[0]:
+                grids[key] = series.grid
+            else:
+                sides[key] = series.shape[1:]
+                reach[study.study_id] = 1
+        if not study.series:
+            reach[study.study_id] = 1
+    for item in bench.items(steps=False) if reach else ():
+        if item.study_id in reach and (item.study_id, item.series) not in grids:
+            named = [frame + 1 for frame in (*item.frames, *_frames_in(item.answer))]
+            reach[item.study_id] = max([reach[item.study_id], *named])
+            sides.setdefault((item.study_id, item.series), (0, 0))
+    for key, (height, width) in sides.items():
+        grids[key] = PixelGrid(reach[key[0]], width or None, height or None)
+    return grids, frozenset(sides)
+
+
+def _frames_in(answer: Answer) -> Iterator[int]:
+    for part in answer.parts.values() if isinstance(answer, Compound) else (answer,):
+        match part:
+            case Frames(frames):
+                yield from frames
+            case Boxes(boxes):
+                yield from (box.frame for box in boxes if isinstance(box, FrameBox))
+
+
+def _has_boxes(answer: Answer) -> bool:
+    parts = answer.parts.values() if isinstance(answer, Compound) else (answer,)
+    return any(isinstance(part, Boxes) for part in parts)
+
+
+def _size(frame: Frame) -> tuple[float, float]:
+    known = math.isfinite(frame.tiles[0].rectangle[2])
+    return (float(frame.width), float(frame.height)) if known else (math.inf, math.inf)
+
+
+def volume_hull(boxes: Iterable[FrameBox]) -> list[FrameBox]:
+    """For each label the box around all its boxes, on every picture from its first to its last."""
+    by_label: dict[str, list[FrameBox]] = {}
+    for box in boxes:
+        by_label.setdefault(box.label, []).append(box)
+    return [
+        FrameBox(
+            frame,
+            min(box.x0 for box in own),
+            min(box.y0 for box in own),
+            max(box.x1 for box in own),
+            max(box.y1 for box in own),
+            label,
+        )
+        for label, own in by_label.items()
+        for frame in range(min(box.frame for box in own), max(box.frame for box in own) + 1)
+    ]
+
+
+def has_places(answer: Answer) -> bool:
+    """Whether an answer speaks of pictures: boxes or frames, also as a part."""
+    parts = answer.parts.values() if isinstance(answer, Compound) else (answer,)
+    return any(isinstance(part, Boxes | Frames) for part in parts)

@@ -1,0 +1,1 @@
+"""What one gets without looking."""

@@ -1,0 +1,71 @@
+"""How much better than the best who does not look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+import numpy as np
+
+from situs.score.stats.estimates import paired_difference
+from situs.score.stats.sums import cluster_sums, percentile_95
+
+__all__ = ["ShortcutGain", "gain_over_best"]
+
+
+_DRAWS = 1000
+
+
+class ShortcutGain(msgspec.Struct, frozen=True):
+    """The model against the best of the shortcuts."""
+
+    value: float | None
+    ci95: tuple[float, float] | None
+    n: int
+    patients: int
+    best: str
+    note: str = ""
+
+
+def gain_over_best(
+    model: Mapping[str, bool],
+    shortcuts: Mapping[str, Mapping[str, bool]],
+    clusters: Mapping[str, str],
+    *,
+    seed: int = 0,
+) -> ShortcutGain:
+    """The model minus the best shortcut on the same items.
+
+    Which shortcut is best is not known for sure either. The lower limit is the least of those against each shortcut,
+    so the model is said to beat the best only if it beats every one; the upper limit is that of a bootstrap of
+    patients that chooses the best anew each time.
+    """
+    items = sorted(model)
+    if not items or not shortcuts:
+        return ShortcutGain(None, None, 0, 0, "", "no item to compare")
+    own = np.array([model[item] for item in items], dtype=np.float64)
+    others = np.array(
+        [[row[item] for item in items] for row in shortcuts.values()], dtype=np.float64
+    )
+    patients = [clusters[item] for item in items]
+    number = int(np.argmax(others.mean(axis=1)))
+    found = paired_difference(own, others[number], patients)
+    interval = found.ci95
+    if interval is not None and len(others) > 1:
+        lowest = min(
+            paired_difference(own, other, patients).ci95 or (-1.0, 1.0) for other in others
+        )[0]
+        highest = _upper(own, others, patients, seed)
+        interval = lowest, max(highest, found.value or 0.0)
+    return ShortcutGain(
+        found.value, interval, found.n, found.clusters, list(shortcuts)[number], found.note
+    )
+
+
+def _upper(own: np.ndarray, others: np.ndarray, patients: list[str], seed: int) -> float:
+    """The 97.5 % quantile over resamples of patients, the best shortcut chosen in each."""
+    sums = cluster_sums(np.vstack([own, others, np.ones_like(own)]).T, patients)
+    generator = np.random.default_rng(seed)
+    drawn = generator.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=_DRAWS) @ sums
+    shares = drawn[:, :-1] / drawn[:, -1:]
+    return percentile_95(shares[:, 0] - shares[:, 1:].max(axis=1))[1]

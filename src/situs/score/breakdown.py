@@ -1,0 +1,320 @@
+"""A run broken down by what its items are about, as small tables a report draws and a paper prints."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from situs.bench import Bench
+from situs.items import Choice, Item, Number
+from situs.run import Viewing
+from situs.score.facets import FACETS, facets_of, side_of_value
+from situs.score.metrics.boxes import BOX_TUBE_IOU
+from situs.score.metrics.number import MRA_VSI_CODE, WITHIN_INTERVAL
+from situs.score.metrics.numbers import MEDIAN_ABS_LOG_RATIO
+from situs.score.outcomes import NOT_COUNTED, Scored
+from situs.score.stats.estimates import cluster_mean
+from situs.score.stats.sources import OverSources, over_sources, source_of
+from situs.score.table_entries import Entry, entries
+from situs.tables import Cell, Table
+
+__all__ = [
+    "SAID_SIDES",
+    "Breakdowns",
+    "NumberError",
+    "breakdown_tables",
+    "breakdowns",
+    "facet_matrix",
+    "facet_table",
+    "number_table",
+    "side_counts",
+    "side_table",
+]
+
+_METRICS = ("accuracy", "chance", "accuracy.chance-adjusted", WITHIN_INTERVAL, MRA_VSI_CODE, MEDIAN_ABS_LOG_RATIO,
+            BOX_TUBE_IOU)  # fmt: skip
+SAID_SIDES = ("left", "right", "other", "no answer")
+_THIRDS = ("small", "medium", "large")
+
+
+class NumberError(msgspec.Struct, frozen=True):
+    """How far the numbers of one task lie from the truth (Bland and Altman)."""
+
+    task: str
+    unit: str
+    n: int
+    bias: float
+    """Mean of said − true."""
+    ci95: tuple[float, float] | None
+    """Of the bias, over patients."""
+    low: float | None
+    """Lower limit of agreement: bias − 1.96 standard deviations; None of a single answer."""
+    high: float | None
+    median_log_ratio: float | None
+    """Of ln(said / true); 0 is no bias, +0.69 is twice as much."""
+    spread_log_ratio: float | None
+    """Standard deviation of ln(said / true)."""
+
+
+class VolumeThird(msgspec.Struct, frozen=True):
+    """Numbers asked for in mL, by thirds of the true volume."""
+
+    third: str
+    from_ml: float
+    to_ml: float
+    entries: list[Entry]
+
+
+class Breakdowns(msgspec.Struct, frozen=True):
+    """One run, broken down."""
+
+    by: dict[str, dict[str, list[Entry]]]
+    """Facet → group → entries; an item may stand in several groups of a facet (two structures)."""
+    numbers: list[NumberError]
+    sides: dict[str, dict[str, int]]
+    """True side → what was said → how often, where the other side was offered as well."""
+    volume_thirds: list[VolumeThird]
+    sources: OverSources | None
+    """Where the bench has several sources of data."""
+
+
+def breakdowns(
+    bench: Bench,
+    items: Iterable[Item],
+    scored: Sequence[Scored],
+    *,
+    shown: Viewing | None = None,
+    seed: int = 0,
+) -> Breakdowns:
+    """Break down the scored answers to these items."""
+    held = list(items)
+    facets = facets_of(bench, held, shown)
+    by: dict[str, dict[str, list[Entry]]] = {}
+    for facet in FACETS:
+        groups: dict[str, list[Scored]] = defaultdict(list)
+        for row in scored:
+            for group in facets.get(row.outcome.item_id, {}).get(facet, ()):
+                groups[group].append(row)
+        by[facet] = {name: entries(group, _METRICS, seed) for name, group in sorted(groups.items())}
+    counted = {row.outcome.item_id: row for row in scored if row.outcome.state != NOT_COUNTED}
+    asked = [item for item in held if item.item_id in counted]
+    return Breakdowns(
+        by=by,
+        numbers=_numbers(asked, counted),
+        sides=side_counts(asked, counted),
+        volume_thirds=_volume_thirds(asked, counted, seed),
+        sources=over_sources(
+            [float(bool(counted[item.item_id].outcome.right)) for item in asked],
+            [counted[item.item_id].cluster for item in asked],
+            [source_of(item) for item in asked],
+        ),
+    )
+
+
+def _numbers(items: Iterable[Item], rows: Mapping[str, Scored]) -> list[NumberError]:
+    groups: dict[tuple[str, str], list[Scored]] = defaultdict(list)
+    for item in items:
+        row = rows[item.item_id]
+        if isinstance(item.answer, Number) and row.prediction is not None:
+            groups[item.task, item.answer.unit].append(row)
+    return [_number_error(task, unit, group) for (task, unit), group in sorted(groups.items())]
+
+
+def _number_error(task: str, unit: str, rows: Sequence[Scored]) -> NumberError:
+    pairs = [(float(row.prediction or 0), float(row.truth or 0)) for row in rows]
+    gaps = np.array([said - true for said, true in pairs])
+    logs = np.array([math.log(said / true) for said, true in pairs if said > 0 and true > 0])
+    estimate = cluster_mean(gaps, [row.cluster for row in rows], bounds=None)
+    bias = float(gaps.mean())
+    half = 1.96 * float(gaps.std(ddof=1)) if len(gaps) > 1 else None
+    return NumberError(
+        task,
+        unit,
+        len(rows),
+        bias,
+        estimate.ci95,
+        None if half is None else bias - half,
+        None if half is None else bias + half,
+        float(np.median(logs)) if logs.size else None,
+        float(logs.std(ddof=1)) if logs.size > 1 else None,
+    )
+
+
+def side_counts(items: Iterable[Item], rows: Mapping[str, Scored]) -> dict[str, dict[str, int]]:
+    """True side → what was said → how often, where the other side was offered as well."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for item in items:
+        if not isinstance(item.answer, Choice):
+            continue
+        offered = {side_of_value(option.value) for option in item.options}
+        true = side_of_value(item.answer.value)
+        if true and {"left", "right"} <= offered:
+            counts[true][_said_side(item, rows[item.item_id])] += 1
+    return {
+        true: {said: counts[true][said] for said in SAID_SIDES}
+        for true in ("left", "right")
+        if counts[true]
+    }
+
+
+def _said_side(item: Item, row: Scored) -> str:
+    if row.outcome.state != "answered":
+        return "no answer"
+    place = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".find(row.outcome.parsed)
+    value = item.options[place].value if 0 <= place < len(item.options) else ""
+    return side_of_value(value) or "other"
+
+
+def _volume_thirds(
+    items: Iterable[Item], rows: Mapping[str, Scored], seed: int
+) -> list[VolumeThird]:
+    asked = [
+        (item.answer.value, item.item_id)
+        for item in items
+        if _in_ml(item) and isinstance(item.answer, Number)
+    ]
+    if len(asked) < len(_THIRDS):
+        return []
+    result = []
+    for name, part in zip(_THIRDS, np.array_split(np.arange(len(asked)), len(_THIRDS))):
+        group = [sorted(asked)[place] for place in part]
+        told = entries(
+            [rows[item_id] for _, item_id in group], [MRA_VSI_CODE, WITHIN_INTERVAL], seed
+        )
+        result.append(VolumeThird(name, group[0][0], group[-1][0], told))
+    return result
+
+
+def _in_ml(item: Item) -> bool:
+    return isinstance(item.answer, Number) and item.answer.unit == "mL"
+
+
+def facet_table(name: str, groups: Mapping[str, list[Entry]]) -> Table:
+    """One facet: a row per group, a column per metric that any group has."""
+    metrics = [
+        metric
+        for metric in _METRICS
+        if any(_value(table, metric) is not None for table in groups.values())
+    ]
+    rows: list[tuple[Cell, ...]] = []
+    for group, table in groups.items():
+        accuracy = next((entry for entry in table if entry.metric == "accuracy"), None)
+        low, high = (accuracy.ci95 if accuracy is not None else None) or (None, None)
+        n = accuracy.n if accuracy is not None else 0
+        patients = accuracy.clusters if accuracy is not None else 0
+        cells = [_value(table, metric) for metric in metrics]
+        rows.append((group, n, patients, *cells, low, high))
+    columns = (name, "items", "patients", *metrics, "accuracy low", "accuracy high")
+    caption = "Intervals are 95 %, over patients; under 10 patients there is none."
+    return Table(f"by_{name}", f"Results by {name}", columns, tuple(rows), caption)
+
+
+def facet_matrix(
+    runs: Mapping[str, Breakdowns], facet: str = "structure", metric: str = "accuracy"
+) -> Table:
+    """Group × run: the heatmap of organs (`structure`), or the radar of categories (`category`)."""
+    groups = sorted({group for run in runs.values() for group in run.by.get(facet, {})})
+    rows: list[tuple[Cell, ...]] = []
+    for group in groups:
+        values = [_value(run.by[facet].get(group, []), metric) for run in runs.values()]
+        rows.append((group, *values))
+    return Table(f"{facet}_by_run", f"{metric} by {facet} and run", (facet, *runs), tuple(rows))
+
+
+def number_table(numbers: Sequence[NumberError]) -> Table:
+    """Bias and limits of agreement."""
+    columns = ("task", "unit", "answers", "bias", "bias low", "bias high", "lower limit", "upper limit",
+               "median ln ratio", "sd ln ratio")  # fmt: skip
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            e.task,
+            e.unit,
+            e.n,
+            e.bias,
+            *(e.ci95 or (None, None)),
+            e.low,
+            e.high,
+            e.median_log_ratio,
+            e.spread_log_ratio,
+        )
+        for e in numbers
+    )
+    caption = "Bland–Altman: said − true, bias ± 1.96 standard deviations; the bias's interval is over patients."
+    return Table("number_errors", "Numbers: bias and limits of agreement", columns, rows, caption)
+
+
+def side_table(sides: Mapping[str, Mapping[str, int]]) -> Table:
+    """True side × said side."""
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (true, *(said[name] for name in SAID_SIDES)) for true, said in sides.items()
+    )
+    caption = (
+        "Questions that offer both sides; a reader who exchanges them fills the wrong diagonal."
+    )
+    return Table("sides", "Sides: true (rows) by said", ("true", *SAID_SIDES), rows, caption)
+
+
+def breakdown_tables(run: Breakdowns) -> list[Table]:
+    """Every table that has rows."""
+    tables = [facet_table(facet, groups) for facet, groups in run.by.items()]
+    tables += [number_table(run.numbers), side_table(run.sides)]
+    thirds: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            one.third,
+            one.from_ml,
+            one.to_ml,
+            *(_value(one.entries, m) for m in (MRA_VSI_CODE, WITHIN_INTERVAL)),
+        )
+        for one in run.volume_thirds
+    )
+    columns = ("third", "from mL", "to mL", MRA_VSI_CODE, WITHIN_INTERVAL)
+    tables.append(Table("volume_thirds", "Volumes by thirds of their true size", columns, thirds))
+    if run.sources is not None:
+        tables.append(_source_table(run.sources))
+    return [table for table in tables if table.rows]
+
+
+def _source_table(sources: OverSources) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one.source,
+            one.n,
+            one.clusters,
+            one.value,
+            *(one.ci95 or (None, None)),
+            one.without,
+            one.macro_without,
+        )
+        for one in sources.sources
+    ]
+    rows.append(
+        (
+            "mean over sources",
+            None,
+            None,
+            sources.macro,
+            *(sources.macro_ci95 or (None, None)),
+            None,
+            None,
+        )
+    )
+    rows.append(("mean over items", None, None, sources.micro, None, None, None, None))
+    columns = (
+        "source",
+        "items",
+        "patients",
+        "accuracy",
+        "low",
+        "high",
+        "without it",
+        "mean over the other sources",
+    )
+    return Table("sources", "Accuracy over sources, and without each", columns, tuple(rows))
+
+
+def _value(table: Iterable[Entry], metric: str) -> float | None:
+    return next((entry.value for entry in table if entry.metric == metric), None)

@@ -1,0 +1,259 @@
+"""Comparing what several runs left on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from situs.clients import parse_spec
+from situs.errors import SitusError, did_you_mean
+from situs.run import RunInfo, is_baseline
+from situs.score.headline import HEADLINE, Selection, select
+from situs.score.metrics.grades import GRADE_EXACT, GRADE_WITHIN_ONE
+from situs.score.metrics.number import MRA_VSI_CODE, MRA_VSI_PAPER, RELATIVE_ACCURACY
+from situs.score.metrics.sets import CHOICES_F1, FRAMES_F1, FRAMES_IOU
+from situs.score.outcomes import NOT_COUNTED, Scored
+from situs.score.parts import LEVEL_WITHIN_ONE
+from situs.score.scored_run import JudgedRun, judged_run
+from situs.score.stats.paired import (
+    CHANCE_ADJUSTED,
+    Comparison,
+    Contestant,
+    SightGain,
+    against_better,
+    average_seeds,
+    compare,
+    sight_gain,
+)
+from situs.score.stats.sources import source_of
+from situs.score.table_entries import BOX_METRICS
+
+__all__ = ["PER_ITEM", "compare_runs"]
+
+PER_ITEM = (
+    "accuracy",
+    "accuracy.closed",
+    CHANCE_ADJUSTED,
+    MRA_VSI_CODE,
+    MRA_VSI_PAPER,
+    RELATIVE_ACCURACY,
+    LEVEL_WITHIN_ONE,
+    *BOX_METRICS,
+    FRAMES_IOU,
+    FRAMES_F1,
+    CHOICES_F1,
+    GRADE_EXACT,
+    GRADE_WITHIN_ONE,
+)
+"""Metrics with a value per item, from 0 to 1 (chance-adjusted accuracy: 0 is a guess)."""
+
+_INCOMPLETE = 0.01
+_SEEDS = 3
+"""At least so many where a model is sampled."""
+
+
+def compare_runs(
+    folders: Sequence[Path],
+    bench: Path | None = None,
+    *,
+    metric: str = "accuracy",
+    stratum: str = HEADLINE,
+    blind: Sequence[Path] = (),
+) -> Comparison:
+    """Every pair of runs of one bench, on the items that both were asked and could answer.
+
+    Runs that differ in their seed only are averaged item by item and count as one. `blind` are runs without pictures:
+    the better of those of a model (told that there are none, or not told) is set against its run with them, and has no
+    rank beside others. `stratum` is what the comparison is about; accuracy is that of the headline.
+    """
+    if metric not in PER_ITEM:
+        raise SitusError(
+            f"unknown metric {metric!r}", where="--metric", fix=did_you_mean(metric, PER_ITEM)
+        )
+    clusters: dict[str, str] = {}
+    sources: dict[str, str] = {}
+    models, without = _Groups(), _Groups(blind=True)
+    content = ""
+    opened: list[tuple[_Groups, Path, JudgedRun]] = []
+    for groups, folder in (
+        (groups, folder)
+        for groups, paths in ((models, folders), (without, blind))
+        for folder in paths
+    ):
+        run = judged_run(folder, bench)
+        content = content or run.bench.info.content_hash
+        if run.bench.info.content_hash != content:
+            raise SitusError(
+                "is of another bench than the first run",
+                where=folder,
+                fix="compare runs of one bench",
+            )
+        clusters.update((row.outcome.item_id, row.cluster) for row in run.scored)
+        sources.update((item.item_id, source_of(item)) for item in run.items)
+        opened.append((groups, folder, run))
+    selection = select(
+        (row for _, _, run in opened for row in run.scored),
+        stratum,
+        opened[0][2].bench.info.by_stratum,
+    )
+    for groups, folder, run in opened:
+        groups.add(folder, run, metric, selection)
+    runs = models.runs()
+    if len(runs) == 1 and len(folders) > 1:
+        raise SitusError(
+            "the runs are seeds of one model",
+            where=folders[0],
+            fix="give a run of another model too",
+        )
+    if len(runs) == 1:
+        runs += without.runs()
+    result = compare(runs, clusters, metric=metric, sources=sources)
+    sight = _sight_gains(models, without, clusters, metric)
+    warnings = result.warnings + models.warnings()
+    words = (
+        selection.words
+        if metric == "accuracy"
+        else msgspec.structs.replace(selection, closed=False).words
+    )
+    return msgspec.structs.replace(result, warnings=warnings, sight=sight, items=words)
+
+
+class _Groups:
+    """Runs by what they are apart from their seed."""
+
+    def __init__(self, *, blind: bool = False) -> None:
+        self._blind = blind
+        self.members: dict[tuple[object, ...], list[tuple[str, JudgedRun, Contestant]]] = {}
+        self._names: list[str] = []
+
+    def add(self, folder: Path, run: JudgedRun, metric: str, selection: Selection) -> None:
+        """One more run; one with a seed that is there already stands alone."""
+        assert run.info is not None
+        key: tuple[object, ...] = _identity(run.info)
+        if self._blind:
+            key = (*key, run.info.silent)
+        seeds = [
+            _seed(other.info) for _, other, _ in self.members.get(key, []) if other.info is not None
+        ]
+        if seeds and (_seed(run.info) in seeds or None in (*seeds, _seed(run.info))):
+            key = (*key, folder)
+        client = run.info.client
+        name = client
+        if self._blind:
+            name += " without pictures, not told" if run.info.silent else " without pictures"
+        name = name if name not in self._names else f"{name} ({folder.name})"
+        self._names.append(name)
+        self.members.setdefault(key, []).append(
+            (name, run, _contestant(name, client, run.scored, metric, selection))
+        )
+
+    def runs(self) -> list[Contestant]:
+        """A contestant per group."""
+        return [self.merged(key) for key in self.members]
+
+    def merged(self, key: tuple[object, ...]) -> Contestant:
+        """The group's contestant, averaged over its seeds."""
+        own = [contestant for _, _, contestant in self.members[key]]
+        return own[0] if len(own) == 1 else average_seeds(f"{own[0].name} ({len(own)} seeds)", own)
+
+    def warnings(self) -> list[str]:
+        """Models that were sampled with too few seeds."""
+        result = []
+        for members in self.members.values():
+            sampling = members[0][1].info.sampling if members[0][1].info is not None else None
+            if sampling is not None and sampling.temperature != 0.0 and len(members) < _SEEDS:
+                result.append(
+                    f"{members[0][0]} was sampled with {len(members)} seed(s): run at least {_SEEDS}"
+                )
+        return result
+
+
+def _identity(info: RunInfo) -> tuple[object, ...]:
+    settings = tuple(
+        sorted((name, value) for name, value in info.settings.items() if name != "seed")
+    )
+    sampling = None if info.sampling is None else msgspec.structs.replace(info.sampling, seed=None)
+    return (
+        parse_spec(info.client).kind,
+        info.client.partition("?")[0],
+        settings,
+        info.profile_hash,
+        str(sampling),
+    )
+
+
+def _seed(info: RunInfo) -> object:
+    return info.settings.get("seed") if info.seed is None else info.seed
+
+
+def _sight_gains(
+    models: _Groups, without: _Groups, clusters: dict[str, str], metric: str
+) -> list[SightGain]:
+    """The gain of every model over its own blind runs: over the better one, where it has several."""
+    by_model: dict[tuple[object, ...], list[SightGain]] = {}
+    for key in without.members:
+        own = next((model for model in models.members if key[: len(model)] == model), None)
+        if own is None:
+            fix = "give the run of the same model, settings and profile with its pictures, too"
+            raise SitusError(
+                f"no run to set {without.members[key][0][0]} against", where="--blind", fix=fix
+            )
+        by_model.setdefault(own, []).append(
+            _sight(models.merged(own), without, key, clusters, metric)
+        )
+    return [gains[0] if len(gains) == 1 else against_better(gains) for gains in by_model.values()]
+
+
+def _sight(
+    model: Contestant,
+    without: _Groups,
+    key: tuple[object, ...],
+    clusters: dict[str, str],
+    metric: str,
+) -> SightGain:
+    """The gain of a model over one of its blind runs."""
+    chances = {
+        row.outcome.item_id: row.chance
+        for _, run, _ in without.members[key]
+        for row in run.scored
+        if row.outcome.state in ("refused", "unparsed") and row.chance is not None
+    }
+    chosen = chances if metric in ("accuracy", "accuracy.closed") else None
+    return sight_gain(model, without.merged(key), clusters, chances=chosen, metric=metric)
+
+
+def _contestant(
+    name: str, client: str, scored: Sequence[Scored], metric: str, selection: Selection
+) -> Contestant:
+    # Other metrics tell by themselves which kinds of item they are about.
+    chosen = selection if metric == "accuracy" else msgspec.structs.replace(selection, closed=False)
+    values = {
+        row.outcome.item_id: value
+        for row in chosen.rows(scored)
+        if (value := _value(row, metric)) is not None
+    }
+    counted = [row for row in scored if row.outcome.state != NOT_COUNTED]
+    lost = sum(row.outcome.state in ("failed", "missing", "unjudged") for row in counted)
+    complete = lost <= _INCOMPLETE * len(counted)
+    said = {
+        row.outcome.item_id: row.outcome.parsed
+        for row in counted
+        if row.outcome.state == "answered"
+    }
+    return Contestant(
+        name, values, said, ranked=complete, baseline=is_baseline(parse_spec(client).kind)
+    )
+
+
+def _value(row: Scored, metric: str) -> float | None:
+    if metric == CHANCE_ADJUSTED:
+        return (
+            None
+            if row.chance is None
+            else (float(bool(row.outcome.right)) - row.chance) / (1.0 - row.chance)
+        )
+    if metric == "accuracy" or (metric == "accuracy.closed" and row.chance is not None):
+        return float(bool(row.outcome.right))
+    return row.values.get(metric)

@@ -1,0 +1,91 @@
+"""Answers of several parts: which stretch of a reply speaks of which part."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+
+from situs.items import Simple
+from situs.score.parts import is_place, without_places
+from situs.score.read.prose.clean import visible
+from situs.score.read.prose.loose_json import Loose, loose_values
+
+__all__ = ["split_response"]
+
+_MOST = 200_000
+_DEEPEST = 6
+
+
+def split_response(response: str, parts: dict[str, Simple]) -> dict[str, str]:
+    """For each part the text to read it from.
+
+    JSON objects with the parts' names as keys are taken apart, the last one first; so are lines that begin with
+    "name:". What is not named so is read from the rest of the reply, without boxes where the part is none.
+    """
+    text = visible(response, _MOST)
+    fields, rest = _fields(text, parts)
+    if not fields:
+        fields, rest = _sections(text, parts), response
+    whole = {True: rest, False: without_places(rest)}
+    return {name: fields.get(name, whole[is_place(part)]) for name, part in parts.items()}
+
+
+def _fields(text: str, names: Iterable[str]) -> tuple[dict[str, str], str]:
+    """Part → its text, and the reply without them."""
+    wanted = {_key(name): name for name in names}
+    fields: dict[str, str] = {}
+    rest: list[str] = []
+    end = len(text)
+    for found in reversed(
+        [value for value in loose_values(text, "{") if isinstance(value.value, dict)]
+    ):
+        record = _holding(found.value, wanted)
+        own = {wanted[_key(k)]: _text(v) for k, v in record.items() if _key(k) in wanted}
+        if own:
+            fields = own | fields
+            other = {k: v for k, v in record.items() if _key(k) not in wanted}
+            rest = [json.dumps(other) if other else "", text[found.end : end], *rest]
+            end = found.start
+    return fields, " ".join([text[:end], *rest])
+
+
+def _holding(value: Loose, wanted: Mapping[str, str], depth: int = 0) -> dict[str, Loose]:
+    """The object, or the first one within it, that has a part's name as a key."""
+    if not isinstance(value, dict) or depth > _DEEPEST:
+        return {}
+    if any(_key(key) in wanted for key in value):
+        return value
+    return next(
+        (found for part in value.values() if (found := _holding(part, wanted, depth + 1))), {}
+    )
+
+
+def _sections(text: str, names: Iterable[str]) -> dict[str, str]:
+    """Stretches that begin with a part's name at the head of a line; only if at least two parts are named so."""
+    wanted = {_key(name): name for name in names}
+    heads = [
+        (match.start(), match.end(), wanted[_key(match[1])])
+        for match in re.finditer(
+            r"^[\s#*>\-0-9.)]*([A-Za-z][\w \-]{0,40}?)[\s*]*[:=]", text, re.MULTILINE
+        )
+        if _key(match[1]) in wanted
+    ]
+    if len({name for _, _, name in heads}) < 2:
+        return {}
+    ends = [start for start, _, _ in heads[1:]] + [len(text)]
+    return {name: text[begin:end].strip(" *\n") for (_, begin, name), end in zip(heads, ends)}
+
+
+def _text(value: Loose) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value == int(value):
+        return str(int(value))
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return ", ".join(str(part) for part in value)
+    return json.dumps(value)
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -1,0 +1,50 @@
+"""Why answers are wrong: causes that fit each, and whether the steps a model states hold."""
+
+from situs.score.explain.answers import Answered, Answers, read_answers, said_by
+from situs.score.explain.budget import (
+    Budget,
+    BudgetRow,
+    StudyFactsById,
+    WrongAnswer,
+    budget_from,
+    budget_of,
+    signatures,
+    upper_tail,
+)
+from situs.score.explain.causes import Cause, Suspicion
+from situs.score.explain.stated_steps import (
+    Faithfulness,
+    FaithfulnessCell,
+    StepKind,
+    faithfulness,
+    faithfulness_of,
+)
+from situs.score.explain.steps import Statement, StudyFacts, statements
+from situs.score.explain.tables import budget_table, faithfulness_tables
+
+__all__ = [
+    "Answered",
+    "Answers",
+    "Budget",
+    "BudgetRow",
+    "Cause",
+    "Faithfulness",
+    "FaithfulnessCell",
+    "Statement",
+    "StepKind",
+    "StudyFacts",
+    "StudyFactsById",
+    "Suspicion",
+    "WrongAnswer",
+    "budget_from",
+    "budget_of",
+    "budget_table",
+    "faithfulness",
+    "faithfulness_of",
+    "faithfulness_tables",
+    "read_answers",
+    "said_by",
+    "signatures",
+    "statements",
+    "upper_tail",
+]

@@ -1,0 +1,483 @@
+"""The error budget of a run: for every wrong answer the causes that fit it, and for every cause what chance would give.
+
+A cause fits an answer if undoing it makes the answer right (or, for the prior, if the answer is what other patients
+suggest). With few options a random error often fits one too, so a cause counts as found only where it is seen more
+often than chance explains:
+
+- Options: a wrong answer at random is any of the wrong options. Where there is only one wrong answer (yes/no, two
+  options) it always fits, and tells nothing; there, the answers right and wrong are compared with a guess: a reader
+  who guesses shows the cause half of the time, one who exchanges left and right more often.
+- Numbers: how densely the run's own wrong numbers lie beside the window in which a slip lands.
+- Frames and boxes: the same answer at other places.
+
+The p value is the larger of two: the exact upper tail for independent answers, and the test over patients, which
+holds where a patient's answers share a fate. Options and numbers need more: who says one thing per question whatever
+is shown has as many opinions as there are questions, not patients. There the cause must also show over questions, or
+in the patient's own answer more often than it would in those of others who were asked the same. Corrected after Holm
+over the causes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+import numpy as np
+
+from situs.bench import Bench
+from situs.facts import Fact
+from situs.items import Boxes, Choice, Frames, Item, Number, YesNo
+from situs.profiles import Profile
+from situs.run import AnswerRow, Prior, Spec, Viewing, items_of, open_run, read_hidden, read_journal
+from situs.score import Reading, cluster_of, holm, judge, paired_difference, readings
+from situs.score.explain.answers import Answered
+from situs.score.explain.causes import STATES, Cause, Exposure, Suspicion
+from situs.score.explain.closed import closed_tests, wrong_values
+from situs.score.explain.numbers import Windows, chance_in, holds, windows_of
+from situs.score.explain.places import PlaceTest, box_tests, frame_tests
+from situs.space import Grid
+
+__all__ = [
+    "Budget",
+    "BudgetRow",
+    "ExpectsAnswers",
+    "StudyFactsById",
+    "WrongAnswer",
+    "budget_from",
+    "budget_of",
+    "signatures",
+    "upper_tail",
+]
+
+_TOO_FEW = 10
+"""Under so many patients nothing is tested."""
+_EXACT = 3000
+"""Up to so many answers the tail is exact; beyond, normal."""
+_LEVEL = 0.05
+UNEXPLAINED = "unexplained"
+
+
+class WrongAnswer(msgspec.Struct, frozen=True):
+    """One answer that is not right, with every cause that fits it."""
+
+    item_id: str
+    causes: tuple[Suspicion, ...]
+    """The least likely by chance first; empty if none fits."""
+
+
+class BudgetRow(msgspec.Struct, frozen=True):
+    """One cause over the whole run."""
+
+    cause: str
+    first: int
+    """Wrong answers that it explains best; over all rows they add up to all wrong answers."""
+    fits: int
+    """Wrong answers that it fits at all."""
+    could: int
+    """Answers in which it could have shown."""
+    expected: float | None
+    """How many of these chance alone would show; None where chance plays no part or cannot be computed."""
+    excess: float | None = None
+    """Shown minus expected, as a share of `could`."""
+    ci95: tuple[float, float] | None = None
+    """Of the excess, over patients."""
+    p: float | None = None
+    p_holm: float | None = None
+    beyond_chance: bool | None = None
+    """None where it was not tested."""
+    patients: int = 0
+    """Patients that `could` rests on."""
+
+
+class Budget(msgspec.Struct, frozen=True):
+    """What a run's errors look like."""
+
+    items: int
+    """Answerable items that a rule can judge; free text is left out."""
+    wrong: int
+    rows: list[BudgetRow]
+    answers: list[WrongAnswer]
+    warnings: list[str] = []
+
+
+class _NumberCase(NamedTuple):
+    """A wrong number, and where a cause would have put it."""
+
+    item_id: str
+    cluster: str
+    text: str
+    truth: Number
+    windows: Windows
+    stated: float
+
+
+class _ClosedCase(NamedTuple):
+    """An answer to a question with options, and which wrong answers would show a cause."""
+
+    cluster: str
+    text: str
+    said: str
+    shows: frozenset[str]
+    expected: float | None
+    """How likely chance shows it; None where the answer is right and chance would have been another wrong one."""
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is gathered while going through the answers."""
+
+    suspicions: dict[str, dict[Cause, float | None]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+    exposures: list[Exposure] = field(default_factory=list)
+    numbers: dict[Cause, list[_NumberCase]] = field(default_factory=lambda: defaultdict(list))
+    closed: dict[Cause, list[_ClosedCase]] = field(default_factory=lambda: defaultdict(list))
+
+
+def signatures(bench: Path | None, run: Path) -> Budget:
+    """The error budget of a run folder; `bench` if it is not where the run remembers it."""
+    info, opened = open_run(run, bench)
+    rows, hidden = read_journal(run / "answers.jsonl"), read_hidden(run / "hidden.jsonl")
+    items = items_of(opened, info)
+    return budget_of(opened, items, rows, info.profile, hidden)
+
+
+def budget_of(
+    bench: Bench,
+    items: Iterable[Item],
+    rows: Mapping[str, AnswerRow],
+    profile: Profile | None = None,
+    hidden: Mapping[str, tuple[str, ...]] | None = None,
+) -> Budget:
+    """The error budget of answers to items of a bench."""
+    shown, prior = Viewing(bench, profile), Prior(bench, Spec("prior"), Viewing(bench, profile))
+    gives = None if profile is None else profile.gives
+
+    def answered() -> Iterator[Answered]:
+        for item in items:
+            row = rows.get(item.item_id)
+            scored = judge(
+                item, row, gives, shown=shown, hidden=(hidden or {}).get(item.item_id, ())
+            )
+            yield Answered(item, row, scored)
+
+    return budget_from(answered(), StudyFactsById(bench), shown, prior)
+
+
+class ExpectsAnswers(Protocol):
+    """What is known of a question from other patients."""
+
+    def left_open(self, item: Item) -> list[str]:
+        """The answers that other patients leave open."""
+
+    def number(self, item: Item) -> float | None:
+        """The number that other patients suggest."""
+
+    def answer(self, item: Item) -> str | None:
+        """What they suggest, in words."""
+
+
+class FactsOfItems(Protocol):
+    """Where the facts of an item are found."""
+
+    def of(self, item: Item) -> dict[str, Fact]:
+        """The item's own facts by id."""
+
+
+def budget_from(
+    answered: Iterable[Answered], facts: FactsOfItems, shown: Viewing, prior: ExpectsAnswers
+) -> Budget:
+    """The error budget of scored answers."""
+    found, counted, wrong = _Found(), 0, 0
+    for one in answered:
+        item, row, scored = one.item, one.row, one.scored
+        if scored.outcome.right is None or scored.outcome.state == "unjudged":
+            continue
+        counted += 1
+        wrong += not scored.outcome.right
+        if not scored.outcome.right:
+            found.suspicions[item.item_id]  # an entry even if no cause fits
+        if row is None or scored.outcome.state != "answered":
+            found.suspicions[item.item_id][Cause(scored.outcome.state)] = None
+            continue
+        for reading in readings(item, row, shown):
+            _look(item, reading, facts.of(item), shown, prior, found)
+    _number_chances(found)
+    _closed_exposures(found)
+    return Budget(counted, wrong, _rows(found), _answers(found), _warnings(found))
+
+
+class StudyFactsById:
+    """The facts of one study at a time, as items come study by study."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._study = ""
+        self._held: dict[str, Fact] = {}
+
+    def of(self, item: Item) -> dict[str, Fact]:
+        """The item's own facts."""
+        if not item.fact_ids:
+            return {}
+        if item.study_id != self._study:
+            self._study = item.study_id
+            self._held = {fact.fact_id: fact for fact in self._bench.facts(study_id=item.study_id)}
+        return {name: self._held[name] for name in item.fact_ids if name in self._held}
+
+
+def _look(
+    item: Item,
+    reading: Reading,
+    facts: Mapping[str, Fact],
+    shown: Viewing,
+    prior: ExpectsAnswers,
+    found: _Found,
+) -> None:
+    """Gather the causes of one part of an answer."""
+    if reading.part.state != "answered":
+        found.suspicions[item.item_id][Cause(reading.part.state)] = None
+        return
+    match reading.truth:
+        case YesNo() | Choice():
+            _look_closed(item, reading, facts, prior, found)
+        case Number() if not reading.part.right:
+            _look_number(item, reading, shown, prior, found)
+        case Frames() if not reading.part.right:
+            own = _prior_said(item, reading, shown, prior)
+            _keep_places(item, frame_tests(item, reading.truth, reading.said, shown, own), found)
+        case Boxes() if not reading.part.right:
+            own = _prior_said(item, reading, shown, prior)
+            _keep_places(item, box_tests(item, reading.truth, reading.said, shown, own), found)
+        case _:
+            return
+
+
+def _look_closed(
+    item: Item, reading: Reading, facts: Mapping[str, Fact], prior: ExpectsAnswers, found: _Found
+) -> None:
+    said = reading.said if isinstance(reading.truth, Choice) else ("yes" if reading.said else "no")
+    others = wrong_values(item, reading.truth)
+    cluster = cluster_of(item)
+    right = reading.part.right
+    for cause, test in closed_tests(item, reading.truth, facts, prior.left_open(item)).items():
+        shows = frozenset(filter(test, others))
+        share = len(shows) / len(others) if others else 0.0
+        if said in shows:
+            found.suspicions[item.item_id][cause] = share
+        expected = 0.5 if len(others) == 1 else None if right else share
+        if shows:
+            found.closed[cause].append(_ClosedCase(cluster, item.question, said, shows, expected))
+
+
+def _look_number(
+    item: Item, reading: Reading, shown: Viewing, prior: ExpectsAnswers, found: _Found
+) -> None:
+    assert isinstance(reading.truth, Number)
+    said = float(reading.said)
+    if "unit_missing" in reading.part.flags:
+        found.suspicions[item.item_id][Cause.UNIT_MISSING] = None
+    if said <= 0:
+        return
+    lengths, volumes = _spacings(item, shown)
+    windows = windows_of(reading.truth, lengths, volumes, prior.number(item))
+    for cause, where in windows.items():
+        case = _NumberCase(
+            item.item_id, cluster_of(item), item.question, reading.truth, where, said
+        )
+        found.numbers[cause].append(case)
+
+
+def _spacings(item: Item, shown: Viewing) -> tuple[list[float], list[float]]:
+    """Lengths in mm of one voxel and of one pixel shown, and the volumes of one voxel in mm³ made of them."""
+    grid = shown.grid(item)
+    if not isinstance(grid, Grid):
+        return [], []
+    voxel = sorted(grid.affine.spacing_mm)
+    lengths, volumes = list(voxel), [float(np.prod(voxel))]
+    if not shown.obstacle(item):
+        frame = shown.layout(item).frames[0]
+        across, down = frame.mm_per_pixel
+        lengths += [across, down]
+        volumes.append(across * down * max(voxel))
+    return lengths, volumes
+
+
+def _prior_said(
+    item: Item, reading: Reading, shown: Viewing, prior: ExpectsAnswers
+) -> list[Any] | None:
+    """What the prior says of the same part."""
+    own = AnswerRow(item.item_id, response=prior.answer(item) or "")
+    said = next((one.said for one in readings(item, own, shown) if one.name == reading.name), None)
+    return list(said) if said else None
+
+
+def _keep_places(item: Item, tests: Mapping[Cause, PlaceTest], found: _Found) -> None:
+    for cause, (seen, share) in tests.items():
+        if seen:
+            found.suspicions[item.item_id][cause] = share
+        found.exposures.append(Exposure(cause, cluster_of(item), seen, share))
+
+
+def _number_chances(found: _Found) -> None:
+    for cause, cases in found.numbers.items():
+        chances = chance_in([(case.truth, case.windows, case.stated) for case in cases])
+        by_text: dict[str, list[_NumberCase]] = defaultdict(list)
+        for case in cases:
+            by_text[case.text].append(case)
+        for case, chance in zip(cases, chances):
+            seen = holds(case.windows, case.stated)
+            if seen:
+                found.suspicions[case.item_id][cause] = chance
+            elsewhere = _elsewhere(case, by_text[case.text])
+            found.exposures.append(
+                Exposure(cause, case.cluster, seen, chance, case.text, elsewhere)
+            )
+
+
+def _elsewhere(case: _NumberCase, alike: Sequence[_NumberCase]) -> float | None:
+    """How often the same number would show the cause in other patients; None if there are none."""
+    hits = [holds(other.windows, case.stated) for other in alike if other.cluster != case.cluster]
+    return sum(hits) / len(hits) if hits else None
+
+
+def _closed_exposures(found: _Found) -> None:
+    """What each answer shows, beside how often it would show it in other patients who were asked the same."""
+    for cause, cases in found.closed.items():
+        by_text: dict[str, list[_ClosedCase]] = defaultdict(list)
+        for case in cases:
+            by_text[case.text].append(case)
+        for case in cases:
+            if case.expected is None:
+                continue
+            hits = [
+                case.said in other.shows
+                for other in by_text[case.text]
+                if other.cluster != case.cluster
+            ]
+            elsewhere = sum(hits) / len(hits) if hits else None
+            seen = case.said in case.shows
+            found.exposures.append(
+                Exposure(cause, case.cluster, seen, case.expected, case.text, elsewhere)
+            )
+
+
+def _answers(found: _Found) -> list[WrongAnswer]:
+    order = {cause: place for place, cause in enumerate(Cause)}
+
+    def rank(pair: tuple[Cause, float | None]) -> tuple[float, int]:
+        cause, chance = pair
+        unknown = 0.0 if cause in STATES else 0.5
+        return (unknown if chance is None else chance), order[cause]
+
+    return [
+        WrongAnswer(item_id, tuple(Suspicion(*pair) for pair in sorted(causes.items(), key=rank)))
+        for item_id, causes in sorted(found.suspicions.items())
+    ]
+
+
+def _rows(found: _Found) -> list[BudgetRow]:
+    answers = _answers(found)
+    first = Counter(
+        answer.causes[0].cause.value if answer.causes else UNEXPLAINED for answer in answers
+    )
+    fits = Counter(one.cause for answer in answers for one in answer.causes)
+    exposed: dict[Cause, list[Exposure]] = defaultdict(list)
+    for one in found.exposures:
+        exposed[one.cause].append(one)
+    rows = [_row(cause, first[cause.value], fits[cause], exposed.get(cause, [])) for cause in Cause]
+    shown = [row for row in rows if row.fits or row.could]
+    corrected = holm([row.p for row in shown])
+    shown = [
+        msgspec.structs.replace(row, p_holm=p, beyond_chance=None if p is None else p < _LEVEL)
+        for row, p in zip(shown, corrected)
+    ]
+    return [
+        *shown,
+        BudgetRow(UNEXPLAINED, first[UNEXPLAINED], first[UNEXPLAINED], len(answers), None),
+    ]
+
+
+def _row(cause: Cause, first: int, fits: int, exposed: Sequence[Exposure]) -> BudgetRow:
+    if not exposed:
+        return BudgetRow(cause.value, first, fits, fits, None)
+    seen = np.array([one.seen for one in exposed], dtype=np.float64)
+    expected = np.array([one.expected for one in exposed])
+    clusters = [one.cluster for one in exposed]
+    estimate = paired_difference(seen, expected, clusters)
+    p = None
+    if estimate.clusters >= _TOO_FEW:
+        more = estimate.value is not None and estimate.value > 0 and estimate.p is not None
+        p = max(
+            upper_tail(expected, int(seen.sum())),
+            estimate.p if more and estimate.p is not None else 1.0,
+        )
+        if exposed[0].text:
+            p = max(p, _beyond_opinions(exposed))
+    return BudgetRow(
+        cause.value,
+        first,
+        fits,
+        len(exposed),
+        float(expected.sum()),
+        estimate.value,
+        estimate.ci95,
+        p,
+        patients=estimate.clusters,
+    )
+
+
+def _beyond_opinions(exposed: Sequence[Exposure]) -> float:
+    """p of the better of two proofs that answers are more than one opinion per question (Bonferroni).
+
+    Over questions, each one try; or over patients, against the windows of others who were asked the same.
+    """
+    by_text: dict[str, list[Exposure]] = defaultdict(list)
+    for one in exposed:
+        by_text[one.text].append(one)
+    chances = np.array([np.mean([one.expected for one in group]) for group in by_text.values()])
+    shown = sum(np.mean([one.seen for one in group]) > 0.5 for group in by_text.values())
+    over_texts = upper_tail(chances, int(shown))
+    pairs = [
+        (float(one.seen), one.elsewhere, one.cluster)
+        for one in exposed
+        if one.elsewhere is not None
+    ]
+    # Without others who were asked the same there is no such proof, and an empty difference has no p.
+    own = paired_difference(
+        [seen for seen, _, _ in pairs], [other for _, other, _ in pairs], [c for *_, c in pairs]
+    )
+    ahead = own.p is not None and own.value is not None and own.value > 0
+    over_patients = own.p if ahead and own.p is not None else 1.0
+    return min(1.0, 2.0 * min(over_texts, over_patients))
+
+
+def upper_tail(chances: np.ndarray, seen: int) -> float:
+    """P(at least `seen`) of independent tries with these chances (Poisson-binomial)."""
+    if len(chances) > _EXACT:
+        from scipy.stats import norm
+
+        spread = float(np.sqrt((chances * (1 - chances)).sum()))
+        return (
+            float(norm.sf((seen - 0.5 - chances.sum()) / spread))
+            if spread
+            else float(seen <= chances.sum())
+        )
+    mass = np.zeros(len(chances) + 1)
+    mass[0] = 1.0
+    for number, chance in enumerate(np.clip(chances, 0.0, 1.0), start=1):
+        mass[1 : number + 1] = mass[1 : number + 1] * (1 - chance) + mass[:number] * chance
+        mass[0] *= 1 - chance
+    return float(min(1.0, mass[seen:].sum()))
+
+
+def _warnings(found: _Found) -> list[str]:
+    patients = len({one.cluster for one in found.exposures})
+    if found.exposures and patients < _TOO_FEW:
+        return [
+            f"only {patients} patients: no cause is tested against chance (at least {_TOO_FEW} needed)"
+        ]
+    return []

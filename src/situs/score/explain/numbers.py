@@ -1,0 +1,119 @@
+"""Signatures in numbers: windows in which a slip would land, and how many answers land there by chance.
+
+Chance is read from the run itself: how densely its wrong numbers lie beside the windows, up to half a decade away on
+a log scale. A model that is merely imprecise fills window and surroundings alike; a slip fills the window only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from situs.items import Number
+from situs.score.explain.causes import Cause
+
+__all__ = ["Windows", "chance_in", "holds", "windows_of"]
+
+Windows = list[tuple[float, float]]
+"""Stretches of log10 of the number, in order and apart."""
+
+_BESIDE = 0.5
+_LOWEST = 0.01
+"""A window that reaches down to 0 ends at this share of its upper end."""
+_NARROWEST = math.log10(1.01)
+"""A number that is known exactly still leaves this room for rounding."""
+_NEAR_PRIOR = 0.05
+_LENGTHS = ("mm", "cm")
+_VOLUMES = ("mL",)
+_SLIPS = {
+    "mm": (10.0, 0.1),
+    "cm": (10.0, 0.1),
+    "mL": (1000.0, 0.001),
+    "mm²": (100.0, 0.01),
+    "cm²": (100.0, 0.01),
+}
+
+
+def windows_of(
+    truth: Number, lengths_mm: Iterable[float], volumes_mm3: Iterable[float], prior: float | None
+) -> dict[Cause, Windows]:
+    """Where each slip of this number would land, outside the true interval.
+
+    `lengths_mm` are the spacings of voxels and of pixels shown, `volumes_mm3` the volumes of one voxel.
+    """
+    low, high = truth.interval or (truth.value, truth.value)
+    own = _stretch(low, high)
+    if own is None:
+        return {}
+    found: dict[Cause, Windows] = {}
+    wide = min(own[0], own[1] - _NARROWEST), max(own[1], own[0] + _NARROWEST)
+    slips = [_moved(wide, factor) for factor in _SLIPS.get(truth.unit, ())]
+    sizes = lengths_mm if truth.unit in _LENGTHS else volumes_mm3 if truth.unit in _VOLUMES else ()
+    voxels = [_moved(wide, 1 / size) for size in sizes if size > 0]
+    near = (
+        []
+        if prior is None or prior <= 0
+        else [_stretch(prior * (1 - _NEAR_PRIOR), prior * (1 + _NEAR_PRIOR))]
+    )
+    for cause, stretches in (
+        (Cause.UNIT_SLIP, slips),
+        (Cause.VOXEL_AS_MM, voxels),
+        (Cause.PRIOR, near),
+    ):
+        kept = _without(_joined([one for one in stretches if one is not None]), [own])
+        if kept:
+            found[cause] = kept
+    return found
+
+
+def holds(windows: Windows, said: float) -> bool:
+    """Whether a number lands in a window."""
+    return said > 0 and any(low - 1e-9 <= math.log10(said) <= high + 1e-9 for low, high in windows)
+
+
+def chance_in(cases: Sequence[tuple[Number, Windows, float]]) -> list[float]:
+    """For each wrong number (truth, windows of one cause, said): how likely it lands there by chance."""
+    hits, width = 0.5, 0.0  # half an answer, so that a single one is never proof
+    for truth, windows, said in cases:
+        beside = _beside(truth, windows)
+        width += _width(beside)
+        hits += holds(beside, said) and not holds(windows, said)
+    density = hits / width if width else 0.0
+    return [min(1.0, density * _width(windows)) for _, windows, _ in cases]
+
+
+def _beside(truth: Number, windows: Windows) -> Windows:
+    own = _stretch(*(truth.interval or (truth.value, truth.value)))
+    around = _joined([(low - _BESIDE, high + _BESIDE) for low, high in windows])
+    return _without(around, [*windows, *([own] if own is not None else [])])
+
+
+def _stretch(low: float, high: float) -> tuple[float, float] | None:
+    if high <= 0 or not math.isfinite(high):
+        return None
+    return math.log10(max(low, high * _LOWEST)), math.log10(high)
+
+
+def _moved(stretch: tuple[float, float], factor: float) -> tuple[float, float]:
+    return stretch[0] + math.log10(factor), stretch[1] + math.log10(factor)
+
+
+def _joined(stretches: Iterable[tuple[float, float]]) -> Windows:
+    result: Windows = []
+    for low, high in sorted(stretches):
+        if result and low <= result[-1][1]:
+            result[-1] = result[-1][0], max(high, result[-1][1])
+        else:
+            result.append((low, high))
+    return result
+
+
+def _without(stretches: Windows, holes: Iterable[tuple[float, float]]) -> Windows:
+    for start, end in holes:
+        cut = [((low, min(high, start)), (max(low, end), high)) for low, high in stretches]
+        stretches = [part for parts in cut for part in parts if part[1] - part[0] > 1e-6]
+    return stretches
+
+
+def _width(windows: Windows) -> float:
+    return sum(high - low for low, high in windows)

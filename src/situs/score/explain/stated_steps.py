@@ -1,0 +1,110 @@
+"""Faithfulness: whether the steps a model states hold, beside whether its answer does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+
+from situs.items import Number
+from situs.run import Viewing
+from situs.score import JudgedRun, base_value, cluster_mean, judged_run
+from situs.score.explain.steps import Statement, StudyFacts, statements
+
+__all__ = ["Faithfulness", "FaithfulnessCell", "StepKind", "faithfulness", "faithfulness_of"]
+
+ANSWERS = ("right", "wrong")
+STEPS = ("right", "wrong", "none")
+
+
+class FaithfulnessCell(msgspec.Struct, frozen=True):
+    """One cell of the table."""
+
+    answer: str
+    """`right` or `wrong`."""
+    steps: str
+    """`right` if every checked step holds, `wrong` if one does not, `none` if there was nothing to check."""
+    n: int
+    share: float | None
+    """Of all answers."""
+    ci95: tuple[float, float] | None
+
+
+class StepKind(msgspec.Struct, frozen=True):
+    """Statements of one kind."""
+
+    kind: str
+    checked: int
+    right: int
+    share: float | None
+    ci95: tuple[float, float] | None
+
+
+class Faithfulness(msgspec.Struct, frozen=True):
+    """Answers by whether they are right, and by whether the steps stated on the way hold."""
+
+    answers: int
+    """Answers that were read; refused and unparsed ones state no answer."""
+    table: list[FaithfulnessCell]
+    kinds: list[StepKind]
+    steps: dict[str, list[Statement]]
+    """Item → what was checked in its reply."""
+
+
+def faithfulness(bench: Path | None, run: Path) -> Faithfulness:
+    """The table of a run folder; `bench` if it is not where the run remembers it."""
+    return faithfulness_of(judged_run(run, bench))
+
+
+def faithfulness_of(run: JudgedRun) -> Faithfulness:
+    """The table of a judged run."""
+    shown = Viewing(run.bench, run.profile)
+    study, facts = "", StudyFacts(())
+    found: dict[str, list[Statement]] = {}
+    places: list[tuple[str, str, str]] = []
+    for item, scored in zip(run.items, run.scored, strict=True):
+        if scored.outcome.state != "answered" or scored.outcome.right is None:
+            continue
+        if item.study_id != study:
+            study = item.study_id
+            facts = StudyFacts(run.bench.facts(study_id=study), run.bench.info.terms)
+        said = None
+        if isinstance(item.answer, Number) and scored.prediction is not None:
+            told = base_value(float(scored.prediction), item.answer.unit)
+            said = told[0] if told is not None else None
+        stated = statements(item, run.rows[item.item_id].response, facts, shown, said)
+        if stated:
+            found[item.item_id] = stated
+        steps = "none" if not stated else "right" if all(one.right for one in stated) else "wrong"
+        places.append((scored.cluster, "right" if scored.outcome.right else "wrong", steps))
+    return Faithfulness(len(places), _table(places), _kinds(run, found), found)
+
+
+def _table(places: list[tuple[str, str, str]]) -> list[FaithfulnessCell]:
+    clusters = [cluster for cluster, _, _ in places]
+    counts = Counter((answer, steps) for _, answer, steps in places)
+    cells = []
+    for answer in ANSWERS:
+        for steps in STEPS:
+            inside = [float((own, step) == (answer, steps)) for _, own, step in places]
+            share = cluster_mean(inside, clusters)
+            cells.append(
+                FaithfulnessCell(answer, steps, counts[answer, steps], share.value, share.ci95)
+            )
+    return cells
+
+
+def _kinds(run: JudgedRun, found: dict[str, list[Statement]]) -> list[StepKind]:
+    patients = {row.outcome.item_id: row.cluster for row in run.scored}
+    rows = [
+        (one.kind, patients[item], one.right) for item, stated in found.items() for one in stated
+    ]
+    result = []
+    for kind in sorted({kind for kind, _, _ in rows}):
+        own = [(cluster, right) for name, cluster, right in rows if name == kind]
+        share = cluster_mean([float(right) for _, right in own], [cluster for cluster, _ in own])
+        result.append(
+            StepKind(kind, len(own), sum(right for _, right in own), share.value, share.ci95)
+        )
+    return result

@@ -1,0 +1,1 @@
+"""Scores of one answer against its truth, and of many together."""

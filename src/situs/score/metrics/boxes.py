@@ -1,0 +1,244 @@
+"""Scores of boxes on the pictures shown: one answer against its truth.
+
+Boxes match only on the same picture and under the same label, one to one. With nothing to be found, an answer without
+boxes scores 1 and any other 0.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from situs.score.read.prose.folding import fold
+from situs.space import FrameBox
+
+__all__ = [
+    "BOX_CENTRE_HIT",
+    "BOX_CENTRE_HIT_3D",
+    "BOX_F1",
+    "BOX_FRAME_F1",
+    "BOX_FRAME_IOU",
+    "BOX_HIT_3D",
+    "BOX_IOU_3D",
+    "BOX_MEAN_IOU",
+    "BOX_PANOPTIC",
+    "BOX_TUBE_IOU",
+    "THRESHOLDS",
+    "box_metrics",
+    "centre_f1",
+    "f1_at",
+    "frame_f1",
+    "frame_iou",
+    "mean_iou",
+    "panoptic_quality",
+    "same_labels",
+    "tube_iou",
+]
+
+THRESHOLDS = (0.1, 0.25, 0.5)
+BOX_F1 = {threshold: f"box.f1-at-{threshold:g}@1" for threshold in THRESHOLDS}
+BOX_PANOPTIC = "box.panoptic-quality@1"
+BOX_FRAME_F1 = "box.frame-f1@1"
+BOX_FRAME_IOU = "box.frame-iou@1"
+BOX_TUBE_IOU = "box.tube-iou@1"
+BOX_CENTRE_HIT = "box.centre-hit@1"
+BOX_MEAN_IOU = "box.mean-iou@1"
+BOX_IOU_3D = "box.iou-3d@1"
+BOX_CENTRE_HIT_3D = "box.centre-hit-3d@1"
+BOX_HIT_3D = {threshold: f"box.hit-3d-at-{threshold:g}@1" for threshold in THRESHOLDS}
+
+Boxes = Sequence[FrameBox]
+FloatArray = NDArray[np.float64]
+
+
+def box_metrics(truth: Boxes, said: Boxes) -> dict[str, float]:
+    """Every score of one answer; labels as they are (see `same_labels`)."""
+    return {
+        **{BOX_F1[threshold]: f1_at(truth, said, threshold) for threshold in THRESHOLDS},
+        BOX_PANOPTIC: panoptic_quality(truth, said),
+        BOX_FRAME_F1: frame_f1(truth, said),
+        BOX_FRAME_IOU: frame_iou(truth, said),
+        BOX_TUBE_IOU: tube_iou(truth, said),
+        BOX_CENTRE_HIT: centre_f1(truth, said),
+        BOX_MEAN_IOU: mean_iou(truth, said),
+    }
+
+
+def same_labels(truth: Boxes, said: Boxes) -> tuple[list[FrameBox], list[FrameBox]]:
+    """Both with comparable labels: none where one thing is asked for; else the true label that each answer names.
+
+    A said label names a true one if they are equal but for case and punctuation, or one is contained in the other and
+    no other true label is. Among several things asked for, a box without a label, or with another, matches none.
+    """
+    names = sorted({box.label for box in truth})
+    if len(names) <= 1:
+        return [_relabelled(box, "") for box in truth], [_relabelled(box, "") for box in said]
+    true = {name: _words(name) for name in names}
+    named = {label: _named(_words(label), true) for label in {box.label for box in said}}
+    return list(truth), [_relabelled(box, named[box.label]) for box in said]
+
+
+def f1_at(truth: Boxes, said: Boxes, threshold: float) -> float:
+    """2 TP / (true + said), TP the most pairs with IoU of at least the threshold.
+
+    Weakness: a finding seen on twelve pictures weighs as much as twelve on one; read it beside the tube IoU.
+    """
+    pairs = _matched(_overlaps(truth, said), threshold)
+    return _f1(len(pairs), len(truth), len(said))
+
+
+def panoptic_quality(truth: Boxes, said: Boxes) -> float:
+    """Σ IoU of pairs with IoU of at least .5 / (TP + ½ FP + ½ FN) (Kirillov et al. 2019, per item)."""
+    if not truth and not said:
+        return 1.0
+    pairs = _matched(_overlaps(truth, said), 0.5)
+    return float(sum(pairs)) / (0.5 * (len(truth) + len(said)))
+
+
+def mean_iou(truth: Boxes, said: Boxes) -> float:
+    """Σ IoU of the best pairs / number of true boxes. Weakness: no precision term, so that more boxes never cost."""
+    if not truth:
+        return float(not said)
+    return float(sum(_matched(_overlaps(truth, said), 0.0))) / len(truth)
+
+
+def centre_f1(truth: Boxes, said: Boxes) -> float:
+    """F1 of the most pairs in which the centre of the said box lies in the true one. Weakness: size does not count."""
+    inside = np.array([[float(_holds(t, s)) for s in said] for t in truth]).reshape(
+        len(truth), len(said)
+    )
+    return _f1(len(_matched(inside, 0.5)), len(truth), len(said))
+
+
+def frame_f1(truth: Boxes, said: Boxes) -> float:
+    """F1 of the pictures on which each label is marked; where on them does not count."""
+    true, told = ({(box.frame, box.label) for box in boxes} for boxes in (truth, said))
+    return _f1(len(true & told), len(true), len(told))
+
+
+def frame_iou(truth: Boxes, said: Boxes) -> float:
+    """Pictures on which both mark a label / pictures on which either does."""
+    true, told = ({(box.frame, box.label) for box in boxes} for boxes in (truth, said))
+    return len(true & told) / len(true | told) if true or told else 1.0
+
+
+def tube_iou(truth: Boxes, said: Boxes) -> float:
+    """Area that both mark / area that either marks, label by label, summed over all pictures; overlaps count once."""
+    if not truth and not said:
+        return 1.0
+    layers: dict[tuple[int, str], tuple[list[FrameBox], list[FrameBox]]] = defaultdict(
+        lambda: ([], [])
+    )
+    for number, boxes in enumerate((truth, said)):
+        for box in boxes:
+            layers[box.frame, box.label][number].append(box)
+    both = either = 0.0
+    for true, told in layers.values():
+        if len(true) == len(told) == 1:
+            shared = _shared_area(true[0], told[0])
+            both += shared
+            either += true[0].area + told[0].area - shared
+            continue
+        if not true or not told:
+            either += _area(true or told)
+            continue
+        one, other, union = _area(true), _area(told), _area([*true, *told])
+        both += max(0.0, one + other - union)
+        either += union
+    return min(1.0, both / either) if either > 0 else 0.0
+
+
+def _shared_area(one: FrameBox, other: FrameBox) -> float:
+    width = min(one.x1, other.x1) - max(one.x0, other.x0)
+    height = min(one.y1, other.y1) - max(one.y0, other.y0)
+    return max(0.0, width) * max(0.0, height)
+
+
+def _area(boxes: Boxes) -> float:
+    """Area of the union of boxes on one picture."""
+    if len(boxes) <= 1:
+        return sum(box.area for box in boxes)
+    return _union_area(tuple((box.x0, box.x1, box.y0, box.y1) for box in boxes))
+
+
+@functools.lru_cache(maxsize=4096)
+def _union_area(rectangles: tuple[tuple[float, float, float, float], ...]) -> float:
+    """Area of the union of rectangles (x0, x1, y0, y1); one set is compared with many others, so it is kept."""
+    edges = np.array(rectangles)
+    xs, ys = np.unique(edges[:, :2]), np.unique(edges[:, 2:])
+    covered = np.zeros((len(xs) - 1, len(ys) - 1), dtype=bool)
+    places = np.column_stack([np.searchsorted(xs, edges[:, :2]), np.searchsorted(ys, edges[:, 2:])])
+    for x0, x1, y0, y1 in places.tolist():
+        covered[x0:x1, y0:y1] = True
+    return float(np.diff(xs) @ covered @ np.diff(ys))
+
+
+def _overlaps(truth: Boxes, said: Boxes) -> FloatArray:
+    """IoU of every pair; 0 on different pictures or under different labels."""
+    if not truth or not said:
+        return np.zeros((len(truth), len(said)))
+    t, s = (np.array([(b.x0, b.y0, b.x1, b.y1) for b in boxes]) for boxes in (truth, said))
+    low, high = (
+        np.maximum(t[:, None, :2], s[None, :, :2]),
+        np.minimum(t[:, None, 2:], s[None, :, 2:]),
+    )
+    shared = np.clip(high - low, 0.0, None).prod(axis=2)
+    areas = [np.array([box.area for box in boxes]) for boxes in (truth, said)]
+    union = areas[0][:, None] + areas[1][None] - shared
+    keys = {key: number for number, key in enumerate({(b.frame, b.label) for b in (*truth, *said)})}
+    places = [np.array([keys[b.frame, b.label] for b in boxes]) for boxes in (truth, said)]
+    apart = places[0][:, None] != places[1][None]
+    result: FloatArray = np.where(
+        apart | (union <= 0), 0.0, shared / np.where(union > 0, union, 1.0)
+    )
+    return result
+
+
+def _matched(overlaps: FloatArray, threshold: float) -> list[float]:
+    """The overlaps of a one-to-one matching: the most pairs that reach the threshold, among these the largest sum."""
+    from scipy.optimize import linear_sum_assignment
+
+    allowed = (overlaps >= threshold) & (overlaps > 0)
+    if not allowed.any():
+        return []
+    # A pair more outweighs any sum of overlaps, which are at most 1 each; without a threshold only the sum counts.
+    bonus = float(min(overlaps.shape) + 1) if threshold > 0 else 0.0
+    rows, columns = linear_sum_assignment(np.where(allowed, overlaps + bonus, 0.0), maximize=True)
+    return [
+        float(overlaps[row, column]) for row, column in zip(rows, columns) if allowed[row, column]
+    ]
+
+
+def _f1(shared: int, true: int, said: int) -> float:
+    return 2 * shared / (true + said) if true + said else 1.0
+
+
+def _holds(truth: FrameBox, said: FrameBox) -> bool:
+    x, y = 0.5 * (said.x0 + said.x1), 0.5 * (said.y0 + said.y1)
+    same = (truth.frame, truth.label) == (said.frame, said.label)
+    return same and truth.x0 <= x <= truth.x1 and truth.y0 <= y <= truth.y1
+
+
+def _words(label: str) -> str:
+    return " ".join(re.findall(r"[\w%]+", fold(label)))
+
+
+def _named(label: str, true: dict[str, str]) -> str:
+    equal = [name for name, words in true.items() if words == label]
+    if equal or not label:
+        return equal[0] if equal else "(no label)"
+    held = [name for name, words in true.items() if _within(words, label) or _within(label, words)]
+    return held[0] if len(held) == 1 else f"({label})"
+
+
+def _within(part: str, whole: str) -> bool:
+    return bool(part) and f" {part} " in f" {whole} "
+
+
+def _relabelled(box: FrameBox, label: str) -> FrameBox:
+    return FrameBox(box.frame, box.x0, box.y0, box.x1, box.y1, label)

@@ -1,0 +1,247 @@
+"""What became of one answer: its state, and whether it is right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import msgspec
+
+from situs.items import (
+    GRADED,
+    Boxes,
+    Choice,
+    Choices,
+    Compound,
+    Frames,
+    Item,
+    Number,
+    Simple,
+    Text,
+    YesNo,
+    answer_key,
+)
+from situs.profiles import unmet_needs
+from situs.run import SET_ASIDE, AnswerRow, Viewing, has_places
+from situs.score.compound import split_response
+from situs.score.metrics.grades import GradePair
+from situs.score.parts import Part, absent_grade, is_nominal, is_place, read_part, unread_part
+from situs.score.stats.estimates import cluster_of
+from situs.space import FrameBox
+
+__all__ = ["NOT_COUNTED", "Outcome", "Scored", "judge"]
+
+NOT_COUNTED = "not answerable"
+"""The one state that stays outside accuracy: the profile hides what the item needs."""
+
+_WORST_FIRST = ("failed", "missing", "unparsed", "refused", "answered", "unjudged")
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """One item's result, as a report shows it."""
+
+    item_id: str
+    state: str
+    """`answered`, `refused`, `failed`, `unparsed`, `unjudged`, `not answerable` or `missing`."""
+    right: bool | None
+    """None where it is not answerable under the profile."""
+    parsed: str = ""
+    """What was read from the response, or why nothing was."""
+    flags: tuple[str, ...] = ()
+    """What a careful reader should know: `scale_inferred`, `partial`, …"""
+    boxes: tuple[FrameBox, ...] = ()
+    """The boxes that were read, in pixels of the pictures shown."""
+
+
+class Scored(msgspec.Struct, frozen=True):
+    """An outcome with what tables group and average by; the little that is kept of each item."""
+
+    outcome: Outcome
+    cluster: str
+    task: str
+    form: str
+    stratum: str
+    tags: tuple[str, ...]
+    question: str
+    chance: float | None
+    """Probability that a uniform guess is right; None where there is no such thing."""
+    answer: str = ""
+    """The true answer as a value that can be counted; empty where it is not discrete."""
+    twin_group: str = ""
+    truth: float | None = None
+    prediction: Fraction | None = None
+    values: dict[str, float] = {}
+    """Scores of this answer, for metrics that are means over answers; 0 where there is none."""
+    grades: tuple[GradePair, ...] = ()
+    nominal: frozenset[str] = frozenset()
+    """Sub-scores whose grades are kinds, not steps."""
+    absent: dict[str, int | None] = {}
+    """Sub-scores in which another grade than 0 means that the sign is not there, or (None) no grade does."""
+    answer_right: bool | None = None
+    """For answers that say both what and where: whether the what is right."""
+    place_right: bool | None = None
+    hidden_right: bool | None = None
+    """For items that are not answerable: whether the answer was right nevertheless."""
+
+
+def judge(
+    item: Item,
+    row: AnswerRow | None,
+    gives: tuple[str, ...] | None,
+    *,
+    shown: Viewing | None = None,
+    hidden: Sequence[str] = (),
+) -> Scored:
+    """Score one answer.
+
+    `gives` are the profile's promises, None if no profile is known. `shown` tells the pictures, without which no box
+    or frame can be judged. `hidden` are the reasons why the pictures do not hold what the item needs.
+    """
+    base = _base(item)
+    reasons = list(hidden) or _reasons(item, gives, shown)
+    if reasons:
+        text = "; ".join(reasons)
+        outcome = Outcome(item.item_id, NOT_COUNTED, None, text)
+        told = (
+            _judge(item, row, base, shown) if row is not None and not _unseen(item, shown) else base
+        )
+        # What is set aside can be seen, and says nothing about answers to what cannot.
+        right = told.outcome.right if row is not None and SET_ASIDE not in reasons else None
+        return msgspec.structs.replace(
+            base, outcome=outcome, values={}, grades=(), hidden_right=right
+        )
+    return _judge(item, row, base, shown)
+
+
+def _base(item: Item) -> Scored:
+    return Scored(
+        outcome=Outcome(item.item_id, "missing", False),
+        cluster=cluster_of(item),
+        task=item.task,
+        form=item.form,
+        stratum=item.stratum,
+        tags=item.tags,
+        question=item.question,
+        chance=_chance(item),
+        answer=answer_key(item.answer) or "",
+        twin_group=item.twin_group,
+        truth=item.answer.value if isinstance(item.answer, Number) else None,
+    )
+
+
+def _chance(item: Item) -> float | None:
+    if isinstance(item.answer, Choices):
+        return 1.0 / ((1 << len(item.options)) - 1)
+    return 1.0 / (len(item.options) or 2) if isinstance(item.answer, YesNo | Choice) else None
+
+
+def _reasons(item: Item, gives: tuple[str, ...] | None, shown: Viewing | None) -> list[str]:
+    missing = unmet_needs(item, gives) if gives is not None else []
+    return (
+        [f"needs {', '.join(missing)}"]
+        if missing
+        else ([reason] if (reason := _unseen(item, shown)) else [])
+    )
+
+
+def _unseen(item: Item, shown: Viewing | None) -> str:
+    """Why a place that is asked for cannot be told on the pictures; empty if it can."""
+    if shown is None or not has_places(item.answer):
+        return ""
+    obstacle = shown.obstacle(item)
+    if obstacle:
+        return obstacle
+    for part in _parts(item).values():
+        match part:
+            case Boxes(boxes) if boxes and not shown.boxes(item, boxes):
+                return "no picture shows it"
+            case Frames(frames) if frames and not shown.frames(item, frames):
+                return "no picture shows it"
+    return ""
+
+
+def _parts(item: Item) -> Mapping[str, Simple]:
+    return item.answer.parts if isinstance(item.answer, Compound) else {"": item.answer}
+
+
+def _judge(item: Item, row: AnswerRow | None, base: Scored, shown: Viewing | None) -> Scored:
+    parts = _parts(item)
+    if row is None or row.state != "answered":
+        state = "missing" if row is None else row.state
+        return _combined(
+            item, base, {name: unread_part(item, part, state, "") for name, part in parts.items()}
+        )
+    if shown is None and has_places(item.answer):
+        reason = "a place cannot be judged without what was shown"
+        return _combined(
+            item,
+            base,
+            {k: unread_part(item, part, "unjudged", reason) for k, part in parts.items()},
+        )
+    whole = isinstance(item.answer, Compound)
+    texts = split_response(row.response, dict(parts)) if whole else {"": row.response}
+    return _combined(
+        item,
+        base,
+        {name: read_part(item, part, texts[name], shown) for name, part in parts.items()},
+    )
+
+
+def _combined(item: Item, base: Scored, read: Mapping[str, Part]) -> Scored:
+    """The whole of an answer: right only if all its parts are. Text, which judges read, is left out beside others."""
+    parts = _parts(item)
+    judged = {
+        name: part for name, part in read.items() if not isinstance(parts[name], Text)
+    } or dict(read)
+    state = min((part.state for part in judged.values()), key=_WORST_FIRST.index)
+    if len(judged) > 1 and any(part.state == "answered" for part in judged.values()):
+        state = "answered"
+    lost = tuple(
+        f"{name}:{part.state}" for name, part in judged.items() if state == "answered" != part.state
+    )
+    words = [f"{name}: {part.shown}" if name else part.shown for name, part in judged.items()]
+    outcome = Outcome(
+        item.item_id,
+        state,
+        all(part.right for part in judged.values()),
+        "; ".join(word for word in words if word),
+        (*dict.fromkeys(flag for part in judged.values() for flag in part.flags), *lost),
+        tuple(box for part in judged.values() for box in part.boxes),
+    )
+    what = [part.right for name, part in judged.items() if not is_place(parts[name])]
+    where = [part.right for name, part in judged.items() if is_place(parts[name])]
+    return msgspec.structs.replace(
+        base,
+        outcome=outcome,
+        prediction=None
+        if base.truth is None
+        else next(part.prediction for part in judged.values()),
+        values={name: value for part in judged.values() for name, value in part.values.items()},
+        grades=tuple(
+            (_sub_score(item, n), truth, told)
+            for part in judged.values()
+            for n, truth, told in part.grades
+        ),
+        nominal=frozenset(
+            _sub_score(item, n)
+            for part in judged.values()
+            for n, *_ in part.grades
+            if is_nominal(item, n)
+        ),
+        absent={
+            _sub_score(item, n): grade
+            for part in judged.values()
+            for n, *_ in part.grades
+            if (grade := absent_grade(item, n)) != 0
+        },
+        answer_right=all(what) if what and where else None,
+        place_right=all(where) if what and where else None,
+    )
+
+
+def _sub_score(item: Item, name: str) -> str:
+    """The sub-score's own name among those of a bank: `1.size`; what geometry says stays apart from readers' grades."""
+    if "question" not in item.parameters:
+        return name
+    own = f"{item.parameters['question']}.{name}"
+    return own if item.task.startswith(GRADED) else f"{item.task.partition('.')[0]} {own}"

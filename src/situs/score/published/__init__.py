@@ -1,0 +1,1 @@
+"""The numbers of published benchmarks by the rules of their released code."""

@@ -1,0 +1,1 @@
+"""What a reply's words are: tokens, clauses, claims, tables and JSON, in several languages."""

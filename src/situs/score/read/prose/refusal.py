@@ -1,0 +1,63 @@
+"""Refusals in words: "I cannot determine", "As an AI", "not enough information"."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["after_refusal", "cannot_tell", "declines", "refuses"]
+
+_NOT_ABLE = (
+    r"(?:can(?:not| not|'t)|could(?: not|n't)|(?:un|not )able to|not been able to|not possible to|impossible to|"
+    r"do(?: not|n't) have the (?:ability|capability) to|won't|will not)"
+)
+_CANNOT_TELL = re.compile(
+    rf"\b{_NOT_ABLE} (?:[a-z]+ ){{0,2}}?(?:be )?(?:[a-z]+ly )?(?:determine|tell|told|say|said|know|assess|answer|"
+    r"evaluat|identif|ascertain|judge|measure|estimate|conclude|decide|establish|infer|discern|confirm|"
+    r"make out|delineate|give a number|put a number)"
+    r"|\b(?:not enough|insufficient|inadequate|lack of|no) (?:[a-z]+ )?(?:information|data|detail|context|evidence to)"
+    r"|\b(?:indeterminate|undeterminable|indeterminable|inconclusive|not determinable|unanswerable)\b"
+    r"|\bi (?:do not|don't) know\b|\bno way (?:to|of) (?:tell|know|determin|say)|^unknown\W*$",
+    re.IGNORECASE,
+)
+_DECLINES = re.compile(
+    rf"\b{_NOT_ABLE} (?:[a-z]+ ){{0,3}}?(?:view|see|access|analy[sz]e|interpret|process|open|look at|assist|help|"
+    r"diagnose|provide|comply|offer|give|make|perform|read)\b"
+    r"|\bas an? (?:ai|artificial|language|large language|text)\b|\bi(?:'m| am) (?:just |only )?an? (?:ai|language)\b"
+    r"|\bi(?:'m| am) (?:really |very |so )?sorry\b|\bi (?:must|have to|need to) (?:decline|refuse)\b"
+    r"|\bi (?:do not|don't) (?:see|have|have access to) (?:an?|any|the) (?:[a-z]+ )?(?:image|scan|picture|volume|file)"
+    r"|\bno (?:image|scan|picture)s? (?:was|were|is|are|has|have|provided|attached|given)"
+    r"|\bplease (?:consult|upload|provide|attach|share)\b",
+    re.IGNORECASE,
+)
+_BUT = re.compile(r"\b(?:but|however|nevertheless|nonetheless)\b", re.IGNORECASE)
+
+
+def cannot_tell(text: str) -> bool:
+    """Whether the text says that the answer cannot be told: an option may say the same."""
+    return _CANNOT_TELL.search(text) is not None
+
+
+def declines(text: str) -> bool:
+    """Whether the text declines to answer at all (sees no image, is only a program, …)."""
+    return _DECLINES.search(text) is not None
+
+
+def refuses(text: str) -> bool:
+    """Either of the two."""
+    return cannot_tell(text) or declines(text)
+
+
+def after_refusal(text: str) -> str:
+    """The part of a reply in which an unmarked answer may be sought.
+
+    All of it without a refusal; after one, only what follows a later "but" or "however": what a refusal speaks of
+    ("I cannot tell whether the left …") is no answer.
+    """
+    end = max(
+        (match.end() for pattern in (_CANNOT_TELL, _DECLINES) for match in pattern.finditer(text)),
+        default=0,
+    )
+    if not end:
+        return text
+    turn = _BUT.search(text, end)
+    return text[turn.end() :] if turn else ""

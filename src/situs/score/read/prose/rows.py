@@ -1,0 +1,121 @@
+"""Mentions that stand in a row: joined by nothing but commas, "and" and brackets, they are named together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from situs.score.read.prose.lexicon import Lexicon
+from situs.score.read.prose.tokens import Mention, Token
+
+__all__ = ["MentionRow", "row_of_mentions"]
+
+_GLUE = frozenset(
+    {"comma", "and", "or", "slash", "open", "close", "quote", "boxed", "unboxed", "colon", "dash"}
+)
+_LINKS = frozenset(
+    {
+        "the",
+        "a",
+        "an",
+        "option",
+        "options",
+        "mark",
+        "marks",
+        "point",
+        "letter",
+        "choice",
+        "i.e",
+        "also",
+        "slice",
+        "to",
+    }
+)
+_MOST_GLUE = 8
+"""Tokens between two mentions that are still one list."""
+
+
+@dataclass(slots=True)
+class MentionRow:
+    """Mentions in a row, joined by nothing but commas, "and" and brackets."""
+
+    mentions: list[Mention]
+    joined: set[str] = field(default_factory=set)
+    start: int = 0
+    end: int = 0
+    boxed: bool = False
+
+
+def row_of_mentions(
+    tokens: Sequence[Token], at: int, lexicon: Lexicon, *, boxed: bool, apart: bool
+) -> tuple[MentionRow, int]:
+    """The mentions that stand in a row from here on, and where the row ends; `apart` takes one at a time."""
+    first = tokens[at]
+    assert first.mention is not None
+    row = MentionRow([first.mention], start=first.start, end=first.end, boxed=boxed)
+    end = at + 1
+    while not apart and (following := _next_mention(tokens, end)) is not None:
+        between = tokens[end:following]
+        token = tokens[following]
+        assert token.mention is not None
+        kinds = {part.kind for part in between}
+        if _begins_anew(tokens, row, between, following, lexicon):
+            break
+        row.joined |= kinds & {"or", "slash", "and", "comma"}
+        row.boxed |= "boxed" in kinds
+        if not between and token.mention.value != row.mentions[-1].value:
+            row.joined.add("comma")
+        row.mentions.append(token.mention)
+        row.end = token.end
+        end = following + 1
+    return row, end
+
+
+def _next_mention(tokens: Sequence[Token], at: int) -> int | None:
+    for index in range(at, min(at + _MOST_GLUE, len(tokens))):
+        token = tokens[index]
+        if token.kind == "mention":
+            return index
+        if token.kind not in _GLUE and not (token.kind == "word" and token.text in _LINKS):
+            return None
+    return None
+
+
+def _begins_anew(
+    tokens: Sequence[Token],
+    row: MentionRow,
+    between: Sequence[Token],
+    following: int,
+    lexicon: Lexicon,
+) -> bool:
+    """Whether "…, B is wrong" begins a clause of its own instead of going on with the list."""
+    token = tokens[following]
+    assert token.mention is not None
+    kinds = {part.kind for part in between}
+    if token.mention.value == row.mentions[-1].value:
+        return False
+    if (
+        {"comma", "and"} <= kinds
+        and any(part.text in {"a", "an"} for part in between)
+        and len(row.mentions) == 1
+    ):
+        return True  # "without a tear, and an effusion"
+    if kinds & {"and", "or", "slash"}:
+        return False
+    if kinds & {"colon", "dash"} and len(tokens[following - len(between) - 1].text) > 1:
+        return True  # "not in front: to the left"
+    after = tokens[following + 1] if following + 1 < len(tokens) else None
+    if after is None:
+        return False
+    if kinds & {"comma", "dash"}:
+        is_verb = after.kind in {"word", "negate"} and after.text in lexicon.verbs
+        return is_verb or (after.kind == "colon" and not _colon_names(tokens, following))
+    return False
+
+
+def _colon_names(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the colon behind a mention only leads to the words of the same option ("B: the gallbladder")."""
+    mention = tokens[at].mention
+    following = _next_mention(tokens, at + 1)
+    other = tokens[following].mention if following is not None else None
+    return mention is not None and other is not None and other.value == mention.value

@@ -1,0 +1,597 @@
+"""One sentence of a reply: what its words do to the answers that it mentions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
+from situs.score.read.prose.lexicon import Lexicon
+from situs.score.read.prose.rows import MentionRow, row_of_mentions
+from situs.score.read.prose.tokens import Token
+
+__all__ = ["Course", "Sentence"]
+
+
+@dataclass(slots=True)
+class Course:
+    """How the reply has run so far, from sentence to sentence."""
+
+    lexicon: Lexicon
+    apart: bool
+    """Every mention is a claim of its own."""
+    subjects: bool
+    """Whether mentions can have predicates ("B is wrong"); yes and no cannot."""
+    turns: int = 0
+    carried: Role | None = None
+    """The role that a heading ("Final answer") gives to the next sentence."""
+    explaining: bool = False
+    boxed: bool = False
+    step_line: bool = False
+    all_claims: list[Claim] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Scope:
+    """What the words so far do to the next mention."""
+
+    role: Role = Role.PLAIN
+    certainty: Certainty = Certainty.ASSERTED
+    negated: bool = False
+    whole_list: bool = False
+    """The negation reaches over commas ("excluded: A, B")."""
+    until_comma: bool = False
+    """The certainty ends with the next comma: a concession or reason before the main clause."""
+    next_only: bool = False
+    """The certainty ends with the next mention ("than …")."""
+    excepted: bool = False
+    asked: bool = False
+    """What follows repeats the question, up to a colon."""
+    of_several: bool = False
+    """The certainty holds only for several mentions at once ("between A and B")."""
+
+
+_SEEMING = frozenset(
+    {
+        "looks",
+        "seems",
+        "appears",
+        "it seems",
+        "looks like",
+        "appears to be",
+        "look",
+        "seem",
+        "appear",
+    }
+)
+"""What only seems so is left again where a "but" follows."""
+_NAMING = frozenset(
+    {
+        "would be a",
+        "would",
+        "is",
+        "was",
+        "be",
+        "must",
+        "a",
+        "the",
+        "simply",
+        "clearly",
+        "plainly",
+        "'",
+        '"',
+    }
+)
+"""What may stand between a yes or no and the word that judges it."""
+_THE_REST = frozenset({"others", "rest", "other", "remaining", "else"})
+"""What a "no" behind it denies is not what was said before ("B: yes; the others, no")."""
+_NAMED_WITHIN = 6
+"""Tokens that may stand there."""
+
+
+class Sentence:
+    """One sentence on its way from tokens to claims."""
+
+    def __init__(self, course: Course, tokens: list[Token], asked: Statement | None) -> None:
+        self.course = course
+        self.tokens = tokens
+        self.asked = asked
+        self.base = Role.WEAK if course.explaining or course.step_line else Role.PLAIN
+        if course.carried is not None:
+            self.base = course.carried
+            course.explaining = False
+        self.scope = _Scope(role=self.base)
+        self.made: list[Claim] = []
+        self.clause: list[Claim] = []
+        self.denying = False
+        """A "not" behind a mention whose predicate has not come yet."""
+        self.announced: Role | None = None
+        self.words = 0
+        self.content = False
+        """Whether there are words that matter beside the claims and the lexicon's."""
+        self.led_by_words, self.weighed = False, 0
+        """Whether words that matter stand before a mention, and how many tokens were looked at for that."""
+        self.seeming = False
+        """Whether something only seems so, as far as the clause goes."""
+        self.denied_list = False
+        """Whether a "not" has come that a later "or" goes on with ("no X, Y or Z")."""
+        self.contrasted = False
+        """Whether a "but" has come whose answer has not."""
+        self.anew = 0
+        """Where the claims since the last "but" begin."""
+
+    def claims(self) -> list[Claim]:
+        at = 0
+        while at < len(self.tokens):
+            token = self.tokens[at]
+            if token.kind == "mention":
+                row, after = row_of_mentions(
+                    self.tokens,
+                    at,
+                    self.course.lexicon,
+                    boxed=self.course.boxed,
+                    apart=self.course.apart,
+                )
+                self._claim(row, at, after)
+                at = after
+                continue
+            self._signal(token, at)
+            at += 1
+        self._end_clause()
+        return self.made
+
+    def _claim(self, row: MentionRow, at: int, after: int) -> None:
+        if self._answers_contrast(at, after):
+            self.course.turns += 1
+        scope = self.scope
+        if self.denied_list and "or" in row.joined and self.course.subjects:
+            scope.negated = True
+        live = [mention for mention in row.mentions if not mention.idle]
+        idle = not live
+        named = live or row.mentions
+        values = tuple(dict.fromkeys(mention.value for mention in named))
+        role = Role.FINAL if row.boxed or self.course.boxed else scope.role
+        if role is Role.PLAIN and self._leads(at, after):
+            role = Role.LEAD
+        if scope.of_several and len(values) == 1:
+            scope.certainty, scope.of_several = Certainty.ASSERTED, False
+        claim = Claim(
+            values,
+            row.start,
+            row.end,
+            role=role,
+            certainty=Certainty.ASIDE if idle else scope.certainty,
+            negated=scope.negated,
+            alternatives=len(values) > 1 and "or" in row.joined and not scope.negated,
+            turns=self.course.turns,
+            excepted=scope.excepted,
+        )
+        if (
+            scope.negated
+            and len(values) > 1
+            and not scope.whole_list
+            and "comma" in row.joined
+            and "or" not in row.joined
+        ):
+            claim.certainty = Certainty.DOUBTED  # "not A, B", "without A, and B": is B the answer?
+        self.made.append(claim)
+        if self.course.subjects:
+            self.clause.append(claim)
+        following = self.tokens[after] if after < len(self.tokens) else None
+        if not scope.whole_list and not (following is not None and following.kind == "or"):
+            scope.negated = False
+        if scope.next_only:
+            scope.certainty, scope.next_only = Certainty.ASSERTED, False
+
+    def _answers_contrast(self, at: int, after: int) -> bool:
+        """Whether a mention behind "but" is what the reply turns to ("B is close, but it has to be C").
+
+        Not so if it only has a predicate of its own ("…, but C is near as well") or adds to what was said ("but
+        also C").
+        """
+        if not self.contrasted or not self.course.subjects:  # "yes, but no" says neither
+            return False
+        if self.scope.negated or self.scope.certainty is not Certainty.ASSERTED:
+            return False
+        self.contrasted = False
+        before = {token.text for token in self.tokens[max(0, at - 3) : at]}
+        following = self.tokens[after] if after < len(self.tokens) else None
+        ends = following is None or following.kind not in {
+            "word",
+            "negate",
+            "deny",
+            "approve",
+            "maybe",
+            "first",
+            "odd",
+        }
+        return ends and not before & {
+            "also",
+            "too",
+            "and",
+            "with",
+            "from",
+            "near",
+            "by",
+            "beside",
+            "of",
+        }
+
+    def _leads(self, at: int, after: int) -> bool:
+        """Whether a mention heads its sentence and is followed by nothing, a mark or a reason."""
+        while self.weighed < at and not self.led_by_words:
+            token = self.tokens[self.weighed]
+            self.led_by_words = (
+                token.kind == "word" and token.text not in self.course.lexicon.fillers
+            )
+            self.weighed += 1
+        if self.led_by_words:
+            return False
+        following = self.tokens[after] if after < len(self.tokens) else None
+        beyond = self.tokens[after + 1] if after + 1 < len(self.tokens) else None
+        labels = following is not None and following.kind == "colon" and self.course.subjects
+        if labels and beyond is not None and beyond.text[:1].isdigit():
+            return False  # "Left: 152 mL" labels a measure
+        return not self.course.subjects or following is None or following.kind in {
+            "comma", "dash", "colon", "reason", "open", "close", "unboxed", "quote", "contrast", "whereas",
+            "than", "approve", "if", "stop",
+        }  # fmt: skip
+
+    # words
+
+    def _signal(self, token: Token, at: int) -> None:
+        self.seeming |= token.text in _SEEMING
+        handler = getattr(self, f"_on_{token.kind}", None)
+        if handler is not None:
+            handler(token, at)
+
+    def _on_word(self, token: Token, at: int) -> None:
+        self.words += 1
+        if (
+            token.text in {"just", "only", "simply", "rather"}
+            and at
+            and self.tokens[at - 1].kind in {"comma", "dash"}
+        ):
+            self.scope.negated = self.scope.whole_list = False  # "neither A nor B, just C"
+        if (
+            token.text not in self.course.lexicon.fillers
+            and not token.text.isdigit()
+            and len(token.text) > 1
+        ):
+            self.content = True
+
+    def _on_final(self, token: Token, at: int) -> None:
+        self._announce(Role.FINAL)
+
+    def _on_answer(self, token: Token, at: int) -> None:
+        if (
+            self.made
+            and token.text in {"choice", "choices", "answer", "selected", "chosen"}
+            and self._behind_copula(at)
+        ):
+            self._approve()  # "B is the answer"
+            return
+        self._announce(Role.STATED)
+
+    def _announce(self, role: Role) -> None:
+        if self.scope.until_comma and self.scope.certainty is Certainty.ASIDE:
+            self.scope.certainty, self.scope.until_comma = (
+                Certainty.ASSERTED,
+                False,
+            )  # "despite …, the answer is"
+        self.course.explaining = False
+        if self.announced is None or role > self.announced:
+            self.announced = role
+        if self.scope.role is not Role.WEAK or self.base is Role.WEAK:
+            self.scope.role = max(self.scope.role, role)
+
+    def _behind_copula(self, at: int) -> bool:
+        return bool(self.clause) and any(
+            token.text in {"is", "be", "are"} for token in self.tokens[max(0, at - 4) : at]
+        )
+
+    def _on_conclude(self, token: Token, at: int) -> None:
+        if token.text in {"remains", "remaining"} and self.clause:
+            self._approve()  # "only A remains"
+        self._end_clause()
+        self.denied_list = False
+        self.scope = _Scope(role=max(self.base, Role.CONCLUDED, self.announced or Role.WEAK))
+
+    def _on_first(self, token: Token, at: int) -> None:
+        self.scope.role = Role.WEAK
+        beside = self.scope.certainty is Certainty.ASIDE
+        for claim in self.clause if beside else self.made[self.anew :]:
+            claim.role = Role.WEAK
+
+    def _on_turn(self, token: Token, at: int) -> None:
+        self._turn()
+
+    def _turn(self) -> None:
+        self._end_clause()
+        self.course.turns += 1
+        self.course.explaining = False
+        self.base = Role.PLAIN if self.base is Role.WEAK else self.base
+        self.scope = _Scope(role=max(self.base, self.announced or Role.WEAK))
+
+    def _on_negate(self, token: Token, at: int) -> None:
+        self.denied_list = not self.clause
+        if self.clause and not self._faces_mention(at + 1):
+            self.denying = not self.denying
+        else:
+            self.scope.negated = not self.scope.negated
+            self.scope.whole_list = token.text in {"neither"}
+
+    def _faces_mention(self, at: int) -> bool:
+        """Whether a mention follows at once, but for articles and prepositions."""
+        for token in self.tokens[at : at + 4]:
+            if token.kind == "mention":
+                return True
+            if (
+                token.kind != "word"
+                or token.text not in self.course.lexicon.fillers
+                or token.text in self.course.lexicon.verbs - {"is", "are"}
+            ):
+                return False
+        return False
+
+    def _on_exclude(self, token: Token, at: int) -> None:
+        if self.denying or self.scope.negated:
+            self._doubt_all()
+            return
+        self.scope.negated = self.scope.whole_list = True
+
+    def _on_deny(self, token: Token, at: int) -> None:
+        if self._is_named(at):
+            self.made[-1].negated = not self.made[-1].negated
+            return
+        if self.clause:
+            if self.denying:
+                self._doubt_all()
+            for claim in self.clause:
+                claim.negated, claim.verdict = True, True
+            self.clause = []
+            self.denying = False
+            return
+        self.scope.negated = not self.scope.negated
+        self.scope.whole_list = self._followed_by(at, {"colon", "mention"})
+
+    def _on_healthy(self, token: Token, at: int) -> None:
+        if not self.course.apart:
+            self._on_deny(token, at)
+
+    def _is_named(self, at: int) -> bool:
+        """Whether the predicate is said of a yes or no itself (""Yes" would be wrong")."""
+        if self.course.subjects or not self.made:
+            return False
+        near = self.tokens[max(0, at - _NAMED_WITHIN) : at]
+        between = [token for token in near if token.start >= self.made[-1].end]
+        if len(between) == _NAMED_WITHIN:
+            return False
+        verbs = {token.text for token in between} & {"would", "would be a", "is", "was", "must"}
+        return bool(verbs) and all(token.text in _NAMING for token in between)
+
+    def _on_approve(self, token: Token, at: int) -> None:
+        if self.clause:
+            self._approve()
+        elif self._followed_by(at, {"colon", "mention"}):
+            self._announce(Role.CONCLUDED)
+
+    def _approve(self) -> None:
+        for claim in self.clause:
+            if self.denying:
+                claim.negated = True
+            elif claim.role in {Role.PLAIN, Role.LEAD}:
+                claim.role = Role.CONCLUDED
+            claim.verdict = True
+        self.denying = False
+
+    def _on_yes(self, token: Token, at: int) -> None:
+        if self._is_verdict(at):
+            for claim in self.clause:
+                claim.role, claim.verdict = max(claim.role, Role.CONCLUDED), True
+            self.clause = []
+        elif at == 0 and self.asked is not None:
+            for claim in self.asked.claims:
+                claim.certainty, claim.role = Certainty.ASSERTED, Role.CONCLUDED
+
+    def _on_no(self, token: Token, at: int) -> None:
+        following = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
+        ends = following is None or following.kind in {
+            "comma",
+            "dash",
+            "colon",
+            "quote",
+            "close",
+            "unboxed",
+        }
+        if self._is_verdict(at) and ends:
+            for claim in self.clause:
+                claim.negated, claim.verdict = True, True
+            self.clause = []
+        elif at == 0 and self.asked is not None and self.asked.claims:
+            for claim in self.asked.claims:
+                claim.certainty, claim.negated = Certainty.ASSERTED, True
+        elif ends and not any(
+            before.text in _THE_REST for before in self.tokens[max(0, at - 4) : at]
+        ):
+            if self.course.all_claims or self.made:
+                self._turn()
+                for claim in (*self.course.all_claims, *self.made):
+                    claim.retracted = True
+                self.course.all_claims = []
+        elif self.course.subjects:
+            self.denied_list = True
+            self.scope.negated = self.scope.whole_list = True
+
+    def _is_verdict(self, at: int) -> bool:
+        """Whether a yes or no judges the mention before it: nothing but marks stands between."""
+        if not self.clause or at == 0:
+            return False
+        before = self.tokens[at - 1].kind
+        return before in {"colon", "dash", "mention", "close", "stop", "quote", "open"} or (
+            before == "comma" and self._faces_verdict(at - 1)
+        )
+
+    def _on_maybe(self, token: Token, at: int) -> None:
+        if self._is_named(at):
+            self.made[-1].certainty = Certainty.DOUBTED
+        else:
+            self._doubt_all()
+
+    def _on_doubt(self, token: Token, at: int) -> None:
+        self._doubt_all()
+
+    def _on_odd(self, token: Token, at: int) -> None:
+        """Until the next comma nothing is asserted; claims before the last comma stand."""
+        if self.scope.certainty is Certainty.ASSERTED:
+            self.scope.certainty, self.scope.until_comma = Certainty.DOUBTED, True
+        for claim in self.clause:
+            if claim.certainty is Certainty.ASSERTED and claim.role is not Role.FINAL:
+                claim.certainty = Certainty.DOUBTED
+
+    def _doubt_all(self) -> None:
+        if self.scope.certainty is not Certainty.ASIDE:
+            self.scope.certainty, self.scope.until_comma = Certainty.DOUBTED, False
+        for claim in self.clause:
+            if claim.certainty is not Certainty.ASIDE:
+                claim.certainty = Certainty.DOUBTED
+
+    def _on_if(self, token: Token, at: int) -> None:
+        self.scope.certainty, self.scope.until_comma = Certainty.CONDITIONAL, False
+        for claim in self.made:
+            if claim.certainty is Certainty.ASSERTED and claim.turns == self.course.turns:
+                claim.certainty = Certainty.CONDITIONAL
+
+    _on_otherwise = _on_if
+
+    def _on_or(self, token: Token, at: int) -> None:
+        if token.text == "nor" or self.denied_list:
+            self.scope.negated = True
+
+    def _on_contrast(self, token: Token, at: int) -> None:
+        if self.seeming:
+            for claim in self.made[self.anew :]:
+                claim.role = Role.WEAK if claim.role < Role.STATED else claim.role
+        self._end_clause()
+        self.contrasted = True
+        self.denied_list = self.seeming = False
+        role = self.base if self.scope.role is Role.WEAK else self.scope.role
+        self.scope = _Scope(role=role)
+        self.anew = len(self.made)
+        if self.made and all(not claim.asserted or claim.role is Role.WEAK for claim in self.made):
+            # "not A but B", "at first A, but B": what follows is the answer.
+            self.scope.role = max(role, Role.CONCLUDED)
+
+    def _on_whereas(self, token: Token, at: int) -> None:
+        self._aside(at)
+
+    def _on_reason(self, token: Token, at: int) -> None:
+        self._aside(at)
+
+    def _aside(self, at: int) -> None:
+        """Beside the main clause: to the end if that came before, else to the next comma."""
+        self._end_clause()
+        self.scope.certainty = Certainty.ASIDE
+        self.scope.until_comma = not self.made
+        self.scope.negated = False
+
+    def _on_than(self, token: Token, at: int) -> None:
+        self._end_clause(keep=True)
+        self.scope.certainty, self.scope.next_only = Certainty.ASIDE, True
+
+    def _on_over(self, token: Token, at: int) -> None:
+        if self.clause and self._followed_by(at, {"mention"}):
+            self._on_than(token, at)
+
+    def _on_except(self, token: Token, at: int) -> None:
+        self.scope.excepted = True
+
+    def _on_explain(self, token: Token, at: int) -> None:
+        if (
+            not token.text.endswith(":")
+            and len(self.tokens) > 1
+            and not self._followed_by(at, {"colon"})
+        ):
+            self._on_word(token, at)
+            return
+        self.course.explaining = True
+        self.course.carried = None
+        self.base = Role.WEAK
+        self.scope.role = Role.WEAK
+
+    def _on_step(self, token: Token, at: int) -> None:
+        if at == 0:
+            self.course.step_line = True
+            self.base = Role.WEAK
+            self.scope.role = Role.WEAK
+        else:
+            self._on_word(token, at)
+
+    def _on_options(self, token: Token, at: int) -> None:
+        if self._followed_by(at, {"mention"}) or token.text in {"between", "out of"}:
+            self.scope.certainty, self.scope.next_only = Certainty.ASIDE, True
+            self.scope.of_several = token.text in {"between", "out of"}
+
+    def _on_asked(self, token: Token, at: int) -> None:
+        self.scope.certainty, self.scope.asked = Certainty.ASIDE, True
+
+    def _on_likewise(self, token: Token, at: int) -> None:
+        """ "So is D": as what was said last."""
+        last = self.made[-1:] or self.course.all_claims[-1:]
+        self.scope.negated = bool(last) and last[0].negated
+        if not self.made and not self.scope.negated:
+            self.scope.role = max(self.scope.role, Role.CONCLUDED)  # "X is in the liver, as is B"
+
+    def _followed_by(self, at: int, kinds: set[str]) -> bool:
+        for token in self.tokens[at + 1 : at + 4]:
+            if token.kind in kinds:
+                return True
+            if token.kind not in {"quote", "open", "close"} and token.text not in {"the", "a"}:
+                return False
+        return False
+
+    # marks
+
+    def _on_comma(self, token: Token, at: int) -> None:
+        self._end_clause(keep=self._faces_verdict(at))
+        if not self.scope.whole_list:
+            self.scope.negated = False
+        if self.scope.until_comma:
+            self.scope.certainty, self.scope.until_comma = Certainty.ASSERTED, False
+            self.scope.role = self.base
+
+    def _faces_verdict(self, at: int) -> bool:
+        """Whether a yes or no judges the mention before the comma ("muscle strain, yes")."""
+        following = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
+        judges = (
+            following is not None and following.kind in {"yes", "no"} and at + 2 == len(self.tokens)
+        )
+        return judges and at > 0 and self.tokens[at - 1].kind == "mention" and len(self.made) == 1
+
+    def _on_colon(self, token: Token, at: int) -> None:
+        self.denied_list = False
+        if self.denying:
+            self._end_clause(keep=True)
+        if not self.scope.whole_list or self.made:
+            self.scope.negated = self.scope.whole_list = False
+        if self.scope.asked:
+            self.scope.certainty, self.scope.asked = Certainty.ASSERTED, False
+
+    def _on_dash(self, token: Token, at: int) -> None:
+        self._on_colon(token, at)
+
+    def _on_boxed(self, token: Token, at: int) -> None:
+        self.course.boxed = True
+        self.scope = _Scope(role=Role.FINAL)
+
+    def _on_unboxed(self, token: Token, at: int) -> None:
+        self.course.boxed = False
+        self.scope = _Scope(role=self.base)
+
+    def _end_clause(self, *, keep: bool = False) -> None:
+        """A pending "not" denies what its clause named."""
+        if self.denying:
+            for claim in self.clause:
+                claim.negated = not claim.negated
+        self.denying = False
+        if not keep:
+            self.clause = []

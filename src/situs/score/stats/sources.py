@@ -1,0 +1,92 @@
+"""Results over several sources of data: the mean over sources, and how much hangs on each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from situs.items import Item
+from situs.score.stats.estimates import Estimate, cluster_function, cluster_mean
+from situs.score.stats.sums import cluster_sums
+
+__all__ = ["OverSources", "over_sources", "source_of"]
+
+_PREFIXES = ("source:", "dataset:")
+
+
+class SourceValue(msgspec.Struct, frozen=True):
+    """One source of data."""
+
+    source: str
+    value: float | None
+    ci95: tuple[float, float] | None
+    n: int
+    clusters: int
+    without: float | None
+    """The plain mean over all items of the other sources."""
+    macro_without: float | None
+    """The mean over the other sources."""
+
+
+class OverSources(msgspec.Struct, frozen=True):
+    """A mean over items beside the mean over sources, which no large source decides alone."""
+
+    micro: float | None
+    macro: float | None
+    macro_ci95: tuple[float, float] | None
+    sources: list[SourceValue]
+    note: str = ""
+
+
+def source_of(item: Item) -> str:
+    """The set of data an item comes from (its tag `source:` or `dataset:`); empty if the bench has one only."""
+    for prefix in _PREFIXES:
+        for tag in item.tags:
+            if tag.startswith(prefix):
+                return tag.removeprefix(prefix)
+    return ""
+
+
+def over_sources(
+    values: Sequence[float], clusters: Sequence[str], sources: Sequence[str]
+) -> OverSources | None:
+    """Macro over sources and leave-one-source-out; None unless there are two sources or more."""
+    names = sorted(set(sources))
+    if len(names) < 2:
+        return None
+    held, of = np.asarray(values, dtype=np.float64), np.asarray(sources)
+    groups = {name: held[of == name] for name in names}
+    means = {name: float(group.mean()) for name, group in groups.items()}
+
+    # A mean over sources is a mean of ratios: of each source, the sum of its values by the number of its items.
+    inside = (of[:, None] == np.array(names)[None]).astype(np.float64)
+    sums = cluster_sums(np.hstack([inside * held[:, None], inside]), clusters)
+
+    def statistic(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        right, items = totals[:, : len(names)], totals[:, len(names) :]
+        shares = np.divide(right, items, out=np.full_like(right, np.nan), where=items > 0)
+        return np.asarray(shares.mean(axis=1))
+
+    bounds = (0.0, 1.0) if held.min() >= 0 and held.max() <= 1 else None
+    macro = cluster_function(sums, statistic, len(held), bounds=bounds)
+    rows = [_source(name, groups, means, clusters, sources, held) for name in names]
+    return OverSources(float(held.mean()), macro.value, macro.ci95, rows, macro.note)
+
+
+def _source(
+    name: str,
+    groups: Mapping[str, np.ndarray],
+    means: Mapping[str, float],
+    clusters: Sequence[str],
+    sources: Sequence[str],
+    values: np.ndarray,
+) -> SourceValue:
+    inside = [place for place, source in enumerate(sources) if source == name]
+    own: Estimate = cluster_mean(values[inside], [clusters[place] for place in inside], bounds=None)
+    others = [other for other in groups if other != name]
+    rest = np.concatenate([groups[other] for other in others])
+    macro = float(np.mean([means[other] for other in others]))
+    return SourceValue(name, own.value, own.ci95, own.n, own.clusters, float(rest.mean()), macro)

@@ -1,0 +1,1 @@
+"""Free text: wording, stated facts, verdicts and juries."""

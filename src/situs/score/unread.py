@@ -1,0 +1,73 @@
+"""Replies that could not be read: how many, and what they look like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from situs.run import AnswerRow
+from situs.score.outcomes import Scored
+
+__all__ = ["UnreadReplies", "UnreadSample", "unread_replies"]
+
+MOST_UNREAD = 0.05
+"""Above this share of unread replies, the score says as much about the reader as about the model."""
+_SAMPLES = 5
+_CLIPPED = 160
+
+
+class UnreadSample(msgspec.Struct, frozen=True):
+    """One reply that could not be read."""
+
+    item_id: str
+    form: str
+    reply: str
+    """Its end, where answers stand."""
+    reason: str
+
+
+class UnreadReplies(msgspec.Struct, frozen=True):
+    """How many replies could not be read, with some of them."""
+
+    n: int
+    of: int
+    """Replies that a rule reads: answered, refused in words, or unread."""
+    share: float
+    samples: list[UnreadSample]
+
+    @property
+    def warning(self) -> str:
+        """The warning for people; empty where few replies are unread."""
+        if self.share <= MOST_UNREAD:
+            return ""
+        first = "; ".join(
+            f"{_clipped(sample.reply, 60)!r} ({sample.reason})" for sample in self.samples[:3]
+        )
+        return (
+            f"{self.n} of {self.of} replies ({self.share:.0%}) could not be read and count as not right, e.g. {first}; "
+            "ask for a plainer answer in the profile's prompt, or declare the language with --reply-language"
+        )
+
+
+def unread_replies(scored: Sequence[Scored], rows: Mapping[str, AnswerRow]) -> UnreadReplies:
+    """Count the replies that say something which could not be read, and show some, spread over the run."""
+    read = [row for row in scored if row.outcome.state in {"answered", "refused", "unparsed"}]
+    unread = [row for row in read if row.outcome.state == "unparsed" and _reply(row, rows)]
+    step = max(1, len(unread) // _SAMPLES)
+    samples = [
+        UnreadSample(
+            row.outcome.item_id, row.form, _clipped(_reply(row, rows), _CLIPPED), row.outcome.parsed
+        )
+        for row in unread[::step][:_SAMPLES]
+    ]
+    return UnreadReplies(len(unread), len(read), len(unread) / len(read) if read else 0.0, samples)
+
+
+def _reply(row: Scored, rows: Mapping[str, AnswerRow]) -> str:
+    answer = rows.get(row.outcome.item_id)
+    return "" if answer is None else " ".join(answer.response.split())
+
+
+def _clipped(text: str, most: int) -> str:
+    return text if len(text) <= most else "…" + text[-most:]

@@ -1,0 +1,1 @@
+"""DICOM: files, series, segmentations, contours and compressed pixels."""

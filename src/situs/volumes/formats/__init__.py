@@ -1,0 +1,1 @@
+"""Volume files that are one file each: NIfTI, NRRD, MetaImage."""

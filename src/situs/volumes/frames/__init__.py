@@ -1,0 +1,1 @@
+"""Stacks of frames and the boxes that readers drew on them."""

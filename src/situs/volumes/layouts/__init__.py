@@ -1,0 +1,1 @@
+"""How studies lie in folders: finding images and the labels that belong to them."""

@@ -1,0 +1,54 @@
+"""A phantom patient as a folder, the way a public dataset would hand it over."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from situs.base.files import write_atomic
+from situs.space import Grid
+from situs.volumes.phantoms.patient import PhantomPatient
+
+__all__ = ["nifti_bytes", "write_patient"]
+
+
+def write_patient(patient: PhantomPatient, folder: Path) -> None:
+    """Write `ct.nii.gz` or `mri.nii.gz`, `segmentations/<name>.nii.gz` (0/1 masks) and `truth.json`.
+
+    The same patient gives the same bytes (the gzip headers carry neither time nor name).
+    """
+    write_atomic(
+        folder / ("ct.nii.gz" if patient.modality == "ct" else "mri.nii.gz"),
+        nifti_bytes(
+            patient.image, patient.grid, effort=1
+        ),  # noise hardly shrinks, however long one tries
+    )
+    for name in patient.names:
+        mask = patient.mask(name).astype(np.uint8)
+        write_atomic(folder / "segmentations" / f"{name}.nii.gz", nifti_bytes(mask, patient.grid))
+    write_atomic(
+        folder / "truth.json",
+        msgspec.json.format(msgspec.json.encode(patient.truth), indent=1) + b"\n",
+    )
+
+
+def nifti_bytes(array: NDArray[Any], grid: Grid, effort: int = 4) -> bytes:
+    """NIfTI-1, gzipped; sform and qform both say where the voxels lie."""
+    import nibabel
+
+    image = nibabel.Nifti1Image(array, grid.affine.matrix)
+    image.set_sform(grid.affine.matrix, code=1)
+    image.set_qform(grid.affine.matrix, code=1)
+    image.header.set_xyzt_units("mm")
+    buffer = io.BytesIO()
+    with gzip.GzipFile(
+        filename="", mode="wb", fileobj=buffer, compresslevel=effort, mtime=0
+    ) as stream:
+        stream.write(image.to_bytes())
+    return buffer.getvalue()
