@@ -16,6 +16,7 @@ from functools import cache
 from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 __all__ = ["STREAMS", "Apart", "begin", "processes_of"]
 
@@ -36,7 +37,7 @@ class Apart:
     process: BaseProcess
     err: Path
 
-    def end(self, seconds: float = 100.0) -> int:
+    def end(self, seconds: float = 500.0) -> int:
         """Wait for it; the exit code, negative for the signal that ended it."""
         self.process.join(seconds)
         if self.process.exitcode is None:
@@ -101,8 +102,8 @@ def _enter(
     os.setsid()
     os.chdir(folder)
     sys.path[:] = [entry for entry in sys.path if entry]  # code that lies beside data must not run
-    sys.stdout = sys.__stdout__ = _stream(streams[0], 1, os.devnull, streams[2])
-    sys.stderr = sys.__stderr__ = _stream(streams[1], 2, err, streams[2])
+    sys.stdout = _stream(streams[0], 1, os.devnull, streams[2])
+    sys.stderr = _stream(streams[1], 2, err, streams[2])
     if most_bytes is not None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
@@ -128,7 +129,7 @@ def _enter(
     os._exit(code)
 
 
-def _stream(kind: str, number: int, path: str, encoding: str) -> io.TextIOWrapper | None:
+def _stream(kind: str, number: int, path: str, encoding: str) -> Any:
     """The standard stream of that number, as Python opens it."""
     match kind:
         case "closed":

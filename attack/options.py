@@ -71,7 +71,8 @@ _NUMBERS = (
     "1_000", "½", "٣", "1,5", "", "2147483648", "4294967297", "-9223372036854775809", "18446744073709551616", "1e400",
 )  # fmt: skip
 _TEXTS = (
-    "", " ", ",", "=", "a=", "=b", "a=b=c", "/", "../../x", "/dev/zero", "nan", "random?", "random?seed", "hf:", "replay:",
+    "", " ", ",", "=", "a=", "=b", "a=b=c", "/", "../../x", "/dev/zero", "nan", "random?", "random?seed", "hf:",
+    "replay:",
     "openai:", "openai:m@", "openai:@http://127.0.0.1:9", "hf:/nowhere", "replay:/dev/zero", "x" * 70_000, "[" * 4_000,
     "all,all", "@", "?", "*", "a,b,,c", "0", "-1", "--help", "v=/dev/zero", "\udcff", "%s", "{}", "constant:", "none",
     "9" * 5000,

@@ -13,7 +13,8 @@ from attack.program import tree
 __all__ = ["case"]
 
 _PLAIN: tuple[tuple[str, ...], ...] = (
-    ("--help",), ("--version",), ("score", "--help"), ("nonsense",), ("run",), ("list", "tasks"), ("list", "names", "liver"),
+    ("--help",), ("--version",), ("score", "--help"), ("nonsense",), ("run",), ("list", "tasks"),
+    ("list", "names", "liver"),
     ("list", "metrics", "--json"), ("doctor",), ("doctor", "--json"), ("purge",), ("purge", "--yes", "--json"),
     ("audit", "plan"), ("audit",), ("list",), ("adapter-check", "random", "--trials", "4", "--profile", "one-slice"),
 )  # fmt: skip

@@ -23,7 +23,6 @@ from attack import (
     names,
     numbers,
     options,
-    patterns,
     readers,
     secrets,
     streams,
@@ -48,8 +47,7 @@ FAMILIES: dict[str, tuple[Case, float]] = {
     "wire": (wire.case, 0.04),
     "secrets": (secrets.case, 0.04),
     "egress": (egress.case, 0.04),
-    "readers": (readers.case, 0.03),
-    "patterns": (patterns.case, 0.03),
+    "readers": (readers.case, 0.06),
     "disk": (disk.case, 0.03),
     "streams": (streams.case, 0.04),
 }
