@@ -169,8 +169,9 @@ def test_code_beside_the_data_does_not_run(tmp_path: Path, name: str) -> None:
     assert not (data / "ran").exists()
 
 
-def test_python_m_situs_does_not_run_code_beside_the_data(tmp_path: Path) -> None:
-    (tmp_path / "click.py").write_text("from pathlib import Path\nPath('ran').touch()\n")
+@pytest.mark.parametrize("name", ["click", "typing", "enum", "signal", "__future__"])
+def test_python_m_situs_does_not_run_code_beside_the_data(tmp_path: Path, name: str) -> None:
+    (tmp_path / f"{name}.py").write_text("from pathlib import Path\nPath('ran').touch()\n")
     command = [sys.executable, "-m", "situs", "--version"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
