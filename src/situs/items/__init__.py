@@ -1,6 +1,7 @@
 """Questions: the item record, the tasks that write them, twins and options, and the average anatomy."""
 
 from situs.items.arrangement.candidates import Candidate, candidates
+from situs.items.arrangement.evenness import AskedQuestion, shares_of_limit
 from situs.items.arrangement.marks import lettered
 from situs.items.arrangement.mix import class_of
 from situs.items.arrangement.twin_check import Twins
@@ -39,6 +40,7 @@ __all__ = [
     "GRADED",
     "TASKS",
     "Answer",
+    "AskedQuestion",
     "AverageAnatomy",
     "Box",
     "Boxes",
@@ -80,4 +82,5 @@ __all__ = [
     "pose",
     "pose_grades",
     "scale_tags",
+    "shares_of_limit",
 ]
