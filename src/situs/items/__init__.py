@@ -4,6 +4,7 @@ from situs.items import findings as findings
 from situs.items import masks as masks
 from situs.items import reports as reports
 from situs.items.arrangement.candidates import Candidate, candidates
+from situs.items.arrangement.evenness import AskedQuestion, shares_of_limit
 from situs.items.arrangement.marks import lettered
 from situs.items.arrangement.twin_check import Twins
 from situs.items.arrangement.twins import Outline, Placement, arrange, outline, place
@@ -61,6 +62,7 @@ __all__ = [
     "TASKS",
     "UNITS",
     "Answer",
+    "AskedQuestion",
     "AverageAnatomy",
     "Box",
     "Boxes",
@@ -118,6 +120,7 @@ __all__ = [
     "quantity",
     "resolve",
     "scale_tags",
+    "shares_of_limit",
     "task",
     "task_modules",
     "task_named",

@@ -304,6 +304,9 @@ def _check_grades(
 ) -> None:
     """A graded joint: its table, masks or boxes file."""
     _check_rows(study, items, facts, result)
+    if not study.series:
+        result.error("series", study.study_id, "its study has no series", "rebuild the bench")
+        return
     series = study.series[0]
     _check_image(study, series, locations, result)
     try:
