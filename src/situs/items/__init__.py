@@ -4,6 +4,7 @@ from situs.items import findings as findings
 from situs.items import masks as masks
 from situs.items import reports as reports
 from situs.items.arrangement.candidates import Candidate, candidates
+from situs.items.arrangement.evenness import AskedQuestion, shares_of_limit
 from situs.items.arrangement.marks import lettered
 from situs.items.arrangement.twin_check import Twins
 from situs.items.arrangement.twins import Outline, Placement, arrange, outline, place
@@ -75,6 +76,7 @@ __all__ = [
     "TASKS",
     "UNITS",
     "Answer",
+    "AskedQuestion",
     "AverageAnatomy",
     "Box",
     "Boxes",
@@ -141,6 +143,7 @@ __all__ = [
     "resolve",
     "right_options",
     "scale_tags",
+    "shares_of_limit",
     "stays_right",
     "task",
     "task_modules",

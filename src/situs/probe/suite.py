@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -10,6 +12,7 @@ import msgspec
 
 from situs.base.files import canonical_json, digest, read_json, write_atomic
 from situs.bench import Bench
+from situs.errors import SitusError
 from situs.items import Item
 from situs.probe.blind import (
     Blank,
@@ -24,7 +27,13 @@ from situs.probe.blind import (
 )
 from situs.probe.bodies import mirror_group
 from situs.probe.catalogue import PROBES
-from situs.probe.changes.bench import ChangedVolumes, OutcomeRow, changed_bench, write_items
+from situs.probe.changes.bench import (
+    ChangedBench,
+    ChangedVolumes,
+    OutcomeRow,
+    changed_bench,
+    write_items,
+)
 from situs.probe.changes.patients import CHANGES
 from situs.probe.diagnosis import Diagnosis, ProbeRuns, diagnose, evidence_of
 from situs.probe.mirage import mirage_of
@@ -157,11 +166,12 @@ class _Suite:
         self._stratum = stratum
         self._store = SliceStore()
         self._compared: dict[str, list[Compared]] = {}
-        self._rotated: Rotations | None = None
-        self._reworded: Wordings | None = None
+        self._rotation_table: Rotations | None = None
+        self._wording_table: Wordings | None = None
 
     def run(self, names: list[str]) -> ProbeResult:
         self._bench.verify()
+        self._made = self._derived(names)
         self._asked(ORIGINAL, self._bench, self._presenter(self._profile), self._profile)
         self._full = read_answers(self._out / ORIGINAL, self._bench.folder)
         blind = {name: self._blind(name, self._profile) for name in _ALWAYS}
@@ -190,8 +200,8 @@ class _Suite:
                 self._bench, self._full, self._profile, shortcuts, self._selected()
             ),
             signatures=budget,
-            rotations=self._rotated,
-            wordings=self._reworded,
+            rotations=self._rotation_table,
+            wordings=self._wording_table,
             yes_bias=yes_bias(self._full),
             warnings=self._warnings(rows),
         )
@@ -249,11 +259,34 @@ class _Suite:
     def _items(self) -> list[Item]:
         return list(selected_items(self._bench, self._split, self._limit))
 
+    def _derived(self, names: list[str]) -> dict[str, ChangedBench]:
+        """The benches of the probes that need one of their own, before anybody is asked.
+
+        A bench that contradicts itself shows here: nothing has been paid for then, and nothing stays.
+        """
+        new_folders = [path for path in (self._out, *self._out.parents) if not path.exists()]
+        made: dict[str, ChangedBench] = {}
+        try:
+            for name in names:
+                if name == "rotations":
+                    made[name] = self._rotated()
+                elif name in CHANGES:
+                    folder = self._out / f"bench-{name}"
+                    made[name] = changed_bench(
+                        self._bench, self._items(), name, self._profile, folder, data=self._data
+                    )
+        except SitusError:
+            if self._out in new_folders:
+                for name in made:
+                    shutil.rmtree(self._out / f"bench-{name}", ignore_errors=True)
+            for path in new_folders:
+                with suppress(OSError):
+                    path.rmdir()
+            raise
+        return made
+
     def _changed(self, name: str) -> ProbeRow:
-        kind, folder = PROBES[name].kind, self._out / f"bench-{name}"
-        made = changed_bench(
-            self._bench, self._items(), name, self._profile, folder, data=self._data
-        )
+        kind, folder, made = PROBES[name].kind, self._out / f"bench-{name}", self._made[name]
         if made.bench is None:
             return row_of(kind, [], made.outcomes)
         volumes = ChangedVolumes(self._bench, name, self._profile, data=self._data)
@@ -274,24 +307,28 @@ class _Suite:
             groups = group_row(kind, rows, bodies)
         return row_of(kind, rows, made.outcomes, runs=(name,), groups=groups)
 
-    def _rotations(self, name: str) -> ProbeRow:
-        items, folder = self._items(), self._out / "bench-rotations"
-        twins = list(rotated(items))
+    def _rotated(self) -> ChangedBench:
+        twins = list(rotated(self._items()))
+        if not twins:
+            return ChangedBench(None, [])
         outcomes = [OutcomeRow(twin.item_id, "unchanged") for twin in twins]
         key = digest(self._bench.info.content_hash, "rotations", *(twin.item_id for twin in twins))
-        if not twins:
+        folder = self._out / "bench-rotations"
+        return write_items(self._bench, twins, outcomes, key, "rotations", self._profile, folder)
+
+    def _rotations(self, name: str) -> ProbeRow:
+        made, folder = self._made[name], self._out / "bench-rotations"
+        if made.bench is None:
             nothing = Answers({}, self._full.shown, {})
-            self._rotated = rotations_of(self._full, nothing)
+            self._rotation_table = rotations_of(self._full, nothing)
             return row_of("choice", [])
-        made = write_items(self._bench, twins, outcomes, key, "rotations", self._profile, folder)
-        assert made.bench is not None
         files = FileVolumes(self._bench, data=self._data)
         presenter = Presenter(made.bench, self._profile, store=self._store, volumes=files)
         self._asked("rotations", made.bench, presenter, self._profile)
         answers = read_answers(self._out / "rotations", folder)
         rows = compared(self._full, answers, None, lambda item_id: f"{item_id}~rotations.1")
         note = "of the first rotation; all of them are summed up under rotations"
-        self._rotated = rotations_of(self._full, answers)
+        self._rotation_table = rotations_of(self._full, answers)
         return row_of("choice", rows, runs=(name,), note=note)
 
     def _wordings(self, name: str) -> ProbeRow:
@@ -302,7 +339,7 @@ class _Suite:
             runs[run] = read_answers(self._out / run, self._bench.folder)
         rows = compared(self._full, runs["wording-1"], None, lambda item_id: item_id)
         note = "of the first wording; all of them are summed up under wordings"
-        self._reworded = wordings_of(runs)
+        self._wording_table = wordings_of(runs)
         names = tuple(run for run in runs if run != ORIGINAL)
         return row_of("choice", rows, runs=names, note=note)
 

@@ -137,6 +137,10 @@ class GradeSource(Source):
         """A joint has one series."""
         check_rows(rows, self.result)
         study = rows.study
+        if not study.series:
+            problem = "its study has no series"
+            self.result.error("series", study.study_id, problem, "rebuild the bench")
+            return
         series = study.series[0]
         self.check_image(study, series)
         try:

@@ -32,6 +32,7 @@ from situs.score.read.prose.refusal import refuses
 from situs.score.read.prose.resolve import SEVERAL, decide
 from situs.score.read.prose.tokens import Mention
 from situs.score.read.prose.topic import set_aside_other_topics
+from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
 
@@ -52,6 +53,7 @@ _NUMBERED = re.compile(
 )
 
 
+@remembered
 def parse_number(
     text: str, unit: str, *, ranges: Ranges = "reject", question: str = "", language: str = "en"
 ) -> Result[Fraction]:
