@@ -171,6 +171,7 @@ class _Suite:
 
     def run(self, names: list[str]) -> ProbeResult:
         self._bench.verify()
+        select((), self._stratum, self._bench.info.by_stratum)  # before anybody is asked
         self._made = self._derived(names)
         self._asked(ORIGINAL, self._bench, self._presenter(self._profile), self._profile)
         self._full = read_answers(self._out / ORIGINAL, self._bench.folder)
