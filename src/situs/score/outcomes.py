@@ -20,12 +20,14 @@ from situs.items import (
     Text,
     YesNo,
     answer_key,
+    has_places,
 )
 from situs.profiles import unmet_needs
-from situs.run import SET_ASIDE, AnswerRow, Viewing, has_places
+from situs.run import SET_ASIDE, AnswerRow, Viewing
 from situs.score.compound import split_response
 from situs.score.metrics.grades import GradePair
-from situs.score.parts import Part, absent_grade, is_nominal, is_place, read_part, unread_part
+from situs.score.parts import Part, is_nominal, is_place, read_part, unread_part
+from situs.score.replies import absent_grade
 from situs.score.stats.estimates import cluster_of
 from situs.space import FrameBox
 
@@ -51,6 +53,9 @@ class Outcome(msgspec.Struct, frozen=True):
     """What a careful reader should know: `scale_inferred`, `partial`, …"""
     boxes: tuple[FrameBox, ...] = ()
     """The boxes that were read, in pixels of the pictures shown."""
+
+
+_UNANSWERED = ("refused", "unparsed")
 
 
 class Scored(msgspec.Struct, frozen=True):
@@ -82,6 +87,17 @@ class Scored(msgspec.Struct, frozen=True):
     place_right: bool | None = None
     hidden_right: bool | None = None
     """For items that are not answerable: whether the answer was right nevertheless."""
+
+    @property
+    def credit(self) -> float:
+        """1 if right, else 0; what declines or cannot be read counts as a uniform guess would.
+
+        Gains are decided with it: else whoever declines without pictures would gain by guessing
+        with them.
+        """
+        if self.outcome.state in _UNANSWERED and self.chance is not None:
+            return self.chance
+        return float(bool(self.outcome.right))
 
 
 def judge(

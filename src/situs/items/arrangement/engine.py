@@ -3,7 +3,7 @@
 Each source of evidence proposes its offers: which answers stand together under a text, and who could be asked
 (`pools`). All that follows is the same for every source, and is done here:
 
-* the answers, and then the patients for them, are drawn (`twin_groups`);
+* the answers, and then the patients for them, are drawn (`twins_of`);
 * what has no twins is thinned until no answer is right more than once oftener than another (`evened`);
 * options are put in an order that is drawn for the item, and marks are given their letters (`place`).
 """
@@ -21,19 +21,19 @@ import numpy as np
 
 from situs.base.files import digest
 from situs.facts import TwinRules
+from situs.items.arrangement.evenness import AskedQuestion, shares_of_limit
 from situs.items.arrangement.marks import drawn_letter, has_lettered_marks, lettered
 from situs.items.arrangement.pools import A, Askable, Pool
 from situs.items.record import Item, Option
 
 __all__ = [
-    "Group",
     "Offer",
     "Placement",
     "evened",
     "grouped",
     "in_drawn_order",
     "place",
-    "twin_groups",
+    "twins_of",
 ]
 
 T = TypeVar("T")
@@ -53,8 +53,10 @@ class Offer(msgspec.Struct, Generic[A], frozen=True):
 
     name: str | bytes
     """What tells it from every other offer; twin groups are called after it."""
+    task: str
     kind: Hashable
     """The kind of question, in all splits."""
+    split: str
     text: str
     values: tuple[str, ...]
     """The answers that are offered."""
@@ -62,123 +64,90 @@ class Offer(msgspec.Struct, Generic[A], frozen=True):
     counted: bool = True
     """Whether answers are drawn and kept even; a number has none to count, and a mark can be given any letter."""
 
+    @property
+    def first(self) -> A:
+        """Any of the candidates: they share text and options."""
+        return self.pool.first
+
+    @property
+    def size(self) -> int:
+        """How many questions it gives, whatever is drawn."""
+        return self.pool.size
+
+    @property
+    def drawn_values(self) -> tuple[str, ...]:
+        """The answers that are drawn; empty where none is."""
+        return self.values if self.counted else ()
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The answers that are shown: none where words or a number are asked for."""
+        return self.values if self.first.form == "choice" else ()
+
+    def questions(self, asked: Iterable[A]) -> Iterator[AskedQuestion]:
+        """The questions that the draw of these candidates gives."""
+        for entry in asked:
+            yield AskedQuestion(
+                entry.patient_id,
+                str(entry.key),
+                self.drawn_values,
+                self.text,
+                self.task,
+                self.kind,
+                self.split,
+            )
+
 
 def drawn(offers: Sequence[Offer[A]], seed: int, evenness: float) -> list[list[A]]:
     """Who is asked, offer by offer.
 
-    The draws are repeated until neither the commonest nor the rarest answer of the others to a text is right more than
-    `evenness` standard errors away from chance, over all texts; and not twice that over the texts of one kind, or if
-    all texts of a kind are counted together. Over many benches neither is better than a guess, but on one bench luck
-    has a long tail: in a text of 600 patients whose answers come out even, the rarest answer of the others is right 600
-    times. (Morgan and Rubin 2012 call this rerandomisation.)
+    Draws are repeated until neither the commonest nor the rarest answer of the others is right
+    more than `evenness` standard errors away from chance over all questions, and not twice that
+    over one task, kind or split (see `evenness`; Morgan and Rubin 2012 call this
+    rerandomisation). Kinds of question that are too far are drawn anew; if none is, but all
+    together are, one of them is.
 
-    The draw hashes the ids of all candidates, of which a bench holds the asked ones alone: its seed does not tell.
+    The draw hashes the ids of all candidates, of which a bench holds the asked ones alone: its
+    seed does not tell.
     """
     ids = sorted(entry.item_id for offer in offers for entry in offer.pool.candidates())
     rng = np.random.default_rng(int(digest("asked", str(seed), *ids, size=16), 16))
-    best: tuple[float, list[list[A]]] = (math.inf, [])
+    by_kind: dict[Hashable, list[int]] = defaultdict(list)
+    for number, offer in enumerate(offers):
+        if len(offer.drawn_values) > 1:
+            by_kind[offer.kind].append(number)
+    sizes = [sum(offers[number].pool.size for number in numbers) for numbers in by_kind.values()]
+    asked = [offer.pool.asked(rng) for offer in offers]
+    best: tuple[float, list[list[A]]] = (math.inf, asked)
     for _ in range(_TRIES):
-        asked = [offer.pool.asked(rng) for offer in offers]
-        excess = _excess(offers, asked)
-        if excess < best[0]:
-            best = excess, asked
-        if excess <= evenness:
+        questions = [q for offer, drawn_ in zip(offers, asked) for q in offer.questions(drawn_)]
+        shares = shares_of_limit(questions, evenness)
+        furthest = max(shares.values(), default=0.0)
+        if furthest < best[0]:
+            best = furthest, list(asked)
+        if furthest <= 1.0:
             break
+        again = [kind for kind in by_kind if shares["kind", kind] > 1.0]
+        if not again:
+            again = [list(by_kind)[rng.choice(len(sizes), p=np.divide(sizes, sum(sizes)))]]
+        for number in (number for kind in again for number in by_kind[kind]):
+            asked[number] = offers[number].pool.asked(rng)
     return best[1]
 
 
-_TRIES = 60
+_TRIES = 300
 """Draws, at most; of these the one nearest to chance is taken if none is near enough."""
 
 
-def _excess(offers: Sequence[Offer[A]], asked: Sequence[Sequence[A]]) -> float:
-    """How far the commonest or rarest answer of the others is from chance, in standard errors.
-
-    Over one kind of question, and with all its texts counted together, twice as far counts as much.
-    """
-    texts, kinds = _Others(), _Others()
-    pairs = [
-        (offer, entry)
-        for offer, members in zip(offers, asked)
-        for entry in members
-        if offer.counted and len(offer.values) > 1
-    ]
-    for offer, entry in pairs:
-        texts.add((offer.text, offer.values), entry)
-        kinds.add((offer.kind, offer.values), entry)
-    gains: dict[Hashable, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
-    for offer, entry in pairs:
-        share = 1.0 / len(offer.values)
-        alone = [
-            right - share for right in texts.right((offer.text, offer.values), entry, offer.values)
-        ]
-        together = [
-            right - share for right in kinds.right((offer.kind, offer.values), entry, offer.values)
-        ]
-        for name, both in (("all", alone), (("kind", offer.kind), alone), ("together", together)):
-            for place, value in enumerate((*both, share * (1.0 - share))):
-                gains[name][place] += value
-    far = {
-        name: max(abs(more), abs(less)) / math.sqrt(spread)
-        for name, (more, less, spread) in gains.items()
-    }
-    return max((value if name == "all" else value / 2 for name, value in far.items()), default=0.0)
-
-
-class _Others:
-    """What others answered, under some name."""
-
-    def __init__(self) -> None:
-        self._all: dict[Hashable, Counter[str | None]] = defaultdict(Counter)
-        self._own: dict[Hashable, Counter[str | None]] = defaultdict(Counter)
-
-    def add(self, name: Hashable, entry: Askable) -> None:
-        self._all[name][entry.key] += 1
-        self._own[name, entry.patient_id][entry.key] += 1
-
-    def right(self, name: Hashable, entry: Askable, values: Sequence[str]) -> tuple[float, float]:
-        """How likely the commonest answer of other patients is right, and the rarest; a tie is a guess."""
-        every, own = self._all[name], self._own[name, entry.patient_id]
-        counts = [every[value] - own[value] for value in values]
-        truth = every[entry.key] - own[entry.key]
-        return tuple((truth == edge) / counts.count(edge) for edge in (max(counts), min(counts)))  # type: ignore[return-value]
-
-
-class Group(msgspec.Struct, Generic[A], frozen=True):
-    """Those who are asked one text with one set of answers, in groups of twins."""
-
-    offer: Offer[A]
-    twins: tuple[tuple[A, ...], ...]
-
-    @property
-    def first(self) -> A:
-        """Any of them: they share text and options."""
-        return self.twins[0][0]
-
-    @property
-    def size(self) -> int:
-        """How many questions it holds."""
-        return sum(map(len, self.twins))
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """The options that are shown."""
-        return self.offer.values if self.first.form == "choice" else ()
-
-    def placements(self) -> Iterator[tuple[str, Placement]]:
-        """Item id and placement of everyone who is asked."""
-        for number, members in enumerate(self.twins):
-            twin_group = "t" + digest(self.offer.name, str(number), size=8)
+def twins_of(offers: Sequence[Offer[A]], seed: int, rules: TwinRules) -> dict[str, Placement]:
+    """Draw who is asked, in groups of twins: item id → placement."""
+    placed: dict[str, Placement] = {}
+    for offer, asked in zip(offers, drawn(offers, seed, rules.evenness)):
+        for number, members in enumerate(grouped(asked, rules.together)):
+            twin_group = "t" + digest(offer.name, str(number), size=8)
             for entry in members:
-                yield entry.item_id, Placement("headline", self.options, twin_group)
-
-
-def twin_groups(offers: Sequence[Offer[A]], seed: int, rules: TwinRules) -> list[Group[A]]:
-    """Draw who is asked, and group them into twins."""
-    return [
-        Group(offer, tuple(map(tuple, grouped(asked, rules.together))))
-        for offer, asked in zip(offers, drawn(offers, seed, rules.evenness))
-    ]
+                placed[entry.item_id] = Placement("headline", offer.options, twin_group)
+    return placed
 
 
 def grouped(asked: Sequence[T], together: int) -> list[Sequence[T]]:

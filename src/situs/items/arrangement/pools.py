@@ -5,7 +5,7 @@ are alike as far as a reader without the picture can know (the same slice of the
 No patient is twice in a pool: with several slices of one patient, who has a finding on all of them, the patients of one
 half would have the answers that those of the other half lack.
 
-The answers are drawn (see `_draws`), then the patients for them; the others of the pool are not asked this at all.
+The answers are drawn (see `draws`), then the patients for them; the others of the pool are not asked this at all.
 Everything that can be seen of a bench besides the answers (texts, options, groups, sizes, splits) follows from the
 pools, and these are made before anything is drawn.
 """

@@ -23,12 +23,11 @@ from situs.facts import TwinRules
 from situs.items.arrangement.candidates import Candidate
 from situs.items.arrangement.draws import most_draws
 from situs.items.arrangement.engine import (
-    Group,
     Offer,
     Placement,
     evened,
     in_drawn_order,
-    twin_groups,
+    twins_of,
 )
 from situs.items.arrangement.marks import has_lettered_marks
 from situs.items.arrangement.mix import shares_kept
@@ -127,7 +126,8 @@ def arrange(
     groups, reserved = _headline(outlines, seed, rules, draw)
     if mix is not None and most is not None and "headline" in most:
         groups = _within_mix(groups, mix, _limits(outlines, most["headline"]), seed)
-    placed = dict(placement for group in groups for placement in group.placements())
+    # The mix is settled before anything is drawn: what leaves later would undo the evenness.
+    placed = twins_of(groups, seed, rules)
     taken = set(reserved)
     named = _named_only(outlines)
     controls = [entry for entry in outlines if entry.textbook or _text_of(entry) in named]
@@ -163,7 +163,7 @@ def _named_only(outlines: Iterable[Outline]) -> set[_Text]:
 
 def _headline(
     outlines: Iterable[Outline], seed: int, rules: TwinRules, draw: Draw
-) -> tuple[list[Group[Outline]], set[tuple[str, str]]]:
+) -> tuple[list[Offer[Outline]], set[tuple[str, str]]]:
     """All that could be asked in the headline, and the families of a study that it uses up.
 
     Also those used up that were not drawn: to ask them elsewhere would tell the answers that were.
@@ -190,9 +190,16 @@ def _headline(
             reserved.update((entry.study_id, entry.family) for entry in pool.candidates())
             shown = pool.first
             offered[name] = Offer(
-                name, shown.kind, shown.text, values, pool, counted=_is_drawn(shown)
+                name,
+                shown.task,
+                shown.kind,
+                shown.split,
+                shown.text,
+                values,
+                pool,
+                counted=_is_drawn(shown),
             )
-    return twin_groups(list(offered.values()), seed, rules), reserved
+    return list(offered.values()), reserved
 
 
 def _is_drawn(entry: Outline) -> bool:
@@ -268,22 +275,22 @@ def _limits(outlines: Iterable[Outline], most: int) -> dict[str, int]:
 
 
 def _within_mix(
-    groups: Iterable[Group[Outline]], mix: Mapping[str, float], limits: Mapping[str, int], seed: int
-) -> list[Group[Outline]]:
+    groups: Iterable[Offer[Outline]], mix: Mapping[str, float], limits: Mapping[str, int], seed: int
+) -> list[Offer[Outline]]:
     """The groups that stay, so that the headline of each split comes near its mix.
 
     Of each class the kinds of question take turns, those with more options first.
     """
-    by_kind: dict[tuple[str, str, str], list[Group[Outline]]] = defaultdict(list)
+    by_kind: dict[tuple[str, str, str], list[Offer[Outline]]] = defaultdict(list)
     for group in groups:
         by_kind[group.first.split, group.first.mix_class, group.first.kind].append(group)
-    turns: dict[tuple[str, str], list[tuple[int, str, Group[Outline]]]] = defaultdict(list)
+    turns: dict[tuple[str, str], list[tuple[int, str, Offer[Outline]]]] = defaultdict(list)
     for (split, name, _), same in by_kind.items():
-        same.sort(key=lambda group: (-len(group.options), digest(str(seed), group.offer.name)))
+        same.sort(key=lambda group: (-len(group.options), digest(str(seed), group.name)))
         turns[split, name] += [
-            (n, digest(str(seed), one.offer.name), one) for n, one in enumerate(same[:_TEXTS])
+            (n, digest(str(seed), one.name), one) for n, one in enumerate(same[:_TEXTS])
         ]
-    kept: list[Group[Outline]] = []
+    kept: list[Offer[Outline]] = []
     for split, most in limits.items():
         available = {
             name: sum(g.size for *_, g in queue)

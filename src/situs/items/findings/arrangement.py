@@ -25,10 +25,11 @@ from situs.items.arrangement.engine import (
     Placement,
     evened,
     in_drawn_order,
-    twin_groups,
+    twins_of,
 )
 from situs.items.arrangement.pools import Pool, pool_of
-from situs.items.record import Choices, Item, answer_key, marks_of
+from situs.items.kinds import answer_key
+from situs.items.record import Choices, Item, marks_of
 
 __all__ = ["Draft", "arrange_findings", "draft"]
 
@@ -121,8 +122,7 @@ def arrange_findings(
             int(digest("options", str(seed), canonical_json(name), size=8), 16)
         )
         offers += [_offer(name, proposed) for proposed in _shared(same, rng, rules, twins)]
-    for group in twin_groups(offers, seed, twins):
-        placed |= dict(group.placements())
+    placed |= twins_of(offers, seed, twins)
     placed |= _several(several, rules)
     return in_drawn_order(entries, placed, seed)
 
@@ -130,8 +130,9 @@ def arrange_findings(
 def _offer(name: _Name, proposed: _Proposed) -> Offer[Draft]:
     values, pool = proposed
     first = pool.first
+    kind = (first.task, first.form, first.level)
     identity = canonical_json([name, values])
-    return Offer(identity, (first.task, first.level), first.text, values, pool)
+    return Offer(identity, first.task, kind, first.split, first.text, values, pool)
 
 
 class _Parts:
