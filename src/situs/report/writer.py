@@ -14,7 +14,7 @@ from situs.base.page import json_for_script
 from situs.bench import Bench, Locations, read_readings
 from situs.errors import SitusError
 from situs.facts import Fact, Measured
-from situs.items import Boxes, Compound, Item
+from situs.items import Item, boxes_in
 from situs.probe import source_of_made, volumes_of
 from situs.report.causes import budget_table
 from situs.report.charts.figures import charts_of
@@ -158,8 +158,7 @@ def _pictured(bench: Bench, data: Path | None) -> set[str]:
 
 
 def _has_boxes(item: Item) -> bool:
-    parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
-    return any(isinstance(part, Boxes) and part.boxes for part in parts)
+    return bool(boxes_in(item.answer))
 
 
 def _facts_for(bench: Bench, items: Sequence[Item]) -> Mapping[str, Fact]:

@@ -20,12 +20,14 @@ from situs.items import (
     Text,
     YesNo,
     answer_key,
+    has_places,
 )
 from situs.profiles import unmet_needs
-from situs.run import SET_ASIDE, AnswerRow, Viewing, has_places
+from situs.run import SET_ASIDE, AnswerRow, Viewing
 from situs.score.compound import split_response
 from situs.score.metrics.grades import GradePair
-from situs.score.parts import Part, absent_grade, is_nominal, is_place, read_part, unread_part
+from situs.score.parts import Part, is_nominal, is_place, read_part, unread_part
+from situs.score.replies import absent_grade
 from situs.score.stats.estimates import cluster_of
 from situs.space import FrameBox
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from situs.anatomy.banks import levels_in
 from situs.facts import LEVELS
 from situs.items import (
     Boxes,
@@ -62,29 +61,19 @@ from situs.score.metrics.sets import (
     set_iou,
 )
 from situs.score.read import (
-    Offered,
     Parsed,
     RefusedInWords,
-    Result,
-    parse_boxes,
-    parse_choice,
-    parse_choices,
-    parse_frames,
-    parse_grades,
-    parse_number,
-    parse_yes_no,
 )
+from situs.score.replies import read_reply
 from situs.space import FrameBox, WorldBox
 
 __all__ = [
     "LEVEL_WITHIN_ONE",
     "Part",
-    "absent_grade",
     "boxes_right",
     "frames_right",
     "is_nominal",
     "is_place",
-    "parse_part",
     "read_part",
     "unread_part",
     "without_places",
@@ -128,41 +117,12 @@ def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None) 
     """Parse a reply as an answer of this kind and score it; `shown` is needed for places only."""
     if isinstance(answer, Text):
         return unread_part(item, answer, "unjudged", "a text answer needs a judge")
-    result = parse_part(item, answer, response, shown)
+    result = read_reply(item, answer, response, shown)
     if isinstance(result, RefusedInWords):
         return unread_part(item, answer, "refused", "refused in words")
     if not isinstance(result, Parsed):
         return unread_part(item, answer, "unparsed", result.reason)
     return _score(item, answer, result, shown)
-
-
-def parse_part(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Result[Any]:
-    """What a reply says, as an answer of this kind; free text is not read."""
-    language = "en" if shown is None else shown.profile.reply_language
-    match answer:
-        case YesNo():
-            return parse_yes_no(response, item.question, language=language)
-        case Number(unit=unit):
-            return parse_number(response, unit, question=item.question, language=language)
-        case Choices():
-            return parse_choices(response, item.options, language=language)
-        case Grades(grades):
-            return parse_grades(response, sorted(grades), _offered(item))
-        case Frames(contiguous=contiguous) if shown is not None:
-            return parse_frames(
-                response,
-                shown.space.frame_base,
-                len(shown.layout(item).frames),
-                contiguous=contiguous,
-                question=item.question,
-                language=language,
-                open_end=shown.has_open_end(item),
-            )
-        case Boxes(boxes) if shown is not None:
-            labels = sorted({box.label for box in boxes})
-            return parse_boxes(response, shown.space, shown.sizes(item), labels)
-        case _:
-            return parse_choice(response, item.options, item.question, language=language)
 
 
 def _score(item: Item, answer: Simple, result: Parsed[Any], shown: Viewing | None) -> Part:
@@ -222,22 +182,6 @@ def _number(answer: Number, said: Fraction, flags: tuple[str, ...]) -> Part:
 def is_nominal(item: Item, name: str) -> bool:
     """Whether the grades of a sub-score are kinds, not steps: then being one off means nothing."""
     return f"nominal:{name}" in item.tags
-
-
-def absent_grade(item: Item, name: str) -> int | None:
-    """The grade that means that a sign is not there; None where none does."""
-    said = next(
-        (tag.rpartition(":")[2] for tag in item.tags if tag.startswith(f"absent:{name}:")), "0"
-    )
-    return int(said) if said else None
-
-
-def _offered(item: Item) -> dict[str, Offered]:
-    """The scales that the question states; none where its words are not a bank's."""
-    return {
-        name: Offered(levels, absent_grade(item, name))
-        for name, levels in levels_in(item.question).items()
-    }
 
 
 def _graded(

@@ -8,8 +8,9 @@ from typing import Any
 from situs.items import Compound, Item, Simple
 from situs.run import AnswerRow, Viewing
 from situs.score.compound import split_response
-from situs.score.parts import Part, parse_part, read_part
+from situs.score.parts import Part, read_part
 from situs.score.read.result import Parsed, Result
+from situs.score.replies import read_reply
 
 __all__ = ["Reading", "readings"]
 
@@ -43,5 +44,5 @@ def readings(item: Item, row: AnswerRow, shown: Viewing) -> list[Reading]:
     for name, truth in parts.items():
         part = read_part(item, truth, texts[name], shown)
         if part.state != "unjudged":
-            found.append(Reading(name, truth, part, parse_part(item, truth, texts[name], shown)))
+            found.append(Reading(name, truth, part, read_reply(item, truth, texts[name], shown)))
     return found
