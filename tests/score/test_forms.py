@@ -13,7 +13,7 @@ from forms import write_bench
 from situs.bench import Bench
 from situs.items import Boxes, Choices, Compound, Frames, Item
 from situs.run import AnswerRow, Viewing, make_baseline, parse_spec
-from situs.score import Scored, entries, judge, score_rows
+from situs.score import Replies, Scored, ScoredRun, entries, score_answer, score_table
 from situs.space import FrameBox
 
 
@@ -32,7 +32,9 @@ def item_of(bench: Bench, task: str, patient: str = "p000") -> Item:
 
 
 def say(viewing: Viewing, item: Item, response: str, **rest: Any) -> Scored:
-    return judge(item, AnswerRow(item.item_id, response=response), None, shown=viewing, **rest)
+    return score_answer(
+        item, AnswerRow(item.item_id, response=response), None, shown=viewing, **rest
+    )
 
 
 def listed(boxes: list[FrameBox]) -> str:
@@ -120,7 +122,7 @@ def test_four_way_table_adds_up(made) -> None:
         item.item_id: AnswerRow(item.item_id, response=baseline.answer(item) or "")
         for item in made.items()
     }
-    scores = score_rows(made, made.items, rows, gives=None)
+    scores = score_table(ScoredRun.of(Replies(made, rows)))
     parts = [entry.value for entry in scores.overall if entry.metric.startswith("grounded.")]
     assert len(parts) == 4
     assert sum(parts) == pytest.approx(1.0)
@@ -202,7 +204,9 @@ def test_a_place_that_no_picture_shows_is_not_asked_of_anyone(made) -> None:
     )
     item = item_of(made, "tube")
     assert isinstance(item.answer, Boxes)
-    scored = judge(item, AnswerRow(item.item_id, response="[]"), None, shown=Viewing(made, profile))
+    scored = score_answer(
+        item, AnswerRow(item.item_id, response="[]"), None, shown=Viewing(made, profile)
+    )
     assert (scored.outcome.state, scored.outcome.parsed) == (
         "not answerable",
         "no picture shows it",
@@ -213,7 +217,10 @@ def test_without_the_pictures_a_place_is_unjudged(made) -> None:
     for task in ("tube", "range", "grounded"):
         item = item_of(made, task)
         assert isinstance(item.answer, Boxes | Frames | Compound)
-        assert judge(item, AnswerRow(item.item_id, response="[]"), None).outcome.state == "unjudged"
+        assert (
+            score_answer(item, AnswerRow(item.item_id, response="[]"), None).outcome.state
+            == "unjudged"
+        )
 
 
 def test_inferred_answers_are_counted(made, tmp_path: Path) -> None:
@@ -221,8 +228,9 @@ def test_inferred_answers_are_counted(made, tmp_path: Path) -> None:
     rows = {
         item.item_id: AnswerRow(item.item_id, response="[0.1, 0.1, 0.3, 0.3]") for item in items
     }
-    scores = score_rows(
-        made, lambda: items, rows, gives=None, metrics=["box.tube-iou@1", "places.inferred"]
+    scores = score_table(
+        ScoredRun.of(Replies(made, rows, chosen=lambda: items)),
+        metrics=["box.tube-iou@1", "places.inferred"],
     )
     assert {entry.metric: entry.value for entry in scores.overall}["places.inferred"] == 1.0
     assert any(text.startswith("12 answers were read in another scale") for text in scores.warnings)

@@ -22,7 +22,7 @@ from situs.report.page import Page, render_page
 from situs.report.pictures.choice import in_picture_order, worth
 from situs.report.pictures.embedded import Embedded, embed_pictures, pictured_series
 from situs.report.pictures.strips import StripStore
-from situs.report.scored import ScoredRun, read_runs
+from situs.report.scored import ReportedRun, read_runs
 from situs.report.tables.leaderboard import board_of, grid_of
 from situs.report.tables.standing import standings_of
 from situs.report.tables.wording import wording_of
@@ -248,7 +248,7 @@ def _left_out(
 
 
 def _header(
-    bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]
+    bench: Bench, items: Sequence[Item], runs: Sequence[ReportedRun]
 ) -> list[tuple[str, str]]:
     info = bench.info
     errors = key_errors(read_readings(bench.folder))
@@ -274,7 +274,7 @@ def _header(
     ]
 
 
-def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) -> list[str]:
+def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ReportedRun]) -> list[str]:
     patients = len({item.patient_id for item in items})
     words = []
     counted = "1 patient" if patients == 1 else f"{patients} patients"

@@ -7,7 +7,9 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
 
 from situs.base.files import digest
 from situs.bench import Bench
@@ -42,13 +44,22 @@ from situs.run.baselines.speech import (
     say_grades,
     say_letters,
     speakable_boxes,
+    spoken_boxes,
 )
 from situs.run.baselines.text_classifier import CrossFitted, is_closed
 from situs.run.replay import Replay
 from situs.run.viewing import Viewing, has_places
 from situs.space import FrameBox
 
-__all__ = ["BASELINES", "BLIND", "LEARNERS", "Baseline", "is_baseline", "make_baseline"]
+__all__ = [
+    "BASELINES",
+    "BLIND",
+    "LEARNERS",
+    "Baseline",
+    "blind_rows",
+    "is_baseline",
+    "make_baseline",
+]
 
 
 class Baseline(Protocol):
@@ -76,6 +87,44 @@ class _Speaker:
             parts = {name: self._part(item, name, part) for name, part in item.answer.parts.items()}
             return json.dumps(parts)
         return self._simple(item, item.answer, _rng(self._seed, item, self.purpose))
+
+    def meant(self, item: Item) -> dict[str, Any] | None:
+        """What its words mean, part by part, for whoever need not hear them; None where it has no answer.
+
+        Boxes are as they would be spoken (`spoken_boxes`); free text has no value. The values are those of the words,
+        rounded as these are.
+        """
+        if has_places(item.answer) and self._viewing.obstacle(item):
+            return None
+        if isinstance(item.answer, Compound):
+            return {
+                name: self._value(item, part, _rng(self._seed, item, f"{self.purpose}:{name}"))
+                for name, part in item.answer.parts.items()
+            }
+        return {"": self._value(item, item.answer, _rng(self._seed, item, self.purpose))}
+
+    def _value(self, item: Item, answer: Simple, rng: random.Random) -> Any:
+        match answer:
+            case Boxes():
+                boxes, sizes = self._boxes(item, answer, rng), self._viewing.sizes(item)
+                whole = isinstance(item.answer, Compound)
+                say = speakable_boxes if whole else spoken_boxes
+                return say(boxes, self._viewing.space, sizes)
+            case Frames():
+                return tuple(sorted(self._frames(item, answer, rng)))
+            case Grades():
+                return self._grades(item, answer, rng)
+            case Choices():
+                return tuple(self._choices(item, answer, rng))
+            case YesNo():
+                return self._words(item, answer, rng) == "yes"
+            case Number():
+                return Fraction(self._words(item, answer, rng).split()[0])
+            case Choice():
+                words = self._words(item, answer, rng)
+                return next(o.value for o in item.options if letter_of(item, o.value) == words)
+            case _:
+                return None
 
     def _part(self, item: Item, name: str, part: Simple) -> object:
         rng = _rng(self._seed, item, f"{self.purpose}:{name}")
@@ -401,27 +450,68 @@ class FixedGrid(Random):
         return fixed_grid(self._viewing.sizes(item), self._extent)
 
 
-BASELINES: dict[str, Callable[[Bench, Spec, Viewing], Baseline]] = {
-    "oracle": Oracle,
-    "random": Random,
-    "majority": Majority,
-    "minority": Minority,
-    "prior": Prior,
-    "grid": FixedGrid,
-    "text-classifier": TextClassifier,
-    "nearest": lambda bench, spec, viewing: Nearest(bench, spec),
-    "replay": lambda bench, spec, viewing: Replay(bench, spec),
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A baseline, declared once: every list of baselines and of blind rows is made of these."""
+
+    make: Callable[[Bench, Spec, Viewing], Baseline]
+    about: str = ""
+    """What it does, as a table of blind rows says it."""
+    beside: frozenset[str] = frozenset()
+    """Where it stands as a blind row: `all` tables, those with `boxes`, the wording of free `text`."""
+    learns: bool = False
+    """Whether it learns from other patients' answers; none is told this patient's."""
+    thins: bool = False
+    """Whether `situs debias` drops what it answers."""
+    settings: frozenset[str] = frozenset({"seed", "delay"})
+
+
+_ALL, _TEXT, _BOXES = "all", "text", "boxes"
+
+BASELINES: dict[str, Kind] = {
+    "oracle": Kind(Oracle, "knows the key: it tests the scorer"),
+    "random": Kind(Random, "picks any option", frozenset({_ALL})),
+    "majority": Kind(
+        Majority,
+        "the answer most other patients have",
+        frozenset({_ALL, _TEXT}),
+        learns=True,
+        thins=True,
+    ),
+    "minority": Kind(
+        Minority, "the answer fewest other patients have", frozenset({_ALL}), learns=True
+    ),
+    "prior": Kind(
+        Prior,
+        "average anatomy, this patient left out",
+        frozenset({_ALL}),
+        learns=True,
+        thins=True,
+        settings=frozenset({"seed", "delay", "boxes"}),
+    ),
+    "nearest": Kind(
+        lambda bench, spec, viewing: Nearest(bench, spec),
+        "the answer to the most similar question of another patient",
+        frozenset({_TEXT}),
+        learns=True,
+        thins=True,
+    ),
+    "text-classifier": Kind(
+        TextClassifier, "a learner of the whole prompt", learns=True, thins=True
+    ),
+    "grid": Kind(FixedGrid, "a fixed grid of boxes", frozenset({_BOXES})),
+    "replay": Kind(lambda bench, spec, viewing: Replay(bench, spec)),
 }
-BLIND = {
-    "random": "picks any option",
-    "majority": "the answer most other patients have",
-    "minority": "the answer fewest other patients have",
-    "prior": "average anatomy, this patient left out",
-}
-"""The rows that stand beside every model, and what each does: none sees a picture."""
-LEARNERS = ("majority", "minority", "prior", "nearest", "text-classifier")
-"""Baselines that learn from other patients' answers; none is told this patient's."""
-_SETTINGS = {"prior": {"seed", "delay", "boxes"}}
+
+
+def blind_rows(where: str) -> dict[str, str]:
+    """The rows that stand beside every model in a place (`Kind.beside`), and what each does: none sees a picture."""
+    return {name: kind.about for name, kind in BASELINES.items() if where in kind.beside}
+
+
+BLIND = blind_rows(_ALL)
+LEARNERS = tuple(name for name, kind in BASELINES.items() if kind.learns)
+"""Baselines that learn from other patients' answers."""
 
 
 def is_baseline(kind: str) -> bool:
@@ -438,13 +528,13 @@ def make_baseline(bench: Bench, spec: Spec, profile: Profile | None = None) -> B
         raise SitusError(
             f"unknown model {spec.kind!r}", where="--model", fix=did_you_mean(spec.kind, BASELINES)
         )
-    known = _SETTINGS.get(spec.kind, {"seed", "delay"})
+    known = BASELINES[spec.kind].settings
     unknown = set(spec.settings) - known
     if unknown or (spec.kind != "replay" and (spec.name or spec.url)):
         odd = min(unknown) if unknown else spec.name or spec.url
         fix = f"settings: {', '.join(sorted(known, reverse=True))}"
         raise SitusError(f"{spec.kind} does not know {odd!r}", where="--model", fix=fix)
-    return BASELINES[spec.kind](bench, spec, Viewing(bench, profile))
+    return BASELINES[spec.kind].make(bench, spec, Viewing(bench, profile))
 
 
 def _text(item: Item) -> tuple[str, ...]:

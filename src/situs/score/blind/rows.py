@@ -1,0 +1,89 @@
+"""The blind rows of a table: baselines that never see a picture, scored on the items of the run beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from situs.items import Item
+from situs.run import AnswerRow, Spec, blind_rows, make_baseline
+from situs.score.blind.memory import Memory, asked_key
+from situs.score.blind.sample import BlindSample
+from situs.score.columns import Columns, columns_of, scored_table
+from situs.score.outcomes import Scored, score_answer, score_meant
+
+if TYPE_CHECKING:
+    from situs.score.scored_run import Replies
+
+__all__ = ["BlindRow", "BlindRows", "blind_rows_of"]
+
+_MOST_REMEMBERED = 50_000
+"""Replies of blind rows that are kept at a time, about 1 kB each; those of a larger bench are not."""
+_COLUMNS: Memory[Columns] = Memory(_MOST_REMEMBERED)
+_TABLES: Memory[Any] = Memory(_MOST_REMEMBERED)
+
+
+@dataclass(frozen=True)
+class BlindRow:
+    """One blind row."""
+
+    name: str
+    columns: Columns
+    boxes_only: bool
+    """It stands here for its boxes alone, and only guesses at all else."""
+    key: tuple[str, str]
+    items: int
+
+    def remembered(self, what: tuple[object, ...], make: Callable[[], Any]) -> Any:
+        """What was made of this row before, for another run of the same bench."""
+        return _TABLES.get((*self.key, *what), self.items, make)
+
+
+@dataclass(frozen=True)
+class BlindRows:
+    """All of them."""
+
+    rows: list[BlindRow]
+    note: str
+    """What a reader of the table must know; empty if nothing was left out."""
+
+
+def blind_rows_of(answers: Replies) -> BlindRows:
+    """The blind rows beside a run, each on the items of the run that are drawn for them (`BlindSample`)."""
+    sample = BlindSample(answers.items())
+
+    def asked() -> Iterator[Item]:
+        return (item for item in answers.items() if item in sample)
+
+    key = ""
+    if sample.items <= _MOST_REMEMBERED:
+        shown = answers.gives, answers.profile, answers.hidden
+        key = asked_key(answers.bench, asked(), *shown)
+    everywhere = blind_rows("all")
+    names = [*everywhere, *blind_rows("boxes")] if sample.boxed else list(everywhere)
+    rows = []
+    for name in names:
+        make = partial(_columns, answers, asked, name)
+        columns = _COLUMNS.get((key, name), sample.items, make)
+        rows.append(BlindRow(name, columns, name not in everywhere, (key, name), sample.items))
+    return BlindRows(rows, sample.note)
+
+
+def _columns(answers: Replies, asked: Callable[[], Iterator[Item]], name: str) -> Columns:
+    """The answers of one blind row, scored."""
+    baseline, shown = make_baseline(answers.bench, Spec(name), answers.profile), answers.viewing
+    meant = getattr(baseline, "meant", None)
+
+    def scored(item: Item) -> Scored:
+        hidden = answers.hidden.get(item.item_id, ())
+        if meant is not None:
+            return score_meant(item, meant(item), answers.gives, shown=shown, hidden=hidden)
+        row = AnswerRow(item.item_id, response=baseline.answer(item) or "")
+        return score_answer(item, row, answers.gives, shown=shown, hidden=hidden)
+
+    # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not counted as
+    # wrong here.
+    rows = [one for item in asked() if (one := scored(item)).outcome.state != "unjudged"]
+    return columns_of([scored_table(rows)])
