@@ -148,7 +148,7 @@ def test_right_answers_score_as_a_run(bench: Path, tmp_path: Path) -> None:
     file = write_answers(tmp_path / "a.json", page["quiz"], answers)
     result = import_answers(bench, file, tmp_path / "run")
     assert result.states == {"answered": len(items) - 1, "unsure": 1}
-    outcomes = read_run(open_replies(tmp_path / "run", bench)).columns.outcomes()
+    outcomes = read_run(open_replies(tmp_path / "run", bench)).outcomes()
     assert outcomes.keys() == set(page["quiz"]["items"]), "the run is about the sample"
     assert outcomes[items[0].item_id].state == "refused"
     wrong = [i.form for i in items[1:] if not outcomes[i.item_id].right]

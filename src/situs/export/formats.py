@@ -132,7 +132,7 @@ def export_run(
         )
     info, opened = open_run(run, bench)
     rows = read_journal(run / "answers.jsonl")
-    outcomes = read_run(open_replies(run, opened.folder)).final.outcomes()
+    outcomes = read_run(open_replies(run, opened.folder)).outcomes()
     left_out: Counter[str] = Counter()
 
     def examples() -> Iterator[Example]:

@@ -20,6 +20,7 @@ from situs.score import HEADLINE, Entry, Outcome, Scores
 from situs.score.columns import Columns
 from situs.score.explain import Budget, budget_of
 from situs.score.metrics.registry import Shown, shown_in
+from situs.score.records import record_of
 from situs.score.scored_run import ScoredRun, open_replies, read_run
 from situs.score.table import score_table
 
@@ -72,7 +73,7 @@ class ReportedRun(msgspec.Struct, frozen=True):
 
     def outcome(self, item_id: str) -> Outcome:
         """What became of one answer."""
-        return self.columns.scored(self.columns.places[item_id]).outcome
+        return record_of(self.columns, self.columns.places[item_id]).outcome
 
     def mark(self, item_id: str) -> str:
         """See `mark_of`; a blank if it was not asked."""

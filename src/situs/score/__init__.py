@@ -15,7 +15,7 @@ from situs.score.breakdown import (
     side_counts,
     side_table,
 )
-from situs.score.columns import Columns, columns_of, scored_table
+from situs.score.columns import Columns
 from situs.score.comparison import comparable_metrics, compare_runs
 from situs.score.facets import FACETS, SIZES, Facets, facets_of
 from situs.score.free_text import PROTOCOLS, Verdicts
@@ -91,6 +91,7 @@ from situs.score.read import (
     quantities,
 )
 from situs.score.read_parts import Reading, readings
+from situs.score.records import columns_of, records_of, scored_table
 from situs.score.run_folder import score_run, tables_of_run
 from situs.score.scored_run import Replies, ScoredRun, open_replies, read_run
 from situs.score.stats.agreement import (
@@ -257,6 +258,7 @@ __all__ = [
     "quantities",
     "read_run",
     "readings",
+    "records_of",
     "relative_accuracy",
     "same_family",
     "same_labels",

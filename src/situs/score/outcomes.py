@@ -25,6 +25,7 @@ from situs.items import (
 )
 from situs.profiles import unmet_needs
 from situs.run import SET_ASIDE, AnswerRow, Viewing, has_places
+from situs.score.columns import NOT_COUNTED
 from situs.score.compound import split_response
 from situs.score.metrics.grades import GradePair, absent_grade, is_nominal
 from situs.score.parts import Part, is_place, read_part, score_part, unread_part
@@ -32,9 +33,6 @@ from situs.score.stats.estimates import cluster_of
 from situs.space import FrameBox
 
 __all__ = ["NOT_COUNTED", "Outcome", "Scored", "score_answer", "score_meant"]
-
-NOT_COUNTED = "not answerable"
-"""The one state that stays outside accuracy: the profile hides what the item needs."""
 
 _WORST_FIRST = ("failed", "missing", "unparsed", "refused", "answered", "unjudged")
 

@@ -30,10 +30,17 @@ from situs.run import (
     read_hidden,
     read_journal,
 )
-from situs.score.columns import Columns, columns_of, scored_table
+from situs.score.columns import Columns
 from situs.score.metrics.registry import known_metrics
 from situs.score.outcomes import Outcome, Scored, score_answer
 from situs.score.read import known_language
+from situs.score.records import (
+    columns_of,
+    outcomes_of,
+    records_of,
+    scored_table,
+    with_outcomes,
+)
 
 __all__ = ["Replies", "ScoredRun", "keep_run", "open_replies", "read_run", "score_columns"]
 
@@ -101,11 +108,15 @@ class ScoredRun:
     @cached_property
     def final(self) -> Columns:
         """The columns with the jury's word."""
-        return self.columns.with_outcomes(self.judged)
+        return with_outcomes(self.columns, self.judged)
+
+    def outcomes(self) -> dict[str, Outcome]:
+        """Item id → what became of its answer, in the order of the bench."""
+        return outcomes_of(self.final)
 
     def pairs(self) -> Iterator[tuple[Item, Scored]]:
         """Every item with its score, in the order of the bench."""
-        return zip(self.replies.items(), self.final.in_bench_order(), strict=True)
+        return zip(self.replies.items(), records_of(self.final), strict=True)
 
 
 def open_replies(

@@ -9,6 +9,7 @@ import numpy as np
 
 from situs.run import AnswerRow
 from situs.score.columns import Columns
+from situs.score.records import record_of
 
 __all__ = ["UnreadReplies", "UnreadSample", "unread_replies"]
 
@@ -60,7 +61,7 @@ def unread_replies(columns: Columns, rows: Mapping[str, AnswerRow]) -> UnreadRep
     step = max(1, len(unread) // _SAMPLES)
     samples = []
     for place in unread[::step][:_SAMPLES]:
-        one = columns.scored(int(place))
+        one = record_of(columns, int(place))
         reply = _clipped(_reply(one.outcome.item_id, rows), _CLIPPED)
         samples.append(UnreadSample(one.outcome.item_id, one.form, reply, one.outcome.parsed))
     return UnreadReplies(len(unread), of, len(unread) / of if of else 0.0, samples)

@@ -11,8 +11,9 @@ from situs.items import Item
 from situs.run import AnswerRow, Spec, blind_rows, make_baseline
 from situs.score.blind.memory import Memory, asked_key
 from situs.score.blind.sample import BlindSample
-from situs.score.columns import Columns, columns_of, scored_table
+from situs.score.columns import Columns
 from situs.score.outcomes import Scored, score_answer, score_meant
+from situs.score.records import columns_of, scored_table
 
 if TYPE_CHECKING:
     from situs.score.scored_run import Replies

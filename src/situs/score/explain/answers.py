@@ -11,8 +11,9 @@ import msgspec
 
 from situs.items import Choice, Item
 from situs.run import AnswerRow, Viewing
-from situs.score.columns import Columns, columns_of, scored_table
+from situs.score.columns import Columns
 from situs.score.outcomes import Scored
+from situs.score.records import columns_of, records_of, scored_table
 from situs.score.scored_run import ScoredRun, open_replies, read_run
 
 __all__ = ["Answered", "Answers", "answered_in", "read_answers", "said_by"]
@@ -80,7 +81,7 @@ def read_answers(
 
 def answered_in(run: ScoredRun) -> Iterator[Answered]:
     """Every item of a run with its reply and its score by rule, in the order of the bench."""
-    scored = run.columns.in_bench_order()
+    scored = records_of(run.columns)
     for item, own in zip(run.replies.items(), scored, strict=True):
         yield Answered(item, run.replies.rows.get(item.item_id), own)
 
