@@ -34,6 +34,7 @@ __all__ = [
     "run",
     "score",
     "show",
+    "task",
 ]
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from situs.errors import SitusError as SitusError
     from situs.facts import Fact as Fact
     from situs.items import Item as Item
+    from situs.items import task as task
 
 _VERBS = ("build", "export", "measure", "probe", "report", "run", "score", "show")
 """Packages and modules that answer a call, see `situs.base.verbs`."""
@@ -67,6 +69,7 @@ _RECORDS = {
     "Reply": "situs.clients",
     "Request": "situs.clients",
     "SitusError": "situs.errors",
+    "task": "situs.items",
 }
 
 

@@ -172,7 +172,7 @@ def test_no_learner_of_other_patients_beats_chance_on_phantoms(cohort: Path) -> 
 def test_no_attacker_beats_chance_before_or_after_debias(
     large_cohort: Path, tmp_path: Path
 ) -> None:
-    """The whole battery on 120 phantoms."""
+    """The whole battery on many phantoms."""
     check_attackers(asked_of(open_bench(large_cohort).items()), learners=True)
     debias(large_cohort, tmp_path / "debiased")
     check_attackers(asked_of(open_bench(tmp_path / "debiased").items()), learners=True)

@@ -27,7 +27,17 @@ from situs.bench.sources.reports import ReportEvidence
 from situs.bench.study import SeriesRecord, StudyRecord
 from situs.errors import Problem, Severity, SitusError
 from situs.facts import Fact, Ledger
-from situs.items import TASKS, Choice, Item, NotAsked, Question, item_id, lettered, marks_of, pose
+from situs.items import (
+    Choice,
+    Item,
+    NotAsked,
+    Question,
+    item_id,
+    lettered,
+    marks_of,
+    pose,
+    task_of_masks,
+)
 from situs.volumes import FrameStack, Volume
 
 __all__ = ["CheckResult", "check_bench"]
@@ -374,7 +384,7 @@ def _item_problems(
     missing = [fact for fact in item.fact_ids if fact not in stored]
     if missing:
         yield f"names the fact {missing[0]}, which is not in the ledger"
-    task = TASKS.get(item.task)
+    task = task_of_masks(item.task)
     if task is None:
         yield f"its task {item.task!r} is unknown"
         return

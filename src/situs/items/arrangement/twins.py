@@ -22,9 +22,10 @@ from situs.facts import TwinRules
 from situs.items.arrangement.candidates import Candidate
 from situs.items.arrangement.draws import most_draws
 from situs.items.arrangement.marks import drawn_letter, lettered
-from situs.items.arrangement.mix import class_of, shares_kept
-from situs.items.arrangement.offers import is_ordered, offers, random_offer
+from situs.items.arrangement.mix import shares_kept
+from situs.items.arrangement.offers import offers, random_offer
 from situs.items.arrangement.pools import Offer, Pool, drawn, grouped, pool_of
+from situs.items.owners import class_of, is_ordered
 from situs.items.record import Item, Option, marks_of
 
 __all__ = ["Outline", "Placement", "arrange", "outline", "place"]
