@@ -13,7 +13,17 @@ from forms import write_bench
 from situs.bench import Bench
 from situs.items import Boxes, Choices, Compound, Frames, Item
 from situs.run import AnswerRow, Viewing, make_baseline, parse_spec
-from situs.score import Replies, Scored, ScoredRun, entries, score_answer, score_table
+from situs.score import (
+    Entry,
+    Replies,
+    Scored,
+    ScoredRun,
+    columns_of,
+    entries,
+    score_answer,
+    score_table,
+    scored_table,
+)
 from situs.space import FrameBox
 
 
@@ -139,6 +149,10 @@ def test_unread_answers_score_nothing_and_are_counted(made, viewing) -> None:
         assert len(lost.grades) == len(whole.grades)
 
 
+def entries_of(scored: list[Scored], metrics: list[str], seed: int) -> list[Entry]:
+    return entries(columns_of([scored_table(scored)]).all, metrics, seed)
+
+
 def test_hidden_items_are_scored_apart(made, viewing) -> None:
     item = item_of(made, "seen")
     scored = [
@@ -150,7 +164,7 @@ def test_hidden_items_are_scored_apart(made, viewing) -> None:
     assert "liver" in scored[0].outcome.parsed
     found = {
         entry.metric: (entry.value, entry.n)
-        for entry in entries(scored, ["accuracy", "accuracy.not-answerable"], 0)
+        for entry in entries_of(scored, ["accuracy", "accuracy.not-answerable"], 0)
     }
     assert found == {"accuracy": (1.0, 1), "accuracy.not-answerable": (1.0, 1)}
 
@@ -167,7 +181,7 @@ def test_always_yes_is_half_balanced(made, viewing) -> None:
     rows = [say(viewing, item, "yes") for item in made.items() if item.task == "seen"]
     found = {
         entry.metric: entry.value
-        for entry in entries(rows[:-1], ["accuracy", "accuracy.balanced"], 0)
+        for entry in entries_of(rows[:-1], ["accuracy", "accuracy.balanced"], 0)
     }
     assert found["accuracy.balanced"] == 0.5
     assert found["accuracy"] != 0.5
@@ -176,7 +190,7 @@ def test_always_yes_is_half_balanced(made, viewing) -> None:
 def test_twin_groups_need_all_twins(made, viewing) -> None:
     rows = [say(viewing, item, "yes" if item.answer.value or place > 3 else "no") for place, item in
             enumerate(item for item in made.items() if item.task == "seen")]  # fmt: skip
-    (entry,) = entries(rows, ["accuracy.twin-groups"], 0)
+    (entry,) = entries_of(rows, ["accuracy.twin-groups"], 0)
     groups: dict[str, list[bool]] = {}
     for row in rows:
         groups.setdefault(row.twin_group, []).append(bool(row.outcome.right))
@@ -260,9 +274,9 @@ def test_kinds_are_not_steps(made, viewing) -> None:
     nominal = say(viewing, msgspec.structs.replace(item, tags=tags), said)
     assert "grade.within-one@1" not in nominal.values
     assert nominal.nominal == set(item.answer.grades)
-    (kappa,) = entries([say(viewing, item, said)], ["grade.quadratic-kappa@1"], 0)
+    (kappa,) = entries_of([say(viewing, item, said)], ["grade.quadratic-kappa@1"], 0)
     assert kappa.n == 1
-    assert entries([nominal], ["grade.quadratic-kappa@1"], 0) == []
+    assert entries_of([nominal], ["grade.quadratic-kappa@1"], 0) == []
 
 
 def test_sub_scores_of_a_bank_are_told_apart_by_question(made, viewing) -> None:

@@ -8,6 +8,7 @@ every label asked for, and no other, what is marked overlaps the truth by half (
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -133,15 +134,23 @@ def _boxes_meant(
 ) -> Result[list[FrameBox]]:
     if not spoken:
         return Parsed([])
+    said = tuple((box.get("frame", 0), box.get("label", ""), *box["bbox"]) for box in spoken)
+    return _placed(said, space, tuple(sizes))
+
+
+@functools.lru_cache(maxsize=256)
+def _placed(
+    said: tuple[tuple[Any, ...], ...], space: AnswerSpace, sizes: tuple[Size, ...]
+) -> Result[list[FrameBox]]:
+    """The boxes on the pictures; a grid is the same on all pictures of a size."""
     mentions = []
-    for box in spoken:
-        numbers, label = box["bbox"], box.get("label", "")
+    for frame, label, *numbers in said:
         if space.box_form == "volume":
-            first, last, *ends = numbers
+            first, last, x0, x1, y0, y1 = numbers
             frames = tuple(range(int(first), int(last) + 1))
-            mentions.append(Mention(tuple(ends), frames, label=label, order="xxyy"))
+            mentions.append(Mention((x0, x1, y0, y1), frames, label=label, order="xxyy"))
         else:
-            mentions.append(Mention(tuple(numbers), (box["frame"],), label=label))
+            mentions.append(Mention(tuple(numbers), (frame,), label=label))
     return placed_boxes(mentions, space, sizes)
 
 

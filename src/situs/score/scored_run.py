@@ -71,6 +71,7 @@ class Replies:
         """What was asked, in the order of the bench, without the steps of reasoning."""
         if self.chosen is not None:
             return iter(self.chosen())
+        self.bench.hold_items()
         if self.info is None:
             return self.bench.items(steps=False)
         return items_of(self.bench, self.info, steps=False)

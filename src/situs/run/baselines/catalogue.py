@@ -245,9 +245,11 @@ class Random(_Speaker):
 
     purpose = "random"
 
-    def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
-        super().__init__(bench, spec, shown)
-        self._extent: tuple[float, float] | None = None
+    @property
+    def _extent(self) -> tuple[float, float]:
+        return self._viewing.once(
+            "extent", lambda: extent_of(self._bench.items(steps=False), self._viewing)
+        )
 
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         """A uniform guess that depends on seed and item only."""
@@ -257,8 +259,6 @@ class Random(_Speaker):
         return _say(item, rng.choice(_offered(item)))
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
-        if self._extent is None:
-            self._extent = extent_of(self._bench.items(steps=False), self._viewing)
         return random_boxes(labels_of(item) or [""], self._viewing.sizes(item), self._extent, rng)
 
     def _frames(self, item: Item, answer: Frames, rng: random.Random) -> Sequence[int]:
@@ -276,6 +276,43 @@ class Random(_Speaker):
         return [value for place, value in enumerate(offered) if drawn >> place & 1]
 
 
+class _Learned:
+    """What the patients of a bench answered, for whoever learns from the others."""
+
+    def __init__(self, bench: Bench, shown: Viewing) -> None:
+        self._viewing = shown
+        self.keys: OtherCounts[tuple[str, ...], str] = OtherCounts()
+        self.values: OtherMedians[str] = OtherMedians()
+        self.graded: OtherCounts[tuple[str, str], int] = OtherCounts()
+        self.sets: OtherCounts[str, tuple[str, ...]] = OtherCounts()
+        self.firsts: OtherMedians[str] = OtherMedians()
+        self.lasts: OtherMedians[str] = OtherMedians()
+        for item in bench.items(steps=False):
+            answer = item.answer
+            for part in answer.parts.values() if isinstance(answer, Compound) else (answer,):
+                self._learn(item, part)
+
+    def _learn(self, item: Item, answer: Simple) -> None:
+        match answer:
+            case Number(value):
+                self.values.add(item.question, item.patient_id, value)
+            case Grades(grades):
+                for name, grade in grades.items():
+                    self.graded.add((item.question, name), item.patient_id, grade)
+            case Choices(values):
+                self.sets.add(item.question, item.patient_id, tuple(sorted(values)))
+            case Frames(frames) if frames and not self._viewing.obstacle(item):
+                shown = self._viewing.frames(item, frames)
+                count = len(self._viewing.layout(item).frames)
+                if shown:
+                    self.firsts.add(item.question, item.patient_id, min(shown) / count)
+                    self.lasts.add(item.question, item.patient_id, max(shown) / count)
+            case _:
+                key = answer_key(answer)
+                if key is not None:
+                    self.keys.add(_text(item), item.patient_id, key)
+
+
 class Majority(_Speaker):
     """The most frequent answer to the same question among other patients, if it clearly stands out."""
 
@@ -283,67 +320,40 @@ class Majority(_Speaker):
 
     def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
         super().__init__(bench, spec, shown)
-        self._keys: OtherCounts[tuple[str, ...], str] = OtherCounts()
-        self._values: OtherMedians[str] = OtherMedians()
-        self._graded: OtherCounts[tuple[str, str], int] = OtherCounts()
-        self._sets: OtherCounts[str, tuple[str, ...]] = OtherCounts()
-        self._firsts: OtherMedians[str] = OtherMedians()
-        self._lasts: OtherMedians[str] = OtherMedians()
-        self._prior: BoxPrior | None = None
-        self._texts: MajorityText | None = None
-        for item in bench.items(steps=False):
-            parts = (
-                item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
-            )
-            for part in parts:
-                self._learn(item, part)
-
-    def _learn(self, item: Item, answer: Simple) -> None:
-        match answer:
-            case Number(value):
-                self._values.add(item.question, item.patient_id, value)
-            case Grades(grades):
-                for name, grade in grades.items():
-                    self._graded.add((item.question, name), item.patient_id, grade)
-            case Choices(values):
-                self._sets.add(item.question, item.patient_id, tuple(sorted(values)))
-            case Frames(frames) if frames and not self._viewing.obstacle(item):
-                shown = self._viewing.frames(item, frames)
-                count = len(self._viewing.layout(item).frames)
-                if shown:
-                    self._firsts.add(item.question, item.patient_id, min(shown) / count)
-                    self._lasts.add(item.question, item.patient_id, max(shown) / count)
-            case _:
-                key = answer_key(answer)
-                if key is not None:
-                    self._keys.add(_text(item), item.patient_id, key)
+        self._learned = shown.once("learned", lambda: _Learned(bench, shown))
 
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         """Fitted without this patient; guesses where others do not tell."""
         if isinstance(answer, Number):
-            middle = self._values.without(item.question, item.patient_id)
+            middle = self._learned.values.without(item.question, item.patient_id)
             return f"{100.0 if middle is None else middle:.3g} {answer.unit}"
         if isinstance(answer, Text):
-            if self._texts is None:
-                self._texts = MajorityText(self._bench.items(steps=False))
-            return self._texts.answer(item)
+            texts = self._viewing.once(
+                "texts", lambda: MajorityText(self._bench.items(steps=False))
+            )
+            return texts.answer(item)
         return _say(item, _guess(item, self._seed, self.purpose, self.standing_out(item)))
 
     def standing_out(self, item: Item) -> list[str]:
         """The answer that other patients' clearly favour, else all that are offered."""
         offered = _offered(item)
-        others = self._keys.without(_text(item), item.patient_id)
+        others = self._learned.keys.without(_text(item), item.patient_id)
         return standing_out(Counter({key: others[key] for key in offered if others[key]}), offered)
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
-        if self._prior is None:
-            self._prior = BoxPrior(self._bench.items(steps=False), self._viewing)
-        return self._prior.boxes(item)
+        return self._box_prior(1).boxes(item)
+
+    def _box_prior(self, count: int) -> BoxPrior:
+        """The boxes of other patients, so many a label."""
+        return self._viewing.once(
+            ("boxes", count),
+            lambda: BoxPrior(self._bench.items(steps=False), self._viewing, count),
+        )
 
     def _frames(self, item: Item, answer: Frames, rng: random.Random) -> Sequence[int]:
         count = len(self._viewing.layout(item).frames)
-        first = self._firsts.without(item.question, item.patient_id)
-        last = self._lasts.without(item.question, item.patient_id)
+        first = self._learned.firsts.without(item.question, item.patient_id)
+        last = self._learned.lasts.without(item.question, item.patient_id)
         low = min(count - 1, round((0.25 if first is None else first) * count))
         return range(
             low, max(low, min(count - 1, round((0.75 if last is None else last) * count))) + 1
@@ -352,13 +362,13 @@ class Majority(_Speaker):
     def _grades(self, item: Item, answer: Grades, rng: random.Random) -> dict[str, int]:
         result = {}
         for name in answer.grades:
-            counts = self._graded.without((item.question, name), item.patient_id)
+            counts = self._learned.graded.without((item.question, name), item.patient_id)
             result[name] = min(counts, key=lambda grade: (-counts[grade], grade)) if counts else 0
         return result
 
     def _choices(self, item: Item, answer: Choices, rng: random.Random) -> Sequence[str]:
         offered = {option.value for option in item.options}
-        others = self._sets.without(item.question, item.patient_id)
+        others = self._learned.sets.without(item.question, item.patient_id)
         counts = {one: count for one, count in others.items() if offered.issuperset(one)}
         if not counts:
             return [rng.choice(sorted(offered))]
@@ -375,7 +385,7 @@ class Minority(Majority):
 
     def standing_out(self, item: Item) -> list[str]:
         """The answers that the fewest other patients have; all that are offered where nobody else was asked."""
-        others = self._keys.without(_text(item), item.patient_id)
+        others = self._learned.keys.without(_text(item), item.patient_id)
         offered = _offered(item)
         fewest = min(others[key] for key in offered)
         return [key for key in offered if others[key] == fewest]
@@ -417,12 +427,12 @@ class Prior(Majority):
     def number(self, item: Item) -> float | None:
         """The number that other patients suggest; None where there are none."""
         mean = self._anatomy.expected_number(item)
-        return self._values.without(item.question, item.patient_id) if mean is None else mean
+        return (
+            self._learned.values.without(item.question, item.patient_id) if mean is None else mean
+        )
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
-        if self._prior is None:
-            self._prior = BoxPrior(self._bench.items(steps=False), self._viewing, self._count)
-        return self._prior.boxes(item)
+        return self._box_prior(self._count).boxes(item)
 
 
 class TextClassifier(Majority):
@@ -447,9 +457,16 @@ class FixedGrid(Random):
     purpose = "grid"
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
-        if self._extent is None:
-            self._extent = extent_of(self._bench.items(steps=False), self._viewing)
-        return fixed_grid(self._viewing.sizes(item), self._extent)
+        sizes = tuple(self._viewing.sizes(item))
+        return self._viewing.once(("grid", sizes), lambda: fixed_grid(sizes, self._extent))
+
+    def _value(self, item: Item, answer: Simple, rng: random.Random) -> Any:
+        """The same words for pictures of the same sizes."""
+        if not isinstance(answer, Boxes):
+            return super()._value(item, answer, rng)
+        sizes, whole = tuple(self._viewing.sizes(item)), isinstance(item.answer, Compound)
+        say = super()._value
+        return self._viewing.once(("spoken grid", sizes, whole), lambda: say(item, answer, rng))
 
 
 @dataclass(frozen=True, slots=True)
@@ -521,10 +538,13 @@ def is_baseline(kind: str) -> bool:
     return kind in BASELINES and kind != "replay"
 
 
-def make_baseline(bench: Bench, spec: Spec, profile: Profile | None = None) -> Baseline:
+def make_baseline(
+    bench: Bench, spec: Spec, profile: Profile | None = None, *, viewing: Viewing | None = None
+) -> Baseline:
     """The baseline a spec names, fitted to the bench where it learns from other patients.
 
-    It speaks of frames and boxes in the profile's coordinates; without one, in those of the stored frames.
+    It speaks of frames and boxes in the profile's coordinates; without one, in those of the stored frames. Several
+    that are given one `viewing` learn from the bench once.
     """
     if spec.kind not in BASELINES:
         raise SitusError(
@@ -536,7 +556,7 @@ def make_baseline(bench: Bench, spec: Spec, profile: Profile | None = None) -> B
         odd = min(unknown) if unknown else spec.name or spec.url
         fix = f"settings: {', '.join(sorted(known, reverse=True))}"
         raise SitusError(f"{spec.kind} does not know {odd!r}", where="--model", fix=fix)
-    return BASELINES[spec.kind].make(bench, spec, Viewing(bench, profile))
+    return BASELINES[spec.kind].make(bench, spec, viewing or Viewing(bench, profile))
 
 
 def _text(item: Item) -> tuple[str, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from situs.items import Item
-from situs.run import AnswerRow, Spec, blind_rows, make_baseline
+from situs.run import AnswerRow, Baseline, Spec, blind_rows, make_baseline
 from situs.score.blind.memory import Memory, asked_key
 from situs.score.blind.sample import BlindSample
 from situs.score.columns import Columns
@@ -22,7 +22,7 @@ __all__ = ["BlindRow", "BlindRows", "blind_rows_of"]
 
 _MOST_REMEMBERED = 50_000
 """Replies of blind rows that are kept at a time, about 1 kB each; those of a larger bench are not."""
-_COLUMNS: Memory[Columns] = Memory(_MOST_REMEMBERED)
+_COLUMNS: Memory[dict[str, Columns]] = Memory(_MOST_REMEMBERED)
 _TABLES: Memory[Any] = Memory(_MOST_REMEMBERED)
 
 
@@ -64,27 +64,35 @@ def blind_rows_of(answers: Replies) -> BlindRows:
         key = asked_key(answers.bench, asked(), *shown)
     everywhere = blind_rows("all")
     names = [*everywhere, *blind_rows("boxes")] if sample.boxed else list(everywhere)
-    rows = []
-    for name in names:
-        make = partial(_columns, answers, asked, name)
-        columns = _COLUMNS.get((key, name), sample.items, make)
-        rows.append(BlindRow(name, columns, name not in everywhere, (key, name), sample.items))
+    made = _COLUMNS.get((key, *names), sample.items, partial(_columns, answers, asked, names))
+    rows = [
+        BlindRow(name, made[name], name not in everywhere, (key, name), sample.items)
+        for name in names
+    ]
     return BlindRows(rows, sample.note)
 
 
-def _columns(answers: Replies, asked: Callable[[], Iterator[Item]], name: str) -> Columns:
-    """The answers of one blind row, scored."""
-    baseline, shown = make_baseline(answers.bench, Spec(name), answers.profile), answers.viewing
-    meant = getattr(baseline, "meant", None)
-
-    def scored(item: Item) -> Scored:
+def _columns(
+    answers: Replies, asked: Callable[[], Iterator[Item]], names: Sequence[str]
+) -> dict[str, Columns]:
+    """The answers of all blind rows, scored item by item, so that all share what is shown of it."""
+    bench, shown = answers.bench, answers.viewing
+    baselines = {name: make_baseline(bench, Spec(name), viewing=shown) for name in names}
+    scored: dict[str, list[Scored]] = {name: [] for name in names}
+    for item in asked():
         hidden = answers.hidden.get(item.item_id, ())
-        if meant is not None:
-            return score_meant(item, meant(item), answers.gives, shown=shown, hidden=hidden)
-        row = AnswerRow(item.item_id, response=baseline.answer(item) or "")
-        return score_answer(item, row, answers.gives, shown=shown, hidden=hidden)
+        for name, baseline in baselines.items():
+            one = _scored(item, baseline, answers, hidden)
+            # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not
+            # counted as wrong here.
+            if one.outcome.state != "unjudged":
+                scored[name].append(one)
+    return {name: columns_of([scored_table(rows)]) for name, rows in scored.items()}
 
-    # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not counted as
-    # wrong here.
-    rows = [one for item in asked() if (one := scored(item)).outcome.state != "unjudged"]
-    return columns_of([scored_table(rows)])
+
+def _scored(item: Item, baseline: Baseline, answers: Replies, hidden: Sequence[str]) -> Scored:
+    shown, meant = answers.viewing, getattr(baseline, "meant", None)
+    if meant is not None:
+        return score_meant(item, meant(item), answers.gives, shown=shown, hidden=hidden)
+    row = AnswerRow(item.item_id, response=baseline.answer(item) or "")
+    return score_answer(item, row, answers.gives, shown=shown, hidden=hidden)
