@@ -64,6 +64,8 @@ class Replies:
     hidden: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Item → why the pictures do not hold what it needs."""
     folder: Path | None = None
+    needs_checked: bool = True
+    """Whether items that need more than the profile promises are left out."""
     chosen: Callable[[], Iterable[Item]] | None = None
     """The items that are asked about; without, those of the run, or of the bench."""
 
@@ -78,8 +80,10 @@ class Replies:
 
     @property
     def gives(self) -> tuple[str, ...] | None:
-        """What the profile promises; None if none is known."""
-        return None if self.profile is None else self.profile.gives
+        """What the profile promises; None if none is known, or nobody asks."""
+        if self.profile is None or not self.needs_checked:
+            return None
+        return self.profile.gives
 
     @cached_property
     def viewing(self) -> Viewing:

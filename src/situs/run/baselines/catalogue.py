@@ -92,8 +92,8 @@ class _Speaker:
     def meant(self, item: Item) -> dict[str, Any] | None:
         """What its words mean, part by part, for whoever need not hear them; None where it has no answer.
 
-        Boxes are as they would be spoken (`spoken_boxes`); free text has no value. The values are those of the words,
-        rounded as these are.
+        Boxes are as they would be spoken: picture, label and numbers. Free text has no value. The values are those of
+        the words, rounded as these are.
         """
         if has_places(item.answer) and self._viewing.obstacle(item):
             return None
@@ -110,7 +110,8 @@ class _Speaker:
                 boxes, sizes = self._boxes(item, answer, rng), self._viewing.sizes(item)
                 whole = isinstance(item.answer, Compound)
                 say = speakable_boxes if whole else spoken_boxes
-                return say(boxes, self._viewing.space, sizes)
+                spoken: list[Any] = say(boxes, self._viewing.space, sizes)
+                return tuple((b.get("frame", 0), b.get("label", ""), *b["bbox"]) for b in spoken)
             case Frames():
                 return tuple(sorted(self._frames(item, answer, rng)))
             case Grades():

@@ -348,4 +348,6 @@ def _within(part: str, whole: str) -> bool:
 
 
 def _relabelled(box: FrameBox, label: str) -> FrameBox:
+    if box.label == label:
+        return box
     return FrameBox(box.frame, box.x0, box.y0, box.x1, box.y1, label)

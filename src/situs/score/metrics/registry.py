@@ -15,6 +15,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from situs.base.plugins import load_offered, offered_names
 from situs.errors import SitusError, did_you_mean
 from situs.items import Boxes, Choice, Choices, Frames, Grades, Item, Number, Simple, YesNo
 
@@ -38,6 +39,9 @@ __all__ = [
     "register",
     "shown_in",
 ]
+
+GROUP = "situs.metrics"
+"""The entry points of packages that offer metrics."""
 
 FORMS: dict[str, type[Simple]] = {
     "yes_no": YesNo,
@@ -183,19 +187,10 @@ def metrics_of(form: type[Simple]) -> tuple[Metric, ...]:
 @functools.cache
 def _load() -> None:
     """Those of Situs, then those that installed packages offer."""
-    from importlib.metadata import entry_points
-
     import situs.score.metrics.catalogue  # noqa: F401 - declares them
 
-    for entry in sorted(entry_points(group="situs.metrics"), key=lambda one: one.name):
-        try:
-            entry.load()
-        except SitusError:
-            raise
-        except Exception as error:
-            fix = "mend the package that offers it, or remove it"
-            problem = f"metric {entry.name!r} ({entry.value}) cannot be loaded: {error}"
-            raise SitusError(problem, fix=fix) from error
+    for name in offered_names(GROUP):
+        load_offered(GROUP, name)
 
 
 Function = Callable[..., float | None]
@@ -245,7 +240,7 @@ def metric(
                 of_answer=value,
                 bounds=bounds,
                 higher_is_better=higher_is_better,
-                shown=frozenset(map(Shown, shown)),
+                shown=frozenset(_place(name, one) for one in shown),
                 golden=vectors,
             )
         )
@@ -259,6 +254,14 @@ def metric(
         return function
 
     return added
+
+
+def _place(name: str, place: str) -> Shown:
+    try:
+        return Shown(place)
+    except ValueError as error:
+        fix = did_you_mean(place, [str(one) for one in Shown])
+        raise SitusError(f"metric {name!r}: unknown place {place!r}", fix=fix) from error
 
 
 def _called(name: str, function: Function) -> Callable[[Given], float | None]:
