@@ -182,7 +182,7 @@ def test_overwrite_replaces_a_bench_and_nothing_else(situs, small, tmp_path) -> 
     args = (
         "build",
         "masks",
-        small / "data",
+        small / "data" / "patient000",
         "--tasks",
         "volume",
         "--annotation",
@@ -202,7 +202,7 @@ def test_a_failed_overwrite_keeps_the_old_bench(situs, small, tmp_path) -> None:
     args = (
         "build",
         "masks",
-        small / "data",
+        small / "data" / "patient000",
         "--annotation",
         "exact",
         "--out",

@@ -4,12 +4,27 @@ from situs.items import findings as findings
 from situs.items import masks as masks
 from situs.items import reports as reports
 from situs.items.arrangement.candidates import Candidate, candidates
+from situs.items.arrangement.evenness import AskedQuestion, shares_of_limit
 from situs.items.arrangement.marks import lettered
 from situs.items.arrangement.twin_check import Twins
 from situs.items.arrangement.twins import Outline, Placement, arrange, outline, place
 from situs.items.average import AverageAnatomy, clear_sign
 from situs.items.gate import pose
 from situs.items.grades.graded import GRADED, graded_questions, pose_grades, scale_tags
+from situs.items.kinds import (
+    KINDS,
+    ByKind,
+    answer_key,
+    answer_problem,
+    boxes_in,
+    frames_in,
+    has_places,
+    kind_of,
+    parts_of,
+    plain_words,
+    right_options,
+    stays_right,
+)
 from situs.items.masks.shared import compose, measure_step, obstacle
 from situs.items.owners import class_of, is_ordered, mask_task, task_of_masks
 from situs.items.posed import NotAsked, Posed, Question, quantity
@@ -30,7 +45,6 @@ from situs.items.record import (
     Step,
     Text,
     YesNo,
-    answer_key,
     imported_item_id,
     item_id,
     letter_of,
@@ -57,13 +71,16 @@ from situs.items.units import SHIPPED_UNITS, UNITS, Unit, unit_named
 
 __all__ = [
     "GRADED",
+    "KINDS",
     "SHIPPED_UNITS",
     "TASKS",
     "UNITS",
     "Answer",
+    "AskedQuestion",
     "AverageAnatomy",
     "Box",
     "Boxes",
+    "ByKind",
     "Candidate",
     "Choice",
     "Choices",
@@ -91,7 +108,9 @@ __all__ = [
     "YesNo",
     "all_tasks",
     "answer_key",
+    "answer_problem",
     "arrange",
+    "boxes_in",
     "candidates",
     "choose_tasks",
     "class_of",
@@ -99,11 +118,14 @@ __all__ = [
     "compose",
     "declared_mix",
     "declared_quotas",
+    "frames_in",
     "graded_questions",
+    "has_places",
     "import_tasks",
     "imported_item_id",
     "is_ordered",
     "item_id",
+    "kind_of",
     "letter_of",
     "lettered",
     "mark_label",
@@ -112,12 +134,17 @@ __all__ = [
     "measure_step",
     "obstacle",
     "outline",
+    "parts_of",
     "place",
+    "plain_words",
     "pose",
     "pose_grades",
     "quantity",
     "resolve",
+    "right_options",
     "scale_tags",
+    "shares_of_limit",
+    "stays_right",
     "task",
     "task_modules",
     "task_named",

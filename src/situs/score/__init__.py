@@ -62,13 +62,13 @@ from situs.score.metrics.sets import ends_within_one, set_f1, set_iou
 from situs.score.outcomes import Outcome, Scored, score_answer
 from situs.score.parts import boxes_right, frames_right
 from situs.score.published.ct_spatialvqa import PublishedScores
-from situs.score.published.sgmri_tables import SgmriRates, SgmriTable, sgmri_texts
-from situs.score.published_numbers import (
+from situs.score.published.numbers import (
     PUBLISHED,
     PublishedTable,
     published_beside,
     published_tables,
 )
+from situs.score.published.sgmri_tables import SgmriRates, SgmriTable, sgmri_texts
 from situs.score.read import (
     INFERRED,
     LANGUAGES,
@@ -90,7 +90,6 @@ from situs.score.read import (
     parse_yes_no,
     quantities,
 )
-from situs.score.read_parts import Reading, readings
 from situs.score.records import columns_of, records_of, scored_table
 from situs.score.run_folder import score_run, tables_of_run
 from situs.score.scored_run import Replies, ScoredRun, open_replies, read_run
@@ -173,7 +172,6 @@ __all__ = [
     "PublishedScores",
     "PublishedTable",
     "Quantity",
-    "Reading",
     "RefusedInWords",
     "Replies",
     "Result",
@@ -257,7 +255,6 @@ __all__ = [
     "quadratic_kappa",
     "quantities",
     "read_run",
-    "readings",
     "records_of",
     "relative_accuracy",
     "same_family",

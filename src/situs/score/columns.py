@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["NOT_COUNTED", "Coded", "Columns", "GradeColumns", "Rows"]
+__all__ = ["NOT_COUNTED", "UNANSWERED", "Coded", "Columns", "GradeColumns", "Rows"]
 
 NOT_COUNTED = "not answerable"
 """The one state that stays outside accuracy: the profile hides what the item needs."""
+UNANSWERED = ("refused", "unparsed")
+"""States of replies that say nothing: where a gain is decided, they count as a guess."""
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -120,6 +122,12 @@ class Columns:
     def right(self) -> BoolArray:
         """Whether it counts as right."""
         return np.asarray(self.tri_state("right") == 1)
+
+    @cached_property
+    def credit(self) -> FloatArray:
+        """As `Scored.credit`: 1 if right, else 0; what was not answered counts as a uniform guess would."""
+        guessed = self.has_state(*UNANSWERED) & ~np.isnan(self.chance)
+        return np.where(guessed, self.chance, self.right.astype(np.float64))
 
     def has_state(self, *states: str) -> BoolArray:
         """Which rows ended in one of these states."""

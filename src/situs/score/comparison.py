@@ -35,6 +35,7 @@ def comparable_metrics() -> tuple[str, ...]:
     return shown_in(Shown.COMPARISON)
 
 
+_KNOW_A_GUESS = ("accuracy", "accuracy.closed")
 _INCOMPLETE = 0.01
 _SEEDS = 3
 """At least so many where a model is sampled."""
@@ -50,9 +51,10 @@ def compare_runs(
 ) -> Comparison:
     """Every pair of runs of one bench, on the items that both were asked and could answer.
 
-    Runs that differ in their seed only are averaged item by item and count as one. `blind` are runs without pictures:
-    the better of those of a model (told that there are none, or not told) is set against its run with them, and has no
-    rank beside others. `stratum` is what the comparison is about; accuracy is that of the headline.
+    Runs that differ in their seed only are averaged item by item and count as one. `blind` are
+    runs without pictures: the better of those of a model (told that there are none, or not told)
+    is set against its run with them, and has no rank beside others. `stratum` is what the
+    comparison is about; accuracy is that of the headline.
     """
     if metric not in comparable_metrics():
         fix = did_you_mean(metric, comparable_metrics())
@@ -88,15 +90,15 @@ def compare_runs(
     for groups, folder, run in opened:
         groups.add(folder, run, metric, selection)
     runs = models.runs()
-    if len(runs) == 1 and len(folders) > 1:
-        raise SitusError(
-            "the runs are seeds of one model",
-            where=folders[0],
-            fix="give a run of another model too",
-        )
-    if len(runs) == 1:
-        runs += without.runs()
-    result = compare(runs, clusters, metric=metric, sources=sources)
+    # Beside its blind runs one model is enough. They are not ranked with it: the pairs would be
+    # corrected for their number, and might deny the gain that is printed below them.
+    if len(runs) == 1 and blind:
+        result = Comparison()
+    elif len(runs) == 1 and len(folders) > 1:
+        fix = "give a run of another model too"
+        raise SitusError("the runs are seeds of one model", where=folders[0], fix=fix)
+    else:
+        result = compare(runs, clusters, metric=metric, sources=sources)
     sight = _sight_gains(models, without, clusters, metric)
     warnings = result.warnings + models.warnings()
     words = (
@@ -197,28 +199,9 @@ def _sight_gains(
             raise SitusError(
                 f"no run to set {without.members[key][0][0]} against", where="--blind", fix=fix
             )
-        by_model.setdefault(own, []).append(
-            _sight(models.merged(own), without, key, clusters, metric)
-        )
+        gain = sight_gain(models.merged(own), without.merged(key), clusters, metric=metric)
+        by_model.setdefault(own, []).append(gain)
     return [gains[0] if len(gains) == 1 else against_better(gains) for gains in by_model.values()]
-
-
-def _sight(
-    model: Contestant,
-    without: _Groups,
-    key: tuple[object, ...],
-    clusters: dict[str, str],
-    metric: str,
-) -> SightGain:
-    """The gain of a model over one of its blind runs."""
-    chances: dict[str, float] = {}
-    for _, run, _ in without.members[key]:
-        columns = run.columns
-        unread = columns.has_state("refused", "unparsed") & ~np.isnan(columns.chance)
-        for row in np.flatnonzero(unread):
-            chances[columns.item_ids[row]] = float(columns.chance[row])
-    chosen = chances if metric in ("accuracy", "accuracy.closed") else None
-    return sight_gain(model, without.merged(key), clusters, chances=chosen, metric=metric)
 
 
 def _contestant(
@@ -230,9 +213,15 @@ def _contestant(
     ids = columns.item_ids
     there = np.flatnonzero(chosen.mask(columns) & ~np.isnan(scored))
     values = {ids[row]: float(scored[row]) for row in there}
+    credit = columns.credit
+    credited = {ids[row]: float(credit[row]) for row in there}
     lost = int((columns.has_state("failed", "missing", "unjudged") & columns.counted).sum())
-    complete = lost <= _INCOMPLETE * int(columns.counted.sum())
     parsed = columns.table["parsed"].to_pylist()
-    said = {ids[row]: parsed[row] for row in np.flatnonzero(columns.has_state("answered"))}
-    baseline = is_baseline(parse_spec(client).kind)
-    return Contestant(name, values, said, ranked=complete, baseline=baseline)
+    return Contestant(
+        name,
+        values,
+        {ids[row]: parsed[row] for row in np.flatnonzero(columns.has_state("answered"))},
+        ranked=lost <= _INCOMPLETE * int(columns.counted.sum()),
+        baseline=is_baseline(parse_spec(client).kind),
+        credited=credited if metric in _KNOW_A_GUESS else {},
+    )

@@ -22,10 +22,11 @@ from situs.items import (
     Text,
     YesNo,
     answer_key,
+    has_places,
 )
 from situs.profiles import unmet_needs
-from situs.run import SET_ASIDE, AnswerRow, Viewing, has_places
-from situs.score.columns import NOT_COUNTED
+from situs.run import SET_ASIDE, AnswerRow, Viewing
+from situs.score.columns import NOT_COUNTED, UNANSWERED
 from situs.score.compound import split_response
 from situs.score.metrics.grades import GradePair, absent_grade, is_nominal
 from situs.score.parts import Part, is_place, read_part, score_part, unread_part
@@ -82,6 +83,17 @@ class Scored(msgspec.Struct, frozen=True):
     place_right: bool | None = None
     hidden_right: bool | None = None
     """For items that are not answerable: whether the answer was right nevertheless."""
+
+    @property
+    def credit(self) -> float:
+        """1 if right, else 0; what declines or cannot be read counts as a uniform guess would.
+
+        Gains are decided with it: else whoever declines without pictures would gain by guessing
+        with them.
+        """
+        if self.outcome.state in UNANSWERED and self.chance is not None:
+            return self.chance
+        return float(bool(self.outcome.right))
 
 
 def score_answer(

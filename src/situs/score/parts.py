@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from situs.anatomy.banks import levels_in
 from situs.items import (
     Boxes,
     Choice,
@@ -33,7 +32,7 @@ from situs.items import (
 from situs.profiles import AnswerSpace
 from situs.run import Viewing
 from situs.score.metrics.boxes import matches_of, same_labels, tube_iou
-from situs.score.metrics.grades import GradePair, absent_grade
+from situs.score.metrics.grades import GradePair
 from situs.score.metrics.number import within_interval
 from situs.score.metrics.registry import Given, metrics_of
 from situs.score.metrics.sets import ends_within_one
@@ -43,16 +42,10 @@ from situs.score.read import (
     RefusedInWords,
     Result,
     Unparsed,
-    parse_boxes,
-    parse_choice,
-    parse_choices,
-    parse_frames,
-    parse_grades,
-    parse_number,
-    parse_yes_no,
 )
 from situs.score.read.box_mentions import Mention
 from situs.score.read.boxes import Size, placed_boxes
+from situs.score.replies import offered_grades, read_reply
 from situs.space import FrameBox
 
 __all__ = [
@@ -60,7 +53,6 @@ __all__ = [
     "boxes_right",
     "frames_right",
     "is_place",
-    "parse_part",
     "part_of",
     "read_part",
     "score_part",
@@ -106,7 +98,7 @@ def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None) 
     """Parse a reply as an answer of this kind and score it; `shown` is needed for places only."""
     if isinstance(answer, Text):
         return unread_part(item, answer, "unjudged", "a text answer needs a judge")
-    return part_of(item, answer, parse_part(item, answer, response, shown), shown)
+    return part_of(item, answer, read_reply(item, answer, response, shown), shown)
 
 
 def part_of(item: Item, answer: Simple, result: Result[Any], shown: Viewing | None) -> Part:
@@ -126,7 +118,7 @@ def score_part(item: Item, answer: Simple, meant: Any, shown: Viewing | None) ->
     if isinstance(answer, Boxes) and shown is not None:
         result = _boxes_meant(meant, shown.space, tuple(shown.sizes(item)))
     elif isinstance(answer, Grades):
-        result = _grades_meant(meant, _offered(item))
+        result = _grades_meant(meant, offered_grades(item))
     # Nobody looks at the boxes of a blind row, and a grid has hundreds.
     return dataclasses.replace(part_of(item, answer, result, shown), boxes=())
 
@@ -157,43 +149,6 @@ def _grades_meant(grades: Mapping[str, int], scales: Mapping[str, Offered]) -> R
         if name not in scales or grade in scales[name].levels
     }
     return Parsed(kept) if kept else Unparsed("no grade given")
-
-
-def parse_part(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Result[Any]:
-    """What a reply says, as an answer of this kind; free text is not read."""
-    language = "en" if shown is None else shown.profile.reply_language
-    match answer:
-        case YesNo():
-            return parse_yes_no(response, item.question, language=language)
-        case Number(unit=unit):
-            return parse_number(response, unit, question=item.question, language=language)
-        case Choices():
-            return parse_choices(response, item.options, language=language)
-        case Grades(grades):
-            return parse_grades(response, sorted(grades), _offered(item))
-        case Frames(contiguous=contiguous) if shown is not None:
-            return parse_frames(
-                response,
-                shown.space.frame_base,
-                len(shown.layout(item).frames),
-                contiguous=contiguous,
-                question=item.question,
-                language=language,
-                open_end=shown.has_open_end(item),
-            )
-        case Boxes(boxes) if shown is not None:
-            labels = sorted({box.label for box in boxes})
-            return parse_boxes(response, shown.space, shown.sizes(item), labels)
-        case _:
-            return parse_choice(response, item.options, item.question, language=language)
-
-
-def _offered(item: Item) -> dict[str, Offered]:
-    """The scales that the question states; none where its words are not a bank's."""
-    return {
-        name: Offered(levels, absent_grade(item, name))
-        for name, levels in levels_in(item.question).items()
-    }
 
 
 def _scored(item: Item, answer: Simple, result: Parsed[Any], shown: Viewing | None) -> Part:

@@ -10,13 +10,13 @@ import msgspec
 
 from situs.bench import Bench
 from situs.errors import SitusError
-from situs.items import Box, Boxes, Compound, Frames, Item, Simple
+from situs.items import Item, boxes_in, frames_in
 from situs.profiles import Layout, Presenter, Profile, Volumes
 from situs.report.scored import ReportedRun
 from situs.run import Viewing
 from situs.space import FrameBox
 
-__all__ = ["PlacedBox", "Strip", "StripFrame", "StripStore", "fewer_frames", "parts_of"]
+__all__ = ["PlacedBox", "Strip", "StripFrame", "StripStore", "fewer_frames"]
 
 _MOST_FRAMES = (40, 24, 12, 6, 2)
 """Pictures per item; the next smaller number is taken when they would not fit its share of the file."""
@@ -104,8 +104,8 @@ class StripStore:
         try:
             layout = view.viewing.layout(item)
             rough = ", approximate" if "approximate" in item.tags else ""
-            truth = [_placed(box, rough) for box in view.viewing.boxes(item, _true_boxes(item))]
-            true_frames = tuple(view.viewing.frames(item, _true_frames(item)))
+            truth = [_placed(box, rough) for box in view.viewing.boxes(item, boxes_in(item.answer))]
+            true_frames = tuple(view.viewing.frames(item, frames_in(item.answer)))
         except SitusError:
             return None
         said = {
@@ -214,19 +214,6 @@ def fewer_frames(count: int, wanted: Iterable[int], most: int) -> list[int]:
         if len(chosen) < most and place not in chosen:
             chosen.append(place)
     return sorted(chosen)
-
-
-def parts_of(item: Item) -> list[Simple]:
-    """The answer, or the parts of a compound one."""
-    return list(item.answer.parts.values()) if isinstance(item.answer, Compound) else [item.answer]
-
-
-def _true_boxes(item: Item) -> list[Box]:
-    return [box for part in parts_of(item) if isinstance(part, Boxes) for box in part.boxes]
-
-
-def _true_frames(item: Item) -> list[int]:
-    return [frame for part in parts_of(item) if isinstance(part, Frames) for frame in part.frames]
 
 
 def _placed(box: FrameBox, rough: str = "") -> PlacedBox:

@@ -18,6 +18,7 @@ from situs.errors import SitusError, did_you_mean
 from situs.items import (
     AverageAnatomy,
     Boxes,
+    ByKind,
     Choice,
     Choices,
     Compound,
@@ -29,6 +30,7 @@ from situs.items import (
     Text,
     YesNo,
     answer_key,
+    has_places,
     letter_of,
     unit_named,
 )
@@ -49,7 +51,7 @@ from situs.run.baselines.speech import (
 )
 from situs.run.baselines.text_classifier import CrossFitted, is_closed
 from situs.run.replay import Replay
-from situs.run.viewing import Viewing, has_places
+from situs.run.viewing import Viewing
 from situs.space import FrameBox
 
 __all__ = [
@@ -141,22 +143,25 @@ class _Speaker:
                 return self._simple(item, part, rng)
 
     def _simple(self, item: Item, answer: Simple, rng: random.Random) -> str:
-        match answer:
-            case Boxes():
-                boxes, sizes = self._boxes(item, answer, rng), self._viewing.sizes(item)
-                return self._say_boxes(boxes, sizes, rng)
-            case Frames():
-                return say_frames(
-                    self._frames(item, answer, rng), self._viewing.space.frame_base, rng
-                )
-            case Grades():
-                return say_grades(self._grades(item, answer, rng), rng)
-            case Choices():
-                return say_letters(
-                    [letter_of(item, value) for value in self._choices(item, answer, rng)], rng
-                )
-            case _:
-                return self._words(item, answer, rng)
+        return SPEECH[answer](self, item, answer, rng)
+
+    def _in_boxes(self, item: Item, answer: Boxes, rng: random.Random) -> str:
+        boxes, sizes = self._boxes(item, answer, rng), self._viewing.sizes(item)
+        return self._say_boxes(boxes, sizes, rng)
+
+    def _in_frames(self, item: Item, answer: Frames, rng: random.Random) -> str:
+        first = self._viewing.space.frame_base
+        return say_frames(self._frames(item, answer, rng), first, rng)
+
+    def _in_grades(self, item: Item, answer: Grades, rng: random.Random) -> str:
+        return say_grades(self._grades(item, answer, rng), rng)
+
+    def _in_letters(self, item: Item, answer: Choices, rng: random.Random) -> str:
+        values = self._choices(item, answer, rng)
+        return say_letters([letter_of(item, value) for value in values], rng)
+
+    def _in_words(self, item: Item, answer: Simple, rng: random.Random) -> str:
+        return self._words(item, answer, rng)
 
     def _say_boxes(
         self, boxes: list[FrameBox], sizes: list[tuple[float, float]], rng: random.Random
@@ -177,6 +182,21 @@ class _Speaker:
 
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         raise NotImplementedError
+
+
+SPEECH: ByKind[Callable[[_Speaker, Item, Any, random.Random], str]] = ByKind(
+    "saying an answer",
+    {
+        YesNo: _Speaker._in_words,
+        Choice: _Speaker._in_words,
+        Number: _Speaker._in_words,
+        Text: _Speaker._in_words,
+        Choices: _Speaker._in_letters,
+        Boxes: _Speaker._in_boxes,
+        Frames: _Speaker._in_frames,
+        Grades: _Speaker._in_grades,
+    },
+)
 
 
 class Oracle(_Speaker):

@@ -37,7 +37,7 @@ from situs.score.explain.causes import STATES, Cause, Exposure, Suspicion
 from situs.score.explain.closed import closed_tests, wrong_values
 from situs.score.explain.numbers import Windows, chance_in, holds, windows_of
 from situs.score.explain.places import PlaceTest, box_tests, frame_tests
-from situs.score.read_parts import Reading, readings
+from situs.score.explain.readings import Reading, readings
 from situs.score.scored_run import ScoredRun, open_replies, read_run
 from situs.score.stats.estimates import cluster_of, paired_difference
 from situs.score.stats.paired import holm

@@ -22,8 +22,9 @@ from situs.items import (
 from situs.run import AnswerRow, Viewing
 from situs.score.compound import split_response
 from situs.score.outcomes import Scored
-from situs.score.parts import Part, parse_part, part_of
+from situs.score.parts import Part, part_of
 from situs.score.read.result import Parsed, Result, Unparsed
+from situs.score.replies import read_reply
 
 __all__ = ["Reading", "readings"]
 
@@ -66,7 +67,7 @@ def _read(
     found = []
     for name, truth in parts.items():
         if not isinstance(truth, Text):
-            result = parse_part(item, truth, texts[name], shown)
+            result = read_reply(item, truth, texts[name], shown)
             found.append(Reading(name, truth, part_of(item, truth, result, shown), result))
     return found
 
