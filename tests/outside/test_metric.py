@@ -29,7 +29,8 @@ def measured(outside, tmp_path):
     bench = tmp_path / "bench"
     package.json("import", "items", tmp_path / "items.jsonl", "--ids", "table", "--out", bench)
     package.situs("run", bench, "--model", "oracle", "--out", tmp_path / "run")
-    rows = [json.loads(line) for line in (tmp_path / "run" / "answers.jsonl").open()]
+    lines = (tmp_path / "run" / "answers.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
     for row, (said, _) in zip(rows, ANSWERS.values()):
         row["response"] = said
     (tmp_path / "run" / "answers.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
