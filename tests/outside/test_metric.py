@@ -14,7 +14,7 @@ ANSWERS = {"S0": ("10 mL", 10.0), "S1": ("15 mL", 10.0), "S2": ("nothing to be s
 def measured(outside, tmp_path):
     """The package, a bench of three volumes, and answers: the truth, half as much again, and none."""
     package = outside("close")
-    package.install("situs_close", METRIC)
+    package.install_example("situs_close", METRIC, "Adding a metric")
     questions = [
         {
             "study": study,
