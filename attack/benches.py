@@ -51,26 +51,44 @@ def _change_table(rng: random.Random, path: Path) -> None:
     rows = table.to_pylist()
     schema = table.schema
     if rows:
-        schema = rng.choice([_cell, _cell, _cell, _cell, _rows, _column])(rng, rows, schema)
+        schema = rng.choice([_cell, _cell, _cell, _cell, _as_text, _rows, _column])(
+            rng, rows, schema
+        )
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)
 
 
 def _cell(rng: random.Random, rows: Rows, schema: pa.Schema) -> pa.Schema:
-    """Another value in one cell, or deep inside one that holds JSON."""
+    """Another value in one cell, at any depth; one that its column cannot hold is drawn again."""
     row, field = rng.choice(rows), rng.choice(list(schema))
-    if not pa.types.is_string(field.type):
-        row[field.name] = rng.choice([None, 1e308, float("nan"), float("inf"), -1.0])
-        return schema
-    try:
-        inside = json.loads(row[field.name] or "")
-    except ValueError:
-        inside = None
-    if isinstance(inside, dict | list):
-        row[field.name] = json.dumps(_changed(rng, inside))
-    else:
-        others = [str(other[field.name]) for other in rows]
-        row[field.name] = rng.choice([rng.choice(others), str(rng.choice(_ODD))])
+    before = row[field.name]
+    for _ in range(20):
+        if pa.types.is_string(field.type):
+            others = [str(other[field.name]) for other in rows]
+            row[field.name] = rng.choice([rng.choice(others), str(rng.choice(_ODD))])
+        elif pa.types.is_nested(field.type):
+            row[field.name] = _changed(rng, before)
+        else:
+            row[field.name] = rng.choice([None, 1e308, float("nan"), float("inf"), -1.0])
+        try:
+            pa.array([row[field.name]], field.type)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError):
+            row[field.name] = before
+        else:
+            break
     return schema
+
+
+def _as_text(rng: random.Random, rows: Rows, schema: pa.Schema) -> pa.Schema:
+    """A nested column as JSON text, as version 0.1 wrote it; what stands there need not fit its type."""
+    nested = [field for field in schema if pa.types.is_nested(field.type)]
+    if not nested:
+        return schema
+    field = rng.choice(nested)
+    for row in rows:
+        row[field.name] = json.dumps(row[field.name])
+    odd = rng.choice(rows)
+    odd[field.name] = rng.choice([odd[field.name][:-1], json.dumps(rng.choice(_ODD)), "[" * 9000])
+    return schema.set(schema.get_field_index(field.name), pa.field(field.name, pa.string()))
 
 
 def _rows(rng: random.Random, rows: Rows, schema: pa.Schema) -> pa.Schema:

@@ -125,12 +125,12 @@ _PUBLISHED: dict[str, dict[int, str]] = {
     )
     | {26: "sacrum"},
     "skm_tea": {
-        1: "patellar cartilage",
-        2: "femoral cartilage",
-        3: "medial tibial cartilage",
-        4: "lateral tibial cartilage",
-        5: "medial meniscus",
-        6: "lateral meniscus",
+        1: "patellar_cartilage",
+        2: "femoral_cartilage",
+        3: "medial_tibial_cartilage",
+        4: "lateral_tibial_cartilage",
+        5: "medial_meniscus",
+        6: "lateral_meniscus",
     },
 }
 

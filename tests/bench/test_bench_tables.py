@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from situs.bench import (
@@ -18,7 +22,21 @@ from situs.bench import (
 )
 from situs.errors import SitusError
 from situs.facts import Fact
-from situs.items import Item
+from situs.items import (
+    Answer,
+    Boxes,
+    Choice,
+    Choices,
+    Compound,
+    Frames,
+    Grades,
+    Item,
+    Number,
+    Option,
+    Text,
+    YesNo,
+)
+from situs.space import WorldBox
 
 SHARES = {"train": 0.6, "val": 0.1, "test": 0.3}
 
@@ -35,8 +53,6 @@ def test_records_survive_the_table(bench: Path, tmp_path: Path, name: str, kind:
 
 def test_many_row_groups_keep_their_order(bench: Path, tmp_path: Path) -> None:
     fact = next(open_bench(bench).facts())
-    import msgspec
-
     with TableWriter(tmp_path / "t.parquet", Fact) as table:
         table.write(msgspec.structs.replace(fact, fact_id=f"f{n}") for n in range(4500))
     assert [row.fact_id for row in read_table(tmp_path / "t.parquet", Fact)] == [
@@ -91,3 +107,75 @@ def test_locations_inside_the_bench_move_with_it(tmp_path: Path) -> None:
     )
     with pytest.raises(SitusError, match="no location"):
         locations.find("nowhere")
+
+
+def test_other_programs_read_numbers_as_numbers(bench: Path) -> None:
+    """Typed columns, checked with Arrow alone."""
+    items = pq.read_table(bench / "items.parquet")
+    numbers = items.filter(pc.equal(items["form"], "number"))
+    values = pc.struct_field(numbers["answer"], ["number", "value"])
+    assert pa.types.is_floating(values.type)
+    expected = [i.answer.value for i in open_bench(bench).items() if isinstance(i.answer, Number)]
+    assert values.to_pylist() == expected != []
+    assert pa.types.is_list(items.schema.field("options").type)
+    facts = pq.read_table(bench / "facts.parquet")
+    volumes = facts.filter(pc.equal(facts["kind"], "volume"))
+    measured = pc.struct_field(volumes["value"], ["number"]).to_pylist()
+    assert measured == [fact.value for fact in open_bench(bench).facts(kind="volume")] != []
+
+
+class _Odd(msgspec.Struct, frozen=True):
+    """Every shape of a field, at its edges."""
+
+    text: str
+    value: bool | int | float | str | tuple[float, ...] | None
+    pair: tuple[float, float] | None
+    triples: tuple[tuple[int, int, int], ...]
+    rows: tuple[tuple[int, str], ...]
+    table: dict[str, float | str]
+    answer: Answer
+    nested: dict[str, tuple[Option, ...]]
+    later: int = 7
+
+
+ODD = [
+    _Odd("", None, None, (), (), {}, YesNo(False), {}),
+    _Odd("é\n", True, (0.0, -1.5), ((1, 2, 3),), ((1, "a"),), {"a": 1.0}, Choices(()), {"x": ()}),
+    _Odd("x", 0, (1e-300, 1e300), (), ((2, ""),), {"b": ""}, Grades({"pf": 0}), {"y": (Option("", ""),)}),
+    _Odd("y", 3.0, None, ((0, 0, 0),) * 3, (), {"b": "1", "a": -0.5}, Text(("a", "b")), {}),
+    _Odd("z", "3", None, (), (), {}, Compound({"n": Number(1.0, "mm", (0.5, 2.0)), "f": Frames((1,))}), {}),
+    _Odd("w", (), None, (), (), {}, Boxes((WorldBox((0.0,) * 3, (1.0,) * 3, "l"),)), {}),
+    _Odd("v", (1.0, 2.0), None, (), (), {}, Choice("a", ("b",)), {}, 9),
+]  # fmt: skip
+
+
+def test_every_shape_of_a_field_survives(tmp_path: Path) -> None:
+    with TableWriter(tmp_path / "t.parquet", _Odd) as table:
+        table.write(ODD)
+    again = list(read_table(tmp_path / "t.parquet", _Odd))
+    assert again == ODD
+    assert [type(row.value) for row in again] == [type(row.value) for row in ODD]
+    chosen = list(read_table(tmp_path / "t.parquet", _Odd, where={"text": ("z", "v")}))
+    assert chosen == [ODD[4], ODD[6]]
+
+
+def test_a_table_of_polars_reads_as_ours(bench: Path, tmp_path: Path) -> None:
+    """Others store large strings and large lists, which hold the same."""
+    for name, kind in (("items", Item), ("facts", Fact)):
+        table = pq.read_table(bench / f"{name}.parquet")
+        large = pa.schema(
+            [
+                field.with_type(
+                    pa.large_string()
+                    if pa.types.is_string(field.type)
+                    else pa.large_list(field.type.value_type)
+                    if pa.types.is_list(field.type)
+                    else field.type
+                )
+                for field in table.schema
+            ]
+        )
+        pq.write_table(table.cast(large), tmp_path / f"{name}.parquet")
+        assert list(read_table(tmp_path / f"{name}.parquet", kind)) == list(
+            read_table(bench / f"{name}.parquet", kind)
+        )

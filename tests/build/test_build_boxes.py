@@ -11,9 +11,9 @@ from typing import Any
 import h5py
 import msgspec
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
+from bench_rows import rows_of, write_rows
 from frame_make import make_cohort, picture, write_h5, write_images
 from situs.bench import Locations, load_image, open_bench
 from situs.space import PixelGrid
@@ -125,14 +125,24 @@ def copy(built: Path, tmp_path: Path, name: str = "plain") -> Path:
 
 
 def rewrite(
-    path: Path, column: str, change: Callable[[str], str], pick: Callable[[dict[str, Any]], bool]
+    bench: Path,
+    table: str,
+    column: str,
+    change: Callable[[str], str],
+    pick: Callable[[dict[str, Any]], bool],
 ) -> None:
-    rows = pq.read_table(path).to_pylist()
-    row = next(row for row in rows if pick(row))
-    row[column] = change(row[column])
-    import pyarrow as pa
+    """Change a column of one row, as JSON text."""
+    rows = rows_of(bench, table)
+    texts = [row | {column: _text(row[column])} for row in rows]
+    place = next(number for number, row in enumerate(texts) if pick(row))
+    text = change(texts[place][column])
+    is_text = isinstance(rows[place][column], str)
+    rows[place][column] = text if is_text else json.loads(text)
+    write_rows(bench, table, rows)
 
-    pq.write_table(pa.Table.from_pylist(rows, schema=pq.read_schema(path)), path)
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
 
 
 def problems(situs: Callable[..., Any], bench: Path, data: Path) -> set[str]:
@@ -193,7 +203,8 @@ def test_a_changed_table_is_found(
     bench = copy(built, tmp_path)
     kind = "form" if table == "items" else "kind"
     rewrite(
-        bench / f"{table}.parquet",
+        bench,
+        table,
         column,
         lambda text: text.replace(old, new, 1) if old else new,
         lambda row: row[kind] == form and old in row[column],

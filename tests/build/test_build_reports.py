@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from bench_rows import rows_of, write_rows
 from situs.bench import open_bench
 from situs.items import Choice, Item
 
@@ -96,29 +97,20 @@ def test_a_changed_report_is_found(
 
 @pytest.mark.parametrize("column", ["answer", "question", "fact", "quote"])
 def test_a_changed_bench_is_found(column: str, bench: Path, situs: Callable[..., Any]) -> None:
-    import msgspec
-    import pyarrow.parquet as pq
-
-    from situs.bench import content_hash
-
     name = "facts" if column in ("fact", "quote") else "items"
-    path = bench / f"{name}.parquet"
-    table = pq.read_table(path)
-    rows = table.to_pylist()
+    rows = rows_of(bench, name)
     row = rows[0]
     if column == "answer":
-        row["answer"] = json.dumps({"type": "choice", "value": "left lower"})
+        row["answer"] = {"type": "choice", "value": "left lower"}
     elif column == "question":
         row["question"] = "In which lobe is it?"
     elif column == "fact":
-        row["value"] = json.dumps(
+        row["value"] = (
             "side=left lobe=upper" if "right" in row["value"] else "side=right lobe=upper"
         )
     else:
-        row["derivation"] = row["derivation"].replace("nodule", "cyst")
-    pq.write_table(table.from_pylist(rows, schema=table.schema), path)
-    info = json.loads((bench / "bench.json").read_text()) | {"content_hash": content_hash(bench)}
-    (bench / "bench.json").write_bytes(msgspec.json.encode(info))
+        row["derivation"]["quote"] = row["derivation"]["quote"].replace("nodule", "cyst")
+    write_rows(bench, name, rows)
     ran = situs("check", bench, "--json")
     assert ran.code == 1, ran.out
     assert {problem["code"] for problem in ran.json["problems"]} <= {"item", "fact"}

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bench_rows import rows_of
+
 pytestmark = pytest.mark.sampled
 
 DEEP_JSON = b"[" * 100_000
@@ -39,7 +41,6 @@ NAMES: dict[str, tuple[str, bytes | None]] = {
     "JSON not text": ("n.json", NOT_TEXT),
     "JSON empty": ("n.json", b""),
     "JSON without entries": ("n.json", b"{}"),
-    "JSON label in words": ("n.json", b'{"one": "liver"}'),
     "JSON label of a thousand digits": ("n.json", b'{"' + b"9" * 5000 + b'": "liver"}'),
     "JSON one name twice": ("n.json", b'{"1": "liver", "2": "liver"}'),
     "JSON lone surrogate": ("n.json", b'{"1": "\\ud800"}'),
@@ -234,16 +235,20 @@ CELLS: dict[str, Any] = {
 }
 
 
-def set_cell(path: Path, column: str, value: Any) -> None:
-    rows = pq.read_table(path).to_pylist()
-    rows[len(rows) // 2][column] = value
-    pq.write_table(pa.Table.from_pylist(rows, schema=pq.read_schema(path)), path)
+def set_text(path: Path, column: str, value: str | None) -> None:
+    """A column as JSON text, as version 0.1 wrote it, with one odd cell."""
+    rows = rows_of(path.parent, path.stem)
+    cells = [json.dumps(row[column]) for row in rows]
+    cells[len(cells) // 2] = value
+    table = pq.read_table(path)
+    place = table.column_names.index(column)
+    pq.write_table(table.set_column(place, column, pa.array(cells, pa.string())), path)
 
 
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("column", ["answer", "options", "steps", "boxes", "needs"])
 def test_a_damaged_cell_is_refused_with_its_place(refused, bench_copy, column, cell) -> None:
-    set_cell(bench_copy / "items.parquet", column, CELLS[cell])
+    set_text(bench_copy / "items.parquet", column, CELLS[cell])
     said = refused("run", bench_copy, "--model", "random", "--out", "new")
     assert "items.parquet:" in said
     assert f"$.{column}" in said
@@ -253,8 +258,56 @@ def test_a_damaged_cell_is_refused_with_its_place(refused, bench_copy, column, c
     ("table", "column"), [("facts", "derivation"), ("facts", "value"), ("studies", "series")]
 )
 def test_a_damaged_cell_of_other_tables_is_refused(refused, bench_copy, table, column) -> None:
-    set_cell(bench_copy / f"{table}.parquet", column, "{]")
+    set_text(bench_copy / f"{table}.parquet", column, "{]")
     assert f"$.{column}" in refused("check", bench_copy)
+
+
+TYPED = {
+    "nothing": ("answer", lambda cell: None),
+    "no kind of answer": ("answer", lambda cell: dict.fromkeys(cell)),
+    "two kinds of answer": (
+        "answer",
+        lambda cell: cell | {"yes_no": {"value": True}, "text": {"references": ["yes"]}},
+    ),
+    "an answer without its value": ("answer", lambda cell: cell | {cell["kind"]: {}}),
+    "a list with a hole": ("needs", lambda cell: [*cell, None]),
+    "an option without text": ("options", lambda cell: [*cell, {"value": "x", "text": None}]),
+    "a box of two numbers": (
+        "boxes",
+        lambda cell: [
+            {"kind": "world", "world": {"lo_mm": [0.0, 1.0], "hi_mm": [1.0, 2.0], "label": ""}}
+        ],
+    ),
+    "a box inside out": (
+        "boxes",
+        lambda cell: [
+            {"kind": "world", "world": {"lo_mm": [1.0] * 3, "hi_mm": [0.0] * 3, "label": ""}}
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_a_damaged_typed_cell_is_refused_with_its_place(refused, bench_copy, name) -> None:
+    column, change = TYPED[name]
+    path = bench_copy / "items.parquet"
+    rows = pq.read_table(path).to_pylist()
+    number = len(rows) // 2
+    rows[number][column] = change(rows[number][column])
+    pq.write_table(pa.Table.from_pylist(rows, schema=pq.read_schema(path)), path)
+    said = refused("run", bench_copy, "--model", "random", "--out", "new")
+    assert f"items.parquet:{number + 1}" in said
+    assert f"$.{column}" in said
+
+
+@pytest.mark.parametrize("column", ["answer", "options", "parameters", "frames", "boxes"])
+def test_a_nested_column_of_another_type_is_refused(refused, bench_copy, column) -> None:
+    path = bench_copy / "items.parquet"
+    table = pq.read_table(path)
+    place = table.column_names.index(column)
+    odd = pa.array([1.5] * table.num_rows)
+    pq.write_table(table.set_column(place, column, odd), path)
+    assert f"$.{column}" in refused("run", bench_copy, "--model", "random", "--out", "new")
 
 
 @pytest.mark.parametrize("kind", [pa.int64(), pa.bool_(), pa.binary()])

@@ -84,7 +84,7 @@ def structures(root: Path) -> dict[str, int]:
     import pyarrow.parquet as pq
 
     (row,) = pq.read_table(root.parent / "bench" / "studies.parquet").to_pylist()
-    return json.loads(row["series"])[0]["structures"]
+    return dict(row["series"][0]["structures"])
 
 
 TARGETS = (
@@ -220,7 +220,7 @@ def test_parts_of_a_lesion_are_one_lesion(kind, situs, tmp_path):
     rows = questions(root)
     texts = " ".join(row["question"] for row in rows)
     assert "hepatocellular carcinoma" in texts
-    counted = [json.loads(row["answer"])["value"] for row in rows if row["task"] == "count"]
+    counted = [row["answer"]["number"]["value"] for row in rows if row["task"] == "count"]
     assert counted in ([], [2])
     by_stratum = {
         (row["task"], row["stratum"])

@@ -11,11 +11,12 @@ from typing import Any
 
 import nibabel
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from situs.bench import content_hash, open_bench
+from bench_rows import rows_of, write_rows
+from situs.bench import open_bench
+from situs.errors import SitusError
 
 RECIPE = files("situs.facts").joinpath("data", "recipe.toml").read_text("utf-8")
 NUMBERS = re.findall(r"^(\w+|\"[\w.]+\") = ([\d.]+)\b", RECIPE, re.MULTILINE)
@@ -84,14 +85,10 @@ def test_a_profile_with_odd_numbers(situs, bench, tmp_path) -> None:
 def changed(bench: Path, folder: Path, column: str, change: Any, form: str) -> Path:
     """A bench of which one item of a form has another value in a column."""
     made = Path(shutil.copytree(bench, folder))
-    table = pq.read_table(made / "items.parquet")
-    rows = table.to_pylist()
+    rows = rows_of(made, "items")
     row = next(row for row in rows if row["form"] == form)
-    value = change(json.loads(row[column]) if column in ("answer", "options") else row[column])
-    row[column] = json.dumps(value) if column in ("answer", "options") else value
-    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), made / "items.parquet")
-    info = json.loads((made / "bench.json").read_bytes())
-    (made / "bench.json").write_text(json.dumps(info | {"content_hash": content_hash(made)}))
+    row[column] = change(row[column])
+    write_rows(made, "items", rows)
     return made
 
 
@@ -105,6 +102,7 @@ CONTRADICTIONS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 def test_a_bench_that_contradicts_itself(situs, bench, tmp_path, name) -> None:
     made = changed(bench, tmp_path / "bench", *CONTRADICTIONS[name])
@@ -175,12 +173,9 @@ def test_nifti_of_an_odd_origin_is_refused_too(situs, tmp_path) -> None:
 
 def refilled(made: Path, table: str, change: Any) -> Path:
     """The bench with a table's rows changed, and a hash that says so."""
-    held = pq.read_table(made / f"{table}.parquet")
-    rows = held.to_pylist()
+    rows = rows_of(made, table)
     change(rows)
-    pq.write_table(pa.Table.from_pylist(rows, schema=held.schema), made / f"{table}.parquet")
-    info = json.loads((made / "bench.json").read_bytes())
-    (made / "bench.json").write_text(json.dumps(info | {"content_hash": content_hash(made)}))
+    write_rows(made, table, rows)
     return made
 
 
@@ -189,7 +184,7 @@ def to_nobody(rows: list[dict[str, Any]]) -> None:
 
 
 def about_nothing(rows: list[dict[str, Any]]) -> None:
-    next(row for row in rows if row["kind"] == "volume")["subjects"] = "[]"
+    next(row for row in rows if row["kind"] == "volume")["subjects"] = []
 
 
 @pytest.mark.parametrize("change", [to_nobody, about_nothing])
@@ -217,7 +212,7 @@ def test_facts_that_contradict_the_bench(situs, bench, tmp_path, change) -> None
 def test_an_item_without_what_its_task_needs(situs, bench, tmp_path) -> None:
     def strip(rows: list[dict[str, Any]]) -> None:
         for row in rows:
-            row["parameters"] = json.dumps({"x": "y"})
+            row["parameters"] = {"x": "y"}
 
     made = refilled(Path(shutil.copytree(bench, tmp_path / "bench")), "items", strip)
     error = refusal(situs("run", made, "--model", "prior", "--out", tmp_path / "out"))
@@ -246,3 +241,38 @@ def test_a_plan_counts_the_items_that_are_there(situs, bench, tmp_path) -> None:
     assert planned["population"] == len(pq.read_table(made / "items.parquet"))
     refilled(made, "items", list.clear)
     assert "no items" in refusal(situs("audit", "plan", "--bench", made))
+
+
+def test_a_graded_study_without_a_series(situs, tmp_path) -> None:
+    columns = "study,patient,side,shape,affine,question,sub_score,grade"
+    grade = "k0,p0,right,13 14 12,5 0 0 0 0 5 0 0 0 0 5 0 0 0 0 1,1,size,2"
+    (tmp_path / "grades.csv").write_text(f"{columns}\n{grade}\n")
+    (tmp_path / "regions.csv").write_text(
+        "study,region,x0,y0,z0,x1,y1,z1\nk0,patella_medial,0,0,0,9,8,7\n"
+    )
+    made = tmp_path / "bench"
+    words = ("--boxes", tmp_path / "regions.csv", "--out", made)
+    built = situs("build", "grades", tmp_path / "grades.csv", *words)
+    assert built.code == 0, built.err
+    write_rows(made, "studies", [row | {"series": []} for row in rows_of(made, "studies")])
+    ran = situs("check", made, "--json")
+    assert ran.code == 1
+    assert "its study has no series" in {problem["problem"] for problem in ran.json["problems"]}
+
+
+def test_a_probe_that_cannot_be_made_asks_nobody_and_leaves_nothing(
+    situs, tmp_path, monkeypatch
+) -> None:
+    """Patients are changed before the model is asked: nothing has been paid for then."""
+    rows = [{"study": "s", "question": "Is it?", "answer": "yes"}]
+    (tmp_path / "items.jsonl").write_text(json.dumps(rows[0]) + "\n")
+    made = tmp_path / "bench"
+    assert situs("import", "items", tmp_path / "items.jsonl", "--out", made).code == 0
+
+    def fails(*_: object, **__: object) -> None:
+        raise SitusError("contradicts itself")
+
+    monkeypatch.setattr("situs.probe.suite.changed_bench", fails)
+    out = tmp_path / "new" / "probed"
+    refusal(situs("probe", made, "--model", "random", "--probes", "rotations,mirror", "--out", out))
+    assert not out.parent.exists()

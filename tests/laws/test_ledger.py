@@ -14,13 +14,11 @@ from typing import Any
 
 import nibabel
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from situs.bench import content_hash
+from bench_rows import Row, refresh, rows_of, write_rows
 
-Row = dict[str, Any]
 Tamper = Callable[[Row], None]
 
 
@@ -58,41 +56,6 @@ def whole_copy(pair: Path, tmp_path: Path) -> Path:
 
 
 PLACE = {"items": "item_id", "facts": "fact_id", "studies": "study_id"}
-NESTED = {
-    "items": (
-        "answer",
-        "frames",
-        "options",
-        "needs",
-        "tags",
-        "fact_ids",
-        "steps",
-        "boxes",
-        "parameters",
-    ),
-    "facts": ("subjects", "value", "interval", "derivation", "flags"),
-    "studies": ("series",),
-}
-
-
-def rows_of(bench: Path, table: str) -> list[Row]:
-    """A table's rows, nested cells decoded."""
-    rows = pq.read_table(bench / f"{table}.parquet").to_pylist()
-    return [row | {name: json.loads(row[name]) for name in NESTED[table]} for row in rows]
-
-
-def write_rows(bench: Path, table: str, rows: list[Row]) -> None:
-    """Rewrite a table and make the content hash fit."""
-    path = bench / f"{table}.parquet"
-    plain = [row | {name: json.dumps(row[name]) for name in NESTED[table]} for row in rows]
-    pq.write_table(pa.Table.from_pylist(plain, schema=pq.read_schema(path)), path)
-    refresh(bench)
-
-
-def refresh(bench: Path, **changes: Any) -> None:
-    info = json.loads((bench / "bench.json").read_text()) | changes
-    info["content_hash"] = content_hash(bench)
-    (bench / "bench.json").write_text(json.dumps(info))
 
 
 def found(situs: Callable[..., Any], bench: Path, *args: object) -> list[Row]:
@@ -416,6 +379,7 @@ STUDIES: dict[str, Tamper] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_changed_study_is_found(situs, copy, name) -> None:
     rows = rows_of(copy, "studies")
@@ -434,6 +398,7 @@ RECIPE = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", RECIPE)
 def test_a_changed_threshold_is_found(situs, larger_copy, name) -> None:
     """Where items rest on it: a threshold that is only made laxer leaves every stored answer true."""

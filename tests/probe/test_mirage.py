@@ -71,3 +71,9 @@ def test_the_rate_is_a_share_of_replies_over_patients() -> None:
     assert rate.ci95 is not None
     assert rate.ci95[0] < 0.25 < rate.ci95[1]
     assert rate.examples == (CLAIMS[0],) * 3
+
+
+def test_blanks_between_words_do_not_matter() -> None:
+    wide = CLAIMS[0].replace(" ", " \t  ")
+    assert describes_a_picture(wide)
+    assert describes_a_picture(" \n" * 500 + CLAIMS[0])

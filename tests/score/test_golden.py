@@ -168,6 +168,19 @@ VECTORS = {
         },
         "frames",
     ),
+    "box centres": Vector(
+        # Centres at (190, 190), in the true box, and at (210, 210), outside; 20 × 20 and 10 × 10 pixels are shared.
+        [
+            Made(Boxes((box(0, 100, 100, 200, 200),)), listed(box(0, 180, 180, 200, 200))),
+            Made(Boxes((box(0, 100, 100, 200, 200),)), listed(box(0, 190, 190, 230, 230))),
+        ],
+        {
+            "box.centre-hit@1": 1 / 2,
+            "box.mean-iou@1": (400 / 10_000 + 100 / (10_000 + 1_600 - 100)) / 2,
+            "box.tube-iou@1": (400 / 10_000 + 100 / (10_000 + 1_600 - 100)) / 2,
+        },
+        "frames",
+    ),
     "another scale": Vector(
         [
             Made(Boxes((box(0, 32, 32, 160, 160),)), listed(box(0, 32, 32, 160, 160))),

@@ -15,12 +15,13 @@ from situs.bench.study import StudyRecord
 from situs.bench.tables import read_table
 from situs.errors import SitusError
 from situs.facts import Fact, Recipe
-from situs.items import Item
+from situs.items import Item, task_of_masks
 
 __all__ = ["FORMAT", "Bench", "BenchInfo", "SuspectStudy", "content_hash", "open_bench"]
 
-FORMAT = 1
-"""Version of the folder's layout; a reader refuses another."""
+FORMAT = 2
+"""Version of the folder's layout that is written: 2 has typed columns, 1 kept nested cells as JSON text."""
+_READABLE = (1, 2)
 
 _TABLES = ("studies.parquet", "facts.parquet", "items.parquet")
 
@@ -146,12 +147,14 @@ def open_bench(folder: Path) -> Bench:
                 fix="give the folder situs build made",
             )
     info = read_json(folder / "bench.json", BenchInfo)
-    if info.format != FORMAT:
+    if info.format not in _READABLE:
         raise SitusError(
-            f"has format {info.format}, this version reads {FORMAT}",
+            f"has format {info.format}, this version reads {' and '.join(map(str, _READABLE))}",
             where=folder,
-            fix="rebuild the bench",
+            fix="update Situs, or rebuild the bench",
         )
+    for name in info.by_task:
+        task_of_masks(name)  # a task of another package brings its units and facts with it
     return Bench(folder, info)
 
 

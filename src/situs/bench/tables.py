@@ -1,9 +1,9 @@
-"""Records in Parquet: streamed in row groups, nested fields as JSON text, validated on the way in."""
+"""Records in Parquet: streamed in row groups, typed columns, validated on the way in."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 
 from situs.base.files import check_regular
+from situs.bench.columns import Column, cells, column_of
 from situs.errors import SitusError
 
 if TYPE_CHECKING:
@@ -24,48 +25,48 @@ _ROWS = 2000
 _LARGEST_CELL = 4 << 20
 """Bytes of text in one cell. A few kilobytes of compressed Parquet can hold gigabytes of it."""
 _LARGEST_BATCH = 256 << 20
+_MOST_VALUES = 20_000_000
+"""Plain values in one column of one row group: lists of one repeated number compress to nothing."""
+_FOREIGN = "it was not written by Situs; restore or rebuild the bench"
+_UNREADABLE = (
+    SitusError,
+    msgspec.DecodeError,
+    TypeError,
+    ValueError,
+    OverflowError,
+    RecursionError,
+)
+"""What reading a cell may end in; Arrow's own errors are among the ValueErrors and TypeErrors."""
 Where = Mapping[str, str | Collection[str]]
 """Column → the value its cells must hold, or the values of which one."""
 
 
-def _plain(kind: Any) -> bool:
-    return kind is str or kind == (float | None)
-
-
-def _schema(record: type[msgspec.Struct]) -> pa.Schema:
-    import pyarrow as pa
-
-    return pa.schema(
-        [
-            (field.encode_name, pa.float64() if field.type == (float | None) else pa.string())
-            for field in msgspec.structs.fields(record)
-        ]
-    )
+def _columns(record: type[msgspec.Struct]) -> dict[str, tuple[str, Column]]:
+    """A record's fields: name → stored name and column."""
+    info = msgspec.inspect.type_info(record)
+    assert isinstance(info, msgspec.inspect.StructType)
+    return {field.name: (field.encode_name, column_of(field.type)) for field in info.fields}
 
 
 class TableWriter(Generic[R]):
     """Writes records as they come; memory holds one row group."""
 
     def __init__(self, path: Path, record: type[R]) -> None:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        self._fields = [
-            (f.name, f.encode_name, _plain(f.type)) for f in msgspec.structs.fields(record)
-        ]
-        self._schema = _schema(record)
+        self._columns = _columns(record)
+        self._schema = pa.schema(
+            [(stored, column.arrow_type()) for stored, column in self._columns.values()]
+        )
         self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
-        self._rows: list[dict[str, Any]] = []
-        self._encoder = msgspec.json.Encoder(order="deterministic")
+        self._rows: list[R] = []
         self.count = 0
 
     def write(self, records: Iterable[R]) -> None:
         """Append records."""
         for record in records:
-            row = {}
-            for name, column, plain in self._fields:
-                value = getattr(record, name)
-                row[column] = value if plain else self._encoder.encode(value).decode()
-            self._rows.append(row)
+            self._rows.append(record)
             self.count += 1
             if len(self._rows) >= _ROWS:
                 self._flush()
@@ -74,7 +75,13 @@ class TableWriter(Generic[R]):
         import pyarrow as pa
 
         if self._rows:
-            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+            arrays = [
+                pa.array(
+                    [column.plain(getattr(row, name)) for row in self._rows], column.arrow_type()
+                )
+                for name, (_, column) in self._columns.items()
+            ]
+            self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
             self._rows = []
 
     def __enter__(self) -> TableWriter[R]:
@@ -108,31 +115,29 @@ def read_table(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    fields = tuple(field for field in msgspec.structs.fields(record) if field.name not in without)
-    required = {field.encode_name for field in fields}
+    columns = {name: column for name, column in _columns(record).items() if name not in without}
+    types = {field.name: field.type for field in msgspec.structs.fields(record)}
     wanted = {
         name: [value] if isinstance(value, str) else sorted(value)
         for name, value in (where or {}).items()
     }
-    decoders = {f.encode_name: msgspec.json.Decoder(f.type) for f in fields if not _plain(f.type)}
     check_regular(path)
     try:
         with pq.ParquetFile(path) as table:
-            missing = required - set(table.schema_arrow.names)
+            missing = {stored for stored, _ in columns.values()} - set(table.schema_arrow.names)
             if missing:
-                raise SitusError(
-                    f"lacks the column {min(missing)!r}",
-                    where=path,
-                    fix="rebuild the bench with this version",
-                )
-            before = 0
-            for batch in _batches(table, sorted(required), wanted):
-                numbers, columns = _matching(batch, wanted)
-                for row, number in enumerate(numbers):
-                    yield _decode(
-                        record, fields, decoders, columns, row, f"{path.name}:{before + number + 1}"
-                    )
-                before += batch.num_rows
+                fix = "rebuild the bench with this version"
+                raise SitusError(f"lacks the column {min(missing)!r}", where=path, fix=fix)
+            readers = {
+                name: (stored, _reader(column, types[name], table.schema_arrow.field(stored).type))
+                for name, (stored, column) in columns.items()
+            }
+            stored_names = sorted(stored for stored, _ in columns.values())
+            rows_before = 0
+            for batch in _batches(table, stored_names, wanted):
+                rows = _matching(batch, wanted)
+                yield from _decode(record, readers, batch, rows, f"{path.name}:", rows_before)
+                rows_before += batch.num_rows
     except SitusError as error:
         raise (
             error
@@ -147,6 +152,35 @@ def read_table(
         ) from error
 
 
+def _reader(column: Column, kind: Any, stored: pa.DataType) -> Column:
+    """How a stored column is read: version 0.1 kept everything but text and numbers as JSON text."""
+    import pyarrow as pa
+
+    is_text = pa.types.is_string(stored) or pa.types.is_large_string(stored)
+    return _JsonText(kind) if is_text and column.arrow_type() != pa.string() else column
+
+
+class _JsonText:
+    """A column of JSON text, as version 0.1 wrote them; only read."""
+
+    def __init__(self, kind: Any) -> None:
+        self._decoder = msgspec.json.Decoder(kind)
+
+    def arrow_type(self) -> pa.DataType:
+        import pyarrow as pa
+
+        return pa.string()
+
+    def plain(self, value: Any) -> Any:
+        raise NotImplementedError("JSON text is no longer written")
+
+    def values(self, array: pa.Array) -> list[Any]:
+        return [
+            self._decoder.decode(cell if cell is not None else b"null")
+            for cell in array.to_pylist()
+        ]
+
+
 def _batches(
     table: pq.ParquetFile, names: list[str], wanted: dict[str, list[str]]
 ) -> Iterator[pa.RecordBatch]:
@@ -155,9 +189,10 @@ def _batches(
         about = table.metadata.row_group(group)
         held = all(_may_hold(about, name, values) for name, values in wanted.items())
         # A value that a column repeats is stored once: a row may take as much as the whole column does.
-        widest = max(
-            (about.column(n).total_uncompressed_size for n in range(about.num_columns)), default=1
-        )
+        leaves = [about.column(number) for number in range(about.num_columns)]
+        widest = max((leaf.total_uncompressed_size for leaf in leaves), default=1)
+        if max((leaf.num_values for leaf in leaves), default=0) > _MOST_VALUES:
+            raise SitusError(f"more than {_MOST_VALUES:,} values in one row group", fix=_FOREIGN)
         rows = max(1, min(_ROWS, _LARGEST_BATCH // max(1, widest)))
         for batch in table.iter_batches(
             batch_size=rows, row_groups=[group], columns=names if held else []
@@ -171,29 +206,41 @@ def _refuse_large_cells(batch: pa.RecordBatch) -> None:
     import pyarrow.compute as pc
 
     for name, column in zip(batch.schema.names, batch.columns):
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            longest = pc.max(pc.binary_length(column)).as_py() or 0
-            if longest > _LARGEST_CELL:
-                fix = "it was not written by Situs; restore or rebuild the bench"
-                raise SitusError(f"$.{name}: a cell of {longest >> 20} MiB", fix=fix)
+        for leaf in _leaves(column):
+            if pa.types.is_string(leaf.type) or pa.types.is_large_string(leaf.type):
+                longest = pc.max(pc.binary_length(leaf)).as_py() or 0
+                if longest > _LARGEST_CELL:
+                    raise SitusError(f"$.{name}: a cell of {longest >> 20} MiB", fix=_FOREIGN)
 
 
-def _matching(
-    batch: pa.RecordBatch, wanted: dict[str, list[str]]
-) -> tuple[Iterable[int], dict[str, list[Any]]]:
-    """The rows that hold the values, by number, and their columns."""
+def _leaves(array: pa.Array) -> Iterator[pa.Array]:
+    """The arrays of plain values that a nested column is made of."""
+    import pyarrow as pa
+
+    if pa.types.is_map(array.type):
+        yield from (leaf for child in (array.keys, array.items) for leaf in _leaves(child))
+    elif pa.types.is_struct(array.type):
+        for index in range(array.type.num_fields):
+            yield from _leaves(array.field(index))
+    elif pa.types.is_nested(array.type) and hasattr(array, "values"):
+        yield from _leaves(array.values)
+    else:
+        yield array
+
+
+def _matching(batch: pa.RecordBatch, wanted: dict[str, list[str]]) -> pa.Array | None:
+    """The numbers of the rows that hold the values; None for all of them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not batch.num_columns:
-        return (), {}
+        return pa.array([], pa.int64())
     if not wanted:
-        return range(batch.num_rows), batch.to_pydict()
+        return None
     masks = [
-        pc.is_in(batch[name], pa.array(values, pa.string())) for name, values in wanted.items()
+        pc.is_in(batch[name], pa.array(values, batch[name].type)) for name, values in wanted.items()
     ]
-    found = pc.indices_nonzero(functools.reduce(pc.and_, masks))
-    return found.to_pylist(), batch.take(found).to_pydict()
+    return pc.indices_nonzero(functools.reduce(pc.and_, masks))
 
 
 def _may_hold(group: pq.RowGroupMetaData, name: str, values: list[str]) -> bool:
@@ -208,24 +255,37 @@ def _may_hold(group: pq.RowGroupMetaData, name: str, values: list[str]) -> bool:
 
 def _decode(
     record: type[R],
-    fields: tuple[msgspec.structs.FieldInfo, ...],
-    decoders: dict[str, msgspec.json.Decoder[Any]],
-    columns: dict[str, list[Any]],
-    row: int,
+    readers: Mapping[str, tuple[str, Column]],
+    batch: pa.RecordBatch,
+    rows: pa.Array | None,
     where: str,
-) -> R:
-    values: dict[str, Any] = {}
-    for field in fields:
-        name = field.encode_name
-        raw = columns[name][row]
-        try:
-            if name in decoders:
-                values[field.name] = decoders[name].decode(raw if raw is not None else b"null")
-            else:
-                values[field.name] = msgspec.convert(raw, field.type)
-        except (msgspec.DecodeError, SitusError, TypeError, RecursionError) as error:
-            text = str(error).replace("`$", f"`$.{name}")
-            raise SitusError(
-                f"$.{name}: {text}", where=where, fix="restore or rebuild the bench"
-            ) from error
-    return record(**values)
+    rows_before: int,
+) -> Iterator[R]:
+    if rows is not None:
+        if not len(rows):
+            return
+        batch = batch.take(rows)
+    try:
+        columns = {name: cells(column, batch[stored]) for name, (stored, column) in readers.items()}
+    except _UNREADABLE:
+        numbers = rows.to_pylist() if rows is not None else range(batch.num_rows)
+        _blame(readers, batch, [f"{where}{rows_before + number + 1}" for number in numbers])
+        raise
+    for row in zip(*columns.values()):
+        yield record(**dict(zip(columns, row)))
+
+
+def _blame(
+    readers: Mapping[str, tuple[str, Column]], batch: pa.RecordBatch, places: Sequence[str]
+) -> None:
+    """Raise for the first cell that cannot be read, with its place: whole columns are read at once."""
+    for row, place in enumerate(places):
+        for stored, column in readers.values():
+            try:
+                cells(column, batch[stored].slice(row, 1))
+            except _UNREADABLE as error:
+                text = error.problem if isinstance(error, SitusError) else str(error)
+                text = text.replace("`$", f"`$.{stored}")
+                inner = text.removeprefix("$") if text.startswith("$.") else f": {text}"
+                fix = "restore or rebuild the bench"
+                raise SitusError(f"$.{stored}{inner}", where=place, fix=fix) from error

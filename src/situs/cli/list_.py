@@ -55,11 +55,11 @@ def _layouts(as_json: bool) -> None:
 @json_option
 def _tasks(as_json: bool) -> None:
     """List what can be asked about masks, for `build --tasks`."""
-    from situs.items import TASKS
+    from situs.items import all_tasks
 
     _show(
         "tasks",
-        {name: (task.__doc__ or "").partition("\n")[0] for name, task in TASKS.items()},
+        {name: (task.__doc__ or "").partition("\n")[0] for name, task in all_tasks().items()},
         as_json,
     )
 

@@ -127,8 +127,9 @@ class Client(Protocol):
     """A model behind a wire or in memory. It receives requests, never items.
 
     A client may also have `cache_key: str` (equal keys give equal answers to equal requests; without one nothing
-    it says is cached), `takes_volume: bool` (requests then carry the volume beside the pictures) and
-    `versions: dict[str, str]` (recorded in a run).
+    it says is cached), `takes_volume: bool` (requests then carry the volume beside the pictures),
+    `versions: dict[str, str]` (recorded in a run) and `notices: list[str]` (what it has learned of its server so far;
+    told to the user and recorded in the run).
     """
 
     name: str

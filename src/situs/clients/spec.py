@@ -73,7 +73,7 @@ def parse_spec(text: str) -> Spec:
         )
     if not kind.strip():
         raise SitusError(
-            f"cannot read model {text!r}",
+            "names no kind of model",
             where="--model",
             fix="write kind[:name][@url][?key=value]",
         )
@@ -83,7 +83,7 @@ def parse_spec(text: str) -> Spec:
         raise SitusError(
             "cannot read its settings", where="--model", fix="write ?key=value&key=value"
         ) from error
-    refuse_secrets(name, url, settings)
+    refuse_secrets(kind, name, url, settings)
     return Spec(kind.strip(), name, url, settings)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from situs.base.files import file_name
 from situs.clients import (
     CLIENTS,
     Asking,
@@ -75,7 +76,7 @@ def role_spec(text: str, option: str) -> tuple[Spec, str, int]:
             f"{named!r} is no name for a file", where=option, fix="give one: ?name=judge"
         )
     rest = {key: value for key, value in spec.settings.items() if key not in ("batch", "name")}
-    return Spec(spec.kind, spec.name, spec.url, rest), name, batch
+    return Spec(spec.kind, spec.name, spec.url, rest), file_name(name), batch
 
 
 def _roomy(settings: Settings, spec: Spec) -> Settings:

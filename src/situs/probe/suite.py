@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -10,6 +12,7 @@ import msgspec
 
 from situs.base.files import canonical_json, digest, read_json, write_atomic
 from situs.bench import Bench
+from situs.errors import SitusError
 from situs.items import Item
 from situs.probe.blind import (
     Blank,
@@ -23,7 +26,13 @@ from situs.probe.blind import (
 )
 from situs.probe.bodies import mirror_group
 from situs.probe.catalogue import PROBES
-from situs.probe.changes.bench import ChangedVolumes, OutcomeRow, changed_bench, write_items
+from situs.probe.changes.bench import (
+    ChangedBench,
+    ChangedVolumes,
+    OutcomeRow,
+    changed_bench,
+    write_items,
+)
 from situs.probe.diagnosis import Diagnosis, ProbeRuns, diagnose, evidence_of
 from situs.probe.mirage import mirage_of
 from situs.probe.profiles import WORDINGS, one_slice, reconvened, reordered, resized, worded
@@ -50,6 +59,8 @@ ORIGINAL = "original"
 RESULT = "probes.json"
 _ALWAYS = ("text", "silent")
 """Runs without pictures that a sight gain needs."""
+_REPRESENTATIONS = {"convention": reconvened, "slice-order": reordered, "spacing": resized}
+"""The same bench by another profile."""
 
 
 class Ask(Protocol):
@@ -131,6 +142,12 @@ def diagnosis_beside(run: Path) -> Diagnosis | None:
     )
 
 
+def _has_changed_patients(name: str) -> bool:
+    """Whether a probe asks about a bench of its own, made of the same patients changed."""
+    own_way = ("swap", "rotations", "wordings", *_REPRESENTATIONS)
+    return PROBES[name].kind != "blind" and name not in own_way
+
+
 class _Suite:
     def __init__(
         self,
@@ -158,6 +175,7 @@ class _Suite:
 
     def run(self, names: list[str]) -> ProbeResult:
         self._bench.verify()
+        self._made = self._derived(names)
         self._asked(ORIGINAL, self._bench, self._presenter(self._profile), self._profile)
         self._full = read_answers(self._out / ORIGINAL, self._bench.folder)
         blind = {name: self._blind(name, self._profile) for name in _ALWAYS}
@@ -171,14 +189,14 @@ class _Suite:
                     rows[name], rotations = self._rotations()
                 case "wordings":
                     rows[name], wordings = self._wordings()
-                case "convention" | "slice-order" | "spacing":
+                case _ if name in _REPRESENTATIONS:
                     rows[name] = self._represented(name)
-                case _ if PROBES[name].kind == "blind":
+                case _ if _has_changed_patients(name):
+                    rows[name] = self._changed(name)
+                case _:
                     if name not in blind:
                         blind[name] = self._blind(name, self._profile)
                     rows[name] = self._blind_row(name, blind[name])
-                case _:
-                    rows[name] = self._changed(name)
         clusters = {item_id: one.item.patient_id for item_id, one in self._full.by_id.items()}
         shortcuts = shortcut_answers(self._bench, self._full, self._profile, SHORTCUTS)
         gain = self._sight_gain(blind, shortcuts, clusters)
@@ -256,8 +274,7 @@ class _Suite:
         return row_of("blind", rows, runs=(name,))
 
     def _represented(self, name: str) -> ProbeRow:
-        change = {"convention": reconvened, "slice-order": reordered, "spacing": resized}[name]
-        profile = change(self._profile)
+        profile = _REPRESENTATIONS[name](self._profile)
         self._asked(name, self._bench, self._presenter(profile), profile)
         answers = read_answers(self._out / name, self._bench.folder)
         rows = self._compared[name] = compared(self._full, answers, None, lambda item_id: item_id)
@@ -266,11 +283,34 @@ class _Suite:
     def _items(self) -> list[Item]:
         return list(selected_items(self._bench, self._split, self._limit))
 
+    def _derived(self, names: list[str]) -> dict[str, ChangedBench]:
+        """The benches of the probes that need one of their own, before anybody is asked.
+
+        A bench that contradicts itself shows here: nothing has been paid for then, and nothing stays.
+        """
+        new_folders = [path for path in (self._out, *self._out.parents) if not path.exists()]
+        made: dict[str, ChangedBench] = {}
+        try:
+            for name in names:
+                if name == "rotations":
+                    made[name] = self._rotated()
+                elif _has_changed_patients(name):
+                    folder = self._out / f"bench-{name}"
+                    made[name] = changed_bench(
+                        self._bench, self._items(), name, self._profile, folder, data=self._data
+                    )
+        except SitusError:
+            if self._out in new_folders:
+                for name in made:
+                    shutil.rmtree(self._out / f"bench-{name}", ignore_errors=True)
+            for path in new_folders:
+                with suppress(OSError):
+                    path.rmdir()
+            raise
+        return made
+
     def _changed(self, name: str) -> ProbeRow:
-        kind, folder = PROBES[name].kind, self._out / f"bench-{name}"
-        made = changed_bench(
-            self._bench, self._items(), name, self._profile, folder, data=self._data
-        )
+        kind, folder, made = PROBES[name].kind, self._out / f"bench-{name}", self._made[name]
         if made.bench is None:
             return row_of(kind, [], made.outcomes)
         volumes = ChangedVolumes(self._bench, name, self._profile, data=self._data)
@@ -291,16 +331,20 @@ class _Suite:
             groups = group_row(kind, rows, bodies)
         return row_of(kind, rows, made.outcomes, runs=(name,), groups=groups)
 
-    def _rotations(self) -> tuple[ProbeRow, Rotations]:
-        items, folder = self._items(), self._out / "bench-rotations"
-        twins = list(rotated(items))
+    def _rotated(self) -> ChangedBench:
+        twins = list(rotated(self._items()))
+        if not twins:
+            return ChangedBench(None, [])
         outcomes = [OutcomeRow(twin.item_id, "unchanged") for twin in twins]
         key = digest(self._bench.info.content_hash, "rotations", *(twin.item_id for twin in twins))
-        if not twins:
+        folder = self._out / "bench-rotations"
+        return write_items(self._bench, twins, outcomes, key, "rotations", self._profile, folder)
+
+    def _rotations(self) -> tuple[ProbeRow, Rotations]:
+        made, folder = self._made["rotations"], self._out / "bench-rotations"
+        if made.bench is None:
             nothing = Answers({}, self._full.shown, {})
             return row_of("choice", []), rotations_of(self._full, nothing)
-        made = write_items(self._bench, twins, outcomes, key, "rotations", self._profile, folder)
-        assert made.bench is not None
         files = FileVolumes(self._bench, data=self._data)
         presenter = Presenter(made.bench, self._profile, store=self._store, volumes=files)
         self._asked("rotations", made.bench, presenter, self._profile)

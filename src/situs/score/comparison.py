@@ -49,6 +49,7 @@ PER_ITEM = (
 )
 """Metrics with a value per item, from 0 to 1 (chance-adjusted accuracy: 0 is a guess)."""
 
+_KNOW_A_GUESS = ("accuracy", "accuracy.closed")
 _INCOMPLETE = 0.01
 _SEEDS = 3
 """At least so many where a model is sampled."""
@@ -64,9 +65,10 @@ def compare_runs(
 ) -> Comparison:
     """Every pair of runs of one bench, on the items that both were asked and could answer.
 
-    Runs that differ in their seed only are averaged item by item and count as one. `blind` are runs without pictures:
-    the better of those of a model (told that there are none, or not told) is set against its run with them, and has no
-    rank beside others. `stratum` is what the comparison is about; accuracy is that of the headline.
+    Runs that differ in their seed only are averaged item by item and count as one. `blind` are
+    runs without pictures: the better of those of a model (told that there are none, or not told)
+    is set against its run with them, and has no rank beside others. `stratum` is what the
+    comparison is about; accuracy is that of the headline.
     """
     if metric not in PER_ITEM:
         raise SitusError(
@@ -101,15 +103,15 @@ def compare_runs(
     for groups, folder, run in opened:
         groups.add(folder, run, metric, selection)
     runs = models.runs()
-    if len(runs) == 1 and len(folders) > 1:
-        raise SitusError(
-            "the runs are seeds of one model",
-            where=folders[0],
-            fix="give a run of another model too",
-        )
-    if len(runs) == 1:
-        runs += without.runs()
-    result = compare(runs, clusters, metric=metric, sources=sources)
+    # Beside its blind runs one model is enough. They are not ranked with it: the pairs would be
+    # corrected for their number, and might deny the gain that is printed below them.
+    if len(runs) == 1 and blind:
+        result = Comparison()
+    elif len(runs) == 1 and len(folders) > 1:
+        fix = "give a run of another model too"
+        raise SitusError("the runs are seeds of one model", where=folders[0], fix=fix)
+    else:
+        result = compare(runs, clusters, metric=metric, sources=sources)
     sight = _sight_gains(models, without, clusters, metric)
     warnings = result.warnings + models.warnings()
     words = (
@@ -200,28 +202,9 @@ def _sight_gains(
             raise SitusError(
                 f"no run to set {without.members[key][0][0]} against", where="--blind", fix=fix
             )
-        by_model.setdefault(own, []).append(
-            _sight(models.merged(own), without, key, clusters, metric)
-        )
+        gain = sight_gain(models.merged(own), without.merged(key), clusters, metric=metric)
+        by_model.setdefault(own, []).append(gain)
     return [gains[0] if len(gains) == 1 else against_better(gains) for gains in by_model.values()]
-
-
-def _sight(
-    model: Contestant,
-    without: _Groups,
-    key: tuple[object, ...],
-    clusters: dict[str, str],
-    metric: str,
-) -> SightGain:
-    """The gain of a model over one of its blind runs."""
-    chances = {
-        row.outcome.item_id: row.chance
-        for _, run, _ in without.members[key]
-        for row in run.scored
-        if row.outcome.state in ("refused", "unparsed") and row.chance is not None
-    }
-    chosen = chances if metric in ("accuracy", "accuracy.closed") else None
-    return sight_gain(model, without.merged(key), clusters, chances=chosen, metric=metric)
 
 
 def _contestant(
@@ -229,11 +212,12 @@ def _contestant(
 ) -> Contestant:
     # Other metrics tell by themselves which kinds of item they are about.
     chosen = selection if metric == "accuracy" else msgspec.structs.replace(selection, closed=False)
-    values = {
-        row.outcome.item_id: value
-        for row in chosen.rows(scored)
-        if (value := _value(row, metric)) is not None
-    }
+    values, credited = {}, {}
+    for row in chosen.rows(scored):
+        value = _value(row, metric)
+        if value is not None:
+            values[row.outcome.item_id] = value
+            credited[row.outcome.item_id] = row.credit
     counted = [row for row in scored if row.outcome.state != NOT_COUNTED]
     lost = sum(row.outcome.state in ("failed", "missing", "unjudged") for row in counted)
     complete = lost <= _INCOMPLETE * len(counted)
@@ -243,7 +227,12 @@ def _contestant(
         if row.outcome.state == "answered"
     }
     return Contestant(
-        name, values, said, ranked=complete, baseline=is_baseline(parse_spec(client).kind)
+        name,
+        values,
+        said,
+        ranked=complete,
+        baseline=is_baseline(parse_spec(client).kind),
+        credited=credited if metric in _KNOW_A_GUESS else {},
     )
 
 

@@ -53,6 +53,9 @@ class Outcome(msgspec.Struct, frozen=True):
     """The boxes that were read, in pixels of the pictures shown."""
 
 
+_UNANSWERED = ("refused", "unparsed")
+
+
 class Scored(msgspec.Struct, frozen=True):
     """An outcome with what tables group and average by; the little that is kept of each item."""
 
@@ -82,6 +85,17 @@ class Scored(msgspec.Struct, frozen=True):
     place_right: bool | None = None
     hidden_right: bool | None = None
     """For items that are not answerable: whether the answer was right nevertheless."""
+
+    @property
+    def credit(self) -> float:
+        """1 if right, else 0; what declines or cannot be read counts as a uniform guess would.
+
+        Gains are decided with it: else whoever declines without pictures would gain by guessing
+        with them.
+        """
+        if self.outcome.state in _UNANSWERED and self.chance is not None:
+            return self.chance
+        return float(bool(self.outcome.right))
 
 
 def judge(

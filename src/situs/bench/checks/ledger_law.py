@@ -27,7 +27,17 @@ from situs.bench.sources.reports import ReportEvidence
 from situs.bench.study import SeriesRecord, StudyRecord
 from situs.errors import Problem, Severity, SitusError
 from situs.facts import Fact, Ledger
-from situs.items import TASKS, Choice, Item, NotAsked, Question, item_id, lettered, marks_of, pose
+from situs.items import (
+    Choice,
+    Item,
+    NotAsked,
+    Question,
+    item_id,
+    lettered,
+    marks_of,
+    pose,
+    task_of_masks,
+)
 from situs.volumes import FrameStack, Volume
 
 __all__ = ["CheckResult", "check_bench"]
@@ -294,6 +304,9 @@ def _check_grades(
 ) -> None:
     """A graded joint: its table, masks or boxes file."""
     _check_rows(study, items, facts, result)
+    if not study.series:
+        result.error("series", study.study_id, "its study has no series", "rebuild the bench")
+        return
     series = study.series[0]
     _check_image(study, series, locations, result)
     try:
@@ -374,7 +387,7 @@ def _item_problems(
     missing = [fact for fact in item.fact_ids if fact not in stored]
     if missing:
         yield f"names the fact {missing[0]}, which is not in the ledger"
-    task = TASKS.get(item.task)
+    task = task_of_masks(item.task)
     if task is None:
         yield f"its task {item.task!r} is unknown"
         return

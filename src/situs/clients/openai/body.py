@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from situs.clients.openai.learned import Lesson
 from situs.clients.protocol import Image, Message, Request, Settings
 
 __all__ = ["BodyWriter"]
@@ -24,6 +25,32 @@ class BodyWriter:
         self._pictures: OrderedDict[str, bytes] = OrderedDict()
         self._kept = 0
         self._tail: tuple[Settings, bytes] | None = None
+        self._lessons: dict[str, Lesson] = {}
+
+    def learn(self, lesson: Lesson) -> None:
+        """Send a field under another name from now on, or no longer."""
+        self._lessons[lesson.field] = lesson
+        self._tail = None
+
+    def fields(self, settings: Settings) -> dict[str, Any]:
+        """The fields of a body that say how to generate."""
+        usual: dict[str, Any] = {
+            "temperature": settings.temperature,
+            "max_tokens": None
+            if "max_completion_tokens" in settings.extra
+            else settings.max_tokens,
+            "top_p": settings.top_p,
+            "seed": settings.seed,
+        }
+        wanted = {name: value for name, value in usual.items() if value is not None}
+        fields: dict[str, Any] = {}
+        for name, value in (wanted | settings.extra).items():
+            lesson = self._lessons.get(name)
+            if lesson is None:
+                fields[name] = value
+            elif lesson.instead:
+                fields[lesson.instead] = value
+        return fields
 
     def pieces(self, request: Request, *, schema: bool) -> list[bytes]:
         """The body in pieces that need only be sent one after the other."""
@@ -74,17 +101,7 @@ class BodyWriter:
 
     def _settings(self, settings: Settings) -> bytes:
         if self._tail is None or self._tail[0] is not settings:
-            fields: dict[str, Any] = {
-                "temperature": settings.temperature,
-                "max_tokens": None
-                if "max_completion_tokens" in settings.extra
-                else settings.max_tokens,
-                "top_p": settings.top_p,
-                "seed": settings.seed,
-            }
-            fields = {
-                name: value for name, value in fields.items() if value is not None
-            } | settings.extra
+            fields = self.fields(settings)
             self._tail = settings, b"," + orjson.dumps(fields)[1:-1] if fields else b""
         return self._tail[1]
 

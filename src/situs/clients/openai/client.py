@@ -7,11 +7,13 @@ import os
 from urllib.parse import urlsplit
 
 import aiohttp
+import msgspec
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.payload import Payload
 
 from situs import __version__
 from situs.clients.openai.body import BodyWriter
+from situs.clients.openai.learned import Lesson, cure_of, lesson_of
 from situs.clients.openai.loopback import LeavesThisMachine, LoopbackResolver, is_this_machine
 from situs.clients.openai.reply import read_error, read_reply
 from situs.clients.protocol import Reply, Request
@@ -30,6 +32,8 @@ _ONE_PIECE = 256 << 10
 """Bodies up to this size are sent as one."""
 
 
+_MOST_LESSONS = 6
+"""Times a request is sent anew because the server refused a field of it."""
 _TIMEOUTS = Timeouts()
 
 
@@ -53,17 +57,42 @@ class OpenAIClient:
         self._bodies = BodyWriter(spec.name)
         self._session: aiohttp.ClientSession | None = None
         self._schema_works = True
+        self._asked_for = frozenset(spec.settings)
+        self._refused: set[str] = set()
+        self.notices: list[str] = []
 
     async def answer(self, request: Request) -> Reply:
-        """Ask once. A server that knows no schemas is asked without one from then on."""
+        """Ask once. What the server will not take (a field, a schema) is not sent from then on."""
         with_schema = self._schema_works and request.schema is not None
-        reply, status = await self._post(request, with_schema)
+        reply, status = await self._post_and_learn(request, with_schema)
         if with_schema and status in (400, 415, 422, 501) and reply.state == "failed":
-            plain, _ = await self._post(request, False)
+            plain, _ = await self._post_and_learn(request, False)
             if plain.state != "failed":
                 self._schema_works = False
                 reply = plain
         return without_secret(reply, self._key)
+
+    async def _post_and_learn(self, request: Request, schema: bool) -> tuple[Reply, int]:
+        """Post, and again without what the server says it does not take, until it teaches nothing new."""
+        for _ in range(_MOST_LESSONS):
+            sent = self._bodies.fields(request.settings)
+            reply, status, body = await self._post(request, schema)
+            lesson = lesson_of(status, body, sent, self._asked_for)
+            if lesson is None or not self._learn(lesson, request):
+                break
+        if reply.state == "failed" and (cure := cure_of(status, body, self._asked_for)):
+            reply = msgspec.structs.replace(reply, error=reply.error + cure)
+        return reply, status
+
+    def _learn(self, lesson: Lesson, request: Request) -> bool:
+        """Whether the request, sent anew, would differ: another call may have learned the same meanwhile."""
+        if lesson.instead in self._refused:
+            return False
+        if lesson.field not in self._refused:
+            self._refused.add(lesson.field)
+            self._bodies.learn(lesson)
+            self.notices.append(lesson.note())
+        return lesson.field not in self._bodies.fields(request.settings)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -71,7 +100,8 @@ class OpenAIClient:
             await self._session.close()
             self._session = None
 
-    async def _post(self, request: Request, schema: bool) -> tuple[Reply, int]:
+    async def _post(self, request: Request, schema: bool) -> tuple[Reply, int, bytes]:
+        """The reply, the status (0 where there was none), and the body of an error."""
         pieces = self._bodies.pieces(request, schema=schema)
         size = sum(map(len, pieces))
         body = b"".join(pieces) if size <= _ONE_PIECE else _Pieces(pieces, size)
@@ -79,19 +109,16 @@ class OpenAIClient:
             session = self._open()
             async with session.post(self._url, data=body, allow_redirects=False) as response:
                 content = await self._read(response)
+                status, headers = response.status, response.headers
                 if content is None:
-                    return Reply(
-                        "failed", error=f"the reply is larger than {_LARGEST_REPLY >> 20} MiB"
-                    ), 0
-                if 200 <= response.status < 300:
-                    return read_reply(
-                        content, response.headers.get("Content-Type", ""), self._key
-                    ), response.status
-                return read_error(
-                    response.status, response.headers, content, self._key
-                ), response.status
+                    error = f"the reply is larger than {_LARGEST_REPLY >> 20} MiB"
+                    return Reply("failed", error=error), 0, b""
+                if 200 <= status < 300:
+                    kind = headers.get("Content-Type", "")
+                    return read_reply(content, kind, self._key), status, b""
+                return read_error(status, headers, content, self._key), status, content
         except (aiohttp.ClientError, OSError, ValueError, EOFError) as error:
-            return self._trouble(error), 0
+            return self._trouble(error), 0, b""
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes | None:
         """The body, given up when no byte comes for too long."""

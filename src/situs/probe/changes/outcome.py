@@ -9,7 +9,17 @@ import msgspec
 
 from situs.errors import SitusError
 from situs.facts import Ledger
-from situs.items import TASKS, Choice, Choices, Item, NotAsked, Number, Question, lettered, marks_of
+from situs.items import (
+    Choice,
+    Choices,
+    Item,
+    NotAsked,
+    Number,
+    Question,
+    lettered,
+    marks_of,
+    task_of_masks,
+)
 
 __all__ = ["Derived", "derive"]
 
@@ -32,7 +42,7 @@ def derive(items: Iterable[Item], ledger: Ledger, probe: str) -> Iterator[Derive
 
 def _derive(item: Item, ledger: Ledger, probe: str) -> Derived:
     twin = msgspec.structs.replace(item, item_id=f"{item.item_id}~{probe}", twin_of=item.item_id)
-    task = TASKS.get(item.task)
+    task = task_of_masks(item.task)
     if task is None or not item.fact_ids:
         return Derived(twin, "undefined", "its answer is given by its source, not measured")
     question = Question(item.task, item.form, item.parameters)

@@ -10,7 +10,7 @@ import msgspec
 from situs.anatomy import term
 from situs.bench import SeriesRecord
 from situs.errors import SitusError
-from situs.items import Answer, Box, Boxes, Compound, Frames, Item, marks_of
+from situs.items import Answer, Box, Boxes, Compound, Frames, Item, marks_of, mask_task
 from situs.profiles.files import unmet_needs
 from situs.profiles.geometry.layout import Layout
 from situs.profiles.geometry.marks import marks_on
@@ -129,7 +129,8 @@ def _judge_sight(
         unknown.append("contrast, for there is no image")
     own = {structure.name for structure in labels.structures}
     views = evidence.views(layout, labels) if own & set(names) else {}
-    whole = item.task in load_thresholds().whole_tasks and _is_cropped(layout)
+    task = mask_task(item)
+    whole = task is not None and task.rules.whole and _is_cropped(layout)
     outside = evidence.shares_outside(layout, labels) if whole else {}
     for name in names:
         found = (

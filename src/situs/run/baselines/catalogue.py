@@ -28,6 +28,7 @@ from situs.items import (
     YesNo,
     answer_key,
     letter_of,
+    unit_named,
 )
 from situs.profiles import Profile
 from situs.run.baselines.box_prior import BoxPrior, extent_of, fixed_grid, labels_of, random_boxes
@@ -187,7 +188,6 @@ class Oracle(_Speaker):
         return answer.values
 
 
-_LARGEST_GUESS = {"mL": 2000.0, "mm": 300.0, "cm": 30.0, "": 10.0}
 _HIGHEST_GRADE = 3
 
 
@@ -203,7 +203,7 @@ class Random(_Speaker):
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         """A uniform guess that depends on seed and item only."""
         if isinstance(answer, Number):
-            most = _LARGEST_GUESS.get(answer.unit, 1000.0)
+            most = unit_named(answer.unit).largest_guess
             return f"{math.exp(rng.uniform(0.0, math.log(most))):.1f} {answer.unit}".strip()
         return _say(item, rng.choice(_offered(item)))
 
@@ -344,7 +344,9 @@ class Prior(Majority):
         super().__init__(bench, spec, shown)
         self._count = max(1, spec.whole("boxes", 1))
         patient_of = {study.study_id: study.patient_id for study in bench.studies()}
-        self._anatomy = AverageAnatomy(bench.facts(kind=AverageAnatomy.FACTS), patient_of)
+        self._anatomy = AverageAnatomy(
+            bench.facts(kind=AverageAnatomy.kinds(bench.info.by_task)), patient_of
+        )
 
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         """What the average patient would suggest; a guess among what it leaves open."""

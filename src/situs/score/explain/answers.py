@@ -13,8 +13,6 @@ from situs.score import Scored, judge
 
 __all__ = ["Answered", "Answers", "read_answers", "said_by"]
 
-_UNANSWERED = ("refused", "unparsed")
-
 
 class Answered(msgspec.Struct, frozen=True):
     """One item with its answer and what became of it."""
@@ -35,13 +33,8 @@ class Answered(msgspec.Struct, frozen=True):
 
     @property
     def credit(self) -> float:
-        """1 if right, else 0; a reply that declines or cannot be read counts as a uniform guess would.
-
-        Gains are decided with it: else whoever declines without pictures would gain by guessing with them.
-        """
-        if self.scored.outcome.state in _UNANSWERED and self.scored.chance is not None:
-            return self.scored.chance
-        return float(self.right)
+        """1 if right, else 0; a reply that was not read counts as a guess (`Scored.credit`)."""
+        return self.scored.credit
 
 
 class Answers:

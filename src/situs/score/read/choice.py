@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -14,7 +15,9 @@ from situs.score.read.prose.lexicon import english, language_file
 from situs.score.read.prose.refusal import cannot_tell, declines, refuses
 from situs.score.read.prose.resolve import SEVERAL, decide
 from situs.score.read.prose.tokens import Mention
+from situs.score.read.prose.topic import set_aside_other_topics
 from situs.score.read.ranking import ranked_option
+from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 from situs.score.read.yes_no import bare_answers
@@ -26,9 +29,13 @@ _OUT_OF_RANGE = Unparsed("no such option")
 _OF_PICTURE = Unparsed("a side of the picture, not of the patient")
 _NOTHING = Unparsed("no option named")
 _OTHER_SIDE = re.compile(r"\b(?:the )?(?:opposite|other) side\b|\bcontralateral\b", re.IGNORECASE)
+_SIDED = re.compile(r"\b(?:left|right)\b")
 _WITH_ANOTHER = re.compile(r"\b(?:and|&) (?:mark |point )?X\b|\bX (?:and|&)\b")
 _PAIRED = re.compile(
-    r"(?:\bX and (?:mark |point )?[A-Z]|\b[A-Z] and (?:mark |point )?X) (?:are|both|lie|share|sit|belong|fall)\b"
+    r"(?:\bX and (?:mark |point )?[A-Z]|\b[A-Z] and (?:mark |point )?X),? [a-z]+\b"
+)
+_PARTED = re.compile(
+    r"\b(?:not|different|separate|distinct|apart|neither|whereas|while|but)\b|n't", re.IGNORECASE
 )
 _COMPARED = re.compile(r"(?<!rather )(?<!other )\bthan\b", re.IGNORECASE)
 _LABELS = re.compile(
@@ -36,6 +43,25 @@ _LABELS = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_LABEL = 80
+_COMPARATIVES = frozenset(
+    {"nearest", "nearer", "closest", "closer", "farthest", "farther", "furthest", "further"}
+)
+_MATCHES = frozenset({"match", "fit", "answer", "option", "choice", "candidate", "description"})
+_GREATER = frozenset(
+    {
+        "larger",
+        "largest",
+        "longer",
+        "higher",
+        "wider",
+        "more",
+        "most",
+        "farther",
+        "farthest",
+        "highest",
+        "longest",
+    }
+)
 _RATHER = re.compile(r"\b(?:more|mostly|mainly|rather)(?: to| on| in| the)* $", re.IGNORECASE)
 _LIKELY = re.compile(
     r"\b(?:more|most|less|least) (?:likely|plausible|probable|convincing|consistent|certain|often|than)\b"
@@ -46,6 +72,7 @@ _CLAUSE_END = re.compile(
 )
 
 
+@remembered
 def parse_choice(
     text: str, options: Sequence[Option], question: str = "", *, language: str = "en"
 ) -> Result[str]:
@@ -58,13 +85,14 @@ def parse_choice(
     plain = plain_reply(text, language)
     if isinstance(plain, Unparsed):
         return plain
-    names = OptionNames(options)
+    names = OptionNames(options, question)
     exact = names.exact(plain)
     if len(exact) == 1 and not _is_letter(plain, names):
         return Parsed(options[exact[0]].value)
     found = statements(plain, [*names.mentions(plain), *_yes_no(plain, names)], english())
     compare(found, plain, question)
     _paired(found, plain)
+    set_aside_other_topics(found, plain, question, answers=names.words)
     result = decide(found)
     ranked = ranked_option(plain, names.cores) if result is None else None
     if ranked is not None:
@@ -78,6 +106,7 @@ def compare(found: Sequence[Statement], plain: str, question: str) -> None:
     """Judge claims by comparison ("is larger", "is farther away") against what the question asks for."""
     asked, opposite = _comparison(question)
     for statement in found:
+        _by_sign(statement, plain, asked)
         for claim in statement.claims:
             if (
                 claim.certainty is not Certainty.ASSERTED
@@ -92,6 +121,16 @@ def compare(found: Sequence[Statement], plain: str, question: str) -> None:
                     claim.certainty = Certainty.DOUBTED
                 continue
             words = _predicate(plain, claim, statement) | _label(plain, claim, statement)
+            if (
+                not asked
+                and words & _COMPARATIVES
+                and not words & _MATCHES
+                and claim.role is not Role.CONCLUDED
+            ):
+                claim.certainty = (
+                    Certainty.DOUBTED
+                )  # "B is nearest to X" does not say that it lies in the same organ
+                continue
             if words & opposite:
                 claim.negated = claim.verdict = True
                 _turn_round(plain, claim, statement)
@@ -104,13 +143,36 @@ def compare(found: Sequence[Statement], plain: str, question: str) -> None:
                     claim.certainty = Certainty.DOUBTED
 
 
+def _by_sign(statement: Statement, plain: str, asked: frozenset[str]) -> None:
+    """ "Spleen > left kidney" answers which is larger, and which is smaller."""
+    for one, other in itertools.pairwise(statement.claims):
+        sign = plain[one.end : other.start].strip()
+        if (
+            sign in {">", "<"}
+            and asked
+            and one.asserted
+            and other.asserted
+            and len(statement.claims) == 2
+        ):
+            first = (sign == ">") is bool(asked & _GREATER)
+            chosen, left = (one, other) if first else (other, one)
+            chosen.role, left.certainty = max(chosen.role, Role.CONCLUDED), Certainty.ASIDE
+
+
 def _paired(found: Sequence[Statement], plain: str) -> None:
     """ "X and D are in the liver" names the mark that shares a structure with mark X."""
     for statement in found:
         for claim in statement.claims:
             pair = _PAIRED.search(plain, max(0, claim.start - 20), claim.end + 30)
             plain_claim = claim.role <= Role.LEAD and claim.asserted and len(claim.values) == 1
-            if plain_claim and pair and pair.start() <= claim.start and pair.end() >= claim.end:
+            parted = _PARTED.search(plain, statement.start, statement.end)
+            if (
+                plain_claim
+                and not parted
+                and pair
+                and pair.start() <= claim.start
+                and pair.end() >= claim.end
+            ):
                 claim.role = Role.CONCLUDED
 
 
@@ -201,9 +263,8 @@ def _option(
     alone = [statement for statement in found if statement.claims]
     if len(alone) == 1 and alone[0].alone and _WITH_ANOTHER.search(plain):
         return SEVERAL  # "A and X": which of the two, or both
-    if _OTHER_SIDE.search(plain) and not any(
-        claim.role >= Role.LEAD for one in found for claim in one.claims
-    ):
+    sided = _SIDED.search(names.cores[value]) and _OTHER_SIDE.search(plain)
+    if sided and not any(claim.role >= Role.LEAD for one in found for claim in one.claims):
         return Unparsed("the other side of what is named")
     letter = ALPHABET[value].lower()
     if (

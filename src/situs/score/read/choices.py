@@ -14,12 +14,18 @@ from situs.score.read.prose.lexicon import english, language_file
 from situs.score.read.prose.loose_json import loose_values
 from situs.score.read.prose.refusal import refuses
 from situs.score.read.prose.tokens import Mention
+from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 
 __all__ = ["parse_choices"]
 
 _LOWER_RUN = re.compile(r"[\s(]*[a-z](?:\)?[\s,;/&+.(]+(?:and )?[a-z])*[\s).]*")
+_SPACED = re.compile(r"\W*[A-Z](?:[\s,;/&+.]+[A-Z])+\W*")
+# "Options: A, B" as the whole reply names those chosen, not those offered.
+_OPTIONS_HEAD = re.compile(
+    r"(?:options?|findings?|letters?|answers?) ?(?::|are) ?(?=\S)", re.IGNORECASE
+)
 _GLUED = re.compile(r"(?:^|(?<=[\s\ue000:]))([A-Z]{2,10})(?=[.\s\ue001]|$)")
 _KEYS = {
     "answer",
@@ -42,6 +48,7 @@ _JUDGED = re.compile(
 _UNSURE = Unparsed("not said for sure")
 
 
+@remembered
 def parse_choices(
     text: str, options: Sequence[Option], *, language: str = "en"
 ) -> Result[tuple[str, ...]]:
@@ -56,11 +63,15 @@ def parse_choices(
     given = _given(visible(text))
     if given:
         plain = f"Final answer: {given}"
+    head = _OPTIONS_HEAD.match(plain)
+    if head and not re.search(r"[.\n] ?\S", plain[head.end() :]):
+        plain = plain[head.end() :]
     if _LOWER_RUN.fullmatch(plain):
         plain = plain.upper()
     names = OptionNames(options)
     names.several = True
-    mentions = [*names.mentions(plain), *_glued(plain, names)]
+    glued = _glued(plain, names)
+    mentions = glued or names.mentions(plain)
     found = statements(plain, mentions, english())
     chosen = _chosen(found)
     if isinstance(chosen, Unparsed):
@@ -177,6 +188,9 @@ def _words_of(names: OptionNames, index: int) -> list[str]:
 
 def _glued(plain: str, names: OptionNames) -> list[Mention]:
     """The letters of "AC", where they are all of the answer and each an option."""
+    if _SPACED.fullmatch(plain):
+        marks = re.finditer("[A-Z]", plain)
+        return [Mention(mark.start(), mark.end(), ALPHABET.index(mark[0])) for mark in marks]
     found: list[Mention] = []
     for match in _GLUED.finditer(plain):
         letters = match[1]

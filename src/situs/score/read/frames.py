@@ -16,6 +16,7 @@ from situs.score.read.prose.loose_json import Loose, loose_values
 from situs.score.read.prose.refusal import refuses
 from situs.score.read.prose.resolve import decide
 from situs.score.read.prose.tokens import Mention
+from situs.score.read.prose.topic import set_aside_other_topics
 from situs.score.read.prose.whole_numbers import LONGEST_RANGE
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
@@ -156,6 +157,7 @@ def _from_prose(
     )
     if contiguous:
         _beside_subject(found, groups, plain, question)
+        set_aside_other_topics(found, plain, question)
     chosen = _chosen(found, groups, contiguous)
     if chosen is None and _ALL.search(plain):
         return set(range(first, first + count))

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from situs.errors import SitusError
+from situs.items import UNITS
 from situs.score.read.numbers.roles import (
     concluded,
     labelled,
@@ -30,6 +31,8 @@ from situs.score.read.prose.lexicon import english
 from situs.score.read.prose.refusal import refuses
 from situs.score.read.prose.resolve import SEVERAL, decide
 from situs.score.read.prose.tokens import Mention
+from situs.score.read.prose.topic import set_aside_other_topics
+from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
 
@@ -50,6 +53,7 @@ _NUMBERED = re.compile(
 )
 
 
+@remembered
 def parse_number(
     text: str, unit: str, *, ranges: Ranges = "reject", question: str = "", language: str = "en"
 ) -> Result[Fraction]:
@@ -63,10 +67,9 @@ def parse_number(
     """
     asked = known_unit(unit)
     if asked is None:
-        raise SitusError(
-            f"no unit {unit!r}",
-            fix="use mm, cm, m, mm², cm², mm³, cm³, mL, dL, L, %, fraction or '' for a count",
-        )
+        known = ", ".join(filter(None, UNITS))
+        fix = f"use {known}, '' for a count, or install the package whose task asks in it"
+        raise SitusError(f"no unit {unit!r}", fix=fix)
     plain = plain_reply(text, language)
     if isinstance(plain, Unparsed):
         return plain
@@ -101,6 +104,7 @@ class _Reader:
         self._demote(found)
         self._bracketed(found)
         self._head_no_list(found)
+        set_aside_other_topics(found, self.plain, self.question, self._same)
         result = decide(found, self._same, ranked=True)
         if isinstance(result, Parsed):
             return self._checked(int(str(result.value)), found)

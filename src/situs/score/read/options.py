@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from situs.items.record import Option
+from situs.score.read.intervals import named_ranges
+from situs.score.read.prose.content import content_words, opposites, other_forms
 from situs.score.read.prose.folding import fold
 from situs.score.read.prose.lexicon import language_file
 from situs.score.read.prose.refusal import cannot_tell
@@ -38,6 +40,7 @@ _NUMBERED = re.compile(
     r"\b(?:option|choice) (?:number |no\.? ?|#)?([0-9]{1,2}|one|two|three|four|five|six)\b(?![.,][0-9])",
     re.IGNORECASE,
 )
+_BESIDE_X = re.compile(r"\bX and (?:mark |point )?$")
 _COUNTED = ("one", "two", "three", "four", "five", "six")
 _BOUND = re.compile(
     r"(?:\b(?:\w+er|more|less) than|\bat least|\bat most|\bup to|\bover|\bunder|[<>≤≥]) ?$",
@@ -94,13 +97,15 @@ _MOST_TEXT = 400
 class OptionNames:
     """Finds the mentions of a given set of options; values are indices of options, `count` or more for none of them."""
 
-    def __init__(self, options: Sequence[Option]) -> None:
+    def __init__(self, options: Sequence[Option], question: str = "") -> None:
         self.options = options
+        self.question = question
         self.count = min(len(options), len(ALPHABET))
         self.cores = tuple(core(option.text) for option in options)
         self.phrases = _phrases(self.cores)
         self.unsure = [index for index, words in enumerate(self.cores) if cannot_tell(words)]
         self.has_digits = any(re.search(r"[0-9]", words) for words in self.cores)
+        self.words = frozenset(word for words in self.cores for word in content_words(words))
         self.letters: set[int] = set()
         """Where mentions by letter begin, in the text of the last call."""
 
@@ -115,7 +120,9 @@ class OptionNames:
         found: list[Mention] = []
         self.letters = set()
         echoed = self.echo(plain)
-        for mention in (*self._by_words(plain), *self._by_rank(plain), *self._by_letter(plain)):
+        ranges = named_ranges(plain, self.cores, self.question)
+        named = (*self._by_words(plain), *ranges, *self._by_rank(plain), *self._by_letter(plain))
+        for mention in named:
             inside = any(start <= mention.start < end for start, end in echoed)
             if not inside and taken.find(1, mention.start, mention.end) < 0:
                 taken[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
@@ -133,6 +140,10 @@ class OptionNames:
                     and not _ANNOUNCED.search(plain[max(0, match.start() - 30) : match.start()])
                     and plain.strip(" .*") != match[0]
                 ):
+                    continue
+                if _names_another(plain, match.end(), phrase, self.cores[index]):
+                    continue
+                if _contradicted(plain, match.start(), phrase, self.cores[index]):
                     continue
                 if match[0][0].isdigit() and _BOUND.search(
                     plain[max(0, match.start() - 30) : match.start()]
@@ -216,6 +227,8 @@ class OptionNames:
             )
         if letter.islower():
             return self._is_lower_option(plain, match, enclosed=enclosed, named=named, alone=alone)
+        if _BESIDE_X.search(before):
+            return True
         if (
             enclosed
             or (named and not _is_article(letter, after, before))
@@ -351,6 +364,8 @@ def _phrases(cores: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
 def _variants(words: str) -> Iterator[str]:
     """Other words for an option that is nothing but a direction."""
     content = [word for word in words.split() if word not in _words()["direction_fillers"]]
+    if len(content) >= 3 and words.replace(" ", "").isalpha():
+        yield "".join(word[0] for word in content)  # "ivc" for "inferior vena cava"
     if len(content) != 1:
         return
     yield content[0]
@@ -367,6 +382,8 @@ def _alike(words: str) -> Sequence[str]:
     )
 
 
+_MOST_ATTRIBUTES = 3
+"""Attributes of an option that may name it without their noun ("left frontal" of "left frontal lobe")."""
 _GENERIC = frozenset(
     {
         "side",
@@ -399,13 +416,17 @@ def _distinct(index: int, cores: tuple[str, ...]) -> Iterator[str]:
         "," in other and other.split()[-1] == words[-1] for other in cores if other
     ):
         return
-    sharing = [other.split() for other in cores if other.split()[-1:] == words[-1:]]
+    sharing = [other for other in cores if other.split()[-1:] == words[-1:]]
     if (
         len(sharing) >= 2
-        and all(len(other) == len(words) == 2 for other in sharing)
-        and len(words[0]) > 1
+        and len(words) <= _MOST_ATTRIBUTES + 1
+        and cores[index].replace(" ", "").isalpha()
     ):
-        yield words[0]
+        for start, end in combinations(range(len(words)), 2):
+            if end - start > 1 or len(words[start]) > 2:
+                yield " ".join(words[start:end])
+            if end - start == 1 and start == 0:
+                yield from other_forms(words[0])
     for start in range(1, len(words)):
         last = " ".join(words[start:])
         if (
@@ -457,6 +478,47 @@ def _of_picture(plain: str, phrase: str, start: int, end: int) -> bool:
     if _OF_PICTURE.match(plain, end, end + 60) or _PICTURE_BEFORE.search(before[-60:]):
         return True
     return bool(_PICTURE_LED.search(before) and _SIDE_ALONE.match(plain, end))
+
+
+_NEXT_WORD = re.compile(r"[ -]([a-z]+)", re.IGNORECASE)
+
+
+def _names_another(plain: str, end: int, phrase: str, words: str) -> bool:
+    """Whether attributes of an option stand before another noun ("right adrenal" for "right kidney")."""
+    if not words.startswith(f"{phrase} ") and f" {phrase} " not in words:
+        return False
+    following = _NEXT_WORD.match(plain, end, end + 30)
+    return following is not None and following[1].lower() not in _behind_attributes() | set(
+        words.split()
+    )
+
+
+def _contradicted(plain: str, start: int, phrase: str, words: str) -> bool:
+    """Whether the word before a part of an option is against the rest of it ("right parietal" for "left parietal")."""
+    if len(phrase) >= len(words):
+        return False
+    before = _LAST_WORD.search(plain, max(0, start - 20), start)
+    against = opposites().get(before[1].lower(), frozenset()) if before else frozenset()
+    return any(word in against for word in words.split() if word not in phrase.split())
+
+
+_LAST_WORD = re.compile(r"([a-z]+)[ -]$", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
+def _behind_attributes() -> frozenset[str]:
+    """Words that may follow an attribute without being the noun that it belongs to."""
+    vocabulary = language_file("en")
+    fillers = vocabulary["fillers"]
+    return frozenset(
+        [
+            *fillers["words"],
+            *fillers["verbs"],
+            *vocabulary["topic"]["idle"],
+            *_words()["behind_a"],
+            *_GENERIC,
+        ]
+    ) | {"region", "area", "aspect", "because", "where", "however"}
 
 
 _SEEN_FROM = re.compile(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
+from situs.score.read.prose.content import noun, opposites, words_of
 from situs.score.read.prose.lexicon import language_file
 
 __all__ = ["denies", "restates", "same_question"]
@@ -12,26 +14,34 @@ __all__ = ["denies", "restates", "same_question"]
 _ASKS = re.compile(
     r"\s*(?:is|are|was|were|does|do|did|has|have|can)\s+(?P<rest>[^?\n]{3,300})\?", re.IGNORECASE
 )
-_IDLE = frozenset(
-    {
-        "the", "a", "an", "is", "are", "was", "were", "does", "do", "did", "to", "of", "in", "on", "at", "it",
-        "this", "that", "there", "from", "patient's", "point",
-        "view", "any", "and", "as", "seen", "by", "be", "lie", "lies", "located", "sits", "has", "have", "one",
-        "for", "side", "slice", "scan", "image", "with", "clearly",
-        "positioned", "situated",
-    }
-)  # fmt: skip
-_PRESENT = frozenset({"annotated", "present", "visible", "marked"})
-_NEGATION = re.compile(
-    r"\b(?:not|cannot|never|isn't|aren't|doesn't|don't|wasn't|no|without|neither|absent)\b|n't\b",
+# Where the question leaves its subject: at its last comparison or verb, or else at its first preposition,
+# since a preposition may belong to the subject ("the lesion in the left lobe in front of the sulcus").
+_RELATION = re.compile(
+    r"\b(?:(?:more|less|as) )?(?:[a-z]{2,}er than|[a-z]+ than|above|below|behind|in front|to the (?:left|right) of|"
+    r"anterior to|posterior to|superior to|inferior to|medial to|lateral to|"
+    r"within|inside|outside|beyond|beside|next to|"
+    r"adjacent|touch|reach|extend|cross|involve|abut|contain|compress|displace|invade|surround|contact|"
+    r"intact|torn|ruptured|enlarged|dilated|displaced|fractured|thickened|narrowed|collapsed|midline)\b"
+)
+_PREPOSITION = re.compile(r"\b(?:in|on|at|over|under|against|along|through|between|near|same)\b")
+_SENTENCE = re.compile(r"(?:[^.;!?\n]|\.(?=[0-9]))+(?P<end>[.;!?\n]|$)")
+_CLAUSE = re.compile(
+    r"[,:()–—]| - |\b(?:but|however|so|therefore|thus|hence|because|since|while|whereas|although|though|as)\b",
     re.IGNORECASE,
 )
-_UNSURE = re.compile(
-    r"\b(?:if|whether|could|might|may|maybe|perhaps|possibly|unclear|unsure|not sure|doubt|would|should|"
-    r"but|although|however|"
-    r"while|partly|partially|slightly|more|less|than|except|unless|question|likely|unlikely|excluded|ruled|seems?|appears?)\b",
+# A condition holds for the whole sentence, a doubt for its clause.
+_IF = re.compile(
+    r"\b(?:if|whether|unless|provided that|assuming|suppos\w+|depend\w*|otherwise)\b", re.IGNORECASE
+)
+_CONDITION = re.compile(
+    r"\b(?:could|might|may|maybe|perhaps|possibly|unclear|unsure|not sure|doubt(?:ful)?|would|should|"
+    r"question|unlikely|excluded?|ruled)\b",
     re.IGNORECASE,
 )
+_PRESENCE = frozenset({"annotated", "present", "visible", "marked", "seen", "shown"})
+"""What tells one question from another, though it adds nothing to an answer."""
+_LONGEST = 2_000
+"""Characters of a reply that are read as statements; longer ones argue rather than answer."""
 _NONE_OF = re.compile(
     r"(?:[^.,:;?]{1,60}, )?(?:there (?:is|are|was|were) |i (?:can )?see |i find )?no (?:(?:evidence|"
     r"signs?|indication) of )?(?:an? |any )?"
@@ -72,84 +82,155 @@ def denies(plain: str, question: str) -> bool:
     match = _NONE_OF.fullmatch(plain) or _NOT_SEEN.fullmatch(plain)
     if not match or not _ASKS_FOR.search(question) or _TURNED_ROUND.search(question):
         return False
-    named = [_singular(word) for word in re.findall("[a-z]+", match["noun"].lower())]
-    asked = {_singular(word) for word in re.findall("[a-z]+", question.lower())}
+    named = [noun(word) for word in words_of(match["noun"])]
+    asked = {noun(word) for word in words_of(question)}
     return set(named) <= asked or (len(named) == 1 and named[0] in _ANYTHING)
 
 
 def same_question(asked: str, question: str) -> bool:
     """Whether a question in a reply is the one that was put to it."""
-    words = set(_content(asked)) - {"q", "question"}
-    theirs = set(_content(question))
+    words = set(_content(asked, keep=_PRESENCE)) - {"q", "question"}
+    theirs = set(_content(question, keep=_PRESENCE))
     if not theirs or "answer" in words or words & {"yes", "no"}:
         return True
     return words <= theirs or len(words & theirs) >= 0.6 * len(theirs)
 
 
 def restates(plain: str, question: str) -> bool | None:
-    """True for a reply of one sentence that says what the question asks, False if it denies it or says the opposite."""
-    match = _ASKS.match(question)
-    sentence = _without_lead_in(plain.strip().rstrip(".!"))
-    if (
-        match is None
-        or re.search(r"[.;!?:\n]", sentence)
-        or _UNSURE.search(_without_asked(sentence, question))
-    ):
+    """True if clauses of the reply say what the question asks, False if they deny it or say its opposite.
+
+    A clause counts only if all its words that carry content are words of the question, in its order, and if
+    it holds what the question asks of its subject. One word more and it says nothing; all must agree.
+    """
+    asked = _question(question)
+    if asked is None or len(plain) > _LONGEST:
         return None
-    asked = [word for word in _content(match["rest"]) if word not in _PRESENT]
-    stated = [word for word in _content(_NEGATION.sub(" ", sentence)) if word not in _PRESENT]
-    denied = len(_NEGATION.findall(sentence)) == 1
-    if _TURNED_ROUND.search(question) or len(_NEGATION.findall(sentence)) > 1:
+    answers: set[bool] = set()
+    for sentence in _SENTENCE.finditer(plain):
+        if sentence["end"] == "?" or _IF.search(sentence[0]):
+            continue
+        for clause in _CLAUSE.split(sentence[0]):
+            answer = _restated(clause, asked)
+            if answer is not None:
+                answers.add(answer)
+    return answers.pop() if len(answers) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    words: tuple[str, ...]
+    """All that carry content."""
+    subject: int
+    """How many of them name the subject."""
+    needed: frozenset[str]
+    """Those that a clause must hold to say what is asked."""
+    relation: str
+    """The word of comparison or place that has an opposite; empty if there is none."""
+    exists: bool
+    """Whether it asks if something is there."""
+
+
+@lru_cache(maxsize=1024)
+def _question(question: str) -> _Question | None:
+    match = _ASKS.match(_LEAD_IN.sub("", question.strip(), count=1))
+    if match is None or _TURNED_ROUND.search(question):
         return None
-    if sorted(asked) == sorted(stated) and asked[:1] == stated[:1]:
-        return not denied
-    # "Not below" does not say above: only the plain opposite denies.
-    return False if _turned(asked, stated) and not denied else None
-
-
-def _without_lead_in(sentence: str) -> str:
-    match = _LEAD_IN.match(sentence)
-    return sentence[match.end() :] if match else sentence
-
-
-def _without_asked(sentence: str, question: str) -> str:
-    """The sentence without words of the question, which may themselves be "more" or "than"."""
-    asked = {word.lower() for word in re.findall(r"[a-z]+", question, re.IGNORECASE)}
-    turned = {other for word in asked for other in _opposites().get(word, ())}
-    return " ".join(
-        word for word in sentence.split() if word.lower().strip(",") not in asked | turned
+    rest = match["rest"].lower()
+    exists = rest.startswith("there ")
+    cut = max(_RELATION.finditer(rest, 1), key=re.Match.start, default=None) or _PREPOSITION.search(
+        rest, 1
     )
+    subject = len(_content(rest[: cut.start()])) if cut and not exists else 0
+    # "… of the left kidney" at the end only repeats whose part it is.
+    ending = rest.rfind(" of ") if " of " in rest else len(rest)
+    predicate = _content(
+        rest[cut.start() if cut and not exists else 0 : max(ending, cut.end() if cut else 0)]
+    )
+    words = tuple(_content(rest))
+    relation = next((word for word in words[subject:] if word in opposites()), "")
+    needed = {relation} if relation and cut and relation in _content(cut[0]) else set(predicate)
+    return _Question(words, subject, frozenset(needed), relation, exists) if needed else None
 
 
-def _turned(asked: list[str], stated: list[str]) -> bool:
-    """Whether the two differ in one word, and that is turned into its opposite."""
-    if len(asked) != len(stated):
-        return False
-    pairs = [(a, b) for a, b in zip(asked, stated) if a != b]
-    return len(pairs) == 1 and pairs[0][1] in _opposites().get(pairs[0][0], ())
+def _restated(clause: str, asked: _Question) -> bool | None:
+    """What one clause says: True, False or nothing."""
+    clause, turned = _without_frame(_LEAD_IN.sub("", " ".join(clause.lower().split()), count=1))
+    if _CONDITION.search(clause):
+        return None
+    if turned:
+        return False if _restated(clause, asked) else None
+    words = words_of(clause)
+    if not words or any(word in _unsettled() for word in words):
+        return None
+    negations = sum(word in _negations() or word.endswith("n't") for word in words)
+    stated = [
+        word for word in _content(clause) if word not in _negations() and not word.endswith("n't")
+    ]
+    if negations > 1 or not stated:
+        return None
+    if not (asked.needed <= set(stated) or (asked.exists and negations)):
+        return _opposite(stated, asked, negations)
+    if not _in_order(stated, asked.words):
+        return _swapped(stated, asked, negations)
+    return negations == 0
 
 
-@lru_cache(maxsize=1)
-def _opposites() -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for pair in language_file("en")["yes_no"]["opposites"]:
-        word, other = pair.split()
-        found[word] = (*found.get(word, ()), other)
-    return found
+def _without_frame(clause: str) -> tuple[str, bool]:
+    """A statement without what leads to it ("I don't think that …"), and whether that turns it."""
+    frames = language_file("en")["yes_no"]
+    for turned, phrases in ((True, frames["denying"]), (False, frames["affirming"])):
+        for phrase in sorted(phrases, key=len, reverse=True):
+            if clause.startswith(f"{phrase} "):
+                return clause[len(phrase) + 1 :], turned
+    return clause, False
 
 
-def _content(text: str) -> list[str]:
+def _opposite(stated: list[str], asked: _Question, negations: int) -> bool | None:
+    """False for the plain opposite of the question ("it lies below"); "not below" does not say above."""
+    if not asked.relation or negations:
+        return None
+    turned = [asked.relation if word in opposites()[asked.relation] else word for word in stated]
+    whole = asked.needed <= set(turned) and asked.relation not in stated
+    return False if whole and _in_order(turned, asked.words) else None
+
+
+def _swapped(stated: list[str], asked: _Question, negations: int) -> bool | None:
+    """False for the two things of a comparison in the other order ("the left is lower than the right")."""
+    if asked.relation not in stated or negations or asked.relation not in asked.words:
+        return None
+    at = asked.words.index(asked.relation)
+    before, behind = (
+        stated[: stated.index(asked.relation)],
+        stated[stated.index(asked.relation) + 1 :],
+    )
+    own = set(asked.words[:at]) - set(asked.words[at:])
+    other = set(asked.words[at + 1 :]) - set(asked.words[:at])
+    known = {*before, *behind} <= set(asked.words)
+    turned = set(before) & other and not set(before) & own and not set(behind) & other
+    return False if known and turned else None
+
+
+def _in_order(stated: list[str], words: tuple[str, ...]) -> bool:
+    """Whether what is stated are words of the question, in its order."""
+    remaining = iter(words)
+    return all(word in remaining for word in stated)
+
+
+def _content(text: str, keep: frozenset[str] = frozenset()) -> list[str]:
     text = re.sub(r"\bin front\b", "front", text.lower())
-    words = [word for word in re.findall(r"[a-z0-9]+(?:'s)?", text) if word not in _IDLE]
-    return [_nouns().get(word, _singular(word)) for word in words]
+    return [noun(word) for word in words_of(text) if word in keep or word not in _idle()]
 
 
 @lru_cache(maxsize=1)
-def _nouns() -> dict[str, str]:
-    """ "Hepatic" is said of the liver."""
-    pairs = (pair.split() for pair in language_file("en")["yes_no"]["adjectives"])
-    return {adjective: _singular(noun) for adjective, noun in pairs}
+def _idle() -> frozenset[str]:
+    return frozenset(language_file("en")["yes_no"]["idle"])
 
 
-def _singular(word: str) -> str:
-    return word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")
+@lru_cache(maxsize=1)
+def _unsettled() -> frozenset[str]:
+    return frozenset(language_file("en")["relations"]["unsettled"])
+
+
+@lru_cache(maxsize=1)
+def _negations() -> frozenset[str]:
+    return frozenset(language_file("en")["relations"]["negations"])

@@ -9,14 +9,16 @@ from dataclasses import replace
 from functools import lru_cache
 
 from situs.score.read.prose.claims import Certainty, Role, Statement
+from situs.score.read.prose.content import content_words
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english, language_file
-from situs.score.read.prose.refusal import refuses
+from situs.score.read.prose.refusal import could_not_see, refuses
 from situs.score.read.prose.resolve import decide
 from situs.score.read.prose.tokens import Mention
 from situs.score.read.relations import stated
+from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
-from situs.score.read.restated import denies, same_question
+from situs.score.read.restated import denies, restates, same_question
 from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
 
 __all__ = ["bare_answers", "parse_yes_no"]
@@ -61,9 +63,23 @@ _ANNOUNCED = re.compile(
     r"[^:]{0,40}:) ?[\"'(\[*]*",
     re.IGNORECASE,
 )
+# "…, so the answer is affirmative": behind an announcement, words that otherwise must stand alone are answers.
+_ANSWER_IS = re.compile(
+    r"\b(?:answer|verdict|conclusion|response|reply)(?: here| then| therefore)?(?:,? therefore,?)?"
+    r" ?(?:is|would be|must be|has to be|should be|remains|:)(?: an?| the)?(?: clear(?:ly)?| definite(?:ly)?)? ",
+    re.IGNORECASE,
+)
+# "…, but in this patient it is not": what a contrast leads to.
+_TURNED = re.compile(
+    r"\b(?:but|however|yet|though),? (?:(?:in this (?:patient|case|scan|study|image|volume|one)|here"
+    r"|on this (?:scan|slice|image)),? )?",
+    re.IGNORECASE,
+)
+_CLAUSE_MARK = re.compile(r"[,:–—(]")
 _NUMBERED = re.compile(r"\.? ?[0-9]")
 
 
+@remembered
 def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Result[bool]:
     """True for yes, False for no.
 
@@ -85,7 +101,9 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     result = decide(found)
     if isinstance(result, Parsed):
         value = bool(result.value)
-        return CONTRADICTION if _both(value, found) else _unless_refused(value, plain, found)
+        return (
+            CONTRADICTION if _both(value, found) else _unless_refused(value, plain, found, question)
+        )
     if refuses(plain) and not isinstance(result, Unparsed):
         return RefusedInWords()
     if result is None:
@@ -93,8 +111,8 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
             claim.certainty is Certainty.CONDITIONAL for one in found for claim in one.claims
         )
         answer = None if conditional else stated(plain, question)
-        if answer is None and denies(plain, question):
-            answer = False
+        if answer is None and not conditional:
+            answer = False if denies(plain, question) else restates(plain, question)
         return Parsed(answer) if answer is not None else Unparsed("neither yes nor no")
     return result if isinstance(result, Unparsed) else Unparsed("neither yes nor no")
 
@@ -126,7 +144,9 @@ def _both(value: bool, found: Sequence[Statement]) -> bool:
     return False
 
 
-def _unless_refused(value: bool, plain: str, found: Sequence[Statement]) -> Result[bool]:
+def _unless_refused(
+    value: bool, plain: str, found: Sequence[Statement], question: str
+) -> Result[bool]:
     """A "no" that heads a refusal ("No, I cannot determine this") says nothing."""
     strong = [
         claim
@@ -136,7 +156,23 @@ def _unless_refused(value: bool, plain: str, found: Sequence[Statement]) -> Resu
     ]
     if not value and len(strong) == 1 and refuses(plain[strong[0].end : strong[0].end + 60]):
         return Unparsed("a no or a refusal")
+    if (
+        strong
+        and all(claim.role is Role.LEAD for claim in strong)
+        and _not_followed(plain[strong[-1].end :], question)
+    ):
+        return Unparsed("what is asked about was not seen")
     return Parsed(value)
+
+
+def _not_followed(rest: str, question: str) -> bool:
+    """Whether what comes later says that the very thing asked about could not be seen."""
+    asked = set(content_words(question))
+    return any(
+        asked & set(content_words(sentence[0]))
+        for sentence in _SENTENCE.finditer(rest)
+        if could_not_see(sentence[0])
+    )
 
 
 def _answer_asides(found: Sequence[Statement], plain: str, question: str) -> None:
@@ -211,11 +247,13 @@ def _standing_alone(sentence: str) -> tuple[int, int, bool] | None:
     hedge = _HEDGED.match(sentence, start)
     announced = _ANNOUNCED.match(sentence)
     heads = {start, hedge.end() if hedge else start, announced.end() if announced else start}
-    stops = [len(sentence.rstrip(" \"')]*"))]
-    comma = re.compile(r"[,:–—(]").search(sentence, start)
-    if comma:
-        stops.append(len(sentence[: comma.start()].rstrip()))
+    for pattern in (_ANSWER_IS, _TURNED):
+        heads |= {match.end() for match in list(pattern.finditer(sentence))[-1:]}
     for head in sorted(heads):
+        comma = _CLAUSE_MARK.search(sentence, head)
+        stops = [len(sentence.rstrip(" \"')]*"))]
+        if comma:
+            stops.append(len(sentence[: comma.start()].rstrip()))
         for stop in stops:
             words = " ".join(sentence[head:stop].lower().split())
             value = _alone().get(words)
@@ -226,7 +264,14 @@ def _standing_alone(sentence: str) -> tuple[int, int, bool] | None:
     return None
 
 
+@lru_cache(maxsize=1)
+def _adverbs() -> re.Pattern[str]:
+    phrases = sorted(_words()["adverbs"], key=len, reverse=True)
+    return re.compile(rf",? ?\b(?:{'|'.join(phrases)})\b,?")
+
+
 def _echo(words: str) -> bool | None:
+    words = " ".join(_adverbs().sub(" ", words).split())
     verdict = _VERDICT.fullmatch(words)
     if verdict:
         return (verdict["false"] is None) is (verdict["not"] is None and verdict["no"] is None)

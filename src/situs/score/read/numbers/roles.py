@@ -14,7 +14,8 @@ from situs.score.read.prose.lexicon import language_file
 __all__ = ["concluded", "labelled", "measures_else", "of_another", "total", "working"]
 
 _OPERATOR_BEFORE = re.compile(
-    r"(?:[×*·÷+(√^]|(?<=[\d)a-z] )[x/-]|(?<=[\d)])/|\bsqrt\()\s*$", re.IGNORECASE
+    r"(?:[×*·÷+(√^]|(?<=[\d)²³] )[x/-]|(?<=\b[a-z] )[x/-]|(?<=\b[cm]m )[x/-]|(?<=\bml )[x/-]|(?<=[\d)])/|\bsqrt\()\s*$",
+    re.IGNORECASE,
 )
 _OPERATOR_AFTER = re.compile(r"[ )²³]*(?:\^ ?[0-9]|[×x*·/+÷](?= ?[\d(.√π])|- ?[\d(])")
 _EQUALS = re.compile(
@@ -51,6 +52,11 @@ _COMPONENT_AFTER = re.compile(
     rf" (?:in|along|on) (?:the )?{_AXIS}\b|[ ,]+(?:horizontally|vertically|cranio-?caudally)\b",
     re.IGNORECASE,
 )
+_ALONG_AXIS = re.compile(
+    r"\bhow (?:far|much) (?:below|above|higher|lower|under|over|behind|in front)\b|\b(?:vertical|craniocaudal)",
+    re.IGNORECASE,
+)
+"""A question for the distance along one axis, of which a component is the answer."""
 _COMBINED = re.compile(r"\b(?:combined|summed|taken together)\b[^.;,\n0-9]{0,40}$", re.IGNORECASE)
 _OF_WHICH = re.compile(
     r"\b(?:of (?:which|them|these|those)|including|among them)(?:,| only| just| about)? ?$",
@@ -105,20 +111,20 @@ def _measure(
 _MEASURES = {
     "length": _measure(
         r"\bhow long|\blength|top to bottom",
-        "length|long|height|craniocaudal|cc|superior-inferior|top to bottom|tall",
+        "length|long(?![- ]axis)|height|craniocaudal|cc|superior-inferior|top to bottom|tall",
         "long|in length|tall|in height|from top",
     ),
     "width": _measure(
         r"\bhow wide|\bwidth|left to right", "width|transverse", "wide|across|in width"
     ),
     "depth": _measure(
-        r"\bhow deep|\bdepth|\bthick|front to back",
+        r"\bhow deep|\bdepth|\bthick|front to back|how far (?:below|beneath|under|behind)",
         "depth|thickness|anteroposterior|front to back",
         "deep|thick|in depth",
     ),
     "diameter": _measure(
         r"\bdiameter",
-        "diameters?|(?:lesion|mass|nodule|cyst|tumou?r)(?: size|'s size| itself)?(?: is)? "
+        "diameters?|long[- ]axis|major axis|(?:lesion|mass|nodule|cyst|tumou?r)(?: size|'s size| itself)?(?: is)? "
         "(?:measures|measuring|size|about|of)|calib(?:re|er)",
         "in diameter|diameter|lesion|mass|nodule|cyst|tumou?r|long|in length|in (?:its|the) longest",
     ),
@@ -128,6 +134,9 @@ _MEASURES = {
         "apart|away|distance|from the",
     ),
     "volume": _measure(r"\bvolume", "volume", "in volume"),
+    "ratio": _measure(
+        r"\bratio|\btimes|\bshare|\bfraction|\bindex", "ratio|index|fraction", "ratio"
+    ),
     "radius": _measure(r"\bradius", "radius", "in radius"),
     "confidence": _measure(
         r"\bconfiden",
@@ -169,7 +178,7 @@ def working(plain: str, token: Token, question: str) -> bool:
         return True
     if _SPREAD_BEFORE.search(before) or _EXAMPLE.search(before) or _other_side(before, question):
         return True
-    if _COMPONENT_BEFORE.search(before):
+    if _COMPONENT_BEFORE.search(before) and not _ALONG_AXIS.search(question):
         return True
     if _COMPONENT_AFTER.match(after) and not _MEASURES["length"][0].search(question):
         return True

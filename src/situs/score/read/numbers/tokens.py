@@ -76,6 +76,10 @@ _MAGNITUDE = re.compile(
 )
 _BIG = re.compile(r"\b(?:hundred|thousand|million|billion)s?,? (?:and )?$", re.IGNORECASE)
 _POWER = re.compile(r" ?\^")
+# "Answer - 118": the dash leads to the number and is no sign.
+_ANSWER_DASH = re.compile(
+    r"\b(?:answer|result|total|count|estimate|distance|volume|value) ?-$", re.IGNORECASE
+)
 _EXPONENT = re.compile(r"\^ ?\(?[-+]? ?$")
 # "One" is mostly a pronoun; it counts only where a count is announced or stands alone.
 _ONE_BEFORE = re.compile(
@@ -151,6 +155,7 @@ def _single(text: str, match: re.Match[str], *, digits: bool, marked: bool) -> T
         value is not None
         and text[start - 1 : start] == "-"
         and not re.search(r"[\w)%] ?-$", text[max(0, start - 3) : start])
+        and not _ANSWER_DASH.search(before)
     ):
         value, start = -value, start - 1
     found = _unit(text, end)

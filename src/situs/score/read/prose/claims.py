@@ -48,6 +48,10 @@ class Claim:
     """Judged one by one ("A: no")."""
     turns: int = 0
     """How often the reply had turned ("wait", "actually") before it."""
+    subject: bool = False
+    """Followed by a verb of its own ("the left is …")."""
+    minor: bool = False
+    """Said to hold a little only ("slightly above")."""
     excepted: bool = False
     retracted: bool = False
 

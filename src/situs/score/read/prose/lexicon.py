@@ -39,7 +39,12 @@ class Lexicon:
 def english() -> Lexicon:
     """The words of English."""
     record = language_file("en")
-    phrases = [*_reported(record["reported"]), *_phrases(record["signals"])]
+    phrases = [
+        *_reported(record["reported"]),
+        *_announced(record["announced"]),
+        *_modest(record["modest"]),
+        *_phrases(record["signals"]),
+    ]
     signals = {tuple(phrase.split()): signal for signal, phrase in phrases}
     lengths: dict[str, set[int]] = {}
     for words in signals:
@@ -61,6 +66,23 @@ def _reported(words: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
     others = [" ".join(pair) for pair in product(words["quantifiers"], words["people"])]
     for parts in product([*words["subjects"], *others], words["modals"], words["verbs"]):
         yield "first", " ".join(part for part in parts if part)
+
+
+def _announced(words: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
+    """What leads to the reply's own answer; "final" ones are classed by the signals."""
+    people = [" ".join(filter(None, pair)) for pair in product(words["subjects"], words["modals"])]
+    for pair in product([*people, *words["contracted"]], words["verbs"]):
+        yield "answer", " ".join(pair)
+    for pair in product(words["preparing"], words["verbs"]):
+        yield "neutral", " ".join(pair)
+    for adjective, noun in product(words["adjectives"], words["nouns"]):
+        yield "final" if adjective == "final" else "answer", f"{adjective} {noun}"
+
+
+def _modest(words: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
+    """What sounds like a condition and is none."""
+    for parts in product(words["openings"], words["verbs"], words["objects"]):
+        yield "neutral", " ".join(part for part in parts if part)
 
 
 def _phrases(signals: dict[str, list[str]]) -> Iterator[tuple[str, str]]:

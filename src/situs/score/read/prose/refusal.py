@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["after_refusal", "cannot_tell", "declines", "refuses"]
+__all__ = ["after_refusal", "cannot_tell", "could_not_see", "declines", "refuses"]
 
 _NOT_ABLE = (
     r"(?:can(?:not| not|'t)|could(?: not|n't)|(?:un|not )able to|not been able to|not possible to|impossible to|"
@@ -29,6 +29,13 @@ _DECLINES = re.compile(
     r"|\bplease (?:consult|upload|provide|attach|share)\b",
     re.IGNORECASE,
 )
+_COULD_NOT_SEE = re.compile(
+    r"\b(?:could not|couldn't|cannot|can't|was unable to|am unable to|were unable to|not able to) (?:[a-z]+ )?"
+    r"(?:follow|trace|make out|visuali[sz]e|delineate|locate|verify|assess|evaluate|judge|confirm|check)\b"
+    r"|\bnot (?:assessable|evaluable|well visuali[sz]ed|covered|included in the (?:scan|volume|field))\b"
+    r"|\boutside (?:of )?the (?:field of view|scan|volume)\b",
+    re.IGNORECASE,
+)
 _BUT = re.compile(r"\b(?:but|however|nevertheless|nonetheless)\b", re.IGNORECASE)
 
 
@@ -40,6 +47,11 @@ def cannot_tell(text: str) -> bool:
 def declines(text: str) -> bool:
     """Whether the text declines to answer at all (sees no image, is only a program, …)."""
     return _DECLINES.search(text) is not None
+
+
+def could_not_see(text: str) -> bool:
+    """Whether the text says that something could not be made out, as against not being there."""
+    return _COULD_NOT_SEE.search(text) is not None
 
 
 def refuses(text: str) -> bool:

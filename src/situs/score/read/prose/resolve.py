@@ -89,6 +89,8 @@ def _agreed(
     result = _one(latest, same)
     if not isinstance(result, Parsed):
         return result
+    if any(_turns_from(claim, latest[-1], same) for claim in claims):
+        return CONTRADICTION
     for claim in claims:
         denies = claim.denied and claim.role >= Role.STATED and claim.turns >= latest[0].turns
         if denies and any(same(value, result.value) for value in claim.values):
@@ -96,6 +98,17 @@ def _agreed(
     if _left_open(latest[-1], result.value, found, same):
         return UNSURE
     return result
+
+
+def _turns_from(claim: Claim, last: Claim, same: Same) -> bool:
+    """Whether the reply turned and then names another answer, in passing as it may be."""
+    later = (
+        claim.asserted
+        and claim.turns > last.turns
+        and claim.role is Role.PLAIN
+        and not claim.subject
+    )
+    return later and not any(same(value, last.values[0]) for value in claim.values)
 
 
 def _left_open(last: Claim, value: Hashable, found: Sequence[Statement], same: Same) -> bool:

@@ -45,6 +45,14 @@ class MentionRow:
     end: int = 0
     boxed: bool = False
 
+    def parted(self) -> tuple[MentionRow, MentionRow]:
+        """The first mention, and the others."""
+        first, *others = self.mentions
+        return (
+            MentionRow([first], start=self.start, end=first.end, boxed=self.boxed),
+            MentionRow(others, self.joined, others[0].start, self.end, self.boxed),
+        )
+
 
 def row_of_mentions(
     tokens: Sequence[Token], at: int, lexicon: Lexicon, *, boxed: bool, apart: bool

@@ -46,6 +46,8 @@ class _Scope:
     excepted: bool = False
     asked: bool = False
     """What follows repeats the question, up to a colon."""
+    minor: bool = False
+    """The next mention holds a little only."""
     of_several: bool = False
     """The certainty holds only for several mentions at once ("between A and B")."""
 
@@ -84,6 +86,8 @@ _NAMING = frozenset(
 """What may stand between a yes or no and the word that judges it."""
 _THE_REST = frozenset({"others", "rest", "other", "remaining", "else"})
 """What a "no" behind it denies is not what was said before ("B: yes; the others, no")."""
+_LONGEST_LIST = 60
+"""Tokens of a list of subjects that is looked through for a verb."""
 _NAMED_WITHIN = 6
 """Tokens that may stand there."""
 
@@ -116,6 +120,10 @@ class Sentence:
         """Whether a "not" has come that a later "or" goes on with ("no X, Y or Z")."""
         self.contrasted = False
         """Whether a "but" has come whose answer has not."""
+        self.typical = False
+        """Whether the sentence speaks of others, as far as it has come."""
+        self.noes = 0
+        """How often "no" has stood before a noun."""
         self.anew = 0
         """Where the claims since the last "but" begin."""
 
@@ -137,12 +145,27 @@ class Sentence:
             self._signal(token, at)
             at += 1
         self._end_clause()
+        self._weigh_minor()
         return self.made
+
+    def _weigh_minor(self) -> None:
+        """ "Slightly above and mainly to the left" says left."""
+        asserted = [claim for claim in self.made if claim.asserted]
+        minor = [claim for claim in asserted if claim.minor]
+        if len(minor) < len(asserted):
+            for claim in minor:
+                claim.certainty = Certainty.ASIDE
 
     def _claim(self, row: MentionRow, at: int, after: int) -> None:
         if self._answers_contrast(at, after):
             self.course.turns += 1
         scope = self.scope
+        if scope.negated and scope.whole_list and self.noes and self._each_denied(row):
+            first, rest = row.parted()
+            self._claim(first, at, at + 1)
+            scope.negated = scope.whole_list = self.denied_list = False
+            self._claim(rest, at, after)
+            return
         if self.denied_list and "or" in row.joined and self.course.subjects:
             scope.negated = True
         live = [mention for mention in row.mentions if not mention.idle]
@@ -163,8 +186,11 @@ class Sentence:
             negated=scope.negated,
             alternatives=len(values) > 1 and "or" in row.joined and not scope.negated,
             turns=self.course.turns,
+            subject=self._is_subject(after),
+            minor=scope.minor,
             excepted=scope.excepted,
         )
+        scope.minor = False
         if (
             scope.negated
             and len(values) > 1
@@ -181,6 +207,17 @@ class Sentence:
             scope.negated = False
         if scope.next_only:
             scope.certainty, scope.next_only = Certainty.ASSERTED, False
+
+    def _each_denied(self, row: MentionRow) -> bool:
+        """Whether "no" stands before each that is denied ("A, no B, no C, D"), so that it ends with the comma."""
+        single = (
+            len(row.mentions) > 1 and "comma" in row.joined and not row.joined & {"or", "slash"}
+        )
+        return single and self.noes > 1 and any(claim.asserted for claim in self.made)
+
+    def _is_subject(self, after: int) -> bool:
+        following = self.tokens[after] if after < len(self.tokens) else None
+        return following is not None and following.text in self.course.lexicon.verbs
 
     def _answers_contrast(self, at: int, after: int) -> bool:
         """Whether a mention behind "but" is what the reply turns to ("B is close, but it has to be C").
@@ -246,6 +283,10 @@ class Sentence:
 
     def _on_word(self, token: Token, at: int) -> None:
         self.words += 1
+        if self.typical and token.text in {"here", "this"}:
+            self.scope.role, self.typical = self.base, False
+        if token.text == "it" and self._closes_with_it(at):
+            self._approve()  # "D it is."
         if (
             token.text in {"just", "only", "simply", "rather"}
             and at
@@ -258,6 +299,11 @@ class Sentence:
             and len(token.text) > 1
         ):
             self.content = True
+
+    def _closes_with_it(self, at: int) -> bool:
+        following = [token.text for token in self.tokens[at + 1 : at + 3]]
+        heads = at > 0 and self.tokens[at - 1].kind in {"mention", "close", "quote", "unboxed"}
+        return heads and following in (["is"], ["is", ","])
 
     def _on_final(self, token: Token, at: int) -> None:
         self._announce(Role.FINAL)
@@ -301,6 +347,17 @@ class Sentence:
         beside = self.scope.certainty is Certainty.ASIDE
         for claim in self.clause if beside else self.made[self.anew :]:
             claim.role = Role.WEAK
+
+    def _on_typical(self, token: Token, at: int) -> None:
+        """What is so in others is not said of this patient, until "here" or "this" comes."""
+        for claim in self.clause:
+            claim.role = Role.WEAK
+        if not self.clause:
+            self.scope.role, self.typical = Role.WEAK, True
+
+    def _on_near(self, token: Token, at: int) -> None:
+        if not self.course.apart and token.text != "close to":
+            self._on_first(token, at)
 
     def _on_turn(self, token: Token, at: int) -> None:
         self._turn()
@@ -355,8 +412,20 @@ class Sentence:
         self.scope.whole_list = self._followed_by(at, {"colon", "mention"})
 
     def _on_healthy(self, token: Token, at: int) -> None:
-        if not self.course.apart:
-            self._on_deny(token, at)
+        if self.course.apart:
+            return
+        if self.course.subjects and self.made and not self._has_verb(at):
+            self.clause = list(
+                self.made
+            )  # "the liver, the spleen and both kidneys are unremarkable"
+        self._on_deny(token, at)
+
+    def _has_verb(self, at: int) -> bool:
+        """Whether a verb stands before the one that leads to this predicate."""
+        return any(
+            token.kind == "word" and token.text in self.course.lexicon.verbs
+            for token in self.tokens[: max(at - 2, 0)][-_LONGEST_LIST:]
+        )
 
     def _is_named(self, at: int) -> bool:
         """Whether the predicate is said of a yes or no itself (""Yes" would be wrong")."""
@@ -421,6 +490,7 @@ class Sentence:
         elif self.course.subjects:
             self.denied_list = True
             self.scope.negated = self.scope.whole_list = True
+            self.noes += 1
 
     def _is_verdict(self, at: int) -> bool:
         """Whether a yes or no judges the mention before it: nothing but marks stands between."""
@@ -531,6 +601,14 @@ class Sentence:
             self.scope.certainty, self.scope.next_only = Certainty.ASIDE, True
             self.scope.of_several = token.text in {"between", "out of"}
 
+    def _on_minor(self, token: Token, at: int) -> None:
+        following = self.tokens[at + 1].text if at + 1 < len(self.tokens) else ""
+        if self.course.apart:
+            if following in {"over", "under", "above", "below", "more", "less"}:
+                self._on_odd(token, at)  # "a little over 8 cm" is no number yet
+        else:
+            self.scope.minor = True
+
     def _on_asked(self, token: Token, at: int) -> None:
         self.scope.certainty, self.scope.asked = Certainty.ASIDE, True
 
@@ -569,6 +647,8 @@ class Sentence:
 
     def _on_colon(self, token: Token, at: int) -> None:
         self.denied_list = False
+        if self.scope.next_only:
+            self.scope.certainty, self.scope.next_only = Certainty.ASSERTED, False
         if self.denying:
             self._end_clause(keep=True)
         if not self.scope.whole_list or self.made:

@@ -1,0 +1,82 @@
+"""Words that carry the content of a question or a clause, made comparable."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from situs.score.read.prose.lexicon import language_file
+
+__all__ = ["content_words", "noun", "opposites", "other_forms", "synonyms", "words_of"]
+
+_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
+
+
+def words_of(text: str) -> list[str]:
+    """All words of a text, in lower case and in order; hyphens part words."""
+    return _WORD.findall(text.lower())
+
+
+def content_words(text: str) -> list[str]:
+    """The words of a text that name or place something, each as its noun in the singular."""
+    idle = _idle()
+    return [noun(word) for word in words_of(text) if word not in idle]
+
+
+@lru_cache(maxsize=4096)
+def noun(word: str) -> str:
+    """ "Hepatic" is said of the liver, "kidneys" of a kidney."""
+    word = word.removesuffix("'s")
+    if word in _adjectives():
+        return _adjectives()[word]
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "xes", "sses")):
+        return word[:-2]
+    if word.endswith(("ss", "us", "is")) or len(word) < 4:
+        return word
+    return word.removesuffix("s")
+
+
+def other_forms(word: str) -> list[str]:
+    """The noun of an adjective and the adjectives of a noun ("spleen", "splenic")."""
+    return [
+        other for pair in _adjectives().items() for one, other in (pair, pair[::-1]) if one == word
+    ]
+
+
+@lru_cache(maxsize=1)
+def opposites() -> dict[str, frozenset[str]]:
+    """A word → those that say the opposite of it."""
+    return _related(lambda own, other: other)
+
+
+@lru_cache(maxsize=1)
+def synonyms() -> dict[str, frozenset[str]]:
+    """A word of contrast → those that say the same."""
+    return _related(lambda own, other: own)
+
+
+def _related(chosen: Callable[[list[str], list[str]], list[str]]) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for pair in language_file("en")["topic"]["opposites"]:
+        one, other = (side.split() for side in pair.split("|"))
+        for own, against in ((one, other), (other, one)):
+            for word in own:
+                found.setdefault(word, set()).update(chosen(own, against))
+    return {word: frozenset(related) for word, related in found.items()}
+
+
+@lru_cache(maxsize=1)
+def _idle() -> frozenset[str]:
+    return frozenset(language_file("en")["topic"]["idle"])
+
+
+@lru_cache(maxsize=1)
+def _adjectives() -> dict[str, str]:
+    pairs = (pair.split() for pair in language_file("en")["yes_no"]["adjectives"])
+    return {
+        adjective: name.removesuffix("s") if name == "kidneys" else name
+        for adjective, name in pairs
+    }
