@@ -100,15 +100,20 @@ def _words(rng: random.Random, corpus: Path, work: Path, spec: str) -> tuple[Any
     items, out = corpus / "benches" / "items", ("--out", work / "out")
     run = Path(shutil.copytree(corpus / "runs" / "items", work / "run"))
     ask = ("--tries", "1", "--timeout", "5")
+    calls: list[tuple[Any, ...]] = []
+    if ":" in spec:  # otherwise it is the name of a file there
+        calls.append(
+            ("import", "ct-spatialvqa", corpus / "qa.json", "--categories", spec, *ask, *out)
+        )
     return rng.choice(
         [
+            *calls,
             ("run", items, "--model", spec, "--limit", "3", *ask, *out),
             ("run", items, "--model", spec, "--limit", "3", "--json", *ask, *out),
             ("probe", items, "--model", spec, "--probes", "text", "--limit", "2", *ask, *out),
             ("score", items, run, "--judge", spec, *ask, "--json"),
             ("build", "reports", corpus / "reports.csv", "--writer", spec, *ask, *out),
             ("build", "reports", corpus / "reports.csv", "--validator", spec, *ask, *out),
-            ("import", "ct-spatialvqa", corpus / "qa.json", "--categories", spec, *ask, *out),
             ("adapter-check", spec, "--profile", "one-slice", "--trials", "4"),
         ]
     )

@@ -276,3 +276,13 @@ def test_a_probe_that_cannot_be_made_asks_nobody_and_leaves_nothing(
     out = tmp_path / "new" / "probed"
     refusal(situs("probe", made, "--model", "random", "--probes", "rotations,mirror", "--out", out))
     assert not out.parent.exists()
+
+
+def test_a_probe_of_an_unknown_stratum_asks_nobody(situs, tmp_path) -> None:
+    row = {"study": "s", "question": "Is it?", "answer": "yes"}
+    (tmp_path / "items.jsonl").write_text(json.dumps(row) + "\n")
+    made, out = tmp_path / "bench", tmp_path / "probed"
+    assert situs("import", "items", tmp_path / "items.jsonl", "--out", made).code == 0
+    words = ("probe", made, "--model", "random", "--probes", "text", "--stratum", "nonsense")
+    assert "no item of stratum" in refusal(situs(*words, "--out", out))
+    assert not out.exists()

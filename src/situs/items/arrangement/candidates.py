@@ -10,8 +10,9 @@ import msgspec
 from situs.base.files import canonical_json, digest
 from situs.facts import Ledger
 from situs.items.gate import pose
+from situs.items.kinds import answer_key
 from situs.items.posed import NotAsked, Question
-from situs.items.record import Item, answer_key
+from situs.items.record import Item
 from situs.items.subjects import subjects
 from situs.items.tasks import Task, quota_of
 

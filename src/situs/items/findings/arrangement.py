@@ -22,7 +22,8 @@ from situs.base.files import canonical_json, digest
 from situs.facts import BoxRules, TwinRules
 from situs.items.arrangement.pools import Offer, Pool, drawn, grouped, pool_of
 from situs.items.arrangement.twins import Placement
-from situs.items.record import Choices, Item, answer_key, marks_of
+from situs.items.kinds import answer_key
+from situs.items.record import Choices, Item, marks_of
 
 __all__ = ["Draft", "arrange_findings", "draft", "place_finding"]
 

@@ -10,14 +10,15 @@ import msgspec
 from situs.errors import SitusError
 from situs.facts import Ledger
 from situs.items import (
+    Answer,
     Choice,
-    Choices,
     Item,
     NotAsked,
-    Number,
     Question,
     lettered,
     marks_of,
+    right_options,
+    stays_right,
     task_of_masks,
 )
 
@@ -55,9 +56,7 @@ def _derive(item: Item, ledger: Ledger, probe: str) -> Derived:
     if posed.text != item.question:
         return Derived(twin, "undefined", "it would be asked in other words")
     offered = {option.value for option in item.options}
-    wanted = posed.answer.value if isinstance(posed.answer, Choice) else None
-    several = set(posed.answer.values) if isinstance(posed.answer, Choices) else set()
-    if item.options and ((wanted is not None and wanted not in offered) or not several <= offered):
+    if item.options and not _can_be_told(posed.answer, offered):
         return Derived(twin, "undefined", "the right answer is not among its options")
     facts = tuple(dict.fromkeys(fact.fact_id for fact in posed.facts))
     anew = msgspec.structs.replace(
@@ -71,13 +70,11 @@ def _derive(item: Item, ledger: Ledger, probe: str) -> Derived:
     if marks_of(item) and isinstance(item.answer, Choice):
         # A task poses the right mark as A; the marks of the changed patient are drawn anew under the old letters.
         anew = lettered(anew, item.answer.value)
-    return Derived(anew, "unchanged" if _same(item, anew) else "changed")
+    return Derived(anew, "unchanged" if stays_right(item.answer, anew.answer) else "changed")
 
 
-def _same(before: Item, after: Item) -> bool:
-    """Whether an answer that was right stays right."""
-    a, b = before.answer, after.answer
-    if isinstance(a, Number) and isinstance(b, Number):
-        low, high = b.interval or (b.value, b.value)
-        return low <= a.value <= high
-    return a == b
+def _can_be_told(answer: Answer, offered: set[str]) -> bool:
+    """Whether the right options are offered; of several that are right, the first."""
+    if isinstance(answer, Choice):
+        return answer.value in offered
+    return right_options(answer) <= offered

@@ -14,7 +14,7 @@ import msgspec
 
 from situs.anatomy import Term, term
 from situs.facts import LEVELS, Fact
-from situs.items import Boxes, Compound, Frames, Item, mask_task
+from situs.items import Boxes, Frames, Item, mask_task, parts_of
 from situs.run import Viewing
 from situs.score import Parsed, base_value, parse_boxes, parse_frames, quantities, tube_iou
 from situs.space import AXES, Axis, Direction, FrameBox
@@ -337,7 +337,7 @@ def _box(
 
 
 def _asks(item: Item, kind: type) -> bool:
-    parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
+    parts = parts_of(item.answer).values()
     return any(isinstance(part, kind) for part in parts)
 
 
