@@ -10,7 +10,10 @@ import msgspec
 from situs.clients.secrets import refuse_secrets
 from situs.errors import SitusError
 
-__all__ = ["Spec", "parse_spec"]
+__all__ = ["ENTRY_POINTS", "Spec", "parse_spec"]
+
+ENTRY_POINTS = "situs.clients"
+"""The group under which an installed package offers clients by a short name."""
 
 _USER_IN_URL = re.compile(r"://[^/?#]*@")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from situs.bench import Bench
 from situs.items import Item
 from situs.probe.blind import (
     Blank,
+    Hidden,
     KeptHidden,
     Noise,
     OneSlice,
@@ -24,6 +25,7 @@ from situs.probe.blind import (
 from situs.probe.bodies import mirror_group
 from situs.probe.catalogue import PROBES
 from situs.probe.changes.bench import ChangedVolumes, OutcomeRow, changed_bench, write_items
+from situs.probe.changes.patients import CHANGES
 from situs.probe.diagnosis import Diagnosis, ProbeRuns, diagnose, evidence_of
 from situs.probe.mirage import mirage_of
 from situs.probe.profiles import WORDINGS, one_slice, reconvened, reordered, resized, worded
@@ -155,6 +157,8 @@ class _Suite:
         self._stratum = stratum
         self._store = SliceStore()
         self._compared: dict[str, list[Compared]] = {}
+        self._rotated: Rotations | None = None
+        self._reworded: Wordings | None = None
 
     def run(self, names: list[str]) -> ProbeResult:
         self._bench.verify()
@@ -162,23 +166,9 @@ class _Suite:
         self._full = read_answers(self._out / ORIGINAL, self._bench.folder)
         blind = {name: self._blind(name, self._profile) for name in _ALWAYS}
         rows: dict[str, ProbeRow] = {}
-        rotations = wordings = None
+        self._blind_runs = blind
         for name in names:
-            match name:
-                case "swap":
-                    rows[name] = swap_row(self._full, seed=self._seed)
-                case "rotations":
-                    rows[name], rotations = self._rotations()
-                case "wordings":
-                    rows[name], wordings = self._wordings()
-                case "convention" | "slice-order" | "spacing":
-                    rows[name] = self._represented(name)
-                case _ if PROBES[name].kind == "blind":
-                    if name not in blind:
-                        blind[name] = self._blind(name, self._profile)
-                    rows[name] = self._blind_row(name, blind[name])
-                case _:
-                    rows[name] = self._changed(name)
+            rows[name] = RUNS[name](self, name)
         clusters = {item_id: one.item.patient_id for item_id, one in self._full.by_id.items()}
         shortcuts = shortcut_answers(self._bench, self._full, self._profile, SHORTCUTS)
         gain = self._sight_gain(blind, shortcuts, clusters)
@@ -200,8 +190,8 @@ class _Suite:
                 self._bench, self._full, self._profile, shortcuts, self._selected()
             ),
             signatures=budget,
-            rotations=rotations,
-            wordings=wordings,
+            rotations=self._rotated,
+            wordings=self._reworded,
             yes_bias=yes_bias(self._full),
             warnings=self._warnings(rows),
         )
@@ -233,31 +223,24 @@ class _Suite:
         hidden = self._full.hidden
         if name == "one-slice":
             profile = one_slice(profile)
-        presenter = self._presenter(profile)
-        shown: KeptHidden
-        match name:
-            case "text":
-                shown = WordsOnly(presenter, hidden)
-            case "silent":
-                shown = Silent(presenter, hidden)
-            case "noise":
-                shown = Noise(presenter, hidden)
-            case "one-slice":
-                shown = OneSlice(presenter, hidden)
-            case "other-patient":
-                shown = OtherPatient(presenter, hidden, self._bench)
-            case _:
-                shown = Blank(presenter, hidden, marks=name == "marks-on-blank")
+        shown = WITHHOLDING[name](self._presenter(profile), hidden, self._bench)
         self._asked(name, self._bench, shown, profile, withhold=name if name in _ALWAYS else "")
         return read_answers(self._out / name, self._bench.folder, hidden=hidden)
+
+    def _swapped(self, name: str) -> ProbeRow:
+        return swap_row(self._full, seed=self._seed)
+
+    def _withheld(self, name: str) -> ProbeRow:
+        if name not in self._blind_runs:
+            self._blind_runs[name] = self._blind(name, self._profile)
+        return self._blind_row(name, self._blind_runs[name])
 
     def _blind_row(self, name: str, answers: Answers) -> ProbeRow:
         rows = self._compared[name] = compared(self._full, answers, None, lambda item_id: item_id)
         return row_of("blind", rows, runs=(name,))
 
     def _represented(self, name: str) -> ProbeRow:
-        change = {"convention": reconvened, "slice-order": reordered, "spacing": resized}[name]
-        profile = change(self._profile)
+        profile = REPRESENTATIONS[name](self._profile)
         self._asked(name, self._bench, self._presenter(profile), profile)
         answers = read_answers(self._out / name, self._bench.folder)
         rows = self._compared[name] = compared(self._full, answers, None, lambda item_id: item_id)
@@ -291,14 +274,15 @@ class _Suite:
             groups = group_row(kind, rows, bodies)
         return row_of(kind, rows, made.outcomes, runs=(name,), groups=groups)
 
-    def _rotations(self) -> tuple[ProbeRow, Rotations]:
+    def _rotations(self, name: str) -> ProbeRow:
         items, folder = self._items(), self._out / "bench-rotations"
         twins = list(rotated(items))
         outcomes = [OutcomeRow(twin.item_id, "unchanged") for twin in twins]
         key = digest(self._bench.info.content_hash, "rotations", *(twin.item_id for twin in twins))
         if not twins:
             nothing = Answers({}, self._full.shown, {})
-            return row_of("choice", []), rotations_of(self._full, nothing)
+            self._rotated = rotations_of(self._full, nothing)
+            return row_of("choice", [])
         made = write_items(self._bench, twins, outcomes, key, "rotations", self._profile, folder)
         assert made.bench is not None
         files = FileVolumes(self._bench, data=self._data)
@@ -307,20 +291,20 @@ class _Suite:
         answers = read_answers(self._out / "rotations", folder)
         rows = compared(self._full, answers, None, lambda item_id: f"{item_id}~rotations.1")
         note = "of the first rotation; all of them are summed up under rotations"
-        row = row_of("choice", rows, runs=("rotations",), note=note)
-        return row, rotations_of(self._full, answers)
+        self._rotated = rotations_of(self._full, answers)
+        return row_of("choice", rows, runs=(name,), note=note)
 
-    def _wordings(self) -> tuple[ProbeRow, Wordings]:
+    def _wordings(self, name: str) -> ProbeRow:
         runs = {ORIGINAL: self._full}
         for number in range(len(WORDINGS)):
-            name, profile = f"wording-{number + 1}", worded(self._profile, number)
-            self._asked(name, self._bench, self._presenter(profile), profile)
-            runs[name] = read_answers(self._out / name, self._bench.folder)
+            run, profile = f"wording-{number + 1}", worded(self._profile, number)
+            self._asked(run, self._bench, self._presenter(profile), profile)
+            runs[run] = read_answers(self._out / run, self._bench.folder)
         rows = compared(self._full, runs["wording-1"], None, lambda item_id: item_id)
         note = "of the first wording; all of them are summed up under wordings"
-        names = tuple(name for name in runs if name != ORIGINAL)
-        row = row_of("choice", rows, runs=names, note=note)
-        return row, wordings_of(runs)
+        self._reworded = wordings_of(runs)
+        names = tuple(run for run in runs if run != ORIGINAL)
+        return row_of("choice", rows, runs=names, note=note)
 
     def _sight_gain(
         self,
@@ -375,3 +359,31 @@ class _Suite:
                 f"{hidden:,} items cannot be answered under this profile, or need a judge; they are left out"
             )
         return tuple(result)
+
+
+Withheld = Callable[[Presenter, Hidden, Bench], KeptHidden]
+WITHHOLDING: dict[str, Withheld] = {
+    "text": lambda presenter, hidden, bench: WordsOnly(presenter, hidden),
+    "silent": lambda presenter, hidden, bench: Silent(presenter, hidden),
+    "blank": lambda presenter, hidden, bench: Blank(presenter, hidden, marks=False),
+    "marks-on-blank": lambda presenter, hidden, bench: Blank(presenter, hidden, marks=True),
+    "noise": lambda presenter, hidden, bench: Noise(presenter, hidden),
+    "one-slice": lambda presenter, hidden, bench: OneSlice(presenter, hidden),
+    "other-patient": OtherPatient,
+}
+"""Blind probe → what is shown in place of the pictures."""
+REPRESENTATIONS: dict[str, Callable[[Profile], Profile]] = {
+    "convention": reconvened,
+    "slice-order": reordered,
+    "spacing": resized,
+}
+"""Probe → the profile that shows the same patient otherwise, and says so."""
+RUNS: dict[str, Callable[[_Suite, str], ProbeRow]] = {
+    **dict.fromkeys(WITHHOLDING, _Suite._withheld),
+    **dict.fromkeys(REPRESENTATIONS, _Suite._represented),
+    **dict.fromkeys(CHANGES, _Suite._changed),
+    "swap": _Suite._swapped,
+    "rotations": _Suite._rotations,
+    "wordings": _Suite._wordings,
+}
+"""Probe → how it is run; a test holds it to the catalogue."""

@@ -6,7 +6,8 @@ columns, rows and frames as stored.
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import cache
+from typing import Annotated, Literal, get_type_hints
 
 import msgspec
 
@@ -20,6 +21,7 @@ __all__ = [
     "Draw",
     "Encoding",
     "Montage",
+    "NotInPictures",
     "Profile",
     "Prompt",
     "Resample",
@@ -31,6 +33,17 @@ __all__ = [
 RENDERER = "1"
 """Goes into every profile's hash; raised whenever the same profile would give other pixels or words."""
 
+
+class NotInPictures(msgspec.Struct, frozen=True):
+    """Marks a field that leaves the pixels of a slice as they are, and says why."""
+
+    why: str
+
+
+PLACED = NotInPictures(
+    "what it does to a slice stands in the slice's place: its index, size and corner"
+)
+WORDS = NotInPictures("it is read or told, not seen")
 Whole3 = tuple[int, int, int]
 Real3 = tuple[float, float, float]
 
@@ -50,35 +63,35 @@ class Montage(_Table, frozen=True):
 class View(_Table, frozen=True):
     """Which slices, in which order, and how large."""
 
-    kind: Literal["stack", "three_views"] = "stack"
+    kind: Annotated[Literal["stack", "three_views"], PLACED] = "stack"
     """Parallel slices, or an axial, a coronal and a sagittal one through each mark of the item (else the centre)."""
-    plane: Plane = Plane.AXIAL
+    plane: Annotated[Plane, PLACED] = Plane.AXIAL
     """Of the acquired grid, by its nearest axes. For a stack only."""
-    slices: int | Literal["all", "item"] = "all"
+    slices: Annotated[int | Literal["all", "item"], PLACED] = "all"
     """At most so many, evenly spread with both ends (one: the middle); all; or the item's frames (else all)."""
-    every_mm: float | None = None
+    every_mm: Annotated[float | None, PLACED] = None
     """One slice every so many mm, from the first; instead of `slices`."""
-    index_range: tuple[int, int] | None = None
+    index_range: Annotated[tuple[int, int] | None, PLACED] = None
     """First and last slice to choose from, from 0 in patient order, both included."""
-    fraction_range: tuple[float, float] | None = None
+    fraction_range: Annotated[tuple[float, float] | None, PLACED] = None
     """The same as fractions of the stack."""
-    limit: int | None = None
+    limit: Annotated[int | None, PLACED] = None
     """Only the first so many of the chosen slices, in the order shown."""
-    order: Literal["ascending", "descending"] = "ascending"
+    order: Annotated[Literal["ascending", "descending"], PLACED] = "ascending"
     """Ascending: feet to head, back to front, patient's left to right; frames as stored."""
     display: Literal["radiological", "neurological"] = "radiological"
     """Radiological: the patient's right on the picture's left. Sagittal pictures have the front on the left in both."""
-    size_px: int | None = None
+    size_px: Annotated[int | None, PLACED] = None
     """The longest side; both axes at the same scale in mm. Without any size, pixels are voxels."""
-    width_px: int | None = None
-    height_px: int | None = None
+    width_px: Annotated[int | None, PLACED] = None
+    height_px: Annotated[int | None, PLACED] = None
     """A fixed size instead."""
-    fit: Literal["stretch", "pad"] = "stretch"
+    fit: Annotated[Literal["stretch", "pad"], PLACED] = "stretch"
     """How a slice fills a fixed size: stretched, or at one scale in mm with black beside it."""
-    montage: Montage | None = None
+    montage: Annotated[Montage | None, PLACED] = None
     windows: Literal["each", "rgb"] = "each"
     """Several windows: a picture for each, slice by slice, or three of them as red, green and blue."""
-    fps: float | None = None
+    fps: Annotated[float | None, WORDS] = None
     """The pictures are frames of a video at so many per second."""
 
 
@@ -181,7 +194,7 @@ class Prompt(_Table, frozen=True):
 class Profile(_Table, frozen=True):
     """What a model is shown and told."""
 
-    name: str
+    name: Annotated[str, WORDS]
     window: dict[str, WindowRule | tuple[WindowRule, ...]]
     """By modality; `any` stands for those not named."""
     view: View = View()
@@ -189,14 +202,14 @@ class Profile(_Table, frozen=True):
     crop: Crop = Crop()
     encoding: Encoding = Encoding()
     draw: Draw = Draw()
-    array: ArrayForm = ArrayForm()
-    answer: AnswerSpace = AnswerSpace()
-    prompt: Prompt = Prompt()
-    gives: tuple[str, ...] = ()
+    array: Annotated[ArrayForm, WORDS] = ArrayForm()
+    answer: Annotated[AnswerSpace, WORDS] = AnswerSpace()
+    prompt: Annotated[Prompt, WORDS] = Prompt()
+    gives: Annotated[tuple[str, ...], WORDS] = ()
     """Needs of items that it meets; derived from the rest where the file does not say."""
-    about: str = ""
+    about: Annotated[str, WORDS] = ""
     """One line for people; not part of the hash."""
-    reply_language: Literal["en", "de", "fr", "es", "zh"] = "en"
+    reply_language: Annotated[Literal["en", "de", "fr", "es", "zh"], WORDS] = "en"
     """The language replies are read in. It changes nothing of what is shown, so it is not part of the hash."""
 
     @property
@@ -208,13 +221,28 @@ class Profile(_Table, frozen=True):
 
 
 def picture_hash(profile: Profile) -> str:
-    """The hash of what decides the pixels of a slice; profiles that differ in words or choice of slices share it."""
-    parts = [
-        profile.window,
-        profile.resample,
-        profile.crop,
-        profile.encoding,
-        profile.draw,
-        profile.view.windows,
-    ]
-    return digest(RENDERER, canonical_json([*parts, profile.view.display]))
+    """The hash of what decides the pixels of a slice, but for where it lies and what is marked on it.
+
+    Every field goes in that is not declared `NotInPictures`: a new one cannot be forgotten.
+    """
+    return digest(RENDERER, canonical_json(_picture_settings(profile)))
+
+
+def _picture_settings(table: msgspec.Struct) -> dict[str, object]:
+    settings: dict[str, object] = {}
+    for name, exempt in _fields_of(type(table)).items():
+        value = getattr(table, name)
+        if not exempt:
+            settings[name] = _picture_settings(value) if isinstance(value, _Table) else value
+    return settings
+
+
+@cache
+def _fields_of(table: type[msgspec.Struct]) -> dict[str, bool]:
+    """Field → whether it is declared to leave the pixels of a slice as they are."""
+    hints = get_type_hints(table, include_extras=True)
+    return {name: _is_exempt(hints[name]) for name in table.__struct_fields__}
+
+
+def _is_exempt(hint: object) -> bool:
+    return any(isinstance(mark, NotInPictures) for mark in getattr(hint, "__metadata__", ()))

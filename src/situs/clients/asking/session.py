@@ -92,7 +92,7 @@ class _Asking:
         self._client = client
         self._record = record
         self._limits = limits
-        self._cache_key: str | None = getattr(client, "cache_key", None)
+        self._cache_key = client.cache_key
         self._cache = cache if self._cache_key is not None else None
         self._budget = budget
         self._progress = progress
@@ -288,7 +288,7 @@ class _Asking:
 
     def _pass_on_notices(self) -> None:
         """What the client has learned of its server since the last look."""
-        for notice in getattr(self._client, "notices", ())[self._passed_on :]:
+        for notice in self._client.notices[self._passed_on :]:
             self._passed_on += 1
             self._notices.append(notice)
             self._say(f"note: {notice}")

@@ -16,7 +16,7 @@ from situs.clients.openai.body import BodyWriter
 from situs.clients.openai.learned import Lesson, cure_of, lesson_of
 from situs.clients.openai.loopback import LeavesThisMachine, LoopbackResolver, is_this_machine
 from situs.clients.openai.reply import read_error, read_reply
-from situs.clients.protocol import Reply, Request
+from situs.clients.protocol import ClientDefaults, Reply, Request
 from situs.clients.secrets import without_secret
 from situs.clients.settings import settings_of
 from situs.clients.spec import Spec
@@ -37,10 +37,10 @@ _MOST_LESSONS = 6
 _TIMEOUTS = Timeouts()
 
 
-class OpenAIClient:
+class OpenAIClient(ClientDefaults):
     """One model of one server. Redirects and proxies are never followed, so the address given is the one asked."""
 
-    def __init__(self, spec: Spec, timeouts: Timeouts = _TIMEOUTS) -> None:
+    def __init__(self, spec: Spec, timeouts: Timeouts | None = None) -> None:
         if not spec.name:
             raise SitusError(
                 "names no model", where=str(spec), fix="write openai:MODEL@http://HOST:PORT/v1"
@@ -53,7 +53,7 @@ class OpenAIClient:
         self.remote = not is_this_machine(parts.hostname or "")
         self.versions = {"aiohttp": aiohttp.__version__}
         self._key = _key(spec, safe=parts.scheme == "https" or not self.remote)
-        self._timeouts = timeouts
+        self._timeouts = timeouts or _TIMEOUTS
         self._bodies = BodyWriter(spec.name)
         self._session: aiohttp.ClientSession | None = None
         self._schema_works = True
