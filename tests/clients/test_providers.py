@@ -25,8 +25,6 @@ from situs.clients import (
     parse_spec,
     settings_for,
 )
-from situs.clients.wire.errors import read_error
-from situs.clients.wire.transport import Response
 from situs.errors import SitusError
 
 ONE = msgspec.structs.replace(QUICK, concurrency=1)
