@@ -287,6 +287,15 @@ def test_every_item_is_answered_once_by_a_server_that_fails_often(asked, kind) -
     }
 
 
+def test_cached_tokens_have_their_own_price(asked) -> None:
+    price = Price(1.0, 10.0, cached=0.1, cache_written=1.25)
+    with serving(anthropic()) as server:
+        told, _ = asked(spec_of("anthropic", server), [question(1)], price=price)
+    # 10 tokens as they are, 3,000 from the cache, 200 into it, 5 of the answer.
+    expected = (10 * 1.0 + 3000 * 0.1 + 200 * 1.25 + 5 * 10.0) / 1e6
+    assert told.tally.cost == pytest.approx(expected)
+
+
 def test_a_wrong_key_ends_the_session_and_is_not_repeated(asked, kind) -> None:
     async def echo(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
         error = {"type": "authentication_error", "message": f"bad key {KEY}"}
