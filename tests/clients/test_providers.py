@@ -18,6 +18,7 @@ import wire
 from asking import QUICK, SHORT, picture, question
 from situs.clients import (
     Message,
+    Price,
     Request,
     Settings,
     ToolCall,
