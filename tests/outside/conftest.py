@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-PACKAGES = Path(__file__).parent / "packages"
+GUIDE = Path(__file__).parent.parent.parent / "CONTRIBUTING.md"
 
 EntryPoints = Mapping[str, Mapping[str, str]]
 """Group → name → what is offered under it."""
@@ -25,18 +25,33 @@ class Outside:
         self.site = site
         site.mkdir(exist_ok=True)
 
-    def install(self, module: str, offers: EntryPoints, text: str | None = None) -> None:
-        """Put a module (of `packages`, or this text) there, with its entry points."""
-        source = (PACKAGES / f"{module}.py").read_text("utf-8") if text is None else text
+    def install(self, module: str, offers: EntryPoints, source: str) -> None:
+        """Put a module there, with its entry points."""
         (self.site / f"{module}.py").write_text(source, "utf-8")
         about = self.site / f"{module}-1.0.dist-info"
         about.mkdir(exist_ok=True)
         (about / "METADATA").write_text(
             f"Metadata-Version: 2.1\nName: {module.replace('_', '-')}\nVersion: 1.0\n"
         )
-        lines = [f"[{group}]\n" + "".join(f"{n} = {value}\n" for n, value in named.items()) for group, named in
-                 offers.items()]  # fmt: skip
+        lines = []
+        for group, named in offers.items():
+            lines += [f"[{group}]", *(f"{name} = {value}" for name, value in named.items())]
         (about / "entry_points.txt").write_text("\n".join(lines), "utf-8")
+
+    def install_example(self, module: str, offers: EntryPoints, title: str) -> None:
+        """Install the example of a chapter of the guide."""
+        self.install(module, offers, self.example(title))
+
+    @staticmethod
+    def example(title: str, language: str = "python") -> str:
+        """The first example of a chapter of the guide for contributors: what it shows is tested."""
+        return Outside.chapter(title).partition(f"```{language}\n")[2].partition("```")[0]
+
+    @staticmethod
+    def chapter(title: str) -> str:
+        """A chapter of the guide."""
+        text = GUIDE.read_text("utf-8").partition(f"## {title}\n")[2]
+        return text.partition("\n## ")[0]
 
     def python(
         self, *arguments: object, cwd: Path | None = None

@@ -14,8 +14,8 @@ CLIENT = {"situs.clients": {"bright": "situs_bright:Bright"}}
 @pytest.fixture(scope="module")
 def packages(outside):
     found = outside("formats")
-    found.install("situs_npz", READER)
-    found.install("situs_bright", CLIENT)
+    found.install_example("situs_npz", READER, "Adding a file format")
+    found.install_example("situs_bright", CLIENT, "Adding a client")
     return found
 
 
@@ -49,6 +49,25 @@ def test_a_folder_of_masks_may_have_the_format(packages, labels, tmp_path):
         np.savez(folder / f"{name}.npz", voxels=(voxels == value).astype(np.uint8), affine=affine)
     found = packages.json("measure", folder)
     assert {s["name"]: s["voxels"] for s in found["structures"]} == {"liver": 120, "spleen": 8}
+
+
+def test_a_vocabulary_is_a_file(packages, tmp_path):
+    """Four blocks of 2 × 2 × 2 voxels, named as the guide shows."""
+    voxels = np.zeros((20, 20, 20), dtype=np.uint8)
+    for label in range(1, 5):
+        voxels[3 * label : 3 * label + 2, 8:10, 8:10] = label
+    path, names = tmp_path / "labels.npz", tmp_path / "gynaecology.csv"
+    np.savez(path, voxels=voxels, affine=np.diag([10.0, 10.0, 10.0, 1.0]))
+    names.write_text(packages.example("Adding a vocabulary", "csv"))
+    found = packages.json("measure", path, "--names", names)
+    assert {
+        (s["label"], s["name"], s["side"], round(s["volume_ml"], 9)) for s in found["structures"]
+    } == {
+        (1, "liver", None, 8.0),
+        (2, "ovary_left", "left", 8.0),
+        (3, "ovary_right", "right", 8.0),
+        (4, "ovarian_cyst", None, 8.0),
+    }
 
 
 def test_a_damaged_file_is_an_error_in_one_line(packages, tmp_path):

@@ -24,7 +24,7 @@ class Yes:
 def angles(outside, tmp_path_factory):
     """The package with the task, and a bench that it asked, in two processes."""
     package = outside("angles")
-    package.install("situs_angle", TASK)
+    package.install_example("situs_angle", TASK, "Adding a task")
     bench = tmp_path_factory.mktemp("angles") / "bench"
     built = package.json(
         "build",

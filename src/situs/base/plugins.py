@@ -1,4 +1,4 @@
-"""What installed packages offer to Situs: the entry points of the groups `situs.tasks`, `situs.metrics`, ….
+"""What installed packages offer to Situs: entry points of `situs.tasks`, `situs.readers`, ….
 
 A package declares them in its pyproject.toml:
 
@@ -20,18 +20,23 @@ __all__ = ["load_offered", "offered", "offered_names"]
 
 
 def offered(group: str) -> Mapping[str, EntryPoint]:
-    """Name → entry point of one group; an error where two packages offer different things under one name."""
+    """Name → entry point of one group.
+
+    An error where two packages offer different things under one name.
+    """
     return _offered(group, tuple(sys.path))
 
 
 @lru_cache(maxsize=64)
 def _offered(group: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
-    # Looking through all installed packages takes milliseconds; the path is given so that a longer one is looked at.
+    # Looking through all installed packages takes milliseconds; the path is given so that a longer
+    # one is looked at.
     result: dict[str, EntryPoint] = {}
     for entry in entry_points(group=group):
         known = result.setdefault(entry.name, entry)
         if known.value != entry.value:
-            problem = f"two installed packages offer {entry.name!r} in the group {group} ({_origins(known, entry)})"
+            packages = _origins(known, entry)
+            problem = f"two packages offer {entry.name!r} in the group {group} ({packages})"
             raise SitusError(problem, fix="uninstall one of them")
     return result
 
@@ -44,18 +49,19 @@ def offered_names(group: str) -> Iterator[str]:
 def load_offered(group: str, name: str, *, where: str = "") -> Any:
     """Import what an installed package offers under a name. `where` says who asked for it."""
     known = offered(group)
-    place = where or f"{group} {name}"
+    asked_by = where or f"{group} {name}"
     if name not in known:
         fix = did_you_mean(name, known) if known else "install the package that offers it"
-        raise SitusError(f"no installed package offers {name!r}", where=place, fix=fix)
+        raise SitusError(f"no installed package offers {name!r}", where=asked_by, fix=fix)
     entry = known[name]
     try:
         return entry.load()
     except SitusError:
         raise
     except Exception as error:
-        problem = f"{entry.value} of {_origin(entry)} cannot be imported ({type(error).__name__}: {error})"
-        raise SitusError(problem, where=place, fix="repair or uninstall that package") from error
+        reason = f"{type(error).__name__}: {error}"
+        problem = f"{entry.value} of {_origin(entry)} cannot be imported ({reason})"
+        raise SitusError(problem, where=asked_by, fix="repair or uninstall that package") from error
 
 
 def _origins(*entries: EntryPoint) -> str:

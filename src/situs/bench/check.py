@@ -131,7 +131,8 @@ def _check_split(bench: Bench, study: StudyRecord, result: CheckResult) -> None:
     if bench.info.source == "items":
         return  # the imported file may say its own
     info = bench.info
-    # A bench may hold fewer patients than the cohort that was split or not: those that could not be used are left out.
+    # A bench may hold fewer patients than the cohort that was split or not: those that could not be
+    # used are left out.
     shares = (info.recipe.splits, info.recipe.splits_of(info.counts["patients"]))
     if study.split not in {split_of(study.patient_id, share, info.seed) for share in shares}:
         result.error(

@@ -121,7 +121,8 @@ class Reply(msgspec.Struct, frozen=True):
     fatal: bool = False
     """Asking this again cannot help (wrong key, unknown model, malformed request)."""
     fault: Literal["", "unreachable", "denied"] = ""
-    """With `failed`: nobody was there to ask, or whoever is there will answer none of our requests."""
+    """With `failed`: nobody was there to ask, or whoever is there will answer none of our
+    requests."""
     cached: bool = False
     """It was answered before; nothing was sent."""
 
@@ -139,15 +140,24 @@ class Client(Protocol):
 
     @property
     def settings(self) -> Settings | None:
-        """How it generates, if it read its spec itself; None: as the spec's general settings say."""
+        """How it generates, if it read its spec itself.
+
+        None: as the spec's general settings say.
+        """
 
     @property
     def cache_key(self) -> str | None:
-        """Equal keys give equal answers to equal requests; without one nothing it says is cached."""
+        """Equal keys give equal answers to equal requests.
+
+        Without one nothing it says is cached.
+        """
 
     @property
     def batch(self) -> int:
-        """Requests that it answers in one pass, so that enough are in flight; 0 if it takes them one by one."""
+        """Requests that it answers in one pass, so that enough are in flight.
+
+        0 if it takes them one by one.
+        """
 
     @property
     def takes_volume(self) -> bool:

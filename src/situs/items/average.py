@@ -1,4 +1,4 @@
-"""The average anatomy: what someone who knows other patients, but has not seen this one, would say."""
+"""The average anatomy: what someone who knows other patients, but not this one, would say."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ __all__ = ["AverageAnatomy", "clear_sign"]
 _CLEAR = 2.0
 """An average counts as knowledge only if it is this many standard errors away from no difference.
 
-Without it, leaving a patient out of a balanced cohort tips the average to the *other* answer, and a prior
-that knows nothing scores below chance instead of at it.
-"""
+Without it, leaving a patient out of a balanced cohort tips the average to the *other* answer, and a
+prior that knows nothing scores below chance instead of at it. """
 _ROLE = "largest"
 """The kind of fact that says which lesion plays a role; questions name lesions by their roles."""
 
@@ -26,7 +25,10 @@ Value = float | tuple[float, ...]
 
 
 class AverageAnatomy:
-    """Facts of patients, always without the patient that is asked about. What follows from them, each task knows."""
+    """Facts of patients, always without the patient that is asked about.
+
+    What follows from them, each task knows.
+    """
 
     def __init__(self, facts: Iterable[Fact], patient_of: Mapping[str, str]) -> None:
         """`facts` of the kinds in `kinds`; `patient_of` maps study to patient."""
@@ -62,26 +64,28 @@ class AverageAnatomy:
         return tuple(sorted({_ROLE, *(kind for owner in owners for kind in owner.rules.learns)}))
 
     def known(self, kind: str, *keys: str, without: str, cut: bool = False) -> dict[str, Value]:
-        """Patient → the fact about these subjects, of all patients but one; `cut`: also of structures that are cut.
+        """Patient → the fact about these subjects, of all patients but one.
 
-        A key is a structure's name, or the role of a lesion (`largest:liver_lesion`).
+        `cut`: also of structures that are cut. A key is a structure's name, or the role of a lesion
+        (`largest:liver_lesion`).
         """
         table = self._any if cut else self._uncut
         roles = [self._roles.get(key) for key in keys]
         if not any(roles):
-            held = table.get((kind, keys), {})
-            return {patient: value for patient, value in held.items() if patient != without}
+            by_patient = table.get((kind, keys), {})
+            return {p: value for p, value in by_patient.items() if p != without}
         result = {}
-        # In the order of the facts, never of a set: the sums of floating-point numbers depend on it.
+        # In the order of the facts, never of a set: the sums of floating-point numbers depend on
+        # it.
         for patient in dict.fromkeys(patient for role in roles if role for patient in role):
             if patient == without:
                 continue
             names = tuple(
                 key if role is None else role.get(patient, "") for key, role in zip(keys, roles)
             )
-            held = table.get((kind, names), {})
-            if patient in held:
-                result[patient] = held[patient]
+            by_patient = table.get((kind, names), {})
+            if patient in by_patient:
+                result[patient] = by_patient[patient]
         return result
 
     def numbers(self, kind: str, *keys: str, without: str, cut: bool = False) -> dict[str, float]:
@@ -91,8 +95,8 @@ class AverageAnatomy:
 
     def logs(self, kind: str, *keys: str, without: str) -> dict[str, float]:
         """As `numbers`, in logarithms: sizes differ by factors."""
-        found = self.numbers(kind, *keys, without=without)
-        return {patient: math.log(value) for patient, value in found.items() if value > 0}
+        sizes = self.numbers(kind, *keys, without=without)
+        return {patient: math.log(size) for patient, size in sizes.items() if size > 0}
 
     def mean_size(self, kind: str, *keys: str, without: str) -> float | None:
         """Geometric mean of a size in the other patients; None where nobody else has it."""
@@ -100,25 +104,34 @@ class AverageAnatomy:
         return math.exp(sum(others) / len(others)) if others else None
 
     def compare(self, kind: str, a: str, b: str, *, without: str) -> int:
-        """Which of two sizes is larger in the other patients: +1 the first, -1 the second, 0 not clear."""
+        """Which of two sizes is larger in others: +1 the first, -1 the second, 0 not clear."""
         first, second = (self.logs(kind, key, without=without) for key in (a, b))
         return clear_sign(
             first[patient] - second[patient] for patient in first.keys() & second.keys()
         )
 
     def expected_number(self, item: Item) -> float | None:
-        """The number that the average of the other patients suggests, in the item's unit; None where it is silent."""
+        """The number that the average of the other patients suggests, in the item's unit.
+
+        None where it is silent.
+        """
         owner = mask_task(item) if item.parameters else None
         return None if owner is None else owner.expected_number(item, self)
 
     def consistent(self, item: Item) -> list[str]:
-        """Answer values that the average of the other patients speaks for; none where it is silent."""
+        """Answer values that the average of the other patients speaks for.
+
+        None where it is silent.
+        """
         owner = mask_task(item) if item.parameters else None
         return [] if owner is None else owner.expected(item, self)
 
 
 def clear_sign(values: Iterable[float]) -> int:
-    """+1 or -1 if the mean is clearly away from zero, else 0; one other patient alone tells nothing."""
+    """+1 or -1 if the mean is clearly away from zero, else 0.
+
+    One other patient alone tells nothing.
+    """
     sample = sorted(values)
     n = len(sample)
     if n < 2:

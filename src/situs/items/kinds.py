@@ -1,9 +1,9 @@
-"""Kinds of answers: what all packages must know of each, and tables of what one package does with each.
+"""Kinds of answers: what all packages know of each, and tables of what one does with each.
 
-A kind is one of the simple answers (`yes_no`, `choice`, …); a compound is made of them. What is general about a kind
-stands here, in `KINDS`. What a package does with it (ask for it, say it, read it) stands in that package, in a table
-`ByKind`. A test holds every table to the kinds there are, so that a new kind is missing nowhere in silence.
-"""
+A kind is one of the simple answers (`yes_no`, `choice`, …); a compound is made of them. What is
+general about a kind stands here, in `KINDS`. What a package does with it (ask for it, say it, read
+it) stands in that package, in a table `ByKind`. A test holds every table to the kinds there are, so
+that a new kind is missing nowhere in silence."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ def kind_of(answer: Answer) -> str:
 
 
 class ByKind(Generic[T]):
-    """What one package does with each kind of answer; an unknown kind is an error, never another kind's way."""
+    """What one package does with each kind of answer.
+
+    An unknown kind is an error, never another kind's way.
+    """
 
     tables: ClassVar[dict[str, ByKind[Any]]] = {}
 
@@ -214,7 +217,10 @@ def _rules(answer: Answer) -> Iterator[tuple[KindRules, Simple]]:
 
 
 def answer_key(answer: Answer) -> str | None:
-    """The answer as a value that can be counted and balanced; None for answers that are not discrete."""
+    """The answer as a value that can be counted and balanced.
+
+    None for answers that are not discrete.
+    """
     return None if isinstance(answer, Compound) else KINDS[answer].key(answer)
 
 
@@ -225,8 +231,8 @@ def plain_words(item: Item, answer: Simple) -> str:
 
 def answer_problem(answer: Answer, values: Sequence[str]) -> str | None:
     """What is wrong with an answer to a question with these options; None if nothing is."""
-    found = (rules.problem(part, values) for rules, part in _rules(answer))
-    return next((problem for problem in found if problem is not None), None)
+    problems = (rules.problem(part, values) for rules, part in _rules(answer))
+    return next((problem for problem in problems if problem is not None), None)
 
 
 def right_options(answer: Answer) -> set[str]:

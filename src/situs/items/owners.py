@@ -14,7 +14,10 @@ _LESION_ROLES = ("largest:", "second:")
 
 
 def task_of_masks(name: str) -> Task | None:
-    """The task about masks of that name, loaded from the package that offers it; None where there is none."""
+    """The task about masks of that name, loaded from the package that offers it.
+
+    None where there is none.
+    """
     if name in TASKS or name in offered(ENTRY_POINTS):
         return task_named(name)
     return None
@@ -23,9 +26,8 @@ def task_of_masks(name: str) -> Task | None:
 def mask_task(item: Item) -> Task | None:
     """The task about masks that an item belongs to; None for other sources and imported items.
 
-    An error where the item was built by a task that is not installed: whatever is known of other patients would be
-    left out in silence.
-    """
+    An error where the item was built by a task that is not installed: whatever is known of other
+    patients would be left out in silence."""
     if _other_task(item.task) is not None:
         return None
     owner = task_of_masks(item.task)
@@ -38,7 +40,10 @@ def mask_task(item: Item) -> Task | None:
 
 
 def _other_task(name: str) -> OtherTask | None:
-    """The task of another source; the graded ones are named by what they begin with (`grade.cartilage`)."""
+    """The task of another source.
+
+    The graded ones are named by what they begin with (`grade.cartilage`).
+    """
     family = f"{name.partition('.')[0]}."
     return OTHER_TASKS.get(name) or OTHER_TASKS.get(family)
 

@@ -1,8 +1,7 @@
 """A task: which questions it asks, how it poses them, and everything else that is about it.
 
-A task declares all of it in its `rules`. What it does not declare stops its registration, so that nothing about a task
-is ever left to a default somewhere else.
-"""
+A task declares all of it in its `rules`. What it does not declare stops its registration, so that
+nothing about a task is ever left to a default somewhere else."""
 
 from __future__ import annotations
 
@@ -58,16 +57,21 @@ class TaskRules(msgspec.Struct, frozen=True, kw_only=True):
     """Everything about a task but its questions, their wording and their proof."""
 
     quotas: dict[str, int]
-    """What is asked (the parameter `ask`, else the form) → at most so many questions a study, before twins are formed.
-    A recipe may say otherwise."""
+    """What is asked (the parameter `ask`, else the form) → at most so many questions a study,
+    before twins are formed. A recipe may say otherwise."""
     mix: str
-    """The class in the mix of the headline: `lesion`, `comparison`, `marks`, `quantity`, or one of its own."""
+    """The class in the mix of the headline: `lesion`, `comparison`, `marks`, `quantity`, or one of
+    its own."""
     units: tuple[Unit | str, ...]
-    """Units of the numbers it asks for: names of known ones, or units of its own; empty if it asks for none."""
+    """Units of the numbers it asks for: names of known ones, or units of its own.
+
+    Empty if it asks for none.
+    """
     whole: bool
     """Whether its answers follow only from structures that are shown whole."""
     decides: tuple[str, ...]
-    """Kinds of statement that would repeat its answer (`STATEMENTS`): such a statement is no step of reasoning."""
+    """Kinds of statement that would repeat its answer (`STATEMENTS`): such a statement is no step
+    of reasoning."""
     learns: tuple[str, ...]
     """Kinds of facts of other patients that its expectations rest on."""
     group: str
@@ -75,10 +79,11 @@ class TaskRules(msgspec.Struct, frozen=True, kw_only=True):
     mix_share: float | None = None
     """Of a class of its own: its share of the headline, beside the recipe's."""
     mix_always: bool = False
-    """Whether the class holds for all its questions. Else numbers and frames are quantities, and what is asked about a
-    lesion belongs to the lesions."""
+    """Whether the class holds for all its questions. Else numbers and frames are quantities, and
+    what is asked about a lesion belongs to the lesions."""
     ordered: tuple[str, ...] = ()
-    """What is asked with options that have an order: those offered together lie next to each other."""
+    """What is asked with options that have an order: those offered together lie next to each
+    other."""
 
 
 class Task(Protocol):
@@ -88,16 +93,22 @@ class Task(Protocol):
     rules: TaskRules
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterable[Question]:
-        """Every question of this task that could be put to the patient, whether or not its answer holds."""
+        """Every question that could be put to the patient, whether or not its answer holds."""
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Put one question to the patient. KeyError if a structure it names is not there."""
 
     def expected(self, item: Item, average: AverageAnatomy) -> list[str]:
-        """Answers that other patients speak for, without sight of this one; none where they are silent."""
+        """Answers that other patients speak for, without sight of this one.
+
+        None where they are silent.
+        """
 
     def expected_number(self, item: Item, average: AverageAnatomy) -> float | None:
-        """The number that other patients suggest, in the item's unit; None where they are silent."""
+        """The number that other patients suggest, in the item's unit.
+
+        None where they are silent.
+        """
 
 
 class NothingExpected:
@@ -113,7 +124,8 @@ class NothingExpected:
 
 
 TASKS: dict[str, Task] = {}
-"""The tasks that are loaded, by name: those shipped, and those of other packages that were asked for."""
+"""The tasks that are loaded, by name: those shipped, and those of other packages that were asked
+for."""
 _SHIPPED: set[str] = set()
 
 
@@ -132,11 +144,10 @@ T = TypeVar("T", bound=type)
 
 
 def task(name: str, **rules: Any) -> Callable[[T], T]:
-    """Register a class as a task: `@situs.task("angle", quotas={"number": 4}, mix="comparison", …)`.
+    """Register a class as a task: `@situs.task("angle", quotas={"number": 4}, …)`.
 
-    The keywords are the fields of `TaskRules`; the class has the four methods of `Task`. A package offers its tasks to
-    the command line under the entry points `situs.tasks`.
-    """
+    The keywords are the fields of `TaskRules`; the class has the four methods of `Task`. A package
+    offers its tasks to the command line under the entry points `situs.tasks`."""
 
     def decorate(made: T) -> T:
         made.name, made.rules = name, _rules(name, rules)  # type: ignore[attr-defined]
@@ -227,7 +238,11 @@ def _mix_problems(rules: TaskRules) -> Iterator[str]:
     if rules.mix in known and rules.mix_share is not None:
         yield f"mix_share is for classes of its own; the recipe says the share of {rules.mix!r}"
     if rules.mix not in known and rules.mix_share is None:
-        yield f"no share of the headline is for its class {rules.mix!r}: use {', '.join(known)}, or give mix_share"
+        classes = ", ".join(known)
+        yield (
+            f"no share of the headline is for its class {rules.mix!r}: "
+            f"use {classes}, or give mix_share"
+        )
     if rules.mix_share is not None and not 0.0 < rules.mix_share <= 1.0:
         yield "mix_share is not above 0 and up to 1"
 
@@ -249,7 +264,8 @@ def task_named(name: str, where: str = "--tasks") -> Task:
     if name not in TASKS and name in offered(ENTRY_POINTS):
         made = load_offered(ENTRY_POINTS, name, where=where)
         if name not in TASKS:
-            problem = f"its entry point ({getattr(made, '__name__', made)}) registers no task of that name"
+            offering = getattr(made, "__name__", made)
+            problem = f"its entry point ({offering}) registers no task of that name"
             raise SitusError(
                 problem, where=f"{ENTRY_POINTS} {name}", fix="decorate the class with @situs.task"
             )
@@ -267,7 +283,7 @@ def choose_tasks(names: str | None) -> list[Task]:
 
 
 def task_modules() -> tuple[str, ...]:
-    """Modules of registered tasks that no entry point would load: another process has to import them."""
+    """Modules of tasks that no entry point would load: another process has to import them."""
     installed = set(offered(ENTRY_POINTS))
     return tuple(
         sorted(
@@ -293,7 +309,7 @@ def import_tasks(modules: Iterable[str]) -> None:
 
 
 def quota_of(question: Question, recipe: Recipe) -> int:
-    """At most so many questions like this one a study: as the recipe says, else as its task declares."""
+    """At most so many questions like this one a study, as the recipe or else its task says."""
     if question.quota in recipe.per_study:
         return recipe.per_study[question.quota]
     quotas = task_named(question.task).rules.quotas
@@ -312,7 +328,10 @@ def check_unit(made: Task, answer: Answer) -> None:
         return
     declared = [unit.name if isinstance(unit, Unit) else unit for unit in made.rules.units]
     if answer.unit not in declared:
-        problem = f"task {made.name!r} asks for a number in {answer.unit!r}, a unit that it does not declare"
+        problem = (
+            f"task {made.name!r} asks for a number in {answer.unit!r}, "
+            "a unit that it does not declare"
+        )
         raise SitusError(problem, fix=f"its units are {', '.join(map(repr, declared)) or 'none'}")
 
 

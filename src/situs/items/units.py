@@ -1,4 +1,4 @@
-"""Units of measured answers: all that reading, guessing and explaining a number need to know of its unit."""
+"""Units of measured answers: all that reading, guessing and explaining a number need to know."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     largest_guess: float
     """The most that a blind guess says; it is drawn on a log scale from 1."""
     slips: tuple[float, ...] = ()
-    """Factors by which an answer is off when its unit was mistaken for a relative (mm for cm: 10)."""
+    """Factors by which an answer is off when its unit was mistaken for a relative (mm for cm:
+    10)."""
     voxel: Literal["", "length", "volume"] = ""
     """Which size of a voxel an answer is off by when voxels were counted instead."""
 
@@ -50,7 +51,8 @@ _LITRES = {
     "L": (r"(?:l|lit(?:er|re)s?)", 1_000_000),
     "µL": (r"(?:[µμu]l|microlit(?:er|re)s?)", 1),
 }
-# "in" only where no word follows ("2 in the left lobe"), and the mark of inches only where none opened a quotation;
+# "in" only where no word follows ("2 in the left lobe"), and the mark of inches only where none
+# opened a quotation;
 # \ue001 is what readers of replies put at the end of a sentence.
 _INCH = r"inch(?:es)?|in\.?(?=\s*(?:$|[.,;)\n\ue001]))|\"(?=\s*(?:$|[.,;)\n\ue001]))|''(?!\w)"
 _GUESSES = {"": 10.0, "mL": 2000.0, "mm": 300.0, "cm": 30.0}
@@ -99,19 +101,24 @@ _SHIPPED = (
     _shipped("slices", "slices", 1, "(?:axial )?slices?"),
 )
 UNITS: dict[str, Unit] = {unit.name: unit for unit in _SHIPPED}
-"""Every unit that an answer may have: those shipped, then those that tasks of other packages declare."""
+"""Every unit that an answer may have: those shipped, then those that tasks of other packages
+declare."""
 SHIPPED_UNITS = tuple(UNITS)
 
 
 def unit_named(name: str) -> Unit:
-    """The unit that an answer names, in any of its spellings; an error where nobody has declared it."""
+    """The unit that an answer names, in any of its spellings.
+
+    An error where nobody has declared it.
+    """
     stripped = name.strip()
     if stripped in UNITS:
         return UNITS[stripped]
     for unit in UNITS.values():
         if unit.spelled and re.fullmatch(unit.spelled, stripped, re.IGNORECASE):
             return unit
-    fix = f"{did_you_mean(name, UNITS)}; a unit of your own is a situs.items.Unit among the `units` of its task"
+    known = did_you_mean(name, UNITS)
+    fix = f"{known}; a unit of your own is a situs.items.Unit among the `units` of its task"
     raise SitusError(f"no unit {name!r}", fix=fix)
 
 

@@ -1,8 +1,7 @@
 """The fields of a profile: exactly what a model is shown and told, as data with a hash.
 
-Triples are in patient order: left–right, back–front, feet–head. For a series without millimetres they are
-columns, rows and frames as stored.
-"""
+Triples are in patient order: left–right, back–front, feet–head. For a series without millimetres
+they are columns, rows and frames as stored."""
 
 from __future__ import annotations
 
@@ -31,7 +30,10 @@ __all__ = [
 ]
 
 RENDERER = "1"
-"""Goes into every profile's hash; raised whenever the same profile would give other pixels or words."""
+"""Goes into every profile's hash.
+
+Raised whenever the same profile would give other pixels or words.
+"""
 
 
 class NotInPictures(msgspec.Struct, frozen=True):
@@ -64,11 +66,15 @@ class View(_Table, frozen=True):
     """Which slices, in which order, and how large."""
 
     kind: Annotated[Literal["stack", "three_views"], PLACED] = "stack"
-    """Parallel slices, or an axial, a coronal and a sagittal one through each mark of the item (else the centre)."""
+    """Parallel slices, or an axial, a coronal and a sagittal one through each mark of the item
+    (else the centre)."""
     plane: Annotated[Plane, PLACED] = Plane.AXIAL
     """Of the acquired grid, by its nearest axes. For a stack only."""
     slices: Annotated[int | Literal["all", "item"], PLACED] = "all"
-    """At most so many, evenly spread with both ends (one: the middle); all; or the item's frames (else all)."""
+    """At most so many, evenly spread with both ends (one: the middle); all.
+
+    Or the item's frames (else all).
+    """
     every_mm: Annotated[float | None, PLACED] = None
     """One slice every so many mm, from the first; instead of `slices`."""
     index_range: Annotated[tuple[int, int] | None, PLACED] = None
@@ -80,7 +86,10 @@ class View(_Table, frozen=True):
     order: Annotated[Literal["ascending", "descending"], PLACED] = "ascending"
     """Ascending: feet to head, back to front, patient's left to right; frames as stored."""
     display: Literal["radiological", "neurological"] = "radiological"
-    """Radiological: the patient's right on the picture's left. Sagittal pictures have the front on the left in both."""
+    """Radiological: the patient's right on the picture's left.
+
+    Sagittal pictures have the front on the left in both.
+    """
     size_px: Annotated[int | None, PLACED] = None
     """The longest side; both axes at the same scale in mm. Without any size, pixels are voxels."""
     width_px: Annotated[int | None, PLACED] = None
@@ -90,7 +99,8 @@ class View(_Table, frozen=True):
     """How a slice fills a fixed size: stretched, or at one scale in mm with black beside it."""
     montage: Annotated[Montage | None, PLACED] = None
     windows: Literal["each", "rgb"] = "each"
-    """Several windows: a picture for each, slice by slice, or three of them as red, green and blue."""
+    """Several windows: a picture for each, slice by slice, or three of them as red, green and
+    blue."""
     fps: Annotated[float | None, WORDS] = None
     """The pictures are frames of a video at so many per second."""
 
@@ -103,7 +113,10 @@ class Resample(_Table, frozen=True):
     shape: Whole3 | None = None
     """So many voxels over the same extent instead; 0 keeps an axis."""
     interpolation: Literal["nearest", "linear", "area"] = "linear"
-    """Between the two nearest voxels, or the mean over the new voxel's extent; edges are held outside the volume."""
+    """Between the two nearest voxels, or the mean over the new voxel's extent.
+
+    Edges are held outside the volume.
+    """
 
 
 class Crop(_Table, frozen=True):
@@ -154,7 +167,10 @@ class ArrayForm(_Table, frozen=True):
     """The array a 3D model receives: resampled and cropped as the pictures are."""
 
     axes: str = "RAS"
-    """The patient direction each array axis runs towards; `SPL` is slices from the feet, rows from the front."""
+    """The patient direction each array axis runs towards.
+
+    `SPL` is slices from the feet, rows from the front.
+    """
     intensity: Literal["window", "stored"] = "window"
     """Through the (first) window, or as stored."""
     scale: tuple[float, float] = (0.0, 1.0)
@@ -210,13 +226,20 @@ class Profile(_Table, frozen=True):
     about: Annotated[str, WORDS] = ""
     """One line for people; not part of the hash."""
     reply_language: Annotated[Literal["en", "de", "fr", "es", "zh"], WORDS] = "en"
-    """The language replies are read in. It changes nothing of what is shown, so it is not part of the hash."""
+    """The language replies are read in.
+
+    It changes nothing of what is shown, so it is not part of the hash.
+    """
 
     @property
     def hash(self) -> str:
-        """Equal profiles have equal hashes; every setting but `about` and `reply_language` goes in."""
+        """Equal profiles have equal hashes.
+
+        Every setting but `about` and `reply_language` goes in.
+        """
         settings = canonical_json(msgspec.structs.replace(self, about="", reply_language="en"))
-        # Cut off rather than kept at its default: hashes stored before the field existed still hold.
+        # Cut off rather than kept at its default: hashes stored before the field existed still
+        # hold.
         return digest(RENDERER, settings.removesuffix(b',"reply_language":"en"}') + b"}")
 
 

@@ -67,7 +67,10 @@ class BoxEvidence:
     def ledger(
         self, study: StudyRecord, series: SeriesRecord, image: FrameStack | None
     ) -> BoxLedger:
-        """The ledger of one series, from what the files say now; refused if the bench was not built from that."""
+        """The ledger of one series, from what the files say now.
+
+        Refused if the bench was not built from that.
+        """
         found, by_study = self._annotations()
         annotation = by_study.get(study.study_id)
         if annotation is None:

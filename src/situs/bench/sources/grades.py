@@ -43,7 +43,10 @@ class GradeEvidence:
         self._boxes: dict[tuple[str, str], RegionBoxes] = {}
 
     def ledger(self, study: StudyRecord, series: SeriesRecord) -> GradeLedger:
-        """The ledger of one study, from what the files say now; refused if the bench was not built from that."""
+        """The ledger of one study, from what the files say now.
+
+        Refused if the bench was not built from that.
+        """
         bank = self._bank(study.evidence["bank"])
         graded = self._graded(study, bank)
         grid = series.grid

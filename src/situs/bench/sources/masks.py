@@ -70,7 +70,10 @@ def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
 
 
 def _image_path(series: SeriesRecord, locations: Locations) -> Path | None:
-    """The image on whose grid contours and sparse segmentations are drawn; other labels do without it."""
+    """The image on whose grid contours and sparse segmentations are drawn.
+
+    Other labels do without it.
+    """
     if not series.image_hash:
         return None
     try:
@@ -82,7 +85,10 @@ def _image_path(series: SeriesRecord, locations: Locations) -> Path | None:
 def beside_image(
     labels: LabelMap, series: SeriesRecord, image: Volume | FrameStack | None
 ) -> LabelMap:
-    """The labels, known no better than the image's grid agrees; without the image, as the bench says."""
+    """The labels, known no better than the image's grid agrees.
+
+    Without the image, as the bench says.
+    """
     if isinstance(image, Volume):
         return labels.beside(image.grid)
     return labels.no_better_than(series.grid_error_mm)

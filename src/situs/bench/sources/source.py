@@ -1,7 +1,7 @@
 """A source of evidence: masks, boxes, reports or grades.
 
-A source makes the ledger of a study anew from its files and tells what a bench says otherwise. Each is one module of
-this folder; `SOURCES` lists them, and nothing else needs to know which there are.
+A source makes the ledger of a study anew from its files and tells what a bench says otherwise. Each
+is one module of this folder; `SOURCES` lists them, and nothing else needs to know which there are.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Checking(msgspec.Struct, frozen=True):
 
 
 class StudyRows(msgspec.Struct, frozen=True):
-    """What a bench says of one study: the items that must follow from its evidence, and the facts."""
+    """What a bench says of one study: items that must follow from its evidence, and facts."""
 
     study: StudyRecord
     items: list[Item]
@@ -74,7 +74,8 @@ class Source(ABC):
     """One kind of evidence, in one check of one bench."""
 
     builds: ClassVar[tuple[str, ...]]
-    """What `bench.json` calls the source of benches in which every answer follows from this evidence."""
+    """What `bench.json` calls the source of benches in which every answer follows from this
+    evidence."""
     alone: ClassVar[bool]
     """Whether a study that it claims is held against this evidence only."""
 

@@ -1,6 +1,7 @@
 """File formats of volumes: those shipped, and those that installed packages read.
 
-A package offers a reader under the entry points `situs.readers`, named by the suffix without its dot:
+A package offers a reader under the entry points `situs.readers`, named by the suffix without its
+dot:
 
     [project.entry-points."situs.readers"]
     npz = "my_package.npz:read"
@@ -37,7 +38,8 @@ class Format(msgspec.Struct, frozen=True):
     read: Read
     """From a path to where its voxels lie and what they are; only the header is read."""
     detached: bool = False
-    """Whether the voxels lie in a file of their own: such a pair is no mask in a folder of masks."""
+    """Whether the voxels lie in a file of their own: such a pair is no mask in a folder of
+    masks."""
 
 
 _SHIPPED = {
@@ -64,7 +66,10 @@ def format_of(suffix: str) -> Format:
 
 
 def _checked(read: Callable[[Path], object], path: Path) -> Stored:
-    """What another package's reader says of a file; whatever it stumbles over is an error about the file."""
+    """What another package's reader says of a file.
+
+    Whatever it stumbles over is an error about the file.
+    """
     try:
         stored = read(path)
     except SitusError:
