@@ -80,6 +80,7 @@ class CutRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seen_ragged_rise: float = 0.8
     seen_same_share: float = 0.5
     seen_edge: float = 1.0
+    small_edge: float = 0.4
 
 
 class AnnotationError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
