@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import tomllib
 from importlib.resources import files
 
 import msgspec
@@ -103,6 +104,19 @@ class TestTables:
             assert row["sources"], row["structure"]
             for key in row["sources"].split(";"):
                 assert re.search(rf"\b{key}\b", listed), key
+
+    @pytest.mark.parametrize("name", ["liver", "spleen", "pancreas", "kidney_left"])
+    def test_typical_volumes_agree_with_what_was_published(self, name: str) -> None:
+        """Mean and deviation of adults stand in the table of relevance, with their sources."""
+        text = files("situs.anatomy").joinpath("data", "relevance.toml").read_text("utf-8")
+        measured = tomllib.loads(text)["measured"][name.removesuffix("_left")]
+        mean, deviation = measured["adults_ml"]
+        known = plausible_range(term(name))
+        assert known is not None
+        assert abs(known.typical_ml - mean) <= deviation
+        published = set(known.sources.split(";")) - {"judgement"}
+        assert published
+        assert published <= set(measured["sources"])
 
     def test_every_name_of_the_order_is_known(self) -> None:
         special = {"spine", "kidneys", "adrenals", "femur", "tibia", "patella"}
