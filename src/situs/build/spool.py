@@ -16,7 +16,7 @@ from situs.base.files import digest
 from situs.base.workers import Lost, map_jobs
 from situs.errors import Problem, Severity, SitusError
 
-__all__ = ["Spool", "map_studies", "resume_key"]
+__all__ = ["Job", "Spool", "map_studies", "resume_key"]
 
 
 class _StudyWork(Protocol):

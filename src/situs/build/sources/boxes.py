@@ -10,22 +10,27 @@ from pathlib import Path
 import msgspec
 
 from situs.anatomy import organ_of_volume
-from situs.base.publish import new_folder, work_folder
+from situs.base.publish import new_folder
 from situs.bench import (
     SeriesRecord,
     StudyRecord,
     file_digest,
     find_middle,
     opaque_id,
-    split_patients,
 )
-from situs.build.cohort import Progress
-from situs.build.spool import Spool, map_studies, resume_key
-from situs.build.study import with_sources
+from situs.build.frame import (
+    Progress,
+    StudyWork,
+    facts_behind,
+    finished_studies,
+    placed,
+    with_splits,
+)
+from situs.build.spool import resume_key
 from situs.build.writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, SitusError, did_you_mean
 from situs.facts import BoxLedger, BoxRules, Middle, check_fits
-from situs.items import NotAsked, Placement, Question, item_id, place
+from situs.items import NotAsked, Placement, Question, item_id
 from situs.items.findings import (
     Draft,
     arrange_findings,
@@ -130,8 +135,7 @@ def build_boxes(
     with new_folder(
         out, marker="bench.json", overwrite=options.overwrite, resume_key=key
     ) as scratch:
-        spool = Spool(work_folder(scratch) / "images", _Seen)
-        seen, bad = _look(found, jobs, options, spool, progress)
+        seen, bad = _look(found, jobs, scratch, options, progress)
         studies = _studies(found, seen, table, options)
         ledgers = _ledgers(studies, found, options)
         drafts, questions, not_asked, problems = _drafts(ledgers, options, found.row_of)
@@ -155,24 +159,16 @@ def build_boxes(
 def _look(
     found: AnnotationSet,
     jobs: Mapping[str, _Look],
+    scratch: Path,
     options: BuildOptions,
-    spool: Spool[_Seen],
     progress: Progress,
 ) -> tuple[dict[str, _Seen], list[Problem]]:
     """Read every image once. One that cannot be used is an error, or its study is left out."""
-    seen: dict[str, _Seen] = {}
+    volumes = list(jobs)
+    work = StudyWork(list(jobs.values()), _open_see, _Seen, _files_of, "images")
     bad: list[Problem] = []
-    outcomes = map_studies(_open_see, list(jobs.values()), options.jobs, spool, _files_of)
-    for number, (volume, outcome) in enumerate(zip(jobs, outcomes)):
-        progress(number + 1, len(jobs))
-        if isinstance(outcome, Problem):
-            bad.append(outcome)
-            if not options.skip_bad:
-                raise SitusError(
-                    outcome.problem, fix=outcome.fix or "repair or remove it, or add --skip-bad"
-                )
-        else:
-            seen[volume] = outcome
+    finished = finished_studies(work, scratch, options, bad, progress)
+    seen = {volumes[number]: outcome for number, outcome in finished}
     if bad:
         broken = set(jobs) - set(seen)
         found.annotations = [entry for entry in found.annotations if entry.volume not in broken]
@@ -242,15 +238,8 @@ def _studies(
                 StudyRecord(study_id, patient_id, "", (series,), evidence), annotation, own, side
             )
         )
-    splits = split_patients(
-        (study.record.patient_id for study in studies), options.recipe, options.seed
-    )
-    studies = [
-        msgspec.structs.replace(
-            s, record=msgspec.structs.replace(s.record, split=splits[s.record.patient_id])
-        )
-        for s in studies
-    ]
+    records = with_splits([study.record for study in studies], options)
+    studies = [msgspec.structs.replace(s, record=record) for s, record in zip(studies, records)]
     return sorted(studies, key=lambda study: study.record.study_id)
 
 
@@ -343,24 +332,20 @@ def _write(
 ) -> None:
     for study, ledger in ledgers:
         record = study.record
-        kept = []
+        posed = []
         for question in questions.get(record.study_id, ()):
-            own_id = item_id(record.study_id, question.task, question.form, question.parameters)
-            if own_id in placements:
+            name = item_id(record.study_id, question.task, question.form, question.parameters)
+            if name in placements:
                 item = pose_finding(ledger, question, record.patient_id, seed)
                 assert not isinstance(item, NotAsked)
-                kept.append(place(item, placements[own_id], record.split))
-        kept.sort(key=lambda item: (item.task, item.item_id))
+                posed.append(item)
+        items = placed(posed, placements, record.split)
         basics = [
             ledger.fact("read_as_normal"),
             *(ledger.fact("findings", name) for name in ledger.labels),
         ]
-        wanted = [
-            *(fact.fact_id for fact in basics),
-            *(own for item in kept for own in item.fact_ids),
-        ]
-        facts = with_sources(ledger.known_facts(), wanted)
-        writer.add(record, facts, kept, not_asked, places.of(study))
+        facts = facts_behind(ledger.known_facts(), [fact.fact_id for fact in basics], items)
+        writer.add(record, facts, items, not_asked, places.of(study))
         not_asked = Counter()
 
 

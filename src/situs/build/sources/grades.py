@@ -13,7 +13,7 @@ import numpy as np
 from situs.anatomy import load_vocabulary
 from situs.anatomy.banks import Bank, load_bank, shipped_banks
 from situs.base.files import digest
-from situs.base.publish import new_folder, work_folder
+from situs.base.publish import new_folder
 from situs.bench import (
     SeriesRecord,
     StudyRecord,
@@ -23,9 +23,8 @@ from situs.bench import (
     suspect_studies,
     visit_of,
 )
-from situs.build.cohort import Progress
-from situs.build.spool import Spool, map_studies, resume_key
-from situs.build.study import with_sources
+from situs.build.frame import Progress, StudyWork, facts_behind, finished_studies
+from situs.build.spool import resume_key
 from situs.build.trust import trusted_studies
 from situs.build.writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError, did_you_mean
@@ -124,34 +123,22 @@ def write_graded(
     """Write the tables of a bench of graded studies into an open folder."""
     options.recipe.annotation_error(source.annotation)
     problems: list[Problem] = []
-    told = agreed = 0
+    compared = agreed = 0
     forms: dict[str, Counter[str]] = defaultdict(Counter)
+    jobs = [_GradeJob(study) for study in sorted(studies)]
+    work = StudyWork(jobs, partial(_open_reader, source, options), _Outcome, _files_of)
     with BenchWriter(scratch, kind, options, {}) as writer:
-        jobs = [_GradeJob(study) for study in sorted(studies)]
         writer.trust(_trusted(studies, options))
-        spool = Spool(work_folder(scratch) / "studies", _Outcome)
-        outcomes = map_studies(
-            partial(_open_reader, source, options), jobs, options.jobs, spool, _files_of
-        )
-        for number, outcome in enumerate(outcomes):
-            progress(number + 1, len(studies))
-            if isinstance(outcome, Problem):
-                if not options.skip_bad:
-                    raise SitusError(
-                        outcome.problem,
-                        where=outcome.where,
-                        fix=outcome.fix or "mend it, or --skip-bad",
-                    )
-                problems.append(outcome)
-                continue
-            own = outcome
-            writer.add(own.study, own.facts, own.items, own.not_asked, own.places)
-            writer.add_suspects(own.suspects)
-            problems += own.problems
-            told, agreed = told + own.compared[0], agreed + own.compared[1]
-            for item in own.items:
+        for _, outcome in finished_studies(work, scratch, options, problems, progress):
+            writer.add(
+                outcome.study, outcome.facts, outcome.items, outcome.not_asked, outcome.places
+            )
+            writer.add_suspects(outcome.suspects)
+            problems += outcome.problems
+            compared, agreed = compared + outcome.compared[0], agreed + outcome.compared[1]
+            for item in outcome.items:
                 forms[item.parameters["question"]][item.form] += 1
-    return writer.finish([*problems, *_two_forms(forms)], _notes(source, told, agreed))
+    return writer.finish([*problems, *_two_forms(forms)], _notes(source, compared, agreed))
 
 
 def _trusted(studies: Sequence[str], options: BuildOptions) -> dict[str, tuple[str, ...]]:
@@ -169,13 +156,13 @@ def _two_forms(forms: dict[str, Counter[str]]) -> Iterator[Problem]:
             yield Problem(Severity.WARNING, "form", f"question {question}", text, fix)
 
 
-def _notes(source: GradeSource, told: int, agreed: int) -> tuple[str, ...]:
+def _notes(source: GradeSource, compared: int, agreed: int) -> tuple[str, ...]:
     bank = load_bank(source.bank)
     notes = [f"{bank.title}: {len(bank.question)} questions with {bank.sub_scores} sub-scores."]
     notes += bank.notes
-    if told:
+    if compared:
         notes.append(
-            f"Geometry and the reader give the same grade for {agreed:,} of {told:,} sub-scores."
+            f"Geometry and the reader give the same grade for {agreed:,} of {compared:,} sub-scores."
         )
     return tuple(notes)
 
@@ -252,7 +239,6 @@ class _Reader:
             trusted=self._trusted.get(study_id, ()),
         )
         items, not_asked = self._items(ledger, record)
-        wanted = [own for item in items for own in item.fact_ids]
         problems = [
             Problem(Severity.WARNING, "grade", name, text, "check the table")
             for text in graded.problems
@@ -261,7 +247,7 @@ class _Reader:
         if masks is not None and series.side_basis != "affine":
             text = "its header declares no orientation; medial and lateral rest on an assumed one"
             problems.append(Problem(Severity.WARNING, "side", name, text, "check the header"))
-        facts = with_sources(ledger.known_facts(), wanted)
+        facts = facts_behind(ledger.known_facts(), (), items)
         problems += anatomy_problems(study_id, ledger)
         suspects = suspect_studies(study_id, ledger)
         return _Outcome(

@@ -11,13 +11,13 @@ import msgspec
 
 from situs.anatomy.banks import Bank, BankQuestion, SubScore, load_bank
 from situs.base.files import canonical_json, write_atomic
-from situs.base.publish import new_folder, work_folder
+from situs.base.publish import new_folder
 from situs.bench import IdRule
-from situs.build.cohort import Progress
+from situs.build.frame import Progress, StudyWork, finished_studies
 from situs.build.sources.grades import GradeSource, write_graded
-from situs.build.spool import Spool, map_studies, resume_key
+from situs.build.spool import resume_key
 from situs.build.writer import BuildOptions, BuildResult
-from situs.errors import Problem, SitusError
+from situs.errors import SitusError
 from situs.volumes.phantoms import KNEE_MASKS, KneeTruth, make_knee, write_knee
 
 __all__ = ["build_knees", "knee_grades", "true_value"]
@@ -81,11 +81,8 @@ class _KneeJob(msgspec.Struct, frozen=True):
 def _make(studies: int, scratch: Path, options: BuildOptions) -> Iterator[list[_Row]]:
     """Write the knees; the rows of each in the table of grades."""
     jobs = [_KneeJob(options.seed, index, scratch / "volumes") for index in range(studies)]
-    spool = Spool(work_folder(scratch) / "knees", list[_Row])
-    for outcome in map_studies(_open_make, jobs, options.jobs, spool, _files_of):
-        if isinstance(outcome, Problem):
-            raise SitusError(outcome.problem, fix=outcome.fix)
-        yield outcome
+    work = StudyWork(jobs, _open_make, list[_Row], _files_of, "knees")
+    return (rows for _, rows in finished_studies(work, scratch, options, []))
 
 
 def _files_of(job: _KneeJob, rows: list[_Row]) -> list[Path]:

@@ -11,8 +11,9 @@ import msgspec
 
 from situs.anatomy import Vocabulary, load_vocabulary, shipped_vocabularies
 from situs.bench import IdRule, opaque_id, split_patients
-from situs.build.cohort import Progress, build_bench
+from situs.build.cohort import build_bench
 from situs.build.coverage import coverage_of, coverage_problems
+from situs.build.frame import Progress
 from situs.build.study import StudyJob
 from situs.build.trust import trusted_studies
 from situs.build.writer import BuildOptions, BuildResult

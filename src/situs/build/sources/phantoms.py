@@ -6,7 +6,8 @@ from pathlib import Path
 
 from situs.anatomy import NameRules
 from situs.bench import split_patients
-from situs.build.cohort import Progress, build_bench
+from situs.build.cohort import build_bench
+from situs.build.frame import Progress
 from situs.build.study import StudyJob
 from situs.build.writer import BuildOptions, BuildResult
 from situs.errors import SitusError

@@ -19,7 +19,8 @@ from situs.agents import (
 )
 from situs.base.files import canonical_json, digest, write_atomic
 from situs.base.publish import new_folder
-from situs.bench import StudyRecord, split_patients
+from situs.bench import StudyRecord
+from situs.build.frame import in_bench_order, placed, with_splits
 from situs.build.scans import CT_RATE, Scan, find_scans
 from situs.build.writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError, did_you_mean
@@ -34,7 +35,7 @@ from situs.facts.reports import (
     report_problem,
     stated,
 )
-from situs.items import Candidate, Choice, Item, NotAsked, Text, arrange, outline, place
+from situs.items import Candidate, Choice, Item, NotAsked, Text, arrange, outline
 from situs.items.reports import REPORT_TASKS, WRITTEN, pose_report, report_questions, written_item
 from situs.judges import AskedByID, Asker
 from situs.score import same_family
@@ -159,15 +160,8 @@ def _studies(
         )
         ledger = ReportLedger(report, study_id, scan.series.series if scan else "")
         studies.append(_Study(record, report, ledger, scan))
-    splits = split_patients(
-        (study.record.patient_id for study in studies), options.recipe, options.seed
-    )
-    studies = [
-        msgspec.structs.replace(
-            s, record=msgspec.structs.replace(s.record, split=splits[s.record.patient_id])
-        )
-        for s in studies
-    ]
+    records = with_splits([study.record for study in studies], options)
+    studies = [msgspec.structs.replace(s, record=record) for s, record in zip(studies, records)]
     return sorted(studies, key=lambda study: study.record.study_id), len(reports) - len(first)
 
 
@@ -332,18 +326,17 @@ def _write(
     for draft in drafts:
         by_study[draft.item.study_id].append(draft)
     for study in studies:
-        record = study.record
-        held = [
-            draft
-            if draft.item.task == WRITTEN
-            else msgspec.structs.replace(
-                draft, item=place(draft.item, placements[draft.item.item_id], record.split)
-            )
-            for draft in by_study[record.study_id]
-            if draft.item.task == WRITTEN or draft.item.item_id in placements
-        ]
-        held.sort(key=lambda draft: (draft.item.task, draft.item.item_id))
-        facts = {fact.fact_id: fact for draft in held for fact in draft.facts}
+        record, own = study.record, by_study[study.record.study_id]
+        posed = [draft.item for draft in own if draft.item.task != WRITTEN]
+        written = [draft.item for draft in own if draft.item.task == WRITTEN]
+        items = in_bench_order([*placed(posed, placements, record.split), *written])
+        asked = {item.item_id for item in items}
+        facts = {
+            fact.fact_id: fact
+            for draft in sorted(own, key=lambda draft: (draft.item.task, draft.item.item_id))
+            if draft.item.item_id in asked
+            for fact in draft.facts
+        }
         places = {record.evidence["report"]: str(path)} | (study.scan.places if study.scan else {})
-        table.add(record, facts.values(), [draft.item for draft in held], {}, places)
+        table.add(record, facts.values(), items, {}, places)
     table.count_not_asked(not_asked)
