@@ -86,8 +86,9 @@ def select(runs: Iterable[Columns], stratum: str, strata: Iterable[str]) -> Sele
     if stratum not in (*known, ALL_STRATA):
         fix = did_you_mean(stratum, [*known, ALL_STRATA])
         raise SitusError(f"no item of stratum {stratum!r}", where="--stratum", fix=fix)
-    closed = np.concatenate([_closed(columns, stratum) for columns in runs])
-    return Selection(stratum, not len(closed) or bool(closed.any()))
+    # Before anybody is asked there is no run yet: the name of the stratum alone is checked.
+    closed = [has_options for columns in runs for has_options in _closed(columns, stratum)]
+    return Selection(stratum, not closed or any(closed))
 
 
 def _closed(columns: Columns, stratum: str) -> NDArray[np.bool_]:
