@@ -86,9 +86,9 @@ def select(runs: Iterable[Columns], stratum: str, strata: Iterable[str]) -> Sele
     if stratum not in (*known, ALL_STRATA):
         fix = did_you_mean(stratum, [*known, ALL_STRATA])
         raise SitusError(f"no item of stratum {stratum!r}", where="--stratum", fix=fix)
-    # Before anybody is asked there is no run yet: the name of the stratum alone is checked.
-    closed = [has_options for columns in runs for has_options in _closed(columns, stratum)]
-    return Selection(stratum, not closed or any(closed))
+    none = np.zeros(0, np.bool_)  # a stratum may be looked up before anything has been answered
+    closed = np.concatenate([none, *(_closed(columns, stratum) for columns in runs)])
+    return Selection(stratum, not len(closed) or bool(closed.any()))
 
 
 def _closed(columns: Columns, stratum: str) -> NDArray[np.bool_]:
