@@ -38,6 +38,7 @@ __all__ = [
     "export",
     "import_",
     "measure",
+    "metric",
     "open_bench",
     "probe",
     "report",
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from situs.facts import Fact as Fact
     from situs.items import Item as Item
     from situs.items import task as task
+    from situs.score import metric as metric
 
 _VERBS = ("build", "export", "measure", "probe", "report", "run", "score", "show")
 """Packages and modules that answer a call, see `situs.base.verbs`."""
@@ -79,6 +81,7 @@ _RECORDS = {
     "Reply": "situs.clients",
     "Request": "situs.clients",
     "SitusError": "situs.errors",
+    "metric": "situs.score.metrics.registry",
     "task": "situs.items",
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from forms import write_bench
-from situs.score import judged_run
+from situs.score import open_replies, read_run, records_of
 
 Situs = Callable[..., Any]
 QUICK = ("--metrics", "accuracy,chance")
@@ -93,7 +93,7 @@ def test_seeds_of_one_model_count_as_one_run(folder: Path, situs: Situs) -> None
     ]
     values = []
     for name in ("r1", "r2", "r3", "prior"):
-        rows = judged_run(folder / name).scored
+        rows = records_of(read_run(open_replies(folder / name)).columns)
         scored = [
             row for row in rows if row.chance is not None
         ]  # it has no headline: all with options

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from situs.clients import parse_spec
+from situs.clients import make_client, parse_spec
 from situs.clients.protocol import Reply, ToolCall
 from situs.clients.secrets import without_secret
-from situs.clients.settings import settings_of
 from situs.errors import SitusError
 
 # Made up, in the shapes of well-known services.
@@ -86,8 +85,9 @@ def test_ordinary_specs_pass(spec: str) -> None:
 
 def test_an_unknown_setting_is_answered_with_a_near_one() -> None:
     with pytest.raises(SitusError, match="did you mean reasoning_effort"):
-        settings_of(parse_spec("openai:m?reasoning_efort=low"), own=("key_env",), extra=True)
-    settings = settings_of(parse_spec("openai:m?body.my_field=3"), own=("key_env",), extra=True)
+        make_client(parse_spec("openai:m?reasoning_efort=low"))
+    settings = make_client(parse_spec("openai:m?body.my_field=3")).settings
+    assert settings is not None
     assert settings.extra == {"my_field": 3}
 
 

@@ -88,9 +88,9 @@ def _probes(as_json: bool) -> None:
 @json_option
 def _metrics(as_json: bool) -> None:
     """List the metrics that `situs score --metrics` computes; docs/reference.md defines them."""
-    from situs.score import METRICS
+    from situs.score import known_metrics
 
-    _show("metrics", dict.fromkeys(METRICS, ""), as_json)
+    _show("metrics", {name: one.about for name, one in known_metrics().items()}, as_json)
 
 
 @command.command("formats")

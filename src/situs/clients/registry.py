@@ -18,6 +18,8 @@ MakeClient = Callable[[Spec, Timeouts | None], Client]
 
 CLIENTS = {
     "openai": "situs.clients.openai.client:OpenAIClient",
+    "anthropic": "situs.clients.anthropic.client:make_anthropic",
+    "gemini": "situs.clients.gemini.client:make_gemini",
     "plugin": "situs.clients.plugin:PluginClient",
     "hf": "situs.clients.hf.client:make_hf",
 }

@@ -52,7 +52,14 @@ from situs.probe.table import Compared, ProbeRow, compared, group_row, row_of
 from situs.probe.wordings import Wordings, wordings_of
 from situs.profiles import FileVolumes, Presenter, Profile, SliceStore
 from situs.run import Presents, Prior, RunResult, Spec, Viewing, selected_items
-from situs.score import ALL_STRATA, HEADLINE, Selection, gain_over_best, select
+from situs.score import (
+    ALL_STRATA,
+    HEADLINE,
+    Selection,
+    ShortcutGain,
+    gain_over_best,
+    select,
+)
 from situs.score.explain import Answers, Budget, StudyFactsById, budget_from, read_answers
 
 __all__ = ["Ask", "ProbeResult", "Stopped", "diagnosis_beside", "probe"]
@@ -375,7 +382,7 @@ class _Suite:
             mirage=mirage_of(without["silent"]),
             with_chance_credit=credited,
             volume_gain=None if volume is None else gain_between(self._full, volume, selection),
-            over_best_shortcut=gain_over_best(model, shortcuts, clusters, seed=self._seed),
+            over_best_shortcut=self._over_best(model, shortcuts, clusters),
             by_stratum={
                 name: gain_over_better(self._full, without, self._selected(name))[1]
                 for name in strata
@@ -385,9 +392,19 @@ class _Suite:
             note=gain.note,
         )
 
+    def _over_best(
+        self,
+        model: dict[str, bool],
+        shortcuts: dict[str, dict[str, bool]],
+        clusters: dict[str, str],
+    ) -> ShortcutGain:
+        items = sorted(model)
+        others = {name: [right[item] for item in items] for name, right in shortcuts.items()}
+        own, patients = [model[item] for item in items], [clusters[item] for item in items]
+        return gain_over_best(own, others, patients, seed=self._seed)
+
     def _selected(self, stratum: str | None = None) -> Selection:
-        rows = (one.scored for one in self._full.by_id.values())
-        return select(rows, stratum or self._stratum, self._bench.info.by_stratum)
+        return select([self._full.columns], stratum or self._stratum, self._bench.info.by_stratum)
 
     def _warnings(self, rows: dict[str, ProbeRow]) -> tuple[str, ...]:
         result = [f"{name}: {row.note}" for name, row in rows.items() if not row.n]

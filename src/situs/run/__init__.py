@@ -11,6 +11,7 @@ from situs.run.baselines.catalogue import (
     LEARNERS,
     Baseline,
     Prior,
+    blind_rows,
     is_baseline,
     make_baseline,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "Shown",
     "Spec",
     "Viewing",
+    "blind_rows",
     "boxes_of",
     "first_text",
     "is_baseline",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -14,6 +15,8 @@ from situs.profiles import AnswerSpace, Frame, Layout, Profile, layout_of, optio
 from situs.space import FrameBox, Grid, PixelGrid
 
 __all__ = ["NATIVE", "Viewing", "volume_hull"]
+
+Made = TypeVar("Made")
 
 NATIVE = msgspec.convert(
     {
@@ -34,9 +37,17 @@ class Viewing:
         self._bench = bench
         self._grids: dict[tuple[str, str], Grid | PixelGrid] | None = None
         self._open_ended: frozenset[tuple[str, str]] = frozenset()
+        self._known: dict[Hashable, Any] = {}
         self._last: tuple[object, Layout] | None = None
         self._last_sizes: tuple[Layout, list[tuple[float, float]]] | None = None
         self._last_boxes: tuple[Layout, tuple[Box, ...], list[FrameBox]] | None = None
+
+    def once(self, name: Hashable, make: Callable[[], Made]) -> Made:
+        """What is worked out of all items of the bench, once for all who look at it in this way."""
+        if name not in self._known:
+            self._known[name] = make()
+        found: Made = self._known[name]
+        return found
 
     @property
     def space(self) -> AnswerSpace:

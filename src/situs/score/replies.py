@@ -20,6 +20,7 @@ from situs.items import (
     YesNo,
 )
 from situs.run import Viewing
+from situs.score.metrics.grades import absent_grade
 from situs.score.read import (
     Offered,
     Result,
@@ -33,7 +34,7 @@ from situs.score.read import (
     parse_yes_no,
 )
 
-__all__ = ["READERS", "absent_grade", "read_reply"]
+__all__ = ["READERS", "offered_grades", "read_reply"]
 
 _UNSHOWN = Unparsed("places are read in a profile's coordinates, and none is known")
 _FREE = Unparsed("free text is not read by rule")
@@ -44,11 +45,10 @@ def read_reply(item: Item, answer: Simple, response: str, shown: Viewing | None)
     return READERS[answer](item, answer, response, shown)
 
 
-def absent_grade(item: Item, name: str) -> int | None:
-    """The grade that means that a sign is not there; None where none does."""
-    tags = (tag for tag in item.tags if tag.startswith(f"absent:{name}:"))
-    grade = next((tag.rpartition(":")[2] for tag in tags), "0")
-    return int(grade) if grade else None
+def offered_grades(item: Item) -> dict[str, Offered]:
+    """The scales that the question states; none where its words are not a bank's."""
+    scales = levels_in(item.question).items()
+    return {name: Offered(levels, absent_grade(item, name)) for name, levels in scales}
 
 
 def _language(shown: Viewing | None) -> str:
@@ -72,10 +72,7 @@ def _number(item: Item, answer: Number, response: str, shown: Viewing | None) ->
 
 
 def _grades(item: Item, answer: Grades, response: str, shown: Viewing | None) -> Result[Any]:
-    """By the scales that the question states; by none where its words are not a bank's."""
-    scales = levels_in(item.question).items()
-    offered = {name: Offered(levels, absent_grade(item, name)) for name, levels in scales}
-    return parse_grades(response, sorted(answer.grades), offered)
+    return parse_grades(response, sorted(answer.grades), offered_grades(item))
 
 
 def _frames(item: Item, answer: Frames, response: str, shown: Viewing | None) -> Result[Any]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from binascii import b2a_base64
-from collections import OrderedDict
 from typing import Any
 
 import orjson
 
 from situs.clients.openai.learned import Lesson
 from situs.clients.protocol import Image, Message, Request, Settings
+from situs.clients.wire.pictures import EncodedPictures
 
 __all__ = ["BodyWriter"]
-
-_KEPT_BYTES = 64 << 20
-"""Encoded pictures kept; the pictures of one study are asked about many times."""
 
 
 class BodyWriter:
@@ -22,8 +18,9 @@ class BodyWriter:
 
     def __init__(self, model: str) -> None:
         self._head = b'{"model":' + orjson.dumps(model) + b',"messages":['
-        self._pictures: OrderedDict[str, bytes] = OrderedDict()
-        self._kept = 0
+        self._pictures = EncodedPictures(
+            b'{"type":"image_url","image_url":{"url":"data:', b";base64,", b'"}}'
+        )
         self._tail: tuple[Settings, bytes] | None = None
         self._lessons: dict[str, Lesson] = {}
 
@@ -71,7 +68,7 @@ class BodyWriter:
         first = True
         for part in message.parts:
             if isinstance(part, Image):
-                encoded = self._picture(part)
+                encoded = self._pictures.json(part)
             elif isinstance(part, str):
                 encoded = orjson.dumps({"type": "text", "text": part})
             else:
@@ -81,23 +78,6 @@ class BodyWriter:
             pieces.append(encoded)
             first = False
         pieces.append(b"]}")
-
-    def _picture(self, image: Image) -> bytes:
-        kept = self._pictures.get(image.digest)
-        if kept is not None:
-            self._pictures.move_to_end(image.digest)
-            return kept
-        start = (
-            b'{"type":"image_url","image_url":{"url":"data:'
-            + image.media_type.encode()
-            + b";base64,"
-        )
-        made = start + b2a_base64(image.data, newline=False) + b'"}}'
-        self._pictures[image.digest] = made
-        self._kept += len(made)
-        while self._kept > _KEPT_BYTES and len(self._pictures) > 1:
-            self._kept -= len(self._pictures.popitem(last=False)[1])
-        return made
 
     def _settings(self, settings: Settings) -> bytes:
         if self._tail is None or self._tail[0] is not settings:

@@ -12,7 +12,7 @@ from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Item, boxes_in, frames_in
 from situs.profiles import Layout, Presenter, Profile, Volumes
-from situs.report.scored import ScoredRun
+from situs.report.scored import ReportedRun
 from situs.run import Viewing
 from situs.space import FrameBox
 
@@ -68,7 +68,7 @@ class StripStore:
     """Strips of items, their pictures shared by content."""
 
     def __init__(
-        self, bench: Bench, runs: Sequence[ScoredRun], volumes: Volumes, *, pixels: bool
+        self, bench: Bench, runs: Sequence[ReportedRun], volumes: Volumes, *, pixels: bool
     ) -> None:
         self.pictures: dict[str, str] = {}
         self.strips: dict[str, list[Strip]] = {}
@@ -86,7 +86,7 @@ class StripStore:
         """Embed the item's pictures; True if any pixels or boxes are to be seen."""
         strips = []
         for view in self._views.values():
-            asked = tuple(n for n in view.runs if item.item_id in self._runs[n].scores.outcomes)
+            asked = tuple(n for n in view.runs if self._runs[n].covers(item.item_id))
             if not asked:
                 continue
             strip = self._strip(
@@ -109,7 +109,7 @@ class StripStore:
         except SitusError:
             return None
         said = {
-            run: tuple(_placed(box) for box in self._runs[run].scores.outcomes[item.item_id].boxes)
+            run: tuple(_placed(box) for box in self._runs[run].outcome(item.item_id).boxes)
             for run in asked
         }
         # A box opens in its middle, where what it holds is seen best.
@@ -190,7 +190,7 @@ class _View:
         self.presenter = Presenter(bench, profile, volumes=volumes)
 
 
-def _by_profile(runs: Sequence[ScoredRun]) -> Mapping[str, tuple[Profile, tuple[int, ...]]]:
+def _by_profile(runs: Sequence[ReportedRun]) -> Mapping[str, tuple[Profile, tuple[int, ...]]]:
     """Profiles in the order of the runs, models' before baselines'."""
     order = sorted(range(len(runs)), key=lambda n: bool(runs[n].baseline))
     found: dict[str, tuple[Profile, tuple[int, ...]]] = {}
