@@ -33,6 +33,11 @@ _WITH_ANOTHER = re.compile(r"\b(?:and|&) (?:mark |point )?X\b|\bX (?:and|&)\b")
 _PAIRED = re.compile(
     r"(?:\bX and (?:mark |point )?[A-Z]|\b[A-Z] and (?:mark |point )?X),? [a-z]+\b"
 )
+# "Mark D in the spleen, as is X": what shares its place with X.
+_AS_X = re.compile(
+    r"\b(?:as is|as does|as are|like|just like|together with|along with|alongside|same as|same (?:organ|structure) as|"
+    r"shared? with|shares (?:it|that|its \w+) with|also holds|also contains) (?:mark |point )?X\b"
+)
 _PARTED = re.compile(
     r"\b(?:not|different|separate|distinct|apart|neither|whereas|while|but)\b|n't", re.IGNORECASE
 )
@@ -80,7 +85,7 @@ def parse_choice(
     without denying, doubting or comparing with it. Letters in prose ("hepatitis B", "A large lesion") are no answers.
     The `question` tells which comparison is asked for: "the spleen is larger" does not answer "which is smaller?".
     """
-    plain = plain_reply(text, language)
+    plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
     names = OptionNames(options, question)
@@ -163,14 +168,14 @@ def _paired(found: Sequence[Statement], plain: str) -> None:
         for claim in statement.claims:
             pair = _PAIRED.search(plain, max(0, claim.start - 20), claim.end + 30)
             plain_claim = claim.role <= Role.LEAD and claim.asserted and len(claim.values) == 1
+            shared = (
+                _AS_X.search(plain, claim.end, statement.end)
+                if len(statement.claims) == 1
+                else None
+            )
             parted = _PARTED.search(plain, statement.start, statement.end)
-            if (
-                plain_claim
-                and not parted
-                and pair
-                and pair.start() <= claim.start
-                and pair.end() >= claim.end
-            ):
+            paired = pair and pair.start() <= claim.start and pair.end() >= claim.end
+            if plain_claim and not parted and (paired or shared):
                 claim.role = Role.CONCLUDED
 
 
@@ -228,9 +233,19 @@ def _comparison(question: str) -> tuple[frozenset[str], frozenset[str]]:
         sides = [frozenset(part.split()) for part in line.split("|")]
         for asked, opposite in (sides, reversed(sides)):
             if words & asked and not words & opposite and "largest" not in words & asked:
-                return asked, opposite
+                same, against = _of_distances(asked)
+                return asked | (same - words), opposite | (against - words)
     if "largest" in words:
         return frozenset({"largest", "biggest"}), frozenset({"smaller", "smallest"})
+    return frozenset(), frozenset()
+
+
+def _of_distances(asked: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """ "Smallest: A" answers which is nearest, where distances are listed; and what denies it."""
+    for line in language_file("en")["options"]["measured"]:
+        named, same, against = (frozenset(part.split()) for part in line.split("|"))
+        if named & asked:
+            return same, against
     return frozenset(), frozenset()
 
 
@@ -295,7 +310,7 @@ def _unless_unsure(
     )
     if not sure:
         left = _left_over(claims, names.count)
-        if left is not None:
+        if left is not None and not (names.count == 2 and refuses(plain)):
             return Parsed(names.options[left].value)
         told = plain
         for start, end in reversed(names.echo(plain)):
@@ -329,10 +344,10 @@ def _letter_and_words(claim: Claim, plain: str, names: OptionNames) -> bool:
 
 
 def _left_over(claims: Sequence[Claim], count: int) -> int | None:
-    """The only option that is not ruled out, where three or more are judged one by one."""
+    """The only option that is not ruled out, where all others are."""
     denied = {value for claim in claims if claim.denied for value in claim.values}
     named = {value for claim in claims for value in claim.values}
-    if count < 3 or named != denied or len(denied) != count - 1:
+    if count < 2 or named != denied or len(denied) != count - 1:
         return None
     left = set(range(count)) - denied
     return left.pop() if len(left) == 1 else None

@@ -12,7 +12,7 @@ from situs.score.read.prose.clean import visible
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english, language_file
 from situs.score.read.prose.loose_json import loose_values
-from situs.score.read.prose.refusal import refuses
+from situs.score.read.prose.refusal import declines, refuses
 from situs.score.read.prose.tokens import Mention
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
@@ -74,6 +74,9 @@ def parse_choices(
     chosen = _chosen(found)
     if isinstance(chosen, Unparsed):
         return RefusedInWords() if refuses(plain) else chosen
+    stated = any(claim.role >= Role.CONCLUDED for statement in found for claim in statement.claims)
+    if chosen and not stated and declines(plain):
+        return RefusedInWords()
     if any(index >= names.count for index in chosen):
         return Unparsed("no such option")
     if chosen and _half_named(plain, mentions, found, names):

@@ -79,6 +79,8 @@ _IN_WORDS = re.compile(
     rf"(?:{WORD.pattern})\b",
     re.IGNORECASE,
 )
+# "14,15,16": numbers of pictures have no decimals, so that a comma between them parts them.
+_TIGHT = re.compile(r"(?<=[0-9]),(?=[0-9]{1,2}(?![0-9]))")
 _MOST_GROUPED = 5000
 
 
@@ -118,7 +120,7 @@ def parse_frames(
     enough: "starts on frame 3 and ends on frame 7" and `[3, 7]` say 3 to 7. Where several ranges are told, those
     beside the structure of the `question` count.
     """
-    plain = plain_reply(text, language)
+    plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
     named: set[int] | Unparsed | None = _from_json(visible(text), contiguous)
@@ -147,7 +149,7 @@ def _from_prose(
 ) -> set[int] | Unparsed | None:
     if _NONE.fullmatch(plain):
         return set()
-    plain = _digits(plain)
+    plain = _TIGHT.sub(", ", _digits(plain))
     groups = [group for group in _grouped(plain) if not group.measured]
     found = statements(
         plain,

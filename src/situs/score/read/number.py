@@ -68,7 +68,7 @@ def parse_number(
             f"no unit {unit!r}",
             fix="use mm, cm, m, mm², cm², mm³, cm³, mL, dL, L, %, fraction or '' for a count",
         )
-    plain = plain_reply(text, language)
+    plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
     if asked == RATIO:
@@ -240,7 +240,8 @@ class _Reader:
         bare = _ANNOUNCED.sub("", self.plain)
         counted = (
             count_in_words(bare)
-            if self.asked is COUNT and not any(claim.asserted for claim in claims)
+            if self.asked is COUNT
+            and not any(claim.asserted and self._fits(claim) for claim in claims)
             else None
         )
         if counted is not None:

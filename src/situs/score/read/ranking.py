@@ -18,10 +18,23 @@ _LINKS = frozenset(
 )  # fmt: skip
 """Words that join the members of an order without changing it."""
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*|<", re.IGNORECASE)
+_STOP = re.compile(r"[.;!?\n]\s|\n")
 _LONGEST = 400
 
 
 def ranked_option(plain: str, cores: Sequence[str]) -> int | None:
+    """The option whose order a reply tells, as a whole or in its last sentence."""
+    whole = _ranked(plain, cores)
+    return whole if whole is not None else _ranked(_last_sentence(plain), cores)
+
+
+def _last_sentence(plain: str) -> str:
+    """What follows the last full stop, line end or colon that has an order behind it."""
+    parts = [part for part in _STOP.split(plain) if part.strip()]
+    return parts[-1] if parts else ""
+
+
+def _ranked(plain: str, cores: Sequence[str]) -> int | None:
     """The option whose list has the order in which a reply names all its members, each once; None if none is sure."""
     orders = [tuple(part.strip() for part in words.split(",")) for words in cores]
     lists = [order for order in orders if len(order) > 2]

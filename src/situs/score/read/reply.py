@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from situs.score.read.prose.clean import MOST_CHARACTERS, clean
 from situs.score.read.prose.language import other_language
+from situs.score.read.prose.shorthand import written_out
 from situs.score.read.result import Unparsed
 
 __all__ = ["plain_reply"]
 
 
-def plain_reply(text: str, language: str) -> str | Unparsed:
+def plain_reply(text: str, language: str, question: str = "") -> str | Unparsed:
     """The reply as plain English words, or why it cannot be read."""
     if len(text) > MOST_CHARACTERS:
         return Unparsed(f"longer than {MOST_CHARACTERS:,} characters")
-    plain = clean(text, language=language)
+    plain = clean(text, language=language, question=question)
+    if language == "en":
+        plain = written_out(plain)
     if not plain:
         return Unparsed("empty")
     return Unparsed("in another language") if other_language(plain, language) else plain

@@ -57,6 +57,13 @@ _VERDICT = re.compile(
     r"(?: (?P<no>does not|doesn't))? holds?(?: true)?",
     re.IGNORECASE,
 )
+# "…, thus the claim "the liver is below" is false": the same at the end of a sentence.
+_JUDGED = re.compile(
+    r"\b(?:statement|claim|proposition|assertion|premise|hypothesis)(?: (?:that [^.;!?\n]{1,120}|\"[^\"\n]{1,120}\"))?"
+    r" (?:is|was|must be|seems|appears)(?: to be)?(?P<not> not)?(?: [a-z]+ly| indeed)? "
+    r"(?:(?P<true>correct|right|true|accurate|valid)|(?P<false>incorrect|wrong|untrue|false|inaccurate|invalid))$",
+    re.IGNORECASE,
+)
 _ANNOUNCED = re.compile(
     r"^\W*(?:(?:the |my |final |short )*(?:answer|ans|response|result|verdict|conclusion|a)(?: is)?[:=]?|"
     r"[^:]{0,40}:) ?[\"'(\[*]*",
@@ -85,7 +92,7 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     `question` that asks whether X is there. "Not yes" and "it is unlikely that the answer is yes" say no. A reply that
     only repeats the question's words as a statement, or their opposite, answers it too.
     """
-    plain = plain_reply(text, language)
+    plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
     found = statements(plain, list(_mentions(plain)), english(), subjects=False)
@@ -199,6 +206,11 @@ def _courtesies(found: Sequence[Statement], plain: str) -> None:
     ]
     if polite and any(claim.asserted and claim.role >= Role.LEAD for claim in claims[1:]):
         polite[0].role = Role.WEAK
+    for statement in found[1:]:
+        for claim in statement.claims[:1]:
+            heads = plain[claim.start : claim.end].lower() in _words()["courtesies"]
+            if heads and plain[claim.end : statement.end].strip(" ,"):
+                claim.role = Role.WEAK  # "Of course, a radiologist should check this."
 
 
 @lru_cache(maxsize=1)
@@ -225,6 +237,9 @@ def _mentions(plain: str) -> Iterator[Mention]:
     taken = 0
     for sentence in _SENTENCE.finditer(plain):
         alone = _standing_alone(sentence[0])
+        if alone is None and (judged := _JUDGED.search(sentence[0].rstrip(" \"'*"))):
+            value = (judged["true"] is not None) is (judged["not"] is None)
+            alone = judged.start(), judged.end(), value
         if alone is not None:
             start, end, value = alone
             yield Mention(sentence.start() + start, sentence.start() + end, value)

@@ -14,16 +14,18 @@ from situs.score.read.prose.lexicon import language_file
 __all__ = ["concluded", "labelled", "measures_else", "of_another", "total", "working"]
 
 _OPERATOR_BEFORE = re.compile(
-    r"(?:[×*·÷+(√^]|(?<=[\d)²³] )[x/-]|(?<=\b[a-z] )[x/-]|(?<=\b[cm]m )[x/-]|(?<=\bml )[x/-]|(?<=[\d)])/|\bsqrt\()\s*$",
+    r"(?:\b(?:minus|plus|times|divided by|multiplied by)(?: the)? |[×*·÷+(√^]|(?<=[\d)²³] )[x/-]|(?<=\b[a-z] )[x/-]|(?<=\b[cm]m )[x/-]|(?<=\bml )[x/-]|(?<=[\d)])/|\bsqrt\()\s*$",
     re.IGNORECASE,
 )
-_OPERATOR_AFTER = re.compile(r"[ )²³]*(?:\^ ?[0-9]|[×x*·/+÷](?= ?[\d(.√π])|- ?[\d(])")
+_OPERATOR_AFTER = re.compile(
+    r"[ )²³]*(?:(?:minus|plus|times(?! as)|divided by|multiplied by) (?=[a-z ]{0,6}[0-9])|\^ ?[0-9]|[×x*·/+÷](?= ?[\d(.√π])|- ?[\d(])"
+)
 _EQUALS = re.compile(
     r"(?:[=≈≃≅→]|=>|\bis|\bgives|\bi\.e\.,?|\bequals) ?(?:about |approximately |roughly |around |~ ?|≈ ?)?$",
     re.IGNORECASE,
 )
 _CALCULATED = re.compile(
-    r"[0-9²³)] ?[a-z]{0,8} ?(?:[×*·÷/+^√]|x (?=[0-9(]))|√|\bsqrt\b|\bslices? (?:at|of|×|x|apart)|"
+    r"\b(?:minus|plus|divided by|multiplied by)\b|[0-9²³)] ?[a-z]{0,8} ?(?:[×*·÷/+^√]|x (?=[0-9(]))|√|\bsqrt\b|\bslices? (?:at|of|×|x|apart)|"
     r"\bpixels?\b|\bpx\b|\beach\b",
     re.IGNORECASE,
 )

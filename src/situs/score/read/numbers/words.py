@@ -61,9 +61,7 @@ _SINGLE = re.compile(
     rf"|^(?:single|solitary|lone)(?: (?:[a-z-]+ ){{0,3}}?{_THINGS})?[ .!]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_PAIR = re.compile(
-    rf"\ba pair of (?:[a-z-]+ )?{_THINGS}\b|\bboth (?:[a-z-]+ )?{_THINGS}\b", re.IGNORECASE
-)
+_PAIR = re.compile(rf"\bboth (?:[a-z-]+ )?{_THINGS}\b", re.IGNORECASE)
 _VAGUE = re.compile(
     r"\b(?:several|multiple|many|numerous|few|some|various|countless|couple|a number of|innumerable|at least|"
     r"second|another|third)\b",
@@ -126,6 +124,12 @@ _HALF = re.compile(
     r"\b([0-9]+) and a half\b|(?<![0-9] )\bhalf an? (?=(?:centi|milli)?met|cm\b|mm\b|lit)",
     re.IGNORECASE,
 )
+_PAIR_OF = re.compile(rf"\ba pair of(?= (?:[a-z-]+ ){{0,2}}?{_THINGS}\b)", re.IGNORECASE)
+# "A centimetre and a half": the unit stands where the number would.
+_UNIT_AND_HALF = re.compile(
+    r"\b(?:an?|one) ((?:centi|milli)?(?:met|lit)(?:er|re)|inch|cm|mm)(?:s)? and a half\b",
+    re.IGNORECASE,
+)
 _DOZEN = re.compile(
     r"\b(?:(half a)|an?|one) dozen\b(?! or)|\b(two|three|four) dozen\b", re.IGNORECASE
 )
@@ -152,6 +156,8 @@ def digits_for_words(text: str) -> str:
     Single words stay: "one" is mostly a pronoun, and the tokeniser knows the others.
     """
     text = _POINT.sub(_decimal, text)
+    text = _PAIR_OF.sub("2", text)
+    text = _UNIT_AND_HALF.sub(r"1.5 \1", text)
     text = _SPELLED.sub(lambda match: _spelled(match[0]), text)
     text = _HALF.sub(lambda match: f"{match[1]}.5" if match[1] else "0.5 ", text)
     text = _DOZEN.sub(

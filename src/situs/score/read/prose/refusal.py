@@ -15,6 +15,8 @@ _CANNOT_TELL = re.compile(
     r"evaluat|identif|ascertain|judge|measure|estimate|conclude|decide|establish|infer|discern|confirm|"
     r"make out|delineate|give a number|put a number)"
     r"|\b(?:not enough|insufficient|inadequate|lack of|no) (?:[a-z]+ )?(?:information|data|detail|context|evidence to)"
+    r"|\bnot in a position to (?:say|tell|judge|answer|determine)|\b(?:beyond|outside) my (?:ability|abilities|capabilit)"
+    r"|\bi (?:would|'d) rather not (?:say|guess|answer)|\bi (?:must |will |have to |'ll )?(?:abstain|pass on this)\b"
     r"|\b(?:indeterminate|undeterminable|indeterminable|inconclusive|not determinable|unanswerable)\b"
     r"|\bi (?:do not|don't) know\b|\bno way (?:to|of) (?:tell|know|determin|say)|^unknown\W*$",
     re.IGNORECASE,

@@ -86,6 +86,12 @@ _NAMING = frozenset(
 """What may stand between a yes or no and the word that judges it."""
 _THE_REST = frozenset({"others", "rest", "other", "remaining", "else"})
 """What a "no" behind it denies is not what was said before ("B: yes; the others, no")."""
+_COPULAS = frozenset({"is", "seems", "sounds", "looks", "feels"})
+_MEASURING = frozenset(
+    {"long", "wide", "deep", "thick", "tall", "apart", "away", "across", "larger", "bigger", "smaller", "nearest", "closest",
+     "farthest", "nearer", "closer", "largest", "smallest", "higher", "lower", "highest", "lowest", "right", "left", "final", "inside", "identical"}
+)  # fmt: skip
+"""Predicates of a number or a letter that take nothing from it."""
 _LONGEST_LIST = 60
 """Tokens of a list of subjects that is looked through for a verb."""
 _NAMED_WITHIN = 6
@@ -145,8 +151,41 @@ class Sentence:
             self._signal(token, at)
             at += 1
         self._end_clause()
+        self._doubt_unexplained()
         self._weigh_minor()
         return self.made
+
+    def _doubt_unexplained(self) -> None:
+        """ "3 is alarmist.", "B would be absurd.": an adjective that no class explains leaves nothing asserted."""
+        for index, token in enumerate(self.tokens):
+            short = token.kind == "mention" and (
+                self.course.apart or len(token.text.strip("()")) == 1
+            )
+            if not short or not self._ends_in_adjective(index + 1):
+                continue
+            for claim in self.made:
+                if (
+                    claim.start <= token.start < claim.end
+                    and claim.role < Role.STATED
+                    and not claim.verdict
+                ):
+                    claim.certainty = Certainty.DOUBTED
+
+    def _ends_in_adjective(self, at: int) -> bool:
+        verbs = [token.text for token in self.tokens[at : at + 2]]
+        copula = 2 if verbs == ["would", "be"] else 1 if verbs[:1] and verbs[0] in _COPULAS else 0
+        predicate = self.tokens[at + copula : at + copula + 2]
+        if not copula or not predicate or predicate[0].kind != "word":
+            return False
+        ends = len(predicate) == 1 or predicate[1].kind in {
+            "comma",
+            "dash",
+            "close",
+            "contrast",
+            "and",
+        }
+        word = predicate[0].text
+        return ends and len(word) > 2 and word not in self.course.lexicon.fillers | _MEASURING
 
     def _weigh_minor(self) -> None:
         """ "Slightly above and mainly to the left" says left."""
@@ -283,6 +322,12 @@ class Sentence:
 
     def _on_word(self, token: Token, at: int) -> None:
         self.words += 1
+        if (
+            self.course.apart
+            and self.scope.next_only
+            and token.text in {"by", "at", "with", "measuring"}
+        ):
+            self.scope.certainty, self.scope.next_only = Certainty.ASSERTED, False
         if self.typical and token.text in {"here", "this"}:
             self.scope.role, self.typical = self.base, False
         if token.text == "it" and self._closes_with_it(at):
@@ -354,6 +399,13 @@ class Sentence:
             claim.role = Role.WEAK
         if not self.clause:
             self.scope.role, self.typical = Role.WEAK, True
+
+    def _on_elsewhere(self, token: Token, at: int) -> None:
+        """Another time or source: not the answer is what it follows, else what comes up to the next comma."""
+        if self.clause:
+            self.clause[-1].role = Role.WEAK
+            return
+        self.scope.role, self.scope.until_comma = Role.WEAK, True
 
     def _on_near(self, token: Token, at: int) -> None:
         if not self.course.apart and token.text != "close to":
@@ -458,9 +510,13 @@ class Sentence:
             for claim in self.clause:
                 claim.role, claim.verdict = max(claim.role, Role.CONCLUDED), True
             self.clause = []
-        elif at == 0 and self.asked is not None:
+        elif at == 0 and self.asked is not None and not self._names_own():
             for claim in self.asked.claims:
                 claim.certainty, claim.role = Certainty.ASSERTED, Role.CONCLUDED
+
+    def _names_own(self) -> bool:
+        """Whether the sentence gives a number itself ("Less than 20 mm? Yes: 17 mm")."""
+        return self.course.apart and any(token.kind == "mention" for token in self.tokens)
 
     def _on_no(self, token: Token, at: int) -> None:
         following = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
@@ -472,7 +528,12 @@ class Sentence:
             "close",
             "unboxed",
         }
-        if self._is_verdict(at) and ends:
+        listed = (
+            following is not None
+            and following.kind == "mention"
+            and self.tokens[at - 1].kind == "colon"
+        )
+        if self._is_verdict(at) and (ends or listed):
             for claim in self.clause:
                 claim.negated, claim.verdict = True, True
             self.clause = []
