@@ -346,7 +346,12 @@ def _letter_and_words(claim: Claim, plain: str, names: OptionNames) -> bool:
 def _left_over(claims: Sequence[Claim], count: int) -> int | None:
     """The only option that is not ruled out, where all others are."""
     denied = {value for claim in claims if claim.denied for value in claim.values}
-    named = {value for claim in claims for value in claim.values}
+    named = {
+        value
+        for claim in claims
+        if claim.certainty is not Certainty.ASKED and not claim.excepted
+        for value in claim.values
+    }
     if count < 2 or named != denied or len(denied) != count - 1:
         return None
     left = set(range(count)) - denied

@@ -24,7 +24,9 @@ from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 __all__ = ["parse_frames"]
 
 _WORD = r"(?:frame|slice|image|picture)s?(?:\s+(?:numbers?|nos?\.?|index|indices))?"
-_WHOLE = re.compile(r"(?<![\w'])(?<![0-9][.,])([0-9]{1,5})(?:st|nd|rd|th)?(?![\w']|[.,][0-9])")
+_WHOLE = re.compile(
+    r"(?<![\w'±])(?<!± )(?<![0-9][.,])([0-9]{1,5})(?:st|nd|rd|th)?(?![\w']|[.,][0-9])"
+)
 _UNIT = re.compile(
     r"\s?-?(?:mm|cm|%|ml|px|pixels?|millimet|centimet|hu\b|years?|°|degrees)", re.IGNORECASE
 )
@@ -35,7 +37,8 @@ _TOTAL_AFTER = re.compile(
 _ASIDE = re.compile(r"\([^()]{0,40}\)|(?:/|\bof|\bout of)\s*[0-9]{1,5}")
 _LINK = re.compile(rf"[\s#*\"'(\[]*(?:{_WORD})?[\s#*\"'(\[:=]*", re.IGNORECASE)
 _RANGE = re.compile(
-    r"[\s)\]\"']*,?\s*(?:(?:and |, )?(?:up |down )?(?:-|–|—|~|→|->|to|through|thru|until|till|\.\.+|…|:)|"
+    r"[\s)\]\"']*,?\s*(?:(?:and |, )?(?:all the way )?(?:up |down )?"
+    r"(?:-|–|—|~|→|->|to|through|thru|until|till|\.\.+|…|:)|"
     r"(?:,? ?(?:and )?ending (?:on|at|with|in)))[\s]*(?:the\s+)?",
     re.IGNORECASE,
 )
@@ -157,6 +160,8 @@ def _from_prose(
         english(),
         apart=True,
     )
+    if contiguous and len(groups) == 1 and not groups[0].ranged and refuses(plain):
+        return Unparsed("one frame and a refusal")
     if contiguous:
         _beside_subject(found, groups, plain, question)
         set_aside_other_topics(found, plain, question)
@@ -273,6 +278,8 @@ def _grouped(plain: str) -> list[_Listed]:
         if _TOTAL_BEFORE.search(between[-12:]) and found:
             continue
         joint = _joint(between) if found else None
+        if joint == "list" and _is_total(plain, match):
+            continue  # "starts at 9, 6 slices long"
         if joint is None:
             if _is_total(plain, match):
                 continue

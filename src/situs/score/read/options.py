@@ -41,6 +41,10 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _BESIDE_X = re.compile(r"\bX and (?:mark |point )?$")
+# "A 0.95, B 0.03": how likely each is, not which is chosen.
+_PROBABILITY = re.compile(
+    r"\)? ?[:=(]? ?(?:0?\.[0-9]+|[01]\.[0-9]+|[0-9]{1,3} ?%)(?![0-9]* ?[a-z]m\b)"
+)
 _COUNTED = ("one", "two", "three", "four", "five", "six")
 _BOUND = re.compile(
     r"(?:\b(?:\w+er|more|less) than|\bat least|\bat most|\bup to|\bover|\bunder|[<>≤≥]) ?$",
@@ -181,7 +185,10 @@ class OptionNames:
             if self._is_option(plain, match):
                 self.letters.add(match.start())
                 index = ALPHABET.index(match[1].upper())
-                yield Mention(match.start(), self._end(plain, match.end(), index), index)
+                weighed = _PROBABILITY.match(plain, match.end()) is not None
+                yield Mention(
+                    match.start(), self._end(plain, match.end(), index), index, idle=weighed
+                )
         for match in re.finditer(r"(?<!\w)([A-Z])\1{1,4}(?!\w)", plain):
             if plain.strip(" .") == match[0]:
                 yield Mention(match.start(), match.end(), ALPHABET.index(match[1]))

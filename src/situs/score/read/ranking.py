@@ -23,15 +23,12 @@ _LONGEST = 400
 
 
 def ranked_option(plain: str, cores: Sequence[str]) -> int | None:
-    """The option whose order a reply tells, as a whole or in its last sentence."""
+    """The option whose order a reply tells, as a whole or in the only sentence that tells one."""
     whole = _ranked(plain, cores)
-    return whole if whole is not None else _ranked(_last_sentence(plain), cores)
-
-
-def _last_sentence(plain: str) -> str:
-    """What follows the last full stop, line end or colon that has an order behind it."""
-    parts = [part for part in _STOP.split(plain) if part.strip()]
-    return parts[-1] if parts else ""
+    if whole is not None:
+        return whole
+    told = {_ranked(part, cores) for part in _STOP.split(plain[-_LONGEST:])} - {None}
+    return told.pop() if len(told) == 1 else None
 
 
 def _ranked(plain: str, cores: Sequence[str]) -> int | None:

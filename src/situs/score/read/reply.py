@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 from situs.score.read.prose.clean import MOST_CHARACTERS, clean
+from situs.score.read.prose.courtesy import without_courtesies
 from situs.score.read.prose.language import other_language
 from situs.score.read.prose.shorthand import written_out
 from situs.score.read.result import Unparsed
 
 __all__ = ["plain_reply"]
+
+
+# "It is hardly the gallbladder, is it?" asks nothing.
+_TAG = re.compile(
+    r", (?:(?:is|are|was|does|do|has|can|could|would)(?:n't)? (?:it|they|there|he|she)|right|no doubt|correct)\?",
+    re.IGNORECASE,
+)
 
 
 def plain_reply(text: str, language: str, question: str = "") -> str | Unparsed:
@@ -16,7 +26,7 @@ def plain_reply(text: str, language: str, question: str = "") -> str | Unparsed:
         return Unparsed(f"longer than {MOST_CHARACTERS:,} characters")
     plain = clean(text, language=language, question=question)
     if language == "en":
-        plain = written_out(plain)
+        plain = _TAG.sub(".", without_courtesies(written_out(plain)))
     if not plain:
         return Unparsed("empty")
     return Unparsed("in another language") if other_language(plain, language) else plain

@@ -48,7 +48,7 @@ _NOT_ECHOED = re.compile(
 )
 # "That statement is accurate", "This is certainly not the case": a verdict on the question as a whole.
 _VERDICT = re.compile(
-    r"(?:(?:that|this)|(?:that|this|the|your) "
+    r"(?:(?:that|this|it)|(?:that|this|the|your) "
     r"(?:statement|claim|proposition|description|assertion|assessment|suggestion|premise))"
     r"(?:'s| is| was| would be| seems| appears| looks)(?P<not> not|n't)?(?: to be)?(?: [a-z]+ly| quite| indeed)?"
     r" (?:(?P<true>correct|right|true|accurate|valid|the case|so)"
@@ -103,6 +103,11 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
             if claim.negated and claim.certainty is Certainty.ASSERTED:
                 claim.values = tuple(not value for value in claim.values)
                 claim.negated = False
+    if _opens_politely(found, plain):
+        rest = plain[found[0].end :].lstrip("!. ")
+        answer = stated(rest, question)
+        answer = restates(rest, question) if answer is None else answer
+        return Unparsed("a courtesy or a yes") if answer is None else Parsed(answer)
     result = decide(found)
     if isinstance(result, Parsed):
         value = bool(result.value)
@@ -194,6 +199,17 @@ def _answer_asides(found: Sequence[Statement], plain: str, question: str) -> Non
         elif before.asks and statement.claims and before.claims:
             # "Is the answer yes? No." denies the claim of the question; the second word is the answer.
             before.claims = [replace(claim, certainty=Certainty.ASIDE) for claim in before.claims]
+
+
+def _opens_politely(found: Sequence[Statement], plain: str) -> bool:
+    """Whether the only answer is a "Certainly!" before other sentences: it may only greet the question."""
+    claims = [
+        claim for statement in found for claim in statement.claims if claim.role is not Role.WEAK
+    ]
+    if len(claims) != 1 or not found[0].claims or not found[1:]:
+        return False
+    word = plain[claims[0].start : claims[0].end].lower()
+    return word in _words()["courtesies"] and plain[claims[0].end : claims[0].end + 1] == "!"
 
 
 def _courtesies(found: Sequence[Statement], plain: str) -> None:

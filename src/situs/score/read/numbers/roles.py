@@ -14,18 +14,21 @@ from situs.score.read.prose.lexicon import language_file
 __all__ = ["concluded", "labelled", "measures_else", "of_another", "total", "working"]
 
 _OPERATOR_BEFORE = re.compile(
-    r"(?:\b(?:minus|plus|times|divided by|multiplied by)(?: the)? |[×*·÷+(√^]|(?<=[\d)²³] )[x/-]|(?<=\b[a-z] )[x/-]|(?<=\b[cm]m )[x/-]|(?<=\bml )[x/-]|(?<=[\d)])/|\bsqrt\()\s*$",
+    r"(?:\b(?:minus|plus|times|divided by|multiplied by)(?: the)? |[×*·÷+(√^]|(?<=[\d)²³] )[x/-]"
+    r"|(?<=\b[a-z] )[x/-]|(?<=\b[cm]m )[x/-]|(?<=\bml )[x/-]|(?<=[\d)])/|\bsqrt\()\s*$",
     re.IGNORECASE,
 )
 _OPERATOR_AFTER = re.compile(
-    r"[ )²³]*(?:(?:minus|plus|times(?! as)|divided by|multiplied by) (?=[a-z ]{0,6}[0-9])|\^ ?[0-9]|[×x*·/+÷](?= ?[\d(.√π])|- ?[\d(])"
+    r"[ )²³]*(?:(?:minus|plus|times(?! as)|divided by|multiplied by) (?=[a-z ]{0,6}[0-9])"
+    r"|\^ ?[0-9]|[×x*·/+÷](?= ?[\d(.√π])|- ?[\d(])"
 )
 _EQUALS = re.compile(
     r"(?:[=≈≃≅→]|=>|\bis|\bgives|\bi\.e\.,?|\bequals) ?(?:about |approximately |roughly |around |~ ?|≈ ?)?$",
     re.IGNORECASE,
 )
 _CALCULATED = re.compile(
-    r"\b(?:minus|plus|divided by|multiplied by)\b|[0-9²³)] ?[a-z]{0,8} ?(?:[×*·÷/+^√]|x (?=[0-9(]))|√|\bsqrt\b|\bslices? (?:at|of|×|x|apart)|"
+    r"\b(?:minus|plus|divided by|multiplied by)\b"
+    r"|[0-9²³)] ?[a-z]{0,8} ?(?:[×*·÷/+^√]|x (?=[0-9(]))|√|\bsqrt\b|\bslices? (?:at|of|×|x|apart)|"
     r"\bpixels?\b|\bpx\b|\beach\b",
     re.IGNORECASE,
 )
@@ -59,6 +62,12 @@ _ALONG_AXIS = re.compile(
     re.IGNORECASE,
 )
 """A question for the distance along one axis, of which a component is the answer."""
+_GENERIC = re.compile(
+    r"\b(?:lesions|nodules|masses|cysts|tumou?rs|ones|those|anything|kidneys|organs|spleens|livers|vessels)"
+    r"(?: (?:of|over|under|above|below|around|about|up to|(?:larger|smaller|bigger|more|less) than))+ $",
+    re.IGNORECASE,
+)
+"""Before what is said of all of a kind ("lesions of 10 mm are often benign")."""
 _COMBINED = re.compile(r"\b(?:combined|summed|taken together)\b[^.;,\n0-9]{0,40}$", re.IGNORECASE)
 _OF_WHICH = re.compile(
     r"\b(?:of (?:which|them|these|those)|including|among them)(?:,| only| just| about)? ?$",
@@ -176,6 +185,8 @@ def working(plain: str, token: Token, question: str) -> bool:
         and not re.search(r"\bspacing|\bthick|\bapart", question, re.IGNORECASE)
     ):
         return token.units != (None,) or _SPACING_BEFORE.search(before) is not None
+    if _GENERIC.search(before):
+        return True
     if _OF_WHICH.search(before) or (_COMBINED.search(before) and not _COMBINED.search(question)):
         return True
     if _SPREAD_BEFORE.search(before) or _EXAMPLE.search(before) or _other_side(before, question):

@@ -83,7 +83,8 @@ _ANSWER_DASH = re.compile(
 _EXPONENT = re.compile(r"\^ ?\(?[-+]? ?$")
 # "One" is mostly a pronoun; it counts only where a count is announced or stands alone.
 _ONE_BEFORE = re.compile(
-    r"(?:^|\n|[:=(≈~\"'] ?|\b(?:is|are|was|only|just|exactly|about|approximately|answer|total of|see|has|have|with) )$",
+    r"(?:^|\n|[:=(≈~\"'] ?|\b(?:between|from|to|than|"
+    r"is|are|was|only|just|exactly|about|approximately|answer|total of|see|has|have|with) )$",
     re.IGNORECASE,
 )
 _DEFINITE = re.compile(r"\b(?:the|these|those) $", re.IGNORECASE)

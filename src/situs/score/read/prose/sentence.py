@@ -88,8 +88,11 @@ _THE_REST = frozenset({"others", "rest", "other", "remaining", "else"})
 """What a "no" behind it denies is not what was said before ("B: yes; the others, no")."""
 _COPULAS = frozenset({"is", "seems", "sounds", "looks", "feels"})
 _MEASURING = frozenset(
-    {"long", "wide", "deep", "thick", "tall", "apart", "away", "across", "larger", "bigger", "smaller", "nearest", "closest",
-     "farthest", "nearer", "closer", "largest", "smallest", "higher", "lower", "highest", "lowest", "right", "left", "final", "inside", "identical"}
+    {
+        "long", "wide", "deep", "thick", "tall", "apart", "away", "across", "larger", "bigger",
+        "smaller", "nearest", "closest", "farthest", "nearer", "closer", "largest", "smallest",
+        "higher", "lower", "highest", "lowest", "right", "left", "final", "inside", "identical",
+    }
 )  # fmt: skip
 """Predicates of a number or a letter that take nothing from it."""
 _LONGEST_LIST = 60
@@ -626,6 +629,8 @@ class Sentence:
         self.scope.negated = False
 
     def _on_than(self, token: Token, at: int) -> None:
+        if token.text in {"versus", "vs", "vs ."} and not self._followed_by(at, {"mention"}):
+            return
         self._end_clause(keep=True)
         self.scope.certainty, self.scope.next_only = Certainty.ASIDE, True
 
@@ -712,7 +717,7 @@ class Sentence:
             self.scope.certainty, self.scope.next_only = Certainty.ASSERTED, False
         if self.denying:
             self._end_clause(keep=True)
-        if not self.scope.whole_list or self.made:
+        if not self.scope.whole_list or self.made or not self.course.subjects:
             self.scope.negated = self.scope.whole_list = False
         if self.scope.asked:
             self.scope.certainty, self.scope.asked = Certainty.ASSERTED, False
