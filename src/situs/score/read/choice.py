@@ -95,7 +95,8 @@ def parse_choice(
     found = statements(plain, [*names.mentions(plain), *_yes_no(plain, names)], english())
     compare(found, plain, question)
     _paired(found, plain)
-    set_aside_other_topics(found, plain, question, answers=names.words)
+    compared = _comparison(question)[0] | names.words
+    set_aside_other_topics(found, plain, question, answers=compared)
     result = decide(found)
     ranked = ranked_option(plain, names.cores) if result is None else None
     if ranked is not None:
@@ -148,15 +149,10 @@ def compare(found: Sequence[Statement], plain: str, question: str) -> None:
 
 def _by_sign(statement: Statement, plain: str, asked: frozenset[str]) -> None:
     """ "Spleen > left kidney" answers which is larger, and which is smaller."""
-    for one, other in itertools.pairwise(statement.claims):
+    signs = [mark for mark in plain[statement.start : statement.end] if mark in "<>"]
+    for one, other in itertools.pairwise(statement.claims if len(signs) == 1 else ()):
         sign = plain[one.end : other.start].strip()
-        if (
-            sign in {">", "<"}
-            and asked
-            and one.asserted
-            and other.asserted
-            and len(statement.claims) == 2
-        ):
+        if sign in {">", "<"} and asked and one.asserted and other.asserted:
             first = (sign == ">") is bool(asked & _GREATER)
             chosen, left = (one, other) if first else (other, one)
             chosen.role, left.certainty = max(chosen.role, Role.CONCLUDED), Certainty.ASIDE

@@ -45,6 +45,8 @@ _BESIDE_X = re.compile(r"\bX and (?:mark |point )?$")
 _PROBABILITY = re.compile(
     r"\)? ?[:=(]? ?(?:0?\.[0-9]+|[01]\.[0-9]+|[0-9]{1,3} ?%)(?![0-9]* ?[a-z]m\b)"
 )
+# A capital inside a sentence is no article.
+_MID_SENTENCE = re.compile(r"[a-z,] $")
 _COUNTED = ("one", "two", "three", "four", "five", "six")
 _BOUND = re.compile(
     r"(?:\b(?:\w+er|more|less) than|\bat least|\bat most|\bup to|\bover|\bunder|[<>≤≥]) ?$",
@@ -66,7 +68,7 @@ _PICTURE_LED = re.compile(
 _SIDE_ALONE = re.compile(r"(?:[ -]hand)?(?: side)? ?(?:$|[.,;!?)\n])")
 _SIDED = re.compile(r"\b(?:left|right|top|bottom|upper|lower)\b", re.IGNORECASE)
 _DIRECTED = re.compile(
-    r"(?:^|[.;:!?,(/\"&\n\ue000-] ?|'s |\b(?:on|to|in|at|from|the|its|is|are|was|were|be|towards?|or|and|"
+    r"(?:^|[.;:!?,(/\"&<>\n\ue000-] ?|'s |\b(?:on|to|in|at|from|the|its|is|are|was|were|be|towards?|or|and|"
     r"but|more|lies?|sits?|than|"
     r"located|situated|positioned|placed|found|seen|extends?|appears?|directly|\w+ly|slightly|so|therefore|not|say|neither|nor|a|"
     r"answer|it's|directed|points?|pointing|further|farther|mostly|either|between|i'd say|guess|think|"
@@ -74,7 +76,7 @@ _DIRECTED = re.compile(
     re.IGNORECASE,
 )
 _NO_DIRECTION = re.compile(
-    r"(?:\b(?:you are|you're|that is|that's|this is|which is|what is|is all|of the|as) )$",
+    r"(?:\b(?:you are|you're|that is|that's|this is|which is|what is|is all|(?<!favour )(?<!favor )of the|as) )$",
     re.IGNORECASE,
 )
 _IDIOM_AFTER = {
@@ -484,7 +486,7 @@ def _of_picture(plain: str, phrase: str, start: int, end: int) -> bool:
     before = plain[max(0, start - 100) : start]
     if _OF_PICTURE.match(plain, end, end + 60) or _PICTURE_BEFORE.search(before[-60:]):
         return True
-    return bool(_PICTURE_LED.search(before) and _SIDE_ALONE.match(plain, end))
+    return bool(" " not in phrase and _PICTURE_LED.search(before) and _SIDE_ALONE.match(plain, end))
 
 
 _NEXT_WORD = re.compile(r"[ -]([a-z]+)", re.IGNORECASE)
@@ -594,7 +596,7 @@ def _is_alone(before: str, after: str) -> bool:
 
 def _is_article(letter: str, after: str, before: str) -> bool:
     """Whether "A" is the article: an ordinary word follows."""
-    if letter not in "AI":
+    if letter not in "AI" or (letter == "A" and _MID_SENTENCE.search(before)):
         return False
     if letter == "I":
         return not re.match(r"[).:\]]|\s*(?:$|\ue001)", after)

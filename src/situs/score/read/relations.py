@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from situs.score.read.numbers.tokens import Kind, tokens
 from situs.score.read.numbers.units import Unit
+from situs.score.read.prose.framing import without_frame
 from situs.score.read.prose.lexicon import language_file
 
 __all__ = ["stated"]
@@ -130,7 +131,10 @@ def _clauses(plain: str) -> Iterator[str]:
         # "Provided the scan is not flipped, …" sets a condition; "based on the images provided, …" does not.
         conditional = words[:1] in (["provided"], ["assuming"], ["were"], ["had"])
         if sentence["end"] != "?" and not conditional and not unsettled & set(words):
-            yield from (clause for clause in _CLAUSE.split(text) if clause.strip())
+            for clause in _CLAUSE.split(text):
+                statement, turned = without_frame(" ".join(clause.split()))
+                if statement and not turned:
+                    yield statement
 
 
 def _answers(clause: str, asked: _Asked) -> list[bool | None]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from situs.score.read.prose.content import noun, opposites, words_of
+from situs.score.read.prose.framing import without_frame
 from situs.score.read.prose.lexicon import language_file
 
 __all__ = ["denies", "restates", "same_question"]
@@ -147,14 +148,15 @@ def _question(question: str) -> _Question | None:
         rest[cut.start() if cut and not exists else 0 : max(ending, cut.end() if cut else 0)]
     )
     words = tuple(_content(rest))
-    relation = next((word for word in words[subject:] if word in opposites()), "")
-    needed = {relation} if relation and cut and relation in _content(cut[0]) else set(predicate)
+    verb = _content(cut[0]) if cut and cut.re is _RELATION else []
+    relation = next((word for word in verb if word in opposites()), "")
+    needed = {relation} if relation else set(verb or predicate)
     return _Question(words, subject, frozenset(needed), relation, exists) if needed else None
 
 
 def _restated(clause: str, asked: _Question) -> bool | None:
     """What one clause says: True, False or nothing."""
-    clause, turned = _without_frame(_LEAD_IN.sub("", " ".join(clause.lower().split()), count=1))
+    clause, turned = without_frame(_LEAD_IN.sub("", " ".join(clause.lower().split()), count=1))
     if _CONDITION.search(clause):
         return None
     if turned:
@@ -173,16 +175,6 @@ def _restated(clause: str, asked: _Question) -> bool | None:
     if not _in_order(stated, asked.words):
         return _swapped(stated, asked, negations)
     return negations == 0
-
-
-def _without_frame(clause: str) -> tuple[str, bool]:
-    """A statement without what leads to it ("I don't think that …"), and whether that turns it."""
-    frames = language_file("en")["yes_no"]
-    for turned, phrases in ((True, frames["denying"]), (False, frames["affirming"])):
-        for phrase in sorted(phrases, key=len, reverse=True):
-            if clause.startswith(f"{phrase} "):
-                return clause[len(phrase) + 1 :], turned
-    return clause, False
 
 
 def _opposite(stated: list[str], asked: _Question, negations: int) -> bool | None:

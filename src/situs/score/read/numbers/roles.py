@@ -11,7 +11,15 @@ from situs.score.read.numbers.tokens import Kind, Token
 from situs.score.read.prose.claims import Certainty, Role, Statement
 from situs.score.read.prose.lexicon import language_file
 
-__all__ = ["concluded", "labelled", "measures_else", "of_another", "total", "working"]
+__all__ = [
+    "concluded",
+    "labelled",
+    "measures_asked",
+    "measures_else",
+    "of_another",
+    "total",
+    "working",
+]
 
 _OPERATOR_BEFORE = re.compile(
     r"(?:\b(?:minus|plus|times|divided by|multiplied by)(?: the)? |[×*·÷+(√^]|(?<=[\d)²³] )[x/-]"
@@ -49,6 +57,10 @@ _COMPONENT_BEFORE = re.compile(
     r"(?:\b(?:d|delta[ _]?)|Δ ?)?(?<![a-zA-Z])d?[xyz]\)?(?:[- ](?:axis|direction|component))?\s*(?:[:=≈]|\bis\b) ?$",
     re.IGNORECASE,
 )
+_ALONG_BEFORE = re.compile(
+    r"\b(?:horizontally|vertically|cranio-?caudally|laterally|in[- ]plane|through[- ]plane)\b[^.;\n0-9]{0,30}$",
+    re.IGNORECASE,
+)
 _AXIS = (
     r"(?:[xyz]|(?:cranio-?caudal|antero-?posterior|ap|transverse|vertical|horizontal|left[- ]right|lateral|up[- ]down|"
     r"cc|si|lr|z-?axis) ?(?:direction|axis|plane|component|offset)?)"
@@ -82,7 +94,7 @@ _EXAMPLE = re.compile(
 """What a number is only taken for ("a spacing of, say, 0.8 mm"), or what serves as a ruler."""
 
 _NORMAL = re.compile(
-    r"\b(?:normal(?:ly)?|typical(?:ly)?|reference|average|usual(?:ly)?|upper limit|cut-?off|threshold)\b[^.;\n]{0,40}$",
+    r"(?<!than )\b(?:normal(?:ly)?|typical(?:ly)?|reference|average|usual(?:ly)?|upper limit|cut-?off|threshold)\b[^.;\n]{0,40}$",
     re.IGNORECASE,
 )
 _HERE = re.compile(r"\b(?:here|in this|but|measured|is about)\b[^.;\n]{0,20}$", re.IGNORECASE)
@@ -155,6 +167,8 @@ _MEASURES = {
         "sure|confiden(?:t|ce)|certain(?:ty)?",
     ),
 }
+# "A diameter of 21 mm, and the lesion one of 34 mm": the same measure again.
+_ELLIPSIS = re.compile(r"\b(?:one|that) of (?:about |some )?$", re.IGNORECASE)
 _LONGEST = re.compile(r"\b(?:longest|maximum|maximal)\b", re.IGNORECASE)
 _SHORT_LABEL = re.compile(
     r"\b(?:shortest|short[- ]axis|smallest|minimum|minimal|perpendicular)\b[^.;,\n0-9]{0,20}$",
@@ -191,7 +205,8 @@ def working(plain: str, token: Token, question: str) -> bool:
         return True
     if _SPREAD_BEFORE.search(before) or _EXAMPLE.search(before) or _other_side(before, question):
         return True
-    if _COMPONENT_BEFORE.search(before) and not _ALONG_AXIS.search(question):
+    component = _COMPONENT_BEFORE.search(before) or _ALONG_BEFORE.search(before)
+    if component and not _ALONG_AXIS.search(question):
         return True
     if _COMPONENT_AFTER.match(after) and not _MEASURES["length"][0].search(question):
         return True
@@ -223,9 +238,14 @@ def _opens_aside(before: str, after: str) -> bool:
     )
 
 
+def measures_asked(plain: str, token: Token, question: str) -> bool:
+    """Whether a number is named as the measure that the question asks for ("the gap amounts to 47 mm")."""
+    return bool(_named_measures(plain, token) & _asked_measures(question))
+
+
 def measures_else(plain: str, token: Token, question: str) -> bool:
     """Whether a number is named as a measure of something else than the question asks for."""
-    asked = {name for name, (pattern, _, _) in _MEASURES.items() if pattern.search(question)}
+    asked = _asked_measures(question)
     if not asked:
         return False
     before, after = plain[max(0, token.start - 60) : token.start], plain[token.end : token.end + 30]
@@ -235,13 +255,29 @@ def measures_else(plain: str, token: Token, question: str) -> bool:
         return True
     if "distance" not in asked and _AWAY.match(after):
         return True
+    if _ELLIPSIS.search(before):
+        sentence = plain[max(plain.rfind(".", 0, token.start), token.start - 120, 0) : token.start]
+        told = {name for name, (noun, _, _) in _MEASURES.items() if noun.search(sentence)}
+        return bool(told) and not told & asked
     # A "distance" may be any length that is asked for.
-    named = {
+    named = _named_measures(plain, token) - {"distance"}
+    return bool(named) and not named & asked
+
+
+@lru_cache(maxsize=1024)
+def _asked_measures(question: str) -> frozenset[str]:
+    asked = {name for name, (pattern, _, _) in _MEASURES.items() if pattern.search(question)}
+    return frozenset({"ratio"} if "ratio" in asked else asked)  # "by volume, how many times …"
+
+
+def _named_measures(plain: str, token: Token) -> set[str]:
+    """The measures that the words around a number name."""
+    before, after = plain[max(0, token.start - 60) : token.start], plain[token.end : token.end + 30]
+    return {
         name
         for name, (_, label, behind) in _MEASURES.items()
         if label.search(before) or behind.match(after)
-    } - {"distance"}
-    return bool(named) and not named & asked
+    }
 
 
 def concluded(plain: str, token: Token, start: int) -> bool:
@@ -273,7 +309,7 @@ def labelled(plain: str, token: Token, question: str) -> bool:
     )
 
 
-_STRUCTURE_BETWEEN = re.compile(r"[.;\n]|\b(?:than|but)\b", re.IGNORECASE)
+_STRUCTURE_BETWEEN = re.compile(r"[.;\n]|\b(?:than|but|which|so|makes|total)\b", re.IGNORECASE)
 _COUNTED_AFTER = re.compile(
     r"((?: [a-z-]+){1,3}?) (?:lesions?|masses|mass|cysts?|nodules?|tumou?rs?|metastas[ei]s)\b",
     re.IGNORECASE,

@@ -95,6 +95,8 @@ _MEASURING = frozenset(
     }
 )  # fmt: skip
 """Predicates of a number or a letter that take nothing from it."""
+_LONGEST_HEADING = 2
+"""Tokens before the last word of a heading ("These are wrong: A, B")."""
 _LONGEST_LIST = 60
 """Tokens of a list of subjects that is looked through for a verb."""
 _NAMED_WITHIN = 6
@@ -367,6 +369,8 @@ class Sentence:
         self._announce(Role.STATED)
 
     def _announce(self, role: Role) -> None:
+        if self.scope.next_only:
+            self.scope.certainty, self.scope.next_only = Certainty.ASSERTED, False
         if self.scope.until_comma and self.scope.certainty is Certainty.ASIDE:
             self.scope.certainty, self.scope.until_comma = (
                 Certainty.ASSERTED,
@@ -446,7 +450,7 @@ class Sentence:
         return False
 
     def _on_exclude(self, token: Token, at: int) -> None:
-        if self.denying or self.scope.negated:
+        if self.denying or (self.scope.negated and not self.scope.whole_list):
             self._doubt_all()
             return
         self.scope.negated = self.scope.whole_list = True
@@ -463,6 +467,8 @@ class Sentence:
             self.clause = []
             self.denying = False
             return
+        if at > _LONGEST_HEADING and self._followed_by(at, {"colon"}):
+            return  # "the z part is negative: below": a predicate of something else, no heading
         self.scope.negated = not self.scope.negated
         self.scope.whole_list = self._followed_by(at, {"colon", "mention"})
 
@@ -629,7 +635,8 @@ class Sentence:
         self.scope.negated = False
 
     def _on_than(self, token: Token, at: int) -> None:
-        if token.text in {"versus", "vs", "vs ."} and not self._followed_by(at, {"mention"}):
+        near = token.text in {"versus", "vs", "vs ."} or not self.course.subjects
+        if near and not self._followed_by(at, {"mention"}):
             return
         self._end_clause(keep=True)
         self.scope.certainty, self.scope.next_only = Certainty.ASIDE, True
@@ -699,6 +706,8 @@ class Sentence:
         self._end_clause(keep=self._faces_verdict(at))
         if not self.scope.whole_list:
             self.scope.negated = False
+        if self.scope.next_only and not self.scope.of_several:
+            self.scope.certainty, self.scope.next_only = Certainty.ASSERTED, False
         if self.scope.until_comma:
             self.scope.certainty, self.scope.until_comma = Certainty.ASSERTED, False
             self.scope.role = self.base
