@@ -102,6 +102,8 @@ def parse_choice(
     if ranked is not None:
         return Parsed(options[ranked].value)
     if isinstance(result, Parsed):
+        if _cannot_be_told(result.value, found, plain, names):
+            return Parsed(options[names.unsure[0]].value)
         return _option(result.value, found, plain, names)
     return _unless_unsure(result, found, plain, names)
 
@@ -258,6 +260,16 @@ def _yes_no(plain: str, names: OptionNames) -> list[Mention]:
     ]
 
 
+def _cannot_be_told(
+    value: object, found: Sequence[Statement], plain: str, names: OptionNames
+) -> bool:
+    """Whether a reply names a structure only to say why nothing can be told, and that is an option."""
+    if len(names.unsure) != 1 or value in names.unsure or not cannot_tell(plain):
+        return False
+    roles = [claim.role for one in found for claim in one.claims if value in claim.values]
+    return max(roles, default=Role.WEAK) <= Role.PLAIN
+
+
 def _is_letter(plain: str, names: OptionNames) -> bool:
     bare = plain.strip(" .,;:!\"'()\ue000\ue001")
     return len(bare) == 1 and bare.upper() in ALPHABET[: names.count]
@@ -305,7 +317,7 @@ def _unless_unsure(
         claim.role >= Role.LEAD and claim.asserted for claim in claims
     )
     if not sure:
-        left = _left_over(claims, names.count)
+        left = _left_over(claims, names)
         if left is not None and not (names.count == 2 and refuses(plain)):
             return Parsed(names.options[left].value)
         told = plain
@@ -339,8 +351,8 @@ def _letter_and_words(claim: Claim, plain: str, names: OptionNames) -> bool:
     return len(inside) == 1 and not re.search(r"\b(?:and|or)\b", plain[claim.start : claim.end])
 
 
-def _left_over(claims: Sequence[Claim], count: int) -> int | None:
-    """The only option that is not ruled out, where all others are."""
+def _left_over(claims: Sequence[Claim], names: OptionNames) -> int | None:
+    """The only option that is not ruled out, where all others are; that none can be told is no option here."""
     denied = {value for claim in claims if claim.denied for value in claim.values}
     named = {
         value
@@ -348,7 +360,5 @@ def _left_over(claims: Sequence[Claim], count: int) -> int | None:
         if claim.certainty is not Certainty.ASKED and not claim.excepted
         for value in claim.values
     }
-    if count < 2 or named != denied or len(denied) != count - 1:
-        return None
-    left = set(range(count)) - denied
-    return left.pop() if len(left) == 1 else None
+    left = set(range(names.count)) - denied - set(names.unsure)
+    return left.pop() if denied and named == denied and len(left) == 1 else None

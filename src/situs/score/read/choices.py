@@ -44,6 +44,12 @@ _JUDGED = re.compile(
     r" (?:are|is|were|was|have been) (?:[a-z]+ly )?(?:annotated|present|marked|seen|visible|there|shown)"
     r"(?: (?:on|in) this (?:slice|volume|scan|image))?"
 )
+_ALL_BUT = re.compile(
+    r"(?:(?:the )?answers?(?: is| are)?:? )?(?:all|everything|every one|all of (?:them|these|the above))"
+    r"(?: (?:options?|findings?|(?:are|is) (?:annotated|marked|present)))?"
+    r",? (?:but|except(?: for)?|apart from|besides)\b",
+    re.IGNORECASE,
+)
 _UNSURE = Unparsed("not said for sure")
 
 
@@ -97,10 +103,7 @@ def _chosen(found: Sequence[Statement]) -> set[int] | Unparsed:
         and claim.certainty is not Certainty.ASIDE
         and claim.role is not Role.WEAK
     ]
-    if any(
-        claim.certainty is Certainty.DOUBTED or claim.alternatives or claim.excepted
-        for claim in open_ones
-    ):
+    if any(claim.certainty is Certainty.DOUBTED or claim.alternatives for claim in open_ones):
         return _UNSURE
     if any(claim.certainty is Certainty.CONDITIONAL for claim in open_ones):
         return _UNSURE
@@ -222,6 +225,17 @@ def _whole(
     plain: str, options: Sequence[Option], found: Sequence[Statement], names: OptionNames
 ) -> Result[tuple[str, ...]]:
     """Replies that name no option: all of them, none of them, or no answer."""
+    left_out = {
+        value
+        for statement in found
+        for claim in statement.claims
+        if claim.excepted
+        for value in claim.values
+    }
+    if left_out and _ALL_BUT.match(plain):
+        return Parsed(
+            tuple(option.value for index, option in enumerate(options) if index not in left_out)
+        )
     words = language_file("en")["options"]
     bare = re.sub(r"^(?:final answer|answer|the answer is|answers)\W*", "", plain.lower()).strip(
         " .!*\"'\ue000\ue001"

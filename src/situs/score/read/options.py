@@ -45,8 +45,8 @@ _BESIDE_X = re.compile(r"\bX and (?:mark |point )?$")
 _PROBABILITY = re.compile(
     r"\)? ?[:=(]? ?(?:0?\.[0-9]+|[01]\.[0-9]+|[0-9]{1,3} ?%)(?![0-9]* ?[a-z]m\b)"
 )
-# A capital inside a sentence is no article.
-_MID_SENTENCE = re.compile(r"[a-z,] $")
+# "Only A survives": what such a word singles out is no noun with its article.
+_MID_SENTENCE = re.compile(r"\b(?:only|just|leaving|leaves|remaining|but|than|nor) $")
 _COUNTED = ("one", "two", "three", "four", "five", "six")
 _BOUND = re.compile(
     r"(?:\b(?:\w+er|more|less) than|\bat least|\bat most|\bup to|\bover|\bunder|[<>≤≥]) ?$",
@@ -375,13 +375,23 @@ def _variants(words: str) -> Iterator[str]:
     content = [word for word in words.split() if word not in _words()["direction_fillers"]]
     if len(content) >= 3 and words.replace(" ", "").isalpha():
         yield "".join(word[0] for word in content)  # "ivc" for "inferior vena cava"
+    *attributes, last = words.split() or [""]
+    for adjective in other_forms(last) if len(attributes) < 2 else ():
+        yield " ".join([*attributes, adjective])  # "right renal" for "right kidney"
+    if len(content) == 2 and content[1] in _GENERIC:
+        yield from (f"{other} {content[1]}" for other in _same_direction(content[0]))
     if len(content) != 1:
         return
     yield content[0]
+    yield from _same_direction(content[0])
+
+
+def _same_direction(word: str) -> list[str]:
     for line in _words()["directions"]:
-        same = [word.strip() for word in line.split("|")]
-        if content[0] == same[0]:
-            yield from same
+        same = [other.strip() for other in line.split("|")]
+        if word == same[0]:
+            return same
+    return []
 
 
 def _alike(words: str) -> Sequence[str]:
@@ -439,7 +449,7 @@ def _distinct(index: int, cores: tuple[str, ...]) -> Iterator[str]:
     for start in range(1, len(words)):
         last = " ".join(words[start:])
         if (
-            words[-1] not in _GENERIC
+            (words[-1] not in _GENERIC or words[start] not in _GENERIC)
             and "," not in cores[index]
             and len(last) > 3
             and last.replace(" ", "").isalpha()
@@ -476,6 +486,7 @@ def _spelling(word: str) -> str:
         .replace("ae", "a?e")
         .replace("our", "ou?r")
         .replace("centre", "cent(?:re|er)")
+        .replace("gallbladder", "gall[ -]?bladder")
     )
 
 
@@ -494,7 +505,9 @@ _NEXT_WORD = re.compile(r"[ -]([a-z]+)", re.IGNORECASE)
 
 def _names_another(plain: str, end: int, phrase: str, words: str) -> bool:
     """Whether attributes of an option stand before another noun ("right adrenal" for "right kidney")."""
-    if not words.startswith(f"{phrase} ") and f" {phrase} " not in words:
+    attributes = words.startswith(f"{phrase} ") or f" {phrase} " in words
+    adjective = phrase.split()[-1] in other_forms(words.split()[-1]) if words else False
+    if not attributes and not adjective:
         return False
     following = _NEXT_WORD.match(plain, end, end + 30)
     return following is not None and following[1].lower() not in _behind_attributes() | set(
@@ -527,7 +540,26 @@ def _behind_attributes() -> frozenset[str]:
             *_words()["behind_a"],
             *_GENERIC,
         ]
-    ) | {"region", "area", "aspect", "because", "where", "however"}
+    ) | {
+        "region",
+        "area",
+        "aspect",
+        "because",
+        "where",
+        "however",
+        "lesion",
+        "lesions",
+        "mass",
+        "masses",
+        "tumour",
+        "tumor",
+        "cyst",
+        "nodule",
+        "finding",
+        "metastasis",
+        "parenchyma",
+        "origin",
+    }
 
 
 _SEEN_FROM = re.compile(

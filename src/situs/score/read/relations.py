@@ -156,9 +156,11 @@ def _answer(clause: str, asked: _Asked) -> bool | None:
     negations = symbols.count("not")
     if asked.axis == "presence" and "X" in symbols and negations and not relations:
         relations = {"+"}  # "no meniscus tear"
-    if len(relations) != 1 or negations > 1 or (asked.bound and asked.bound not in clause):
+    # "It is bigger" means the bound of the question; with another number it may mean that one.
+    other_bound = asked.bound and asked.bound not in clause and re.search("[0-9]", clause)
+    if len(relations) != 1 or negations > 1 or other_bound:
         return None
-    if asked.axis == "presence" and "X" not in symbols:
+    if asked.axis == "presence" and "X" not in symbols and "it" not in symbols:
         return None
     same = (relations == {"+"}) is asked.positive
     if asked.axis not in _SYMMETRIC and _turned_round(symbols):

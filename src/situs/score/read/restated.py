@@ -10,7 +10,7 @@ from situs.score.read.prose.content import noun, opposites, words_of
 from situs.score.read.prose.framing import without_frame
 from situs.score.read.prose.lexicon import language_file
 
-__all__ = ["denies", "restates", "same_question"]
+__all__ = ["denies", "restates", "said_to_be_there", "same_question"]
 
 _ASKS = re.compile(
     r"\s*(?:is|are|was|were|does|do|did|has|have|can)\s+(?P<rest>[^?\n]{3,300})\?", re.IGNORECASE
@@ -88,6 +88,17 @@ def denies(plain: str, question: str) -> bool:
     return set(named) <= asked or (len(named) == 1 and named[0] in _ANYTHING)
 
 
+def said_to_be_there(plain: str, question: str) -> bool | None:
+    """What a short reply says to a question whether something is there ("I don't see one", "Not on this slice")."""
+    if not _ASKS_FOR.search(question) or _TURNED_ROUND.search(question):
+        return None
+    words = language_file("en")["yes_no"]
+    told = " ".join(plain.lower().strip(" .!*\"'").split())
+    return (
+        True if told in words["presence_yes"] else False if told in words["presence_no"] else None
+    )
+
+
 def same_question(asked: str, question: str) -> bool:
     """Whether a question in a reply is the one that was put to it."""
     words = set(_content(asked, keep=_PRESENCE)) - {"q", "question"}
@@ -162,7 +173,8 @@ def _restated(clause: str, asked: _Question) -> bool | None:
     if turned:
         return False if _restated(clause, asked) else None
     words = words_of(clause)
-    if not words or any(word in _unsettled() for word in words):
+    against = opposites().get(asked.relation, frozenset())
+    if not words or any(word in _unsettled() and word not in against for word in words):
         return None
     negations = sum(word in _negations() or word.endswith("n't") for word in words)
     stated = [
@@ -170,11 +182,26 @@ def _restated(clause: str, asked: _Question) -> bool | None:
     ]
     if negations > 1 or not stated:
         return None
+    elliptic = _elliptic(words, stated, asked)
+    if elliptic is not None:
+        return elliptic
     if not (asked.needed <= set(stated) or (asked.exists and negations)):
         return _opposite(stated, asked, negations)
     if not _in_order(stated, asked.words):
         return _swapped(stated, asked, negations)
     return negations == 0
+
+
+def _elliptic(words: list[str], stated: list[str], asked: _Question) -> bool | None:
+    """ "…, the medial one is not": the subject of the question, and its verb alone."""
+    subject = set(asked.words[: asked.subject])
+    if not stated or not set(stated) <= subject or set(stated) & asked.needed:
+        return None
+    if words[-2:] in (["is", "not"], ["does", "not"], ["are", "not"], ["do", "not"]):
+        return False
+    if words[-1] in {"isn't", "doesn't", "aren't"}:
+        return False
+    return True if words[-1] in {"is", "does", "are"} else None
 
 
 def _opposite(stated: list[str], asked: _Question, negations: int) -> bool | None:
@@ -215,7 +242,8 @@ def _content(text: str, keep: frozenset[str] = frozenset()) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _idle() -> frozenset[str]:
-    return frozenset(language_file("en")["yes_no"]["idle"])
+    words = language_file("en")["yes_no"]
+    return frozenset([*words["idle"], *words["adverbs"]])
 
 
 @lru_cache(maxsize=1)

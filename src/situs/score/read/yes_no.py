@@ -17,7 +17,7 @@ from situs.score.read.prose.resolve import decide
 from situs.score.read.prose.tokens import Mention
 from situs.score.read.relations import stated
 from situs.score.read.reply import plain_reply
-from situs.score.read.restated import denies, restates, same_question
+from situs.score.read.restated import denies, restates, said_to_be_there, same_question
 from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
 
 __all__ = ["bare_answers", "parse_yes_no"]
@@ -122,9 +122,17 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
         )
         answer = None if conditional else stated(plain, question)
         if answer is None and not conditional:
-            answer = False if denies(plain, question) else restates(plain, question)
+            answer = _restated(plain, question)
         return Parsed(answer) if answer is not None else Unparsed("neither yes nor no")
     return result if isinstance(result, Unparsed) else Unparsed("neither yes nor no")
+
+
+def _restated(plain: str, question: str) -> bool | None:
+    """What a reply without yes or no says by repeating the question, or by what is there."""
+    if denies(plain, question):
+        return False
+    there = said_to_be_there(plain, question)
+    return restates(plain, question) if there is None else there
 
 
 def bare_answers(plain: str) -> list[Mention]:
@@ -301,6 +309,8 @@ def _adverbs() -> re.Pattern[str]:
 
 def _echo(words: str) -> bool | None:
     words = " ".join(_adverbs().sub(" ", words).split())
+    if words in {"it is right", "it's right", "it is not right"}:
+        return None  # which may be a side
     verdict = _VERDICT.fullmatch(words)
     if verdict:
         return (verdict["false"] is None) is (verdict["not"] is None and verdict["no"] is None)

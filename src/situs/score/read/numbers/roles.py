@@ -94,7 +94,8 @@ _EXAMPLE = re.compile(
 """What a number is only taken for ("a spacing of, say, 0.8 mm"), or what serves as a ruler."""
 
 _NORMAL = re.compile(
-    r"(?<!than )\b(?:normal(?:ly)?|typical(?:ly)?|reference|average|usual(?:ly)?|upper limit|cut-?off|threshold)\b[^.;\n]{0,40}$",
+    r"(?<!than )\b(?:normal(?:ly)?|typical(?:ly)?|reference|average|usual(?:ly)?|upper limit|cut-?off"
+    r"|threshold)\b[^.;\n]{0,40}$",
     re.IGNORECASE,
 )
 _HERE = re.compile(r"\b(?:here|in this|but|measured|is about)\b[^.;\n]{0,20}$", re.IGNORECASE)
@@ -180,6 +181,10 @@ _LONG_LABEL = re.compile(
     re.IGNORECASE,
 )
 
+_LONG_BEHIND = re.compile(
+    r"[ ,(]+(?:at (?:the )?most|at its longest|cent(?:re|er)[- ]to[- ]cent(?:re|er))", re.IGNORECASE
+)
+
 
 def working(plain: str, token: Token, question: str) -> bool:
     """Whether a number only serves to work the answer out."""
@@ -253,6 +258,8 @@ def measures_else(plain: str, token: Token, question: str) -> bool:
         return True
     if _SHORTEST.search(question) and _LONG_LABEL.search(before):
         return True
+    if _SHORTEST.search(question) and _LONG_BEHIND.match(after):
+        return True
     if "distance" not in asked and _AWAY.match(after):
         return True
     if _ELLIPSIS.search(before):
@@ -295,7 +302,7 @@ _LEAST = frozenset(
 _LABELLED = re.compile(
     r"(?:^|[.;,\n])\W*(?:(?:so|thus|hence) )?(?:the )?(?P<word>[a-z]+)"
     r"(?: (?:one|of (?:them|these|the two)|value|lesion))?"
-    r" ?(?:[:=]|is|measures|being|was) ?(?:about |approximately |~ ?)?$",
+    r" ?(?:[:=]|is|measures|being|was)? ?(?:about |approximately |~ ?)?$",
     re.IGNORECASE,
 )
 

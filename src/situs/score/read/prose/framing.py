@@ -22,7 +22,8 @@ def without_frame(clause: str) -> tuple[str, bool]:
         if clause.startswith(phrase):
             return clause[len(phrase) :], turned
     led = _LED.match(clause)
-    if led and len(led["frame"].split()) <= _MOST_WORDS and not _bends(led["frame"]):
+    frame = led["frame"].split() if led else []
+    if led and len(frame) <= _MOST_WORDS and _leading() & set(frame) and not _bends(led["frame"]):
         return clause[led.end() :], False
     return clause, False
 
@@ -43,6 +44,11 @@ def _bending() -> frozenset[str]:
             *words["yes_no"]["bending"],
         ]
     )
+
+
+@lru_cache(maxsize=1)
+def _leading() -> frozenset[str]:
+    return frozenset(language_file("en")["yes_no"]["leading"])
 
 
 @lru_cache(maxsize=1)

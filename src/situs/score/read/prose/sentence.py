@@ -409,10 +409,19 @@ class Sentence:
 
     def _on_elsewhere(self, token: Token, at: int) -> None:
         """Another time or source: not the answer is what it follows, else what comes up to the next comma."""
-        if self.clause:
+        opened = any(
+            before.kind == "open"
+            for before in self.tokens[max(0, at - 3) : at]
+            if self.clause and before.start >= self.clause[-1].end
+        )
+        if self.clause and not opened:
             self.clause[-1].role = Role.WEAK
             return
         self.scope.role, self.scope.until_comma = Role.WEAK, True
+
+    def _on_settle(self, token: Token, at: int) -> None:
+        self._turn()
+        self._announce(Role.STATED)
 
     def _on_near(self, token: Token, at: int) -> None:
         if not self.course.apart and token.text != "close to":
@@ -502,6 +511,8 @@ class Sentence:
     def _on_approve(self, token: Token, at: int) -> None:
         if self.clause:
             self._approve()
+            if not token.text[0].isalpha():
+                self.clause = []  # "A ✓ B ✗": a mark judges what stands before it only
         elif self._followed_by(at, {"colon", "mention"}):
             self._announce(Role.CONCLUDED)
 
@@ -549,6 +560,8 @@ class Sentence:
         elif at == 0 and self.asked is not None and self.asked.claims:
             for claim in self.asked.claims:
                 claim.certainty, claim.negated = Certainty.ASSERTED, True
+        elif at and self.tokens[at - 1].kind == "colon" and not self.clause:
+            return  # "Cartilage loss: no": a verdict on what is no answer here
         elif ends and not any(
             before.text in _THE_REST for before in self.tokens[max(0, at - 4) : at]
         ):

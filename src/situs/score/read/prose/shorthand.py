@@ -9,13 +9,23 @@ from situs.score.read.prose.lexicon import language_file
 
 __all__ = ["written_out"]
 
+_RANKS = (
+    "first", "second", "third", "fourth", "fifth", "sixth",
+    "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth",
+)  # fmt: skip
+_VERTEBRA = re.compile(
+    rf"\b({'|'.join(_RANKS)}) (lumbar|thoracic|cervical)(?: (?:vertebral body|vertebra|level|body))?",
+    re.IGNORECASE,
+)
+
 
 def written_out(text: str) -> str:
     """The text with shorthand in full words; capitals count, so that "us" and "AP" stay apart."""
-    if not _pattern().search(text):
-        return text
     table = _table()
-    return _pattern().sub(lambda match: table[match[0]], text)
+    text = _pattern().sub(lambda match: table[match[0]], text)
+    return _VERTEBRA.sub(
+        lambda match: f"{match[2][0].upper()}{_RANKS.index(match[1].lower()) + 1}", text
+    )
 
 
 @lru_cache(maxsize=1)
