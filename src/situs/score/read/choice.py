@@ -38,12 +38,24 @@ _AS_X = re.compile(
     r"\b(?:as is|as does|as are|like|just like|together with|along with|alongside|same as|same (?:organ|structure) as|"
     r"shared? with|shares (?:it|that|its \w+) with|also holds|also contains) (?:mark |point )?X\b"
 )
+_X_FIRST = re.compile(r"\bX and (?:mark |point )?[A-Z]\b")
 _PARTED = re.compile(
     r"\b(?:not|different|separate|distinct|apart|neither|whereas|while|but)\b|n't", re.IGNORECASE
 )
 _COMPARED = re.compile(r"(?<!rather )(?<!other )\bthan\b", re.IGNORECASE)
 _LABELS = re.compile(
     r"[^.;,!?\n]+(?:\bis|\bbeing|\bwas|:|=)(?: (?:the|on|in|to|clearly|option|mark))*[ \"'(]*$",
+    re.IGNORECASE,
+)
+# "Nearest to the gallbladder and farthest from the stomach".
+_BESIDE = re.compile(
+    r"\b(nearest|closest|nearer|closer|farthest|furthest|farther|further) (?:to|from) (?:the )?$",
+    re.IGNORECASE,
+)
+# "The one farthest away is, I believe, the left kidney".
+_PARENTHESIS = re.compile(
+    r", (?:i (?:believe|think|guess|suppose|would say)|in my (?:view|opinion|estimation)|clearly"
+    r"|of course|probably),? ",
     re.IGNORECASE,
 )
 _LONGEST_LABEL = 80
@@ -72,7 +84,7 @@ _LIKELY = re.compile(
 )
 _CLAUSE_MARK = re.compile(r"[,;.(:]")
 _CLAUSE_END = re.compile(
-    r"[.;!?\n]|, |\b(?:because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE
+    r"[.;!?\n]|, |\b(?:and|because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE
 )
 
 
@@ -209,8 +221,12 @@ def _label(plain: str, claim: Claim, statement: Statement) -> set[str]:
         (other.end for other in statement.claims if other.end <= claim.start),
         default=statement.start,
     )
-    label = _LABELS.search(plain[max(before, claim.start - _LONGEST_LABEL) : claim.start])
-    return set(re.findall(r"[a-z]+", label[0].lower())) if label else set()
+    label = _LABELS.search(
+        _PARENTHESIS.sub(" ", plain[max(before, claim.start - _LONGEST_LABEL) : claim.start])
+    )
+    beside = _BESIDE.search(plain, max(before, claim.start - 30), claim.start)
+    words = label[0] if label else beside[1] if beside else ""
+    return set(re.findall(r"[a-z]+", words.lower()))
 
 
 def _is_compared(plain: str, claim: Claim, statement: Statement) -> bool:
@@ -282,7 +298,8 @@ def _option(
     if not 0 <= value < names.count:
         return _OUT_OF_RANGE
     alone = [statement for statement in found if statement.claims]
-    if len(alone) == 1 and alone[0].alone and _WITH_ANOTHER.search(plain):
+    beside_x = "as mark X" in names.question and _X_FIRST.search(plain)
+    if len(alone) == 1 and alone[0].alone and not beside_x and _WITH_ANOTHER.search(plain):
         return SEVERAL  # "A and X": which of the two, or both
     sided = _SIDED.search(names.cores[value]) and _OTHER_SIDE.search(plain)
     if sided and not any(claim.role >= Role.LEAD for one in found for claim in one.claims):

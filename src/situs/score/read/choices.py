@@ -25,6 +25,8 @@ _SPACED = re.compile(r"\W*[A-Z](?:[\s,;/&+.]+[A-Z])+\W*")
 _OPTIONS_HEAD = re.compile(
     r"(?:options?|findings?|letters?|answers?) ?(?::|are) ?(?=\S)", re.IGNORECASE
 )
+# "A: 1, B: 0": a verdict on each as a bit.
+_BITS = re.compile(r"(?:\(?[A-Z]\)?\s*[:=]\s*[01]\b[\s,;.]*){2,}")
 _GLUED = re.compile(r"(?:^|(?<=[\s\ue000:]))([A-Z]{2,10})(?=[.\s\ue001]|$)")
 _KEYS = {
     "answer",
@@ -43,12 +45,6 @@ _JUDGED = re.compile(
     r"(?: (?:two|three|four|five|six|findings|options))?"
     r" (?:are|is|were|was|have been) (?:[a-z]+ly )?(?:annotated|present|marked|seen|visible|there|shown)"
     r"(?: (?:on|in) this (?:slice|volume|scan|image))?"
-)
-_ALL_BUT = re.compile(
-    r"(?:(?:the )?answers?(?: is| are)?:? )?(?:all|everything|every one|all of (?:them|these|the above))"
-    r"(?: (?:options?|findings?|(?:are|is) (?:annotated|marked|present)))?"
-    r",? (?:but|except(?: for)?|apart from|besides)\b",
-    re.IGNORECASE,
 )
 _UNSURE = Unparsed("not said for sure")
 
@@ -70,6 +66,10 @@ def parse_choices(
     head = _OPTIONS_HEAD.match(plain)
     if head and not re.search(r"[.\n] ?\S", plain[head.end() :]):
         plain = plain[head.end() :]
+    if _BITS.fullmatch(plain):
+        plain = re.sub(
+            r"[:=]\s*([01])\b", lambda bit: ": yes\n" if bit[1] == "1" else ": no\n", plain
+        )
     if _LOWER_RUN.fullmatch(plain):
         plain = plain.upper()
     names = OptionNames(options)
@@ -225,17 +225,6 @@ def _whole(
     plain: str, options: Sequence[Option], found: Sequence[Statement], names: OptionNames
 ) -> Result[tuple[str, ...]]:
     """Replies that name no option: all of them, none of them, or no answer."""
-    left_out = {
-        value
-        for statement in found
-        for claim in statement.claims
-        if claim.excepted
-        for value in claim.values
-    }
-    if left_out and _ALL_BUT.match(plain):
-        return Parsed(
-            tuple(option.value for index, option in enumerate(options) if index not in left_out)
-        )
     words = language_file("en")["options"]
     bare = re.sub(r"^(?:final answer|answer|the answer is|answers)\W*", "", plain.lower()).strip(
         " .!*\"'\ue000\ue001"

@@ -84,6 +84,10 @@ _IN_WORDS = re.compile(
 )
 # "14,15,16": numbers of pictures have no decimals, so that a comma between them parts them.
 _TIGHT = re.compile(r"(?<=[0-9]),(?=[0-9]{1,2}(?![0-9]))")
+_AFTER_LABEL = re.compile(
+    rf"\b((?:slices?|frames?|images?|first|last|start|end)(?: is| ?[:=])? )(?!one\b)({WORD.pattern})",
+    re.IGNORECASE,
+)
 _MOST_GROUPED = 5000
 
 
@@ -209,7 +213,8 @@ def _clause_before(plain: str, start: int) -> str:
 
 def _digits(plain: str) -> str:
     """With the numbers of frames that are written as words in digits; other words for numbers stay."""
-    return _IN_WORDS.sub(lambda match: str(word_value(match[0])), digits_for_words(plain))
+    plain = _IN_WORDS.sub(lambda match: str(word_value(match[0])), digits_for_words(plain))
+    return _AFTER_LABEL.sub(lambda match: f"{match[1]}{word_value(match[2])}", plain)
 
 
 def _chosen(

@@ -173,7 +173,7 @@ class OptionNames:
             number = _COUNTED.index(word) + 1 if word in _COUNTED else int(word)
             yield Mention(match.start(), match.end(), number - 1 if number else self.count)
         ordinals = _words()["ordinals"]
-        pattern = rf"\b(?:the )?({'|'.join(ordinals)}|last) (?:option|choice|one|answer)\b"
+        pattern = rf"(?<!my )(?<!a )(?<!close )\b(?:the )?({'|'.join(ordinals)}|last) (?:option|choice|one|answer)\b"
         for match in re.compile(pattern, re.IGNORECASE).finditer(plain):
             word = match[1].lower()
             yield Mention(
@@ -632,6 +632,8 @@ def _is_article(letter: str, after: str, before: str) -> bool:
         return False
     if letter == "I":
         return not re.match(r"[).:\]]|\s*(?:$|\ue001)", after)
+    if re.match(r" (?:most|very|quite) (?:likely|probably)\b", after):
+        return False
     following = re.match(r" ([A-Za-z][A-Za-z'-]*)(?P<ends> ?(?:[;.,)\n]|$))?", after)
     if following is not None and following[1].endswith("ly") and following["ends"] is not None:
         return False  # "A definitely; C probably"

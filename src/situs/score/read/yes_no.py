@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from situs.score.read.prose.claims import Certainty, Role, Statement
 from situs.score.read.prose.content import content_words
+from situs.score.read.prose.framing import without_frame
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english, language_file
 from situs.score.read.prose.refusal import could_not_see, refuses
@@ -308,6 +309,10 @@ def _adverbs() -> re.Pattern[str]:
 
 
 def _echo(words: str) -> bool | None:
+    inner, turned = without_frame(words)
+    if inner != words:
+        echoed = _echo(inner)
+        return echoed if echoed is None or not turned else False if echoed else None
     words = " ".join(_adverbs().sub(" ", words).split())
     if words in {"it is right", "it's right", "it is not right"}:
         return None  # which may be a side

@@ -420,6 +420,28 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
         if named and all(_noun(plain, numbers[int(str(claim.values[0]))]) for claim in others):
             for claim in others:
                 claim.certainty = Certainty.ASIDE
+        _set_aside_other_things(statement, plain, question)
+
+
+_COUNTED_NOUN = re.compile(
+    r"\bhow many (?:[a-z-]+ ){0,4}?([a-z]+?)e?s (?:are|do|does|can|were|have)\b", re.IGNORECASE
+)
+_THINGS_BEHIND = re.compile(r"(?: [a-z-]+){0,2}? ([a-z]+?)(?:es|s)\b", re.IGNORECASE)
+
+
+def _set_aside_other_things(statement: Statement, plain: str, question: str) -> None:
+    """ "Three nodules and two cysts" counts three nodules."""
+    asked = _COUNTED_NOUN.search(question)
+    things = {
+        id(claim): match[1].lower()
+        for claim in statement.claims
+        if claim.asserted and (match := _THINGS_BEHIND.match(plain, claim.end, claim.end + 40))
+    }
+    if asked is None or asked[1].lower() not in things.values():
+        return
+    for claim in statement.claims:
+        if things.get(id(claim), asked[1].lower()) != asked[1].lower():
+            claim.certainty = Certainty.ASIDE
 
 
 def _noun(plain: str, token: Token) -> set[str]:

@@ -68,10 +68,14 @@ _BOUND = re.compile(
     r"\bmaximum of|\bwithin)(?: about| approximately| roughly)? ?$",
     re.IGNORECASE,
 )
+_OR_MORE = re.compile(
+    r"(?: [a-z]+)? or (?:more|less|fewer|above|below|greater)\b|\+(?= |$)", re.IGNORECASE
+)
 _SPREAD = re.compile(r" ?(?:±|\+ ?/ ?-|\+-|plus or minus|plus/minus) ?", re.IGNORECASE)
 _LIST_MARK = re.compile(r"[.)] (?=\S)")
 _MAGNITUDE = re.compile(
-    r" (?:hundred|thousand|million|billion|dozen|and a half|and half|point|half|third|quarter)s?\b",
+    r" (?:hundred|thousand|million|billion|dozen|and a half|and half|point|half|third|quarter"
+    r"|fifth|sixth|seventh|eighth|ninth|tenth)s?\b",
     re.IGNORECASE,
 )
 _BIG = re.compile(r"\b(?:hundred|thousand|million|billion)s?,? (?:and )?$", re.IGNORECASE)
@@ -124,7 +128,7 @@ def tokens(text: str, *, marked: bool = False) -> tuple[Token, ...]:
         if joined is not None:
             found[-1] = previous = joined
             continue
-        if token.kind is Kind.VALUE and _BOUND.search(before):
+        if token.kind is Kind.VALUE and (_BOUND.search(before) or _OR_MORE.match(text, token.end)):
             token = replace(token, kind=Kind.BOUND)
         found.append(token)
         previous = token

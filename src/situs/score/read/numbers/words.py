@@ -121,7 +121,7 @@ _SPELLED = re.compile(
     re.IGNORECASE,
 )
 _HALF = re.compile(
-    r"\b([0-9]+) and a half\b|(?<![0-9] )\bhalf an? (?=(?:centi|milli)?met|cm\b|mm\b|lit)",
+    r"\b([0-9]+) and a half\b|(?<![0-9] )\bhalf an? (?=(?:centi|milli)?met|cm\b|mm\b|lit|inch)",
     re.IGNORECASE,
 )
 _PAIR_OF = re.compile(rf"\ba pair of(?= (?:[a-z-]+ ){{0,2}}?{_THINGS}\b)", re.IGNORECASE)

@@ -106,6 +106,7 @@ def _frames(record: dict[str, dict[str, list[str]]]) -> Iterator[Frame]:
     told = (["", *reported["modals"]], adverbs, reported["verbs"])
     yield _frame("first", reported["subjects"], *told)
     yield _frame("first", reported["quantifiers"], reported["people"], *told)
+    yield _frame("first", reported["according"], reported["whose"], reported["sources"])
     # What leads to the reply's own answer, and what only prepares for one.
     yield _frame("answer", announced["subjects"], announced["modals"], adverbs, announced["verbs"])
     yield _frame("answer", announced["contracted"], adverbs, announced["verbs"])

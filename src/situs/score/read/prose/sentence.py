@@ -86,6 +86,8 @@ _NAMING = frozenset(
 """What may stand between a yes or no and the word that judges it."""
 _THE_REST = frozenset({"others", "rest", "other", "remaining", "else"})
 """What a "no" behind it denies is not what was said before ("B: yes; the others, no")."""
+_AT_PRESENT = frozenset({"here", "this", "now", "currently", "today", "presently"})
+"""What leads back from others, or from another time, to this patient and scan."""
 _COPULAS = frozenset({"is", "seems", "sounds", "looks", "feels"})
 _MEASURING = frozenset(
     {
@@ -333,7 +335,7 @@ class Sentence:
             and token.text in {"by", "at", "with", "measuring"}
         ):
             self.scope.certainty, self.scope.next_only = Certainty.ASSERTED, False
-        if self.typical and token.text in {"here", "this"}:
+        if self.typical and token.text in _AT_PRESENT:
             self.scope.role, self.typical = self.base, False
         if token.text == "it" and self._closes_with_it(at):
             self._approve()  # "D it is."
@@ -390,9 +392,20 @@ class Sentence:
     def _on_conclude(self, token: Token, at: int) -> None:
         if token.text in {"remains", "remaining"} and self.clause:
             self._approve()  # "only A remains"
+        if token.text == "most likely" and self.clause and self._ends_at(at + 1):
+            self._approve()  # "A most likely, B less so"
+            return
         self._end_clause()
         self.denied_list = False
         self.scope = _Scope(role=max(self.base, Role.CONCLUDED, self.announced or Role.WEAK))
+
+    def _ends_at(self, at: int) -> bool:
+        return at >= len(self.tokens) or self.tokens[at].kind in {
+            "comma",
+            "contrast",
+            "whereas",
+            "dash",
+        }
 
     def _on_first(self, token: Token, at: int) -> None:
         self.scope.role = Role.WEAK
@@ -408,16 +421,23 @@ class Sentence:
             self.scope.role, self.typical = Role.WEAK, True
 
     def _on_elsewhere(self, token: Token, at: int) -> None:
-        """Another time or source: not the answer is what it follows, else what comes up to the next comma."""
-        opened = any(
-            before.kind == "open"
-            for before in self.tokens[max(0, at - 3) : at]
-            if self.clause and before.start >= self.clause[-1].end
+        """Another time or source: not the answer is what it follows, else what comes until "here" or "now"."""
+        if self.made and self._same_clause(self.made[-1], at):
+            self.made[-1].role = Role.WEAK
+        else:
+            self.scope.role, self.typical = Role.WEAK, True
+
+    def _same_clause(self, claim: Claim, at: int) -> bool:
+        """Whether no comma, bracket or contrast stands between a claim and here ("12 mm (previously 15 mm)")."""
+        between = [
+            token
+            for token in self.tokens[max(0, at - _LONGEST_LIST) : at]
+            if token.start >= claim.end
+        ]
+        return not any(
+            token.kind in {"comma", "open", "contrast", "whereas", "dash", "and"}
+            for token in between
         )
-        if self.clause and not opened:
-            self.clause[-1].role = Role.WEAK
-            return
-        self.scope.role, self.scope.until_comma = Role.WEAK, True
 
     def _on_settle(self, token: Token, at: int) -> None:
         self._turn()
