@@ -504,15 +504,18 @@ _NEXT_WORD = re.compile(r"[ -]([a-z]+)", re.IGNORECASE)
 
 
 def _names_another(plain: str, end: int, phrase: str, words: str) -> bool:
-    """Whether attributes of an option stand before another noun ("right adrenal" for "right kidney")."""
-    attributes = words.startswith(f"{phrase} ") or f" {phrase} " in words
-    adjective = phrase.split()[-1] in other_forms(words.split()[-1]) if words else False
-    if not attributes and not adjective:
-        return False
+    """Whether attributes of an option stand before another noun ("right adrenal" for "right kidney").
+
+    An adjective names its organ only before what lies in it ("splenic lesion"); alone it may be a vein's.
+    """
     following = _NEXT_WORD.match(plain, end, end + 30)
-    return following is not None and following[1].lower() not in _behind_attributes() | set(
-        words.split()
-    )
+    word = following[1].lower() if following else ""
+    if words and phrase.split()[-1] in other_forms(words.split()[-1]):
+        return word not in _IN_ORGAN
+    attributes = words.startswith(f"{phrase} ") or f" {phrase} " in words
+    if not attributes or not word:
+        return False
+    return word not in _behind_attributes() and word not in words.split()
 
 
 def _contradicted(plain: str, start: int, phrase: str, words: str) -> bool:
@@ -525,6 +528,23 @@ def _contradicted(plain: str, start: int, phrase: str, words: str) -> bool:
 
 
 _LAST_WORD = re.compile(r"([a-z]+)[ -]$", re.IGNORECASE)
+
+
+_IN_ORGAN = frozenset(
+    {
+        "lesion",
+        "lesions",
+        "mass",
+        "masses",
+        "tumour",
+        "tumor",
+        "cyst",
+        "nodule",
+        "finding",
+        "metastasis",
+        "parenchyma",
+    }
+)
 
 
 @lru_cache(maxsize=1)
@@ -540,26 +560,7 @@ def _behind_attributes() -> frozenset[str]:
             *_words()["behind_a"],
             *_GENERIC,
         ]
-    ) | {
-        "region",
-        "area",
-        "aspect",
-        "because",
-        "where",
-        "however",
-        "lesion",
-        "lesions",
-        "mass",
-        "masses",
-        "tumour",
-        "tumor",
-        "cyst",
-        "nodule",
-        "finding",
-        "metastasis",
-        "parenchyma",
-        "origin",
-    }
+    ) | {"region", "area", "aspect", "because", "where", "however", *_IN_ORGAN}
 
 
 _SEEN_FROM = re.compile(

@@ -31,7 +31,8 @@ _HEDGED = re.compile(
     r"(?:(?:of course|certainly|clearly|definitely|indeed|"
     r"i(?:'d| would)? (?:think|believe|say|guess)|in my (?:view|opinion)|well|hmm*|ok(?:ay)?|so|"
     r"therefore|thus|hence|"
-    r"on this (?:scan|slice|image)|in this (?:case|scan|image)),? )?(?:that )?",
+    r"on this (?:scan|slice|image)|"
+    r"in this (?:case|scan|image|patient|study|volume)|here|on these images),? )?(?:that )?",
     re.IGNORECASE,
 )
 # "It is.", "It does not.", "There isn't one.": an answer that only repeats the question's verb.
@@ -67,7 +68,7 @@ _JUDGED = re.compile(
 )
 _ANNOUNCED = re.compile(
     r"^\W*(?:(?:the |my |final |short )*(?:answer|ans|response|result|verdict|conclusion|a)(?: is)?[:=]?|"
-    r"[^:]{0,40}:) ?[\"'(\[*]*",
+    r"[^:=]{0,60}[:=]) ?[\"'(\[*]*",
     re.IGNORECASE,
 )
 # "…, so the answer is affirmative": behind an announcement, words that otherwise must stand alone are answers.

@@ -369,8 +369,10 @@ _TOTAL_BEFORE = re.compile(
 )
 _TOTAL_AFTER = re.compile(r"(?: [a-z]+)?,? (?:in total|altogether|overall)\b", re.IGNORECASE)
 _PART_OF = re.compile(
-    r" of (?:them|these|those|which)\b| (?:on|in) the (?:left|right)\b", re.IGNORECASE
+    r" of (?:them|these|those|which)\b| (?:on|in) the (?:left|right)\b",
+    re.IGNORECASE,
 )
+_PLACED = re.compile(r" (?:in|on|at|near) (?:the )?[a-z]{2,}\b", re.IGNORECASE)
 _HEADS_LIST = re.compile(
     r"(?: [a-z-]+){0,4} ?[:(]|(?: [a-z-]+){0,4}, (?:one|two|three|the largest|[0-9]+ (?:in|on|at))\b",
     re.IGNORECASE,
@@ -396,8 +398,15 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
                 plain[max(0, token.start - 30) : token.start],
                 plain[token.end : token.end + 60],
             )
-            if _TOTAL_AFTER.match(after) or _TOTAL_BEFORE.search(before):
+            partial = _PLACED.match(after) and len(statement.claims) > 1
+            if _TOTAL_AFTER.match(after) or (_TOTAL_BEFORE.search(before) and not partial):
                 claim.role = max(claim.role, Role.CONCLUDED)
+            if (
+                before.endswith((": ", "= "))
+                and claim is statement.claims[-1]
+                and len(statement.claims) > 2
+            ):
+                claim.role = max(claim.role, Role.CONCLUDED)  # "one here, two there: three"
             if heading is None and _HEADS_LIST.match(after) and not _PART_OF.match(after):
                 heading = claim
             elif heading is not None and claim.role < Role.CONCLUDED:

@@ -220,6 +220,9 @@ def _join(previous: Token, token: Token, between: str, text: str) -> Token | Non
     if _SPREAD.fullmatch(between):
         units = tuple(unit or token.units[0] for unit in previous.units)
         return replace(previous, units=units, end=token.end)
+    whole = _compound(previous, token, between)
+    if whole is not None:
+        return whole
     kind = _joint(previous, token, between, text)
     if kind is None:
         return None
@@ -230,6 +233,20 @@ def _join(previous: Token, token: Token, between: str, text: str) -> Token | Non
     return Token(
         kind, previous.parts + token.parts, previous.units + token.units, previous.start, token.end
     )
+
+
+def _compound(previous: Token, token: Token, between: str) -> Token | None:
+    """ "7 cm and 3 mm": a measure in two units, the second a part of the first."""
+    if between not in {" ", " and "} or {previous.kind, token.kind} != {Kind.VALUE}:
+        return None
+    (large,), (small,) = previous.units, token.units
+    (whole,), (part,) = previous.parts, token.parts
+    if large is None or small is None or whole is None or part is None:
+        return None
+    factor = small.to(large)
+    if factor is None or factor >= 1 or part * factor >= 1 or whole.denominator != 1:
+        return None
+    return Token(Kind.VALUE, (whole + part * factor,), (large,), previous.start, token.end)
 
 
 def _joint(previous: Token, token: Token, between: str, text: str) -> Kind | None:

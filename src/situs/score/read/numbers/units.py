@@ -25,8 +25,8 @@ COUNT = Unit("count", Fraction(1))
 RATIO = Unit("share", Fraction(1))
 _OTHER = Unit("other", Fraction(1))
 
-_CUBED = r" ?(?:³|\^ ?3|\*\*3|3)"
-_SQUARED = r" ?(?:²|\^ ?2|\*\*2|2)"
+_CUBED = r"(?: ?(?:³|\^ ?3|\*\*3)|3)"
+_SQUARED = r"(?: ?(?:²|\^ ?2|\*\*2)|2)"
 _METRES = {"mm": ("m(?:m|illimet(?:er|re)s?)", 1), "cm": ("(?:cms?|centimet(?:er|re)s?)", 10), "dm": ("dm", 100),
            "m": ("m(?:et(?:er|re)s?)?", 1000)}  # fmt: skip
 _LITRES = {

@@ -11,7 +11,12 @@ __all__ = ["without_frame"]
 
 # Any few words up to "that" lead to a statement, unless one of them bends it.
 _LED = re.compile(
-    r"(?:and |so |thus |therefore )*(?P<frame>(?:i|we|it|this|one|you|the|my)\b[^,.;:]{0,70}?) that "
+    r"(?:and |so |thus |therefore )*"
+    r"(?P<frame>(?:i|we|it|this|one|you|the|my|everything|all|evidence|measurements?)\b[^,.;:]{0,70}?) that "
+)
+_SURE = re.compile(
+    r"i(?:'m| am) (?:(?!not\b|less\b|hardly\b)[a-z]+ )?"
+    r"(?:confident|sure|certain|convinced|positive)(?: that)? (?=[a-z])"
 )
 _MOST_WORDS = 10
 
@@ -21,6 +26,9 @@ def without_frame(clause: str) -> tuple[str, bool]:
     for phrase, turned in _frames():
         if clause.startswith(phrase):
             return clause[len(phrase) :], turned
+    sure = _SURE.match(clause)
+    if sure:
+        return clause[sure.end() :], False
     led = _LED.match(clause)
     frame = led["frame"].split() if led else []
     if led and len(frame) <= _MOST_WORDS and _leading() & set(frame) and not _bends(led["frame"]):

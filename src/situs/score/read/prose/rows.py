@@ -115,6 +115,8 @@ def _begins_anew(
     after = tokens[following + 1] if following + 1 < len(tokens) else None
     if after is None:
         return False
+    if "and" in row.joined and "comma" in kinds and after.kind in {"conclude", "approve", "deny"}:
+        return True  # "after ruling out A, B and C, D remains"
     if kinds & {"comma", "dash"}:
         is_verb = after.kind in {"word", "negate"} and after.text in lexicon.verbs
         return is_verb or (after.kind == "colon" and not _colon_names(tokens, following))

@@ -88,6 +88,7 @@ _THE_REST = frozenset({"others", "rest", "other", "remaining", "else"})
 """What a "no" behind it denies is not what was said before ("B: yes; the others, no")."""
 _AT_PRESENT = frozenset({"here", "this", "now", "currently", "today", "presently"})
 """What leads back from others, or from another time, to this patient and scan."""
+_ARROWS = frozenset({"→", "- >", "= >", "⇒"})
 _COPULAS = frozenset({"is", "seems", "sounds", "looks", "feels"})
 _MEASURING = frozenset(
     {
@@ -390,6 +391,8 @@ class Sentence:
         )
 
     def _on_conclude(self, token: Token, at: int) -> None:
+        if token.text in _ARROWS and not self._followed_by(at, {"mention", "answer", "final"}):
+            return  # "A → liver" says where A lies
         if token.text in {"remains", "remaining"} and self.clause:
             self._approve()  # "only A remains"
         if token.text == "most likely" and self.clause and self._ends_at(at + 1):
@@ -674,6 +677,17 @@ class Sentence:
         self._end_clause(keep=True)
         self.scope.certainty, self.scope.next_only = Certainty.ASIDE, True
 
+    def _on_beats(self, token: Token, at: int) -> None:
+        self._approve()
+        self._on_than(token, at)
+
+    def _on_yields(self, token: Token, at: int) -> None:
+        """ "A loses to D"."""
+        for claim in self.clause:
+            claim.negated, claim.verdict = True, True
+        self.clause = []
+        self.scope.role = max(self.scope.role, Role.CONCLUDED)
+
     def _on_over(self, token: Token, at: int) -> None:
         if self.clause and self._followed_by(at, {"mention"}):
             self._on_than(token, at)
@@ -759,7 +773,7 @@ class Sentence:
             self.scope.certainty, self.scope.next_only = Certainty.ASSERTED, False
         if self.denying:
             self._end_clause(keep=True)
-        if not self.scope.whole_list or self.made or not self.course.subjects:
+        if not self.scope.whole_list or self.made or not self.course.subjects or self.course.apart:
             self.scope.negated = self.scope.whole_list = False
         if self.scope.asked:
             self.scope.certainty, self.scope.asked = Certainty.ASSERTED, False
