@@ -74,6 +74,12 @@ _ALONG_AXIS = re.compile(
     re.IGNORECASE,
 )
 """A question for the distance along one axis, of which a component is the answer."""
+_LIMIT_AFTER = re.compile(
+    r" (?:(?:is|was|are|would be|being)(?: about| still| considered)? (?:an? |the )?"
+    r"(?:(?:upper |lower )?limit|cut-?off|threshold)|would be(?: an?| the)? (?:normal|average|typical|usual))\b",
+    re.IGNORECASE,
+)
+"""Behind a number that is only the limit of what is normal."""
 _GENERIC = re.compile(
     r"\b(?:lesions|nodules|masses|cysts|tumou?rs|ones|those|anything|kidneys|organs|spleens|livers|vessels)"
     r"(?: (?:of|over|under|above|below|around|about|up to|(?:larger|smaller|bigger|more|less) than))+ $",
@@ -204,7 +210,7 @@ def working(plain: str, token: Token, question: str) -> bool:
         and not re.search(r"\bspacing|\bthick|\bapart", question, re.IGNORECASE)
     ):
         return token.units != (None,) or _SPACING_BEFORE.search(before) is not None
-    if _GENERIC.search(before):
+    if _GENERIC.search(before) or _LIMIT_AFTER.match(after):
         return True
     if _OF_WHICH.search(before) or (_COMBINED.search(before) and not _COMBINED.search(question)):
         return True

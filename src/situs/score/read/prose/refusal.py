@@ -18,6 +18,7 @@ _CANNOT_TELL = re.compile(
     r"|\bnot in a position to (?:say|tell|judge|answer|determine)"
     r"|\b(?:beyond|outside) my (?:ability|abilities|capabilit)"
     r"|\bi (?:would|'d) rather not (?:say|guess|answer)|\bi (?:must |will |have to |'ll )?(?:abstain|pass on this)\b"
+    r"|\btoo [a-z]+ to (?:tell|say|know|judge|decide|call|determine|be sure)\b"
     r"|\b(?:indeterminate|undeterminable|indeterminable|inconclusive|not determinable|unanswerable)\b"
     r"|\bi (?:do not|don't) know\b|\bno way (?:to|of) (?:tell|know|determin|say)|^unknown\W*$",
     re.IGNORECASE,

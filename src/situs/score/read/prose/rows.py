@@ -100,8 +100,11 @@ def _begins_anew(
     token = tokens[following]
     assert token.mention is not None
     kinds = {part.kind for part in between}
+    behind = tokens[following + 1] if following + 1 < len(tokens) else None
     if token.mention.value == row.mentions[-1].value:
-        return False
+        # "between A and B, B is nearer" names B anew
+        anew = len(row.mentions) > 1 and "comma" in kinds and behind is not None
+        return anew and behind is not None and behind.text in lexicon.verbs
     if (
         {"comma", "and"} <= kinds
         and any(part.text in {"a", "an"} for part in between)
