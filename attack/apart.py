@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import multiprocessing
 import os
 import resource
 import signal
 import sys
 import time
+import traceback
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
-__all__ = ["Apart", "begin", "processes_of"]
+__all__ = ["STREAMS", "Apart", "begin", "processes_of"]
+
+STREAMS = ("file", "closed", "full", "read-only", "gone")
+"""What a standard stream may be: one that takes all, or one of those that take nothing."""
+Streams = tuple[str, str, str]
+"""Standard output, standard error, and the encoding of both."""
+_SOUND: Streams = ("file", "file", "utf-8")
 
 _ENDING_SECONDS = 10.0
 """Workers notice that the program is gone and end; on a loaded machine that takes a moment."""
@@ -27,7 +37,7 @@ class Apart:
     process: BaseProcess
     err: Path
 
-    def end(self, seconds: float = 100.0) -> int:
+    def end(self, seconds: float = 500.0) -> int:
         """Wait for it; the exit code, negative for the signal that ended it."""
         self.process.join(seconds)
         if self.process.exitcode is None:
@@ -38,11 +48,13 @@ class Apart:
         """Send a signal to the program, or as a terminal does to its workers too."""
         pid = self.process.pid
         assert pid is not None
-        try:
+        with contextlib.suppress(
+            ProcessLookupError
+        ):  # it has ended, or has no group of its own yet
             (os.killpg if group else os.kill)(pid, number)
-        except ProcessLookupError:  # it has ended, or has no group of its own yet
-            if self.process.is_alive():
-                os.kill(pid, number)
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
 
     @property
     def error(self) -> str:
@@ -58,7 +70,7 @@ class Apart:
 
 
 def begin(
-    *words: object, work: Path, most_bytes: int | None = None, stdout: str = os.devnull
+    *words: object, work: Path, most_bytes: int | None = None, streams: Streams = _SOUND
 ) -> Apart:
     """`situs WORDS…`, forked from a process that has loaded everything and done nothing."""
     _load()
@@ -66,7 +78,7 @@ def begin(
     err = work / "stderr"
     err.unlink(missing_ok=True)  # it stands again once the program has begun
     process = context.Process(
-        target=_enter, args=([str(w) for w in words], str(err), stdout, most_bytes, str(work))
+        target=_enter, args=([str(w) for w in words], str(err), streams, most_bytes, str(work))
     )
     process.start()
     return Apart(process, err)
@@ -84,14 +96,14 @@ def _load() -> None:
         os.chdir(here)
 
 
-def _enter(words: list[str], err: str, stdout: str, most_bytes: int | None, folder: str) -> None:
+def _enter(
+    words: list[str], err: str, streams: Streams, most_bytes: int | None, folder: str
+) -> None:
     os.setsid()
     os.chdir(folder)
     sys.path[:] = [entry for entry in sys.path if entry]  # code that lies beside data must not run
-    for path, number in ((stdout, 1), (err, 2)):
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        os.dup2(descriptor, number)
-        os.close(descriptor)
+    sys.stdout = _stream(streams[0], 1, os.devnull, streams[2])
+    sys.stderr = _stream(streams[1], 2, err, streams[2])
     if most_bytes is not None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
@@ -105,17 +117,38 @@ def _enter(words: list[str], err: str, stdout: str, most_bytes: int | None, fold
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else 0
     except BaseException:
-        import traceback
-
-        traceback.print_exc()
+        with Path(err).open("a", encoding="utf-8") as stream:
+            traceback.print_exc(file=stream)
         code = 99
     # As Python ends: what is still buffered goes out, and a failure of that is the program's.
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (OSError, ValueError):
-            code = code or 98
+    try:
+        if sys.stdout is not None and not sys.stdout.closed:
+            sys.stdout.flush()
+    except (OSError, ValueError):
+        code = code or 98
     os._exit(code)
+
+
+def _stream(kind: str, number: int, path: str, encoding: str) -> Any:
+    """The standard stream of that number, as Python opens it."""
+    match kind:
+        case "closed":
+            os.close(number)
+            return None
+        case "full":
+            descriptor = os.open("/dev/full", os.O_WRONLY)
+        case "read-only":
+            descriptor = os.open(os.devnull, os.O_RDONLY)
+        case "gone":
+            reader, descriptor = os.pipe()
+            os.close(reader)
+        case _:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.dup2(descriptor, number)
+    os.close(descriptor)
+    raw = io.BufferedWriter(io.FileIO(number, "w", closefd=False))
+    errors = "backslashreplace" if number == 2 else "strict"
+    return io.TextIOWrapper(raw, encoding=encoding, errors=errors, line_buffering=number == 2)
 
 
 def processes_of(session: int) -> list[int]:

@@ -31,7 +31,9 @@ def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
     words = spell(template, corpus=corpus, out=place / "out", **places)
     full = rng.random() < 0.15
     limit = None if full else int(10 ** rng.uniform(0, 5.5))
-    call = begin(*words, work=work, most_bytes=limit, stdout="/dev/full" if full else "/dev/null")
+    call = begin(
+        *words, work=work, most_bytes=limit, streams=("full" if full else "file", "file", "utf-8")
+    )
     code, err = call.end(), call.error
     said = f"{' '.join(words[:2])} with {'a full output' if full else f'{limit} bytes'}"
     wrong = []

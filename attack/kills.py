@@ -202,6 +202,7 @@ def _old(corpus: Path, out: Path) -> Contents:
 def _unhindered(name: str, corpus: Path) -> tuple[float, Contents]:
     """How long the command takes and what it makes, if nobody stops it."""
     folder = _shelf(corpus, name)
+    shutil.rmtree(folder, ignore_errors=True)  # of a first try that took too long
     folder.mkdir(parents=True)
     words = (*_FOLDERS[name], "--out", "{out}") if name in _FOLDERS else _OTHERS[name]
     begun = time.monotonic()

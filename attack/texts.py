@@ -9,9 +9,9 @@ from typing import Any
 
 from attack.program import call, complaints, tree
 
-__all__ = ["case"]
+__all__ = ["HOSTILE", "case"]
 
-_HOSTILE = [
+HOSTILE = [
     "\x1b[31m", "\x1b]0;owned\x07", "\x9b2J", "\x7f", "\u202e", "\u2028", "\x08\x08", "\r", "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>", "]]><b>", "${7*7}", "{{7*7}}", "=1+1", "@SUM(A1)", "`id`", "|", "\\", "'\"", "\x00",
     "</textarea>", "javascript:alert(1)", "[x](javascript:1)", "%00", "\ud83d\ude00", "a\u0300" * 50, "../../x",
@@ -115,7 +115,7 @@ def _tried(work: Path, words: tuple[Any, ...]) -> list[str]:
 
 def _misspelt(rng: random.Random, corpus: Path, run: Path) -> tuple[Any, ...]:
     """A command line that is itself hostile; it is echoed in the error."""
-    word = rng.choice(_HOSTILE).replace("\x00", "")
+    word = rng.choice(HOSTILE).replace("\x00", "")
     bench = corpus / "benches" / "items"
     return rng.choice(
         [
@@ -152,7 +152,7 @@ def _poison(row: dict[str, object], field: str, rng: random.Random) -> None:
     if field not in row:
         return
     value = row[field]
-    word = "".join(rng.sample(_HOSTILE, 2))
+    word = "".join(rng.sample(HOSTILE, 2))
     if isinstance(value, str):
         row[field] = value + word
     elif isinstance(value, list):

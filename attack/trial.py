@@ -15,7 +15,20 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from attack import benches, disk, egress, kills, names, numbers, readers, texts, wire
+from attack import (
+    benches,
+    disk,
+    egress,
+    kills,
+    names,
+    numbers,
+    options,
+    readers,
+    secrets,
+    streams,
+    texts,
+    wire,
+)
 from attack import files as bad_files
 
 __all__ = ["FAMILIES", "attempt", "prepare"]
@@ -24,16 +37,19 @@ Case = Callable[[random.Random, Path, Path], list[str]]
 """Given chance, the corpus and an empty folder to work in: what is wrong, if anything."""
 
 FAMILIES: dict[str, tuple[Case, float]] = {
-    "files": (bad_files.case, 0.34),
-    "benches": (benches.case, 0.20),
+    "files": (bad_files.case, 0.20),
+    "benches": (benches.case, 0.18),
     "numbers": (numbers.case, 0.14),
     "kills": (kills.case, 0.08),
+    "options": (options.case, 0.08),
     "texts": (texts.case, 0.05),
     "names": (names.case, 0.04),
     "wire": (wire.case, 0.04),
+    "secrets": (secrets.case, 0.04),
     "egress": (egress.case, 0.04),
-    "readers": (readers.case, 0.04),
+    "readers": (readers.case, 0.06),
     "disk": (disk.case, 0.03),
+    "streams": (streams.case, 0.04),
 }
 """Family → its cases, and their share of all."""
 

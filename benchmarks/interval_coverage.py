@@ -2,6 +2,7 @@
 
     python benchmarks/interval_coverage.py            all cells, some three minutes; prints docs/coverage.md
     python benchmarks/interval_coverage.py --runs 500 quicker and rougher
+    python benchmarks/interval_coverage.py --only differences    one section
 
 Patients have 3, 8 or 40 items each, or a geometric number with that mean. A patient's ability is drawn from a beta
 distribution, in which two items of one patient correlate by 0 (all patients alike) to 1 (each all right or all wrong).
@@ -194,52 +195,71 @@ def difference_cells() -> Iterator[tuple[bool, int, tuple[float, float], float, 
             yield cell
 
 
-def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--runs", type=int, default=2000, help="Simulations a cell.")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    rng = np.random.default_rng(options.seed)
-    print(
-        _BEGINNING.format(runs=options.runs, fewer=max(100, options.runs // 3), seed=options.seed)
-    )
-    means = {cell: mean_covered(rng, options.runs, cell) for cell in mean_cells()}
-    _print("Means", means, {"mean": 2, "correlation": 3, "items a patient": 4})
+def print_means(rng: np.random.Generator, runs: int) -> None:
+    """Intervals of a mean."""
+    means = {cell: mean_covered(rng, runs, cell) for cell in mean_cells()}
+    _print(f"Means ({runs:,} a cell)", means, {"mean": 2, "correlation": 3, "items a patient": 4})
     _print_grid(
         "Means, every cell: least and greatest over 3, 8 and 40 items, equal and geometric",
         means,
         "mean",
     )
-    quick = max(100, options.runs // 10)
-    chosen = list(
-        itertools.product((False, True), (30, 60, 200), (0.5, 0.9, 0.97), (0.3, 1.0), (8,))
-    )
-    percentile = {cell: bootstrap_covered(rng, quick, cell) for cell in chosen}
-    _print(
-        "Means, percentile bootstrap of patients (for comparison)",
-        percentile,
-        {"mean": 2, "correlation": 3},
-    )
-    runs = max(100, options.runs // 3)
-    differences = {cell: difference_covered(rng, runs, cell) for cell in difference_cells()}
-    _print("Paired differences", differences, {"accuracies": 2, "correlation": 3, "coupling": 4})
+
+
+def print_bootstrap(rng: np.random.Generator, runs: int) -> None:
+    """The percentile bootstrap on some of the cells."""
+    fewer = max(100, runs // 10)
+    chosen = itertools.product((False, True), (30, 60, 200), (0.5, 0.9, 0.97), (0.3, 1.0), (8,))
+    percentile = {cell: bootstrap_covered(rng, fewer, cell) for cell in chosen}
+    title = f"Means, percentile bootstrap of patients, for comparison ({fewer:,} a cell)"
+    _print(title, percentile, {"mean": 2, "correlation": 3})
+
+
+def print_differences(rng: np.random.Generator, runs: int) -> None:
+    """Intervals of a paired difference, which `compare` and sight gains use."""
+    fewer = max(100, runs // 3)
+    differences = {cell: difference_covered(rng, fewer, cell) for cell in difference_cells()}
+    facets = {"accuracies": 2, "correlation": 3, "coupling": 4}
+    _print(f"Paired differences ({fewer:,} a cell)", differences, facets)
     _print_grid(
         "Differences, every cell: least and greatest over couplings and item counts",
         differences,
         "of",
     )
-    judged = {
-        cell: judged_covered(rng, max(100, options.runs // 5), cell) for cell in judge_cells()
-    }
-    _print(
-        "Judges, prediction-powered",
-        judged,
-        {"mean": 2, "correlation": 3, "sensitivity and specificity": 4},
-    )
+
+
+def print_judges(rng: np.random.Generator, runs: int) -> None:
+    """Prediction-powered intervals."""
+    fewer = max(100, runs // 5)
+    judged = {cell: judged_covered(rng, fewer, cell) for cell in judge_cells()}
+    facets = {"mean": 2, "correlation": 3, "sensitivity and specificity": 4}
+    _print(f"Judges, prediction-powered ({fewer:,} a cell)", judged, facets)
     _print_grid("Judges, every cell: least and greatest over judges", judged, "mean")
+
+
+SECTIONS = {
+    "means": print_means,
+    "bootstrap": print_bootstrap,
+    "differences": print_differences,
+    "judges": print_judges,
+}
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--runs", type=int, default=2000, help="Simulations a cell of means.")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=SECTIONS, help="One section; it prints the same.")
+    options = parser.parse_args()
+    if options.only is None:
+        print(_BEGINNING.format(runs=options.runs, seed=options.seed))
+    for number, (name, print_section) in enumerate(SECTIONS.items()):
+        if options.only in (None, name):
+            # Each section has draws of its own, so that it can be made anew alone.
+            print_section(np.random.default_rng([options.seed, number]), options.runs)
 
 
 def _print(title: str, covered: dict[tuple[object, ...], float], facets: dict[str, int]) -> None:
@@ -301,9 +321,9 @@ def _print_grid(title: str, covered: dict[tuple[object, ...], float], column: st
 
 _BEGINNING = """# How often the intervals hold the truth
 
-Printed by `python benchmarks/interval_coverage.py --runs {runs} --seed {seed}`. Goal: 93 to 97 % in every cell;
-[statistics](statistics.md) says what is done and why. {runs} simulations a cell of means, {fewer} of differences:
-the standard error of a share of .95 is √(.95 · .05 / runs)."""
+Printed by `python benchmarks/interval_coverage.py --runs {runs} --seed {seed}`. Goal: 93 to 97 % in
+every cell; [statistics](statistics.md) says what is done and why. The standard error of a share of
+.95 is √(.95 · .05 / simulations a cell); a range in bold leaves the goal somewhere."""
 
 
 if __name__ == "__main__":

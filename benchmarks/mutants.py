@@ -88,6 +88,11 @@ class Mutant:
         return self.path.relative_to(ROOT / "src" / "situs").parts[0]
 
     @property
+    def where(self) -> str:
+        """File and line."""
+        return f"{self.path.relative_to(ROOT)}:{self.line}"
+
+    @property
     def key(self) -> Key:
         """The function that is changed."""
         return key_of(self.path, self.function)
@@ -313,8 +318,9 @@ class Session:
             tests = chosen(calls, mutant, items, self.most_s)
             end = self.outcome(session, mutant, [items[test] for test in tests])
             self.killed += end.startswith("killed")
-            where = f"{mutant.path.relative_to(ROOT)}:{mutant.line}"
-            print(f"{number:4} {end}  {where}  {mutant.before}  →  {mutant.after}", flush=True)
+            print(
+                f"{number:4} {end}  {mutant.where}  {mutant.before}  →  {mutant.after}", flush=True
+            )
         return True
 
     def outcome(self, session: pytest.Session, mutant: Mutant, items: Sequence[pytest.Item]) -> str:
@@ -335,11 +341,9 @@ class Session:
             return 0
 
         code = in_a_fork(work, session.config, folder, 3 * self.most_s + 60)
-        name = (
-            killer.read_text("utf-8") if killer.exists() else "" if code == -1 else f"exit {code}"
-        )
+        name = killer.read_text("utf-8") if killer.exists() else "never ended"
         shutil.rmtree(folder, ignore_errors=True)
-        return f"LIVED ({len(items)})" if code == 0 else f"killed ({name or 'never ended'})"
+        return {0: f"LIVED ({len(items)})", 99: "NOT RUN"}.get(code, f"killed ({name})")
 
 
 def lend(built: Path, folder: Path) -> None:
@@ -457,6 +461,9 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tests", nargs="*", default=TESTS, help="folders or files under tests/")
+    parser.add_argument(
+        "--at", nargs="*", default=(), help="all changes of these lines (FILE:LINE), none drawn"
+    )
     parser.add_argument("--package", choices=PACKAGES, default=None, help="only of this package")
     parser.add_argument(
         "--map", type=Path, default=None, help="which test calls what: read, or written if missing"
@@ -466,7 +473,8 @@ def main() -> None:
     )
     given = parser.parse_args()
     known = [mutant for mutant in candidates() if given.package in (None, mutant.package)]
-    drawn = random.Random(given.seed).sample(known, min(given.count, len(known)))
+    drawn = [mutant for mutant in known if mutant.where in given.at]
+    drawn = drawn or random.Random(given.seed).sample(known, min(given.count, len(known)))
     print(f"{len(drawn)} of {len(known):,} changes, seed {given.seed}", flush=True)
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
     with tempfile.TemporaryDirectory() as folder:

@@ -188,9 +188,10 @@ def bench(small: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def large_cohort(once: Once) -> Path:
-    """A bench of 120 phantom patients, for the sweep."""
-    return once("large_cohort", lambda folder: build_cohort(folder, 120)) / "bench"
+def large_cohort(once: Once, request: pytest.FixtureRequest) -> Path:
+    """A bench of 120 phantom patients for the sweep; of 48 in the sessions that draw one of its tests."""
+    count = 120 if "sweep" in request.config.option.markexpr else 48
+    return once("large_cohort", lambda folder: build_cohort(folder, count)) / "bench"
 
 
 ON_REQUEST = {"sweep": "make sweep", "models": "make test-models"}

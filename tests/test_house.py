@@ -69,7 +69,8 @@ def test_every_module_says_what_it_holds() -> None:
 
 
 def test_folders_are_small_and_no_module_hides_behind_an_underscore() -> None:
-    folders = {path.parent for path in MODULES}
+    # The command line has a file for each command, however many there are.
+    folders = {path.parent for path in MODULES} - {SOURCE / "cli"}
     sizes = {str(folder.relative_to(SOURCE)): len(list(folder.glob("*.py"))) for folder in folders}
     assert {folder: size for folder, size in sizes.items() if size > MOST_FILES} == {}
     names = [path.relative_to(SOURCE) for path in MODULES if not path.stem.startswith("__")]

@@ -34,11 +34,13 @@ def completion(text: str, prompt_tokens: int = 20, **more: Any) -> dict[str, Any
 
 
 def words_of(body: dict[str, Any]) -> str:
-    """The text of the last message."""
+    """The text of the last message, in the protocol of any provider."""
+    if "contents" in body:
+        return " ".join(part.get("text", "") for part in body["contents"][-1]["parts"])
     content = body["messages"][-1]["content"]
     if isinstance(content, str):
         return content
-    return " ".join(part["text"] for part in content if part["type"] == "text")
+    return " ".join(part["text"] for part in content if part.get("type") == "text")
 
 
 def pictures_in(body: dict[str, Any]) -> int:

@@ -6,7 +6,17 @@
 >>> situs.score(bench, run)
 """
 
-from __future__ import annotations
+import sys
+
+# `python -m situs` loads this before `__main__`, with the current folder first on the path: code that
+# lies beside data must not run. From here on Ctrl-C ends the program without a traceback.
+if sys.argv[:1] == ["-m"] and ("-m", "situs") in zip(sys.orig_argv, sys.orig_argv[1:]):
+    if not sys.flags.safe_path:
+        del sys.path[0]
+    import signal
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 import importlib
 from typing import TYPE_CHECKING, Any
@@ -28,12 +38,14 @@ __all__ = [
     "export",
     "import_",
     "measure",
+    "metric",
     "open_bench",
     "probe",
     "report",
     "run",
     "score",
     "show",
+    "task",
 ]
 
 if TYPE_CHECKING:
@@ -57,6 +69,8 @@ if TYPE_CHECKING:
     from situs.errors import SitusError as SitusError
     from situs.facts import Fact as Fact
     from situs.items import Item as Item
+    from situs.items import task as task
+    from situs.score import metric as metric
 
 _VERBS = ("build", "export", "measure", "probe", "report", "run", "score", "show")
 """Packages and modules that answer a call, see `situs.base.verbs`."""
@@ -67,6 +81,8 @@ _RECORDS = {
     "Reply": "situs.clients",
     "Request": "situs.clients",
     "SitusError": "situs.errors",
+    "metric": "situs.score.metrics.registry",
+    "task": "situs.items",
 }
 
 

@@ -5,13 +5,9 @@ import sys
 
 # Until the program is loaded there is nothing to clear up: a Ctrl-C ends it at once, without a word. Python's own
 # answer, an exception in the middle of an import, would be a traceback.
-_IN_MAIN_THREAD = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+_IN_MAIN_THREAD = signal.getsignal(signal.SIGINT) in (signal.default_int_handler, signal.SIG_DFL)
 if _IN_MAIN_THREAD:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-# `-m` puts the current folder first on the path; code that lies beside data must not run.
-if __name__ == "__main__" and not sys.flags.safe_path:
-    del sys.path[0]
 
 
 def main() -> None:

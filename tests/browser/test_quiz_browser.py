@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from situs.score import score_run
+from situs.score import open_replies, read_run
 
 
 def payload_of(path: Path) -> Any:
@@ -69,7 +69,7 @@ def test_a_reader_answers_and_the_run_is_scored(
     assert all(abs(a - b) < 0.02 for a, b in zip(edges, (0.25, 0.25, 0.75, 0.5)))
     ran = situs("quiz", stacks.bench, "--import", file, "--out", tmp_path / "run", "--json")
     assert ran.code == 0, ran.err
-    outcomes = score_run(stacks.bench, tmp_path / "run").outcomes
+    outcomes = read_run(open_replies(tmp_path / "run", stacks.bench)).outcomes()
     assert outcomes.keys() == {item["item_id"] for item in items}
     assert not any(outcome.state in ("missing", "failed") for outcome in outcomes.values())
     assert [url for url in opened.requests if not url.startswith(("data:", "blob:"))] == [

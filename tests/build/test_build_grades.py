@@ -20,7 +20,7 @@ from situs.facts.grades import from_published, to_published
 from situs.items import Compound, Grades
 from situs.profiles import load_profile
 from situs.run import AnswerRow, Viewing, make_baseline, parse_spec
-from situs.score import judge
+from situs.score import score_answer
 from situs.space import Affine, Grid, WorldBox
 
 AFFINE = "0.7 0 0 -56 0 0.36 0 -70 0 0 0.36 -70 0 0 0 1"
@@ -60,7 +60,7 @@ def test_the_oracle_is_right_under_every_profile(knees: Path, profile: str) -> N
     bench, shown = open_bench(knees), load_profile(profile)
     viewing, oracle = Viewing(bench, shown), make_baseline(bench, parse_spec("oracle"), shown)
     for item in list(bench.items())[::6]:
-        scored = judge(
+        scored = score_answer(
             item, AnswerRow(item.item_id, response=oracle.answer(item) or ""), None, shown=viewing
         )
         assert scored.outcome.right, (item, scored.outcome)

@@ -11,26 +11,24 @@ from situs.bench import open_bench
 from situs.build import is_open_licence
 
 
-def built(situs, small: Path, out: Path, *more: object):
-    ran = situs(
-        "build", "masks", small / "data", "--annotation", "exact", "--out", out, "--json", *more
-    )
+def built(situs, data: Path, out: Path, *more: object):
+    ran = situs("build", "masks", data, "--annotation", "exact", "--out", out, "--json", *more)
     assert ran.code == 0, ran.err
     return ran.json, list(open_bench(out).items())
 
 
 def test_only_the_named_tasks_are_asked(situs, small, tmp_path) -> None:
-    told, items = built(situs, small, tmp_path / "b", "--tasks", "volume,distance")
+    told, items = built(situs, small / "data", tmp_path / "b", "--tasks", "volume,distance")
     assert {item.task for item in items} == set(told["by_task"]) == {"volume", "distance"}
 
 
 def test_at_most_so_many_questions_a_study(situs, small, tmp_path) -> None:
-    _, items = built(situs, small, tmp_path / "b", "--per-study", 5)
+    _, items = built(situs, small / "data", tmp_path / "b", "--per-study", 5)
     assert 0 < max(Counter(item.study_id for item in items).values()) <= 5
 
 
 def test_what_was_built_is_what_is_told(situs, small, tmp_path) -> None:
-    told, items = built(situs, small, tmp_path / "b")
+    told, items = built(situs, small / "data", tmp_path / "b")
     info = open_bench(tmp_path / "b").info
     assert told["items"] == len(items) == info.counts["items"]
     assert told["by_task"] == dict(Counter(item.task for item in items)) == info.by_task
@@ -48,13 +46,15 @@ def test_what_was_built_is_what_is_told(situs, small, tmp_path) -> None:
 def test_data_is_restricted_unless_its_licence_is_known(
     situs, small, tmp_path, licence, restricted
 ) -> None:
-    built(situs, small, tmp_path / "b", "--tasks", "volume", "--licence", licence)
+    one = small / "data" / "patient000"
+    built(situs, one, tmp_path / "b", "--tasks", "volume", "--licence", licence)
     assert open_bench(tmp_path / "b").info.restricted is restricted
     assert is_open_licence(licence) is not restricted
 
 
 def test_restricted_data_stays_so_whatever_its_licence(situs, small, tmp_path) -> None:
-    built(situs, small, tmp_path / "b", "--tasks", "volume", "--licence", "cc0-1.0", "--restricted")
+    words = ("--tasks", "volume", "--licence", "cc0-1.0", "--restricted")
+    built(situs, small / "data" / "patient000", tmp_path / "b", *words)
     assert open_bench(tmp_path / "b").info.restricted
 
 

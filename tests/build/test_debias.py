@@ -15,7 +15,7 @@ from situs.build.debiasing import Predictable, predictable_templates
 from situs.facts import Fact
 from situs.items import Item
 from situs.run import AnswerRow, Spec, make_baseline
-from situs.score import binomial_interval_999, judge
+from situs.score import binomial_interval_999, score_answer
 
 
 def test_whole_texts_leave_and_the_rest_is_at_chance(cohort: Path, tmp_path: Path) -> None:
@@ -76,7 +76,9 @@ def blind_on(bench: Bench, counts: Counter[str]) -> None:
     for name in METHODS:
         baseline = make_baseline(bench, Spec(name))
         for item in bench.items():
-            row = judge(item, AnswerRow(item.item_id, response=baseline.answer(item) or ""), None)
+            row = score_answer(
+                item, AnswerRow(item.item_id, response=baseline.answer(item) or ""), None
+            )
             if row.chance == 0.5:
                 counts[name] += bool(row.outcome.right)
                 counts[f"{name} of"] += 1

@@ -23,7 +23,7 @@ def test_every_command_has_help(situs, command, flag) -> None:
     ran = situs(*command.split(), flag)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("Usage: situs")
-    if command not in ("build", "import", "audit", "list"):
+    if command not in ("build", "import", "audit", "list", "library"):
         assert "--json" in ran.out
 
 
@@ -182,7 +182,7 @@ def test_overwrite_replaces_a_bench_and_nothing_else(situs, small, tmp_path) -> 
     args = (
         "build",
         "masks",
-        small / "data",
+        small / "data" / "patient000",
         "--tasks",
         "volume",
         "--annotation",
@@ -202,7 +202,7 @@ def test_a_failed_overwrite_keeps_the_old_bench(situs, small, tmp_path) -> None:
     args = (
         "build",
         "masks",
-        small / "data",
+        small / "data" / "patient000",
         "--annotation",
         "exact",
         "--out",

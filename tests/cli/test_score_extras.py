@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from forms import write_bench
-from situs.score import judged_run
+from situs.score import open_replies, read_run, records_of
 
 Situs = Callable[..., Any]
 QUICK = ("--metrics", "accuracy,chance")
@@ -93,7 +93,7 @@ def test_seeds_of_one_model_count_as_one_run(folder: Path, situs: Situs) -> None
     ]
     values = []
     for name in ("r1", "r2", "r3", "prior"):
-        rows = judged_run(folder / name).scored
+        rows = records_of(read_run(open_replies(folder / name)).columns)
         scored = [
             row for row in rows if row.chance is not None
         ]  # it has no headline: all with options
@@ -155,6 +155,23 @@ def test_told_and_silent_runs_are_no_seeds_of_each_other(
         one["gain"]["ci95"][0] for one in alone
     )
     assert gain(silent, told) == both
+
+
+def test_pairs_and_sight_gain_do_not_contradict_each_other(folder: Path, situs: Situs) -> None:
+    """A model alone with its blind runs has no pairs, which Holm would correct for their number.
+
+    Seeds of one model are enough for a sight gain; without blind runs they are nothing to compare.
+    """
+    blind = shutil.copytree(folder / "r1", folder / "blind", dirs_exist_ok=True)
+    seeds = [folder / name for name in ("r1", "r2", "r3")]
+    result = situs("compare", *seeds, "--blind", blind, "--json").json
+    assert result["pairs"] == result["standings"] == result["tied_groups"] == []
+    (gain,) = result["sight"]
+    assert gain["name"] == "random?seed=1 (3 seeds)"
+    text = situs("compare", folder / "r1", "--blind", blind).out
+    assert "sight gain" in text
+    assert "Holm" not in text
+    assert "told apart" not in text
 
 
 def test_of_two_blind_runs_the_better_one_counts(folder: Path, situs: Situs) -> None:

@@ -132,3 +132,30 @@ def test_stopped_while_it_loads(tmp_path: Path, stop: signal.Signals) -> None:
         _, err = process.communicate(timeout=30)
     assert process.returncode == -stop
     assert err == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [("nonsense",), ("list", "tasks"), ("list",), ("--help",)])
+def test_no_room_for_any_word_is_no_traceback(words: tuple[str, ...]) -> None:
+    """Neither the answer nor the complaint about it can be written; the exit code still tells."""
+    command = [sys.executable, "-m", "situs", *words]
+    with Path("/dev/full").open("wb") as full:
+        ran = subprocess.run(command, stdout=full, stderr=full, check=False)
+    assert ran.returncode == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_help_that_cannot_be_written_is_told() -> None:
+    with Path("/dev/full").open("wb") as full:
+        ran = _run("--help", stdout=full)
+    assert ran.returncode == 2
+    assert ran.stderr.count(b"\n") == 1
+    assert b"standard output" in ran.stderr
+
+
+def test_a_closed_standard_input_is_an_empty_one(tmp_path: Path) -> None:
+    environment = os.environ | {"SITUS_CACHE": str(tmp_path)}
+    (tmp_path / "slices").mkdir()
+    (tmp_path / "slices" / "one").write_bytes(b"x")
+    ran = _run("purge", env=environment, preexec_fn=lambda: os.close(0), stdout=subprocess.PIPE)
+    assert (ran.returncode, b"add --yes" in ran.stderr) == (0, True)

@@ -9,7 +9,7 @@ import pytest
 import wire
 from asking import question
 from situs.clients import make_client, parse_spec
-from situs.clients.openai.loopback import is_loopback, is_this_machine
+from situs.clients.wire.loopback import is_loopback, is_this_machine
 from situs.errors import SitusError
 
 LOCAL = ["127.0.0.1", "127.9.8.7", "::1", "::ffff:127.0.0.1"]

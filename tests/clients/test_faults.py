@@ -75,11 +75,16 @@ def test_a_completion_under_a_wrong_content_type_is_read(asked, kind) -> None:
 
 def test_a_slow_body_that_keeps_coming_is_waited_for(asked) -> None:
     """Each gap is shorter than the stall limit, all of them together are longer."""
-    # Over a second of room in each gap, for machines that are busy.
-    patient = msgspec.structs.replace(TIMEOUTS, stall=1.5)
-    with wire.Server(lambda number, body: wire.trickling(0.35)) as server:
-        result, book = asked(server.spec, [question(3)], timeouts=patient)
-    assert (result.tally.requests, book["key3"].text) == (1, "you said question 3")
+    expected = (1, "you said question 3")
+    # On a busy machine a gap may last longer than it should: then all is tried at a slower pace.
+    for pace in (1, 4, 16):
+        patient = msgspec.structs.replace(TIMEOUTS, stall=1.5 * pace, total=60.0 * pace)
+        with wire.Server(lambda number, body, gap=0.35 * pace: wire.trickling(gap)) as server:
+            result, book = asked(server.spec, [question(3)], timeouts=patient)
+        outcome = result.tally.requests, book["key3"].text
+        if outcome == expected:
+            break
+    assert outcome == expected
 
 
 def test_answers_that_come_out_of_order_stay_with_their_questions(asked) -> None:

@@ -131,7 +131,7 @@ def test_what_is_no_plugin_is_said_in_one_line(spec, word) -> None:
 def test_an_entry_point_is_found_by_its_name(asked, monkeypatch) -> None:
     entry = EntryPoint("echo", "my_plugin:Echo", "situs.clients")
     monkeypatch.setattr(
-        "situs.clients.plugin.entry_points", lambda group: [entry] if group == entry.group else []
+        "situs.base.plugins.entry_points", lambda group: [entry] if group == entry.group else []
     )
     monkeypatch.syspath_prepend(str(Path.cwd()))
     assert asked("plugin:echo", [question(1)])[1]["key1"].text == "question 1"

@@ -21,6 +21,11 @@ def spec(name: str) -> Spec:
 
 def test_a_price_is_per_million_tokens() -> None:
     assert Price(2.0, 10.0).of(500_000, 100_000) == pytest.approx(1.0 + 1.0)
+    cached = Price(2.0, 10.0, cached=0.5, cache_written=2.5)
+    assert cached.of(500_000, 100_000) == pytest.approx(2.0)
+    # 100,000 at 2.00, 300,000 at 0.50 and 100,000 at 2.50 a million, and the answers.
+    assert cached.of(500_000, 100_000, 300_000, 100_000) == pytest.approx(0.2 + 0.15 + 0.25 + 1.0)
+    assert Price(2.0, 10.0).of(500_000, 0, 300_000, 100_000) == pytest.approx(1.0)
 
 
 def test_nobody_knows_every_price() -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from situs.clients import parse_spec
+from situs.clients import make_client, parse_spec
 from situs.clients.protocol import Reply, ToolCall
 from situs.clients.secrets import without_secret
-from situs.clients.settings import settings_of
 from situs.errors import SitusError
 
 # Made up, in the shapes of well-known services.
@@ -86,8 +85,9 @@ def test_ordinary_specs_pass(spec: str) -> None:
 
 def test_an_unknown_setting_is_answered_with_a_near_one() -> None:
     with pytest.raises(SitusError, match="did you mean reasoning_effort"):
-        settings_of(parse_spec("openai:m?reasoning_efort=low"), own=("key_env",), extra=True)
-    settings = settings_of(parse_spec("openai:m?body.my_field=3"), own=("key_env",), extra=True)
+        make_client(parse_spec("openai:m?reasoning_efort=low"))
+    settings = make_client(parse_spec("openai:m?body.my_field=3")).settings
+    assert settings is not None
     assert settings.extra == {"my_field": 3}
 
 
@@ -102,3 +102,28 @@ def test_a_server_that_repeats_the_key_does_not_get_it_into_the_journal() -> Non
     assert key not in str(without_secret(reply, key))
     assert without_secret(reply, key).text == "Your key is [key]."
     assert without_secret(reply, "another key") is reply
+
+
+def test_a_key_is_taken_out_of_every_field_of_a_reply() -> None:
+    key = KEYS[0]
+    calls = (ToolCall(key, f"name {key}", "{}"),)
+    usage = {"prompt_tokens": 1.0, key: 2.0}
+    reply = Reply("answered", "yes", usage, f"stop {key.upper()}", calls)
+    plain = without_secret(reply, key)
+    assert key.lower() not in str(plain).lower()
+    assert (plain.text, plain.usage["prompt_tokens"]) == ("yes", 1.0)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "aB3dE5gH7jK9mN1pQ3rS5tU7",
+        "aB3dE5gH7jK9mN1pQ3rS5tU7:m",
+        "openai:m/aB3dE5gH7jK9mN1pQ3rS5tU7",
+        "openai:m?aB3dE5gH7jK9mN1pQ3rS5tU7=1",
+    ],
+)
+def test_what_looks_drawn_at_random_is_refused_wherever_it_stands(spec: str) -> None:
+    with pytest.raises(SitusError, match="looks like a key") as refused:
+        parse_spec(spec)
+    assert "aB3dE5gH7jK9" not in str(refused.value)

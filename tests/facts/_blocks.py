@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from situs.anatomy import term
-from situs.facts import Ledger, load_recipe
+from situs.facts import Ledger, Recipe, load_recipe
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
 
@@ -30,6 +30,7 @@ def block_ledger(
     annotation: str = "exact",
     basis: str = "affine",
     trusted: tuple[str, ...] = (),
+    recipe: Recipe | None = None,
     **blocks,
 ) -> Ledger:
     return Ledger(
@@ -37,7 +38,7 @@ def block_ledger(
         labels_hash="hash",
         study_id="study",
         series="ct",
-        recipe=load_recipe(),
+        recipe=recipe or load_recipe(),
         annotation=annotation,
         side_basis=basis,
         terms={name: term(name) for name in blocks},

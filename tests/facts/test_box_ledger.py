@@ -9,6 +9,7 @@ from frame_make import FRAMES, HEIGHT, WIDTH, picture
 from situs.bench import find_middle
 from situs.errors import SitusError
 from situs.facts import ANY, BoxLedger, load_recipe
+from situs.facts.boxes.ledger import clipped
 from situs.measure import head_midline
 from situs.space import FrameBox, PixelGrid
 from situs.volumes import FrameAnnotation, KneeSide, Mark
@@ -127,6 +128,36 @@ def test_compartments_need_the_table() -> None:
     )
     near = ledger(box("mass", 4, 10.0), side=KneeSide("left", midline_x=20.0))
     assert near.fact("compartment", "mass").flags == ("unstable",)
+
+
+def test_the_band_of_pictures_whose_width_is_unknown() -> None:
+    """Twice the way to the middle stands for the width: a band of so great a part of 200 pixels on either side."""
+    band = RECIPE.boxes.compartment_band * 200.0
+    for gap, flags in ((band + 0.5, ()), (band - 0.5, ("unstable",))):
+        own = ledger(
+            box("mass", 4, 100.0 - gap - 8.0),
+            grid=PixelGrid(FRAMES),
+            side=KneeSide("left", midline_x=100.0),
+        )
+        assert own.fact("compartment", "mass").flags == flags
+
+
+def test_boxes_at_the_edge_of_a_picture() -> None:
+    """One that ends with the picture is whole, one beyond it is cut there, one that begins at its end is left out."""
+    grid = PixelGrid(FRAMES, WIDTH, HEIGHT)
+    whole = FrameBox(3, WIDTH - 9.0, HEIGHT - 9.0, WIDTH, HEIGHT, "mass")
+    over = FrameBox(3, WIDTH - 9.0, HEIGHT - 9.0, WIDTH + 2.0, HEIGHT + 2.0, "mass")
+    beside = FrameBox(3, WIDTH, 5.0, WIDTH + 4.0, 9.0, "mass")
+    below = FrameBox(3, 5.0, HEIGHT, 9.0, HEIGHT + 4.0, "mass")
+    annotation = FrameAnnotation("v", "brain", (whole, over, beside, below), (), True)
+    kept, problems = clipped(annotation, grid)
+    assert kept == (whole, whole)
+    assert [b for b in annotation.boxes if b in problems] == [over, beside, below]
+    assert ["cut at the edge" in problems[b].fix for b in (over, beside, below)] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_overlapping_boxes_of_a_frame_count_once() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from situs.facts.grades.joint import (
     part_of,
     patient_frame,
 )
+from situs.facts.grades.joint.losses import _facing_joint
 from situs.facts.grades.joint.surface import BoneSurface, measure_surface
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
@@ -248,3 +250,21 @@ def _bare_by_distance(
             inside = np.isin(flat, np.ravel_multi_index(part.indices.T, array.shape)) & facing
             shares[name] = 100.0 * float(bare[inside].mean())
     return shares
+
+
+@pytest.mark.parametrize(
+    ("bone", "normals", "can"),
+    [
+        # 59° and 61° from the way to the joint.
+        ("patella", [(0, -0.515, 0.857), (0, -0.485, 0.875)], [True, False]),
+        ("tibia", [(0.857, 0, 0.515), (0.875, 0, 0.485)], [True, False]),
+        ("femur", [(0, 0.857, 0.515), (0, 0.875, 0.485)], [False, True]),
+        # The sides of the femur have none.
+        ("femur", [(0.79, 0.613, 0), (-0.81, 0.586, 0)], [True, False]),
+    ],
+)
+def test_where_cartilage_can_be(
+    bone: str, normals: list[tuple[float, ...]], can: list[bool]
+) -> None:
+    surface = SimpleNamespace(normals=np.array(normals))
+    assert _facing_joint(surface, bone).tolist() == can  # type: ignore[arg-type]

@@ -113,6 +113,16 @@ def test_slices_of_one_value_are_the_limit_of_the_scan(fill: int, thick: int) ->
     assert not ledger_of(small, np.where(image == fill, fill, scan_of(small))).is_cut("liver")
 
 
+@pytest.mark.parametrize(("gap", "cut"), [(0, True), (3, True), (4, True), (6, False)])
+def test_a_blunt_end_within_four_voxels_of_what_was_filled_in_is_cut(gap: int, cut: bool) -> None:
+    """Fat lies between: nothing but the way to the filled slices speaks of a cut."""
+    index = grid_of(SHAPE)
+    organ = ellipsoid((31.5, 31.5, 58.0), (24.0, 24.0, 24.0)) & (index[2] < 58 - gap)
+    image = scan_of(organ)
+    image[:, :, 58:] = -2000
+    assert ledger_of(organ, image).is_cut("liver") is cut
+
+
 def test_a_fill_slice_that_is_askew_to_the_array_is_found() -> None:
     """Resampling onto a turned grid leaves a wedge; in its thinnest slice only a part is filled."""
     organ = ellipsoid((31.5, 31.5, 62.0), (24.0, 24.0, 40.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import pytest
 from _blocks import block_ledger
 
@@ -77,9 +78,10 @@ def test_distances_between_blocks():
     slack = 2.0 * sum(abs(v) for v in step) / math.hypot(*step)
     assert fact.interval == pytest.approx((number(fact) - slack, number(fact) + slack))
     diagonal = 2.0 * math.sqrt(3)
-    assert ledger.fact("surface_gap", "liver", "spleen").interval == pytest.approx(
-        (14 - diagonal, 14 + diagonal)
-    )
+    for kind, value in (("surface_gap", 14), ("main_gap", 14), ("boundary_distance", 16)):
+        assert ledger.fact(kind, "liver", "spleen").interval == pytest.approx(
+            (value - diagonal, value + diagonal)
+        )
     assert ledger.fact("touching", "liver", "spleen").value is False
 
 
@@ -103,6 +105,21 @@ def test_a_cut_size_has_no_upper_end():
     ratio = ledger.fact("volume_ratio", "liver", "spleen")
     assert "unbounded" in ratio.flags
     assert number(ratio) == pytest.approx(13 * 8 * 5 / (4 * 5 * 6))
+
+
+@pytest.mark.parametrize(("annotation", "slack"), [("exact", 1.0), ("automatic", 1.5)])
+def test_the_height_in_an_organ_and_its_interval(annotation, slack):
+    """A patient who may not turn: both centre and end may be off, by half a voxel of 2 mm or by the surface error.
+
+    The liver is 15 voxels high from the third on, the lesion's centre 10 of them above its lowest face."""
+    recipe = load_recipe()
+    truth = msgspec.structs.replace(recipe.truth, rotation_degrees=0.0)
+    blocks = {"liver": ((3, 3, 3), (23, 23, 18)), "liver_lesion_1": ((8, 8, 11), (12, 12, 15))}
+    recipe = msgspec.structs.replace(recipe, truth=truth)
+    ledger = block_ledger(SHAPE, 2.0, annotation, recipe=recipe, **blocks)
+    fact = ledger.fact("height_in", "liver_lesion_1", "liver")
+    assert number(fact) == pytest.approx(10 / 15)
+    assert fact.interval == pytest.approx((10 / 15 - 2 * slack / 30, 10 / 15 + 2 * slack / 30))
 
 
 def test_ratio_of_volumes():

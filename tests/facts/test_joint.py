@@ -18,7 +18,7 @@ from situs.facts.grades.joint import JointMasks, joint_frame, lesion_share, part
 from situs.items import Grades, Item, NotAsked, graded_questions, pose_grades
 from situs.profiles import load_profile
 from situs.run import AnswerRow, Viewing, make_baseline, parse_spec
-from situs.score import judge
+from situs.score import score_answer
 from situs.space import Affine, Grid, IndexPoints
 from situs.volumes import LabelMap, Structure
 from situs.volumes.phantoms import make_knee
@@ -138,7 +138,7 @@ def test_the_oracle_is_right_in_any_order_of_axes(ways, tmp_path: Path) -> None:
     viewing, oracle = Viewing(bench, shown), make_baseline(bench, parse_spec("oracle"), shown)
     asked = 0
     for item in bench.items():
-        scored = judge(
+        scored = score_answer(
             item, AnswerRow(item.item_id, response=oracle.answer(item) or ""), None, shown=viewing
         )
         assert scored.outcome.right, (item.study_id, item.question, scored.outcome)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from situs.errors import SitusError
 from situs.facts import Quoted
 from situs.facts.reports import (
     LOCATED,
@@ -610,3 +611,10 @@ def test_what_spreads_has_no_size_in_its_name() -> None:
 )
 def test_the_worst_place_among_several_is_not_the_place(sentence: str) -> None:
     assert places(sentence) == {}
+
+
+def test_a_sentence_without_end_is_refused() -> None:
+    """Reading takes the square of a sentence's length; a file that is no report must not hang."""
+    assert places("A nodule is seen in the liver. " * 200) is not None
+    with pytest.raises(SitusError, match="a sentence of"):
+        ReportLedger(Report("r", "posterobasal " * 2_000, ""), "s")

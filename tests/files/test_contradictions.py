@@ -16,6 +16,7 @@ import pytest
 
 from bench_rows import rows_of, write_rows
 from situs.bench import open_bench
+from situs.errors import SitusError
 
 RECIPE = files("situs.facts").joinpath("data", "recipe.toml").read_text("utf-8")
 NUMBERS = re.findall(r"^(\w+|\"[\w.]+\") = ([\d.]+)\b", RECIPE, re.MULTILINE)
@@ -101,6 +102,7 @@ CONTRADICTIONS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 def test_a_bench_that_contradicts_itself(situs, bench, tmp_path, name) -> None:
     made = changed(bench, tmp_path / "bench", *CONTRADICTIONS[name])
@@ -239,3 +241,48 @@ def test_a_plan_counts_the_items_that_are_there(situs, bench, tmp_path) -> None:
     assert planned["population"] == len(pq.read_table(made / "items.parquet"))
     refilled(made, "items", list.clear)
     assert "no items" in refusal(situs("audit", "plan", "--bench", made))
+
+
+def test_a_graded_study_without_a_series(situs, tmp_path) -> None:
+    columns = "study,patient,side,shape,affine,question,sub_score,grade"
+    grade = "k0,p0,right,13 14 12,5 0 0 0 0 5 0 0 0 0 5 0 0 0 0 1,1,size,2"
+    (tmp_path / "grades.csv").write_text(f"{columns}\n{grade}\n")
+    (tmp_path / "regions.csv").write_text(
+        "study,region,x0,y0,z0,x1,y1,z1\nk0,patella_medial,0,0,0,9,8,7\n"
+    )
+    made = tmp_path / "bench"
+    words = ("--boxes", tmp_path / "regions.csv", "--out", made)
+    built = situs("build", "grades", tmp_path / "grades.csv", *words)
+    assert built.code == 0, built.err
+    write_rows(made, "studies", [row | {"series": []} for row in rows_of(made, "studies")])
+    ran = situs("check", made, "--json")
+    assert ran.code == 1
+    assert "its study has no series" in {problem["problem"] for problem in ran.json["problems"]}
+
+
+def test_a_probe_that_cannot_be_made_asks_nobody_and_leaves_nothing(
+    situs, tmp_path, monkeypatch
+) -> None:
+    """Patients are changed before the model is asked: nothing has been paid for then."""
+    rows = [{"study": "s", "question": "Is it?", "answer": "yes"}]
+    (tmp_path / "items.jsonl").write_text(json.dumps(rows[0]) + "\n")
+    made = tmp_path / "bench"
+    assert situs("import", "items", tmp_path / "items.jsonl", "--out", made).code == 0
+
+    def fails(*_: object, **__: object) -> None:
+        raise SitusError("contradicts itself")
+
+    monkeypatch.setattr("situs.probe.suite.changed_bench", fails)
+    out = tmp_path / "new" / "probed"
+    refusal(situs("probe", made, "--model", "random", "--probes", "rotations,mirror", "--out", out))
+    assert not out.parent.exists()
+
+
+def test_a_probe_of_an_unknown_stratum_asks_nobody(situs, tmp_path) -> None:
+    row = {"study": "s", "question": "Is it?", "answer": "yes"}
+    (tmp_path / "items.jsonl").write_text(json.dumps(row) + "\n")
+    made, out = tmp_path / "bench", tmp_path / "probed"
+    assert situs("import", "items", tmp_path / "items.jsonl", "--out", made).code == 0
+    words = ("probe", made, "--model", "random", "--probes", "text", "--stratum", "nonsense")
+    assert "no item of stratum" in refusal(situs(*words, "--out", out))
+    assert not out.exists()

@@ -160,3 +160,54 @@ def test_keys_stay_out_of_files(situs, tmp_path, spec) -> None:
     situs("run", bench, "--model", spec.format(KEY), "--tries", 1, "--out", tmp_path / "run")
     held = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert KEY.encode() not in held
+
+
+def test_a_report_that_fails_writes_nothing(situs, tmp_path) -> None:
+    """The folder of tables is looked at before the page is written."""
+    bench = imported(situs, tmp_path)
+    assert situs("run", bench, "--model", "random", "--out", tmp_path / "run").code == 0
+    (tmp_path / "tables").write_text("a file")
+    words = ("report", tmp_path / "run", "--bench", bench, "--out", tmp_path / "report.html")
+    ran = situs(*words, "--tables", tmp_path / "tables")
+    assert (ran.code, (tmp_path / "report.html").exists()) == (2, False)
+
+
+def test_a_link_that_leads_to_itself_is_refused(situs, tmp_path) -> None:
+    bench = imported(situs, tmp_path)
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    for words in (
+        ("debias", bench, "--out", loop),
+        ("run", bench, "--model", "random", "--out", loop),
+        ("check", loop),
+    ):
+        ran = situs(*words)
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+
+
+def test_only_a_file_is_replaced(situs, tmp_path) -> None:
+    """As root, a page written to /dev/null would take it away from all."""
+    bench = imported(situs, tmp_path)
+    assert situs("run", bench, "--model", "random", "--out", tmp_path / "run").code == 0
+    os.mkfifo(tmp_path / "pipe")
+    ran = situs("report", tmp_path / "run", "--bench", bench, "--out", tmp_path / "pipe")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_a_run_of_others_leads_nowhere_else(situs, tmp_path, kind) -> None:
+    """Its journal is added to, and a torn last line is cut off: of that file, not of yours."""
+    bench = imported(situs, tmp_path)
+    run, diary = tmp_path / "run", tmp_path / "diary.txt"
+    words = ("run", bench, "--model", "random", "--out", run)
+    assert situs(*words).code == 0
+    (run / "answers.jsonl").unlink()
+    diary.write_text("no line break at the end")
+    if kind == "link":
+        (run / "answers.jsonl").symlink_to(diary)
+    else:
+        os.mkfifo(run / "answers.jsonl")
+    ran = situs(*words)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert diary.read_text() == "no line break at the end"

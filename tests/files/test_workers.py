@@ -121,6 +121,29 @@ def test_workers_end_when_the_program_is_killed(tmp_path: Path) -> None:
     assert not any(map(_is_running, workers))
 
 
+_INTERRUPTED_AT_BIRTH = """
+    import os, signal, sys, time
+    from situs.base.workers import map_jobs
+
+    if __name__ != "__main__":  # a worker, as it loads the program: a terminal sends it Ctrl-C too
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
+
+    def open_nothing():
+        return abs
+
+    if __name__ == "__main__":
+        print(list(map_jobs(open_nothing, range(4), 2)))
+"""
+
+
+def test_a_worker_that_is_interrupted_as_it_starts_says_nothing(tmp_path: Path) -> None:
+    """The program hears Ctrl-C and ends its workers; their own tracebacks would be noise."""
+    script = _script(tmp_path, _INTERRUPTED_AT_BIRTH)
+    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("[0, 1, 2, 3]\n", "")
+
+
 @pytest.mark.parametrize("name", ["multiprocessing", "numpy", "signal", "situs"])
 def test_code_beside_the_data_does_not_run(tmp_path: Path, name: str) -> None:
     """A data folder may hold a file that is called like a module; workers start there and ignore it."""
@@ -146,8 +169,9 @@ def test_code_beside_the_data_does_not_run(tmp_path: Path, name: str) -> None:
     assert not (data / "ran").exists()
 
 
-def test_python_m_situs_does_not_run_code_beside_the_data(tmp_path: Path) -> None:
-    (tmp_path / "click.py").write_text("from pathlib import Path\nPath('ran').touch()\n")
+@pytest.mark.parametrize("name", ["click", "typing", "enum", "signal", "__future__"])
+def test_python_m_situs_does_not_run_code_beside_the_data(tmp_path: Path, name: str) -> None:
+    (tmp_path / f"{name}.py").write_text("from pathlib import Path\nPath('ran').touch()\n")
     command = [sys.executable, "-m", "situs", "--version"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

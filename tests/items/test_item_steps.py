@@ -15,6 +15,7 @@ from situs.items import (
     Number,
     answer_key,
     candidates,
+    declared_quotas,
     item_id,
     letter_of,
     outline,
@@ -156,7 +157,8 @@ def test_ids_come_from_study_task_form_and_parameters_alone(asked):
 
 
 def test_quotas_limit_families(asked):
-    """Of one task and form, at most the recipe's number of families; the rest is counted, not silently dropped."""
+    """Of one task and form, at most the task's number of families; the rest is counted, not silently dropped."""
+    quotas = declared_quotas(TASKS.values())
     for ledger, found in asked:
         families: dict[tuple[str, bool], set[str]] = {}
         for candidate in found:
@@ -164,7 +166,7 @@ def test_quotas_limit_families(asked):
             quota = f"{item.task}.{item.parameters.get('ask', item.form)}"
             families.setdefault((quota, candidate.textbook), set()).add(candidate.family)
         for (quota, _), kept in families.items():
-            assert len(kept) <= ledger.recipe.per_study[quota]
+            assert len(kept) <= quotas[quota]
         few, reasons = candidates(ledger, "p", TASKS.values(), seed=0, per_study=5)
         assert len({candidate.family for candidate in few}) == 5
         assert reasons["beyond the quota per study"] > 0

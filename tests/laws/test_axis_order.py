@@ -156,6 +156,7 @@ def test_affine_reordered_agrees_with_mapped_voxels(order):
         )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("order", ORDERS[1:], ids=str)
 def test_items_and_facts_in_every_order(patient, order):
     """Every question, text, answer, step, box and reason not to ask, and the facts of every structure."""

@@ -379,6 +379,7 @@ STUDIES: dict[str, Tamper] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_changed_study_is_found(situs, copy, name) -> None:
     rows = rows_of(copy, "studies")
@@ -397,6 +398,7 @@ RECIPE = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", RECIPE)
 def test_a_changed_threshold_is_found(situs, larger_copy, name) -> None:
     """Where items rest on it: a threshold that is only made laxer leaves every stored answer true."""

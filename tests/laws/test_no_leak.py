@@ -16,7 +16,7 @@ from situs.bench import Bench, open_bench
 from situs.items import Choice, Item, Option, Outline, YesNo, answer_key, arrange
 from situs.profiles import layout_of, load_profile, prompt_text
 from situs.run import LEARNERS, AnswerRow, Spec, make_baseline
-from situs.score import binomial_interval_999, judge
+from situs.score import binomial_interval_999, score_answer
 
 YES_NO = (Option("yes", "yes"), Option("no", "no"))
 
@@ -141,7 +141,7 @@ def test_other_patients_do_not_tell_in_the_headline(
     tried, right = Counter(), Counter()
     for item in items:
         if item.stratum == "headline":
-            said = judge(item, AnswerRow(item.item_id, response=baseline.answer(item)), None)
+            said = score_answer(item, AnswerRow(item.item_id, response=baseline.answer(item)), None)
             for group in (
                 (item.task, item.form, len(item.options) or 2),
                 ("all", len(item.options) or 2),

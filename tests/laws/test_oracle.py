@@ -10,7 +10,7 @@ import pytest
 from situs.bench import Bench, open_bench
 from situs.items import Choice, Item, YesNo
 from situs.run import AnswerRow, Spec, Viewing, make_baseline, parse_spec
-from situs.score import binomial_interval_999, judge, score_rows
+from situs.score import Replies, ScoredRun, binomial_interval_999, score_answer, score_table
 
 
 def answers(bench: Bench, spec: Spec) -> list[tuple[Item, AnswerRow]]:
@@ -29,7 +29,7 @@ def test_the_oracle_is_always_right(cohort: Path, seed: int) -> None:
     wrong = [
         (item.question, row.response)
         for item, row in said
-        if not judge(item, row, None, shown=shown).outcome.right
+        if not score_answer(item, row, None, shown=shown).outcome.right
     ]
     assert {item.form for item, _ in said} >= {"yes_no", "choice", "number", "frames", "boxes"}
     assert wrong == []
@@ -56,7 +56,7 @@ def test_the_oracle_scores_one_on_every_row_of_the_table(cohort: Path) -> None:
     bench = open_bench(cohort)
     rows = {row.item_id: row for _, row in answers(bench, Spec("oracle"))}
     metrics = ["accuracy", "accuracy.answered", "accuracy.closed", "accuracy.chance-adjusted"]
-    scores = score_rows(bench, bench.items, rows, gives=None, metrics=metrics)
+    scores = score_table(ScoredRun.of(Replies(bench, rows)), metrics=metrics)
     tables = [
         scores.overall,
         *scores.by_task.values(),
@@ -81,7 +81,7 @@ def test_random_sits_inside_chance(cohort: Path, seed: int) -> None:
                 ("all", "all", len(item.options) or 2),
             ):
                 tried[group] += 1
-                right[group] += bool(judge(item, row, None).outcome.right)
+                right[group] += bool(score_answer(item, row, None).outcome.right)
     for group, count in tried.items():
         low, high = binomial_interval_999(count, 1.0 / group[2])
         assert low <= right[group] <= high, (group, right[group], count)

@@ -10,7 +10,7 @@ from forms import write_bench
 from situs.bench import Bench, open_bench
 from situs.profiles import load_profile, shipped_profiles
 from situs.run import AnswerRow, Viewing, make_baseline, parse_spec
-from situs.score import Scored, judge, score_rows
+from situs.score import Replies, Scored, ScoredRun, score_answer, score_table
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def judged(bench: Bench, spec: str, profile: str | None) -> list[tuple[str, Scor
     chosen = None if profile is None else load_profile(profile)
     baseline, viewing = make_baseline(bench, parse_spec(spec), chosen), Viewing(bench, chosen)
     return [
-        (said, judge(item, AnswerRow(item.item_id, response=said), None, shown=viewing))
+        (said, score_answer(item, AnswerRow(item.item_id, response=said), None, shown=viewing))
         for item in bench.items()
         if item.form != "text"
         for said in [baseline.answer(item) or ""]
@@ -103,7 +103,7 @@ def test_the_table_has_every_row_and_metric(made: Bench) -> None:
         item.item_id: AnswerRow(item.item_id, response=baseline.answer(item) or "")
         for item in made.items()
     }
-    scores = score_rows(made, made.items, rows, gives=None)
+    scores = score_table(ScoredRun.of(Replies(made, rows)))
     assert set(scores.baselines) == {"random", "majority", "minority", "prior", "grid"}
     found = {entry.metric: entry.value for entry in scores.overall}
     for metric in (

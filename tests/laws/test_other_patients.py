@@ -22,7 +22,7 @@ from situs.anatomy import finding_name
 from situs.bench import open_bench
 from situs.build import debias
 from situs.facts import BoxLedger, TwinRules, load_recipe
-from situs.items import Item, Outline, YesNo, arrange
+from situs.items import AskedQuestion, Item, Outline, YesNo, arrange, shares_of_limit
 from situs.items.findings import (
     arrange_findings,
     choose_finding_tasks,
@@ -108,6 +108,50 @@ def test_no_learner_of_other_patients_beats_chance_in_a_skewed_cohort(arranged) 
     check_attackers(asked)
 
 
+def two_answers(seed: int) -> list[Outline]:
+    """Thirty questions with the same two options, of five kinds, that all patients could be asked."""
+    rng = np.random.default_rng(seed)
+    return [
+        Outline(
+            item_id=f"i{seed}-{text}-{patient}",
+            study_id=f"s{patient}",
+            patient_id=f"p{patient}",
+            task=f"task{text % 5}",
+            form="yes_no",
+            text=f"Question {text}?",
+            key=("yes", "no")[int(rng.random() < 0.4)],
+            pool=("yes", "no"),
+            family=f"family{text}",
+            primary=True,
+            named_only=False,
+            textbook=False,
+            kind=f"task{text % 5}.x",
+            mix_class=f"task{text % 5}",
+            split="test",
+        )
+        for text in range(30)
+        for patient in range(24)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_luck_does_not_tell_whoever_counts_by_text_kind_or_all_together(seed: int) -> None:
+    """If all yes and no together come out even, the rarest of the others is right every time.
+
+    By luck alone that happens on one bench in ten. Twice the recipe's limit is allowed for a
+    kind, a task or a split: two standard errors.
+    """
+    outlines = two_answers(seed)
+    placed = arrange(outlines, seed)
+    questions = [
+        AskedQuestion(e.patient_id, str(e.key), e.pool, e.text, e.task, e.kind, e.split)
+        for e in outlines
+        if e.item_id in placed and placed[e.item_id].stratum == "headline"
+    ]
+    assert len(questions) > 200
+    assert max(shares_of_limit(questions, TwinRules().evenness).values()) <= 1.0
+
+
 def test_twins_stay_in_one_split_and_are_never_two(arranged) -> None:
     groups: dict[str, list[Outline]] = defaultdict(list)
     for entry, group, _ in arranged:
@@ -172,7 +216,7 @@ def test_no_learner_of_other_patients_beats_chance_on_phantoms(cohort: Path) -> 
 def test_no_attacker_beats_chance_before_or_after_debias(
     large_cohort: Path, tmp_path: Path
 ) -> None:
-    """The whole battery on 120 phantoms."""
+    """The whole battery on many phantoms."""
     check_attackers(asked_of(open_bench(large_cohort).items()), learners=True)
     debias(large_cohort, tmp_path / "debiased")
     check_attackers(asked_of(open_bench(tmp_path / "debiased").items()), learners=True)

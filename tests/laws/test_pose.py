@@ -16,7 +16,7 @@ import pytest
 from _studies import ledger_of, phantom_labels
 
 from situs.facts import Ledger
-from situs.items import TASKS, Item, Number, candidates
+from situs.items import TASKS, Item, Number, candidates, declared_quotas
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
 
@@ -67,7 +67,7 @@ def resampled(labels: LabelMap, axis: int, degrees: float) -> LabelMap:
 
 def asked(ledger: Ledger, tasks=POSED) -> dict[str, Item]:
     """Every question that may be asked, without quotas."""
-    everything = dict.fromkeys(ledger.recipe.per_study, 10**6)
+    everything = dict.fromkeys(declared_quotas(TASKS.values()), 10**6)
     ledger.recipe = msgspec.structs.replace(ledger.recipe, per_study=everything)
     found, _ = candidates(ledger, "p", [TASKS[name] for name in tasks], seed=0)
     return {candidate.item.item_id: candidate.item for candidate in found}

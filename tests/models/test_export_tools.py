@@ -12,7 +12,7 @@ import pytest
 
 from situs.bench import open_bench
 from situs.export import export_bench, export_run
-from situs.score import score_run
+from situs.score import open_replies, read_run
 
 pytestmark = [pytest.mark.models, pytest.mark.filterwarnings("ignore")]
 
@@ -66,7 +66,7 @@ def test_inspect_scores_a_run_as_situs_does(
     forms = {item.item_id: item.form for item in open_bench(bench).items()}
     told = [
         outcome.right
-        for name, outcome in score_run(bench, run).outcomes.items()
+        for name, outcome in read_run(open_replies(run, bench)).outcomes().items()
         if forms[name] in ("yes_no", "choice", "number") and outcome.right is not None
     ]
     assert result.scored_samples == len(told)

@@ -19,7 +19,7 @@ from situs.probe.changes.bench import OutcomeRow
 from situs.probe.diagnosis import Diagnosis, Evidence, ProbeRuns, diagnose, evidence_of
 from situs.probe.table import compared
 from situs.run import NATIVE, AnswerRow
-from situs.score import Scored, Selection, judge
+from situs.score import Scored, Selection, score_answer
 from situs.score.explain import Answered, Answers, Budget, budget_from
 
 HEADLINE = Selection("headline", closed=True)
@@ -200,7 +200,7 @@ class Cohort:
         key = item.twin_of or item.item_id, item.answer, reply
         row = AnswerRow(item.item_id, response=reply)
         if key not in self._judged:
-            self._judged[key] = judge(item, row, None)
+            self._judged[key] = score_answer(item, row, None)
         return Answered(item, row, self._judged[key])
 
     def evidence(

@@ -29,7 +29,7 @@ from situs.probe.diagnosis import KINDS, Diagnosis, Effect
 from situs.probe.diagnosis.evidence import Sight
 from situs.probe.diagnosis.own_picture import own_picture_gain
 from situs.run import AnswerRow
-from situs.score import judge
+from situs.score import score_answer
 from situs.score.explain import Answered
 
 OF_KINDS = {"looks_at_the_image", "text_only", "memorised", "guesses", "reacts_without_gain"}
@@ -238,7 +238,7 @@ def test_numbers_are_dealt_out_among_patients() -> None:
 
     def run(say: Callable[[Item], str]) -> list[Answered]:
         rows = [(item, AnswerRow(item.item_id, response=say(item))) for item in items]
-        return [Answered(item, row, judge(item, row, None)) for item, row in rows]
+        return [Answered(item, row, score_answer(item, row, None)) for item, row in rows]
 
     assert own_picture_gain(run(lambda item: f"{item.answer.value} mm")).value == pytest.approx(1.0)  # type: ignore[union-attr]
     assert own_picture_gain(run(lambda item: "50 mm")).value == pytest.approx(0.0)

@@ -11,8 +11,8 @@ import pytest
 from situs.bench import Bench, open_bench
 from situs.facts import Fact, Measured
 from situs.items import Item, Number
-from situs.run import NATIVE, AnswerRow, Spec, Viewing, make_baseline
-from situs.score import JudgedRun, judge
+from situs.run import AnswerRow, Spec, Viewing, make_baseline
+from situs.score import Replies, ScoredRun
 from situs.score.explain import Faithfulness, StudyFacts, faithfulness_of, statements
 from situs.space import FrameBox
 
@@ -24,7 +24,7 @@ def phantoms(cohort: Path) -> Bench:
 
 def _faithful(bench: Bench, say: Callable[[Item, str], str]) -> Faithfulness:
     """Replies made of the item's own steps and the answer."""
-    oracle, shown = make_baseline(bench, Spec("oracle")), Viewing(bench)
+    oracle = make_baseline(bench, Spec("oracle"))
     items = [
         item
         for item in bench.items()
@@ -34,8 +34,7 @@ def _faithful(bench: Bench, say: Callable[[Item, str], str]) -> Faithfulness:
         item.item_id: AnswerRow(item.item_id, response=say(item, oracle.answer(item) or ""))
         for item in items
     }
-    scored = [judge(item, rows[item.item_id], None, shown=shown) for item in items]
-    return faithfulness_of(JudgedRun(bench, None, NATIVE, items, rows, {}, scored))
+    return faithfulness_of(ScoredRun.of(Replies(bench, rows, chosen=lambda: items)))
 
 
 def _cells(result: Faithfulness) -> dict[tuple[str, str], int]:

@@ -8,7 +8,7 @@ from situs.items import Item, YesNo
 from situs.probe import describes_a_picture
 from situs.probe.mirage import mirage_of
 from situs.run import AnswerRow
-from situs.score import judge
+from situs.score import score_answer
 from situs.score.explain import Answered, Answers
 
 CLAIMS = [
@@ -65,9 +65,15 @@ def test_the_rate_is_a_share_of_replies_over_patients() -> None:
     for n in range(40):
         item = Item(f"i{n}", f"s{n}", "ct", f"p{n}", "t", "yes_no", "Is it?", YesNo(True))
         row = AnswerRow(item.item_id, response=CLAIMS[0] if n % 4 == 0 else "yes")
-        replies[item.item_id] = Answered(item, row, judge(item, row, None))
+        replies[item.item_id] = Answered(item, row, score_answer(item, row, None))
     rate = mirage_of(Answers(replies, None, {}))  # type: ignore[arg-type]
     assert (rate.rate, rate.n, rate.patients) == (0.25, 40, 40)
     assert rate.ci95 is not None
     assert rate.ci95[0] < 0.25 < rate.ci95[1]
     assert rate.examples == (CLAIMS[0],) * 3
+
+
+def test_blanks_between_words_do_not_matter() -> None:
+    wide = CLAIMS[0].replace(" ", " \t  ")
+    assert describes_a_picture(wide)
+    assert describes_a_picture(" \n" * 500 + CLAIMS[0])

@@ -8,7 +8,7 @@ import pytest
 from situs.items import Item, YesNo
 from situs.probe.sight_gain import gain_between
 from situs.run import AnswerRow
-from situs.score import Selection, binomial_interval_999, gain_over_best, judge
+from situs.score import Selection, binomial_interval_999, gain_over_best, score_answer
 from situs.score.explain import Answered, Answers
 
 PATIENTS, EACH = 36, 8
@@ -18,7 +18,7 @@ EVERYTHING = Selection("all", closed=True)
 
 def answered(item: Item, said: str) -> Answered:
     row = AnswerRow(item.item_id, response=said)
-    return Answered(item, row, judge(item, row, None))
+    return Answered(item, row, score_answer(item, row, None))
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +72,11 @@ def test_the_interval_holds_the_true_gain_as_often_as_it_says(both, patients: in
 def test_the_best_shortcut_is_chosen_anew_in_every_resample() -> None:
     """Two shortcuts that are right on one half each: the larger of their means is never under one half."""
     items = [f"i{n:03d}" for n in range(80)]
-    clusters = {item: f"p{n // 2}" for n, item in enumerate(items)}
-    model = dict.fromkeys(items, True)
+    clusters = [f"p{n // 2:03d}" for n, _ in enumerate(items)]
+    model = [True for _ in items]
     halves = {
-        "a": {item: n % 4 < 2 for n, item in enumerate(items)},
-        "b": {item: n % 4 >= 2 for n, item in enumerate(items)},
+        "a": [n % 4 < 2 for n, _ in enumerate(items)],
+        "b": [n % 4 >= 2 for n, _ in enumerate(items)],
     }
     found = gain_over_best(model, halves, clusters)
     assert found.value == pytest.approx(0.5)

@@ -17,7 +17,7 @@ from situs.items import Choice, Frames, Item, Number, YesNo, letter_of
 from situs.probe.diagnosis.evidence import ALL_ITEMS, prior_evidence
 from situs.profiles import Profile
 from situs.run import NATIVE, AnswerRow, Prior, Spec, Viewing, make_baseline
-from situs.score import judge
+from situs.score import Replies, ScoredRun, score_answer
 from situs.score.explain import Answered, Budget, Cause, budget_of, upper_tail
 from situs.score.explain.closed import exchanged
 from situs.score.explain.numbers import chance_in, holds, windows_of
@@ -38,7 +38,7 @@ def _budget(
             rows[item.item_id] = AnswerRow(item.item_id, state, said)
         else:
             rows[item.item_id] = AnswerRow(item.item_id, response=oracle.answer(item) or "")
-    return budget_of(bench, bench.items(), rows, profile)
+    return budget_of(ScoredRun.of(Replies(bench, rows, profile=profile)))
 
 
 def _found(budget: Budget) -> set[str]:
@@ -153,7 +153,8 @@ def test_answers_that_are_none(forms: Bench, said: str, state: str, cause: str) 
 
 def test_a_missing_answer(forms: Bench) -> None:
     items = [item for item in forms.items() if item.form == "yes_no"]
-    assert _first(budget_of(forms, items, {"other": AnswerRow("other")})) == {"missing": 14}
+    replies = Replies(forms, {"other": AnswerRow("other")}, chosen=lambda: items)
+    assert _first(budget_of(ScoredRun.of(replies))) == {"missing": 14}
 
 
 def test_the_level_beside_the_right_one(forms: Bench) -> None:
@@ -361,6 +362,8 @@ def test_a_fixed_opinion_on_each_text_is_not_the_prior(
                         item, sorted(o.value for o in item.options)[int(draw * len(item.options))]
                     )
                 row = AnswerRow(item.item_id, response=said)
-                answers[item.item_id] = Answered(item, row, judge(item, row, None, shown=shown))
+                answers[item.item_id] = Answered(
+                    item, row, score_answer(item, row, None, shown=shown)
+                )
         found += prior_evidence(answers.values(), prior.left_open)[ALL_ITEMS].p < 0.025
     assert found <= binom.ppf(0.999, len(salts), 0.025)

@@ -7,7 +7,7 @@ import pytest
 from situs.items import Item, YesNo
 from situs.probe.swap import swap_row
 from situs.run import AnswerRow
-from situs.score import judge
+from situs.score import score_answer
 from situs.score.explain import Answered, Answers
 
 
@@ -17,7 +17,7 @@ def answered(text: str, patient: int, truth: bool, reply: str) -> Answered:
         name, f"s{patient}", "ct", f"p{patient}", "t", "yes_no", text, YesNo(truth), twin_group=text
     )
     row = AnswerRow(name, response=reply)
-    return Answered(item, row, judge(item, row, None))
+    return Answered(item, row, score_answer(item, row, None))
 
 
 def test_every_question_has_the_same_weight() -> None:

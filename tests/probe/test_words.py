@@ -14,7 +14,7 @@ from situs.probe.rotations import rotated, rotations_of, yes_bias
 from situs.probe.table import compared
 from situs.profiles import load_profile, shipped_profiles
 from situs.run import AnswerRow
-from situs.score import judge
+from situs.score import score_answer
 from situs.score.explain import Answered, Answers
 
 
@@ -75,7 +75,10 @@ def asked(name: str = "i1", patient: str = "p1") -> Item:
 def answers(items: list[Item], say) -> Answers:
     rows = {item.item_id: AnswerRow(item.item_id, response=say(item)) for item in items}
     return Answers(
-        {i.item_id: Answered(i, rows[i.item_id], judge(i, rows[i.item_id], None)) for i in items},
+        {
+            i.item_id: Answered(i, rows[i.item_id], score_answer(i, rows[i.item_id], None))
+            for i in items
+        },
         None,
         {},
     )

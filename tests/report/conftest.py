@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import nibabel
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from situs.bench import encode_info, open_bench
 from situs.build import BuildOptions, build_masks
@@ -43,6 +45,24 @@ def payload_of(html: str) -> Any:
     found = re.search(r'<script type="application/json" id="payload">(.*?)</script>', html, re.S)
     assert found is not None
     return json.loads(found.group(1))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _encoded_once() -> Iterator[None]:
+    """Reports of one cohort show the same slices: equal pixels are made a JPEG once."""
+    from situs.report.pictures import embedded
+
+    encode, known = embedded._encode, {}
+
+    def remembered(grey: NDArray[np.uint8]) -> str:
+        key = grey.shape, grey.tobytes()
+        if key not in known:
+            known[key] = encode(grey)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embedded, "_encode", remembered)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ from situs.profiles import Presenter, load_profile
 from situs.review import import_answers, write_quiz
 from situs.review.quiz import _quiz_item
 from situs.run import Viewing
-from situs.score import clopper_pearson, score_run
+from situs.score import clopper_pearson, open_replies, read_run
 
 
 @pytest.fixture(scope="module")
@@ -148,10 +148,10 @@ def test_right_answers_score_as_a_run(bench: Path, tmp_path: Path) -> None:
     file = write_answers(tmp_path / "a.json", page["quiz"], answers)
     result = import_answers(bench, file, tmp_path / "run")
     assert result.states == {"answered": len(items) - 1, "unsure": 1}
-    scores = score_run(bench, tmp_path / "run")
-    assert scores.outcomes.keys() == set(page["quiz"]["items"]), "the run is about the sample"
-    assert scores.outcomes[items[0].item_id].state == "refused"
-    wrong = [i.form for i in items[1:] if not scores.outcomes[i.item_id].right]
+    outcomes = read_run(open_replies(tmp_path / "run", bench)).outcomes()
+    assert outcomes.keys() == set(page["quiz"]["items"]), "the run is about the sample"
+    assert outcomes[items[0].item_id].state == "refused"
+    wrong = [i.form for i in items[1:] if not outcomes[i.item_id].right]
     assert wrong == []
 
 

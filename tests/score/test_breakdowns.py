@@ -14,15 +14,15 @@ from forms import write_bench
 from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Choice, Item, Number, Option
-from situs.run import AnswerRow, Viewing
+from situs.run import AnswerRow
 from situs.score import (
     PUBLISHED,
-    Scored,
+    Replies,
+    ScoredRun,
     breakdown_tables,
     breakdowns,
     cluster_mean,
     facet_matrix,
-    judge,
     over_sources,
     published_tables,
     source_of,
@@ -60,11 +60,9 @@ def _side(k: int, truth: str) -> Item:
                 options=SIDES, tags=tags, difficulty=(1.5, 3.0, 50.0)[k % 3])  # fmt: skip
 
 
-def _scored(bench: Bench, items: list[Item], said: dict[str, str]) -> list[Scored]:
-    shown = Viewing(bench)
-    return [
-        judge(i, AnswerRow(i.item_id, response=said[i.item_id]), None, shown=shown) for i in items
-    ]
+def _scored(bench: Bench, items: list[Item], said: dict[str, str]) -> ScoredRun:
+    rows = {one: AnswerRow(one, response=text) for one, text in said.items()}
+    return ScoredRun.of(Replies(bench, rows, chosen=lambda: items))
 
 
 def test_bland_altman_by_numpy(bench: Bench) -> None:
@@ -73,7 +71,7 @@ def test_bland_altman_by_numpy(bench: Bench) -> None:
     told = (truths * rng.lognormal(0.1, 0.2, 36)).round(1)
     items = [_number(k, float(t)) for k, t in enumerate(truths)]
     scored = _scored(bench, items, {f"n{k}": f"{v} mL" for k, v in enumerate(told)})
-    (row,) = breakdowns(bench, items, scored).numbers
+    (row,) = breakdowns(scored).numbers
     gaps = told - truths
     assert (row.task, row.unit, row.n) == ("volume", "mL", 36)
     assert row.bias == pytest.approx(gaps.mean())
@@ -88,7 +86,7 @@ def test_confusion_of_sides(bench: Bench) -> None:
     items = [_side(k, "left" if k % 2 else "right") for k in range(24)]
     said = {item.item_id: "B" if item.answer.value == "left" else "A" for item in items}
     said |= {"c1": "C", "c3": "I cannot tell.", "c5": "A"}
-    table = breakdowns(bench, items, _scored(bench, items, said)).sides
+    table = breakdowns(_scored(bench, items, said)).sides
     assert table["left"] == {"left": 1, "right": 9, "other": 1, "no answer": 1}
     assert table["right"] == {"left": 12, "right": 0, "other": 0, "no answer": 0}
 
@@ -98,7 +96,7 @@ def test_groups_hold_the_items_they_name(bench: Bench) -> None:
     sides = [_side(k, "left") for k in range(12)]
     items = [*numbers, *sides]
     said = {i.item_id: "A" if i.form == "choice" else f"{i.answer.value} mL" for i in items}
-    result = breakdowns(bench, items, _scored(bench, items, said))
+    result = breakdowns(_scored(bench, items, said))
 
     def counts(facet: str) -> dict[str, int]:
         return {
@@ -139,7 +137,7 @@ def test_sizes_and_spans_come_from_facts_and_boxes(small: Path) -> None:
 def test_thirds_of_the_true_volume(bench: Bench) -> None:
     items = [_number(k, 100.0 * (k + 1)) for k in range(9)]
     said = {f"n{k}": f"{100 * (k + 1) if k < 3 else 1} mL" for k in range(9)}
-    thirds = breakdowns(bench, items, _scored(bench, items, said)).volume_thirds
+    thirds = breakdowns(_scored(bench, items, said)).volume_thirds
     assert [(t.third, t.from_ml, t.to_ml) for t in thirds] == [
         ("small", 100.0, 300.0), ("medium", 400.0, 600.0), ("large", 700.0, 900.0),
     ]  # fmt: skip
@@ -218,7 +216,7 @@ def test_markdown_and_latex_escape() -> None:
 def test_tables_are_written_three_times(bench: Bench, tmp_path: Path) -> None:
     items = [_number(k, 100.0 + k) for k in range(12)]
     said = {i.item_id: f"{i.answer.value} mL" for i in items}
-    tables = breakdown_tables(breakdowns(bench, items, _scored(bench, items, said)))
+    tables = breakdown_tables(breakdowns(_scored(bench, items, said)))
     written = write_tables(tmp_path / "new", tables)
     assert len(written) == 3 * len(tables)
     assert {path.name for path in (tmp_path / "new").iterdir()} == {path.name for path in written}

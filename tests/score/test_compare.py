@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -177,18 +178,50 @@ def test_seeds_are_averaged_item_by_item() -> None:
     assert not merged.ranked
 
 
+def _with_guesses(name: str, right: Any, unanswered: slice, chance: float) -> Contestant:
+    run = _run(name, right)
+    guessed = list(run.values)[unanswered]
+    return msgspec.structs.replace(run, credited=run.values | dict.fromkeys(guessed, chance))
+
+
 def test_sight_gain_is_the_paired_difference_and_credits_refusals() -> None:
     generator = np.random.default_rng(11)
     patients = _patients(30, 10)
     model, blind = generator.random(300) < 0.8, generator.random(300) < 0.25
-    refused = {f"i{k:04d}": 0.5 for k in range(0, 300, 10)}
-    blind[::10] = False
-    gain = sight_gain(_run("m", model), _run("b", blind), patients, chances=refused)
+    model[::20] = blind[::10] = False
+    gain = sight_gain(
+        _with_guesses("m", model, slice(None, None, 20), 0.5),
+        _with_guesses("b", blind, slice(None, None, 10), 0.5),
+        patients,
+    )
     assert gain.gain.difference == pytest.approx(model.mean() - blind.mean())
     assert gain.credited is not None
-    assert gain.credited.difference == pytest.approx(model.mean() - blind.mean() - 0.05)
+    # A twentieth of the model's replies count a half more, and a tenth of the blind run's.
+    expected = model.mean() + 0.025 - blind.mean() - 0.05
+    assert gain.credited.difference == pytest.approx(expected)
     assert gain.gain.ci95 is not None
     assert gain.gain.ci95[0] > 0
+
+
+def test_a_coin_that_refuses_without_pictures_gains_nothing_with_chance_credit() -> None:
+    patients = _patients(40, 8)
+    coin = np.random.default_rng(3).random(320) < 0.5
+    blind = _with_guesses("blind", np.zeros(320), slice(None), 0.5)
+    gain = sight_gain(_with_guesses("coin", coin, slice(0, 0), 0.5), blind, patients)
+    assert gain.gain.p is not None
+    assert gain.gain.p < 0.001
+    assert gain.credited is not None
+    assert gain.credited.p is not None
+    assert gain.credited.p > 0.05
+
+
+def test_seeds_are_credited_one_by_one() -> None:
+    """One of two seeds declines: half a guess and half of what the other got."""
+    seeds = [
+        Contestant("m", {"i": 0.0}, credited={"i": 0.25}),
+        Contestant("m2", {"i": 1.0}, credited={"i": 1.0}),
+    ]
+    assert average_seeds("m (2 seeds)", seeds).credited == {"i": 0.625}
 
 
 def test_a_lead_that_hangs_on_one_source_is_told() -> None:

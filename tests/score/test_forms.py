@@ -13,7 +13,17 @@ from forms import write_bench
 from situs.bench import Bench
 from situs.items import Boxes, Choices, Compound, Frames, Item
 from situs.run import AnswerRow, Viewing, make_baseline, parse_spec
-from situs.score import Scored, entries, judge, score_rows
+from situs.score import (
+    Entry,
+    Replies,
+    Scored,
+    ScoredRun,
+    columns_of,
+    entries,
+    score_answer,
+    score_table,
+    scored_table,
+)
 from situs.space import FrameBox
 
 
@@ -32,7 +42,9 @@ def item_of(bench: Bench, task: str, patient: str = "p000") -> Item:
 
 
 def say(viewing: Viewing, item: Item, response: str, **rest: Any) -> Scored:
-    return judge(item, AnswerRow(item.item_id, response=response), None, shown=viewing, **rest)
+    return score_answer(
+        item, AnswerRow(item.item_id, response=response), None, shown=viewing, **rest
+    )
 
 
 def listed(boxes: list[FrameBox]) -> str:
@@ -120,7 +132,7 @@ def test_four_way_table_adds_up(made) -> None:
         item.item_id: AnswerRow(item.item_id, response=baseline.answer(item) or "")
         for item in made.items()
     }
-    scores = score_rows(made, made.items, rows, gives=None)
+    scores = score_table(ScoredRun.of(Replies(made, rows)))
     parts = [entry.value for entry in scores.overall if entry.metric.startswith("grounded.")]
     assert len(parts) == 4
     assert sum(parts) == pytest.approx(1.0)
@@ -137,6 +149,10 @@ def test_unread_answers_score_nothing_and_are_counted(made, viewing) -> None:
         assert len(lost.grades) == len(whole.grades)
 
 
+def entries_of(scored: list[Scored], metrics: list[str], seed: int) -> list[Entry]:
+    return entries(columns_of([scored_table(scored)]).all, metrics, seed)
+
+
 def test_hidden_items_are_scored_apart(made, viewing) -> None:
     item = item_of(made, "seen")
     scored = [
@@ -148,7 +164,7 @@ def test_hidden_items_are_scored_apart(made, viewing) -> None:
     assert "liver" in scored[0].outcome.parsed
     found = {
         entry.metric: (entry.value, entry.n)
-        for entry in entries(scored, ["accuracy", "accuracy.not-answerable"], 0)
+        for entry in entries_of(scored, ["accuracy", "accuracy.not-answerable"], 0)
     }
     assert found == {"accuracy": (1.0, 1), "accuracy.not-answerable": (1.0, 1)}
 
@@ -165,7 +181,7 @@ def test_always_yes_is_half_balanced(made, viewing) -> None:
     rows = [say(viewing, item, "yes") for item in made.items() if item.task == "seen"]
     found = {
         entry.metric: entry.value
-        for entry in entries(rows[:-1], ["accuracy", "accuracy.balanced"], 0)
+        for entry in entries_of(rows[:-1], ["accuracy", "accuracy.balanced"], 0)
     }
     assert found["accuracy.balanced"] == 0.5
     assert found["accuracy"] != 0.5
@@ -174,7 +190,7 @@ def test_always_yes_is_half_balanced(made, viewing) -> None:
 def test_twin_groups_need_all_twins(made, viewing) -> None:
     rows = [say(viewing, item, "yes" if item.answer.value or place > 3 else "no") for place, item in
             enumerate(item for item in made.items() if item.task == "seen")]  # fmt: skip
-    (entry,) = entries(rows, ["accuracy.twin-groups"], 0)
+    (entry,) = entries_of(rows, ["accuracy.twin-groups"], 0)
     groups: dict[str, list[bool]] = {}
     for row in rows:
         groups.setdefault(row.twin_group, []).append(bool(row.outcome.right))
@@ -202,7 +218,9 @@ def test_a_place_that_no_picture_shows_is_not_asked_of_anyone(made) -> None:
     )
     item = item_of(made, "tube")
     assert isinstance(item.answer, Boxes)
-    scored = judge(item, AnswerRow(item.item_id, response="[]"), None, shown=Viewing(made, profile))
+    scored = score_answer(
+        item, AnswerRow(item.item_id, response="[]"), None, shown=Viewing(made, profile)
+    )
     assert (scored.outcome.state, scored.outcome.parsed) == (
         "not answerable",
         "no picture shows it",
@@ -213,7 +231,10 @@ def test_without_the_pictures_a_place_is_unjudged(made) -> None:
     for task in ("tube", "range", "grounded"):
         item = item_of(made, task)
         assert isinstance(item.answer, Boxes | Frames | Compound)
-        assert judge(item, AnswerRow(item.item_id, response="[]"), None).outcome.state == "unjudged"
+        assert (
+            score_answer(item, AnswerRow(item.item_id, response="[]"), None).outcome.state
+            == "unjudged"
+        )
 
 
 def test_inferred_answers_are_counted(made, tmp_path: Path) -> None:
@@ -221,8 +242,9 @@ def test_inferred_answers_are_counted(made, tmp_path: Path) -> None:
     rows = {
         item.item_id: AnswerRow(item.item_id, response="[0.1, 0.1, 0.3, 0.3]") for item in items
     }
-    scores = score_rows(
-        made, lambda: items, rows, gives=None, metrics=["box.tube-iou@1", "places.inferred"]
+    scores = score_table(
+        ScoredRun.of(Replies(made, rows, chosen=lambda: items)),
+        metrics=["box.tube-iou@1", "places.inferred"],
     )
     assert {entry.metric: entry.value for entry in scores.overall}["places.inferred"] == 1.0
     assert any(text.startswith("12 answers were read in another scale") for text in scores.warnings)
@@ -252,9 +274,9 @@ def test_kinds_are_not_steps(made, viewing) -> None:
     nominal = say(viewing, msgspec.structs.replace(item, tags=tags), said)
     assert "grade.within-one@1" not in nominal.values
     assert nominal.nominal == set(item.answer.grades)
-    (kappa,) = entries([say(viewing, item, said)], ["grade.quadratic-kappa@1"], 0)
+    (kappa,) = entries_of([say(viewing, item, said)], ["grade.quadratic-kappa@1"], 0)
     assert kappa.n == 1
-    assert entries([nominal], ["grade.quadratic-kappa@1"], 0) == []
+    assert entries_of([nominal], ["grade.quadratic-kappa@1"], 0) == []
 
 
 def test_sub_scores_of_a_bank_are_told_apart_by_question(made, viewing) -> None:

@@ -14,7 +14,7 @@ from situs.bench import Bench, open_bench
 from situs.items import Compound, Item
 from situs.profiles import load_profile
 from situs.run import AnswerRow
-from situs.score import score_rows
+from situs.score import Replies, ScoredRun, score_table
 from situs.score.parts import read_part
 
 AFFINE = "0.7 0 0 -56 0 0.36 0 -70 0 0 0.36 -70 0 0 0 1"
@@ -98,9 +98,8 @@ def test_every_score_is_its_formula(bench: Bench) -> None:
             places[item.item_id] = moved
         rows[item.item_id] = AnswerRow(item.item_id, response=json.dumps(reply))
         said[item.item_id] = told
-    scores = score_rows(
-        bench, bench.items, rows, gives=None, profile=load_profile("3dreasonknee-qwen")
-    )
+    shown = load_profile("3dreasonknee-qwen")
+    scores = score_table(ScoredRun.of(Replies(bench, rows, profile=shown, needs_checked=False)))
     items = list(bench.items())
 
     def pairs(question: str, key: str) -> list[tuple[int, int | None]]:

@@ -8,8 +8,8 @@ import random
 import numpy as np
 import pytest
 
+from situs.items import Boxes, Item
 from situs.score import (
-    box_metrics,
     centre_f1,
     ends_within_one,
     f1_at,
@@ -28,6 +28,7 @@ from situs.score import (
     tube_iou,
 )
 from situs.score.metrics.grades import GradeTables
+from situs.score.metrics.registry import Given, metrics_of
 from situs.space import FrameBox
 
 SIDE = 24
@@ -115,6 +116,15 @@ def test_by_hand() -> None:
     assert mean_iou(truth, told) == 0.25
 
 
+def box_metrics(truth: list[FrameBox], said: list[FrameBox]) -> dict[str, float]:
+    """Every metric of boxes on pictures, as an answer gets them."""
+    item = Item("i", "s", "mr", "p", "localization", "boxes", "?", Boxes(()))
+    given = Given(item, item.answer, said, None, truth, said)
+    solid = ("box.iou-3d@1", "box.hit-3d", "box.centre-hit-3d@1")
+    own = [one for one in metrics_of(Boxes) if not one.id.startswith(solid)]
+    return {one.id: one.of_answer(given) for one in own if one.of_answer is not None}
+
+
 def test_nothing_to_be_found() -> None:
     box = [FrameBox(0, 0, 0, 5, 5)]
     assert set(box_metrics([], []).values()) == {1.0}
@@ -192,16 +202,29 @@ def test_grades_by_hand() -> None:
     assert np.isnan(presence_sensitivity(grade_table([0], [0])))
 
 
+def tables_of(
+    answers: list[list[tuple[str, int, int | None]]], patients: list[list[int]]
+) -> GradeTables:
+    """From the grades of each answer, and the answers of each patient."""
+    flat = [
+        (ord(name), truth, -1 if told is None else told, patient)
+        for patient, rows in enumerate(patients)
+        for row in rows
+        for name, truth, told in answers[row]
+    ]
+    return GradeTables(*(np.array(column) for column in zip(*flat)), len(patients))
+
+
 def test_sub_scores_are_not_pooled() -> None:
     """Within each sub-score the answers are a constant: no agreement, though together they would look perfect."""
     answers = [[("a", truth, 0), ("b", truth + 5, 5)] for truth in (0, 1, 0, 1)]
-    tables = GradeTables(answers, [[row] for row in range(4)])
+    tables = tables_of(answers, [[row] for row in range(4)])
     assert tables.means(quadratic_kappa, [np.arange(4)]) == pytest.approx(0.0)
 
 
 def test_tables_of_a_resample_count_repeats() -> None:
     answers = [[("a", 0, 0)], [("a", 1, 0)], [("a", 2, None)]]
-    tables = GradeTables(answers, [[0], [1, 2]])
+    tables = tables_of(answers, [[0], [1, 2]])
     (counts,) = tables.counts([np.array([0, 0, 1])])
     assert counts[0].sum() == 4
     assert counts[0][0, 0] == 2

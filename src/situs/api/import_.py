@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
 
 from situs.api.benches import Bench
 from situs.api.results import PathLike, Paths, bar, maybe_path, path_of, paths_of
 from situs.api.settings import BuildSettings, build_options
-from situs.build import import_3dreasonknee, import_ct_spatialvqa, import_items, import_sgmri
+from situs.build import (
+    CategorySource,
+    Importer,
+    import_3dreasonknee,
+    import_bench,
+    import_ct_spatialvqa,
+    import_items,
+    import_sgmri,
+)
 
-__all__ = ["ct_spatialvqa", "items", "reasonknee", "sgmri_vqa"]
+__all__ = ["ct_spatialvqa", "items", "reasonknee", "sgmri_vqa", "with_importer"]
 
 
 def items(
@@ -50,7 +58,7 @@ def ct_spatialvqa(
             build_options(out, settings),
             reports=maybe_path(reports),
             images=maybe_path(images),
-            categories=None if categories is None else str(categories),
+            categories=CategorySource(None if categories is None else str(categories)),
             progress=shown,
         )
     return Bench(out, built)
@@ -76,3 +84,20 @@ def reasonknee(
     return Bench(
         out, import_3dreasonknee(path_of(table), path_of(answers), path_of(out), options, **folders)
     )
+
+
+def with_importer(
+    importer: Importer[Any],
+    out: PathLike,
+    *,
+    images: PathLike | None = None,
+    progress: bool = False,
+    **settings: Unpack[BuildSettings],
+) -> Bench:
+    """A set that an importer of your own reads (`situs.build.Importer`)."""
+    options = build_options(out, settings)
+    with bar("volumes", shown=progress and images is not None) as shown:
+        built = import_bench(
+            importer, path_of(out), options, images=maybe_path(images), progress=shown
+        )
+    return Bench(out, built)

@@ -80,6 +80,9 @@ def write_atomic(path: Path, content: bytes | str, *, private: bool = False) -> 
     raw = content.encode() if isinstance(content, str) else content
     temporary = path.with_name(f".{path.name}.{_WRITER}-{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
+        if path.exists() and not path.is_file():
+            # Nothing but a file is ever replaced: as root, that would take a device away from all.
+            raise SitusError("is no file", where=path, fix="choose another place")
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_dead_parts(path.parent)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

@@ -12,9 +12,10 @@ import signal
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
@@ -39,7 +40,7 @@ class Lost(Generic[Job]):
 
 def map_jobs(
     open_worker: Callable[[], Callable[[Job], Result]], jobs: Sequence[Job], workers: int
-) -> Iterator[Result | Lost[Job]]:
+) -> Generator[Result | Lost[Job], None, None]:
     """The result of each job, in order.
 
     `open_worker` is called once in each process and gives the function that does a job; it, the jobs
@@ -74,7 +75,8 @@ class _Crew(Generic[Job, Result]):
 
     def results(self) -> Iterator[Result | Lost[Job]]:
         waiting = deque(range(len(self.jobs)))
-        self.workers = [self._hire() for _ in range(self.size)]
+        while len(self.workers) < self.size:
+            self.workers.append(self._hire())
         for number in range(len(self.jobs)):
             while number not in self.finished:
                 self._hand_out(waiting, number + _AHEAD * self.size)
@@ -92,7 +94,7 @@ class _Crew(Generic[Job, Result]):
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, self.open_worker), daemon=True)
-        with _safe_path():
+        with _safe_path(), _deaf_to_interrupts():
             process.start()
         theirs.close()
         return _Worker(process, ours)
@@ -167,6 +169,24 @@ class _safe_path:  # noqa: N801 - reads as a block
             del os.environ["PYTHONSAFEPATH"]
         else:
             os.environ["PYTHONSAFEPATH"] = self._before
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Start Python with Ctrl-C blocked, which it inherits: a terminal sends it to workers too.
+
+    Until a worker can choose to ignore it, it would end in a traceback out of some import. The
+    program hears it when the block ends, and ends its workers.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # where it has to be started, that would end the block
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(wire: Connection, open_worker: Callable[[], Callable[[Any], Any]]) -> None:

@@ -1,8 +1,8 @@
 """The bench folder: reading and writing, ids, locations, splits, card and check."""
 
 from situs.bench.card import write_card
+from situs.bench.check import CheckResult, check_bench
 from situs.bench.checks.anatomy import anatomy_problems, suspect_studies
-from situs.bench.checks.ledger_law import CheckResult, check_bench
 from situs.bench.folder import (
     FORMAT,
     Bench,
@@ -27,9 +27,9 @@ from situs.bench.locations import Locations, write_locations
 from situs.bench.readings import KeyReading, KeyVerdict, read_readings, settle_keys, write_readings
 from situs.bench.sources.boxes import BoxEvidence, file_digest, find_middle
 from situs.bench.sources.grades import GradeEvidence
+from situs.bench.sources.images import load_image
 from situs.bench.sources.masks import (
     beside_image,
-    load_image,
     load_labels,
     load_ledger,
     restrict,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from situs.base.text import markdown_safe
 from situs.bench.folder import BenchInfo
 
-__all__ = ["write_card"]
+__all__ = ["HELD", "write_card"]
 
 _MOST_SUSPECTS = 50
 
@@ -48,7 +48,7 @@ def write_card(
         *_suspects(info),
         "## What has to hold",
         "",
-        *_HELD.get(info.source, _held_of_masks)(info),
+        *HELD.get(info.source, _held_of_imports)(info),
         "",
     ]
     if baselines:
@@ -196,4 +196,18 @@ def _held_of_reports(info: BenchInfo) -> list[str]:
     ]
 
 
-_HELD = {"boxes": _held_of_boxes, "reports": _held_of_reports}
+def _held_of_imports(info: BenchInfo) -> list[str]:
+    return [
+        "- Answers are those that the published set gives; nothing was measured here. "
+        "`situs check` counts them as given.",
+    ]
+
+
+HELD = {
+    "masks": _held_of_masks,
+    "phantoms": _held_of_masks,
+    "grades": _held_of_masks,
+    "boxes": _held_of_boxes,
+    "reports": _held_of_reports,
+}
+"""Source → what has to hold for its questions; a test holds it to the sources."""

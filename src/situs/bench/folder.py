@@ -15,7 +15,7 @@ from situs.bench.study import StudyRecord
 from situs.bench.tables import read_table
 from situs.errors import SitusError
 from situs.facts import Fact, Recipe
-from situs.items import Item
+from situs.items import Item, task_of_masks
 
 __all__ = ["FORMAT", "Bench", "BenchInfo", "SuspectStudy", "content_hash", "open_bench"]
 
@@ -23,6 +23,7 @@ FORMAT = 2
 """Version of the folder's layout that is written: 2 has typed columns, 1 kept nested cells as JSON text."""
 _READABLE = (1, 2)
 
+_MOST_HELD = 100_000
 _TABLES = ("studies.parquet", "facts.parquet", "items.parquet")
 
 
@@ -74,6 +75,7 @@ class Bench:
     def __init__(self, folder: Path, info: BenchInfo) -> None:
         self.folder = folder
         self.info = info
+        self._held: list[Item] | None = None
 
     def studies(self) -> Iterator[StudyRecord]:
         """Every study."""
@@ -101,6 +103,9 @@ class Bench:
         One that contradicts itself or the other tables is refused, and so is a repeated id; `situs check`, which
         lists them all, reads them as they are (`checked=False`).
         """
+        if self._held is not None and not steps and checked:
+            yield from (one for one in self._held if split is None or one.split == split)
+            return
         seen: set[str] = set()
         studies = self.study_ids if checked else frozenset()
         where = {"split": split} if split is not None else None
@@ -116,6 +121,14 @@ class Bench:
             if problem is not None:
                 raise self._contradiction(f"item {item.item_id}", problem)
             yield msgspec.structs.replace(item, parameters=Parameters(item.parameters))
+
+    def hold_items(self) -> None:
+        """Keep the items in memory, without their reasoning, for whoever goes through them several times.
+
+        A bench of more than 100,000 items stays on disk.
+        """
+        if self._held is None and self.info.counts.get("items", 0) <= _MOST_HELD:
+            self._held = list(self.items(steps=False))
 
     def verify(self) -> None:
         """Read every table once: what contradicts is refused now, before work that would be lost is begun."""
@@ -153,6 +166,8 @@ def open_bench(folder: Path) -> Bench:
             where=folder,
             fix="update Situs, or rebuild the bench",
         )
+    for name in info.by_task:
+        task_of_masks(name)  # a task of another package brings its units and facts with it
     return Bench(folder, info)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from situs.base.numbers import number_problems
 from situs.errors import SitusError
 from situs.facts import Fact
-from situs.items import Answer, Boxes, Choice, Choices, Compound, Item, Number, Text
+from situs.items import Item, answer_problem
 
 __all__ = ["Parameters", "fact_problem", "item_problem"]
 
@@ -58,30 +58,4 @@ def item_problem(item: Item, studies: Collection[str]) -> str | None:
     values = [option.value for option in item.options]
     if len(set(values)) != len(values):
         return "an option occurs twice"
-    parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
-    for part in parts:
-        problem = _answer_problem(part, values)
-        if problem is not None:
-            return problem
-    return None
-
-
-def _answer_problem(answer: Answer, values: list[str]) -> str | None:
-    match answer:
-        case Choice():
-            strangers = [v for v in (answer.value, *answer.also_right) if v not in values]
-            return _not_offered(strangers, values)
-        case Choices():
-            return _not_offered([v for v in answer.values if v not in values], values)
-        case Text() if not any(reference.strip() for reference in answer.references):
-            return "its answer has no text"
-        case Number() | Boxes():
-            return next(number_problems(answer, "$.answer"), None)
-        case _:
-            return None
-
-
-def _not_offered(strangers: list[str], values: list[str]) -> str | None:
-    if not values:
-        return "has no options to choose from"
-    return f"its answer {strangers[0][:40]!r} is none of its options" if strangers else None
+    return answer_problem(item.answer, values)

@@ -5,7 +5,17 @@ import importlib
 from situs.agents import DIMENSIONS, dimensions_of
 from situs.build.cohort import build_bench
 from situs.build.debiasing import debias
-from situs.build.imports.ct_spatialvqa import import_ct_spatialvqa
+from situs.build.imports.ct_spatialvqa import CategorySource, import_ct_spatialvqa
+from situs.build.imports.frame import (
+    IMPORTERS,
+    ImportedQuestion,
+    ImportedStudy,
+    Importer,
+    ImportRun,
+    bad_row,
+    import_bench,
+    offered_importer,
+)
 from situs.build.imports.items import import_items
 from situs.build.imports.reasonknee import import_3dreasonknee
 from situs.build.imports.sgmri import SgmriRow, import_sgmri, sgmri_rows
@@ -21,11 +31,18 @@ from situs.build.writer import BenchWriter, BuildOptions, BuildResult
 
 __all__ = [
     "DIMENSIONS",
+    "IMPORTERS",
     "BenchWriter",
     "BuildOptions",
     "BuildResult",
+    "CategorySource",
     "GradeSource",
+    "ImportRun",
+    "ImportedQuestion",
+    "ImportedStudy",
+    "Importer",
     "SgmriRow",
+    "bad_row",
     "build_bench",
     "build_boxes",
     "build_grades",
@@ -36,11 +53,13 @@ __all__ = [
     "debias",
     "dimensions_of",
     "import_3dreasonknee",
+    "import_bench",
     "import_ct_spatialvqa",
     "import_items",
     "import_sgmri",
     "is_open_licence",
     "knee_grades",
+    "offered_importer",
     "parse_mix",
     "sgmri_rows",
     "with_sources",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
+
+import msgspec
 
 from situs.anatomy import Term
 from situs.base.publish import new_folder, work_folder
@@ -12,7 +15,17 @@ from situs.build.study import StudyJob, StudyOutcome, open_process, with_sources
 from situs.build.writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, SitusError
 from situs.facts import Fact
-from situs.items import Item, Outline, Placement, arrange, outline, place
+from situs.items import (
+    Item,
+    Outline,
+    Placement,
+    all_tasks,
+    arrange,
+    outline,
+    place,
+    task_modules,
+    with_declared,
+)
 
 __all__ = ["Progress", "build_bench"]
 
@@ -28,6 +41,8 @@ def build_bench(
     progress: Progress = lambda done, total: None,
 ) -> BuildResult:
     """Build a bench at `out`. `jobs_in` lists the studies, given the scratch folder that will become the bench."""
+    recipe = with_declared(options.recipe, all_tasks().values())
+    options = msgspec.structs.replace(options, recipe=recipe)
     key = resume_key(source, *jobs_in(Path()))
     with new_folder(
         out, marker="bench.json", overwrite=options.overwrite, resume_key=key
@@ -37,7 +52,9 @@ def build_bench(
         outlines: list[Outline] = []
         problems: list[Problem] = []
         bad: dict[int, Problem] = {}
-        outcomes = map_studies(open_process, jobs, options.jobs, spool, _files_of)
+        outcomes = map_studies(
+            partial(open_process, task_modules()), jobs, options.jobs, spool, _files_of
+        )
         for number, outcome in enumerate(outcomes):
             progress(number + 1, len(jobs))
             if isinstance(outcome, Problem):
@@ -49,7 +66,6 @@ def build_bench(
             problems.extend(outcome.problems)
         if bad and (not options.skip_bad or len(bad) == len(jobs)):
             raise _unreadable(list(bad.values()), len(jobs))
-        recipe = options.recipe
         placements = arrange(
             outlines, options.seed, recipe.strata_per_study, recipe.mix, recipe.twins
         )

@@ -14,12 +14,12 @@ from situs.bench import Bench, Locations, open_bench
 from situs.build.writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import SitusError
 from situs.items import Item
-from situs.run import AnswerRow, Spec, make_baseline
-from situs.score import clopper_pearson, judge
+from situs.run import BASELINES, AnswerRow, Spec, make_baseline
+from situs.score import clopper_pearson, score_answer
 
 __all__ = ["Predictable", "debias", "predictable_templates", "template_of"]
 
-_BLIND = ("majority", "prior", "nearest", "text-classifier")
+_BLIND = tuple(name for name, kind in BASELINES.items() if kind.thins)
 """All are fitted without the patient that is asked, the last on the whole rendered prompt; none is a contestant."""
 _ENOUGH = 8
 """Items under which even an answer that is always the same proves nothing: such texts are judged by their kind only."""
@@ -178,7 +178,7 @@ def _predictability(bench: Bench) -> dict[Key, _Template]:
             name: AnswerRow(item.item_id, response=b.answer(item) or "")
             for name, b in baselines.items()
         }
-        scored = {name: judge(item, row, None) for name, row in answers.items()}
+        scored = {name: score_answer(item, row, None) for name, row in answers.items()}
         chance = scored[_BLIND[0]].chance
         if chance is not None:
             outcomes = {name: bool(row.outcome.right) for name, row in scored.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
@@ -109,19 +110,21 @@ def map_studies(
     holds is not done again; every new outcome is kept in it with `files_of` it, the files it rests on.
     """
     missing = [number for number in range(len(jobs)) if number not in spool]
-    new = map_jobs(partial(_careful, open_worker), [jobs[number] for number in missing], workers)
     to_do = set(missing)
-    for number, job in enumerate(jobs):
-        if number not in to_do:
-            yield spool.read(number)
-            continue
-        outcome = next(new)
-        if isinstance(outcome, Lost):
-            yield _problem(job, f"{job.where}: {outcome.reason}", _MORE_MEMORY)
-            continue
-        if not isinstance(outcome, Problem):
-            spool.write(number, outcome, files_of(job, outcome))
-        yield outcome
+    new_jobs = [jobs[number] for number in missing]
+    # Workers are sent home here, not whenever the last reference goes: a Ctrl-C would be lost there.
+    with closing(map_jobs(partial(_careful, open_worker), new_jobs, workers)) as new:
+        for number, job in enumerate(jobs):
+            if number not in to_do:
+                yield spool.read(number)
+                continue
+            outcome = next(new)
+            if isinstance(outcome, Lost):
+                yield _problem(job, f"{job.where}: {outcome.reason}", _MORE_MEMORY)
+                continue
+            if not isinstance(outcome, Problem):
+                spool.write(number, outcome, files_of(job, outcome))
+            yield outcome
 
 
 def _careful(open_worker: Callable[[], Callable[[Job], T]]) -> Callable[[Job], T | Problem]:

@@ -19,7 +19,7 @@ from situs.bench import (
 )
 from situs.errors import Problem, Severity
 from situs.facts import Fact, Ledger, Measured, Recipe
-from situs.items import Candidate, candidates, choose_tasks
+from situs.items import Candidate, candidates, choose_tasks, import_tasks
 from situs.space import AXES
 from situs.volumes import LabelMap, brain_of, may_show_face, modality_of, open_labels, open_volume
 
@@ -79,8 +79,9 @@ class StudyOutcome(msgspec.Struct, frozen=True):
     suspects: list[SuspectStudy] = []
 
 
-def open_process() -> Callable[[StudyJob], StudyOutcome]:
-    """What a worker does with its studies."""
+def open_process(modules: Iterable[str] = ()) -> Callable[[StudyJob], StudyOutcome]:
+    """What a worker does with its studies; `modules` hold tasks that it would not know."""
+    import_tasks(modules)
     return process
 
 

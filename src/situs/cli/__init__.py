@@ -10,13 +10,13 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import NoReturn, TextIO, cast
 
 import click
 
 from situs import __version__
 from situs.base.text import printable
-from situs.cli.output.printing import to_standard_output
+from situs.cli.output.printing import ErrorStream, OutputStream
 from situs.errors import SitusError, did_you_mean
 
 __all__ = ["main"]
@@ -36,6 +36,7 @@ _COMMANDS = {
     "report": "Write one HTML file with tables and an item viewer.",
     "quiz": "Let people answer a sample in a browser, offline, as a model would.",
     "audit": "Let people read a sample of a bench, and see how far they agree.",
+    "library": "Keep abstracts: search them, and prove quotes word for word.",
     "adapter-check": "Tell whether a model sees left from right, up from down and the order of slices.",
     "purge": "Remove cached answers and rendered slices.",
     "export": "Write a bench or a run as files that other tools load.",
@@ -92,6 +93,7 @@ def main() -> None:
         stopped_by = signal.Signals(number)
         raise KeyboardInterrupt
 
+    streams = sys.stdin, sys.stdout, sys.stderr
     _prepare_streams()
     # A polite request to end is answered as Ctrl-C is: workers are ended, scratch folders removed.
     before = None
@@ -99,35 +101,52 @@ def main() -> None:
         before = signal.signal(signal.SIGTERM, stop)
     try:
         code = _situs.main(prog_name="situs", standalone_mode=False)
-        with to_standard_output():
-            sys.stdout.flush()
+        sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
-    except SitusError as error:
-        _fail(str(error))
     except click.exceptions.Abort as abort:
         notes = getattr(abort.__cause__, "__notes__", [])
         click.echo(printable("; ".join(["situs: stopped", *notes])), err=True)
         sys.exit(128 + stopped_by)
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message())
-        sys.exit(0)
-    except click.ClickException as error:
-        _fail(str(SitusError(error.format_message())))
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
-    except OSError as error:
-        reason = f"cannot be read or written ({error.strerror})"
-        _fail(str(SitusError(reason, where=error.filename, fix="check the path")))
-    except MemoryError:
-        _fail("not enough memory for this input; give a smaller one or a larger machine")
-    except RecursionError:
-        _fail("an input is nested too deeply to be read; is it the right file?")
-    except UnicodeError:
-        _fail("a name is not valid Unicode; rename the file or structure")
+    except Exception as error:
+        _end(error)
     finally:
+        # This process may go on, as in a notebook.
         if before is not None:
-            signal.signal(signal.SIGTERM, before)  # this process may go on, as in a notebook
+            signal.signal(signal.SIGTERM, before)
+        sys.stdin, sys.stdout, sys.stderr = streams
+
+
+def _end(error: Exception) -> NoReturn:
+    """End with one line for what a user can mend; whatever else it is, is a bug and is raised."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        try:
+            click.echo(error.format_message())
+            sys.exit(0)
+        except SitusError as unheard:
+            error = unheard
+    click.echo(f"situs: {printable(_reason(error))}", err=True)
+    sys.exit(2)
+
+
+def _reason(error: Exception) -> str:
+    match error:
+        case SitusError():
+            return str(error)
+        case click.ClickException():
+            return str(SitusError(error.format_message()))
+        case OSError():
+            reason = f"cannot be read or written ({error.strerror})"
+            return str(SitusError(reason, where=error.filename, fix="check the path"))
+        case MemoryError():
+            return "not enough memory for this input; give a smaller one or a larger machine"
+        case RecursionError():
+            return "an input is nested too deeply to be read; is it the right file?"
+        case UnicodeError():
+            return "a name is not valid Unicode; rename the file or structure"
+        case RuntimeError() if str(error).startswith("Symlink loop"):
+            return f"{error}; remove the link"  # pathlib's, before Python 3.13
+        case _:
+            raise error
 
 
 @contextmanager
@@ -151,22 +170,21 @@ def _stoppable_at_once() -> Iterator[None]:
 
 def _prepare_streams() -> None:
     """Let nothing that is printed end the program: signs that a terminal's encoding lacks are spelt out."""
-    if sys.stdout is None or sys.stderr is None:
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         # Files that are opened later must not take the numbers of closed streams.
         for number in (0, 1, 2):
             try:
                 os.fstat(number)
             except OSError:
                 os.open(os.devnull, os.O_RDWR)
-        if sys.stdout is None and sys.stderr is not None:
-            click.echo("situs: standard output is closed; nothing is printed", err=True)
+        told = sys.stdout is not None
+        sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115
         sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
         sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+        if not told:
+            ErrorStream(sys.stderr).write("situs: standard output is closed; nothing is printed\n")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _fail(message: str) -> None:
-    click.echo(f"situs: {printable(message)}", err=True)
-    sys.exit(2)
+    sys.stdout = cast(TextIO, OutputStream(sys.stdout))
+    sys.stderr = cast(TextIO, ErrorStream(sys.stderr))

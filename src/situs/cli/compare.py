@@ -53,7 +53,8 @@ def command(
     are corrected after Holm for the number of pairs, so they never contradict each other. Runs of which more than 1 %
     is missing are compared but not ranked. Runs that differ in their seed only are averaged item by item and
     count as one; sampled models need three. Where items come from several sources of data, the mean over sources and
-    that without each are given too. A model in one group with a blind baseline shows no sight.
+    that without each are given too. A model in one group with a blind baseline shows no sight. One model with its
+    --blind runs gets its sight gain alone.
     """
     from situs.score import compare_runs
 
@@ -63,14 +64,36 @@ def command(
         return
     for text in result.warnings:
         warn(text)
+    if result.pairs:
+        _print_pairs(result, metric)
+    if result.sight:
+        _print_sight(result)
+    if result.sources:
+        print_table(
+            "means over sources of data",
+            [
+                "run",
+                "over items",
+                "over sources",
+                "95 % interval",
+                *(f"without {s}" for s in _source_names(result)),
+            ],
+            [_source_row(name, over) for name, over in result.sources.items()],
+        )
+    if result.pairs:
+        echo(
+            f"{len(result.nobody):,} items no model gets, {len(result.everybody):,} every model gets, "
+            f"{len(result.suspects):,} with a suspect key (--json lists them)"
+        )
+
+
+def _print_pairs(result: Comparison, metric: str) -> None:
     rows = [
         [
             pair.a,
             pair.b,
-            "" if pair.difference is None else f"{pair.difference:+.3f}",
-            "none"
-            if pair.ci_joint is None
-            else f"{pair.ci_joint[0]:+.3f} to {pair.ci_joint[1]:+.3f}",
+            _signed(pair.difference),
+            _interval(pair.ci_joint),
             "" if pair.p is None else f"{pair.p:.4f}",
             "" if pair.p_holm is None else f"{pair.p_holm:.4f}",
             f"{pair.n:,}",
@@ -98,49 +121,43 @@ def command(
             f"Cannot be told apart: {groups}." if groups else "All ranked runs can be told apart."
         )
         print_table("ranks on the items all share", ["rank", "95 %", "run", metric], ranks, caption)
-    if result.sight:
-        print_table(
-            "sight gain: with pictures minus without",
-            [
-                "model",
-                "gain",
-                "95 % interval",
-                "p",
-                "with chance for refusals",
-                "items",
-                "patients",
-            ],
-            [_sight_row(gain) for gain in result.sight],
-        )
-    if result.sources:
-        print_table(
-            "means over sources of data",
-            [
-                "run",
-                "over items",
-                "over sources",
-                "95 % interval",
-                *(f"without {s}" for s in _source_names(result)),
-            ],
-            [_source_row(name, over) for name, over in result.sources.items()],
-        )
-    echo(
-        f"{len(result.nobody):,} items no model gets, {len(result.everybody):,} every model gets, "
-        f"{len(result.suspects):,} with a suspect key (--json lists them)"
+
+
+def _print_sight(result: Comparison) -> None:
+    """Gains as they are, and with chance credit, by which it is decided whether a model looks."""
+    print_table(
+        f"sight gain: with pictures minus without; {result.items}",
+        [
+            "model",
+            "gain",
+            "95 % interval",
+            "with chance credit",
+            "95 % interval",
+            "p",
+            "items",
+            "patients",
+        ],
+        [_sight_row(gain) for gain in result.sight],
+        "With chance credit a reply that declines or cannot be read counts as a guess; p is of that.",
     )
 
 
 def _sight_row(gain: SightGain) -> list[str]:
-    own, credited = gain.gain, gain.credited
+    decided = gain.credited or gain.gain
     return [
         gain.name,
-        _signed(own.difference),
-        "none" if own.ci95 is None else f"{own.ci95[0]:+.3f} to {own.ci95[1]:+.3f}",
-        "" if own.p is None else f"{own.p:.4f}",
-        _signed(credited.difference) if credited is not None else "",
-        f"{own.n:,}",
-        f"{own.clusters:,}",
+        _signed(gain.gain.difference),
+        _interval(gain.gain.ci95),
+        "" if gain.credited is None else _signed(gain.credited.difference),
+        "" if gain.credited is None else _interval(gain.credited.ci95),
+        "" if decided.p is None else f"{decided.p:.4f}",
+        f"{decided.n:,}",
+        f"{decided.clusters:,}",
     ]
+
+
+def _interval(limits: tuple[float, float] | None) -> str:
+    return "none" if limits is None else f"{limits[0]:+.3f} to {limits[1]:+.3f}"
 
 
 def _signed(value: float | None) -> str:

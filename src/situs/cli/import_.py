@@ -8,13 +8,31 @@ from typing import Any
 
 import click
 
+from situs.base.plugins import offered, offered_names
 from situs.cli.options.asking import ask_options, asking_from
 from situs.cli.options.building import finish, options_from, source_options
 from situs.cli.options.sources import Sources
 from situs.cli.output.printing import json_option, out_option, progress_bar, warn
 
 
-@click.group("import", cls=Sources)
+class _Importers(Sources):
+    """The shipped importers, and those of installed packages."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names."""
+        return sorted({*super().list_commands(ctx), *offered_names(_GROUP)})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A shipped importer's own command, or the common one."""
+        if cmd_name not in self.commands and cmd_name in offered(_GROUP):
+            return _offered_command(cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+
+_GROUP = "situs.importers"
+
+
+@click.group("import", cls=_Importers)
 def command() -> None:
     """Make a bench of questions that another set published; their answers are given, not proved."""
 
@@ -69,6 +87,9 @@ def _items(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
     help="A QA file with categories, `rules` to label by wording, or a model to ask for them.",
 )
 @source_options
+@click.option(
+    "--skip-bad", is_flag=True, help="Leave out rows that cannot be read, instead of stopping."
+)
 @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
 @ask_options
 @json_option
@@ -81,7 +102,7 @@ def _ct_spatialvqa(
     are `volume::position`, as published; the patient is told by the volume's name. Predictions come in by
     `situs run --model replay:FILE`, verdicts by `situs score --verdicts NAME=FILE`.
     """
-    from situs.build import import_ct_spatialvqa
+    from situs.build import CategorySource, import_ct_spatialvqa
     from situs.cli.options.judges import leave_if_stopped
     from situs.cli.output.progress import run_progress
     from situs.judges import asker_of
@@ -99,7 +120,7 @@ def _ct_spatialvqa(
     )
     if not by_model:
         with progress_bar("volumes", shown=images is not None) as looked:
-            result = load(categories=categories, progress=looked)
+            result = load(categories=CategorySource(categories), progress=looked)
         finish(result, given)
         return
     done: list[Any] = []
@@ -112,7 +133,7 @@ def _ct_spatialvqa(
         labeller = asker_of(
             str(categories), "--categories", asking, cache, progress=progress, say=warn
         )
-        result = load(labeller=labeller, ended=ended)
+        result = load(categories=CategorySource(None, labeller, ended))
     finish(result, given, done)
 
 
@@ -174,3 +195,36 @@ def _3dreasonknee(
         import_3dreasonknee(table, answers, given["out"], options, images=images, fields=fields),
         given,
     )
+
+
+def _offered_command(name: str) -> click.Command:
+    """The command of an importer that an installed package offers."""
+
+    @click.command(name, help=f"Import files with {name}, which an installed package offers.")
+    @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+    @out_option("the bench (a new folder)")
+    @click.option(
+        "--images",
+        type=click.Path(path_type=Path),
+        help="Folder of the scans, found by the study's name.",
+    )
+    @source_options
+    @click.option(
+        "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the splits."
+    )
+    @click.option(
+        "--skip-bad", is_flag=True, help="Leave out rows that cannot be read, instead of stopping."
+    )
+    @click.option("--overwrite", is_flag=True, help="Replace an existing bench.")
+    @json_option
+    def run(paths: tuple[Path, ...], images: Path | None, **given: Any) -> None:
+        from situs.build import import_bench, offered_importer
+
+        importer = offered_importer(name, paths)
+        with progress_bar("volumes", shown=images is not None) as looked:
+            result = import_bench(
+                importer, given["out"], options_from(given), images=images, progress=looked
+            )
+        finish(result, given)
+
+    return run

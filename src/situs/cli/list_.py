@@ -55,11 +55,11 @@ def _layouts(as_json: bool) -> None:
 @json_option
 def _tasks(as_json: bool) -> None:
     """List what can be asked about masks, for `build --tasks`."""
-    from situs.items import TASKS
+    from situs.items import all_tasks
 
     _show(
         "tasks",
-        {name: (task.__doc__ or "").partition("\n")[0] for name, task in TASKS.items()},
+        {name: (task.__doc__ or "").partition("\n")[0] for name, task in all_tasks().items()},
         as_json,
     )
 
@@ -88,9 +88,9 @@ def _probes(as_json: bool) -> None:
 @json_option
 def _metrics(as_json: bool) -> None:
     """List the metrics that `situs score --metrics` computes; docs/reference.md defines them."""
-    from situs.score import METRICS
+    from situs.score import known_metrics
 
-    _show("metrics", dict.fromkeys(METRICS, ""), as_json)
+    _show("metrics", {name: one.about for name, one in known_metrics().items()}, as_json)
 
 
 @command.command("formats")

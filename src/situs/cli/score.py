@@ -18,20 +18,6 @@ from situs.cli.output.printing import echo, json_option, print_json, print_table
 if TYPE_CHECKING:
     from situs.score import Scores
 
-_SHOWN = (
-    "accuracy",
-    "accuracy.answered",
-    "coverage",
-    "chance",
-    "within-interval@1",
-    "mra.vsi-code@1",
-    "skill-over-mean@1",
-    "accuracy.balanced",
-    "accuracy.twin-groups",
-    "accuracy.within-one",
-    "accuracy.not-answerable",
-)
-
 
 @click.command("score")
 @click.argument("bench", type=click.Path(path_type=Path))
@@ -138,7 +124,14 @@ def command(
     from situs.base.files import write_atomic
     from situs.errors import SitusError
     from situs.profiles import load_profile
-    from situs.score import Verdicts, choose_metrics, parse_verdicts_option, score_run, score_tables
+    from situs.score import (
+        Verdicts,
+        choose_metrics,
+        open_replies,
+        parse_verdicts_option,
+        score_tables,
+        tables_of_run,
+    )
     from situs.tables import check_tables_folder, write_tables
 
     check_tables_folder(tables)
@@ -152,22 +145,14 @@ def command(
         bench, answers, judges, [name for name, _ in files], protocol, asking_from(options)
     )
     given = Verdicts((*files, *asked.files), protocol, human, models=dict(asked.models))
-    scores = score_run(
-        bench,
-        answers,
-        profile=shown,
-        metrics=chosen,
-        seed=seed,
-        verdicts=given,
-        rates=asked.rates,
-        reply_language=reply_language,
-        stratum=stratum,
+    replies = open_replies(answers, bench, profile=shown, reply_language=reply_language)
+    run, scores = tables_of_run(
+        replies, metrics=chosen, seed=seed, verdicts=given, rates=asked.rates, stratum=stratum
     )
     extras = look_into(
-        bench,
-        answers,
+        run,
         scores,
-        profile=shown,
+        answers.name,
         seed=seed,
         breakdowns=break_down or tables is not None,
         signatures=explain,
@@ -234,11 +219,14 @@ def print_scores(name: str, scores: Scores) -> None:
     """The headline, then all metrics, then accuracy by stratum and task, with the blind rows as columns."""
     _print_headline(name, scores)
     from situs.score import closed_or_all
+    from situs.score.metrics.registry import Shown, shown_in
+
+    shown = shown_in(Shown.TERMINAL)
 
     blind_rows = {
         row: table
         for row, table in scores.baselines.items()
-        if any(e.metric in _SHOWN for e in table.overall)
+        if any(e.metric in shown for e in table.overall)
     }
     columns = ["", "n", name, "95 % interval", *blind_rows]
     rows = [
@@ -250,7 +238,7 @@ def print_scores(name: str, scores: Scores) -> None:
             *(value_text(entry_of(t.overall, entry.metric)) for t in blind_rows.values()),
         ]
         for entry in scores.overall
-        if entry.metric in _SHOWN
+        if entry.metric in shown
     ]
     states = (
         ", ".join(f"{state} {count:,}" for state, count in scores.overall[0].states.items())

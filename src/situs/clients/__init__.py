@@ -11,6 +11,7 @@ from situs.clients.asking.tally import Asked, Tally
 from situs.clients.plugin import ObjectClient
 from situs.clients.protocol import (
     Client,
+    ClientDefaults,
     Image,
     Message,
     Part,
@@ -21,7 +22,7 @@ from situs.clients.protocol import (
     VolumeInput,
 )
 from situs.clients.purge import CachePart, cache_parts, purge_caches
-from situs.clients.registry import CLIENTS, make_client, settings_for
+from situs.clients.registry import CLIENTS, check_kind, make_client, settings_for
 from situs.clients.response_cache import CACHE_FILE, ResponseCache
 from situs.clients.settings import GENERATION, settings_of
 from situs.clients.spec import Spec, parse_spec
@@ -35,6 +36,7 @@ __all__ = [
     "Asking",
     "CachePart",
     "Client",
+    "ClientDefaults",
     "Image",
     "Limits",
     "Message",
@@ -54,6 +56,7 @@ __all__ = [
     "VolumeInput",
     "ask",
     "cache_parts",
+    "check_kind",
     "check_may_ask",
     "make_client",
     "parse_spec",

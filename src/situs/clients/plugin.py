@@ -8,22 +8,20 @@ import inspect
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from situs.clients.protocol import Reply, Request, Settings
+from situs.base.plugins import load_offered, offered
+from situs.clients.protocol import ClientDefaults, Reply, Request, Settings
 from situs.clients.settings import GENERATION, settings_of
-from situs.clients.spec import Spec
+from situs.clients.spec import ENTRY_POINTS, Spec
+from situs.clients.timeouts import Timeouts
 from situs.errors import SitusError, did_you_mean
 
-__all__ = ["ENTRY_POINTS", "ObjectClient", "PluginClient"]
-
-ENTRY_POINTS = "situs.clients"
-"""The group under which an installed package offers clients by a short name."""
+__all__ = ["ObjectClient", "PluginClient"]
 
 
-class ObjectClient:
+class ObjectClient(ClientDefaults):
     """Wraps an object with `answer(request)`. What it raises becomes a failed call that bears its message.
 
     The object may declare `remote` (False: it sends nothing off this machine; undeclared counts as remote),
@@ -44,7 +42,7 @@ class ObjectClient:
         self._object = model
         self.name = str(self.spec)
         self.remote = bool(getattr(self._object, "remote", True))
-        self.versions: dict[str, str] = {}
+        self.versions = {}
         version = getattr(self._object, "version", None)
         if version is not None:
             self.versions = {self.spec.name: str(version)}
@@ -106,23 +104,28 @@ class ObjectClient:
 class PluginClient(ObjectClient):
     """The object that `plugin:module:object` names."""
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: Spec, timeouts: Timeouts | None = None) -> None:
         found = _find(spec)
         own = {key: value for key, value in spec.settings.items() if key not in GENERATION}
         super().__init__(_made(found, own, spec), spec, settings_of(spec, own=tuple(own)))
 
 
 def _find(spec: Spec) -> Any:
-    """The object a spec names: `module:object`, or the name of an entry point."""
+    """The object a spec names: `plugin:module:object`, or what an installed package offers.
+
+    That is `plugin:bright`, or `bright` alone.
+    """
     module_name, _, path = spec.name.partition(":")
+    if spec.kind != "plugin":
+        if spec.name or spec.url:
+            fix = f"write {spec.kind}, with its settings after a ?"
+            raise SitusError(f"takes no {spec.name or spec.url!r}", where=str(spec), fix=fix)
+        return load_offered(ENTRY_POINTS, spec.kind, where=str(spec))
     if not path:
-        offered = {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
-        if module_name not in offered:
-            fix = did_you_mean(module_name, offered) if offered else "write plugin:module:object"
-            raise SitusError(
-                f"no installed package offers a client {module_name!r}", where=str(spec), fix=fix
-            )
-        return _loaded(offered[module_name].load, spec)
+        if not offered(ENTRY_POINTS):
+            problem = f"no installed package offers a client {module_name!r}"
+            raise SitusError(problem, where=str(spec), fix="write plugin:module:object")
+        return load_offered(ENTRY_POINTS, module_name, where=str(spec))
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -10,6 +12,7 @@ from situs.profiles import Image, VolumeInput
 
 __all__ = [
     "Client",
+    "ClientDefaults",
     "Image",
     "Message",
     "Part",
@@ -118,7 +121,8 @@ class Reply(msgspec.Struct, frozen=True):
     fatal: bool = False
     """Asking this again cannot help (wrong key, unknown model, malformed request)."""
     fault: Literal["", "unreachable", "denied"] = ""
-    """With `failed`: nobody was there to ask, or whoever is there will answer none of our requests."""
+    """With `failed`: nobody was there to ask, or whoever is there will answer none of our
+    requests."""
     cached: bool = False
     """It was answered before; nothing was sent."""
 
@@ -126,9 +130,7 @@ class Reply(msgspec.Struct, frozen=True):
 class Client(Protocol):
     """A model behind a wire or in memory. It receives requests, never items.
 
-    A client may also have `cache_key: str` (equal keys give equal answers to equal requests; without one nothing
-    it says is cached), `takes_volume: bool` (requests then carry the volume beside the pictures) and
-    `versions: dict[str, str]` (recorded in a run).
+    A client names itself, says whether it is remote, and answers; `ClientDefaults` has the rest.
     """
 
     name: str
@@ -136,8 +138,57 @@ class Client(Protocol):
     remote: bool
     """Whether a request leaves this machine (anything but loopback)."""
 
+    @property
+    def settings(self) -> Settings | None:
+        """How it generates, if it read its spec itself.
+
+        None: as the spec's general settings say.
+        """
+
+    @property
+    def cache_key(self) -> str | None:
+        """Equal keys give equal answers to equal requests.
+
+        Without one nothing it says is cached.
+        """
+
+    @property
+    def batch(self) -> int:
+        """Requests that it answers in one pass, so that enough are in flight.
+
+        0 if it takes them one by one.
+        """
+
+    @property
+    def takes_volume(self) -> bool:
+        """Whether requests carry the volume beside the pictures."""
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """What a run records of the software behind it."""
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """What it has learned of its server so far; told to the user and recorded in the run."""
+
+    @property
+    def reusable(self) -> bool:
+        """Whether another run may go on with it, instead of making it anew."""
+
     async def answer(self, request: Request) -> Reply:
         """One reply; transport trouble comes back as `failed`, not as an exception."""
 
     async def close(self) -> None:
         """Free what the client holds."""
+
+
+class ClientDefaults:
+    """What most clients are: each attribute as `Client` documents it."""
+
+    settings: Settings | None = None
+    cache_key: str | None = None
+    batch: int = 0
+    takes_volume: bool = False
+    reusable: bool = False
+    versions: Mapping[str, str] = MappingProxyType({})
+    notices: Sequence[str] = ()

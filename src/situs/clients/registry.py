@@ -3,39 +3,51 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Iterable
 
+from situs.base.plugins import offered
 from situs.clients.protocol import Client, Settings
 from situs.clients.settings import GENERATION, settings_of
-from situs.clients.spec import Spec
+from situs.clients.spec import ENTRY_POINTS, Spec
 from situs.clients.timeouts import Timeouts
 from situs.errors import SitusError, did_you_mean
 
-__all__ = ["CLIENTS", "make_client", "settings_for"]
+__all__ = ["CLIENTS", "check_kind", "make_client", "settings_for"]
+
+MakeClient = Callable[[Spec, Timeouts | None], Client]
 
 CLIENTS = {
     "openai": "situs.clients.openai.client:OpenAIClient",
+    "anthropic": "situs.clients.anthropic.client:make_anthropic",
+    "gemini": "situs.clients.gemini.client:make_gemini",
     "plugin": "situs.clients.plugin:PluginClient",
     "hf": "situs.clients.hf.client:make_hf",
 }
 """Kind → what makes a client of a spec."""
 
 
+def check_kind(kind: str, where: str, others: Iterable[str] = ()) -> None:
+    """An error if no client is of this kind, shipped or offered by an installed package.
+
+    `others` are kinds of models that are no clients, for "did you mean".
+    """
+    known = {*CLIENTS, *offered(ENTRY_POINTS)}
+    if kind not in known:
+        problem = f"unknown model {kind!r}"
+        raise SitusError(problem, where=where, fix=did_you_mean(kind, [*others, *sorted(known)]))
+
+
 def make_client(spec: Spec, *, timeouts: Timeouts | None = None) -> Client:
     """The client a spec names. `timeouts` are for what goes over a wire."""
-    if spec.kind not in CLIENTS:
-        raise SitusError(
-            f"unknown model {spec.kind!r}", where="--model", fix=did_you_mean(spec.kind, CLIENTS)
-        )
-    module, _, name = CLIENTS[spec.kind].partition(":")
-    make = getattr(importlib.import_module(module), name)
-    client: Client = (
-        make(spec, timeouts) if timeouts is not None and spec.kind == "openai" else make(spec)
-    )
-    return client
+    check_kind(spec.kind, "--model")
+    # A kind of another package is an object behind the same wrapper as `plugin:module:object`.
+    module, _, name = CLIENTS[spec.kind if spec.kind in CLIENTS else "plugin"].partition(":")
+    make: MakeClient = getattr(importlib.import_module(module), name)
+    return make(spec, timeouts)
 
 
 def settings_for(client: Client, spec: Spec) -> Settings:
     """How the spec wants the client to generate."""
-    own: Settings | None = getattr(client, "settings", None)
     general = {key: value for key, value in spec.settings.items() if key in GENERATION}
+    own = client.settings
     return own if own is not None else settings_of(Spec(spec.kind, spec.name, spec.url, general))

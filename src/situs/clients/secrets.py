@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import log2
+from typing import Any
 
 import msgspec
 
@@ -40,6 +41,8 @@ _SHAPES = re.compile(
 """How the keys of well-known services look."""
 
 _WORD = re.compile(r"[A-Za-z0-9_~+=-]{24,}")
+_UNBROKEN = re.compile(r"[A-Za-z0-9]{24,}")
+_MADE_OF_NAMES = {"the model's kind", "the model's name", "a setting's name"}
 _HEX_DIGEST = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
 """Digests name model snapshots; they are long and random too, and no secret."""
 _RANDOM_BITS = 3.6
@@ -47,40 +50,43 @@ _RANDOM_BITS = 3.6
 _SHORTEST_KEY = 8
 
 
-def refuse_secrets(name: str, url: str, settings: Mapping[str, str]) -> None:
+def refuse_secrets(kind: str, name: str, url: str, settings: Mapping[str, str]) -> None:
     """Stop if a model's spec holds what is, or looks like, a key. The message never repeats it."""
+    known = _keys_of_environment()
+    parts = [("the model's kind", kind), ("the model's name", name), ("the address", url)]
+    parts += [("a setting's name", key) for key in settings]
+    parts += [(f"the setting {key!r}", value) for key, value in settings.items()]
+    for where, text in parts:
+        random = _looks_drawn if where in _MADE_OF_NAMES else _looks_random
+        if _SHAPES.search(text) or any(key in text for key in known) or random(text):
+            raise _misplaced(where)
     for key in settings:
         if key not in _HARMLESS and _NAMED_SECRET.fullmatch(key):
             raise _misplaced(f"the setting {key!r}")
-    known = _keys_of_environment()
-    for where, text in (("the model's name", name), ("the address", url), *_values(settings)):
-        if _SHAPES.search(text) or any(key in text for key in known):
-            raise _misplaced(where)
-        if where != "the model's name" and _looks_random(text):
-            raise _misplaced(where)
 
 
 def without_secret(reply: Reply, secret: str) -> Reply:
-    """A reply in which a server that repeats the key has not."""
-    if len(secret) < _SHORTEST_KEY or secret not in reply.text + reply.error + str(
-        reply.tool_calls
-    ):
+    """A reply in which a server that repeats the key has not, in whatever field and letters."""
+    if len(secret) < _SHORTEST_KEY:
         return reply
-    calls = tuple(
-        msgspec.structs.replace(call, arguments=call.arguments.replace(secret, "[key]"))
-        for call in reply.tool_calls
-    )
-    text, error = (part.replace(secret, "[key]") for part in (reply.text, reply.error))
-    return msgspec.structs.replace(reply, text=text, error=error, tool_calls=calls)
+    said = msgspec.to_builtins(reply, builtin_types=())
+    plain = _without(said, re.compile(re.escape(secret), re.IGNORECASE))
+    return reply if plain == said else msgspec.convert(plain, Reply)
+
+
+def _without(value: Any, secret: re.Pattern[str]) -> Any:
+    if isinstance(value, str):
+        return secret.sub("[key]", value)
+    if isinstance(value, dict):
+        return {_without(key, secret): _without(part, secret) for key, part in value.items()}
+    if isinstance(value, tuple):
+        return tuple(_without(part, secret) for part in value)
+    return value
 
 
 def _misplaced(where: str) -> SitusError:
     fix = "put the key into the environment and name the variable: ?key_env=NAME"
     return SitusError(f"{where} holds what looks like a key", where="--model", fix=fix)
-
-
-def _values(settings: Mapping[str, str]) -> Iterable[tuple[str, str]]:
-    return ((f"the setting {key!r}", value) for key, value in settings.items())
 
 
 def _keys_of_environment() -> list[str]:
@@ -99,6 +105,17 @@ def _looks_random(text: str) -> bool:
         and any(c.isalpha() for c in word)
         and _bits(word) > _RANDOM_BITS
         for word in _WORD.findall(text)
+    )
+
+
+def _looks_drawn(name: str) -> bool:
+    """Names of models are long and odd too, but of parts: a key has no hyphens where words end."""
+    return any(
+        any(c.isdigit() for c in word)
+        and any(c.islower() for c in word)
+        and any(c.isupper() for c in word)
+        and _bits(word) > _RANDOM_BITS
+        for word in _UNBROKEN.findall(name)
     )
 
 

@@ -10,7 +10,10 @@ import msgspec
 from situs.clients.secrets import refuse_secrets
 from situs.errors import SitusError
 
-__all__ = ["Spec", "parse_spec"]
+__all__ = ["ENTRY_POINTS", "Spec", "parse_spec"]
+
+ENTRY_POINTS = "situs.clients"
+"""The group under which an installed package offers clients by a short name."""
 
 _USER_IN_URL = re.compile(r"://[^/?#]*@")
 
@@ -73,7 +76,7 @@ def parse_spec(text: str) -> Spec:
         )
     if not kind.strip():
         raise SitusError(
-            f"cannot read model {text!r}",
+            "names no kind of model",
             where="--model",
             fix="write kind[:name][@url][?key=value]",
         )
@@ -83,7 +86,7 @@ def parse_spec(text: str) -> Spec:
         raise SitusError(
             "cannot read its settings", where="--model", fix="write ?key=value&key=value"
         ) from error
-    refuse_secrets(name, url, settings)
+    refuse_secrets(kind, name, url, settings)
     return Spec(kind.strip(), name, url, settings)
 
 

@@ -23,7 +23,7 @@ from situs.export.written import Written
 from situs.items import Item
 from situs.profiles import Presenter, load_profile
 from situs.run import open_run, read_journal, selected_items
-from situs.score import score_run
+from situs.score import open_replies, read_run
 
 __all__ = ["FORMATS", "Exported", "export_bench", "export_run"]
 
@@ -132,7 +132,7 @@ def export_run(
         )
     info, opened = open_run(run, bench)
     rows = read_journal(run / "answers.jsonl")
-    outcomes = score_run(opened.folder, run, metrics=["accuracy"]).outcomes
+    outcomes = read_run(open_replies(run, opened.folder)).outcomes()
     left_out: Counter[str] = Counter()
 
     def examples() -> Iterator[Example]:

@@ -14,7 +14,7 @@ from situs.bench import Bench, StudyRecord
 from situs.export.about import About
 from situs.export.written import JsonLines, Written, write_readme
 from situs.facts.grades import to_published
-from situs.items import GRADED, Boxes, Compound, Grades, Item
+from situs.items import GRADED, Grades, Item, boxes_in, parts_of
 from situs.space import Grid, WorldBox
 
 __all__ = ["write_reasonknee"]
@@ -67,9 +67,9 @@ def write_reasonknee(items: Iterator[Item], bench: Bench, folder: Path, about: A
 
 def _record(item: Item, study: StudyRecord, bank: Bank) -> dict[str, Any]:
     question = bank.by_id[item.parameters["question"]]
-    parts = item.answer.parts if isinstance(item.answer, Compound) else {"grades": item.answer}
+    parts = parts_of(item.answer)
     grades = next(part.grades for part in parts.values() if isinstance(part, Grades))
-    boxes = [box for part in parts.values() if isinstance(part, Boxes) for box in part.boxes]
+    boxes = boxes_in(item.answer)
     grid = next((series.grid for series in study.series if series.series == item.series), None)
     place = next((box for box in boxes if isinstance(box, WorldBox)), None)
     published = {sub.key: sub.published for sub in bank.sub_scores_of(question)}

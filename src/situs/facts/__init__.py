@@ -9,7 +9,7 @@ from situs.facts.masks.cut import stored_cuts
 from situs.facts.masks.kinds import is_cut, number, span
 from situs.facts.masks.kinds_slices import axial_spacing_mm, end_is_cut, has_axial_slices, spanned
 from situs.facts.masks.kinds_spine import LEVELS, has_anchor, level_name
-from situs.facts.masks.ledger import WHOLE, Ledger
+from situs.facts.masks.ledger import DOUBT_OF_AXIS, SIZE, WHOLE, Ledger, hangs_on, kind
 from situs.facts.masks.marks.kinds import mark_points, marked_structures
 from situs.facts.measured import MeasuredFile, MeasuredPair, MeasuredStructure, measure_file
 from situs.facts.recipe import AnnotationError, Recipe, Truth, TwinRules, load_recipe
@@ -28,7 +28,9 @@ from situs.facts.record import (
 __all__ = [
     "ALL",
     "ANY",
+    "DOUBT_OF_AXIS",
     "LEVELS",
+    "SIZE",
     "WHOLE",
     "AnnotationError",
     "BoxLedger",
@@ -54,9 +56,11 @@ __all__ = [
     "check_fits",
     "end_is_cut",
     "fact_id",
+    "hangs_on",
     "has_anchor",
     "has_axial_slices",
     "is_cut",
+    "kind",
     "level_name",
     "link",
     "load_recipe",

@@ -114,11 +114,12 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     truth: Truth
     annotation: dict[str, AnnotationError]
-    per_study: dict[str, int]
     strata_per_study: dict[str, int]
     mix: dict[str, float]
     """Share of each class of question in the headline that is aimed at."""
     splits: dict[str, float]
+    per_study: dict[str, int] = {}
+    """Task and what it asks (`volume.number`) → at most so many questions a study; else as the task declares."""
     split_from: int = 0
     """Patients a cohort needs to be split; a smaller one is a single split, or none of its texts would have enough."""
     boxes: BoxRules = BoxRules()

@@ -30,4 +30,4 @@ class BoxRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     options: int = 4
     several_options: int = 5
     mix: dict[str, int] = {}
-    """Task and level (`detection.slice`) → at most so many questions a study; without an entry none is asked."""
+    """Task and level (`detection.slice`) → at most so many questions a study, instead of what the task declares."""

@@ -1,15 +1,33 @@
 """Questions: the item record, the tasks that write them, twins and options, and the average anatomy."""
 
+from situs.items import findings as findings
+from situs.items import masks as masks
+from situs.items import reports as reports
 from situs.items.arrangement.candidates import Candidate, candidates
+from situs.items.arrangement.evenness import AskedQuestion, shares_of_limit
 from situs.items.arrangement.marks import lettered
-from situs.items.arrangement.mix import class_of
 from situs.items.arrangement.twin_check import Twins
 from situs.items.arrangement.twins import Outline, Placement, arrange, outline, place
-from situs.items.average import AverageAnatomy
+from situs.items.average import AverageAnatomy, clear_sign
 from situs.items.gate import pose
 from situs.items.grades.graded import GRADED, graded_questions, pose_grades, scale_tags
-from situs.items.masks import TASKS, choose_tasks
-from situs.items.posed import NotAsked, Posed, Question, Task
+from situs.items.kinds import (
+    KINDS,
+    ByKind,
+    answer_key,
+    answer_problem,
+    boxes_in,
+    frames_in,
+    has_places,
+    kind_of,
+    parts_of,
+    plain_words,
+    right_options,
+    stays_right,
+)
+from situs.items.masks.shared import compose, measure_step, obstacle
+from situs.items.owners import class_of, is_ordered, mask_task, task_of_masks
+from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import (
     Answer,
     Box,
@@ -27,21 +45,42 @@ from situs.items.record import (
     Step,
     Text,
     YesNo,
-    answer_key,
     imported_item_id,
     item_id,
     letter_of,
     mark_label,
     marks_of,
 )
+from situs.items.subjects import Subject, resolve
+from situs.items.tasks import (
+    TASKS,
+    NothingExpected,
+    Task,
+    TaskRules,
+    all_tasks,
+    choose_tasks,
+    declared_mix,
+    declared_quotas,
+    import_tasks,
+    task,
+    task_modules,
+    task_named,
+    with_declared,
+)
+from situs.items.units import SHIPPED_UNITS, UNITS, Unit, unit_named
 
 __all__ = [
     "GRADED",
+    "KINDS",
+    "SHIPPED_UNITS",
     "TASKS",
+    "UNITS",
     "Answer",
+    "AskedQuestion",
     "AverageAnatomy",
     "Box",
     "Boxes",
+    "ByKind",
     "Candidate",
     "Choice",
     "Choices",
@@ -51,6 +90,7 @@ __all__ = [
     "Item",
     "Measurement",
     "NotAsked",
+    "NothingExpected",
     "Number",
     "Option",
     "Outline",
@@ -59,25 +99,56 @@ __all__ = [
     "Question",
     "Simple",
     "Step",
+    "Subject",
     "Task",
+    "TaskRules",
     "Text",
     "Twins",
+    "Unit",
     "YesNo",
+    "all_tasks",
     "answer_key",
+    "answer_problem",
     "arrange",
+    "boxes_in",
     "candidates",
     "choose_tasks",
     "class_of",
+    "clear_sign",
+    "compose",
+    "declared_mix",
+    "declared_quotas",
+    "frames_in",
     "graded_questions",
+    "has_places",
+    "import_tasks",
     "imported_item_id",
+    "is_ordered",
     "item_id",
+    "kind_of",
     "letter_of",
     "lettered",
     "mark_label",
     "marks_of",
+    "mask_task",
+    "measure_step",
+    "obstacle",
     "outline",
+    "parts_of",
     "place",
+    "plain_words",
     "pose",
     "pose_grades",
+    "quantity",
+    "resolve",
+    "right_options",
     "scale_tags",
+    "shares_of_limit",
+    "stays_right",
+    "task",
+    "task_modules",
+    "task_named",
+    "task_of_masks",
+    "unit_named",
+    "with_declared",
 ]

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from situs.anatomy import Doubt, Naming
-from situs.facts import WHOLE, Cell, Fact, Ledger, Measured
-from situs.items.posed import NotAsked, Posed, Question, Task
+from situs.facts import DOUBT_OF_AXIS, SIZE, WHOLE, Cell, Fact, Ledger, Measured, hangs_on
+from situs.items.posed import NotAsked, Posed, Question
 from situs.items.record import Boxes
+from situs.items.tasks import Task, check_unit
 
 if TYPE_CHECKING:
     from situs.anatomy.banks import BankQuestion
@@ -25,12 +26,7 @@ IN_DOUBT = {
     Doubt.LEVELS: NotAsked("the numbers of the vertebrae are in doubt in this study"),
     Doubt.STRUCTURE: NotAsked("the name or mask of a structure is in doubt"),
 }
-_AXES = {
-    "left_right": Doubt.LEFT_RIGHT,
-    "anterior_posterior": Doubt.FRONT_BACK,
-    "superior_inferior": Doubt.UP_DOWN,
-}
-_ORIENTED = frozenset(_AXES.values())
+_ORIENTED = frozenset(DOUBT_OF_AXIS.values())
 _NEEDS = {
     "side_convention": Doubt.LEFT_RIGHT,
     "view_convention": Doubt.FRONT_BACK,
@@ -40,42 +36,15 @@ _NEEDS = {
     "anchor": Doubt.LEVELS,
 }
 _FRAME = frozenset({"femur", "tibia", "patella"})
-_NOTHING: frozenset[Doubt] = frozenset()
-_SIZE = frozenset({Doubt.SCALE})
-_KINDS: dict[str, frozenset[Doubt]] = {
-    **dict.fromkeys(
-        ("box", "centroid", "voxels", "components", "touches_border", "lesion_count"), _NOTHING
-    ),
-    **dict.fromkeys(
-        (
-            "largest",
-            "second_largest",
-            "inside_share",
-            "surface_share",
-            "organ_of",
-            "organ_part_of",
-            "enveloping",
-        ),
-        _NOTHING,
-    ),
-    **dict.fromkeys(
-        ("volume", "volume_ratio", "centre_distance", "boundary_distance", "surface_gap"), _SIZE
-    ),
-    **dict.fromkeys(("main_gap", "touching", "contact_area", "length_3d", "surface_area"), _SIZE),
-    **dict.fromkeys(("axial_diameter", "axial_perpendicular"), _SIZE | {Doubt.UP_DOWN}),
-    **dict.fromkeys(
-        ("slice_span", "slices_spanned", "ends_beyond", "ends_cut"), _SIZE | {Doubt.UP_DOWN}
-    ),
-    **dict.fromkeys(("right_share", "side", "holder_side"), frozenset({Doubt.LEFT_RIGHT})),
-    "height_in": frozenset({Doubt.UP_DOWN}),
-}
-"""What a fact that proves an answer hangs on. A kind that is not listed hangs on everything."""
 
 
 def pose(ledger: Ledger, task: Task, question: Question) -> Posed | NotAsked:
     """Put a question to the patient, unless it hangs on a doubt about the study."""
     posed = task.pose(ledger, question)
-    if isinstance(posed, NotAsked) or not ledger.doubts:
+    if isinstance(posed, NotAsked):
+        return posed
+    check_unit(task, posed.answer)
+    if not ledger.doubts:
         return posed
     return _withheld(ledger, posed) or posed
 
@@ -124,7 +93,7 @@ def grades_in_doubt(
 def _hangs_on(ledger: Ledger, posed: Posed) -> set[Doubt]:
     doubts = {_NEEDS[need] for need in posed.needs if need in _NEEDS}
     for fact in posed.facts:
-        doubts |= _of_kind(fact.kind)
+        doubts |= hangs_on(fact.kind)
     for name in _named(ledger, posed):
         entry = ledger.terms[name]
         if entry.naming is not Naming.UNSIDED:
@@ -132,19 +101,8 @@ def _hangs_on(ledger: Ledger, posed: Posed) -> set[Doubt]:
         if entry.kind == "vertebra":
             doubts.add(Doubt.LEVELS)
     if isinstance(posed.answer, Boxes):
-        doubts |= _ORIENTED | _SIZE
+        doubts |= _ORIENTED | SIZE
     return doubts
-
-
-def _of_kind(kind: str) -> frozenset[Doubt]:
-    head, _, rest = kind.partition(".")
-    if head == "marks":
-        return _NOTHING
-    if head in ("level", "level_beside"):
-        return frozenset({Doubt.UP_DOWN, Doubt.LEVELS})
-    if rest in _AXES:
-        return frozenset({_AXES[rest]}) | (_SIZE if head == "extent" else _NOTHING)
-    return _KINDS.get(kind, _ORIENTED | _SIZE | {Doubt.LEVELS})
 
 
 def _named(ledger: Ledger, posed: Posed) -> set[str]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
-
 import msgspec
 
 from situs.facts import Fact, Ledger
 from situs.items.record import Answer, Box, Item, Measurement, Option, Step, item_id
 from situs.items.subjects import Subject, world_box
 
-__all__ = ["NotAsked", "Posed", "Question", "Task", "find_step", "measured", "quantity"]
+__all__ = ["NotAsked", "Posed", "Question", "find_step", "measured", "quantity"]
 
 
 class NotAsked(msgspec.Struct, frozen=True):
@@ -76,18 +73,6 @@ class Posed(msgspec.Struct, frozen=True):
             difficulty=self.difficulty,
             parameters=question.parameters,
         )
-
-
-class Task(Protocol):
-    """A kind of question: which ones a patient's structures allow, and how each is posed."""
-
-    name: str
-
-    def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
-        """Every question of this task that could be put to the patient, whether or not its answer holds."""
-
-    def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
-        """Put one question to the patient. KeyError if a structure it names is not there."""
 
 
 def find_step(ledger: Ledger, subject: Subject) -> Step:

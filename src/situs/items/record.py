@@ -24,7 +24,6 @@ __all__ = [
     "Step",
     "Text",
     "YesNo",
-    "answer_key",
     "imported_item_id",
     "item_id",
     "letter_of",
@@ -174,21 +173,6 @@ def item_id(study_id: str, task: str, form: str, parameters: dict[str, str]) -> 
 def imported_item_id(source_volume: str, question: str, repeat: int) -> str:
     """An imported item's id: the n-th time this question is asked of this volume (from 0)."""
     return "i" + digest(canonical_json([source_volume, question, repeat]), size=8)
-
-
-def answer_key(answer: Answer) -> str | None:
-    """The answer as a value that can be counted and balanced; None for answers that are not discrete."""
-    match answer:
-        case YesNo(value):
-            return "yes" if value else "no"
-        case Choice(value):
-            return value
-        case Choices(values):
-            return "+".join(sorted(values))
-        case Number(value, "", (low, high)) if low == high == value:
-            return f"{value:.0f}"
-        case _:
-            return None
 
 
 def letter_of(item: Item, value: str) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from situs.base.files import file_name
 from situs.clients import (
-    CLIENTS,
     Asking,
     Client,
     Limits,
@@ -17,10 +17,11 @@ from situs.clients import (
     Settings,
     Spec,
     Tally,
+    check_kind,
     parse_spec,
     settings_for,
 )
-from situs.errors import SitusError, did_you_mean
+from situs.errors import SitusError
 
 __all__ = ["Asker", "asker_of", "role_spec"]
 
@@ -57,10 +58,7 @@ class Asker(msgspec.Struct, frozen=True):
 def role_spec(text: str, option: str) -> tuple[Spec, str, int]:
     """The model a role's spec names, with `name=` and `batch=` taken out of it."""
     spec = parse_spec(text)
-    if spec.kind not in CLIENTS:
-        raise SitusError(
-            f"unknown model {spec.kind!r}", where=option, fix=did_you_mean(spec.kind, CLIENTS)
-        )
+    check_kind(spec.kind, option)
     batch = spec.whole("batch", _BATCH)
     if not 1 <= batch <= _LARGEST_BATCH:
         raise SitusError(
@@ -75,7 +73,7 @@ def role_spec(text: str, option: str) -> tuple[Spec, str, int]:
             f"{named!r} is no name for a file", where=option, fix="give one: ?name=judge"
         )
     rest = {key: value for key, value in spec.settings.items() if key not in ("batch", "name")}
-    return Spec(spec.kind, spec.name, spec.url, rest), name, batch
+    return Spec(spec.kind, spec.name, spec.url, rest), file_name(name), batch
 
 
 def _roomy(settings: Settings, spec: Spec) -> Settings:

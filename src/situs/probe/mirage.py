@@ -15,6 +15,7 @@ import msgspec
 
 from situs.score import Estimate, cluster_mean
 from situs.score.explain import Answers
+from situs.score.read.prose.clean import LONGEST_REPLY
 
 __all__ = ["Mirage", "describes_a_picture", "mirage_of"]
 
@@ -86,7 +87,9 @@ def describes_a_picture(response: str) -> bool:
 
 
 def _clauses(response: str) -> Iterable[str]:
-    for sentence in _SENTENCE.split(response):
+    # Patterns read a run of blanks anew from each of its signs, and a reply has no end but this.
+    lines = (" ".join(line.split()) for line in response[:LONGEST_REPLY].splitlines())
+    for sentence in _SENTENCE.split("\n".join(lines)):
         yield from _CONTRAST.split(sentence)
 
 

@@ -11,7 +11,14 @@ from situs.bench import Bench
 from situs.probe.mirage import Mirage
 from situs.profiles import Profile
 from situs.run import LEARNERS, AnswerRow, Spec, make_baseline
-from situs.score import Estimate, Selection, ShortcutGain, cluster_mean, judge, paired_difference
+from situs.score import (
+    Estimate,
+    Selection,
+    ShortcutGain,
+    cluster_mean,
+    paired_difference,
+    score_answer,
+)
 from situs.score.explain import Answers
 
 __all__ = [
@@ -124,7 +131,7 @@ def shortcut_answers(
         baseline = make_baseline(bench, Spec(name), profile)
         result[name] = {
             item_id: bool(
-                judge(
+                score_answer(
                     one.item,
                     AnswerRow(item_id, response=baseline.answer(one.item) or ""),
                     None,

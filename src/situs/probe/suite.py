@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shutil
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -10,9 +12,11 @@ import msgspec
 
 from situs.base.files import canonical_json, digest, read_json, write_atomic
 from situs.bench import Bench
+from situs.errors import SitusError
 from situs.items import Item
 from situs.probe.blind import (
     Blank,
+    Hidden,
     KeptHidden,
     Noise,
     OneSlice,
@@ -23,7 +27,14 @@ from situs.probe.blind import (
 )
 from situs.probe.bodies import mirror_group
 from situs.probe.catalogue import PROBES
-from situs.probe.changes.bench import ChangedVolumes, OutcomeRow, changed_bench, write_items
+from situs.probe.changes.bench import (
+    ChangedBench,
+    ChangedVolumes,
+    OutcomeRow,
+    changed_bench,
+    write_items,
+)
+from situs.probe.changes.patients import CHANGES
 from situs.probe.diagnosis import Diagnosis, ProbeRuns, diagnose, evidence_of
 from situs.probe.mirage import mirage_of
 from situs.probe.profiles import WORDINGS, one_slice, reconvened, reordered, resized, worded
@@ -41,7 +52,14 @@ from situs.probe.table import Compared, ProbeRow, compared, group_row, row_of
 from situs.probe.wordings import Wordings, wordings_of
 from situs.profiles import FileVolumes, Presenter, Profile, SliceStore
 from situs.run import Presents, Prior, RunResult, Spec, Viewing, selected_items
-from situs.score import ALL_STRATA, HEADLINE, Selection, gain_over_best, select
+from situs.score import (
+    ALL_STRATA,
+    HEADLINE,
+    Selection,
+    ShortcutGain,
+    gain_over_best,
+    select,
+)
 from situs.score.explain import Answers, Budget, StudyFactsById, budget_from, read_answers
 
 __all__ = ["Ask", "ProbeResult", "Stopped", "diagnosis_beside", "probe"]
@@ -155,30 +173,20 @@ class _Suite:
         self._stratum = stratum
         self._store = SliceStore()
         self._compared: dict[str, list[Compared]] = {}
+        self._rotation_table: Rotations | None = None
+        self._wording_table: Wordings | None = None
 
     def run(self, names: list[str]) -> ProbeResult:
         self._bench.verify()
+        select((), self._stratum, self._bench.info.by_stratum)  # before anybody is asked
+        self._made = self._derived(names)
         self._asked(ORIGINAL, self._bench, self._presenter(self._profile), self._profile)
         self._full = read_answers(self._out / ORIGINAL, self._bench.folder)
         blind = {name: self._blind(name, self._profile) for name in _ALWAYS}
         rows: dict[str, ProbeRow] = {}
-        rotations = wordings = None
+        self._blind_runs = blind
         for name in names:
-            match name:
-                case "swap":
-                    rows[name] = swap_row(self._full, seed=self._seed)
-                case "rotations":
-                    rows[name], rotations = self._rotations()
-                case "wordings":
-                    rows[name], wordings = self._wordings()
-                case "convention" | "slice-order" | "spacing":
-                    rows[name] = self._represented(name)
-                case _ if PROBES[name].kind == "blind":
-                    if name not in blind:
-                        blind[name] = self._blind(name, self._profile)
-                    rows[name] = self._blind_row(name, blind[name])
-                case _:
-                    rows[name] = self._changed(name)
+            rows[name] = RUNS[name](self, name)
         clusters = {item_id: one.item.patient_id for item_id, one in self._full.by_id.items()}
         shortcuts = shortcut_answers(self._bench, self._full, self._profile, SHORTCUTS)
         gain = self._sight_gain(blind, shortcuts, clusters)
@@ -200,8 +208,8 @@ class _Suite:
                 self._bench, self._full, self._profile, shortcuts, self._selected()
             ),
             signatures=budget,
-            rotations=rotations,
-            wordings=wordings,
+            rotations=self._rotation_table,
+            wordings=self._wording_table,
             yes_bias=yes_bias(self._full),
             warnings=self._warnings(rows),
         )
@@ -233,31 +241,24 @@ class _Suite:
         hidden = self._full.hidden
         if name == "one-slice":
             profile = one_slice(profile)
-        presenter = self._presenter(profile)
-        shown: KeptHidden
-        match name:
-            case "text":
-                shown = WordsOnly(presenter, hidden)
-            case "silent":
-                shown = Silent(presenter, hidden)
-            case "noise":
-                shown = Noise(presenter, hidden)
-            case "one-slice":
-                shown = OneSlice(presenter, hidden)
-            case "other-patient":
-                shown = OtherPatient(presenter, hidden, self._bench)
-            case _:
-                shown = Blank(presenter, hidden, marks=name == "marks-on-blank")
+        shown = WITHHOLDING[name](self._presenter(profile), hidden, self._bench)
         self._asked(name, self._bench, shown, profile, withhold=name if name in _ALWAYS else "")
         return read_answers(self._out / name, self._bench.folder, hidden=hidden)
+
+    def _swapped(self, name: str) -> ProbeRow:
+        return swap_row(self._full, seed=self._seed)
+
+    def _withheld(self, name: str) -> ProbeRow:
+        if name not in self._blind_runs:
+            self._blind_runs[name] = self._blind(name, self._profile)
+        return self._blind_row(name, self._blind_runs[name])
 
     def _blind_row(self, name: str, answers: Answers) -> ProbeRow:
         rows = self._compared[name] = compared(self._full, answers, None, lambda item_id: item_id)
         return row_of("blind", rows, runs=(name,))
 
     def _represented(self, name: str) -> ProbeRow:
-        change = {"convention": reconvened, "slice-order": reordered, "spacing": resized}[name]
-        profile = change(self._profile)
+        profile = REPRESENTATIONS[name](self._profile)
         self._asked(name, self._bench, self._presenter(profile), profile)
         answers = read_answers(self._out / name, self._bench.folder)
         rows = self._compared[name] = compared(self._full, answers, None, lambda item_id: item_id)
@@ -266,11 +267,34 @@ class _Suite:
     def _items(self) -> list[Item]:
         return list(selected_items(self._bench, self._split, self._limit))
 
+    def _derived(self, names: list[str]) -> dict[str, ChangedBench]:
+        """The benches of the probes that need one of their own, before anybody is asked.
+
+        A bench that contradicts itself shows here: nothing has been paid for then, and nothing stays.
+        """
+        new_folders = [path for path in (self._out, *self._out.parents) if not path.exists()]
+        made: dict[str, ChangedBench] = {}
+        try:
+            for name in names:
+                if name == "rotations":
+                    made[name] = self._rotated()
+                elif name in CHANGES:
+                    folder = self._out / f"bench-{name}"
+                    made[name] = changed_bench(
+                        self._bench, self._items(), name, self._profile, folder, data=self._data
+                    )
+        except SitusError:
+            if self._out in new_folders:
+                for name in made:
+                    shutil.rmtree(self._out / f"bench-{name}", ignore_errors=True)
+            for path in new_folders:
+                with suppress(OSError):
+                    path.rmdir()
+            raise
+        return made
+
     def _changed(self, name: str) -> ProbeRow:
-        kind, folder = PROBES[name].kind, self._out / f"bench-{name}"
-        made = changed_bench(
-            self._bench, self._items(), name, self._profile, folder, data=self._data
-        )
+        kind, folder, made = PROBES[name].kind, self._out / f"bench-{name}", self._made[name]
         if made.bench is None:
             return row_of(kind, [], made.outcomes)
         volumes = ChangedVolumes(self._bench, name, self._profile, data=self._data)
@@ -291,36 +315,41 @@ class _Suite:
             groups = group_row(kind, rows, bodies)
         return row_of(kind, rows, made.outcomes, runs=(name,), groups=groups)
 
-    def _rotations(self) -> tuple[ProbeRow, Rotations]:
-        items, folder = self._items(), self._out / "bench-rotations"
-        twins = list(rotated(items))
+    def _rotated(self) -> ChangedBench:
+        twins = list(rotated(self._items()))
+        if not twins:
+            return ChangedBench(None, [])
         outcomes = [OutcomeRow(twin.item_id, "unchanged") for twin in twins]
         key = digest(self._bench.info.content_hash, "rotations", *(twin.item_id for twin in twins))
-        if not twins:
+        folder = self._out / "bench-rotations"
+        return write_items(self._bench, twins, outcomes, key, "rotations", self._profile, folder)
+
+    def _rotations(self, name: str) -> ProbeRow:
+        made, folder = self._made[name], self._out / "bench-rotations"
+        if made.bench is None:
             nothing = Answers({}, self._full.shown, {})
-            return row_of("choice", []), rotations_of(self._full, nothing)
-        made = write_items(self._bench, twins, outcomes, key, "rotations", self._profile, folder)
-        assert made.bench is not None
+            self._rotation_table = rotations_of(self._full, nothing)
+            return row_of("choice", [])
         files = FileVolumes(self._bench, data=self._data)
         presenter = Presenter(made.bench, self._profile, store=self._store, volumes=files)
         self._asked("rotations", made.bench, presenter, self._profile)
         answers = read_answers(self._out / "rotations", folder)
         rows = compared(self._full, answers, None, lambda item_id: f"{item_id}~rotations.1")
         note = "of the first rotation; all of them are summed up under rotations"
-        row = row_of("choice", rows, runs=("rotations",), note=note)
-        return row, rotations_of(self._full, answers)
+        self._rotation_table = rotations_of(self._full, answers)
+        return row_of("choice", rows, runs=(name,), note=note)
 
-    def _wordings(self) -> tuple[ProbeRow, Wordings]:
+    def _wordings(self, name: str) -> ProbeRow:
         runs = {ORIGINAL: self._full}
         for number in range(len(WORDINGS)):
-            name, profile = f"wording-{number + 1}", worded(self._profile, number)
-            self._asked(name, self._bench, self._presenter(profile), profile)
-            runs[name] = read_answers(self._out / name, self._bench.folder)
+            run, profile = f"wording-{number + 1}", worded(self._profile, number)
+            self._asked(run, self._bench, self._presenter(profile), profile)
+            runs[run] = read_answers(self._out / run, self._bench.folder)
         rows = compared(self._full, runs["wording-1"], None, lambda item_id: item_id)
         note = "of the first wording; all of them are summed up under wordings"
-        names = tuple(name for name in runs if name != ORIGINAL)
-        row = row_of("choice", rows, runs=names, note=note)
-        return row, wordings_of(runs)
+        self._wording_table = wordings_of(runs)
+        names = tuple(run for run in runs if run != ORIGINAL)
+        return row_of("choice", rows, runs=names, note=note)
 
     def _sight_gain(
         self,
@@ -353,7 +382,7 @@ class _Suite:
             mirage=mirage_of(without["silent"]),
             with_chance_credit=credited,
             volume_gain=None if volume is None else gain_between(self._full, volume, selection),
-            over_best_shortcut=gain_over_best(model, shortcuts, clusters, seed=self._seed),
+            over_best_shortcut=self._over_best(model, shortcuts, clusters),
             by_stratum={
                 name: gain_over_better(self._full, without, self._selected(name))[1]
                 for name in strata
@@ -363,9 +392,19 @@ class _Suite:
             note=gain.note,
         )
 
+    def _over_best(
+        self,
+        model: dict[str, bool],
+        shortcuts: dict[str, dict[str, bool]],
+        clusters: dict[str, str],
+    ) -> ShortcutGain:
+        items = sorted(model)
+        others = {name: [right[item] for item in items] for name, right in shortcuts.items()}
+        own, patients = [model[item] for item in items], [clusters[item] for item in items]
+        return gain_over_best(own, others, patients, seed=self._seed)
+
     def _selected(self, stratum: str | None = None) -> Selection:
-        rows = (one.scored for one in self._full.by_id.values())
-        return select(rows, stratum or self._stratum, self._bench.info.by_stratum)
+        return select([self._full.columns], stratum or self._stratum, self._bench.info.by_stratum)
 
     def _warnings(self, rows: dict[str, ProbeRow]) -> tuple[str, ...]:
         result = [f"{name}: {row.note}" for name, row in rows.items() if not row.n]
@@ -375,3 +414,31 @@ class _Suite:
                 f"{hidden:,} items cannot be answered under this profile, or need a judge; they are left out"
             )
         return tuple(result)
+
+
+Withheld = Callable[[Presenter, Hidden, Bench], KeptHidden]
+WITHHOLDING: dict[str, Withheld] = {
+    "text": lambda presenter, hidden, bench: WordsOnly(presenter, hidden),
+    "silent": lambda presenter, hidden, bench: Silent(presenter, hidden),
+    "blank": lambda presenter, hidden, bench: Blank(presenter, hidden, marks=False),
+    "marks-on-blank": lambda presenter, hidden, bench: Blank(presenter, hidden, marks=True),
+    "noise": lambda presenter, hidden, bench: Noise(presenter, hidden),
+    "one-slice": lambda presenter, hidden, bench: OneSlice(presenter, hidden),
+    "other-patient": OtherPatient,
+}
+"""Blind probe → what is shown in place of the pictures."""
+REPRESENTATIONS: dict[str, Callable[[Profile], Profile]] = {
+    "convention": reconvened,
+    "slice-order": reordered,
+    "spacing": resized,
+}
+"""Probe → the profile that shows the same patient otherwise, and says so."""
+RUNS: dict[str, Callable[[_Suite, str], ProbeRow]] = {
+    **dict.fromkeys(WITHHOLDING, _Suite._withheld),
+    **dict.fromkeys(REPRESENTATIONS, _Suite._represented),
+    **dict.fromkeys(CHANGES, _Suite._changed),
+    "swap": _Suite._swapped,
+    "rotations": _Suite._rotations,
+    "wordings": _Suite._wordings,
+}
+"""Probe → how it is run; a test holds it to the catalogue."""

@@ -10,7 +10,7 @@ import msgspec
 from situs.items import Item
 from situs.probe.changes.bench import OutcomeRow
 from situs.probe.flipped import looks_flipped
-from situs.score import Estimate, cluster_mean, judge, paired_difference
+from situs.score import Estimate, cluster_mean, paired_difference, score_answer
 from situs.score.explain import Answered, Answers, said_by
 
 __all__ = ["Compared", "ProbeRow", "compared", "group_row", "row_of"]
@@ -120,7 +120,7 @@ def _kept_old(old: Answered, new: Answered, after: Answers) -> bool:
     if new.right:
         return False
     as_before = msgspec.structs.replace(new.item, answer=old.item.answer)
-    return bool(judge(as_before, new.row, None, shown=after.shown).outcome.right)
+    return bool(score_answer(as_before, new.row, None, shown=after.shown).outcome.right)
 
 
 def row_of(

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from situs.items import Answer as ItemAnswer
-from situs.items import Boxes, Compound, Frames, Grades, Item, Number
+from situs.items import Boxes, Compound, Grades, Item, Number, kind_of
 from situs.profiles.geometry.frame import Tile
 from situs.profiles.geometry.layout import Layout
 from situs.profiles.planes import Plane
@@ -178,9 +178,9 @@ def _between(layout: Layout) -> float:
 
 def _how(profile: Profile, form: str, answer: ItemAnswer, layout: Layout) -> str:
     """How to answer."""
-    words = str(
-        getattr(profile.prompt, form if form in profile.prompt.__struct_fields__ else "text")
-    )
+    # An imported form of another name is asked for as what its answer is.
+    known = form in profile.prompt.__struct_fields__
+    words = str(getattr(profile.prompt, form if known else kind_of(answer)))
     space = profile.answer
     last = space.frame_base + len(layout.frames) - 1
     unit = answer.unit if isinstance(answer, Number) else ""
@@ -212,13 +212,11 @@ def _how(profile: Profile, form: str, answer: ItemAnswer, layout: Layout) -> str
 
 
 def _part(profile: Profile, answer: ItemAnswer, layout: Layout) -> str:
-    form = {Boxes: "boxes", Frames: "frames", Grades: "grades", Number: "number"}.get(type(answer))
-    tag = form or str(type(answer).__struct_config__.tag)
     if isinstance(answer, Boxes) and profile.answer.box_form == "volume":
         # As a part it is the list itself, not an object around it.
         said = f"{_VOLUME_BOX}. {_coordinates(profile.answer, layout)}"
     else:
-        said = _how(profile, tag, answer, layout).removeprefix("Answer with ")
+        said = _how(profile, kind_of(answer), answer, layout).removeprefix("Answer with ")
     return said[:1].lower() + said[1:]
 
 

@@ -1,12 +1,12 @@
 """The fields of a profile: exactly what a model is shown and told, as data with a hash.
 
-Triples are in patient order: left–right, back–front, feet–head. For a series without millimetres they are
-columns, rows and frames as stored.
-"""
+Triples are in patient order: left–right, back–front, feet–head. For a series without millimetres
+they are columns, rows and frames as stored."""
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import cache
+from typing import Annotated, Literal, get_type_hints
 
 import msgspec
 
@@ -20,6 +20,7 @@ __all__ = [
     "Draw",
     "Encoding",
     "Montage",
+    "NotInPictures",
     "Profile",
     "Prompt",
     "Resample",
@@ -29,8 +30,22 @@ __all__ = [
 ]
 
 RENDERER = "1"
-"""Goes into every profile's hash; raised whenever the same profile would give other pixels or words."""
+"""Goes into every profile's hash.
 
+Raised whenever the same profile would give other pixels or words.
+"""
+
+
+class NotInPictures(msgspec.Struct, frozen=True):
+    """Marks a field that leaves the pixels of a slice as they are, and says why."""
+
+    why: str
+
+
+PLACED = NotInPictures(
+    "what it does to a slice stands in the slice's place: its index, size and corner"
+)
+WORDS = NotInPictures("it is read or told, not seen")
 Whole3 = tuple[int, int, int]
 Real3 = tuple[float, float, float]
 
@@ -50,35 +65,43 @@ class Montage(_Table, frozen=True):
 class View(_Table, frozen=True):
     """Which slices, in which order, and how large."""
 
-    kind: Literal["stack", "three_views"] = "stack"
-    """Parallel slices, or an axial, a coronal and a sagittal one through each mark of the item (else the centre)."""
-    plane: Plane = Plane.AXIAL
+    kind: Annotated[Literal["stack", "three_views"], PLACED] = "stack"
+    """Parallel slices, or an axial, a coronal and a sagittal one through each mark of the item
+    (else the centre)."""
+    plane: Annotated[Plane, PLACED] = Plane.AXIAL
     """Of the acquired grid, by its nearest axes. For a stack only."""
-    slices: int | Literal["all", "item"] = "all"
-    """At most so many, evenly spread with both ends (one: the middle); all; or the item's frames (else all)."""
-    every_mm: float | None = None
+    slices: Annotated[int | Literal["all", "item"], PLACED] = "all"
+    """At most so many, evenly spread with both ends (one: the middle); all.
+
+    Or the item's frames (else all).
+    """
+    every_mm: Annotated[float | None, PLACED] = None
     """One slice every so many mm, from the first; instead of `slices`."""
-    index_range: tuple[int, int] | None = None
+    index_range: Annotated[tuple[int, int] | None, PLACED] = None
     """First and last slice to choose from, from 0 in patient order, both included."""
-    fraction_range: tuple[float, float] | None = None
+    fraction_range: Annotated[tuple[float, float] | None, PLACED] = None
     """The same as fractions of the stack."""
-    limit: int | None = None
+    limit: Annotated[int | None, PLACED] = None
     """Only the first so many of the chosen slices, in the order shown."""
-    order: Literal["ascending", "descending"] = "ascending"
+    order: Annotated[Literal["ascending", "descending"], PLACED] = "ascending"
     """Ascending: feet to head, back to front, patient's left to right; frames as stored."""
     display: Literal["radiological", "neurological"] = "radiological"
-    """Radiological: the patient's right on the picture's left. Sagittal pictures have the front on the left in both."""
-    size_px: int | None = None
+    """Radiological: the patient's right on the picture's left.
+
+    Sagittal pictures have the front on the left in both.
+    """
+    size_px: Annotated[int | None, PLACED] = None
     """The longest side; both axes at the same scale in mm. Without any size, pixels are voxels."""
-    width_px: int | None = None
-    height_px: int | None = None
+    width_px: Annotated[int | None, PLACED] = None
+    height_px: Annotated[int | None, PLACED] = None
     """A fixed size instead."""
-    fit: Literal["stretch", "pad"] = "stretch"
+    fit: Annotated[Literal["stretch", "pad"], PLACED] = "stretch"
     """How a slice fills a fixed size: stretched, or at one scale in mm with black beside it."""
-    montage: Montage | None = None
+    montage: Annotated[Montage | None, PLACED] = None
     windows: Literal["each", "rgb"] = "each"
-    """Several windows: a picture for each, slice by slice, or three of them as red, green and blue."""
-    fps: float | None = None
+    """Several windows: a picture for each, slice by slice, or three of them as red, green and
+    blue."""
+    fps: Annotated[float | None, WORDS] = None
     """The pictures are frames of a video at so many per second."""
 
 
@@ -90,7 +113,10 @@ class Resample(_Table, frozen=True):
     shape: Whole3 | None = None
     """So many voxels over the same extent instead; 0 keeps an axis."""
     interpolation: Literal["nearest", "linear", "area"] = "linear"
-    """Between the two nearest voxels, or the mean over the new voxel's extent; edges are held outside the volume."""
+    """Between the two nearest voxels, or the mean over the new voxel's extent.
+
+    Edges are held outside the volume.
+    """
 
 
 class Crop(_Table, frozen=True):
@@ -141,7 +167,10 @@ class ArrayForm(_Table, frozen=True):
     """The array a 3D model receives: resampled and cropped as the pictures are."""
 
     axes: str = "RAS"
-    """The patient direction each array axis runs towards; `SPL` is slices from the feet, rows from the front."""
+    """The patient direction each array axis runs towards.
+
+    `SPL` is slices from the feet, rows from the front.
+    """
     intensity: Literal["window", "stored"] = "window"
     """Through the (first) window, or as stored."""
     scale: tuple[float, float] = (0.0, 1.0)
@@ -181,7 +210,7 @@ class Prompt(_Table, frozen=True):
 class Profile(_Table, frozen=True):
     """What a model is shown and told."""
 
-    name: str
+    name: Annotated[str, WORDS]
     window: dict[str, WindowRule | tuple[WindowRule, ...]]
     """By modality; `any` stands for those not named."""
     view: View = View()
@@ -189,32 +218,54 @@ class Profile(_Table, frozen=True):
     crop: Crop = Crop()
     encoding: Encoding = Encoding()
     draw: Draw = Draw()
-    array: ArrayForm = ArrayForm()
-    answer: AnswerSpace = AnswerSpace()
-    prompt: Prompt = Prompt()
-    gives: tuple[str, ...] = ()
+    array: Annotated[ArrayForm, WORDS] = ArrayForm()
+    answer: Annotated[AnswerSpace, WORDS] = AnswerSpace()
+    prompt: Annotated[Prompt, WORDS] = Prompt()
+    gives: Annotated[tuple[str, ...], WORDS] = ()
     """Needs of items that it meets; derived from the rest where the file does not say."""
-    about: str = ""
+    about: Annotated[str, WORDS] = ""
     """One line for people; not part of the hash."""
-    reply_language: Literal["en", "de", "fr", "es", "zh"] = "en"
-    """The language replies are read in. It changes nothing of what is shown, so it is not part of the hash."""
+    reply_language: Annotated[Literal["en", "de", "fr", "es", "zh"], WORDS] = "en"
+    """The language replies are read in.
+
+    It changes nothing of what is shown, so it is not part of the hash.
+    """
 
     @property
     def hash(self) -> str:
-        """Equal profiles have equal hashes; every setting but `about` and `reply_language` goes in."""
+        """Equal profiles have equal hashes.
+
+        Every setting but `about` and `reply_language` goes in.
+        """
         settings = canonical_json(msgspec.structs.replace(self, about="", reply_language="en"))
-        # Cut off rather than kept at its default: hashes stored before the field existed still hold.
+        # Cut off rather than kept at its default: hashes stored before the field existed still
+        # hold.
         return digest(RENDERER, settings.removesuffix(b',"reply_language":"en"}') + b"}")
 
 
 def picture_hash(profile: Profile) -> str:
-    """The hash of what decides the pixels of a slice; profiles that differ in words or choice of slices share it."""
-    parts = [
-        profile.window,
-        profile.resample,
-        profile.crop,
-        profile.encoding,
-        profile.draw,
-        profile.view.windows,
-    ]
-    return digest(RENDERER, canonical_json([*parts, profile.view.display]))
+    """The hash of what decides the pixels of a slice, but for where it lies and what is marked on it.
+
+    Every field goes in that is not declared `NotInPictures`: a new one cannot be forgotten.
+    """
+    return digest(RENDERER, canonical_json(_picture_settings(profile)))
+
+
+def _picture_settings(table: msgspec.Struct) -> dict[str, object]:
+    settings: dict[str, object] = {}
+    for name, exempt in _fields_of(type(table)).items():
+        value = getattr(table, name)
+        if not exempt:
+            settings[name] = _picture_settings(value) if isinstance(value, _Table) else value
+    return settings
+
+
+@cache
+def _fields_of(table: type[msgspec.Struct]) -> dict[str, bool]:
+    """Field → whether it is declared to leave the pixels of a slice as they are."""
+    hints = get_type_hints(table, include_extras=True)
+    return {name: _is_exempt(hints[name]) for name in table.__struct_fields__}
+
+
+def _is_exempt(hint: object) -> bool:
+    return any(isinstance(mark, NotInPictures) for mark in getattr(hint, "__metadata__", ()))

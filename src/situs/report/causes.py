@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from situs.bench import Bench
-from situs.items import Item
-from situs.profiles import Profile
 from situs.report.downloads import table_of
-from situs.run import AnswerRow
-from situs.score.explain import Budget, budget_of
+from situs.score.explain import Budget
 from situs.tables import Table
 
-__all__ = ["budget_table", "causes_of", "find_causes"]
-
-
-def find_causes(
-    bench: Bench,
-    items: Sequence[Item],
-    rows: Mapping[str, AnswerRow],
-    profile: Profile,
-    hidden: Mapping[str, tuple[str, ...]],
-) -> Budget:
-    """The error budget of a run."""
-    return budget_of(bench, items, rows, profile, hidden)
+__all__ = ["budget_table", "causes_of"]
 
 
 def causes_of(budget: Budget) -> dict[str, str]:

@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from situs.bench import Bench
 from situs.errors import SitusError
 from situs.items import Item
-from situs.report.causes import causes_of, find_causes
+from situs.report.causes import causes_of
 from situs.report.names import spec_of, unique_names
-from situs.run import (
-    AnswerRow,
-    RunInfo,
-    Viewing,
-    is_baseline,
-    items_of,
-    open_run,
-    read_hidden,
-    read_journal,
-)
-from situs.score import HEADLINE, Entry, Outcome, Scored, Scores, judge, score_rows
-from situs.score.explain import Budget
+from situs.run import RunInfo, is_baseline, open_run
+from situs.score import HEADLINE, Entry, Outcome, Scores
+from situs.score.columns import Columns
+from situs.score.explain import Budget, budget_of
+from situs.score.metrics.registry import Shown, shown_in
+from situs.score.records import record_of
+from situs.score.scored_run import ScoredRun, open_replies, read_run
+from situs.score.table import score_table
 
-__all__ = ["ScoredRun", "entry_of", "mark_of", "read_runs"]
+__all__ = ["ReportedRun", "entry_of", "mark_of", "read_runs"]
 
 _INCOMPLETE = 0.01
 """More than this share failed, unjudged or missing: the run is not ranked (DEFINITIONS, Scores)."""
-
-_METRICS = (
-    "accuracy",
-    "accuracy.closed",
-    "accuracy.answered",
-    "coverage",
-    "chance",
-    "mra.vsi-code@1",
-    "within-interval@1",
-    "skill-over-mean@1",
-    "median-abs-log-ratio@1",
-)
 
 _MARKS = {
     "unparsed": "u",
@@ -53,21 +39,56 @@ _MARKS = {
 }
 
 
-class ScoredRun(msgspec.Struct, frozen=True):
-    """One run with its answers and scores."""
+class ReportedRun(msgspec.Struct, frozen=True):
+    """One run of a report, with its tables."""
 
     name: str
-    info: RunInfo
-    rows: dict[str, AnswerRow]
+    run: ScoredRun
     scores: Scores
-    items: int
-    scored: dict[str, Scored] = {}
-    """Each item's score with what breakdowns group by."""
     causes: dict[str, str] = {}
     """Item → why the answer is wrong, where that can be told."""
     kept: Scores | None = None
     """What `situs score` last wrote into the run, with judges and text metrics."""
     budget: Budget | None = None
+
+    @property
+    def info(self) -> RunInfo:
+        """What was asked of whom."""
+        assert self.run.replies.info is not None
+        return self.run.replies.info
+
+    @property
+    def columns(self) -> Columns:
+        """Every answer, scored, with the jury's word."""
+        return self.run.final
+
+    @property
+    def items(self) -> int:
+        """How many items it covers."""
+        return len(self.columns)
+
+    def covers(self, item_id: str) -> bool:
+        """Whether the item was asked."""
+        return item_id in self.columns.places
+
+    def outcome(self, item_id: str) -> Outcome:
+        """What became of one answer."""
+        return record_of(self.columns, self.columns.places[item_id]).outcome
+
+    def mark(self, item_id: str) -> str:
+        """See `mark_of`; a blank if it was not asked."""
+        row = self.columns.places.get(item_id)
+        if row is None:
+            return " "
+        state, _ = self.columns.reading(row)
+        return _mark(state, {1: True, 0: False}.get(int(self.columns.tri_state("right")[row])))
+
+    def right(self, item_id: str) -> bool | None:
+        """Whether it is right; None if it was not asked, or does not count."""
+        row = self.columns.places.get(item_id)
+        if row is None:
+            return None
+        return {1: True, 0: False}.get(int(self.columns.tri_state("right")[row]))
 
     @property
     def kind(self) -> str:
@@ -91,14 +112,10 @@ class ScoredRun(msgspec.Struct, frozen=True):
 
     @property
     def states(self) -> Counter[str]:
-        """How many items ended in each state; what has no outcome is missing."""
-        counts = Counter(
-            outcome.state.replace("_", " ") for outcome in self.scores.outcomes.values()
-        )
-        absent = self.items - len(self.scores.outcomes)
-        if absent > 0:
-            counts["missing"] += absent
-        return counts
+        """How many items ended in each state."""
+        column = self.columns.coded("state")
+        counts = np.bincount(column.codes, minlength=len(column.names))
+        return Counter({name: int(count) for name, count in zip(column.names, counts)})
 
     @property
     def incomplete(self) -> bool:
@@ -113,7 +130,7 @@ def read_runs(
     seed: int,
     names: Sequence[str] = (),
     stratum: str = HEADLINE,
-) -> tuple[Bench, list[Item], list[ScoredRun]]:
+) -> tuple[Bench, list[Item], list[ReportedRun]]:
     """Every run, the one bench they share, and the items any of them covers, in bench order.
 
     `names` are what the runs are called, in their order; without, each goes by its client. `stratum` is what the
@@ -142,43 +159,17 @@ def read_runs(
     )
     runs = []
     covered: dict[str, Item] = {}
-    for name, (folder, info, _) in zip(called, opened):
-        items = list(items_of(shared, info))
-        covered.update((item.item_id, item) for item in items)
-        rows = read_journal(folder / "answers.jsonl")
-        hidden, kept = read_hidden(folder / "hidden.jsonl"), _kept(folder / "scores.json")
-        scores = score_rows(
-            shared,
-            items.copy,
-            rows,
-            gives=info.profile.gives,
-            profile=info.profile,
-            hidden=hidden,
-            metrics=_METRICS,
-            seed=seed,
-            judged=kept.outcomes if kept is not None and kept.jury is not None else {},
-            stratum=stratum,
-        )
-        shown = Viewing(shared, info.profile)
-        scored = {}
-        for item in items:
-            own = judge(
-                item,
-                rows.get(item.item_id),
-                info.profile.gives,
-                shown=shown,
-                hidden=hidden.get(item.item_id, ()),
-            )
-            scored[item.item_id] = msgspec.structs.replace(
-                own, outcome=scores.outcomes[item.item_id]
-            )
-        budget = find_causes(shared, items, rows, info.profile, hidden)
-        runs.append(
-            ScoredRun(name, info, rows, scores, len(items), scored, causes_of(budget), kept, budget)
-        )
-    order = {
-        item_id: place for place, item_id in enumerate(item.item_id for item in shared.items())
-    }
+    for name, (folder, _, _) in zip(called, opened):
+        replies = dataclasses.replace(open_replies(folder, bench), bench=shared)
+        kept, run = _kept(folder / "scores.json"), read_run(replies)
+        if not run.judged and kept is not None and kept.jury is not None:
+            run = dataclasses.replace(run, judged=kept.outcomes)
+        covered.update((item.item_id, item) for item in replies.items())
+        metrics = shown_in(Shown.REPORT)
+        scores = score_table(run, metrics=metrics, seed=seed, stratum=stratum)
+        budget = budget_of(run)
+        runs.append(ReportedRun(name, run, scores, causes_of(budget), kept, budget))
+    order = {item.item_id: place for place, item in enumerate(shared.items(steps=False))}
     return shared, sorted(covered.values(), key=lambda item: order[item.item_id]), runs
 
 
@@ -203,9 +194,10 @@ def entry_of(entries: Sequence[Entry] | None, metric: str) -> Entry | None:
 
 def mark_of(outcome: Outcome | None) -> str:
     """One letter for what became of an item: r right, w wrong, and the states that are neither."""
-    if outcome is None:
-        return "m"
-    state = outcome.state.replace("_", " ")
+    return "m" if outcome is None else _mark(outcome.state, outcome.right)
+
+
+def _mark(state: str, right: bool | None) -> str:
     if state in _MARKS:
         return _MARKS[state]
-    return "s" if outcome.right is None else "r" if outcome.right else "w"
+    return "s" if right is None else "r" if right else "w"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,7 +14,7 @@ from situs.base.page import json_for_script
 from situs.bench import Bench, Locations, read_readings
 from situs.errors import SitusError
 from situs.facts import Fact, Measured
-from situs.items import Boxes, Compound, Item
+from situs.items import Item, boxes_in
 from situs.probe import source_of_made, volumes_of
 from situs.report.causes import budget_table
 from situs.report.charts.figures import charts_of
@@ -22,7 +22,7 @@ from situs.report.page import Page, render_page
 from situs.report.pictures.choice import in_picture_order, worth
 from situs.report.pictures.embedded import Embedded, embed_pictures, pictured_series
 from situs.report.pictures.strips import StripStore
-from situs.report.scored import ScoredRun, read_runs
+from situs.report.scored import ReportedRun, read_runs
 from situs.report.tables.leaderboard import board_of, grid_of
 from situs.report.tables.standing import standings_of
 from situs.report.tables.wording import wording_of
@@ -90,14 +90,15 @@ def write_report(
     candidates = [item for item in ordered if series_key(item) in available]
     drawable = candidates or [item for item in ordered if item.series and _has_boxes(item)]
     beside = counterfactuals_of(runs, scored, opened.info.content_hash, data)
+    first = [item.item_id for item in ordered[: max(pictures, 200)]]
     payload = build_payload(
         opened,
-        items,
+        _with_steps(opened, items, first),
         scored,
         facts,
         studies,
         quotes=not withheld,
-        first=[item.item_id for item in ordered[: max(pictures, 200)]],
+        first=first,
         changed=beside.twins(),
     )
     charts = charts_of(opened, scored, items)
@@ -150,6 +151,13 @@ def write_report(
     )
 
 
+def _with_steps(bench: Bench, items: Sequence[Item], shown: Iterable[str]) -> list[Item]:
+    """The items, those whose details are shown with their steps of reasoning, which take most of the room."""
+    wanted = set(shown)
+    whole = {item.item_id: item for item in bench.items() if item.item_id in wanted}
+    return [whole.get(item.item_id, item) for item in items]
+
+
 def _pictured(bench: Bench, data: Path | None) -> set[str]:
     """Series with an image at hand; a probe's bench draws on the images of the bench it was made from."""
     made = source_of_made(bench.folder)
@@ -158,8 +166,7 @@ def _pictured(bench: Bench, data: Path | None) -> set[str]:
 
 
 def _has_boxes(item: Item) -> bool:
-    parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
-    return any(isinstance(part, Boxes) and part.boxes for part in parts)
+    return bool(boxes_in(item.answer))
 
 
 def _facts_for(bench: Bench, items: Sequence[Item]) -> Mapping[str, Fact]:
@@ -248,7 +255,7 @@ def _left_out(
 
 
 def _header(
-    bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]
+    bench: Bench, items: Sequence[Item], runs: Sequence[ReportedRun]
 ) -> list[tuple[str, str]]:
     info = bench.info
     errors = key_errors(read_readings(bench.folder))
@@ -274,7 +281,7 @@ def _header(
     ]
 
 
-def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ScoredRun]) -> list[str]:
+def _warnings(bench: Bench, items: Sequence[Item], runs: Sequence[ReportedRun]) -> list[str]:
     patients = len({item.patient_id for item in items})
     words = []
     counted = "1 patient" if patients == 1 else f"{patients} patients"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from situs.base.files import digest
 from situs.bench import as_known
 from situs.errors import SitusError
-from situs.items import Choice, Item, Number, Text, YesNo
+from situs.items import Choice, Item, Number, Text, YesNo, plain_words
 from situs.run import released_rows
 from situs.score import Estimate, agreement, clopper_pearson, cluster_of
 from situs.score.stats.agreement import STATISTICS, Ratings
@@ -177,17 +177,11 @@ def audit_sheet(
 
 
 def _shown(item: Item) -> str:
-    match item.answer:
-        case Text(references):
-            return " / ".join(references)
-        case YesNo(value):
-            return "yes" if value else "no"
-        case Choice(value):
-            return next((option.text for option in item.options if option.value == value), value)
-        case Number(value, unit):
-            return f"{value:g} {unit}".strip()
-        case answer:
-            return msgspec.json.encode(answer).decode()
+    """The key in one line of the sheet; what has no plain words there, as files have it."""
+    answer = item.answer
+    if isinstance(answer, Text | YesNo | Choice | Number):
+        return plain_words(item, answer)
+    return msgspec.json.encode(answer).decode()
 
 
 def read_audit(path: Path) -> list[AuditRow]:

@@ -6,15 +6,13 @@ from situs.items import (
     Boxes,
     Choice,
     Choices,
-    Compound,
     Frames,
-    Grades,
     Item,
     Number,
     Simple,
-    Text,
-    YesNo,
     letter_of,
+    parts_of,
+    plain_words,
 )
 
 __all__ = ["key_words"]
@@ -22,15 +20,12 @@ __all__ = ["key_words"]
 
 def key_words(item: Item) -> str:
     """The right answer; a compound one part by part. Boxes and frames are drawn, not told."""
-    parts = item.answer.parts if isinstance(item.answer, Compound) else {"": item.answer}
-    said = {name: _words(item, part) for name, part in parts.items()}
-    return "\n".join(f"{name}: {words}" if name else words for name, words in said.items())
+    words = {name: _words(item, part) for name, part in parts_of(item.answer).items()}
+    return "\n".join(f"{name}: {text}" if name else text for name, text in words.items())
 
 
 def _words(item: Item, answer: Simple) -> str:
     match answer:
-        case YesNo(value):
-            return "yes" if value else "no"
         case Number(value, unit, interval):
             spread = (
                 f", {interval[0]:.3g} to {interval[1]:.3g} count as right"
@@ -42,14 +37,12 @@ def _words(item: Item, answer: Simple) -> str:
             return " or ".join(_option(item, one) for one in (value, *also_right))
         case Choices(values):
             return "; ".join(_option(item, one) for one in values)
-        case Text(references):
-            return " / ".join(references)
-        case Grades(grades):
-            return ", ".join(f"{name} {grade}" for name, grade in grades.items())
         case Frames(frames):
             return f"the {len(frames)} pictures marked below" if frames else "on no picture"
-        case Boxes(boxes):
-            return "as drawn" if boxes else "no box"
+        case Boxes(boxes) if boxes:
+            return "as drawn"
+        case _:
+            return plain_words(item, answer)
 
 
 def _option(item: Item, value: str) -> str:

@@ -13,7 +13,7 @@ from situs.base.files import digest, write_atomic
 from situs.base.page import render_page_file
 from situs.bench import open_bench
 from situs.errors import SitusError
-from situs.items import Boxes, Compound, Frames, Item, Simple
+from situs.items import Item, Simple, boxes_in, frames_in, kind_of, parts_of
 from situs.profiles import Presented, Presenter, load_profile
 from situs.review import draw_items
 from situs.review.answers import FORMAT, QuizHead
@@ -156,7 +156,7 @@ def write_quiz(
 
 
 def _quiz_item(item: Item, presented: Presented, frame_base: int, key: Key | None) -> QuizItem:
-    parts = item.answer.parts if isinstance(item.answer, Compound) else {"": item.answer}
+    parts = parts_of(item.answer)
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     return QuizItem(
         item_id=item.item_id,
@@ -173,14 +173,12 @@ def _quiz_item(item: Item, presented: Presented, frame_base: int, key: Key | Non
 
 def _part(name: str, answer: Simple) -> PartForm:
     """Only how it is answered: names of sub-scores and the unit, which the question states, and never a value."""
-    form = str(type(answer).__struct_config__.tag)
+    form = kind_of(answer)
     return PartForm(name, form, getattr(answer, "unit", ""), tuple(getattr(answer, "grades", ())))
 
 
 def _key(item: Item, shown: Viewing) -> Key:
-    parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
-    boxes = [box for part in parts if isinstance(part, Boxes) for box in part.boxes]
-    frames = [frame for part in parts if isinstance(part, Frames) for frame in part.frames]
+    boxes, frames = boxes_in(item.answer), frames_in(item.answer)
     return Key(
         key_words(item),
         tuple(_placed(box) for box in shown.boxes(item, boxes)) if boxes else (),

@@ -11,6 +11,7 @@ from situs.run.baselines.catalogue import (
     LEARNERS,
     Baseline,
     Prior,
+    blind_rows,
     is_baseline,
     make_baseline,
 )
@@ -25,7 +26,7 @@ from situs.run.requests import Presents, Shown, requests_for
 from situs.run.respondent import Respondent, respondent_of
 from situs.run.result import RunResult
 from situs.run.runner import run_baseline, run_client
-from situs.run.viewing import NATIVE, Viewing, has_places, volume_hull
+from situs.run.viewing import NATIVE, Viewing, volume_hull
 
 __all__ = [
     "ANSWER_FIELDS",
@@ -51,9 +52,9 @@ __all__ = [
     "Shown",
     "Spec",
     "Viewing",
+    "blind_rows",
     "boxes_of",
     "first_text",
-    "has_places",
     "is_baseline",
     "items_of",
     "list_boxes",

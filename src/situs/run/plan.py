@@ -74,14 +74,16 @@ def plan_run(bench: Bench, split: str | None, limit: int | None) -> Plan:
     )
 
 
-def selected_items(bench: Bench, split: str | None, limit: int | None) -> Iterator[Item]:
+def selected_items(
+    bench: Bench, split: str | None, limit: int | None, *, steps: bool = True
+) -> Iterator[Item]:
     """The items a run covers."""
-    return islice(bench.items(split), _count(limit))
+    return islice(bench.items(split, steps=steps), _count(limit))
 
 
-def items_of(bench: Bench, info: RunInfo) -> Iterator[Item]:
+def items_of(bench: Bench, info: RunInfo, *, steps: bool = True) -> Iterator[Item]:
     """The items that a run on disk covers: those of its split, or the sample that was drawn."""
-    found = selected_items(bench, info.split, info.limit)
+    found = selected_items(bench, info.split, info.limit, steps=steps)
     if not info.sample:
         return found
     wanted = set(info.sample)

@@ -11,7 +11,6 @@ import msgspec
 
 from situs.bench import Bench
 from situs.clients import (
-    CLIENTS,
     Asking,
     Client,
     Limits,
@@ -20,10 +19,10 @@ from situs.clients import (
     Request,
     Spec,
     Tally,
+    check_kind,
     parse_spec,
     run_to_end,
 )
-from situs.errors import SitusError, did_you_mean
 from situs.profiles import Profile
 from situs.run.baselines.catalogue import BASELINES
 from situs.run.requests import Presents
@@ -78,9 +77,7 @@ def respondent_of(
     spec = parse_spec(model)
     if spec.kind in BASELINES:
         return _BaselineRespondent(spec, item_progress)
-    if spec.kind not in CLIENTS:
-        known = did_you_mean(spec.kind, [*BASELINES, *CLIENTS])
-        raise SitusError(f"unknown model {spec.kind!r}", where=where, fix=known)
+    check_kind(spec.kind, where, BASELINES)
     return _Model(spec, asking, run_progress, say)
 
 
@@ -163,7 +160,7 @@ class _Model:
     def _client(self) -> Client:
         if self._kept is None:
             client = self._asking.client(self._spec)
-            if not getattr(client, "reusable", False):
+            if not client.reusable:
                 return client
             self._kept = _KeptOpen(client)
         return cast("Client", self._kept)

@@ -122,7 +122,6 @@ def run_client(
     if not (out / "answers.jsonl").exists():
         plan.read_through()
     settings = settings_for(client, spec)
-    versions: dict[str, str] = getattr(client, "versions", {})
     info = start_run(
         out,
         bench,
@@ -132,7 +131,7 @@ def run_client(
         limit,
         client=client.name,
         sampling=settings,
-        versions=versions,
+        versions=dict(client.versions),
         withheld=withhold,
     )
     with Journal(out / "answers.jsonl") as journal, HiddenItems(out / "hidden.jsonl") as hidden:
@@ -163,7 +162,7 @@ def run_client(
                 presenter,
                 settings,
                 hidden,
-                volume=getattr(client, "takes_volume", False),
+                volume=client.takes_volume,
                 withhold=bool(withhold),
                 skip_hidden=skip_hidden,
             ),

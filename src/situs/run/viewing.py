@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, TypeVar
 
 import msgspec
 
 from situs.bench import Bench
 from situs.errors import SitusError
-from situs.items import Answer, Box, Boxes, Compound, Frames, Item
+from situs.items import Answer, Box, Boxes, Item, boxes_in, frames_in, parts_of
 from situs.profiles import AnswerSpace, Frame, Layout, Profile, layout_of, options_text, prompt_text
 from situs.space import FrameBox, Grid, PixelGrid
 
-__all__ = ["NATIVE", "Viewing", "has_places", "volume_hull"]
+__all__ = ["NATIVE", "Viewing", "volume_hull"]
+
+Made = TypeVar("Made")
 
 NATIVE = msgspec.convert(
     {
@@ -34,9 +37,17 @@ class Viewing:
         self._bench = bench
         self._grids: dict[tuple[str, str], Grid | PixelGrid] | None = None
         self._open_ended: frozenset[tuple[str, str]] = frozenset()
+        self._known: dict[Hashable, Any] = {}
         self._last: tuple[object, Layout] | None = None
         self._last_sizes: tuple[Layout, list[tuple[float, float]]] | None = None
         self._last_boxes: tuple[Layout, tuple[Box, ...], list[FrameBox]] | None = None
+
+    def once(self, name: Hashable, make: Callable[[], Made]) -> Made:
+        """What is worked out of all items of the bench, once for all who look at it in this way."""
+        if name not in self._known:
+            self._known[name] = make()
+        found: Made = self._known[name]
+        return found
 
     @property
     def space(self) -> AnswerSpace:
@@ -63,7 +74,7 @@ class Viewing:
         try:
             layout = self.layout(item)
             self.sizes(item)
-            if _has_boxes(item.answer):
+            if any(isinstance(part, Boxes) for part in parts_of(item.answer).values()):
                 _ = [frame.tiles[0].matrix for frame in layout.frames[:1]]
         except SitusError as error:
             return error.problem
@@ -136,18 +147,10 @@ def _grids_of(
     return grids, frozenset(sides)
 
 
-def _frames_in(answer: Answer) -> Iterator[int]:
-    for part in answer.parts.values() if isinstance(answer, Compound) else (answer,):
-        match part:
-            case Frames(frames):
-                yield from frames
-            case Boxes(boxes):
-                yield from (box.frame for box in boxes if isinstance(box, FrameBox))
-
-
-def _has_boxes(answer: Answer) -> bool:
-    parts = answer.parts.values() if isinstance(answer, Compound) else (answer,)
-    return any(isinstance(part, Boxes) for part in parts)
+def _frames_in(answer: Answer) -> list[int]:
+    """The frames that an answer names, also by its boxes."""
+    boxes = boxes_in(answer)
+    return [*frames_in(answer), *(box.frame for box in boxes if isinstance(box, FrameBox))]
 
 
 def _size(frame: Frame) -> tuple[float, float]:
@@ -172,9 +175,3 @@ def volume_hull(boxes: Iterable[FrameBox]) -> list[FrameBox]:
         for label, own in by_label.items()
         for frame in range(min(box.frame for box in own), max(box.frame for box in own) + 1)
     ]
-
-
-def has_places(answer: Answer) -> bool:
-    """Whether an answer speaks of pictures: boxes or frames, also as a part."""
-    parts = answer.parts.values() if isinstance(answer, Compound) else (answer,)
-    return any(isinstance(part, Boxes | Frames) for part in parts)

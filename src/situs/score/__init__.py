@@ -15,7 +15,8 @@ from situs.score.breakdown import (
     side_counts,
     side_table,
 )
-from situs.score.comparison import PER_ITEM, compare_runs
+from situs.score.columns import Columns
+from situs.score.comparison import comparable_metrics, compare_runs
 from situs.score.facets import FACETS, SIZES, Facets, facets_of
 from situs.score.free_text import PROTOCOLS, Verdicts
 from situs.score.headline import (
@@ -29,7 +30,6 @@ from situs.score.headline import (
 )
 from situs.score.key_quality import KeyErrors, key_errors
 from situs.score.metrics.boxes import (
-    box_metrics,
     centre_f1,
     f1_at,
     frame_f1,
@@ -57,17 +57,18 @@ from situs.score.metrics.numbers import (
     skill_over_mean,
     spearman_within_structure,
 )
+from situs.score.metrics.registry import Metric, known_metrics, metric
 from situs.score.metrics.sets import ends_within_one, set_f1, set_iou
-from situs.score.outcomes import Outcome, Scored, judge
+from situs.score.outcomes import Outcome, Scored, score_answer
 from situs.score.parts import boxes_right, frames_right
 from situs.score.published.ct_spatialvqa import PublishedScores
-from situs.score.published.sgmri_tables import SgmriRates, SgmriTable, sgmri_texts
-from situs.score.published_numbers import (
+from situs.score.published.numbers import (
     PUBLISHED,
     PublishedTable,
     published_beside,
     published_tables,
 )
+from situs.score.published.sgmri_tables import SgmriRates, SgmriTable, sgmri_texts
 from situs.score.read import (
     INFERRED,
     LANGUAGES,
@@ -89,9 +90,9 @@ from situs.score.read import (
     parse_yes_no,
     quantities,
 )
-from situs.score.read_parts import Reading, readings
-from situs.score.run_folder import open_answers, score_run
-from situs.score.scored_run import JudgedRun, judged_run
+from situs.score.records import columns_of, records_of, scored_table
+from situs.score.run_folder import score_run, tables_of_run
+from situs.score.scored_run import Replies, ScoredRun, open_replies, read_run
 from situs.score.stats.agreement import (
     agreement,
     cohen_kappa,
@@ -126,9 +127,9 @@ from situs.score.table import (
     Scores,
     blind_headlines,
     choose_metrics,
-    score_rows,
+    score_table,
 )
-from situs.score.table_entries import METRICS, Entry, closed_or_all, entries
+from situs.score.table_entries import Entry, closed_or_all, entries
 from situs.score.tables import score_tables
 from situs.score.text.jury import JurySummary, same_family
 from situs.score.text.metrics import TEXT_METRICS
@@ -140,8 +141,6 @@ __all__ = [
     "HEADLINE",
     "INFERRED",
     "LANGUAGES",
-    "METRICS",
-    "PER_ITEM",
     "PROTOCOLS",
     "PUBLISHED",
     "SAID_SIDES",
@@ -152,15 +151,16 @@ __all__ = [
     "BaselineScores",
     "Breakdowns",
     "Calibration",
+    "Columns",
     "Comparison",
     "Contestant",
     "Entry",
     "Estimate",
     "Facets",
     "Headline",
-    "JudgedRun",
     "JurySummary",
     "KeyErrors",
+    "Metric",
     "NotComputed",
     "NumberError",
     "Offered",
@@ -172,10 +172,11 @@ __all__ = [
     "PublishedScores",
     "PublishedTable",
     "Quantity",
-    "Reading",
     "RefusedInWords",
+    "Replies",
     "Result",
     "Scored",
+    "ScoredRun",
     "Scores",
     "Selection",
     "SgmriRates",
@@ -189,7 +190,6 @@ __all__ = [
     "base_value",
     "binomial_interval_999",
     "blind_headlines",
-    "box_metrics",
     "boxes_right",
     "breakdown_tables",
     "breakdowns",
@@ -202,6 +202,8 @@ __all__ = [
     "cluster_mean",
     "cluster_of",
     "cohen_kappa",
+    "columns_of",
+    "comparable_metrics",
     "compare",
     "compare_runs",
     "ends_within_one",
@@ -218,20 +220,20 @@ __all__ = [
     "gwet_ac1",
     "headline_of",
     "holm",
-    "judge",
-    "judged_run",
     "judged_text",
     "key_errors",
     "known_language",
+    "known_metrics",
     "krippendorff_alpha",
     "loose_values",
     "macro_f1",
     "mean_iou",
     "median_abs_log_ratio",
+    "metric",
     "mra_vsi_code",
     "mra_vsi_paper",
     "number_table",
-    "open_answers",
+    "open_replies",
     "option_tricks",
     "over_sources",
     "paired_difference",
@@ -252,13 +254,16 @@ __all__ = [
     "published_tables",
     "quadratic_kappa",
     "quantities",
-    "readings",
+    "read_run",
+    "records_of",
     "relative_accuracy",
     "same_family",
     "same_labels",
-    "score_rows",
+    "score_answer",
     "score_run",
+    "score_table",
     "score_tables",
+    "scored_table",
     "select",
     "set_f1",
     "set_iou",
@@ -269,6 +274,7 @@ __all__ = [
     "skill_over_mean",
     "source_of",
     "spearman_within_structure",
+    "tables_of_run",
     "tube_iou",
     "within_interval",
 ]

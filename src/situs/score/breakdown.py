@@ -9,14 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 import numpy as np
 
-from situs.bench import Bench
 from situs.items import Choice, Item, Number
-from situs.run import Viewing
+from situs.score.columns import Columns
 from situs.score.facets import FACETS, facets_of, side_of_value
-from situs.score.metrics.boxes import BOX_TUBE_IOU
 from situs.score.metrics.number import MRA_VSI_CODE, WITHIN_INTERVAL
-from situs.score.metrics.numbers import MEDIAN_ABS_LOG_RATIO
-from situs.score.outcomes import NOT_COUNTED, Scored
+from situs.score.metrics.registry import Shown, shown_in
+from situs.score.scored_run import ScoredRun
 from situs.score.stats.estimates import cluster_mean
 from situs.score.stats.sources import OverSources, over_sources, source_of
 from situs.score.table_entries import Entry, entries
@@ -35,8 +33,6 @@ __all__ = [
     "side_table",
 ]
 
-_METRICS = ("accuracy", "chance", "accuracy.chance-adjusted", WITHIN_INTERVAL, MRA_VSI_CODE, MEDIAN_ABS_LOG_RATIO,
-            BOX_TUBE_IOU)  # fmt: skip
 SAID_SIDES = ("left", "right", "other", "no answer")
 _THIRDS = ("small", "medium", "large")
 
@@ -82,53 +78,54 @@ class Breakdowns(msgspec.Struct, frozen=True):
     """Where the bench has several sources of data."""
 
 
-def breakdowns(
-    bench: Bench,
-    items: Iterable[Item],
-    scored: Sequence[Scored],
-    *,
-    shown: Viewing | None = None,
-    seed: int = 0,
-) -> Breakdowns:
-    """Break down the scored answers to these items."""
-    held = list(items)
-    facets = facets_of(bench, held, shown)
-    by: dict[str, dict[str, list[Entry]]] = {}
-    for facet in FACETS:
-        groups: dict[str, list[Scored]] = defaultdict(list)
-        for row in scored:
-            for group in facets.get(row.outcome.item_id, {}).get(facet, ()):
-                groups[group].append(row)
-        by[facet] = {name: entries(group, _METRICS, seed) for name, group in sorted(groups.items())}
-    counted = {row.outcome.item_id: row for row in scored if row.outcome.state != NOT_COUNTED}
-    asked = [item for item in held if item.item_id in counted]
+def breakdowns(run: ScoredRun, *, seed: int = 0) -> Breakdowns:
+    """Break down the scored answers of a run."""
+    columns, replies = run.final, run.replies
+    metrics = shown_in(Shown.BREAKDOWN)
+    groups: dict[str, dict[str, list[int]]] = {facet: defaultdict(list) for facet in FACETS}
+    for item_id, facets in facets_of(replies.bench, replies.items(), replies.viewing).items():
+        for facet in FACETS:
+            for group in facets[facet]:
+                groups[facet][group].append(columns.places[item_id])
+    by = {
+        facet: {
+            name: entries(columns.rows_at(rows), metrics, seed)
+            for name, rows in sorted(own.items())
+        }
+        for facet, own in groups.items()
+    }
+    asked = [item for item in replies.items() if columns.counted[columns.places[item.item_id]]]
+    rows = np.array([columns.places[item.item_id] for item in asked], dtype=np.int64)
     return Breakdowns(
         by=by,
-        numbers=_numbers(asked, counted),
-        sides=side_counts(asked, counted),
-        volume_thirds=_volume_thirds(asked, counted, seed),
+        numbers=_numbers(asked, columns),
+        sides=side_counts(asked, columns),
+        volume_thirds=_volume_thirds(asked, columns, seed),
         sources=over_sources(
-            [float(bool(counted[item.item_id].outcome.right)) for item in asked],
-            [counted[item.item_id].cluster for item in asked],
+            columns.right[rows].astype(np.float64),
+            columns.clusters[rows],
             [source_of(item) for item in asked],
         ),
     )
 
 
-def _numbers(items: Iterable[Item], rows: Mapping[str, Scored]) -> list[NumberError]:
-    groups: dict[tuple[str, str], list[Scored]] = defaultdict(list)
+def _numbers(items: Iterable[Item], columns: Columns) -> list[NumberError]:
+    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for item in items:
-        row = rows[item.item_id]
-        if isinstance(item.answer, Number) and row.prediction is not None:
+        row = columns.places[item.item_id]
+        if isinstance(item.answer, Number) and columns.predicted[row]:
             groups[item.task, item.answer.unit].append(row)
-    return [_number_error(task, unit, group) for (task, unit), group in sorted(groups.items())]
+    return [
+        _number_error(task, unit, rows, columns) for (task, unit), rows in sorted(groups.items())
+    ]
 
 
-def _number_error(task: str, unit: str, rows: Sequence[Scored]) -> NumberError:
-    pairs = [(float(row.prediction or 0), float(row.truth or 0)) for row in rows]
+def _number_error(task: str, unit: str, rows: Sequence[int], columns: Columns) -> NumberError:
+    predictions = columns.predictions
+    pairs = [(float(predictions[row] or 0), float(columns.truth[row])) for row in rows]
     gaps = np.array([said - true for said, true in pairs])
     logs = np.array([math.log(said / true) for said, true in pairs if said > 0 and true > 0])
-    estimate = cluster_mean(gaps, [row.cluster for row in rows], bounds=None)
+    estimate = cluster_mean(gaps, columns.clusters[list(rows)], bounds=None)
     bias = float(gaps.mean())
     half = 1.96 * float(gaps.std(ddof=1)) if len(gaps) > 1 else None
     return NumberError(
@@ -144,7 +141,7 @@ def _number_error(task: str, unit: str, rows: Sequence[Scored]) -> NumberError:
     )
 
 
-def side_counts(items: Iterable[Item], rows: Mapping[str, Scored]) -> dict[str, dict[str, int]]:
+def side_counts(items: Iterable[Item], columns: Columns) -> dict[str, dict[str, int]]:
     """True side → what was said → how often, where the other side was offered as well."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for item in items:
@@ -153,7 +150,7 @@ def side_counts(items: Iterable[Item], rows: Mapping[str, Scored]) -> dict[str, 
         offered = {side_of_value(option.value) for option in item.options}
         true = side_of_value(item.answer.value)
         if true and {"left", "right"} <= offered:
-            counts[true][_said_side(item, rows[item.item_id])] += 1
+            counts[true][_said_side(item, columns)] += 1
     return {
         true: {said: counts[true][said] for said in SAID_SIDES}
         for true in ("left", "right")
@@ -161,43 +158,37 @@ def side_counts(items: Iterable[Item], rows: Mapping[str, Scored]) -> dict[str, 
     }
 
 
-def _said_side(item: Item, row: Scored) -> str:
-    if row.outcome.state != "answered":
+def _said_side(item: Item, columns: Columns) -> str:
+    state, parsed = columns.reading(columns.places[item.item_id])
+    if state != "answered":
         return "no answer"
-    place = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".find(row.outcome.parsed)
+    place = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".find(parsed)
     value = item.options[place].value if 0 <= place < len(item.options) else ""
     return side_of_value(value) or "other"
 
 
-def _volume_thirds(
-    items: Iterable[Item], rows: Mapping[str, Scored], seed: int
-) -> list[VolumeThird]:
-    asked = [
+def _volume_thirds(items: Iterable[Item], columns: Columns, seed: int) -> list[VolumeThird]:
+    asked = sorted(
         (item.answer.value, item.item_id)
         for item in items
-        if _in_ml(item) and isinstance(item.answer, Number)
-    ]
+        if isinstance(item.answer, Number) and item.answer.unit == "mL"
+    )
     if len(asked) < len(_THIRDS):
         return []
     result = []
     for name, part in zip(_THIRDS, np.array_split(np.arange(len(asked)), len(_THIRDS))):
-        group = [sorted(asked)[place] for place in part]
-        told = entries(
-            [rows[item_id] for _, item_id in group], [MRA_VSI_CODE, WITHIN_INTERVAL], seed
-        )
+        group = [asked[place] for place in part]
+        rows = columns.rows_at([columns.places[item_id] for _, item_id in group])
+        told = entries(rows, [MRA_VSI_CODE, WITHIN_INTERVAL], seed)
         result.append(VolumeThird(name, group[0][0], group[-1][0], told))
     return result
-
-
-def _in_ml(item: Item) -> bool:
-    return isinstance(item.answer, Number) and item.answer.unit == "mL"
 
 
 def facet_table(name: str, groups: Mapping[str, list[Entry]]) -> Table:
     """One facet: a row per group, a column per metric that any group has."""
     metrics = [
         metric
-        for metric in _METRICS
+        for metric in shown_in(Shown.BREAKDOWN)
         if any(_value(table, metric) is not None for table in groups.values())
     ]
     rows: list[tuple[Cell, ...]] = []

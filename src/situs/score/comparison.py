@@ -6,19 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from situs.clients import parse_spec
 from situs.errors import SitusError, did_you_mean
 from situs.run import RunInfo, is_baseline
+from situs.score.columns import Columns
 from situs.score.headline import HEADLINE, Selection, select
-from situs.score.metrics.grades import GRADE_EXACT, GRADE_WITHIN_ONE
-from situs.score.metrics.number import MRA_VSI_CODE, MRA_VSI_PAPER, RELATIVE_ACCURACY
-from situs.score.metrics.sets import CHOICES_F1, FRAMES_F1, FRAMES_IOU
-from situs.score.outcomes import NOT_COUNTED, Scored
-from situs.score.parts import LEVEL_WITHIN_ONE
-from situs.score.scored_run import JudgedRun, judged_run
+from situs.score.metrics.registry import Shown, known_metrics, shown_in
+from situs.score.scored_run import ScoredRun, open_replies, read_run
 from situs.score.stats.paired import (
-    CHANCE_ADJUSTED,
     Comparison,
     Contestant,
     SightGain,
@@ -27,28 +24,18 @@ from situs.score.stats.paired import (
     compare,
     sight_gain,
 )
-from situs.score.stats.sources import source_of
-from situs.score.table_entries import BOX_METRICS
+from situs.score.stats.sources import source_in
+from situs.score.table_entries import values_of
 
-__all__ = ["PER_ITEM", "compare_runs"]
+__all__ = ["comparable_metrics", "compare_runs"]
 
-PER_ITEM = (
-    "accuracy",
-    "accuracy.closed",
-    CHANCE_ADJUSTED,
-    MRA_VSI_CODE,
-    MRA_VSI_PAPER,
-    RELATIVE_ACCURACY,
-    LEVEL_WITHIN_ONE,
-    *BOX_METRICS,
-    FRAMES_IOU,
-    FRAMES_F1,
-    CHOICES_F1,
-    GRADE_EXACT,
-    GRADE_WITHIN_ONE,
-)
-"""Metrics with a value per item, from 0 to 1 (chance-adjusted accuracy: 0 is a guess)."""
 
+def comparable_metrics() -> tuple[str, ...]:
+    """Metrics with a value per item, from 0 to 1 (chance-adjusted accuracy: 0 is a guess)."""
+    return shown_in(Shown.COMPARISON)
+
+
+_KNOW_A_GUESS = ("accuracy", "accuracy.closed")
 _INCOMPLETE = 0.01
 _SEEDS = 3
 """At least so many where a model is sampled."""
@@ -64,25 +51,25 @@ def compare_runs(
 ) -> Comparison:
     """Every pair of runs of one bench, on the items that both were asked and could answer.
 
-    Runs that differ in their seed only are averaged item by item and count as one. `blind` are runs without pictures:
-    the better of those of a model (told that there are none, or not told) is set against its run with them, and has no
-    rank beside others. `stratum` is what the comparison is about; accuracy is that of the headline.
+    Runs that differ in their seed only are averaged item by item and count as one. `blind` are
+    runs without pictures: the better of those of a model (told that there are none, or not told)
+    is set against its run with them, and has no rank beside others. `stratum` is what the
+    comparison is about; accuracy is that of the headline.
     """
-    if metric not in PER_ITEM:
-        raise SitusError(
-            f"unknown metric {metric!r}", where="--metric", fix=did_you_mean(metric, PER_ITEM)
-        )
+    if metric not in comparable_metrics():
+        fix = did_you_mean(metric, comparable_metrics())
+        raise SitusError(f"unknown metric {metric!r}", where="--metric", fix=fix)
     clusters: dict[str, str] = {}
     sources: dict[str, str] = {}
     models, without = _Groups(), _Groups(blind=True)
     content = ""
-    opened: list[tuple[_Groups, Path, JudgedRun]] = []
+    opened: list[tuple[_Groups, Path, ScoredRun]] = []
     for groups, folder in (
         (groups, folder)
         for groups, paths in ((models, folders), (without, blind))
         for folder in paths
     ):
-        run = judged_run(folder, bench)
+        run = read_run(open_replies(folder, bench))
         content = content or run.bench.info.content_hash
         if run.bench.info.content_hash != content:
             raise SitusError(
@@ -90,26 +77,28 @@ def compare_runs(
                 where=folder,
                 fix="compare runs of one bench",
             )
-        clusters.update((row.outcome.item_id, row.cluster) for row in run.scored)
-        sources.update((item.item_id, source_of(item)) for item in run.items)
+        columns = run.columns
+        clusters.update(zip(columns.item_ids, columns.table["patient_id"].to_pylist()))
+        tags = columns.table["tags"].to_pylist()
+        sources.update((one, source_in(own)) for one, own in zip(columns.item_ids, tags))
         opened.append((groups, folder, run))
     selection = select(
-        (row for _, _, run in opened for row in run.scored),
+        [run.columns for _, _, run in opened],
         stratum,
         opened[0][2].bench.info.by_stratum,
     )
     for groups, folder, run in opened:
         groups.add(folder, run, metric, selection)
     runs = models.runs()
-    if len(runs) == 1 and len(folders) > 1:
-        raise SitusError(
-            "the runs are seeds of one model",
-            where=folders[0],
-            fix="give a run of another model too",
-        )
-    if len(runs) == 1:
-        runs += without.runs()
-    result = compare(runs, clusters, metric=metric, sources=sources)
+    # Beside its blind runs one model is enough. They are not ranked with it: the pairs would be
+    # corrected for their number, and might deny the gain that is printed below them.
+    if len(runs) == 1 and blind:
+        result = Comparison()
+    elif len(runs) == 1 and len(folders) > 1:
+        fix = "give a run of another model too"
+        raise SitusError("the runs are seeds of one model", where=folders[0], fix=fix)
+    else:
+        result = compare(runs, clusters, metric=metric, sources=sources)
     sight = _sight_gains(models, without, clusters, metric)
     warnings = result.warnings + models.warnings()
     words = (
@@ -125,28 +114,34 @@ class _Groups:
 
     def __init__(self, *, blind: bool = False) -> None:
         self._blind = blind
-        self.members: dict[tuple[object, ...], list[tuple[str, JudgedRun, Contestant]]] = {}
+        self.members: dict[tuple[object, ...], list[tuple[str, ScoredRun, Contestant]]] = {}
         self._names: list[str] = []
 
-    def add(self, folder: Path, run: JudgedRun, metric: str, selection: Selection) -> None:
+    def add(self, folder: Path, run: ScoredRun, metric: str, selection: Selection) -> None:
         """One more run; one with a seed that is there already stands alone."""
-        assert run.info is not None
-        key: tuple[object, ...] = _identity(run.info)
+        assert run.replies.info is not None
+        key: tuple[object, ...] = _identity(run.replies.info)
         if self._blind:
-            key = (*key, run.info.silent)
+            key = (*key, run.replies.info.silent)
         seeds = [
-            _seed(other.info) for _, other, _ in self.members.get(key, []) if other.info is not None
+            _seed(other.replies.info)
+            for _, other, _ in self.members.get(key, [])
+            if other.replies.info is not None
         ]
-        if seeds and (_seed(run.info) in seeds or None in (*seeds, _seed(run.info))):
+        if seeds and (
+            _seed(run.replies.info) in seeds or None in (*seeds, _seed(run.replies.info))
+        ):
             key = (*key, folder)
-        client = run.info.client
+        client = run.replies.info.client
         name = client
         if self._blind:
-            name += " without pictures, not told" if run.info.silent else " without pictures"
+            name += (
+                " without pictures, not told" if run.replies.info.silent else " without pictures"
+            )
         name = name if name not in self._names else f"{name} ({folder.name})"
         self._names.append(name)
         self.members.setdefault(key, []).append(
-            (name, run, _contestant(name, client, run.scored, metric, selection))
+            (name, run, _contestant(name, client, run.columns, metric, selection))
         )
 
     def runs(self) -> list[Contestant]:
@@ -162,7 +157,11 @@ class _Groups:
         """Models that were sampled with too few seeds."""
         result = []
         for members in self.members.values():
-            sampling = members[0][1].info.sampling if members[0][1].info is not None else None
+            sampling = (
+                members[0][1].replies.info.sampling
+                if members[0][1].replies.info is not None
+                else None
+            )
             if sampling is not None and sampling.temperature != 0.0 and len(members) < _SEEDS:
                 result.append(
                     f"{members[0][0]} was sampled with {len(members)} seed(s): run at least {_SEEDS}"
@@ -200,60 +199,29 @@ def _sight_gains(
             raise SitusError(
                 f"no run to set {without.members[key][0][0]} against", where="--blind", fix=fix
             )
-        by_model.setdefault(own, []).append(
-            _sight(models.merged(own), without, key, clusters, metric)
-        )
+        gain = sight_gain(models.merged(own), without.merged(key), clusters, metric=metric)
+        by_model.setdefault(own, []).append(gain)
     return [gains[0] if len(gains) == 1 else against_better(gains) for gains in by_model.values()]
 
 
-def _sight(
-    model: Contestant,
-    without: _Groups,
-    key: tuple[object, ...],
-    clusters: dict[str, str],
-    metric: str,
-) -> SightGain:
-    """The gain of a model over one of its blind runs."""
-    chances = {
-        row.outcome.item_id: row.chance
-        for _, run, _ in without.members[key]
-        for row in run.scored
-        if row.outcome.state in ("refused", "unparsed") and row.chance is not None
-    }
-    chosen = chances if metric in ("accuracy", "accuracy.closed") else None
-    return sight_gain(model, without.merged(key), clusters, chances=chosen, metric=metric)
-
-
 def _contestant(
-    name: str, client: str, scored: Sequence[Scored], metric: str, selection: Selection
+    name: str, client: str, columns: Columns, metric: str, selection: Selection
 ) -> Contestant:
     # Other metrics tell by themselves which kinds of item they are about.
     chosen = selection if metric == "accuracy" else msgspec.structs.replace(selection, closed=False)
-    values = {
-        row.outcome.item_id: value
-        for row in chosen.rows(scored)
-        if (value := _value(row, metric)) is not None
-    }
-    counted = [row for row in scored if row.outcome.state != NOT_COUNTED]
-    lost = sum(row.outcome.state in ("failed", "missing", "unjudged") for row in counted)
-    complete = lost <= _INCOMPLETE * len(counted)
-    said = {
-        row.outcome.item_id: row.outcome.parsed
-        for row in counted
-        if row.outcome.state == "answered"
-    }
+    scored = values_of(known_metrics()[metric], columns)
+    ids = columns.item_ids
+    there = np.flatnonzero(chosen.mask(columns) & ~np.isnan(scored))
+    values = {ids[row]: float(scored[row]) for row in there}
+    credit = columns.credit
+    credited = {ids[row]: float(credit[row]) for row in there}
+    lost = int((columns.has_state("failed", "missing", "unjudged") & columns.counted).sum())
+    parsed = columns.table["parsed"].to_pylist()
     return Contestant(
-        name, values, said, ranked=complete, baseline=is_baseline(parse_spec(client).kind)
+        name,
+        values,
+        {ids[row]: parsed[row] for row in np.flatnonzero(columns.has_state("answered"))},
+        ranked=lost <= _INCOMPLETE * int(columns.counted.sum()),
+        baseline=is_baseline(parse_spec(client).kind),
+        credited=credited if metric in _KNOW_A_GUESS else {},
     )
-
-
-def _value(row: Scored, metric: str) -> float | None:
-    if metric == CHANCE_ADJUSTED:
-        return (
-            None
-            if row.chance is None
-            else (float(bool(row.outcome.right)) - row.chance) / (1.0 - row.chance)
-        )
-    if metric == "accuracy" or (metric == "accuracy.closed" and row.chance is not None):
-        return float(bool(row.outcome.right))
-    return row.values.get(metric)

@@ -9,7 +9,7 @@ import numpy as np
 from situs.anatomy import term
 from situs.bench import Bench
 from situs.facts import Fact
-from situs.items import Box, Boxes, Choice, Compound, Item
+from situs.items import Box, Choice, Item, boxes_in
 from situs.run import Viewing
 from situs.score.stats.sources import source_of
 from situs.space import FrameBox, Grid, WorldBox
@@ -149,8 +149,7 @@ def _span(item: Item, shown: Viewing) -> tuple[str, ...]:
 
 
 def _answer_boxes(item: Item) -> list[Box]:
-    parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
-    return [box for part in parts if isinstance(part, Boxes) for box in part.boxes]
+    return boxes_in(item.answer)
 
 
 def _slices(box: WorldBox, grid: Grid) -> int:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from situs.bench import Bench
 from situs.errors import SitusError, did_you_mean
 from situs.items import Item, Text
-from situs.run import AnswerRow, Spec, make_baseline
+from situs.run import AnswerRow, Spec, blind_rows, make_baseline
 from situs.score.outcomes import Outcome
 from situs.score.published.ct_spatialvqa import PublishedScores, published_scores
 from situs.score.stats.agreement import spearman
@@ -36,7 +36,6 @@ from situs.score.text.verdicts import (
 __all__ = ["PROTOCOLS", "OpenScores", "Verdicts", "open_scores", "with_open"]
 
 PROTOCOLS = ("ct-spatialvqa", "sgmri-vqa")
-_ALSO_BLIND = ("majority", "nearest")
 IntArray = NDArray[np.int64]
 
 
@@ -289,7 +288,7 @@ class _Scoring:
         if not names:
             return {}
         rows: dict[str, list[str]] = {}
-        for name in _ALSO_BLIND:
+        for name in blind_rows("text"):
             baseline = make_baseline(self._bench, Spec(name))
             rows[name] = [baseline.answer(item) or "" for item in self._items]
         rows["other-patient"] = _other_patients(self._items, self._clusters)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from situs.errors import SitusError, did_you_mean
+from situs.score.columns import Columns
 from situs.score.metrics.numbers import SKILL_OVER_MEAN
 from situs.score.outcomes import NOT_COUNTED, Scored
 from situs.score.table_entries import Entry, entries
@@ -36,9 +39,14 @@ class Selection(msgspec.Struct, frozen=True):
             and (row.chance is not None or not self.closed)
         )
 
-    def rows(self, rows: Iterable[Scored]) -> list[Scored]:
-        """The rows that count."""
-        return [row for row in rows if row in self]
+    def mask(self, columns: Columns) -> NDArray[np.bool_]:
+        """Which rows count."""
+        chosen = columns.counted.copy()
+        if self.stratum != ALL_STRATA:
+            chosen &= columns.coded("stratum").is_(self.stratum)
+        if self.closed:
+            chosen &= ~np.isnan(columns.chance)
+        return chosen
 
     @property
     def words(self) -> str:
@@ -66,8 +74,8 @@ class Headline(msgspec.Struct, frozen=True):
     """Questions for numbers in the stratum, which stand apart: their skill over the mean of other patients."""
 
 
-def select(rows: Iterable[Scored], stratum: str, strata: Iterable[str]) -> Selection:
-    """The items that `--stratum` stands for, among rows of a bench that has these strata.
+def select(runs: Iterable[Columns], stratum: str, strata: Iterable[str]) -> Selection:
+    """The items that `--stratum` stands for, among the runs of a bench that has these strata.
 
     Where the bench has no headline (one imported from elsewhere), it is all items. Where the rows of a stratum have no
     question with options, all of them count. Raises SitusError for a stratum that the bench does not have.
@@ -78,20 +86,24 @@ def select(rows: Iterable[Scored], stratum: str, strata: Iterable[str]) -> Selec
     if stratum not in (*known, ALL_STRATA):
         fix = did_you_mean(stratum, [*known, ALL_STRATA])
         raise SitusError(f"no item of stratum {stratum!r}", where="--stratum", fix=fix)
-    chances = [row.chance for row in rows if stratum in (ALL_STRATA, row.stratum)]
-    return Selection(stratum, not chances or any(chance is not None for chance in chances))
+    closed = np.concatenate([_closed(columns, stratum) for columns in runs])
+    return Selection(stratum, not len(closed) or bool(closed.any()))
 
 
-def headline_of(rows: Sequence[Scored], selection: Selection) -> Headline:
+def _closed(columns: Columns, stratum: str) -> NDArray[np.bool_]:
+    """Of the rows of a stratum, whether each has options."""
+    closed = ~np.isnan(columns.chance)
+    return closed if stratum == ALL_STRATA else closed[columns.coded("stratum").is_(stratum)]
+
+
+def headline_of(columns: Columns, selection: Selection) -> Headline:
     """Accuracy, n and chance of the selected items."""
-    chosen = selection.rows(rows)
+    chosen = columns.where(selection.mask(columns))
     found = {entry.metric: entry for entry in entries(chosen, ("accuracy", "chance"), seed=0)}
     accuracy, chance = found.get("accuracy"), found.get("chance")
-    whole = msgspec.structs.replace(selection, closed=False).rows(rows)
-    skill = next(
-        iter(entries([row for row in whole if row.truth is not None], (SKILL_OVER_MEAN,), seed=0)),
-        None,
-    )
+    whole = msgspec.structs.replace(selection, closed=False).mask(columns)
+    numbers = columns.where(whole & ~np.isnan(columns.truth))
+    skill = next(iter(entries(numbers, (SKILL_OVER_MEAN,), seed=0)), None)
     return Headline(
         stratum=selection.stratum,
         value=None if accuracy is None else accuracy.value,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -20,19 +22,18 @@ from situs.items import (
     Text,
     YesNo,
     answer_key,
+    has_places,
 )
 from situs.profiles import unmet_needs
-from situs.run import SET_ASIDE, AnswerRow, Viewing, has_places
+from situs.run import SET_ASIDE, AnswerRow, Viewing
+from situs.score.columns import NOT_COUNTED, UNANSWERED
 from situs.score.compound import split_response
-from situs.score.metrics.grades import GradePair
-from situs.score.parts import Part, absent_grade, is_nominal, is_place, read_part, unread_part
+from situs.score.metrics.grades import GradePair, absent_grade, is_nominal
+from situs.score.parts import Part, is_place, read_part, score_part, unread_part
 from situs.score.stats.estimates import cluster_of
 from situs.space import FrameBox
 
-__all__ = ["NOT_COUNTED", "Outcome", "Scored", "judge"]
-
-NOT_COUNTED = "not answerable"
-"""The one state that stays outside accuracy: the profile hides what the item needs."""
+__all__ = ["NOT_COUNTED", "Outcome", "Scored", "score_answer", "score_meant"]
 
 _WORST_FIRST = ("failed", "missing", "unparsed", "refused", "answered", "unjudged")
 
@@ -83,8 +84,19 @@ class Scored(msgspec.Struct, frozen=True):
     hidden_right: bool | None = None
     """For items that are not answerable: whether the answer was right nevertheless."""
 
+    @property
+    def credit(self) -> float:
+        """1 if right, else 0; what declines or cannot be read counts as a uniform guess would.
 
-def judge(
+        Gains are decided with it: else whoever declines without pictures would gain by guessing
+        with them.
+        """
+        if self.outcome.state in UNANSWERED and self.chance is not None:
+            return self.chance
+        return float(bool(self.outcome.right))
+
+
+def score_answer(
     item: Item,
     row: AnswerRow | None,
     gives: tuple[str, ...] | None,
@@ -92,25 +104,52 @@ def judge(
     shown: Viewing | None = None,
     hidden: Sequence[str] = (),
 ) -> Scored:
-    """Score one answer.
+    """Score one answer by rule.
 
     `gives` are the profile's promises, None if no profile is known. `shown` tells the pictures, without which no box
-    or frame can be judged. `hidden` are the reasons why the pictures do not hold what the item needs.
+    or frame can be scored. `hidden` are the reasons why the pictures do not hold what the item needs.
     """
+    read = None if row is None else partial(_read_parts, item, row, shown)
+    return _assessed(item, read, gives, shown, hidden)
+
+
+def score_meant(
+    item: Item,
+    meant: Mapping[str, Any] | None,
+    gives: tuple[str, ...] | None,
+    *,
+    shown: Viewing,
+    hidden: Sequence[str] = (),
+) -> Scored:
+    """Score what a baseline means, part by part, without its words; None if it has no answer."""
+
+    def parts() -> dict[str, Part]:
+        if meant is None:
+            return _unread(item, "unparsed", "no answer")
+        return {k: score_part(item, part, meant[k], shown) for k, part in _parts(item).items()}
+
+    return _assessed(item, parts, gives, shown, hidden)
+
+
+def _assessed(
+    item: Item,
+    read: Callable[[], Mapping[str, Part]] | None,
+    gives: tuple[str, ...] | None,
+    shown: Viewing | None,
+    hidden: Sequence[str],
+) -> Scored:
+    """The answer's score, unless the item is not answerable; `read` reads its parts, and is None without a row."""
     base = _base(item)
-    reasons = list(hidden) or _reasons(item, gives, shown)
-    if reasons:
-        text = "; ".join(reasons)
-        outcome = Outcome(item.item_id, NOT_COUNTED, None, text)
-        told = (
-            _judge(item, row, base, shown) if row is not None and not _unseen(item, shown) else base
-        )
-        # What is set aside can be seen, and says nothing about answers to what cannot.
-        right = told.outcome.right if row is not None and SET_ASIDE not in reasons else None
-        return msgspec.structs.replace(
-            base, outcome=outcome, values={}, grades=(), hidden_right=right
-        )
-    return _judge(item, row, base, shown)
+    unseen = _unseen(item, shown)
+    reasons = list(hidden) or _unmet(item, gives) or ([unseen] if unseen else [])
+    if not reasons:
+        return _combined(item, base, _unread(item, "missing", "") if read is None else read())
+    right: bool | None = None
+    # What is set aside can be seen, and says nothing about answers to what cannot.
+    if read is not None and SET_ASIDE not in reasons:
+        right = False if unseen else _combined(item, base, read()).outcome.right
+    outcome = Outcome(item.item_id, NOT_COUNTED, None, "; ".join(reasons))
+    return msgspec.structs.replace(base, outcome=outcome, hidden_right=right)
 
 
 def _base(item: Item) -> Scored:
@@ -135,13 +174,9 @@ def _chance(item: Item) -> float | None:
     return 1.0 / (len(item.options) or 2) if isinstance(item.answer, YesNo | Choice) else None
 
 
-def _reasons(item: Item, gives: tuple[str, ...] | None, shown: Viewing | None) -> list[str]:
+def _unmet(item: Item, gives: tuple[str, ...] | None) -> list[str]:
     missing = unmet_needs(item, gives) if gives is not None else []
-    return (
-        [f"needs {', '.join(missing)}"]
-        if missing
-        else ([reason] if (reason := _unseen(item, shown)) else [])
-    )
+    return [f"needs {', '.join(missing)}"] if missing else []
 
 
 def _unseen(item: Item, shown: Viewing | None) -> str:
@@ -164,27 +199,20 @@ def _parts(item: Item) -> Mapping[str, Simple]:
     return item.answer.parts if isinstance(item.answer, Compound) else {"": item.answer}
 
 
-def _judge(item: Item, row: AnswerRow | None, base: Scored, shown: Viewing | None) -> Scored:
-    parts = _parts(item)
-    if row is None or row.state != "answered":
-        state = "missing" if row is None else row.state
-        return _combined(
-            item, base, {name: unread_part(item, part, state, "") for name, part in parts.items()}
-        )
+def _unread(item: Item, state: str, reason: str) -> dict[str, Part]:
+    return {name: unread_part(item, part, state, reason) for name, part in _parts(item).items()}
+
+
+def _read_parts(item: Item, row: AnswerRow, shown: Viewing | None) -> dict[str, Part]:
+    """What a reply says of each part."""
+    if row.state != "answered":
+        return _unread(item, row.state, "")
     if shown is None and has_places(item.answer):
-        reason = "a place cannot be judged without what was shown"
-        return _combined(
-            item,
-            base,
-            {k: unread_part(item, part, "unjudged", reason) for k, part in parts.items()},
-        )
+        return _unread(item, "unjudged", "a place cannot be judged without what was shown")
+    parts = _parts(item)
     whole = isinstance(item.answer, Compound)
     texts = split_response(row.response, dict(parts)) if whole else {"": row.response}
-    return _combined(
-        item,
-        base,
-        {name: read_part(item, part, texts[name], shown) for name, part in parts.items()},
-    )
+    return {name: read_part(item, part, texts[name], shown) for name, part in parts.items()}
 
 
 def _combined(item: Item, base: Scored, read: Mapping[str, Part]) -> Scored:

@@ -8,15 +8,14 @@ every label asked for, and no other, what is marked overlaps the truth by half (
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import re
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from situs.anatomy.banks import levels_in
-from situs.facts import LEVELS
 from situs.items import (
     Boxes,
     Choice,
@@ -30,71 +29,39 @@ from situs.items import (
     YesNo,
     letter_of,
 )
+from situs.profiles import AnswerSpace
 from situs.run import Viewing
-from situs.score.metrics.boxes import (
-    BOX_CENTRE_HIT_3D,
-    BOX_F1,
-    BOX_HIT_3D,
-    BOX_IOU_3D,
-    BOX_PANOPTIC,
-    box_metrics,
-    same_labels,
-    tube_iou,
-)
-from situs.score.metrics.grades import GRADE_EXACT, GRADE_WITHIN_ONE, GradePair
-from situs.score.metrics.number import (
-    MRA_VSI_CODE,
-    MRA_VSI_PAPER,
-    RELATIVE_ACCURACY,
-    mra_vsi_code,
-    mra_vsi_paper,
-    relative_accuracy,
-    within_interval,
-)
-from situs.score.metrics.sets import (
-    CHOICES_EXACT,
-    CHOICES_F1,
-    FRAMES_ENDS_WITHIN_ONE,
-    FRAMES_F1,
-    FRAMES_IOU,
-    ends_within_one,
-    set_f1,
-    set_iou,
-)
+from situs.score.metrics.boxes import matches_of, same_labels, tube_iou
+from situs.score.metrics.grades import GradePair
+from situs.score.metrics.number import within_interval
+from situs.score.metrics.registry import Given, metrics_of
+from situs.score.metrics.sets import ends_within_one
 from situs.score.read import (
     Offered,
     Parsed,
     RefusedInWords,
     Result,
-    parse_boxes,
-    parse_choice,
-    parse_choices,
-    parse_frames,
-    parse_grades,
-    parse_number,
-    parse_yes_no,
+    Unparsed,
 )
-from situs.space import FrameBox, WorldBox
+from situs.score.read.box_mentions import Mention
+from situs.score.read.boxes import Size, placed_boxes
+from situs.score.replies import offered_grades, read_reply
+from situs.space import FrameBox
 
 __all__ = [
-    "LEVEL_WITHIN_ONE",
     "Part",
-    "absent_grade",
     "boxes_right",
     "frames_right",
-    "is_nominal",
     "is_place",
-    "parse_part",
+    "part_of",
     "read_part",
+    "score_part",
     "unread_part",
     "without_places",
 ]
 
-LEVEL_WITHIN_ONE = "accuracy.within-one"
 RIGHT_TUBE_IOU = 0.5
 RIGHT_TUBE_IOU_APPROXIMATE = 0.25
-_BOX_IDS = frozenset(box_metrics([], []))
-_LEVEL_PLACES = {name: place for place, name in enumerate(LEVELS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,176 +88,115 @@ def is_place(answer: Simple) -> bool:
 def unread_part(item: Item, answer: Simple, state: str, reason: str) -> Part:
     """An answer that is not there: every score that would be computed is 0, and every grade missing."""
     graded = tuple((name, grade, None) for name, grade in sorted(_grades(answer).items()))
-    return Part(state, False, reason, dict.fromkeys(_metric_ids(item, answer), 0.0), graded)
+    nothing = {
+        metric.id: 0.0 for metric in metrics_of(type(answer)) if metric.applies(item, answer)
+    }
+    return Part(state, False, reason, nothing, graded)
 
 
 def read_part(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Part:
     """Parse a reply as an answer of this kind and score it; `shown` is needed for places only."""
     if isinstance(answer, Text):
         return unread_part(item, answer, "unjudged", "a text answer needs a judge")
-    result = parse_part(item, answer, response, shown)
+    return part_of(item, answer, read_reply(item, answer, response, shown), shown)
+
+
+def part_of(item: Item, answer: Simple, result: Result[Any], shown: Viewing | None) -> Part:
+    """Score what was read."""
     if isinstance(result, RefusedInWords):
         return unread_part(item, answer, "refused", "refused in words")
     if not isinstance(result, Parsed):
         return unread_part(item, answer, "unparsed", result.reason)
-    return _score(item, answer, result, shown)
+    return _scored(item, answer, result, shown)
 
 
-def parse_part(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Result[Any]:
-    """What a reply says, as an answer of this kind; free text is not read."""
-    language = "en" if shown is None else shown.profile.reply_language
-    match answer:
-        case YesNo():
-            return parse_yes_no(response, item.question, language=language)
-        case Number(unit=unit):
-            return parse_number(response, unit, question=item.question, language=language)
-        case Choices():
-            return parse_choices(response, item.options, language=language)
-        case Grades(grades):
-            return parse_grades(response, sorted(grades), _offered(item))
-        case Frames(contiguous=contiguous) if shown is not None:
-            return parse_frames(
-                response,
-                shown.space.frame_base,
-                len(shown.layout(item).frames),
-                contiguous=contiguous,
-                question=item.question,
-                language=language,
-                open_end=shown.has_open_end(item),
-            )
-        case Boxes(boxes) if shown is not None:
-            labels = sorted({box.label for box in boxes})
-            return parse_boxes(response, shown.space, shown.sizes(item), labels)
-        case _:
-            return parse_choice(response, item.options, item.question, language=language)
+def score_part(item: Item, answer: Simple, meant: Any, shown: Viewing | None) -> Part:
+    """Score what a baseline means by its words (`meant`), as reading them would."""
+    if isinstance(answer, Text):
+        return unread_part(item, answer, "unjudged", "a text answer needs a judge")
+    result: Result[Any] = Parsed(meant)
+    if isinstance(answer, Boxes) and shown is not None:
+        result = _boxes_meant(meant, shown.space, tuple(shown.sizes(item)))
+    elif isinstance(answer, Grades):
+        result = _grades_meant(meant, offered_grades(item))
+    # Nobody looks at the boxes of a blind row, and a grid has hundreds.
+    return dataclasses.replace(part_of(item, answer, result, shown), boxes=())
 
 
-def _score(item: Item, answer: Simple, result: Parsed[Any], shown: Viewing | None) -> Part:
-    said = result.value
+@functools.lru_cache(maxsize=256)
+def _boxes_meant(
+    said: tuple[tuple[Any, ...], ...], space: AnswerSpace, sizes: tuple[Size, ...]
+) -> Result[list[FrameBox]]:
+    """The boxes on the pictures; a grid is the same on all pictures of a size."""
+    if not said:
+        return Parsed([])
+    mentions = []
+    for frame, label, *numbers in said:
+        if space.box_form == "volume":
+            first, last, x0, x1, y0, y1 = numbers
+            frames = tuple(range(int(first), int(last) + 1))
+            mentions.append(Mention((x0, x1, y0, y1), frames, label=label, order="xxyy"))
+        else:
+            mentions.append(Mention(tuple(numbers), (frame,), label=label))
+    return placed_boxes(mentions, space, sizes)
+
+
+def _grades_meant(grades: Mapping[str, int], scales: Mapping[str, Offered]) -> Result[Any]:
+    """Those on the scales that the question offers."""
+    kept = {
+        name: grade
+        for name, grade in grades.items()
+        if name not in scales or grade in scales[name].levels
+    }
+    return Parsed(kept) if kept else Unparsed("no grade given")
+
+
+def _scored(item: Item, answer: Simple, result: Parsed[Any], shown: Viewing | None) -> Part:
+    """Whether what was read is right, what it is called, and its value under every metric of its kind."""
+    given = Given(item, answer, result.value, shown)
+    prediction: Fraction | None = None
+    grades: tuple[GradePair, ...] = ()
+    boxes: tuple[FrameBox, ...] = ()
     match answer:
         case YesNo(truth):
-            return Part("answered", said is truth, "yes" if said else "no", flags=result.flags)
-        case Number():
-            return _number(answer, said, result.flags)
+            right, words = given.said is truth, "yes" if given.said else "no"
+        case Number(value, unit, interval):
+            right = within_interval(given.said, interval or (value, value))
+            words, prediction = f"{float(given.said):g} {unit}".strip(), given.said
         case Choices(values):
-            letters = "".join(letter_of(item, value) for value in said) or "none"
-            scores = {
-                CHOICES_EXACT: float(set(said) == set(values)),
-                CHOICES_F1: set_f1(values, said),
-            }
-            return Part("answered", set(said) == set(values), letters, scores, flags=result.flags)
-        case Grades(grades):
-            return _graded(item, grades, said, result.flags)
-        case Frames() if shown is not None:
-            return _frames(item, answer, said, result.flags, shown)
-        case Boxes() if shown is not None:
-            return _boxes(item, answer, said, result.flags, shown)
+            right = set(given.said) == set(values)
+            words = "".join(letter_of(item, value) for value in given.said) or "none"
         case Choice(truth, also_right):
-            right = said == truth or said in also_right
-            return Part(
-                "answered", right, letter_of(item, said), _level(truth, said), flags=result.flags
-            )
+            right = given.said == truth or given.said in also_right
+            words = letter_of(item, given.said)
+        case Grades(truths):
+            grades = tuple((name, truths[name], given.said.get(name)) for name in sorted(truths))
+            right = all(truth == told for _, truth, told in grades)
+            words = ", ".join(f"{name} {'–' if told is None else told}" for name, _, told in grades)
+        case Frames(contiguous=contiguous) if shown is not None:
+            right = frames_right(given.truth, given.said, contiguous=contiguous)
+            pictures = ", ".join(str(frame + shown.space.frame_base) for frame in given.said)
+            words = f"pictures {pictures or 'none'}"
+        case Boxes() if shown is not None:
+            true = shown.boxes(item, answer.boxes)
+            given.true_boxes, given.said_boxes = same_labels(true, given.said)
+            right, words = _boxes_right(given), _boxes_words(given.said, shown)
+            boxes = tuple(given.said)
         case _:
             raise AssertionError(answer)
+    return Part("answered", right, words, _values(given), grades, prediction, result.flags, boxes)
 
 
-def _level(truth: str, said: str) -> dict[str, float]:
-    if truth not in _LEVEL_PLACES:
-        return {}
-    near = said in _LEVEL_PLACES and abs(_LEVEL_PLACES[said] - _LEVEL_PLACES[truth]) <= 1
-    return {LEVEL_WITHIN_ONE: float(near)}
-
-
-def _number(answer: Number, said: Fraction, flags: tuple[str, ...]) -> Part:
-    scores = {
-        MRA_VSI_CODE: mra_vsi_code(said, answer.value),
-        MRA_VSI_PAPER: mra_vsi_paper(said, answer.value),
-        RELATIVE_ACCURACY: relative_accuracy(said, answer.value),
-    }
-    right = within_interval(said, answer.interval or (answer.value, answer.value))
-    values = {name: float(score) for name, score in scores.items() if score is not None}
-    return Part(
-        "answered",
-        right,
-        f"{float(said):g} {answer.unit}".strip(),
-        values,
-        prediction=said,
-        flags=flags,
-    )
-
-
-def is_nominal(item: Item, name: str) -> bool:
-    """Whether the grades of a sub-score are kinds, not steps: then being one off means nothing."""
-    return f"nominal:{name}" in item.tags
-
-
-def absent_grade(item: Item, name: str) -> int | None:
-    """The grade that means that a sign is not there; None where none does."""
-    said = next(
-        (tag.rpartition(":")[2] for tag in item.tags if tag.startswith(f"absent:{name}:")), "0"
-    )
-    return int(said) if said else None
-
-
-def _offered(item: Item) -> dict[str, Offered]:
-    """The scales that the question states; none where its words are not a bank's."""
-    return {
-        name: Offered(levels, absent_grade(item, name))
-        for name, levels in levels_in(item.question).items()
-    }
-
-
-def _graded(
-    item: Item, grades: dict[str, int], said: dict[str, int], flags: tuple[str, ...]
-) -> Part:
-    pairs = tuple((name, truth, said.get(name)) for name, truth in sorted(grades.items()))
-    values = {GRADE_EXACT: sum(truth == told for _, truth, told in pairs) / len(pairs)}
-    near = [
-        told is not None and abs(truth - told) <= 1
-        for name, truth, told in pairs
-        if not is_nominal(item, name)
-    ]
-    if near:
-        values[GRADE_WITHIN_ONE] = sum(near) / len(near)
-    words = ", ".join(f"{name} {'–' if told is None else told}" for name, _, told in pairs)
-    return Part(
-        "answered",
-        all(truth == told for _, truth, told in pairs),
-        words,
-        values,
-        pairs,
-        flags=flags,
-    )
-
-
-def _frames(
-    item: Item, answer: Frames, said: tuple[int, ...], flags: tuple[str, ...], shown: Viewing
-) -> Part:
-    truth = shown.frames(item, answer.frames)
-    values = {FRAMES_IOU: set_iou(truth, said), FRAMES_F1: set_f1(truth, said)}
-    if answer.contiguous:
-        values[FRAMES_ENDS_WITHIN_ONE] = float(ends_within_one(truth, said))
-    right = frames_right(truth, said, contiguous=answer.contiguous)
-    words = ", ".join(str(frame + shown.space.frame_base) for frame in said) or "none"
-    return Part("answered", right, f"pictures {words}", values, flags=flags)
-
-
-def _boxes(
-    item: Item, answer: Boxes, said: list[FrameBox], flags: tuple[str, ...], shown: Viewing
-) -> Part:
-    truth, told = same_labels(shown.boxes(item, answer.boxes), said)
-    ids = _metric_ids(item, answer)
-    values = {name: value for name, value in box_metrics(truth, told).items() if name in ids}
-    if any(isinstance(box, WorldBox) for box in answer.boxes):
-        overlaps, centres = _overlaps_3d(item, answer, told, shown)
-        values[BOX_IOU_3D] = sum(overlaps) / len(overlaps)
-        values[BOX_CENTRE_HIT_3D] = sum(centres) / len(centres)
-        for threshold, name in BOX_HIT_3D.items():
-            if name in ids:
-                values[name] = sum(overlap >= threshold for overlap in overlaps) / len(overlaps)
-    right = boxes_right(item, truth, told)
-    words = "; ".join(_box_words(box, shown) for box in said[:3]) + ("; …" if len(said) > 3 else "")
-    return Part("answered", right, words or "no box", values, flags=flags, boxes=tuple(said))
+def _values(given: Given) -> dict[str, float]:
+    """The value of an answer under every metric of its kind for which it has one."""
+    found = {}
+    for metric in metrics_of(type(given.answer)):
+        if metric.applies(given.item, given.answer):
+            assert metric.of_answer is not None
+            value = metric.of_answer(given)
+            if value is not None:
+                found[metric.id] = value
+    return found
 
 
 def frames_right(truth: Sequence[int], said: Sequence[int], *, contiguous: bool) -> bool:
@@ -300,7 +206,7 @@ def frames_right(truth: Sequence[int], said: Sequence[int], *, contiguous: bool)
 
 def boxes_right(item: Item, truth: list[FrameBox], told: list[FrameBox]) -> bool:
     """Whether boxes under the truth's labels (`same_labels`) overlap it enough, label by label."""
-    least = RIGHT_TUBE_IOU_APPROXIMATE if _is_approximate(item) else RIGHT_TUBE_IOU
+    least = _least_overlap(item)
     labels = {box.label for box in truth} | {box.label for box in told}
     return all(_own_tube_iou(truth, told, label) >= least for label in labels)
 
@@ -311,29 +217,21 @@ def _own_tube_iou(truth: list[FrameBox], told: list[FrameBox], label: str) -> fl
     )
 
 
-def _overlaps_3d(
-    item: Item, answer: Boxes, told: list[FrameBox], shown: Viewing
-) -> tuple[list[float], list[bool]]:
-    """For each label the IoU in mm of what is said with the truth, and whether its centre lies in the true box.
+def _boxes_right(given: Given) -> bool:
+    """As `boxes_right`; where one thing is asked for, the metric of the tube has been worked out already."""
+    labels = {box.label for box in (*given.true_boxes, *given.said_boxes)}
+    if len(labels) == 1:
+        return matches_of(given).tube_iou >= _least_overlap(given.item)
+    return boxes_right(given.item, list(given.true_boxes), list(given.said_boxes))
 
-    Both are as the pictures show them; 0 without any.
 
-    Pictures that are oblique to the patient's axes show the hull of a box; compared with the box itself, not even
-    the truth would reach 1.
-    """
-    layout = shown.layout(item)
-    true, _ = same_labels(
-        shown.boxes(item, [box for box in answer.boxes if isinstance(box, WorldBox)]), []
-    )
-    truth, said = (
-        {box.label: box for box in layout.source_boxes(boxes) if isinstance(box, WorldBox)}
-        for boxes in (true, told)
-    )
-    pairs = [(box, said.get(label)) for label, box in truth.items()]
-    overlaps = [0.0 if other is None else box.iou(other) for box, other in pairs]
-    return overlaps or [0.0], [
-        other is not None and box.holds_centre_of(other) for box, other in pairs
-    ] or [False]
+def _least_overlap(item: Item) -> float:
+    return RIGHT_TUBE_IOU_APPROXIMATE if "approximate" in item.tags else RIGHT_TUBE_IOU
+
+
+def _boxes_words(said: list[FrameBox], shown: Viewing) -> str:
+    words = "; ".join(_box_words(box, shown) for box in said[:3])
+    return (words + ("; …" if len(said) > 3 else "")) or "no box"
 
 
 def _box_words(box: FrameBox, shown: Viewing) -> str:
@@ -341,39 +239,8 @@ def _box_words(box: FrameBox, shown: Viewing) -> str:
     return f"{box.label}, {place}" if box.label else place
 
 
-def _is_approximate(item: Item) -> bool:
-    return "approximate" in item.tags
-
-
 def _grades(answer: Simple) -> dict[str, int]:
     return answer.grades if isinstance(answer, Grades) else {}
-
-
-def _metric_ids(item: Item, answer: Simple) -> AbstractSet[str]:
-    """The metrics that are means over answers of this kind."""
-    match answer:
-        case Number(value):
-            return {MRA_VSI_CODE, MRA_VSI_PAPER, RELATIVE_ACCURACY} if value else set()
-        case Choices():
-            return {CHOICES_EXACT, CHOICES_F1}
-        case Grades(grades):
-            ordered = any(not is_nominal(item, name) for name in grades)
-            return {GRADE_EXACT, GRADE_WITHIN_ONE} if ordered else {GRADE_EXACT}
-        case Frames(contiguous=contiguous):
-            return {FRAMES_IOU, FRAMES_F1} | ({FRAMES_ENDS_WITHIN_ONE} if contiguous else set())
-        case Choice(truth):
-            return {LEVEL_WITHIN_ONE} if truth in _LEVEL_PLACES else set()
-        case Boxes(boxes):
-            solid = any(isinstance(box, WorldBox) for box in boxes)
-            ids = _BOX_IDS | (
-                {BOX_IOU_3D, BOX_CENTRE_HIT_3D, *BOX_HIT_3D.values()} if solid else set()
-            )
-            # Boxes from geometric thirds are kept out of everything that asks for an IoU of .5.
-            return (
-                ids - {BOX_F1[0.5], BOX_HIT_3D[0.5], BOX_PANOPTIC} if _is_approximate(item) else ids
-            )
-        case _:
-            return set()
 
 
 _PLACES = re.compile(

@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from situs.bench import Bench, open_bench
 from situs.errors import SitusError
-from situs.items import Item
 from situs.profiles import Profile
-from situs.run import NATIVE, AnswerRow, RunInfo, items_of, open_run, read_hidden, read_journal
 from situs.score.free_text import Verdicts, open_scores, with_open
 from situs.score.headline import HEADLINE
 from situs.score.published.sgmri_tables import SgmriRates, sgmri_bertscores, sgmri_tables
-from situs.score.read import known_language
-from situs.score.table import NotComputed, Scores, score_rows
+from situs.score.scored_run import Replies, ScoredRun, keep_run, open_replies, read_run
+from situs.score.table import NotComputed, Scores, score_table
 
-__all__ = ["open_answers", "score_run"]
-
-
-Answers = tuple[Bench, Callable[[], Iterable[Item]], dict[str, AnswerRow], RunInfo | None]
-
-
-def open_answers(bench: Path, answers: Path) -> Answers:
-    """A bench, the items that were asked, the answers, and the run they are of, if they are of one."""
-    if not answers.is_dir():
-        opened = open_bench(bench)
-        return opened, opened.items, read_journal(answers), None
-    if not (answers / "run.json").is_file():
-        raise SitusError(
-            "is not a run: run.json is missing", where=answers, fix="give the --out of situs run"
-        )
-    info, opened = open_run(answers, bench)
-    items = partial(items_of, opened, info)
-    return opened, items, read_journal(answers / "answers.jsonl"), info
+__all__ = ["score_run", "tables_of_run"]
 
 
 def score_run(
@@ -47,7 +26,6 @@ def score_run(
     metrics: Sequence[str] | None = None,
     seed: int = 0,
     verdicts: Verdicts | None = None,
-    rates: SgmriRates | None = None,
     reply_language: str | None = None,
     stratum: str = HEADLINE,
 ) -> Scores:
@@ -56,39 +34,46 @@ def score_run(
     `profile` says what another tool showed and how frames and boxes are spoken of; a run knows its own.
     `reply_language` is that of the replies, where it is not the profile's. `stratum` is what the headline is about.
     """
+    given = open_replies(answers, bench, profile=profile, reply_language=reply_language)
+    return tables_of_run(given, metrics=metrics, seed=seed, verdicts=verdicts, stratum=stratum)[1]
+
+
+def tables_of_run(
+    answers: Replies,
+    *,
+    metrics: Sequence[str] | None = None,
+    seed: int = 0,
+    verdicts: Verdicts | None = None,
+    rates: SgmriRates | None = None,
+    stratum: str = HEADLINE,
+) -> tuple[ScoredRun, Scores]:
+    """The scored answers, which are kept in the run, and all tables of them."""
     given = verdicts or Verdicts()
-    hidden: dict[str, tuple[str, ...]] = {}
-    opened, items, rows, info = open_answers(bench, answers)
-    if info is not None:
-        profile = info.profile
-        hidden = read_hidden(answers / "hidden.jsonl")
-        given = msgspec.structs.replace(given, contestant=info.client)
-    if reply_language is not None:
-        profile = msgspec.structs.replace(
-            profile or NATIVE, reply_language=known_language(reply_language)
-        )
-    texts = open_scores(opened, items(), rows, given, metrics=metrics, seed=seed)
-    scores = score_rows(
-        opened,
-        items,
-        rows,
-        gives=None if profile is None else profile.gives,
-        profile=profile,
-        hidden=hidden,
-        metrics=metrics,
-        seed=seed,
-        judged=texts.outcomes if texts is not None else {},
-        stratum=stratum,
+    if answers.info is not None:
+        given = msgspec.structs.replace(given, contestant=answers.info.client)
+    texts = open_scores(
+        answers.bench, answers.items(), answers.rows, given, metrics=metrics, seed=seed
     )
+    run = read_run(answers)
+    judged = texts.outcomes if texts is not None else {}
+    if judged != run.judged:
+        run = ScoredRun(answers, run.columns, judged)
+        keep_run(run)
+    scores = score_table(run, metrics=metrics, seed=seed, stratum=stratum)
     if given.protocol == "sgmri-vqa":
-        lacking, bertscores = scores.not_computed, None
-        try:
-            bertscores = sgmri_bertscores(items(), rows)
-        except SitusError as error:
-            lacking = [
-                *lacking,
-                NotComputed("bertscore", f"{error.problem}; AR goes without it", error.fix),
-            ]
-        tables = sgmri_tables(opened, items, rows, profile, rates, bertscores)
-        scores = msgspec.structs.replace(scores, sgmri=tables, not_computed=lacking)
-    return scores if texts is None else with_open(scores, texts)
+        scores = _with_sgmri(scores, answers, rates)
+    return run, (scores if texts is None else with_open(scores, texts))
+
+
+def _with_sgmri(scores: Scores, answers: Replies, rates: SgmriRates | None) -> Scores:
+    """With the tables of SGMRI-VQA, as released."""
+    lacking, bertscores = scores.not_computed, None
+    try:
+        bertscores = sgmri_bertscores(answers.items(), answers.rows)
+    except SitusError as error:
+        reason = f"{error.problem}; AR goes without it"
+        lacking = [*lacking, NotComputed("bertscore", reason, error.fix)]
+    tables = sgmri_tables(
+        answers.bench, answers.items, answers.rows, answers.profile, rates, bertscores
+    )
+    return msgspec.structs.replace(scores, sgmri=tables, not_computed=lacking)

@@ -1,62 +1,256 @@
-"""A run folder with every answer judged: what comparisons, breakdowns and signatures start from."""
+"""A run with every answer read and scored once: what tables, comparisons, breakdowns and the report start from.
+
+The columns are kept in the run as `scores.parquet`, and read back as long as they are of this bench, these answers and
+this version.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 
+from situs import __version__
+from situs.base.files import canonical_json, digest, write_atomic
 from situs.bench import Bench, open_bench
+from situs.errors import SitusError
 from situs.items import Item
 from situs.profiles import Profile
-from situs.run import AnswerRow, RunInfo, Viewing, items_of, open_run, read_hidden, read_journal
-from situs.score.outcomes import Outcome, Scored, judge
+from situs.run import (
+    NATIVE,
+    AnswerRow,
+    RunInfo,
+    Viewing,
+    items_of,
+    open_run,
+    read_hidden,
+    read_journal,
+)
+from situs.score.columns import Columns
+from situs.score.metrics.registry import known_metrics
+from situs.score.outcomes import Outcome, Scored, score_answer
+from situs.score.read import known_language
+from situs.score.records import (
+    columns_of,
+    outcomes_of,
+    records_of,
+    scored_table,
+    with_outcomes,
+)
 
-__all__ = ["JudgedRun", "judged_run"]
+__all__ = ["Replies", "ScoredRun", "keep_run", "open_replies", "read_run", "score_columns"]
+
+STORED = "scores.parquet"
+_KEY = b"situs"
+"""Under which the file's metadata say what it was made of."""
+_BATCH = 2000
+"""Replies scored at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedRun:
-    """One run in memory."""
+@dataclass(frozen=True)
+class Replies:
+    """What was replied to the items of a bench, and what was shown."""
 
     bench: Bench
-    info: RunInfo | None
-    """None for a file of answers by another tool."""
-    profile: Profile | None
-    items: list[Item]
     rows: Mapping[str, AnswerRow]
-    hidden: Mapping[str, tuple[str, ...]]
-    scored: list[Scored]
+    info: RunInfo | None = None
+    """None for a file of answers by another tool."""
+    profile: Profile | None = None
+    """Without one, places are told in stored frames and pixels."""
+    hidden: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Item → why the pictures do not hold what it needs."""
+    folder: Path | None = None
+    needs_checked: bool = True
+    """Whether items that need more than the profile promises are left out."""
+    chosen: Callable[[], Iterable[Item]] | None = None
+    """The items that are asked about; without, those of the run, or of the bench."""
+
+    def items(self) -> Iterator[Item]:
+        """What was asked, in the order of the bench, without the steps of reasoning."""
+        if self.chosen is not None:
+            return iter(self.chosen())
+        self.bench.hold_items()
+        if self.info is None:
+            return self.bench.items(steps=False)
+        return items_of(self.bench, self.info, steps=False)
+
+    @property
+    def gives(self) -> tuple[str, ...] | None:
+        """What the profile promises; None if none is known, or nobody asks."""
+        if self.profile is None or not self.needs_checked:
+            return None
+        return self.profile.gives
+
+    @cached_property
+    def viewing(self) -> Viewing:
+        """The pictures."""
+        return Viewing(self.bench, self.profile)
 
 
-def judged_run(
+@dataclass(frozen=True)
+class ScoredRun:
+    """A run, scored."""
+
+    replies: Replies
+    columns: Columns
+    judged: Mapping[str, Outcome] = field(default_factory=dict)
+    """What a jury found, where it was asked."""
+
+    @classmethod
+    def of(cls, answers: Replies) -> ScoredRun:
+        """The answers, scored now."""
+        return cls(answers, score_columns(answers))
+
+    @property
+    def bench(self) -> Bench:
+        """What was asked of."""
+        return self.replies.bench
+
+    @cached_property
+    def final(self) -> Columns:
+        """The columns with the jury's word."""
+        return with_outcomes(self.columns, self.judged)
+
+    def outcomes(self) -> dict[str, Outcome]:
+        """Item id → what became of its answer, in the order of the bench."""
+        return outcomes_of(self.final)
+
+    def pairs(self) -> Iterator[tuple[Item, Scored]]:
+        """Every item with its score, in the order of the bench."""
+        return zip(self.replies.items(), records_of(self.final), strict=True)
+
+
+def open_replies(
     answers: Path,
     bench: Path | None = None,
     *,
     profile: Profile | None = None,
-    outcomes: Mapping[str, Outcome] | None = None,
-) -> JudgedRun:
-    """Read a run folder (or a file of answers, then `bench` is needed) and judge every answer.
+    reply_language: str | None = None,
+) -> Replies:
+    """A run folder, or a file of answers by another tool (then `bench` is needed).
 
-    `outcomes` are what was found already, a jury's word on free text included; they take the place of ours.
+    `profile` says what another tool showed; a run knows its own. `reply_language` is that of the replies, where it is
+    not the profile's.
     """
-    info, hidden = None, dict[str, tuple[str, ...]]()
-    if answers.is_dir() or bench is None:
-        info, opened = open_run(answers, bench)
-        profile, hidden = info.profile, read_hidden(answers / "hidden.jsonl")
-        rows = read_journal(answers / "answers.jsonl")
-        items = list(items_of(opened, info))
+    if not answers.is_dir() and bench is not None:
+        found = Replies(open_bench(bench), read_journal(answers), profile=profile)
     else:
-        opened, rows = open_bench(bench), read_journal(answers)
-        items = list(opened.items())
-    shown, gives = Viewing(opened, profile), None if profile is None else profile.gives
-    scored = []
-    for item in items:
-        row = judge(
-            item, rows.get(item.item_id), gives, shown=shown, hidden=hidden.get(item.item_id, ())
+        if not (answers / "run.json").is_file():
+            fix = "give the --out of situs run"
+            raise SitusError("is not a run: run.json is missing", where=answers, fix=fix)
+        info, opened = open_run(answers, bench)
+        hidden = read_hidden(answers / "hidden.jsonl")
+        rows = read_journal(answers / "answers.jsonl")
+        found = Replies(opened, rows, info, info.profile, hidden, answers)
+    if reply_language is not None:
+        spoken = known_language(reply_language)
+        shown = msgspec.structs.replace(found.profile or NATIVE, reply_language=spoken)
+        found = Replies(found.bench, found.rows, found.info, shown, found.hidden)
+    return found
+
+
+def read_run(answers: Replies) -> ScoredRun:
+    """The run's columns, as they are kept in it if they are still true, else scored anew and kept."""
+    path = None if answers.folder is None else answers.folder / STORED
+    made_of = _made_of(answers) if path is not None else b""
+    if path is not None and (kept := _read(path, made_of)) is not None:
+        return ScoredRun(answers, *kept)
+    run = ScoredRun.of(answers)
+    if path is not None:
+        keep_run(run)
+    return run
+
+
+def keep_run(run: ScoredRun) -> None:
+    """Keep the columns in the run's folder; where it cannot be written to, they are scored anew next time."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if run.replies.folder is None:
+        return
+    table = run.columns.table
+    told = [run.judged.get(item_id) for item_id in run.columns.item_ids]
+    for name, kind in (("state", pa.string()), ("right", pa.bool_()), ("parsed", pa.string())):
+        cells = [None if one is None else getattr(one, name) for one in told]
+        table = table.append_column(f"jury_{name}", pa.array(cells, kind))
+    table = table.replace_schema_metadata({_KEY: _made_of(run.replies)})
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    write_atomic(run.replies.folder / STORED, sink.getvalue().to_pybytes())
+
+
+def _read(path: Path, made_of: bytes) -> tuple[Columns, dict[str, Outcome]] | None:
+    """What is kept, if it was made of the same; None if it was not, or cannot be read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not path.is_file():
+        return None
+    try:
+        if (pq.read_schema(path).metadata or {}).get(_KEY) != made_of:
+            return None
+        table = pq.read_table(path)
+    except (pa.ArrowException, OSError, ValueError):
+        return None
+    jury = {name: table[f"jury_{name}"].to_pylist() for name in ("state", "right", "parsed")}
+    judged = {
+        item_id: Outcome(item_id, state, right, parsed)
+        for item_id, state, right, parsed in zip(table["item_id"].to_pylist(), *jury.values())
+        if state is not None
+    }
+    return Columns(table.drop_columns([f"jury_{name}" for name in jury])), judged
+
+
+def _made_of(answers: Replies) -> bytes:
+    """Names all that scores depend on: bench, answers, what was shown, the version and its metrics."""
+    info, folder = answers.info, answers.folder
+    assert info is not None
+    assert folder is not None
+    said = digest((folder / "answers.jsonl").read_bytes())
+    return canonical_json(
+        {
+            "version": __version__,
+            "bench": answers.bench.info.content_hash,
+            "answers": said,
+            "hidden": digest(canonical_json(dict(sorted(answers.hidden.items())))),
+            "profile": info.profile_hash,
+            "asked": [info.split, info.limit, list(info.sample)],
+            "metrics": list(known_metrics()),
+        }
+    )
+
+
+def score_columns(answers: Replies) -> Columns:
+    """Read and score every answer, once."""
+    score = partial(_score_batch, answers)
+    tables = []
+    for first, batch in _batches(answers.items()):
+        tables.append(scored_table(score(batch), first))
+    if not tables:
+        raise SitusError("no item to score", where=answers.bench.folder, fix="check the split")
+    return columns_of(tables)
+
+
+def _score_batch(answers: Replies, items: Sequence[Item]) -> list[Scored]:
+    return [
+        score_answer(
+            item,
+            answers.rows.get(item.item_id),
+            answers.gives,
+            shown=answers.viewing,
+            hidden=answers.hidden.get(item.item_id, ()),
         )
-        known = (outcomes or {}).get(item.item_id)
-        scored.append(row if known is None else msgspec.structs.replace(row, outcome=known))
-    return JudgedRun(opened, info, profile, items, rows, hidden, scored)
+        for item in items
+    ]
+
+
+def _batches(items: Iterable[Item], size: int = _BATCH) -> Iterator[tuple[int, list[Item]]]:
+    """Items in pieces, each with the place of its first."""
+    stream, first = iter(items), 0
+    while batch := list(islice(stream, size)):
+        yield first, batch
+        first += len(batch)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
+import numpy as np
 
 from situs.run import AnswerRow
-from situs.score.outcomes import Scored
+from situs.score.columns import Columns
+from situs.score.records import record_of
 
 __all__ = ["UnreadReplies", "UnreadSample", "unread_replies"]
 
@@ -50,22 +52,23 @@ class UnreadReplies(msgspec.Struct, frozen=True):
         )
 
 
-def unread_replies(scored: Sequence[Scored], rows: Mapping[str, AnswerRow]) -> UnreadReplies:
+def unread_replies(columns: Columns, rows: Mapping[str, AnswerRow]) -> UnreadReplies:
     """Count the replies that say something which could not be read, and show some, spread over the run."""
-    read = [row for row in scored if row.outcome.state in {"answered", "refused", "unparsed"}]
-    unread = [row for row in read if row.outcome.state == "unparsed" and _reply(row, rows)]
+    of = int(columns.has_state("answered", "refused", "unparsed").sum())
+    places = np.flatnonzero(columns.has_state("unparsed"))
+    places = places[np.argsort(columns.numbers("position")[places], kind="stable")]
+    unread = [place for place in places if _reply(columns.item_ids[place], rows)]
     step = max(1, len(unread) // _SAMPLES)
-    samples = [
-        UnreadSample(
-            row.outcome.item_id, row.form, _clipped(_reply(row, rows), _CLIPPED), row.outcome.parsed
-        )
-        for row in unread[::step][:_SAMPLES]
-    ]
-    return UnreadReplies(len(unread), len(read), len(unread) / len(read) if read else 0.0, samples)
+    samples = []
+    for place in unread[::step][:_SAMPLES]:
+        one = record_of(columns, int(place))
+        reply = _clipped(_reply(one.outcome.item_id, rows), _CLIPPED)
+        samples.append(UnreadSample(one.outcome.item_id, one.form, reply, one.outcome.parsed))
+    return UnreadReplies(len(unread), of, len(unread) / of if of else 0.0, samples)
 
 
-def _reply(row: Scored, rows: Mapping[str, AnswerRow]) -> str:
-    answer = rows.get(row.outcome.item_id)
+def _reply(item_id: str, rows: Mapping[str, AnswerRow]) -> str:
+    answer = rows.get(item_id)
     return "" if answer is None else " ".join(answer.response.split())
 
 

@@ -6,6 +6,8 @@ a `SitusError`; no text field of a header enters a message, a warning or a hash,
 which are the names of structures.
 """
 
+from situs.volumes.formats.registry import stored_array
+from situs.volumes.formats.stored import Stored
 from situs.volumes.frames.annotations import AnnotationSet, FrameAnnotation, Mark, SourceCounts
 from situs.volumes.frames.knee_sides import KneeSide, read_sides
 from situs.volumes.frames.reader import read_annotations
@@ -29,6 +31,7 @@ __all__ = [
     "Labels",
     "Mark",
     "SourceCounts",
+    "Stored",
     "Structure",
     "StudySource",
     "Survey",
@@ -47,5 +50,6 @@ __all__ = [
     "padding_of",
     "read_annotations",
     "read_sides",
+    "stored_array",
     "survey",
 ]

@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from situs.errors import SitusError
 from situs.space import Grid
 from situs.volumes.dicom.files import dicom_files, is_dicom
-from situs.volumes.formats.metaimage import read_metaimage
 from situs.volumes.formats.nifti import is_nifti, read_nifti
 from situs.volumes.formats.nrrd import read_nrrd
+from situs.volumes.formats.registry import format_of, suffixes
 from situs.volumes.formats.stored import Stored, enough_memory, open_binary, read_voxels
 from situs.volumes.reorder import Reorder, grid_warnings, reorder_onto
 
 __all__ = [
-    "SUFFIXES",
     "Volume",
     "hash_voxels",
     "holds_dicom",
@@ -30,16 +29,6 @@ __all__ = [
     "read_header",
     "stem_of",
 ]
-
-_READERS = {
-    ".nii.gz": read_nifti,
-    ".nii": read_nifti,
-    ".nrrd": read_nrrd,
-    ".nhdr": read_nrrd,
-    ".mha": read_metaimage,
-    ".mhd": read_metaimage,
-}
-SUFFIXES = tuple(_READERS)
 
 
 class Volume:
@@ -176,7 +165,7 @@ def hash_voxels(layers: tuple[NDArray[Any], ...], grid: Grid, *extra: bytes) -> 
 def kind_of(path: Path) -> str | None:
     """The known suffix of a file name, or None."""
     name = path.name.lower()
-    return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
+    return next((suffix for suffix in suffixes() if name.endswith(suffix)), None)
 
 
 def stem_of(path: Path) -> str:
@@ -201,7 +190,7 @@ def read_header(path: Path, *, as_image: bool = False) -> Stored:
     if as_image and suffix in (".nii", ".nii.gz"):
         return read_nifti(path, as_image=True)
     if suffix is not None:
-        return _READERS[suffix](path)
+        return format_of(suffix).read(path)
     if path.name.lower().endswith((".hdr", ".img", ".hdr.gz", ".img.gz")):
         raise SitusError(
             "is half of a .hdr/.img pair",
@@ -215,7 +204,7 @@ def read_header(path: Path, *, as_image: bool = False) -> Stored:
     if is_nifti(path):
         return read_nifti(path)
     raise SitusError(
-        "is not a volume of a known kind", where=path, fix=f"known: {', '.join(SUFFIXES)}, DICOM"
+        "is not a volume of a known kind", where=path, fix=f"known: {', '.join(suffixes())}, DICOM"
     )
 
 

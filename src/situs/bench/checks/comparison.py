@@ -10,7 +10,7 @@ import msgspec
 
 from situs.errors import SitusError
 from situs.facts import Fact
-from situs.items import Boxes, Choice, Choices, Item, Number
+from situs.items import Item, right_options
 
 __all__ = ["SomeLedger", "fact_problems", "item_differences", "same"]
 
@@ -67,21 +67,14 @@ def _option_problems(item: Item, anew: Item) -> Iterator[str]:
             yield f"option {option.value!r} reads {option.text!r}, which the task does not offer"
     if len(set(values)) != len(values):
         yield "an option occurs twice"
-    wanted = {item.answer.value} if isinstance(item.answer, Choice) else set()
-    wanted |= set(item.answer.values) if isinstance(item.answer, Choices) else set()
-    if not wanted <= set(values):
+    if not right_options(item.answer) <= set(values):
         yield "its answer is not among its options"
     if anew.options and len(values) < 2:
         yield "has fewer than two options"
 
 
 def _same_answer(anew: Item, item: Item) -> bool:
-    a, b = anew.answer, item.answer
-    if isinstance(a, Number) and isinstance(b, Number):
-        return a.unit == b.unit and same(a.value, b.value) and same(a.interval, b.interval)
-    if isinstance(a, Boxes) and isinstance(b, Boxes):
-        return same(msgspec.to_builtins(a.boxes), msgspec.to_builtins(b.boxes))
-    return a == b
+    return same(msgspec.to_builtins(anew.answer), msgspec.to_builtins(item.answer))
 
 
 def _shown(item: Item) -> str:

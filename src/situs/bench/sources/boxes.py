@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
 from situs.base.files import check_regular, digest
+from situs.bench.checks.comparison import fact_problems, item_differences
 from situs.bench.folder import Bench
 from situs.bench.ids import opaque_id
 from situs.bench.locations import Locations
+from situs.bench.sources.source import Checking, Source, StudyRows
 from situs.bench.study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
-from situs.facts import BoxLedger, BoxRules, Middle
+from situs.facts import BoxLedger, BoxRules, Fact, Middle
+from situs.items import Item, NotAsked, Question, item_id
+from situs.items.findings import FINDING_TASKS, pose_finding
 from situs.measure import head_midline
 from situs.space import PixelGrid
 from situs.volumes import (
@@ -25,7 +30,7 @@ from situs.volumes import (
     read_sides,
 )
 
-__all__ = ["BoxEvidence", "file_digest", "find_middle"]
+__all__ = ["BoxEvidence", "BoxSource", "file_digest", "find_middle"]
 
 
 def file_digest(path: Path) -> str:
@@ -62,7 +67,10 @@ class BoxEvidence:
     def ledger(
         self, study: StudyRecord, series: SeriesRecord, image: FrameStack | None
     ) -> BoxLedger:
-        """The ledger of one series, from what the files say now; refused if the bench was not built from that."""
+        """The ledger of one series, from what the files say now.
+
+        Refused if the bench was not built from that.
+        """
         found, by_study = self._annotations()
         annotation = by_study.get(study.study_id)
         if annotation is None:
@@ -143,3 +151,91 @@ class BoxEvidence:
             problem = "its row in the table of sides is not the one the bench was built from"
             raise SitusError(problem, where=study.study_id, fix="restore the file, or rebuild")
         return side
+
+
+class BoxSource(Source):
+    """Stacks of frames: every fact and answer anew from the annotation files, and the image if it is there."""
+
+    builds = ("boxes",)
+    alone = False
+
+    def __init__(self, checking: Checking) -> None:
+        super().__init__(checking)
+        self._evidence = BoxEvidence(self.bench, self.locations)
+
+    def claims(self, study: StudyRecord) -> bool:
+        """Studies with a series without millimetres."""
+        return any(not series.affine for series in study.series)
+
+    def check(self, rows: StudyRows) -> None:
+        """Series by series."""
+        for series in rows.study.series:
+            if not series.affine:
+                self._check_series(series, rows.study, rows.of(series.series))
+
+    def _check_series(self, series: SeriesRecord, study: StudyRecord, rows: StudyRows) -> None:
+        image = self.check_image(study, series)
+        frames = image if isinstance(image, FrameStack) else None
+        try:
+            ledger = self._evidence.ledger(study, series, frames)
+        except SitusError as error:
+            self.unusable(study, error)
+            return
+        self.result.recomputed += len(rows.items)
+        problems = box_problems(study, ledger, rows.items, rows.facts, self.bench.info.seed)
+        for code, id_, text in problems:
+            fix = f"the stored {code} does not follow from the annotations; rebuild"
+            self.result.error(code, id_, text, fix)
+
+
+def box_problems(
+    study: StudyRecord, ledger: BoxLedger, items: list[Item], facts: list[Fact], seed: int
+) -> Iterator[tuple[str, str, str]]:
+    """`fact` or `item`, its id, and what is wrong with it."""
+    stored = {fact.fact_id for fact in facts}
+    for fact in facts:
+        yield from (("fact", fact.fact_id, text) for text in fact_problems(fact, ledger))
+    for item in items:
+        yield from (
+            ("item", item.item_id, text)
+            for text in box_item_problems(item, study, ledger, stored, seed)
+        )
+
+
+def box_item_problems(
+    item: Item, study: StudyRecord, ledger: BoxLedger, stored: set[str], seed: int
+) -> Iterator[str]:
+    """What is wrong with one item."""
+    if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
+        yield "its id is not that of its task, form and parameters"
+    if (item.patient_id, item.split) != (study.patient_id, study.split):
+        yield "its patient or split is not that of its study"
+    missing = [own for own in item.fact_ids if own not in stored]
+    if missing:
+        yield f"names the fact {missing[0]}, which is not in the ledger"
+    if item.task not in FINDING_TASKS:
+        yield f"its task {item.task!r} is unknown"
+        return
+    try:
+        anew = pose_finding(
+            ledger, Question(item.task, item.form, item.parameters), study.patient_id, seed
+        )
+    except (KeyError, ValueError, IndexError, TypeError) as error:
+        yield f"cannot be posed to this study ({type(error).__name__} {error})"
+        return
+    if isinstance(anew, NotAsked):
+        yield f"would not be asked: {anew.reason}"
+        return
+    if anew.form != item.form:
+        yield "its form is not that of its task"
+    yield from item_differences(item, anew)
+    closed = item.form in ("yes_no", "choice", "number")
+    strata = (
+        ("untwinned",)
+        if item.form in ("text", "choices")
+        else ("headline", "untwinned")
+        if closed
+        else ("headline",)
+    )
+    if item.stratum not in strata:
+        yield f"its stratum {item.stratum!r} is not that of its form"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from situs.anatomy.banks import Bank, load_bank, shipped_banks
+from situs.bench.checks.anatomy import anatomy_problems
+from situs.bench.checks.comparison import fact_problems, item_differences
 from situs.bench.ids import known_as
 from situs.bench.locations import Locations
 from situs.bench.sources.masks import load_labels
+from situs.bench.sources.source import Checking, Source, StudyRows, check_rows
 from situs.bench.study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
+from situs.facts import Fact
 from situs.facts.grades import (
     ColumnMap,
     GradedStudy,
@@ -19,9 +23,10 @@ from situs.facts.grades import (
     load_columns,
     masks_for,
 )
+from situs.items import Item, NotAsked, Question, item_id, pose_grades
 from situs.space import Grid
 
-__all__ = ["GradeEvidence"]
+__all__ = ["GradeEvidence", "GradeSource"]
 
 
 class GradeEvidence:
@@ -38,7 +43,10 @@ class GradeEvidence:
         self._boxes: dict[tuple[str, str], RegionBoxes] = {}
 
     def ledger(self, study: StudyRecord, series: SeriesRecord) -> GradeLedger:
-        """The ledger of one study, from what the files say now; refused if the bench was not built from that."""
+        """The ledger of one study, from what the files say now.
+
+        Refused if the bench was not built from that.
+        """
         bank = self._bank(study.evidence["bank"])
         graded = self._graded(study, bank)
         grid = series.grid
@@ -112,3 +120,79 @@ class GradeEvidence:
         if key not in self._boxes:
             self._boxes[key] = RegionBoxes(self._locations.find(own), bank)
         return self._boxes[key]
+
+
+class GradeSource(Source):
+    """Graded joints: every fact and answer anew from the table and the masks or boxes."""
+
+    builds = ("grades",)
+    alone = True
+
+    def __init__(self, checking: Checking) -> None:
+        super().__init__(checking)
+        self._evidence = GradeEvidence(self.locations, self.bench.info.trusted)
+
+    def claims(self, study: StudyRecord) -> bool:
+        """Studies with rows in a table of grades."""
+        return "grades" in study.evidence
+
+    def check(self, rows: StudyRows) -> None:
+        """A joint has one series."""
+        check_rows(rows, self.result)
+        study = rows.study
+        if not study.series:
+            problem = "its study has no series"
+            self.result.error("series", study.study_id, problem, "rebuild the bench")
+            return
+        series = study.series[0]
+        self.check_image(study, series)
+        try:
+            ledger = self._evidence.ledger(study, series)
+        except SitusError as error:
+            self.unusable(study, error)
+            return
+        self.result.recomputed += len(rows.items)
+        self.result.problems.extend(anatomy_problems(study.study_id, ledger))
+        for code, id_, text in grade_problems(study, ledger, rows.items, rows.facts):
+            fix = f"the stored {code} does not follow from table and masks; rebuild"
+            self.result.error(code, id_, text, fix)
+
+
+def grade_problems(
+    study: StudyRecord, ledger: GradeLedger, items: list[Item], facts: list[Fact]
+) -> Iterator[tuple[str, str, str]]:
+    """`fact` or `item`, its id, and what is wrong with it."""
+    stored = {fact.fact_id for fact in facts}
+    for fact in facts:
+        yield from (("fact", fact.fact_id, text) for text in fact_problems(fact, ledger))
+    for item in items:
+        yield from (
+            ("item", item.item_id, text) for text in _item_problems(item, study, ledger, stored)
+        )
+
+
+def _item_problems(
+    item: Item, study: StudyRecord, ledger: GradeLedger, stored: set[str]
+) -> Iterator[str]:
+    if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
+        yield "its id is not that of its task, form and parameters"
+    if (item.patient_id, item.split) != (study.patient_id, study.split):
+        yield "its patient or split is not that of its study"
+    missing = [own for own in item.fact_ids if own not in stored]
+    if missing:
+        yield f"names the fact {missing[0]}, which is not in the ledger"
+    try:
+        anew = pose_grades(
+            ledger, Question(item.task, item.form, item.parameters), study.patient_id, study.split
+        )
+    except (KeyError, ValueError, TypeError) as error:
+        yield f"cannot be posed to this study ({type(error).__name__} {error})"
+        return
+    if isinstance(anew, NotAsked):
+        yield f"would not be asked: {anew.reason}"
+        return
+    if anew.stratum != item.stratum:
+        yield f"its stratum {item.stratum!r} is not that of its sub-scores"
+    if anew.task != item.task or anew.answer.__class__ is not item.answer.__class__:
+        yield "its form is not that of its task"
+    yield from item_differences(item, anew)

@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
+import msgspec
+
 from situs.anatomy import Term, term
+from situs.bench.checks.anatomy import anatomy_problems
+from situs.bench.checks.cohort import Arrangement
+from situs.bench.checks.comparison import fact_problems, item_differences
 from situs.bench.folder import Bench
 from situs.bench.locations import Locations
+from situs.bench.sources.images import not_the_evidence
+from situs.bench.sources.source import Source, StudyRows
 from situs.bench.study import SeriesRecord, StudyRecord
 from situs.errors import SitusError
 from situs.facts import Fact, Ledger, stored_cuts
-from situs.space import Grid
+from situs.items import (
+    Choice,
+    Item,
+    NotAsked,
+    Question,
+    item_id,
+    lettered,
+    marks_of,
+    pose,
+    task_of_masks,
+)
 from situs.volumes import (
     FrameStack,
     LabelMap,
     Volume,
     brain_of,
     open_labels,
-    open_stack,
-    open_volume,
 )
-
-__all__ = ["beside_image", "load_image", "load_labels", "load_ledger", "restrict", "terms_for"]
 
 
 def restrict(labels: LabelMap, names: Collection[str]) -> LabelMap:
@@ -49,7 +62,7 @@ def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
     source = open_labels(path, names, reference=_image_path(series, locations))
     labels = source.load().renamed(dict(series.renamed))
     if labels.hash != series.labels_hash:
-        raise _not_the_evidence(path)
+        raise not_the_evidence(path)
     if source.orientation_basis != series.side_basis:
         problem = f"its orientation is {source.orientation_basis}, not {series.side_basis} as the bench says"
         raise SitusError(problem, where=path, fix="restore the file, or rebuild")
@@ -57,7 +70,10 @@ def load_labels(series: SeriesRecord, locations: Locations) -> LabelMap:
 
 
 def _image_path(series: SeriesRecord, locations: Locations) -> Path | None:
-    """The image on whose grid contours and sparse segmentations are drawn; other labels do without it."""
+    """The image on whose grid contours and sparse segmentations are drawn.
+
+    Other labels do without it.
+    """
     if not series.image_hash:
         return None
     try:
@@ -66,34 +82,13 @@ def _image_path(series: SeriesRecord, locations: Locations) -> Path | None:
         return None
 
 
-def load_image(series: SeriesRecord, locations: Locations) -> Volume | FrameStack:
-    """A series' image, its axes in the order of the labels; refused if it is not the one the bench was built from.
-
-    A series without an affine is a `FrameStack`: its array is (frames, height, width), first row on top.
-    """
-    path = locations.find(series.image_hash)
-    image = open_volume(path) if series.affine else open_stack(path)
-    if image.content_hash() != series.image_hash:
-        raise _not_the_evidence(path)
-    return (
-        image.onto(series.grid)
-        if isinstance(image, Volume) and isinstance(series.grid, Grid)
-        else image
-    )
-
-
-def _not_the_evidence(path: Path) -> SitusError:
-    return SitusError(
-        "is not the evidence the bench was built from",
-        where=path,
-        fix="restore the file, or rebuild",
-    )
-
-
 def beside_image(
     labels: LabelMap, series: SeriesRecord, image: Volume | FrameStack | None
 ) -> LabelMap:
-    """The labels, known no better than the image's grid agrees; without the image, as the bench says."""
+    """The labels, known no better than the image's grid agrees.
+
+    Without the image, as the bench says.
+    """
     if isinstance(image, Volume):
         return labels.beside(image.grid)
     return labels.no_better_than(series.grid_error_mm)
@@ -125,3 +120,104 @@ def load_ledger(
         ct=values if series.modality == "ct" else None,
         trusted=bench.info.trusted.get(study.study_id, ()),
     )
+
+
+class MaskSource(Source):
+    """Series with millimetres: every fact and answer is measured anew from the voxels."""
+
+    builds = ("phantoms", "masks")
+    alone = False
+
+    def claims(self, study: StudyRecord) -> bool:
+        """Studies with a series in millimetres."""
+        return any(series.affine for series in study.series)
+
+    def check(self, rows: StudyRows) -> None:
+        """Series by series, from label maps and, where the bench has them, images."""
+        for series in rows.study.series:
+            if series.affine:
+                self._check_series(series, rows.study, rows.of(series.series))
+
+    def _check_series(self, series: SeriesRecord, study: StudyRecord, rows: StudyRows) -> None:
+        if not series.labels_hash and not rows.items:
+            self.check_image(study, series)
+            return
+        try:
+            labels = load_labels(series, self.locations)
+        except SitusError as error:
+            self.unusable(study, error)
+            return
+        present = {s.name: s.label for s in labels.structures if s.name in series.structures}
+        if present != series.structures:
+            problem = "structures differ from the evidence"
+            self.result.error("structures", study.study_id, problem, "rebuild the bench")
+        image = self.check_image(study, series)
+        volume = image if isinstance(image, Volume) else None
+        ledger = load_ledger(self.bench, study, series, labels, volume, rows.facts)
+        self._check_grid(study, series, ledger)
+        for fact in rows.facts:
+            for text in fact_problems(fact, ledger):
+                fix = "the stored fact does not follow from the voxels; rebuild"
+                self.result.error("fact", fact.fact_id, text, fix)
+        stored = {fact.fact_id: fact for fact in rows.facts}
+        for item in rows.items:
+            self.result.recomputed += 1
+            for text in _item_problems(item, study, ledger, stored, self.arrangement):
+                fix = "the stored item does not follow from the facts; rebuild"
+                self.result.error("item", item.item_id, text, fix)
+
+    def _check_grid(self, study: StudyRecord, series: SeriesRecord, ledger: Ledger) -> None:
+        grid = ledger.regions.grid
+        if grid.shape != series.shape or tuple(grid.affine.matrix.ravel()) != series.affine:
+            problem = "shape or affine differs from the evidence"
+            self.result.error("grid", study.study_id, problem, "rebuild the bench")
+        if ledger.grid_error_mm != series.grid_error_mm:
+            problem = "the grids of its files differ by another amount than the bench says"
+            self.result.error("grid", study.study_id, problem, "rebuild the bench")
+        self.result.problems.extend(anatomy_problems(study.study_id, ledger))
+
+
+def _item_problems(
+    item: Item,
+    study: StudyRecord,
+    ledger: Ledger,
+    stored: dict[str, Fact],
+    arrangement: Arrangement,
+) -> Iterator[str]:
+    if item.item_id != item_id(item.study_id, item.task, item.form, item.parameters):
+        yield "its id is not that of its task, form and parameters"
+    if (item.patient_id, item.split) != (study.patient_id, study.split):
+        yield "its patient or split is not that of its study"
+    missing = [fact for fact in item.fact_ids if fact not in stored]
+    if missing:
+        yield f"names the fact {missing[0]}, which is not in the ledger"
+    task = task_of_masks(item.task)
+    if task is None:
+        yield f"its task {item.task!r} is unknown"
+        return
+    try:
+        posed = pose(ledger, task, Question(item.task, item.form, item.parameters))
+    except (SitusError, KeyError, ValueError) as error:
+        yield f"cannot be posed to this patient ({type(error).__name__} {error})"
+        return
+    if isinstance(posed, NotAsked):
+        yield f"would not be asked: {posed.reason}"
+        return
+    canonical = posed.item(
+        Question(item.task, item.form, item.parameters), ledger, study.patient_id
+    )
+    yield from item_differences(item, _as_lettered(canonical, item))
+    yield from arrangement.problems_of(item, canonical)
+
+
+def _as_lettered(canonical: Item, item: Item) -> Item:
+    """The question posed anew with its marks at the letters the item gives them, if it has marks."""
+    letters = [option.value for option in item.options]
+    if (
+        not marks_of(canonical)
+        or not isinstance(item.answer, Choice)
+        or item.answer.value not in letters
+    ):
+        return canonical
+    offered = tuple(option for option in canonical.options if option.value in letters)
+    return lettered(msgspec.structs.replace(canonical, options=offered), item.answer.value)

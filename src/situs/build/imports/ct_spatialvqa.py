@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,22 @@ import msgspec
 
 from situs.agents import DIMENSIONS, dimensions_of, label_dimensions
 from situs.base.files import digest, read_json
-from situs.base.publish import new_folder
-from situs.bench import IdRule, StudyRecord
-from situs.build.scans import CT_RATE, Scan, find_scans
-from situs.build.writer import BenchWriter, BuildOptions, BuildResult
+from situs.build.imports.frame import (
+    ImportedQuestion,
+    ImportedStudy,
+    Importer,
+    ImportRun,
+    bad_row,
+    import_bench,
+)
+from situs.build.scans import CT_RATE
+from situs.build.writer import BuildOptions, BuildResult
 from situs.errors import Problem, Severity, SitusError
-from situs.items import Item, Text, imported_item_id
+from situs.items import Text
 from situs.judges import AskedByID, Asker
 from situs.run import Row, released_rows, volume_stem
 
-__all__ = ["import_ct_spatialvqa"]
+__all__ = ["CategorySource", "import_ct_spatialvqa"]
 
 _ALIASES = {"Medial-Lateral Orientation": "Medial-Lateral Orientation (Centricity)"}
 _SPLIT = "test"
@@ -46,6 +52,17 @@ class _Question(msgspec.Struct, frozen=True):
     categories: tuple[str, ...] | None
 
 
+class CategorySource(msgspec.Struct, frozen=True):
+    """Where the categories of the questions come from, if not from the questions' own file."""
+
+    given: str | None = None
+    """Another file that has them, or `rules` to label by wording."""
+    labeller: Asker | None = None
+    """A model that is asked for them; its journal is kept in `OUT.asked`."""
+    ended: Callable[[AskedByID], None] = lambda asked: None
+    """Called after the labeller; may end the program."""
+
+
 def import_ct_spatialvqa(
     path: Path,
     out: Path,
@@ -53,64 +70,102 @@ def import_ct_spatialvqa(
     *,
     reports: Path | None = None,
     images: Path | None = None,
-    categories: str | None = None,
-    labeller: Asker | None = None,
-    ended: Callable[[AskedByID], None] = lambda asked: None,
+    categories: CategorySource | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> BuildResult:
-    """Build a bench of the released questions; `categories` is a file that has them, or `rules`.
+    """Build a bench of the released questions.
 
     Volumes are found under `images` by name; `progress` counts them.
-
-    A `labeller` is asked for them instead; its journal is kept in `OUT.asked`, and `ended` is called after it.
 
     Answers are free text and given, not proved. Patients are told by the volume's name. Patients who share a report
     text are one: their questions and answers are copies of each other, so nothing may learn or be resampled across.
     """
-    questions = _questions(path)
-    problems: list[Problem] = []
-    if categories is not None:
-        questions = _with_categories(questions, categories, problems)
-    elif labeller is not None:
-        questions = _labelled(questions, labeller, out, options, problems, ended)
-    texts = (
-        _report_texts(reports, problems, {q.volume for q in questions})
-        if reports is not None
-        else {}
-    )
-    patients = _merged_patients(questions, texts)
-    for problem in _notes(questions, texts, patients):
-        problems.append(problem)
-    stems = {volume_stem(question.volume) for question in questions}
-    scans = find_scans(images, stems, problems, skip_bad=options.skip_bad, progress=progress)
     # The whole set is for testing, as it was released.
-    options = msgspec.structs.replace(
-        options, recipe=msgspec.structs.replace(options.recipe, splits={_SPLIT: 1.0})
+    recipe = msgspec.structs.replace(options.recipe, splits={_SPLIT: 1.0})
+    options = msgspec.structs.replace(options, recipe=recipe)
+    importer = _CtSpatialVqa(path, reports, categories or CategorySource())
+    return import_bench(importer, out, options, images=images, progress=progress)
+
+
+class _CtSpatialVqa(Importer[_Question]):
+    source = "ct-spatialvqa"
+    rows_noun = "rows"
+
+    def __init__(self, path: Path, reports: Path | None, categories: CategorySource) -> None:
+        self._path = path
+        self._reports = reports
+        self._categories = categories
+
+    def rows(self) -> Iterator[_Question | Problem]:
+        return _questions(self._path)
+
+    def nothing(self) -> SitusError:
+        return SitusError("no question in the file", where=self._path, fix=_FORM)
+
+    def studies(self, rows: list[_Question], run: ImportRun) -> Iterator[ImportedStudy]:
+        """In the order in which the file first names them."""
+        questions = self._categorised(rows, run)
+        texts: dict[str, str] = {}
+        if self._reports is not None:
+            volumes = {question.volume for question in questions}
+            texts = _report_texts(self._reports, run.problems, volumes)
+        patients = _merged_patients(questions, texts)
+        run.problems.extend(_notes(questions, texts, patients))
+        scans = run.scans({volume_stem(question.volume) for question in questions})
+        asked = Counter(question.question for question in questions)
+        reported = Counter(texts.values())
+        by_volume: dict[str, list[_Question]] = defaultdict(list)
+        for question in questions:
+            by_volume[question.volume].append(question)
+        for volume, about in by_volume.items():
+            stem, text = volume_stem(volume), texts.get(volume, "")
+            extra = ("shared report",) if reported[text] > 1 else ()
+            yield ImportedStudy(
+                name=stem,
+                public=bool(CT_RATE.fullmatch(stem)),
+                label=volume,
+                patient=patients[volume],
+                public_patient=bool(CT_RATE.fullmatch(f"{patients[volume]}_a_1")),
+                split=_SPLIT,
+                scan=scans.get(stem),
+                evidence={"report": digest(text)} if text else {},
+                questions=[_imported(one, asked[one.question] > 1, extra) for one in about],
+            )
+
+    def _categorised(self, questions: list[_Question], run: ImportRun) -> list[_Question]:
+        if self._categories.given is not None:
+            return _with_categories(questions, self._categories.given, run.problems)
+        if self._categories.labeller is not None:
+            return _labelled(questions, self._categories.labeller, self._categories.ended, run)
+        return questions
+
+
+def _imported(question: _Question, repeated: bool, extra: tuple[str, ...]) -> ImportedQuestion:
+    copies = ("repeated question",) if repeated else ()
+    return ImportedQuestion(
+        question=question.question,
+        answer=Text((question.answer,)),
+        task="report",
+        stratum="report",
+        position=str(question.position),
+        tags=(*(question.categories or ()), *copies, *extra),
     )
-    with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
-        with BenchWriter(scratch, "ct-spatialvqa", options, {}) as writer:
-            _write(writer, questions, texts, patients, scans, options.ids)
-        return writer.finish(problems)
 
 
-def _questions(path: Path) -> list[_Question]:
-    rows = released_rows(path)
-    result, bad = [], []
+def _questions(path: Path) -> Iterator[_Question | Problem]:
     count: Counter[str] = Counter()
-    for where, row in rows:
+    for where, row in released_rows(path):
         volume = row.get("case_id") or row.get("image_path") or row.get("volume")
         missing = [name for name in ("question", "answer") if not str(row.get(name) or "").strip()]
-        if not isinstance(volume, str) or not volume.strip() or missing:
-            bad.append(f"{where}: {'no volume' if not missing else 'no ' + missing[0]}")
+        if not isinstance(volume, str) or not volume.strip():
+            missing.append("volume")
+        if missing:
+            yield bad_row(where, f"no {missing[0]}", _FORM)
             continue
-        name = volume.replace("\\", "/").rpartition("/")[2].partition("::")[0]
-        held = _categories(row)
-        result.append(_Question(name, count[name], str(row["question"]), str(row["answer"]), held))
+        name = str(volume).replace("\\", "/").rpartition("/")[2].partition("::")[0]
+        question, answer = str(row["question"]), str(row["answer"])
+        yield _Question(name, count[name], question, answer, _categories(row))
         count[name] += 1
-    if bad:
-        more = f" (and {len(bad) - 1} more rows)" if len(bad) > 1 else ""
-        raise SitusError(f"{bad[0]}{more}", where=path, fix=_FORM)
-    return result
 
 
 def _categories(row: Row) -> tuple[str, ...] | None:
@@ -138,6 +193,8 @@ def _with_categories(
         ]
     known: dict[tuple[str, str, str], deque[tuple[str, ...]]] = defaultdict(deque)
     for other in _questions(Path(source)):
+        if isinstance(other, Problem):
+            raise SitusError(other.problem, where=other.where, fix=other.fix)
         known[volume_stem(other.volume), other.question, other.answer].append(
             other.categories or ()
         )
@@ -151,8 +208,8 @@ def _with_categories(
                     Severity.WARNING, "category", where, "has no category in the file", "add it"
                 )
             )
-        held = queue.popleft() if queue else question.categories
-        result.append(msgspec.structs.replace(question, categories=held))
+        categories = queue.popleft() if queue else question.categories
+        result.append(msgspec.structs.replace(question, categories=categories))
     left = sum(map(len, known.values()))
     if left:
         text = f"{left} of its questions are not in the bench"
@@ -167,34 +224,32 @@ def _with_categories(
 def _labelled(
     questions: list[_Question],
     labeller: Asker,
-    out: Path,
-    options: BuildOptions,
-    problems: list[Problem],
     ended: Callable[[AskedByID], None],
+    run: ImportRun,
 ) -> list[_Question]:
     """Labels by a model, each under its question's id. Equal questions with equal answers are asked once."""
     pairs = [(question.question, question.answer) for question in questions]
     ids = {pair: "q" + digest(*pair, size=8) for pair in dict.fromkeys(pairs)}
-    journal = out.with_name(f"{out.name}.asked") / "labeller.jsonl"
+    journal = run.out.with_name(f"{run.out.name}.asked") / "labeller.jsonl"
     shown = [(id_, *pair) for pair, id_ in ids.items()]
-    found, asked = label_dimensions(labeller, shown, journal, restricted=options.restricted)
+    labels, asked = label_dimensions(labeller, shown, journal, restricted=run.options.restricted)
     ended(asked)
-    lacking = sum(id_ not in found for id_ in ids.values())
+    lacking = sum(id_ not in labels for id_ in ids.values())
     if lacking:
         text = f"{lacking} questions got no label from {labeller.name}"
-        problems.append(
+        run.problems.append(
             Problem(Severity.WARNING, "category", "questions", text, "they count in no category")
         )
     return [
-        msgspec.structs.replace(q, categories=found.get(ids[pair], ()))
+        msgspec.structs.replace(q, categories=labels.get(ids[pair], ()))
         for q, pair in zip(questions, pairs)
     ]
 
 
 def _report_texts(path: Path, problems: list[Problem], volumes: set[str]) -> dict[str, str]:
     """Volume → report, its white space evened out."""
-    held = read_json(path, dict[str, _Report])
-    stems = {volume_stem(name): report for name, report in held.items()}
+    reports = read_json(path, dict[str, _Report])
+    stems = {volume_stem(name): report for name, report in reports.items()}
     result = {}
     for volume in sorted(volumes):
         report = stems.get(volume_stem(volume))
@@ -268,52 +323,3 @@ def _notes(
             f"unknown category {odd[0]!r}",
             "kept as it is",
         )
-
-
-def _write(
-    writer: BenchWriter,
-    questions: list[_Question],
-    texts: dict[str, str],
-    patients: dict[str, str],
-    scans: dict[str, Scan],
-    ids: IdRule,
-) -> None:
-    asked = Counter(question.question for question in questions)
-    shared = Counter(texts.values())
-    by_volume: dict[str, list[_Question]] = defaultdict(list)
-    for question in questions:
-        by_volume[question.volume].append(question)
-    for volume, held in by_volume.items():
-        stem = volume_stem(volume)
-        public = bool(CT_RATE.fullmatch(stem))
-        study_id = ids.study(stem, of_table=True, public=public)
-        patient_name = patients[volume]
-        public_patient = bool(CT_RATE.fullmatch(f"{patient_name}_a_1"))
-        patient = ids.patient(patient_name, of_table=True, public=public_patient)
-        source = volume if study_id == stem else study_id
-        text, scan = texts.get(volume, ""), scans.get(stem)
-        extra = ("shared report",) if shared[text] > 1 else ()
-        repeats: Counter[str] = Counter()
-        items = []
-        for question in held:
-            copies = ("repeated question",) if asked[question.question] > 1 else ()
-            items.append(
-                Item(
-                    item_id=imported_item_id(stem, question.question, repeats[question.question]),
-                    source_id=f"{source}::{question.position}",
-                    study_id=study_id,
-                    series=scan.series.series if scan else "",
-                    patient_id=patient,
-                    split=_SPLIT,
-                    stratum="report",
-                    task="report",
-                    form="text",
-                    question=question.question,
-                    answer=Text((question.answer,)),
-                    tags=(*(question.categories or ()), *copies, *extra),
-                )
-            )
-            repeats[question.question] += 1
-        evidence = {"report": digest(text)} if text else {}
-        series, places = ((scan.series,), scan.places) if scan else ((), {})
-        writer.add(StudyRecord(study_id, patient, _SPLIT, series, evidence), [], items, {}, places)

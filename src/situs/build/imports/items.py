@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from situs.base.files import check_regular
 from situs.base.numbers import number_problems
-from situs.base.publish import new_folder
-from situs.bench import StudyRecord, split_of
-from situs.build.scans import Scan, find_scans
-from situs.build.writer import BenchWriter, BuildOptions, BuildResult
-from situs.errors import Problem, Severity, SitusError
-from situs.items import Answer, Choice, Choices, Item, Number, Option, Text, YesNo, imported_item_id
+from situs.build.imports.frame import (
+    ImportedQuestion,
+    ImportedStudy,
+    Importer,
+    ImportRun,
+    bad_row,
+    import_bench,
+)
+from situs.build.writer import BuildOptions, BuildResult
+from situs.errors import Problem, SitusError
+from situs.items import Answer, Choice, Choices, Number, Option, Text, YesNo
 from situs.run import volume_stem
 
-__all__ = ["GivenItem", "import_items"]
+__all__ = ["GivenItem", "ItemsImporter", "import_items"]
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -52,47 +57,70 @@ def import_items(
     images: Path | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> BuildResult:
-    """Build a bench of given items; all that is wrong with the files is counted, the first is told.
+    """Build a bench of given items; volumes are found under `images` by the study's name."""
+    return import_bench(ItemsImporter(paths), out, options, images=images, progress=progress)
 
-    Volumes are found under `images` by the study's name; `progress` counts them.
-    """
-    rows: list[tuple[str, GivenItem]] = []
-    problems: list[Problem] = []
-    for path in paths:
-        for where, line in _lines(path):
-            try:
-                row = msgspec.json.decode(line, type=GivenItem)
-                odd = next(number_problems(_answer(row)[0], "$.answer"), None)
-                if odd is not None:
-                    raise SitusError(odd)
-                rows.append((where, row))
-            except (msgspec.DecodeError, SitusError, RecursionError, UnicodeDecodeError) as error:
-                problems.append(
-                    Problem(Severity.ERROR, "item", where, str(error), "mend this line")
-                )
-    if problems and (not options.skip_bad or not rows):
-        more = f" (and {len(problems) - 1} more lines)" if len(problems) > 1 else ""
-        raise SitusError(
-            problems[0].problem + more, where=problems[0].where, fix="mend them, or add --skip-bad"
-        )
-    if not rows:
-        raise SitusError("no item in the file", where=paths[0], fix="one JSON object a line")
-    seen = Counter(row.id for _, row in rows if row.id)
-    twice = next((where for where, row in rows if seen[row.id] > 1), None)
+
+_Row = tuple[str, GivenItem]
+"""Where it stands, and what it says."""
+
+
+class ItemsImporter(Importer[_Row]):
+    """Reads JSON Lines files of `GivenItem`."""
+
+    source = "items"
+    rows_noun = "lines"
+
+    def __init__(self, paths: list[Path]) -> None:
+        self._paths = paths
+
+    def rows(self) -> Iterator[_Row | Problem]:
+        """The lines of all files."""
+        for path in self._paths:
+            for where, line in _lines(path):
+                yield _read(where, line)
+
+    def nothing(self) -> SitusError:
+        """The error for empty files."""
+        return SitusError("no item in the file", where=self._paths[0], fix="one JSON object a line")
+
+    def studies(self, rows: list[_Row], run: ImportRun) -> Iterator[ImportedStudy]:
+        """In the order in which the files first name them."""
+        _check_ids(rows)
+        _check_splits(rows)
+        by_study: dict[str, list[GivenItem]] = defaultdict(list)
+        for _, row in rows:
+            by_study[row.study].append(row)
+        scans = run.scans({volume_stem(study) for study in by_study})
+        for study, lines in by_study.items():
+            yield ImportedStudy(
+                name=study,
+                patient=lines[0].patient or study,
+                split=lines[0].split,
+                scan=scans.get(volume_stem(study)),
+                questions=[_question(row) for row in lines],
+            )
+
+
+def _read(where: str, line: bytes) -> _Row | Problem:
+    try:
+        row = msgspec.json.decode(line, type=GivenItem)
+        odd = next(number_problems(_answer(row)[0], "$.answer"), None)
+    except (msgspec.DecodeError, SitusError, RecursionError, UnicodeDecodeError) as error:
+        odd = str(error)
+    return (where, row) if odd is None else bad_row(where, odd, "mend this line")
+
+
+def _check_ids(rows: list[_Row]) -> None:
+    counts = Counter(row.id for _, row in rows if row.id)
+    twice = next((where for where, row in rows if counts[row.id] > 1), None)
     if twice is not None:
         raise SitusError(
             "an id occurs twice", where=twice, fix="give every item an id of its own, or none"
         )
-    stems = {volume_stem(row.study) for _, row in rows}
-    scans = find_scans(images, stems, problems, skip_bad=options.skip_bad, progress=progress)
-    _check_splits(rows)
-    with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
-        with BenchWriter(scratch, "items", options, {}) as writer:
-            _write(writer, [row for _, row in rows], options, scans)
-        return writer.finish(problems)
 
 
-def _check_splits(rows: list[tuple[str, GivenItem]]) -> None:
+def _check_splits(rows: list[_Row]) -> None:
     """A patient belongs to one split, or what is learned of one half is asked of the other."""
     split_of_patient: dict[str, str] = {}
     for where, row in rows:
@@ -119,57 +147,16 @@ def _lines(path: Path) -> list[tuple[str, bytes]]:
     ]
 
 
-def _write(
-    writer: BenchWriter, rows: list[GivenItem], options: BuildOptions, scans: Mapping[str, Scan]
-) -> None:
-    by_study: dict[str, list[GivenItem]] = defaultdict(list)
-    for row in rows:
-        by_study[row.study].append(row)
-    for study, asked in by_study.items():
-        patient = asked[0].patient or study
-        study_id = options.ids.study(study, of_table=True)
-        patient_id = options.ids.patient(patient, of_table=True)
-        split = asked[0].split or split_of(patient_id, options.recipe.splits, options.seed)
-        scan = scans.get(volume_stem(study))
-        series = (scan.series,) if scan is not None else ()
-        record = StudyRecord(study_id, patient_id, split, series)
-        repeats: Counter[str] = Counter()
-        items = []
-        for row in asked:
-            row_id = imported_item_id(study, row.question, repeats[row.question])
-            item = _item(row, record)
-            items.append(
-                msgspec.structs.replace(item, item_id=row_id, source_id=options.ids.item(row.id))
-            )
-            repeats[row.question] += 1
-        writer.add(record, [], items, {}, scan.places if scan is not None else {})
-
-
-def _item(row: GivenItem, study: StudyRecord) -> Item:
+def _question(row: GivenItem) -> ImportedQuestion:
     answer, shown = _answer(row)
-    form = {"yes_no": "yes_no", "choice": "choice", "choices": "choices", "number": "number"}.get(
-        _tag(answer), "text"
-    )
-    return Item(
-        item_id="",
-        source_id="",
-        study_id=study.study_id,
-        series=study.series[0].series if study.series else "",
-        patient_id=study.patient_id,
-        task=row.task,
-        form=form,
+    return ImportedQuestion(
         question=row.question,
         answer=answer,
         options=shown,
-        split=study.split,
-        stratum="imported",
+        task=row.task,
+        source_id=row.id,
         tags=tuple(row.tags),
     )
-
-
-def _tag(answer: Answer) -> str:
-    tag = type(answer).__struct_config__.tag
-    return str(tag)
 
 
 def _answer(row: GivenItem) -> tuple[Answer, tuple[Option, ...]]:

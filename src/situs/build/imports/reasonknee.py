@@ -18,12 +18,20 @@ import msgspec
 
 from situs.anatomy.banks import Bank, BankQuestion, load_bank
 from situs.base.files import read_csv, read_text
-from situs.base.publish import new_folder
-from situs.bench import SeriesRecord, StudyRecord, split_of, visit_of
-from situs.build.writer import BenchWriter, BuildOptions, BuildResult
-from situs.errors import Problem, Severity, SitusError
+from situs.bench import SeriesRecord, visit_of
+from situs.build.imports.frame import (
+    ImportedQuestion,
+    ImportedStudy,
+    Importer,
+    ImportRun,
+    bad_row,
+    import_bench,
+)
+from situs.build.scans import Scan
+from situs.build.writer import BuildOptions, BuildResult
+from situs.errors import Problem, SitusError
 from situs.facts.grades import CONTRADICTORY, FOLLOW_UP, from_published, sagittal_axis
-from situs.items import Answer, Boxes, Compound, Grades, Item, Step, imported_item_id, scale_tags
+from situs.items import Boxes, Compound, Grades, Step, scale_tags
 from situs.score import Offered, Parsed, parse_grades
 from situs.space import Grid, WorldBox
 from situs.volumes import Volume, open_volume
@@ -44,6 +52,11 @@ _LARGEST = 4 << 30
 _SLICES = 160
 """Sagittal slices of the released volumes."""
 _SHIPPED = "3dreasonknee-fields.toml"
+_AS_RELEASED = (
+    "Answers are as released; boxes are read as voxel indices of the sagittal-first array, "
+    "ends included."
+)
+_UNVERIFIED = "The field map is unverified: nobody has compared it with the released files."
 
 
 class KneeRow(msgspec.Struct, frozen=True):
@@ -78,6 +91,7 @@ class FieldMap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class _Entry(msgspec.Struct, frozen=True):
     where: str
+    image: str
     question: BankQuestion
     grades: dict[str, int]
     box: tuple[float, ...]
@@ -142,56 +156,97 @@ def import_3dreasonknee(
     fields: Path | None = None,
 ) -> BuildResult:
     """Build a bench of given items, in the numbering of the shipped bank."""
-    bank, found = load_bank("moaks-knee"), load_fields(fields)
-    rows = {row.image_filepath: row for row in read_split(table)}
-    entries, problems = _entries(answers, found, bank, set(rows))
-    if problems and (not options.skip_bad or not entries):
-        more = f" (and {len(problems) - 1} more entries)" if len(problems) > 1 else ""
-        fix = f"{problems[0].fix}; or add --skip-bad"
-        raise SitusError(problems[0].problem + more, where=problems[0].where, fix=fix)
-    if not entries:
-        raise SitusError(
-            "holds no answer about a volume of the table", where=answers, fix="check the field map"
+    importer = _ReasonKnee(read_split(table), answers, load_fields(fields))
+    return import_bench(importer, out, options, images=images)
+
+
+class _ReasonKnee(Importer["_Entry"]):
+    source = "3dreasonknee"
+
+    def __init__(self, table: list[KneeRow], answers: Path, fields: FieldMap) -> None:
+        self._bank = load_bank("moaks-knee")
+        self._volumes = {row.image_filepath: row for row in table}
+        self._answers = answers
+        self._fields = fields
+        self.notes = (_AS_RELEASED,) if fields.verified else (_AS_RELEASED, _UNVERIFIED)
+
+    def rows(self) -> Iterator[_Entry | Problem]:
+        for number, record in enumerate(_records(self._answers)):
+            where = f"{self._answers.name} $[{number}]"
+            try:
+                image = str(_field(record, self._fields.image))
+                if image not in self._volumes:
+                    raise SitusError(
+                        f"its {self._fields.image} is not in the table",
+                        fix="give the split it belongs to",
+                    )
+                yield _entry(record, self._fields, self._bank, image, where)
+            except SitusError as error:
+                yield bad_row(where, error.problem, error.fix or "mend this entry")
+
+    def nothing(self) -> SitusError:
+        return SitusError(
+            "holds no answer about a volume of the table",
+            where=self._answers,
+            fix="check the field map",
         )
-    notes = [
-        "Answers are as released; boxes are read as voxel indices of the sagittal-first array, ends included."
-    ]
-    if not found.verified:
-        notes.append("The field map is unverified: nobody has compared it with the released files.")
-    with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
-        with BenchWriter(scratch, "3dreasonknee", options, {}) as writer:
-            for image, own in sorted(
-                entries.items(), key=lambda entry: _study_id(rows[entry[0]], options)
-            ):
-                _write(writer, rows[image], own, bank, images, options, problems)
-        return writer.finish(problems, tuple(notes))
+
+    def studies(self, rows: list[_Entry], run: ImportRun) -> Iterator[ImportedStudy]:
+        """In the order of their ids; one volume is open at a time."""
+        by_image: dict[str, list[_Entry]] = defaultdict(list)
+        for entry in rows:
+            by_image[entry.image].append(entry)
+
+        def study_id(image: str) -> str:
+            return run.options.ids.study(self._volumes[image].name, of_table=True)
+
+        for image in sorted(by_image, key=study_id):
+            yield self._study(self._volumes[image], by_image[image], run)
+
+    def _study(self, row: KneeRow, entries: list[_Entry], run: ImportRun) -> ImportedStudy:
+        path = None if run.images is None else run.images / row.image_filepath
+        image = open_volume(path) if path is not None and path.exists() else None
+        not_asked: Counter[str] = Counter()
+        questions = []
+        for entry in _one_each(entries, not_asked):
+            not_asked.update(entry.left_out)
+            if not entry.grades:
+                continue
+            try:
+                box = _place(entry, image, self._bank)
+            except SitusError as error:
+                if not run.options.skip_bad:
+                    raise
+                run.problems.append(bad_row(entry.where, error.problem, error.fix))
+                continue
+            if box is None and entry.box:
+                not_asked["its box: the image is not here, so voxels have no millimetres"] += 1
+            questions.append(_question(entry, row, box, self._bank))
+        return ImportedStudy(
+            name=row.name,
+            patient=row.patient_id,
+            questions=questions,
+            scan=None if image is None else _scan(image, self._bank),
+            series=self._bank.sequence,
+            time=visit_of(row.time),
+            not_asked=not_asked,
+        )
 
 
-def _study_id(row: KneeRow, options: BuildOptions) -> str:
-    return options.ids.study(row.name, of_table=True)
-
-
-def _entries(
-    path: Path, fields: FieldMap, bank: Bank, known: set[str]
-) -> tuple[dict[str, list[_Entry]], list[Problem]]:
-    entries: dict[str, list[_Entry]] = defaultdict(list)
-    problems: list[Problem] = []
-    for number, record in enumerate(_records(path)):
-        where = f"{path.name} $[{number}]"
-        try:
-            image = str(_field(record, fields.image))
-            if image not in known:
-                raise SitusError(
-                    f"its {fields.image} is not in the table", fix="give the split it belongs to"
-                )
-            entries[image].append(_entry(record, fields, bank, where))
-        except SitusError as error:
-            problems.append(
-                Problem(
-                    Severity.ERROR, "item", where, error.problem, error.fix or "mend this entry"
-                )
-            )
-    return entries, problems
+def _question(entry: _Entry, row: KneeRow, box: WorldBox | None, bank: Bank) -> ImportedQuestion:
+    grades = Grades(entry.grades)
+    answer = grades if box is None else Compound({"box": Boxes((box,)), "grades": grades})
+    return ImportedQuestion(
+        question=_words(bank, entry, row, boxed=box is not None),
+        answer=answer,
+        task=f"grade.{entry.question.family}",
+        key=entry.question.id,
+        position=entry.question.id,
+        tags=_tags(bank, entry),
+        steps=(Step("given", entry.reasoning),) if entry.reasoning else (),
+        boxes=() if box is None else (box,),
+        parameters={"question": entry.question.id},
+    )
 
 
 def _records(path: Path) -> list[Any]:
@@ -220,29 +275,37 @@ def _field(record: Any, name: str) -> Any:
     return value
 
 
-def _entry(record: Any, fields: FieldMap, bank: Bank, where: str) -> _Entry:
+def _entry(record: Any, fields: FieldMap, bank: Bank, image: str, where: str) -> _Entry:
     question = bank.get(_question_id(_field(record, fields.question)))
-    published = {sub.published: sub.key for sub in bank.sub_scores_of(question)}
-    answer = _field(record, fields.answer)
+    grades, left_out = _grades(_field(record, fields.answer), question, bank)
+    box = _box(record, fields.box) if fields.box else ()
+    if fields.box and not box:
+        left_out.append("its box: the entry has none")
+    reasons = _optional(record, fields.reasoning) if fields.reasoning else ""
+    if fields.reasoning and not reasons:
+        left_out.append("its reasoning: the entry has none")
+    reasoning = "\n".join(map(str, reasons)) if isinstance(reasons, list) else str(reasons or "")
+    return _Entry(where, image, question, grades, box, reasoning, tuple(left_out))
+
+
+def _grades(answer: Any, question: BankQuestion, bank: Bank) -> tuple[dict[str, int], list[str]]:
+    """The grades that are asked for, by sub-score, and what is not asked of the entry and why."""
+    keys = {sub.published: sub.key for sub in bank.sub_scores_of(question)}
     text = answer if isinstance(answer, str) else json.dumps(answer)
     # Once with the scales, since words depend on them, and once without, to name what is not on them.
-    read = (
-        parse_grades(text, list(published), scales) for scales in ({}, _offered(bank, question))
-    )
-    said, told = (result.value if isinstance(result, Parsed) else {} for result in read)
-    for name in said:
-        if name not in told:
-            problem = f"{published[name]} has grade {said[name]}, which is not on its scale"
+    results = (parse_grades(text, list(keys), scales) for scales in ({}, _offered(bank, question)))
+    any_grade, on_scale = (one.value if isinstance(one, Parsed) else {} for one in results)
+    for name in any_grade:
+        if name not in on_scale:
+            problem = f"{keys[name]} has grade {any_grade[name]}, which is not on its scale"
             raise SitusError(problem, fix="mend this entry")
-    if not told:
+    if not on_scale:
         raise SitusError(
             f"no grade of question {question.id} can be read from its answer",
             fix="check the field map",
         )
-    grades = {published[name]: grade for name, grade in told.items()}
-    left_out = (
-        [] if len(grades) == len(published) else ["a sub-score that the answer does not tell"]
-    )
+    grades = {keys[name]: grade for name, grade in on_scale.items()}
+    left_out = [] if len(grades) == len(keys) else ["a sub-score that the answer does not tell"]
     for sub in bank.sub_scores_of(question):
         if grades.get(sub.key) in bank.scales[sub.scale].follow_up_only:
             left_out.append(FOLLOW_UP)
@@ -250,14 +313,7 @@ def _entry(record: Any, fields: FieldMap, bank: Bank, where: str) -> _Entry:
     if any(bank.families[question.family].broken_rules(grades)):
         left_out.append(CONTRADICTORY)
         grades = {}
-    box = _box(record, fields.box) if fields.box else ()
-    reasons = _optional(record, fields.reasoning) if fields.reasoning else ""
-    if fields.box and not box:
-        left_out.append("its box: the entry has none")
-    if fields.reasoning and not reasons:
-        left_out.append("its reasoning: the entry has none")
-    reasoning = "\n".join(map(str, reasons)) if isinstance(reasons, list) else str(reasons or "")
-    return _Entry(where, question, grades, box, reasoning, tuple(left_out))
+    return grades, left_out
 
 
 def _offered(bank: Bank, question: BankQuestion) -> dict[str, Offered]:
@@ -297,75 +353,19 @@ def _box(record: Any, name: str) -> tuple[float, ...]:
     return tuple(float(v) for v in box)
 
 
-def _write(
-    writer: BenchWriter,
-    row: KneeRow,
-    entries: list[_Entry],
-    bank: Bank,
-    images: Path | None,
-    options: BuildOptions,
-    problems: list[Problem],
-) -> None:
-    study_id = _study_id(row, options)
-    patient_id = options.ids.patient(row.patient_id, of_table=True)
-    path = images / row.image_filepath if images is not None else None
-    image = open_volume(path) if path is not None and path.exists() else None
-    split = split_of(patient_id, options.recipe.splits, options.seed)
-    series, places = _series(image, bank)
-    not_asked: Counter[str] = Counter()
-    items = []
-    for entry in _one_each(entries, not_asked):
-        not_asked.update(entry.left_out)
-        if not entry.grades:
-            continue
-        try:
-            place = _place(entry, image, bank)
-        except SitusError as error:
-            if not options.skip_bad:
-                raise
-            problems.append(Problem(Severity.ERROR, "item", entry.where, error.problem, error.fix))
-            continue
-        if place is None and entry.box:
-            not_asked["its box: the image is not here, so voxels have no millimetres"] += 1
-        grades = Grades(entry.grades)
-        answer: Answer = (
-            grades if place is None else Compound({"box": Boxes((place,)), "grades": grades})
-        )
-        items.append(
-            Item(
-                item_id=imported_item_id(row.name, entry.question.id, 0),
-                source_id=f"{study_id}::{entry.question.id}",
-                study_id=study_id,
-                series=bank.sequence,
-                patient_id=patient_id,
-                task=f"grade.{entry.question.family}",
-                form="grades" if place is None else "compound",
-                question=_words(bank, entry, row, boxed=place is not None),
-                answer=answer,
-                split=split,
-                stratum="imported",
-                tags=_tags(bank, entry),
-                steps=(Step("given", entry.reasoning),) if entry.reasoning else (),
-                boxes=() if place is None else (place,),
-                parameters={"question": entry.question.id},
-            )
-        )
-    record = StudyRecord(study_id, patient_id, split, series, time=visit_of(row.time))
-    writer.add(record, [], items, not_asked, places)
-
-
 def _one_each(entries: list[_Entry], not_asked: Counter[str]) -> Iterator[_Entry]:
     """One entry a question; several that differ are left out, since none of them is known to be right."""
     by_question: dict[str, list[_Entry]] = defaultdict(list)
     for entry in entries:
         by_question[entry.question.id].append(entry)
-    for own in by_question.values():
-        if any((entry.grades, entry.box) != (own[0].grades, own[0].box) for entry in own):
-            not_asked["two different answers to one question"] += len(own)
+    for same in by_question.values():
+        first = same[0]
+        if any((entry.grades, entry.box) != (first.grades, first.box) for entry in same):
+            not_asked["two different answers to one question"] += len(same)
             continue
-        if len(own) > 1:
-            not_asked["an entry that stands twice"] += len(own) - 1
-        yield own[0]
+        if len(same) > 1:
+            not_asked["an entry that stands twice"] += len(same) - 1
+        yield first
 
 
 def _words(bank: Bank, entry: _Entry, row: KneeRow, *, boxed: bool) -> str:
@@ -405,31 +405,27 @@ def _refuse_other_slices(grid: Grid, where: str) -> None:
 
     The rule: an array that begins with 160 is sagittal-first, any other is transposed by (2, 0, 1).
     """
-    ruled, told = 0 if grid.shape[0] == _SLICES else 2, sagittal_axis(grid)
-    if _SLICES in grid.shape and ruled != told:
+    ruled, in_header = 0 if grid.shape[0] == _SLICES else 2, sagittal_axis(grid)
+    if _SLICES in grid.shape and ruled != in_header:
         shape = "×".join(str(n) for n in grid.shape)
         problem = (
             f"its box counts slices on axis {ruled} of {shape} voxels "
             f"({_SLICES} first, else last); the header has "
         )
         fix = "mend the orientation in the image's header, or leave the image out (grades alone)"
-        raise SitusError(f"{problem}the sagittal slices on axis {told}", where=where, fix=fix)
+        raise SitusError(f"{problem}the sagittal slices on axis {in_header}", where=where, fix=fix)
 
 
-def _series(image: Volume | None, bank: Bank) -> tuple[tuple[SeriesRecord, ...], dict[str, str]]:
-    if image is None:
-        return (), {}
-    grid: Grid = image.grid
-    image_hash = image.content_hash()
+def _scan(image: Volume, bank: Bank) -> Scan:
     record = SeriesRecord(
         series=bank.sequence,
         modality=bank.modality,
-        image_hash=image_hash,
+        image_hash=image.content_hash(),
         labels_hash="",
-        shape=grid.shape,
-        affine=tuple(float(v) for v in grid.affine.matrix.ravel()),
+        shape=image.grid.shape,
+        affine=tuple(float(v) for v in image.grid.affine.matrix.ravel()),
         side_basis=image.orientation_basis,
         annotation="manual",
         structures={},
     )
-    return (record,), {image_hash: str(image.path)}
+    return Scan(record, image.path)

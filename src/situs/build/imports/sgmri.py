@@ -10,30 +10,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
 
 from situs.base.files import canonical_json, read_json
-from situs.base.publish import new_folder
-from situs.bench import StudyRecord, split_of
-from situs.build.writer import BenchWriter, BuildOptions, BuildResult
-from situs.errors import Problem, Severity, SitusError
-from situs.items import (
-    Answer,
-    Boxes,
-    Choice,
-    Choices,
-    Item,
-    Number,
-    Option,
-    Step,
-    Text,
-    YesNo,
-    imported_item_id,
+from situs.build.imports.frame import (
+    ImportedQuestion,
+    ImportedStudy,
+    Importer,
+    ImportRun,
+    bad_row,
+    import_bench,
 )
+from situs.build.writer import BuildOptions, BuildResult
+from situs.errors import Problem, SitusError
+from situs.items import Answer, Boxes, Choice, Choices, Number, Option, Step, Text, YesNo
 from situs.score.sgmri import parse_boxes
 from situs.space import FrameBox
 
@@ -81,7 +75,7 @@ def sgmri_rows(path: Path) -> Iterator[SgmriRow | SitusError]:
     for number, entry in enumerate(entries):
         where = f"{path.name} $[{number}]"
         try:
-            yield _row(entry, where)
+            yield _Entry(entry).row(where)
         except (SitusError, TypeError, ValueError, KeyError) as error:
             problem = (
                 error.problem if isinstance(error, SitusError) else "is not a question of this set"
@@ -89,65 +83,91 @@ def sgmri_rows(path: Path) -> Iterator[SgmriRow | SitusError]:
             yield SitusError(problem, where=where, fix="mend this entry")
 
 
-def _row(entry: Any, where: str) -> SgmriRow:
-    if not isinstance(entry, dict):
-        raise TypeError
-    truth = entry.get("ground_truth") or {}
-    question, answer = entry.get("question"), entry.get("gt_answer", entry.get("answer"))
-    if (
-        not isinstance(question, str)
-        or not question.strip()
-        or answer is None
-        or not isinstance(truth, dict)
-    ):
-        raise SitusError("lacks question or answer", fix="mend this entry")
-    sample = str(entry.get("sample_id") or entry.get("id") or "")
-    volume = str(entry.get("volume_id") or "")
-    if not volume:
-        found = _VOLUME.search(sample)
-        volume = found[0] if found else sample
-    if not volume:
-        raise SitusError("lacks volume_id or sample_id", fix="mend this entry")
-    named = _SLICE.search(sample)
-    slice_num = entry.get("slice_num") or (int(named[1]) if named else None)
-    whole = slice_num is None and ("num_slices" in entry or "_video_" in sample)
-    level = str(entry.get("level") or ("volume" if whole else "slice"))
-    labels = (
-        truth.get("labels")
-        or truth.get("final_diagnosis")
-        or entry.get("labels")
-        or entry.get("gt_labels")
-        or ()
-    )
-    listed = entry.get("bboxes") or entry.get("gt_bboxes") or truth.get("bboxes") or ()
-    if not listed and entry.get("task") == "localization" and "<bbx>" in str(answer):
-        # Boxes of whole volumes stand in the answer's words only, which is where the released code reads them.
-        listed = [{"frame": frame, "bbox": box} for frame, box in parse_boxes(str(answer))]
-    volume_level = level.startswith(("volume", "video"))
-    slice_num = int(slice_num) if slice_num is not None and not volume_level else None
-    boxes = [_box(box) for box in listed]
-    placed = not volume_level or all(frame for frame, _, _ in boxes)
-    output = entry.get("model_output")
-    return SgmriRow(
-        where=where,
-        volume=volume,
-        question=question,
-        answer=answer if isinstance(answer, str) else str(answer),
-        qa_type=str(entry.get("qa_type") or entry.get("type") or "open_ended"),
-        task=str(entry.get("task") or "unknown"),
-        level="volume" if volume_level else "slice",
-        dataset=str(entry.get("dataset") or ("brain" if "brain" in volume else "knee")),
-        sample_id=sample,
-        slice_num=slice_num,
-        reasoning=str(entry.get("reasoning") or ""),
-        choices=_options(entry.get("choices")),
-        labels=tuple(str(label) for label in ([labels] if isinstance(labels, str) else labels)),
-        boxes=tuple(_on_frame(box, slice_num or 1 if not volume_level else None) for box in boxes)
-        if placed
-        else (),
-        published_boxes=tuple((frame, numbers) for frame, numbers, _ in boxes),
-        model_output=None if output is None else str(output),
-    )
+class _Entry:
+    """One record of either kind of file: the two name the same things differently.
+
+    A QA record has `volume_id`, `slice_num`, `level`, `type`, `answer` and `ground_truth`; one of a result file has
+    `sample_id`, `qa_type`, `gt_answer`, `gt_labels` and `gt_bboxes`.
+    """
+
+    def __init__(self, entry: Any) -> None:
+        if not isinstance(entry, dict):
+            raise TypeError
+        self._fields = entry
+        self._truth = entry.get("ground_truth") or {}
+        answer = entry.get("gt_answer", entry.get("answer"))
+        question = entry.get("question")
+        asked = isinstance(question, str) and question.strip()
+        if not asked or answer is None or not isinstance(self._truth, dict):
+            raise SitusError("lacks question or answer", fix="mend this entry")
+        self._question = str(question)
+        self._answer = str(answer)
+        self._sample = self._text("sample_id", "id")
+        self._volume = self._text("volume_id") or _volume_in(self._sample)
+        if not self._volume:
+            raise SitusError("lacks volume_id or sample_id", fix="mend this entry")
+
+    def _text(self, *names: str, default: str = "") -> str:
+        """The first of these fields that is not empty."""
+        return str(next(filter(None, map(self._fields.get, names)), default))
+
+    def row(self, where: str) -> SgmriRow:
+        """The question, however the record spells it."""
+        slice_num = self._slice_num()
+        of_volume = self._is_of_volume(slice_num)
+        if of_volume:
+            slice_num = None
+        boxes = [_box(box) for box in self._boxes()]
+        output = self._fields.get("model_output")
+        return SgmriRow(
+            where=where,
+            volume=self._volume,
+            question=self._question,
+            answer=self._answer,
+            qa_type=self._text("qa_type", "type", default="open_ended"),
+            task=self._text("task", default="unknown"),
+            level="volume" if of_volume else "slice",
+            dataset=self._text("dataset", default="brain" if "brain" in self._volume else "knee"),
+            sample_id=self._sample,
+            slice_num=slice_num,
+            reasoning=self._text("reasoning"),
+            choices=_options(self._fields.get("choices")),
+            labels=self._labels(),
+            boxes=_placed(boxes, None if of_volume else slice_num or 1),
+            published_boxes=tuple((frame, numbers) for frame, numbers, _ in boxes),
+            model_output=None if output is None else str(output),
+        )
+
+    def _slice_num(self) -> int | None:
+        """1-based; a result file tells it in the sample's name only."""
+        in_name = _SLICE.search(self._sample)
+        number = self._fields.get("slice_num") or (in_name and in_name[1])
+        return int(number) if number else None
+
+    def _is_of_volume(self, slice_num: int | None) -> bool:
+        whole = slice_num is None and ("num_slices" in self._fields or "_video_" in self._sample)
+        level = self._text("level", default="volume" if whole else "slice")
+        return level.startswith(("volume", "video"))
+
+    def _labels(self) -> tuple[str, ...]:
+        truth, fields = self._truth, self._fields
+        labels = truth.get("labels") or truth.get("final_diagnosis")
+        labels = labels or fields.get("labels") or fields.get("gt_labels") or ()
+        return tuple(map(str, [labels] if isinstance(labels, str) else labels))
+
+    def _boxes(self) -> Any:
+        fields = self._fields
+        listed = fields.get("bboxes") or fields.get("gt_bboxes") or self._truth.get("bboxes") or ()
+        if not listed and fields.get("task") == "localization" and "<bbx>" in self._answer:
+            # Boxes of whole volumes stand in the answer's words only, where the released code reads them.
+            return [{"frame": frame, "bbox": box} for frame, box in parse_boxes(self._answer)]
+        return listed
+
+
+def _volume_in(sample: str) -> str:
+    """The volume that a sample's name tells; all of the name if it tells none."""
+    match = _VOLUME.search(sample)
+    return match[0] if match else sample
 
 
 def _options(given: Any) -> tuple[str, ...]:
@@ -177,93 +197,78 @@ def _box(entry: Any) -> _Given:
     return None if frame is None else int(frame), (x, y, width, height), label
 
 
-def _on_frame(given: _Given, slice_num: int | None) -> FrameBox:
-    """The box on its slice, else on the frame it names."""
-    frame, (x, y, width, height), label = given
-    return FrameBox(max(0, (slice_num or frame or 1) - 1), x, y, x + width, y + height, label)
+def _placed(boxes: Sequence[_Given], slice_num: int | None) -> tuple[FrameBox, ...]:
+    """The boxes on their slice, else on the frames they name; none if one of a whole volume names no frame."""
+    if slice_num is None and not all(frame for frame, _, _ in boxes):
+        return ()
+    result = []
+    for frame, (x, y, width, height), label in boxes:
+        number = max(0, (slice_num or frame or 1) - 1)
+        result.append(FrameBox(number, x, y, x + width, y + height, label))
+    return tuple(result)
 
 
 def import_sgmri(paths: list[Path], out: Path, options: BuildOptions) -> BuildResult:
-    """Build a bench of given items; all that is wrong with the files is counted, the first is told."""
-    rows: list[SgmriRow] = []
-    problems: list[Problem] = []
-    for path in paths:
-        for entry in sgmri_rows(path):
-            if isinstance(entry, SgmriRow):
-                rows.append(entry)
-            else:
-                problems.append(
-                    Problem(Severity.ERROR, "item", str(entry.where), entry.problem, entry.fix)
-                )
-    if problems and (not options.skip_bad or not rows):
-        more = f" (and {len(problems) - 1} more entries)" if len(problems) > 1 else ""
-        raise SitusError(
-            problems[0].problem + more, where=problems[0].where, fix="mend them, or add --skip-bad"
-        )
-    if not rows:
-        raise SitusError("no question in the file", where=paths[0], fix=_FIX)
-    note = "Split and clustered by file, patient overlap possible."
-    with new_folder(out, marker="bench.json", overwrite=options.overwrite) as scratch:
-        with BenchWriter(scratch, "sgmri-vqa", options, {}) as writer:
-            _write(writer, rows, options)
-        return writer.finish(problems, (note,))
+    """Build a bench of the questions of these files."""
+    return import_bench(_Sgmri(paths), out, options)
 
 
-def _write(writer: BenchWriter, rows: list[SgmriRow], options: BuildOptions) -> None:
-    by_volume: dict[str, list[SgmriRow]] = defaultdict(list)
-    for row in rows:
-        by_volume[row.volume].append(row)
-    sources: Counter[str] = Counter()
-    for volume, own in sorted(by_volume.items()):
-        public = bool(_VOLUME.fullmatch(volume))
-        study_id = options.ids.study(volume, of_table=True, public=public)
-        split = split_of(study_id, options.recipe.splits, options.seed)
-        repeats: Counter[str] = Counter()
-        items = []
-        for row in own:
-            asked = f"{row.slice_num or ''}|{row.question}"
-            item = _item(row, study_id, split, repeats[asked], sources)
-            source_id = options.ids.item(item.source_id, public=public)
-            items.append(msgspec.structs.replace(item, source_id=source_id))
-            repeats[asked] += 1
-        writer.add(StudyRecord(study_id, study_id, split, ()), [], items, {}, {})
+class _Sgmri(Importer[SgmriRow]):
+    source = "sgmri-vqa"
+    notes = ("Split and clustered by file, patient overlap possible.",)
+
+    def __init__(self, paths: list[Path]) -> None:
+        self._paths = paths
+
+    def rows(self) -> Iterator[SgmriRow | Problem]:
+        for path in self._paths:
+            for row in sgmri_rows(path):
+                if isinstance(row, SitusError):
+                    yield bad_row(str(row.where), row.problem, row.fix)
+                else:
+                    yield row
+
+    def nothing(self) -> SitusError:
+        return SitusError("no question in the file", where=self._paths[0], fix=_FIX)
+
+    def studies(self, rows: list[SgmriRow], run: ImportRun) -> Iterator[ImportedStudy]:
+        """A volume is a study and, for all that is known, a patient."""
+        by_volume: dict[str, list[SgmriRow]] = defaultdict(list)
+        for row in rows:
+            by_volume[row.volume].append(row)
+        names: Counter[str] = Counter()
+        for volume, about in sorted(by_volume.items()):
+            yield ImportedStudy(
+                name=volume,
+                public=bool(_VOLUME.fullmatch(volume)),
+                questions=[_question(row, names) for row in about],
+            )
 
 
-def _item(row: SgmriRow, study_id: str, split: str, repeat: int, sources: Counter[str]) -> Item:
+def _question(row: SgmriRow, names: Counter[str]) -> ImportedQuestion:
+    """`names`: how often each name of a sample has occurred; samples may share one."""
     answer, options = _answer(row)
-    place = "volume" if row.slice_num is None else f"slice{row.slice_num}"
-    source = row.sample_id or f"{row.volume}/{place}/{row.task}"
-    sources[source] += 1
-    single = row.level == "slice"
-    return Item(
-        item_id=imported_item_id(f"{row.volume}|{row.slice_num or ''}", row.question, repeat),
-        source_id=source if sources[source] == 1 else f"{source}#{sources[source]}",
-        study_id=study_id,
-        series="",
-        patient_id=study_id,
-        task=row.task,
-        form=str(type(answer).__struct_config__.tag),
+    asked_of = "volume" if row.slice_num is None else f"slice{row.slice_num}"
+    name = row.sample_id or f"{row.volume}/{asked_of}/{row.task}"
+    names[name] += 1
+    parameters = {"gt_answer": row.answer, "qa_type": row.qa_type, "dataset": row.dataset}
+    if row.published_boxes and not row.boxes:
+        parameters["gt_boxes"] = canonical_json(row.published_boxes).decode()
+    if row.labels:
+        parameters["gt_labels"] = "; ".join(row.labels)
+    return ImportedQuestion(
         question=row.question,
         answer=answer,
         options=options,
-        split=split,
-        stratum="imported",
+        task=row.task,
+        part=str(row.slice_num or ""),
+        source_id=name if names[name] == 1 else f"{name}#{names[name]}",
         level=row.level,
-        frames=(row.slice_num - 1,) if single and row.slice_num else (),
+        frames=(row.slice_num - 1,) if row.level == "slice" and row.slice_num else (),
         tags=(f"dataset:{row.dataset}", f"qa_type:{row.qa_type}", f"level:{row.level}"),
         steps=(Step("given", row.reasoning),) if row.reasoning else (),
         boxes=row.boxes,
-        parameters={
-            "gt_answer": row.answer,
-            "qa_type": row.qa_type,
-            "dataset": row.dataset,
-            **(
-                {"gt_boxes": canonical_json(row.published_boxes).decode()}
-                if row.published_boxes and not row.boxes
-                else {}
-            ),
-            **({"gt_labels": "; ".join(row.labels)} if row.labels else {}),
-        },
+        parameters=parameters,
     )
 
 
@@ -271,23 +276,29 @@ def _answer(row: SgmriRow) -> tuple[Answer, tuple[Option, ...]]:
     """The typed answer, where the record states one; else the text."""
     text = row.answer.strip()
     options = tuple(Option(letter, words) for letter, words in zip(_LETTERS, row.choices))
-    if row.qa_type in ("single_choice", "multiple_choice") and options:
-        known = {option.value for option in options}
-        letters = [letter for letter in _CHOICE.findall(text) if letter in known]
-        letters = letters or (
-            [text[0]] if re.fullmatch(r"[A-Z][.)]?", text) and text[0] in known else []
-        )
-        if not letters:
-            letters = [option.value for option in options if option.text.lower() == text.lower()]
+    if row.qa_type in ("single_choice", "multiple_choice"):
+        letters = _chosen(text, options)
         if letters and row.qa_type == "single_choice":
             return Choice(letters[0]), options
         if letters:
             return Choices(tuple(dict.fromkeys(letters))), options
     if row.task == "localization" and row.boxes:
         return Boxes(row.boxes), ()
-    word = re.match(r"(yes|no)\b", text.lower())
-    if row.qa_type == "closed_ended" and word:
-        return YesNo(word[1] == "yes"), ()
-    if row.qa_type == "closed_ended" and re.fullmatch(r"\d{1,4}", text):
-        return Number(float(text), "", (float(text), float(text))), ()
+    if row.qa_type == "closed_ended":
+        word = re.match(r"(yes|no)\b", text.lower())
+        if word:
+            return YesNo(word[1] == "yes"), ()
+        if re.fullmatch(r"\d{1,4}", text):
+            return Number(float(text), "", (float(text), float(text))), ()
     return Text((row.answer,)), ()
+
+
+def _chosen(text: str, options: Sequence[Option]) -> list[str]:
+    """The letters that an answer names: in brackets, alone, or by an option's words."""
+    offered = {option.value for option in options}
+    letters = [letter for letter in _CHOICE.findall(text) if letter in offered]
+    if not letters and re.fullmatch(r"[A-Z][.)]?", text) and text[0] in offered:
+        letters = [text[0]]
+    if not letters:
+        letters = [option.value for option in options if option.text.lower() == text.lower()]
+    return letters

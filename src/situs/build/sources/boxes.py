@@ -31,6 +31,7 @@ from situs.items.findings import (
     arrange_findings,
     choose_finding_tasks,
     draft,
+    finding_mix,
     place_finding,
     pose_finding,
     questions_of,
@@ -78,7 +79,7 @@ def parse_mix(text: str | None, rules: BoxRules) -> BoxRules:
     """
     if not text:
         return rules
-    mix = dict(rules.mix)
+    mix = finding_mix(rules.mix)
     for part in text.split(","):
         name, _, number = (word.strip() for word in part.partition("="))
         keys = [key for key in mix if key == name or key.split(".")[0] == name]
@@ -93,6 +94,13 @@ def parse_mix(text: str | None, rules: BoxRules) -> BoxRules:
     return msgspec.structs.replace(rules, mix=mix)
 
 
+def _with_declared(options: BuildOptions) -> BuildOptions:
+    """The options with the quotas that the recipe leaves to the tasks, as a bench records them."""
+    recipe = options.recipe
+    rules = msgspec.structs.replace(recipe.boxes, mix=finding_mix(recipe.boxes.mix))
+    return msgspec.structs.replace(options, recipe=msgspec.structs.replace(recipe, boxes=rules))
+
+
 def build_boxes(
     files: Sequence[Path],
     out: Path,
@@ -105,6 +113,7 @@ def build_boxes(
 ) -> BuildResult:
     """Build a bench from annotation files, with images where they are found."""
     choose_finding_tasks(options.tasks)
+    options = _with_declared(options)
     found = read_annotations(files, lists, skip_bad=options.skip_bad)
     table = read_sides(sides) if sides is not None else {}
     stacks = find_stacks(images) if images is not None else {}

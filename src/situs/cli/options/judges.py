@@ -47,9 +47,10 @@ def ask_judges(
     from situs.errors import SitusError
     from situs.items import Text
     from situs.judges import asker_of, judge_answers, rate_reasoning
-    from situs.score import SgmriRates, open_answers
+    from situs.score import SgmriRates, open_replies
 
-    opened, items, rows, _ = open_answers(bench, answers)
+    replies = open_replies(answers, bench)
+    opened, items, rows = replies.bench, replies.items, replies.rows
     rated = protocol == "sgmri-vqa"
     if not rated and not any(isinstance(item.answer, Text) for item in items()):
         raise SitusError(

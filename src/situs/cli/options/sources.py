@@ -15,7 +15,6 @@ class Sources(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The source's command."""
         if cmd_name not in self.commands:
-            raise SitusError(
-                f"unknown source {cmd_name!r}", fix=did_you_mean(cmd_name, self.commands)
-            )
+            known = self.list_commands(ctx)
+            raise SitusError(f"unknown source {cmd_name!r}", fix=did_you_mean(cmd_name, known))
         return self.commands[cmd_name]

@@ -10,8 +10,7 @@ import msgspec
 from situs.cli.output.printing import print_table, warn
 
 if TYPE_CHECKING:
-    from situs.profiles import Profile
-    from situs.score import Breakdowns, Scores
+    from situs.score import Breakdowns, ScoredRun, Scores
     from situs.score.explain import Budget, Faithfulness
     from situs.tables import Table
 
@@ -31,38 +30,26 @@ class Extras(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def look_into(
-    bench: Path,
-    answers: Path,
+    run: ScoredRun,
     scores: Scores,
+    name: str,
     *,
-    profile: Profile | None,
     seed: int,
     breakdowns: bool,
     signatures: bool,
     published: str | None,
 ) -> Extras:
-    """Compute what was asked for; `published` is a paper."""
-    from situs.run import Viewing
+    """Compute what was asked for of the run called `name`; `published` is a paper."""
     from situs.score import breakdowns as break_down
-    from situs.score import judged_run, published_beside
+    from situs.score import published_beside
     from situs.score.explain import budget_of, faithfulness_of
 
-    if not (breakdowns or signatures or published is not None):
-        return Extras()
-    run = judged_run(answers, bench, profile=profile, outcomes=scores.outcomes)
-    parts = None
-    if breakdowns:
-        parts = break_down(
-            run.bench, run.items, run.scored, shown=Viewing(run.bench, run.profile), seed=seed
-        )
-    budget = faithful = None
-    if signatures:
-        budget = budget_of(run.bench, run.items, run.rows, run.profile, run.hidden)
-        faithful = faithfulness_of(run)
-    beside = None
-    if published is not None:
-        beside = published_beside({answers.name: scores}, published)
-    return Extras(parts, budget, faithful, beside)
+    return Extras(
+        break_down(run, seed=seed) if breakdowns else None,
+        budget_of(run) if signatures else None,
+        faithfulness_of(run) if signatures else None,
+        None if published is None else published_beside({name: scores}, published),
+    )
 
 
 def named_paper(bench: Path, given: str | None) -> str | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, TextIO
 
 import click
 import msgspec
@@ -16,13 +16,14 @@ from situs.base.text import json_safe, printable
 from situs.errors import SitusError
 
 __all__ = [
+    "ErrorStream",
+    "OutputStream",
     "echo",
     "json_option",
     "out_option",
     "print_json",
     "print_table",
     "progress_bar",
-    "to_standard_output",
     "warn",
 ]
 
@@ -38,16 +39,54 @@ def out_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     )
 
 
-@contextmanager
-def to_standard_output() -> Iterator[None]:
-    """Say of standard output that it cannot be written, where that is what fails."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise  # whoever read it has seen enough
-    except OSError as error:
+class _Stream:
+    """A standard stream that knows what to do when it cannot be written."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "buffer":  # click would write there where the encoding is ASCII
+            raise AttributeError(name)
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write, or say what is to be said about it."""
+        if text == "":
+            return 0  # click tries whether it may, and keeps what comes of it to itself
+        try:
+            return self._stream.write(text)
+        except OSError as error:
+            self._failed(error)
+            return len(text)
+
+    def flush(self) -> None:
+        """Hand on what was written."""
+        try:
+            self._stream.flush()
+        except OSError as error:
+            self._failed(error)
+
+    def _failed(self, error: OSError) -> None:
         # What waits in the buffer cannot be written either, and Python would try again as it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        with suppress(OSError, ValueError):
+            number = self._stream.fileno()
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, number)
+            os.close(nowhere)
+
+
+class ErrorStream(_Stream):
+    """Standard error, which never ends the program: if it cannot be written, there is nobody to tell."""
+
+
+class OutputStream(_Stream):
+    """Standard output, which says of itself that it cannot be written."""
+
+    def _failed(self, error: OSError) -> NoReturn:
+        super()._failed(error)
+        if isinstance(error, BrokenPipeError):
+            sys.exit(0)  # whoever read it has seen enough
         reason = f"cannot be written ({error.strerror}); the work itself is done"
         raise SitusError(reason, where="standard output", fix="write to another place") from error
 
@@ -55,8 +94,7 @@ def to_standard_output() -> Iterator[None]:
 def print_json(value: object) -> None:
     """One JSON object on standard output."""
     text = msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=1).decode()
-    with to_standard_output():
-        click.echo(json_safe(text))
+    click.echo(json_safe(text))
 
 
 def print_table(
@@ -75,12 +113,11 @@ def print_table(
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console = Console(highlight=False, markup=False, width=max(120, console.width))
-    with to_standard_output():
-        console.print(printable(title), style="bold")
-        console.print(table)
-        if caption:
-            console.print(printable(caption, lines=True), style="dim")
-            console.print()
+    console.print(printable(title), style="bold")
+    console.print(table)
+    if caption:
+        console.print(printable(caption, lines=True), style="dim")
+        console.print()
 
 
 def warn(text: str) -> None:
@@ -90,8 +127,7 @@ def warn(text: str) -> None:
 
 def echo(text: str) -> None:
     """Words on standard output. All that a command says passes here or by a table: data hold escape codes."""
-    with to_standard_output():
-        click.echo(printable(text, lines=True))
+    click.echo(printable(text, lines=True))
 
 
 @contextmanager

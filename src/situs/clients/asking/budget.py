@@ -23,12 +23,18 @@ class Spent(msgspec.Struct, frozen=True):
 
     prompt_tokens: float = 0
     completion_tokens: float = 0
+    cached_tokens: float = 0
+    """Prompt tokens that a server had in its cache."""
+    cache_written_tokens: float = 0
+    """Prompt tokens that it put there."""
 
     def plus(self, usage: Mapping[str, float]) -> Spent:
         """With one more call."""
         return Spent(
             self.prompt_tokens + usage.get("prompt_tokens", 0),
             self.completion_tokens + usage.get("completion_tokens", 0),
+            self.cached_tokens + usage.get("prompt_tokens.cached_tokens", 0),
+            self.cache_written_tokens + usage.get("prompt_tokens.cache_written_tokens", 0),
         )
 
 
@@ -58,7 +64,14 @@ class Budget:
         """Dollars so far; None if the price is not known."""
         if self._price is None:
             return None
-        return self._price.of(self._spent.prompt_tokens, self._spent.completion_tokens)
+        return self._cost(self._spent.prompt_tokens, self._spent.completion_tokens)
+
+    def _cost(self, prompt: float, completion: float) -> float:
+        """Dollars for all that was spent and may still be: what is in flight may find nothing in a cache."""
+        if self._price is None:
+            return 0.0
+        spent = self._spent
+        return self._price.of(prompt, completion, spent.cached_tokens, spent.cache_written_tokens)
 
     def estimate(self, request: Request) -> tuple[float, float]:
         """Prompt and answer tokens a call may take at most, as far as one can tell."""
@@ -102,7 +115,6 @@ class Budget:
         completion = self._spent.completion_tokens + self._reserved[1] + estimate[1]
         if limits.max_tokens is not None and prompt + completion > limits.max_tokens:
             return f"the next call could exceed {limits.max_tokens:,} tokens (--max-tokens-total)"
-        cost = self._price.of(prompt, completion) if self._price is not None else 0.0
-        if limits.max_cost is not None and cost > limits.max_cost:
+        if limits.max_cost is not None and self._cost(prompt, completion) > limits.max_cost:
             return f"the next call could exceed ${limits.max_cost:g} (--max-cost)"
         return ""

@@ -56,9 +56,8 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
 
     def limits(self, client: Client) -> Limits:
         """Speed, patience and budget for a client."""
-        batch: int = getattr(client, "batch", 0)
         return Limits(
-            concurrency=self.concurrency or max(_AT_ONCE, _BATCHES_AT_ONCE * batch),
+            concurrency=self.concurrency or max(_AT_ONCE, _BATCHES_AT_ONCE * client.batch),
             requests_per_minute=self.requests_per_minute,
             tokens_per_minute=self.tokens_per_minute,
             tries=self.tries,

@@ -22,10 +22,25 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     input: float
     output: float
+    cached: float | None = None
+    """Of prompt tokens that the server had in its cache; as `input` if not given."""
+    cache_written: float | None = None
+    """Of prompt tokens that it put there; as `input` if not given."""
 
-    def of(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """Dollars."""
-        return (self.input * prompt_tokens + self.output * completion_tokens) / 1e6
+    def of(
+        self, prompt: float, completion: float, cached: float = 0.0, cache_written: float = 0.0
+    ) -> float:
+        """Dollars for so many tokens; those of the cache are part of the prompt."""
+        read = self.input if self.cached is None else self.cached
+        written = self.input if self.cache_written is None else self.cache_written
+        usual = prompt - cached - cache_written
+        prompt_price = self.input * usual + read * cached + written * cache_written
+        return (prompt_price + self.output * completion) / 1e6
+
+    def is_sensible(self) -> bool:
+        """Whether all of it are sums of money."""
+        sums = (self.input, self.output, self.cached or 0.0, self.cache_written or 0.0)
+        return all(0 <= value < 1e6 for value in sums)
 
 
 def price_of(spec: Spec, *, remote: bool, prices: Path | None = None) -> Price | None:
@@ -60,14 +75,7 @@ def _find(model: str, text: str, where: str) -> Price | None:
     except (ValueError, RecursionError) as error:
         fix = 'write ["model name"] and below it input = 1.0 and output = 2.0, dollars per million tokens'
         raise SitusError(str(error), where=where, fix=fix) from error
-    bad = next(
-        (
-            name
-            for name, price in table.items()
-            if not (0 <= price.input < 1e6 and 0 <= price.output < 1e6)
-        ),
-        "",
-    )
+    bad = next((name for name, price in table.items() if not price.is_sensible()), "")
     if bad:
         raise SitusError(
             f"the price of {bad!r} is not a sum of money",

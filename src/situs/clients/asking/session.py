@@ -92,7 +92,7 @@ class _Asking:
         self._client = client
         self._record = record
         self._limits = limits
-        self._cache_key: str | None = getattr(client, "cache_key", None)
+        self._cache_key = client.cache_key
         self._cache = cache if self._cache_key is not None else None
         self._budget = budget
         self._progress = progress
@@ -111,6 +111,7 @@ class _Asking:
         self._workers: list[asyncio.Task[None]] = []
         self._broken: Exception | None = None
         self._notices: list[str] = []
+        self._passed_on = 0
         self._sight: asyncio.Task[None] | None = None
         self._sight_checked = False
 
@@ -270,6 +271,7 @@ class _Asking:
                 return None
             self._tally.requests += 1
             reply = await self._answer(request)
+            self._pass_on_notices()
             usage = reply.usage
         finally:
             self._settle(estimate, usage)
@@ -283,6 +285,13 @@ class _Asking:
             raise
         except Exception as error:
             return Reply("failed", error=f"{type(error).__name__}: {error}"[:500], fatal=True)
+
+    def _pass_on_notices(self) -> None:
+        """What the client has learned of its server since the last look."""
+        for notice in self._client.notices[self._passed_on :]:
+            self._passed_on += 1
+            self._notices.append(notice)
+            self._say(f"note: {notice}")
 
     def _settle(self, estimate: tuple[float, float], usage: dict[str, float]) -> None:
         budget, tally = self._budget, self._tally

@@ -13,8 +13,9 @@ import msgspec
 from situs.clients.hf.batch import OutOfMemory, answer_batch
 from situs.clients.hf.model import LoadedModel, fingerprint, load_model, read_options
 from situs.clients.hf.prompt import Unaskable
-from situs.clients.protocol import Reply, Request
+from situs.clients.protocol import ClientDefaults, Reply, Request
 from situs.clients.spec import Spec
+from situs.clients.timeouts import Timeouts
 
 __all__ = ["HfClient", "make_hf"]
 
@@ -24,7 +25,7 @@ _SIMILAR = 1.25
 """How far image counts may differ in one batch: padding is work done for nothing."""
 
 
-def make_hf(spec: Spec) -> HfClient:
+def make_hf(spec: Spec, timeouts: Timeouts | None = None) -> HfClient:
     """The model of a local folder, loaded now, so that what is wrong with it is said before anything is asked."""
     options = read_options(spec)
     loaded = load_model(options)
@@ -53,7 +54,7 @@ class _Waiting(msgspec.Struct, frozen=True):
             self.loop.call_soon_threadsafe(set_result)
 
 
-class HfClient:
+class HfClient(ClientDefaults):
     """Gathers requests into batches for one worker thread that holds the model."""
 
     remote = False

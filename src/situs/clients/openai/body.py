@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from binascii import b2a_base64
-from collections import OrderedDict
 from typing import Any
 
 import orjson
 
+from situs.clients.openai.learned import Lesson
 from situs.clients.protocol import Image, Message, Request, Settings
+from situs.clients.wire.pictures import EncodedPictures
 
 __all__ = ["BodyWriter"]
-
-_KEPT_BYTES = 64 << 20
-"""Encoded pictures kept; the pictures of one study are asked about many times."""
 
 
 class BodyWriter:
@@ -21,9 +18,36 @@ class BodyWriter:
 
     def __init__(self, model: str) -> None:
         self._head = b'{"model":' + orjson.dumps(model) + b',"messages":['
-        self._pictures: OrderedDict[str, bytes] = OrderedDict()
-        self._kept = 0
+        self._pictures = EncodedPictures(
+            b'{"type":"image_url","image_url":{"url":"data:', b";base64,", b'"}}'
+        )
         self._tail: tuple[Settings, bytes] | None = None
+        self._lessons: dict[str, Lesson] = {}
+
+    def learn(self, lesson: Lesson) -> None:
+        """Send a field under another name from now on, or no longer."""
+        self._lessons[lesson.field] = lesson
+        self._tail = None
+
+    def fields(self, settings: Settings) -> dict[str, Any]:
+        """The fields of a body that say how to generate."""
+        usual: dict[str, Any] = {
+            "temperature": settings.temperature,
+            "max_tokens": None
+            if "max_completion_tokens" in settings.extra
+            else settings.max_tokens,
+            "top_p": settings.top_p,
+            "seed": settings.seed,
+        }
+        wanted = {name: value for name, value in usual.items() if value is not None}
+        fields: dict[str, Any] = {}
+        for name, value in (wanted | settings.extra).items():
+            lesson = self._lessons.get(name)
+            if lesson is None:
+                fields[name] = value
+            elif lesson.instead:
+                fields[lesson.instead] = value
+        return fields
 
     def pieces(self, request: Request, *, schema: bool) -> list[bytes]:
         """The body in pieces that need only be sent one after the other."""
@@ -44,7 +68,7 @@ class BodyWriter:
         first = True
         for part in message.parts:
             if isinstance(part, Image):
-                encoded = self._picture(part)
+                encoded = self._pictures.json(part)
             elif isinstance(part, str):
                 encoded = orjson.dumps({"type": "text", "text": part})
             else:
@@ -55,36 +79,9 @@ class BodyWriter:
             first = False
         pieces.append(b"]}")
 
-    def _picture(self, image: Image) -> bytes:
-        kept = self._pictures.get(image.digest)
-        if kept is not None:
-            self._pictures.move_to_end(image.digest)
-            return kept
-        start = (
-            b'{"type":"image_url","image_url":{"url":"data:'
-            + image.media_type.encode()
-            + b";base64,"
-        )
-        made = start + b2a_base64(image.data, newline=False) + b'"}}'
-        self._pictures[image.digest] = made
-        self._kept += len(made)
-        while self._kept > _KEPT_BYTES and len(self._pictures) > 1:
-            self._kept -= len(self._pictures.popitem(last=False)[1])
-        return made
-
     def _settings(self, settings: Settings) -> bytes:
         if self._tail is None or self._tail[0] is not settings:
-            fields: dict[str, Any] = {
-                "temperature": settings.temperature,
-                "max_tokens": None
-                if "max_completion_tokens" in settings.extra
-                else settings.max_tokens,
-                "top_p": settings.top_p,
-                "seed": settings.seed,
-            }
-            fields = {
-                name: value for name, value in fields.items() if value is not None
-            } | settings.extra
+            fields = self.fields(settings)
             self._tail = settings, b"," + orjson.dumps(fields)[1:-1] if fields else b""
         return self._tail[1]
 

@@ -7,8 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.anatomy import Doubt
 from situs.errors import SitusError
-from situs.facts.masks.ledger import Ledger, kind
+from situs.facts.masks.ledger import DOUBT_OF_AXIS, EVERYTHING, NOTHING, SIZE, Ledger, kind
 from situs.facts.record import Fact
 from situs.measure import (
     boundary_distance_mm,
@@ -57,24 +58,24 @@ def span(fact: Fact) -> tuple[float, float]:
     return low, (math.inf if is_cut(fact) and fact.kind == "volume" else high)
 
 
-@kind("voxels")
+@kind("voxels", hangs_on=NOTHING)
 def _voxels(ledger: Ledger, name: str) -> Fact:
     return ledger.record("voxels", (name,), ledger.regions[name].voxels)
 
 
-@kind("components")
+@kind("components", hangs_on=NOTHING)
 def _components(ledger: Ledger, name: str) -> Fact:
     count = len(ledger.regions[name].component_voxels)
     return ledger.record("components", (name,), count, parameters={"connectivity": 26.0})
 
 
-@kind("touches_border")
+@kind("touches_border", hangs_on=NOTHING)
 def _touches_border(ledger: Ledger, name: str) -> Fact:
     cut = ledger.regions[name].touches_border
     return ledger.record("touches_border", (name,), cut, flags=ledger.cut_flags(name))
 
 
-@kind("volume")
+@kind("volume", hangs_on=SIZE)
 def _volume(ledger: Ledger, name: str) -> Fact:
     region, error = ledger.regions[name], ledger.annotation
     surface_mm2 = region.face_area_mm2 / _STAIRCASE
@@ -93,7 +94,7 @@ def _volume(ledger: Ledger, name: str) -> Fact:
     )
 
 
-@kind("centroid")
+@kind("centroid", hangs_on=NOTHING)
 def _centroid(ledger: Ledger, name: str) -> Fact:
     centre, slack = ledger.main_region(name).centroid_mm, ledger.slack_mm()
     return ledger.record(
@@ -117,7 +118,7 @@ def box_slack_mm(ledger: Ledger) -> tuple[np.ndarray, np.ndarray]:
     return np.maximum(half, error), np.maximum(whole, error)
 
 
-@kind("box")
+@kind("box", hangs_on=NOTHING)
 def _box(ledger: Ledger, name: str) -> Fact:
     """Box of the main part; `islands` if those that were set aside lie outside it."""
     inwards, outwards = box_slack_mm(ledger)
@@ -147,7 +148,7 @@ def _by_size(ledger: Ledger, family: str) -> list[Fact]:
     )
 
 
-@kind("largest")
+@kind("largest", hangs_on=NOTHING)
 def _largest(ledger: Ledger, family: str) -> Fact:
     """Which of a patient's lesions of one family (`*`: of all) is the largest; `unstable` if another may be."""
     volumes = _by_size(ledger, family)
@@ -161,7 +162,7 @@ def _largest(ledger: Ledger, family: str) -> Fact:
     )
 
 
-@kind("second_largest")
+@kind("second_largest", hangs_on=NOTHING)
 def _second_largest(ledger: Ledger, family: str) -> Fact:
     """Which lesion comes after the largest; `unstable` if the largest or a third one may be it."""
     volumes = _by_size(ledger, family)
@@ -177,7 +178,7 @@ def _second_largest(ledger: Ledger, family: str) -> Fact:
     )
 
 
-@kind("volume_ratio")
+@kind("volume_ratio", hangs_on=SIZE)
 def _volume_ratio(ledger: Ledger, a: str, b: str) -> Fact:
     first, second = ledger.fact("volume", a), ledger.fact("volume", b)
     (a_low, a_high), (b_low, b_high) = span(first), span(second)
@@ -202,7 +203,7 @@ def _step_mm(ledger: Ledger, a: str, b: str) -> NDArray[np.float64]:
     return step
 
 
-@kind("centre_distance")
+@kind("centre_distance", hangs_on=SIZE)
 def _centre_distance(ledger: Ledger, a: str, b: str) -> Fact:
     first, second = ledger.fact("centroid", a), ledger.fact("centroid", b)
     step = _step_mm(ledger, a, b)
@@ -219,17 +220,17 @@ def _centre_distance(ledger: Ledger, a: str, b: str) -> Fact:
     )
 
 
-@kind("touching")
+@kind("touching", hangs_on=SIZE)
 def _touching(ledger: Ledger, a: str, b: str) -> Fact:
     return ledger.record("touching", (a, b), ledger.contacts.touching(a, b))
 
 
-@kind("contact_area")
+@kind("contact_area", hangs_on=SIZE)
 def _contact_area(ledger: Ledger, a: str, b: str) -> Fact:
     return ledger.record("contact_area", (a, b), ledger.contacts.area_mm2(a, b), unit="mm²")
 
 
-@kind("eroded_contact")
+@kind("eroded_contact", hangs_on=EVERYTHING)
 def _eroded_contact(ledger: Ledger, a: str, b: str) -> Fact:
     """Area of contact of the main parts that is left when either of them loses a voxel all around.
 
@@ -246,7 +247,7 @@ def _boundary_slack(ledger: Ledger) -> float:
     return 2.0 * max(ledger.half_diagonal_mm, ledger.annotation.surface_mm)
 
 
-@kind("boundary_distance")
+@kind("boundary_distance", hangs_on=SIZE)
 def _boundary_distance(ledger: Ledger, a: str, b: str) -> Fact:
     distance = boundary_distance_mm(ledger.regions[a], ledger.regions[b])
     slack = _boundary_slack(ledger)
@@ -254,7 +255,7 @@ def _boundary_distance(ledger: Ledger, a: str, b: str) -> Fact:
     return ledger.record("boundary_distance", (a, b), distance, unit="mm", interval=bounds)
 
 
-@kind("surface_gap")
+@kind("surface_gap", hangs_on=SIZE)
 def _surface_gap(ledger: Ledger, a: str, b: str) -> Fact:
     gap = 0.0 if ledger.contacts.touching(a, b) else gap_mm(ledger.regions[a], ledger.regions[b])
     slack = _boundary_slack(ledger)
@@ -263,7 +264,7 @@ def _surface_gap(ledger: Ledger, a: str, b: str) -> Fact:
     )
 
 
-@kind("main_gap")
+@kind("main_gap", hangs_on=SIZE)
 def _main_gap(ledger: Ledger, a: str, b: str) -> Fact:
     """As `surface_gap`, after islands under 1 % of each structure's volume are set aside."""
     whole = ledger.fact("surface_gap", a, b)
@@ -280,7 +281,7 @@ def _main_gap(ledger: Ledger, a: str, b: str) -> Fact:
     )
 
 
-@kind("enveloping")
+@kind("enveloping", hangs_on=NOTHING)
 def _enveloping(ledger: Ledger, a: str, b: str) -> Fact:
     """Whether one structure's box holds the other's, so that no direction between them makes sense."""
     regions = [ledger.main_region(name) for name in (a, b)]
@@ -295,7 +296,7 @@ def _enveloping(ledger: Ledger, a: str, b: str) -> Fact:
     )
 
 
-@kind("right_share")
+@kind("right_share", hangs_on={Doubt.LEFT_RIGHT})
 def _right_share(ledger: Ledger, name: str) -> Fact:
     """Share of the volume right of the midline, over turns of the patient about the long axis."""
     if ledger.midline is None:
@@ -319,7 +320,7 @@ def _right_share(ledger: Ledger, name: str) -> Fact:
     )
 
 
-@kind("side")
+@kind("side", hangs_on={Doubt.LEFT_RIGHT})
 def _side(ledger: Ledger, name: str) -> Fact:
     share = ledger.fact("right_share", name)
     low, high = share.interval or (0.0, 1.0)
@@ -337,7 +338,7 @@ def _side(ledger: Ledger, name: str) -> Fact:
 
 
 def _register_axis(axis: Axis) -> None:
-    @kind(f"extent.{axis}")
+    @kind(f"extent.{axis}", hangs_on=SIZE | {DOUBT_OF_AXIS[axis]})
     def _extent(ledger: Ledger, name: str) -> Fact:
         """Length of the main part along the axis, over turns of the patient."""
         box, region = ledger.fact("box", name), ledger.main_region(name)
@@ -354,7 +355,7 @@ def _register_axis(axis: Axis) -> None:
             inputs=(box,),
         )
 
-    @kind(f"gap.{axis}")
+    @kind(f"gap.{axis}", hangs_on={DOUBT_OF_AXIS[axis]})
     def _gap(ledger: Ledger, a: str, b: str) -> Fact:
         """Signed step from b's centroid to a's along the axis; positive is right, anterior, superior."""
         first, second = ledger.fact("centroid", a), ledger.fact("centroid", b)
@@ -378,7 +379,7 @@ def _register_axis(axis: Axis) -> None:
             inputs=(first, second),
         )
 
-    @kind(f"precedence.{axis}")
+    @kind(f"precedence.{axis}", hangs_on={DOUBT_OF_AXIS[axis]})
     def _precedence(ledger: Ledger, a: str, b: str) -> Fact:
         """P(random voxel of a lies further along the axis than a random voxel of b), over turns of the patient."""
         found = precedence(ledger.histograms(a, axis), ledger.histograms(b, axis))
@@ -392,7 +393,7 @@ def _register_axis(axis: Axis) -> None:
             flags=ledger.cut_flags(a, b),
         )
 
-    @kind(f"angle.{axis}")
+    @kind(f"angle.{axis}", hangs_on={DOUBT_OF_AXIS[axis]})
     def _angle(ledger: Ledger, a: str, b: str) -> Fact:
         """Angle between the step from b to a and the axis, 0–90°."""
         first, second = ledger.fact("centroid", a), ledger.fact("centroid", b)
@@ -409,7 +410,7 @@ def _register_axis(axis: Axis) -> None:
             f"angle.{axis}", (a, b), value, unit="°", interval=interval, inputs=(first, second)
         )
 
-    @kind(f"direction.{axis}")
+    @kind(f"direction.{axis}", hangs_on={DOUBT_OF_AXIS[axis]})
     def _direction(ledger: Ledger, a: str, b: str) -> Fact:
         """Where a lies from b along the axis, by gap and precedence; None inside the dead band.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from situs.anatomy import Naming
+from situs.anatomy import Doubt, Naming
 from situs.facts.masks.kinds import number
-from situs.facts.masks.ledger import Ledger, kind
+from situs.facts.masks.ledger import NOTHING, Ledger, kind
 from situs.facts.record import Fact
 from situs.measure import reach_mm, turned
 from situs.space import Axis
@@ -14,7 +14,7 @@ from situs.space import Axis
 __all__: list[str] = []
 
 
-@kind("inside_share")
+@kind("inside_share", hangs_on=NOTHING)
 def _inside_share(ledger: Ledger, inner: str, outer: str) -> Fact:
     """Share of one structure's voxels that the other holds too (overlapping masks)."""
     shared = sum(ledger.contacts.shared_voxels(inner, part) for part in ledger.parts_of(outer))
@@ -22,7 +22,7 @@ def _inside_share(ledger: Ledger, inner: str, outer: str) -> Fact:
     return ledger.record("inside_share", (inner, outer), share, unit="fraction")
 
 
-@kind("surface_share")
+@kind("surface_share", hangs_on=NOTHING)
 def _surface_share(ledger: Ledger, inner: str, outer: str) -> Fact:
     """Share of one structure's surface that borders the other (masks that exclude each other)."""
     area = sum(ledger.contacts.area_mm2(inner, part) for part in ledger.parts_of(outer))
@@ -30,7 +30,7 @@ def _surface_share(ledger: Ledger, inner: str, outer: str) -> Fact:
     return ledger.record("surface_share", (inner, outer), min(1.0, share), unit="fraction")
 
 
-@kind("organ_of", version=2)
+@kind("organ_of", version=2, hangs_on=NOTHING)
 def _organ_of(ledger: Ledger, lesion: str) -> Fact:
     """The organ that holds a lesion; None if no organ clearly does.
 
@@ -40,7 +40,7 @@ def _organ_of(ledger: Ledger, lesion: str) -> Fact:
     return _holder(ledger, "organ_of", lesion, ledger.organs)
 
 
-@kind("organ_part_of")
+@kind("organ_part_of", hangs_on=NOTHING)
 def _organ_part_of(ledger: Ledger, lesion: str) -> Fact:
     """The part of an organ (a lobe) that holds a lesion, by the same rule; None if no part clearly does."""
     organs = [name for name in ledger.structures if ledger.terms[name].kind == "organ"]
@@ -67,7 +67,7 @@ def _holder(ledger: Ledger, kind_name: str, lesion: str, candidates: list[str]) 
     return ledger.record(kind_name, (lesion,), None, flags=("unstable",))
 
 
-@kind("holder_side")
+@kind("holder_side", hangs_on={Doubt.LEFT_RIGHT})
 def _holder_side(ledger: Ledger, lesion: str) -> Fact:
     """Side of the paired organ that a lesion belongs to, from that organ's name; None if there is none."""
     holder = ledger.fact("organ_of", lesion)
@@ -86,7 +86,7 @@ def _holder_side(ledger: Ledger, lesion: str) -> Fact:
     )
 
 
-@kind("height_in")
+@kind("height_in", hangs_on={Doubt.UP_DOWN})
 def _height_in(ledger: Ledger, inner: str, outer: str) -> Fact:
     """How high a structure's centre lies in another: 0 at its lowest point, 1 at its highest; over turns of the
     patient."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 
-from situs.facts.masks.ledger import Ledger, kind
+from situs.anatomy import Doubt
+from situs.facts.masks.ledger import NOTHING, SIZE, Ledger, kind
 from situs.facts.record import Fact
 from situs.measure import AxialDiameter, axial_diameter, axial_diameter_ratios, length_3d
 
 __all__: list[str] = []
 
 
-@kind("axial_diameter")
+@kind("axial_diameter", hangs_on=SIZE | {Doubt.UP_DOWN})
 def _axial_diameter(ledger: Ledger, name: str) -> Fact:
     """Longest diameter of one connected part on one acquired axial slice. Not RECIST."""
     region, degrees = ledger.main_region(name), ledger.recipe.truth.rotation_degrees
@@ -40,7 +41,7 @@ def _in_plane_slack_mm(ledger: Ledger, diameter: AxialDiameter) -> float:
     return 2.0 * max(diagonal, ledger.annotation.surface_mm, float(max(ledger.half_voxel_mm)))
 
 
-@kind("axial_perpendicular")
+@kind("axial_perpendicular", hangs_on=SIZE | {Doubt.UP_DOWN})
 def _axial_perpendicular(ledger: Ledger, name: str) -> Fact:
     """Longest chord at right angles to the longest axial diameter, on its slice."""
     found = axial_diameter(ledger.main_region(name))
@@ -57,7 +58,7 @@ def _axial_perpendicular(ledger: Ledger, name: str) -> Fact:
     )
 
 
-@kind("length_3d")
+@kind("length_3d", hangs_on=SIZE)
 def _length_3d(ledger: Ledger, name: str) -> Fact:
     """Longest straight way through space from one point of the structure to another."""
     found = length_3d(ledger.main_region(name))
@@ -69,14 +70,14 @@ def _length_3d(ledger: Ledger, name: str) -> Fact:
     )
 
 
-@kind("surface_area")
+@kind("surface_area", hangs_on=SIZE)
 def _surface_area(ledger: Ledger, name: str) -> Fact:
     """Area of the surface in cm², by 13-direction Crofton counting."""
     area = ledger.regions[name].surface_area_mm2 / 100.0
     return ledger.record("surface_area", (name,), area, unit="cm²", flags=ledger.cut_flags(name))
 
 
-@kind("lesion_count")
+@kind("lesion_count", hangs_on=NOTHING)
 def _lesion_count(ledger: Ledger, family: str) -> Fact:
     """Connected parts of all lesions of one family; `unstable` if connectivity or a few voxels change the number."""
     names = ledger.families.get(family, [])

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.anatomy import Doubt
 from situs.facts.masks.cut import cut_through
 from situs.facts.masks.kinds import numbers
-from situs.facts.masks.ledger import Ledger, kind
+from situs.facts.masks.ledger import SIZE, Ledger, kind
 from situs.facts.record import Fact
 from situs.measure import Region, reach_mm, turned
 from situs.space import Axis, Grid
@@ -37,7 +38,7 @@ def has_axial_slices(grid: Grid) -> bool:
     return max(grid.affine.spacing_mm) <= _ALIKE * axial_spacing_mm(grid)
 
 
-@kind("slice_span")
+@kind("slice_span", hangs_on=SIZE | {Doubt.UP_DOWN})
 def _slice_span(ledger: Ledger, name: str) -> Fact:
     """First and last axial slice that show its main part, counted from 0 at the feet, over turns of the patient about
     its own centre; `gaps` if it is missing in between, `islands` if those that were set aside lie on other slices."""
@@ -107,7 +108,7 @@ def _gaps(region: Region, axis: int) -> bool:
     return bool(np.any(np.diff(region.slice_boxes(axis).index) > 1))
 
 
-@kind("ends_beyond")
+@kind("ends_beyond", hangs_on=SIZE | {Doubt.UP_DOWN})
 def _ends_beyond(ledger: Ledger, name: str) -> Fact:
     """Which ends of a structure the scan does not show: `top`, `bottom`, `top+bottom`, or empty.
 
@@ -121,7 +122,7 @@ def _ends_beyond(ledger: Ledger, name: str) -> Fact:
     return ledger.record("ends_beyond", (name,), "+".join(ends))
 
 
-@kind("ends_cut")
+@kind("ends_cut", hangs_on=SIZE | {Doubt.UP_DOWN})
 def _ends_cut(ledger: Ledger, name: str) -> Fact:
     """Which ends of a structure may not be its true ones: `top`, `bottom`, `top+bottom`, or empty.
 

@@ -7,6 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.anatomy import Doubt
 from situs.anatomy.plausible import VERTEBRAE
 from situs.errors import SitusError
 from situs.facts.masks.kinds_slices import end_is_cut
@@ -125,13 +126,13 @@ class _Readings:
 
 
 def _register(which: str) -> None:
-    @kind(f"level_beside.{which}")
+    @kind(f"level_beside.{which}", hangs_on={Doubt.UP_DOWN, Doubt.LEVELS})
     def _beside(ledger: Ledger, name: str) -> Fact:
         """The nearest place to the centroid, the top or the bottom on the curve through the vertebral bodies."""
         readings = _Readings(ledger, name, which)
         return _record(ledger, f"level_beside.{which}", name, readings.beside, readings.slack)
 
-    @kind(f"level.{which}", version=2)
+    @kind(f"level.{which}", version=2, hangs_on={Doubt.UP_DOWN, Doubt.LEVELS})
     def _level(ledger: Ledger, name: str) -> Fact:
         """Place along the spine (0 = C1) of the centroid, the top or the bottom: what lies on that axial slice.
 

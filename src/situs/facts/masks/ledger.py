@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from situs.anatomy import Suspicion, Term, family_term, lesion_family, organs_in_parts, term, wholes
+from situs.anatomy import (
+    Doubt,
+    Suspicion,
+    Term,
+    family_term,
+    lesion_family,
+    organs_in_parts,
+    term,
+    wholes,
+)
 from situs.anatomy.plausible import judge
 from situs.errors import SitusError, did_you_mean
 from situs.facts.doubts import Doubted
@@ -27,24 +36,75 @@ from situs.volumes import LabelMap, padding_of
 if TYPE_CHECKING:
     from situs.facts.masks.marks.sites import Mark, Sites
 
-__all__ = ["WHOLE", "Kind", "Ledger", "kind"]
+__all__ = [
+    "DOUBT_OF_AXIS",
+    "EVERYTHING",
+    "NOTHING",
+    "SIZE",
+    "WHOLE",
+    "Kind",
+    "Ledger",
+    "hangs_on",
+    "kind",
+]
 
 
 WHOLE = "+lesions"
 """Ends the name of an organ that is measured together with the lesions its mask leaves out."""
 
 Kind = Callable[..., Fact]
-_KINDS: dict[str, tuple[Kind, str]] = {}
+
+NOTHING: frozenset[Doubt] = frozenset()
+"""What a fact hangs on that is the same however the patient lies and however large a voxel is."""
+SIZE = frozenset({Doubt.SCALE})
+EVERYTHING = frozenset(Doubt) - {Doubt.STRUCTURE}
+"""All that may be doubted of a study as a whole; that a single structure is doubted is always minded."""
+DOUBT_OF_AXIS = {
+    Axis.LEFT_RIGHT: Doubt.LEFT_RIGHT,
+    Axis.ANTERIOR_POSTERIOR: Doubt.FRONT_BACK,
+    Axis.SUPERIOR_INFERIOR: Doubt.UP_DOWN,
+}
 
 
-def kind(name: str, version: int = 1) -> Callable[[Kind], Kind]:
-    """Register how facts of one kind are derived; the version goes into every derivation."""
+class _Declared(NamedTuple):
+    derive: Kind
+    derivation: str
+    hangs_on: frozenset[Doubt]
+
+
+_KINDS: dict[str, _Declared] = {}
+
+
+def kind(
+    name: str, version: int = 1, *, hangs_on: Iterable[Doubt | str] = EVERYTHING
+) -> Callable[[Kind], Kind]:
+    """Register how facts of one kind are derived: a function of the ledger and the names of the subjects.
+
+    The version goes into every derivation; raise it when a value can change. `hangs_on`: which doubts about a study
+    (`left_right`, `front_back`, `up_down`, `scale`, `levels`) would make the fact unreliable.
+    """
+    doubts = frozenset(Doubt(doubt) for doubt in hangs_on)
 
     def register(function: Kind) -> Kind:
-        _KINDS[name] = (function, f"{name}@{version}")
+        known = _KINDS.get(name)
+        if known is not None and _origin(known.derive) != _origin(function):
+            raise SitusError(
+                f"there is a fact kind {name!r} already", fix="give yours another name"
+            )
+        _KINDS[name] = _Declared(function, f"{name}@{version}", doubts)
         return function
 
     return register
+
+
+def _origin(function: Kind) -> tuple[str, str]:
+    """Where a function was defined: the same one may be defined anew, as in a notebook."""
+    return function.__module__, function.__qualname__
+
+
+def hangs_on(kind_name: str) -> frozenset[Doubt]:
+    """Which doubts about a study make facts of this kind unreliable."""
+    return _KINDS[kind_name].hangs_on
 
 
 class Ledger(Doubted):
@@ -316,7 +376,7 @@ class Ledger(Doubted):
             for name in subjects:
                 if name.endswith(WHOLE) and self.whole(name.removesuffix(WHOLE)) != name:
                     raise KeyError(name)
-            self._facts[key] = _KINDS[kind_name][0](self, *subjects)
+            self._facts[key] = _KINDS[kind_name].derive(self, *subjects)
         return self._facts[key]
 
     def known_facts(self) -> list[Fact]:
@@ -349,7 +409,7 @@ class Ledger(Doubted):
             value=value,
             unit=unit,
             interval=None if interval is None else tuple(float(v) for v in interval),
-            derivation=Measured(_KINDS[kind_name][1], parameters or {}, sources),
+            derivation=Measured(_KINDS[kind_name].derivation, parameters or {}, sources),
             flags=tuple(sorted(inherited | set(flags))),
         )
 

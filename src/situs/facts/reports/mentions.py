@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from situs.errors import SitusError
 from situs.facts.reports.lexicon import (
     ABOUT_BEFORE,
     BESIDE,
@@ -41,8 +42,10 @@ _BODY = re.compile(r"(?i:findings?|impressions?|conclusions?|results?|report)")
 _BODY_HEADING = re.compile(r"^\W*(?:findings?|impressions?|conclusions?|results?):")
 _HEADING_WORDS = 3
 """A heading without a colon has a line of its own and is short."""
-_SIZE = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?)(?: ?[x×*] ?\d+(?:[.,]\d+)?)* ?-?(mm|cm)\b")
+# Space has three dimensions; a chain without end would be read anew from each of its links.
+_SIZE = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?)(?: ?[x×*] ?\d+(?:[.,]\d+)?){0,3} ?-?(mm|cm)\b")
 _ONE_SIZE = re.compile(r"[x×*]|\d ?- ?\d")
+_LONGEST_SENTENCE = 4_000
 _NO_PROOF = (DENIED, HEDGED, ABOUT_BEFORE, BESIDE, RELATIVE)
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _VERB = re.compile(r"\b(?:is|are|was|were|has|have|shows?|and an?)\b")
@@ -74,12 +77,19 @@ class Mention(msgspec.Struct, frozen=True):
 
 
 def sentences_of(text: str, findings_length: int) -> Iterator[Sentence]:
-    """The sentences in order; what begins at or after `findings_length` belongs to the impression."""
+    """The sentences in order; what begins at or after `findings_length` belongs to the impression.
+
+    A sentence that is longer than any radiologist's is an error: to read it takes its square.
+    """
     start, aside, impression = 0, False, False
     for end in [*(match.end() for match in _END.finditer(text)), len(text)]:
         piece = text[start:end]
         left = start + len(piece) - len(piece.lstrip())
         right = start + len(piece.rstrip())
+        if right - left > _LONGEST_SENTENCE:
+            raise SitusError(
+                f"a sentence of {right - left:,} characters", fix="is it the text of a report?"
+            )
         if right > left and any(c.isalpha() for c in piece):
             heading = _HEADING.match(text, left, right)
             bare = (

@@ -10,9 +10,11 @@ import msgspec
 from situs.base.files import canonical_json, digest
 from situs.facts import Ledger
 from situs.items.gate import pose
-from situs.items.posed import NotAsked, Question, Task
-from situs.items.record import Item, answer_key
+from situs.items.kinds import answer_key
+from situs.items.posed import NotAsked, Question
+from situs.items.record import Item
 from situs.items.subjects import subjects
+from situs.items.tasks import Task, quota_of
 
 __all__ = ["Candidate", "candidates"]
 
@@ -48,6 +50,7 @@ def candidates(
     different patients are asked the same and twins can form.
     """
     posed: dict[str, dict[str, list[Candidate]]] = defaultdict(lambda: defaultdict(list))
+    quotas: dict[str, int] = {}
     not_asked: Counter[str] = Counter()
     about = subjects(ledger)
     for task in tasks:
@@ -65,10 +68,11 @@ def candidates(
                 question.textbook,
                 question.must_offer,
             )
+            quotas[_quota(question)] = quota_of(question, ledger.recipe)
             posed[_quota(question)][entry.family].append(entry)
     kept: list[Candidate] = []
     for quota, families in posed.items():
-        allowed = ledger.recipe.per_study.get(quota.split("|")[0], 0)
+        allowed = quotas[quota]
         order = sorted(families, key=lambda family: digest(str(seed), family))
         for rank, family in enumerate(order):
             if rank < allowed:

@@ -1,27 +1,10 @@
-"""The mix of the headline: which class a question belongs to, and how much of each class is kept."""
+"""The mix of the headline: how much of each class of questions is kept."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from situs.items.record import Item
-
-__all__ = ["class_of", "shares_kept"]
-
-_QUANTITIES = ("number", "frames")
-_COMPARED = ("comparison", "extent", "level")
-
-
-def class_of(item: Item) -> str:
-    """`marks`, `quantity`, `lesion` or `comparison`; a text of another source is its task's name."""
-    if item.task == "marks":
-        return "marks"
-    if item.task == "volume" or (item.form in _QUANTITIES and item.task != "count"):
-        return "quantity"
-    about = (item.parameters.get("of", ""), item.parameters.get("a", ""))
-    if any(key.startswith(("largest:", "second:")) for key in about) or item.task == "count":
-        return "lesion"
-    return "comparison" if item.task in _COMPARED else item.task
+__all__ = ["shares_kept"]
 
 
 def shares_kept(

@@ -6,16 +6,10 @@ import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["is_ordered", "offers", "random_offer"]
+from situs.items.owners import is_ordered
 
-_ORDERED = (
-    "level.choice",
-    "volume.range",
-    "lesion_pole.choice",
-    "report_level.choice",
-    "report_part.choice",
-)
-"""Kinds of question whose options have an order: those offered together lie next to each other."""
+__all__ = ["offers", "random_offer"]
+
 _OPPOSITES = (
     ("left", "right"),
     ("anterior", "posterior"),
@@ -23,11 +17,6 @@ _OPPOSITES = (
     ("medial", "lateral"),
     ("upper", "lower"),
 )
-
-
-def is_ordered(kind: str) -> bool:
-    """Whether the options of this kind of question have an order."""
-    return kind in _ORDERED
 
 
 def opposite(value: str) -> str | None:

@@ -5,7 +5,7 @@ are alike as far as a reader without the picture can know (the same slice of the
 No patient is twice in a pool: with several slices of one patient, who has a finding on all of them, the patients of one
 half would have the answers that those of the other half lack.
 
-The answers are drawn (see `_draws`), then the patients for them; the others of the pool are not asked this at all.
+The answers are drawn (see `draws`), then the patients for them; the others of the pool are not asked this at all.
 Everything that can be seen of a bench besides the answers (texts, options, groups, sizes, splits) follows from the
 pools, and these are made before anything is drawn.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Generic, Protocol, TypeVar
 
@@ -23,6 +23,7 @@ import numpy as np
 
 from situs.base.files import digest
 from situs.items.arrangement.draws import drawn_answers, most_draws
+from situs.items.arrangement.evenness import AskedQuestion, shares_of_limit
 
 __all__ = ["Askable", "Offer", "Pool", "drawn", "grouped", "pool_of"]
 
@@ -87,92 +88,68 @@ class Pool(Generic[A]):
 class Offer(msgspec.Struct, Generic[A], frozen=True):
     """A text as it is put to a pool."""
 
+    task: str
     kind: Hashable
     """The kind of question, in all splits."""
+    split: str
     text: str
     values: tuple[str, ...]
+    """The answers that are drawn; empty where none is."""
     pool: Pool[A]
+
+    def questions(self, asked: Iterable[A]) -> Iterator[AskedQuestion]:
+        """The questions that the draw of these candidates gives."""
+        for entry in asked:
+            yield AskedQuestion(
+                entry.patient_id,
+                str(entry.key),
+                self.values,
+                self.text,
+                self.task,
+                self.kind,
+                self.split,
+            )
 
 
 def drawn(offers: Sequence[Offer[A]], seed: int, evenness: float) -> list[list[A]]:
     """Who is asked, offer by offer.
 
-    The draws are repeated until neither the commonest nor the rarest answer of the others to a text is right more than
-    `evenness` standard errors away from chance, over all texts; and not twice that over the texts of one kind, or if
-    all texts of a kind are counted together. Over many benches neither is better than a guess, but on one bench luck
-    has a long tail: in a text of 600 patients whose answers come out even, the rarest answer of the others is right 600
-    times. (Morgan and Rubin 2012 call this rerandomisation.)
+    Draws are repeated until neither the commonest nor the rarest answer of the others is right
+    more than `evenness` standard errors away from chance over all questions, and not twice that
+    over one task, kind or split (see `evenness`; Morgan and Rubin 2012 call this
+    rerandomisation). Kinds of question that are too far are drawn anew; if none is, but all
+    together are, one of them is.
 
-    The draw hashes the ids of all candidates, of which a bench holds the asked ones alone: its seed does not tell.
+    The draw hashes the ids of all candidates, of which a bench holds the asked ones alone: its
+    seed does not tell.
     """
     ids = sorted(entry.item_id for offer in offers for entry in offer.pool.candidates())
     rng = np.random.default_rng(int(digest("asked", str(seed), *ids, size=16), 16))
-    best: tuple[float, list[list[A]]] = (math.inf, [])
+    by_kind: dict[Hashable, list[int]] = defaultdict(list)
+    for number, offer in enumerate(offers):
+        if len(offer.values) > 1:
+            by_kind[offer.kind].append(number)
+    sizes = [sum(offers[number].pool.size for number in numbers) for numbers in by_kind.values()]
+    asked = [offer.pool.asked(rng) for offer in offers]
+    best: tuple[float, list[list[A]]] = (math.inf, asked)
     for _ in range(_TRIES):
-        asked = [offer.pool.asked(rng) for offer in offers]
-        excess = _excess(offers, asked)
-        if excess < best[0]:
-            best = excess, asked
-        if excess <= evenness:
+        questions = [q for offer, own in zip(offers, asked) for q in offer.questions(own)]
+        shares = shares_of_limit(questions, evenness)
+        furthest = max(shares.values(), default=0.0)
+        if furthest < best[0]:
+            best = furthest, list(asked)
+        if furthest <= 1.0:
             break
+        again = [kind for kind in by_kind if shares["kind", kind] > 1.0]
+        if not again:
+            again = [list(by_kind)[rng.choice(len(sizes), p=np.divide(sizes, sum(sizes)))]]
+        for number in (number for kind in again for number in by_kind[kind]):
+            asked[number] = offers[number].pool.asked(rng)
     return best[1]
 
 
-_TRIES = 60
+_TRIES = 300
 """Draws, at most; of these the one nearest to chance is taken if none is near enough."""
-
-
-def _excess(offers: Sequence[Offer[A]], asked: Sequence[Sequence[A]]) -> float:
-    """How far the commonest or rarest answer of the others is from chance, in standard errors.
-
-    Over one kind of question, and with all its texts counted together, twice as far counts as much.
-    """
-    texts, kinds = _Others(), _Others()
-    pairs = [
-        (offer, entry)
-        for offer, own in zip(offers, asked)
-        for entry in own
-        if len(offer.values) > 1
-    ]
-    for offer, entry in pairs:
-        texts.add((offer.text, offer.values), entry)
-        kinds.add((offer.kind, offer.values), entry)
-    gains: dict[Hashable, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
-    for offer, entry in pairs:
-        share = 1.0 / len(offer.values)
-        own = [
-            right - share for right in texts.right((offer.text, offer.values), entry, offer.values)
-        ]
-        together = [
-            right - share for right in kinds.right((offer.kind, offer.values), entry, offer.values)
-        ]
-        for name, both in (("all", own), (("kind", offer.kind), own), ("together", together)):
-            for place, value in enumerate((*both, share * (1.0 - share))):
-                gains[name][place] += value
-    far = {
-        name: max(abs(more), abs(less)) / math.sqrt(spread)
-        for name, (more, less, spread) in gains.items()
-    }
-    return max((value if name == "all" else value / 2 for name, value in far.items()), default=0.0)
-
-
-class _Others:
-    """What others answered, under some name."""
-
-    def __init__(self) -> None:
-        self._all: dict[Hashable, Counter[str | None]] = defaultdict(Counter)
-        self._own: dict[Hashable, Counter[str | None]] = defaultdict(Counter)
-
-    def add(self, name: Hashable, entry: Askable) -> None:
-        self._all[name][entry.key] += 1
-        self._own[name, entry.patient_id][entry.key] += 1
-
-    def right(self, name: Hashable, entry: Askable, values: Sequence[str]) -> tuple[float, float]:
-        """How likely the commonest answer of other patients is right, and the rarest; a tie is a guess."""
-        every, own = self._all[name], self._own[name, entry.patient_id]
-        counts = [every[value] - own[value] for value in values]
-        truth = every[entry.key] - own[entry.key]
-        return tuple((truth == edge) / counts.count(edge) for edge in (max(counts), min(counts)))  # type: ignore[return-value]
 
 
 def pool_of(

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from situs.items.record import Choices, Item, answer_key
+from situs.items.kinds import answer_key
+from situs.items.record import Choices, Item
 
 __all__ = ["Twins"]
 

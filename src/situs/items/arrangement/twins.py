@@ -3,7 +3,7 @@
 The rule, for every question with a countable answer:
 
 * Headline: one text, asked of several patients of one split; each answer is drawn from the options with equal chances,
-  independently of all others (see `_draws`). Options that too few patients' answers reach are not offered there.
+  independently of all others (see `draws`). Options that too few patients' answers reach are not offered there.
 * The headline is then thinned, whole texts at a time, to the mix of classes that is aimed at.
 * Otherwise, within each stratum, task and set of options, no answer is right more than once oftener
   than any other. So a solver that reads only the options stays at chance.
@@ -22,9 +22,10 @@ from situs.facts import TwinRules
 from situs.items.arrangement.candidates import Candidate
 from situs.items.arrangement.draws import most_draws
 from situs.items.arrangement.marks import drawn_letter, lettered
-from situs.items.arrangement.mix import class_of, shares_kept
-from situs.items.arrangement.offers import is_ordered, offers, random_offer
+from situs.items.arrangement.mix import shares_kept
+from situs.items.arrangement.offers import offers, random_offer
 from situs.items.arrangement.pools import Offer, Pool, drawn, grouped, pool_of
+from situs.items.owners import class_of, is_ordered
 from situs.items.record import Item, Option, marks_of
 
 __all__ = ["Outline", "Placement", "arrange", "outline", "place"]
@@ -109,19 +110,27 @@ _Text = tuple[str, ...]
 
 
 class _Group(msgspec.Struct, frozen=True):
-    """Candidates of one text, set of options and split that are asked in the headline, in groups of twins."""
+    """Candidates of one text, set of options and split, some of whom are asked in the headline."""
 
     name: str
-    options: tuple[str, ...]
-    twins: tuple[tuple[Outline, ...], ...]
+    values: tuple[str, ...]
+    """The answers that are offered."""
+    pool: Pool[Outline]
 
     @property
     def first(self) -> Outline:
-        return self.twins[0][0]
+        return self.pool.first
 
     @property
-    def size(self) -> int:
-        return sum(map(len, self.twins))
+    def options(self) -> tuple[str, ...]:
+        """The answers that are shown: none where words or a number are asked for."""
+        return self.values if self.first.form == "choice" else ()
+
+    @property
+    def offer(self) -> Offer[Outline]:
+        first = self.first
+        values = self.values if _is_drawn(first) else ()
+        return Offer(first.task, first.kind, first.split, first.text, values, self.pool)
 
 
 def arrange(
@@ -143,10 +152,12 @@ def arrange(
     groups, reserved = _headline(outlines, seed, rules, draw)
     if mix is not None and most is not None and "headline" in most:
         groups = _within_mix(groups, mix, _limits(outlines, most["headline"]), seed)
+    # The mix is settled before anything is drawn: what leaves later would undo the evenness.
+    asked = drawn([group.offer for group in groups], seed, rules.evenness)
     placed = {
         entry.item_id: Placement("headline", group.options, _twin_id(group, number))
-        for group in groups
-        for number, twins in enumerate(group.twins)
+        for group, candidates in zip(groups, asked)
+        for number, twins in enumerate(grouped(candidates, rules.together))
         for entry in twins
     }
     taken = set(reserved)
@@ -191,7 +202,7 @@ def _headline(
     for entry in outlines:
         if not entry.textbook and entry.primary:
             by_text[entry.split, *_text_of(entry)].append(entry)
-    offered: dict[str, tuple[tuple[str, ...], Pool[Outline]]] = {}
+    groups: dict[str, _Group] = {}
     reserved: set[tuple[str, str]] = set()
     # Cut structures are rare: the questions that need them choose their patients first. Then those that give most
     # items: of the guises of a question (larger than 120, 200 or 315 mL) a patient is asked only one.
@@ -204,19 +215,11 @@ def _headline(
         first = by_text[text][0]
         for values, pool in _pools(sorted(free, key=draw), rules):
             name = digest(canonical_json([first.task, first.text, values, first.split]), size=8)
-            if name in offered:
+            if name in groups:
                 continue  # another set of options, thinned to the same few, is asked already
             reserved.update((entry.study_id, entry.family) for entry in pool.candidates())
-            offered[name] = values, pool
-    put = [
-        Offer(pool.first.kind, pool.first.text, values if _is_drawn(pool.first) else (), pool)
-        for values, pool in offered.values()
-    ]
-    groups = []
-    for (name, (values, _)), asked in zip(offered.items(), drawn(put, seed, rules.evenness)):
-        options = values if asked[0].form == "choice" else ()
-        groups.append(_Group(name, options, tuple(map(tuple, grouped(asked, rules.together)))))
-    return groups, reserved
+            groups[name] = _Group(name, values, pool)
+    return list(groups.values()), reserved
 
 
 def _is_drawn(entry: Outline) -> bool:
@@ -314,7 +317,9 @@ def _within_mix(
     kept: list[_Group] = []
     for split, most in limits.items():
         available = {
-            name: sum(g.size for *_, g in own) for (at, name), own in turns.items() if at == split
+            name: sum(g.pool.size for *_, g in own)
+            for (at, name), own in turns.items()
+            if at == split
         }
         allowed = shares_kept(available, mix, most)
         for name in sorted(available):
@@ -323,7 +328,7 @@ def _within_mix(
                 if count >= allowed[name]:
                     break
                 kept.append(group)
-                count += group.size
+                count += group.pool.size
     return kept
 
 

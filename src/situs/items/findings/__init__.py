@@ -5,6 +5,7 @@ from situs.items.findings.asked import (
     FINDING_TASKS,
     FindingTask,
     choose_finding_tasks,
+    finding_mix,
     pose_finding,
     questions_of,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "arrange_findings",
     "choose_finding_tasks",
     "draft",
+    "finding_mix",
     "place_finding",
     "pose_finding",
     "questions_of",

@@ -1,7 +1,7 @@
 """Which questions about boxes become items: twins, and options that give nothing away.
 
 * Yes/no, counts, and options of a fixed set: a pool of patients for each text, with as many for every offered answer
-  (see `_pools`); answers are drawn, and a patient is asked a text once. Where a slice is asked about, those drawn from
+  (see `pools`); answers are drawn, and a patient is asked a text once. Where a slice is asked about, those drawn from
   show the same slice of the stack: a finding has its usual slices, and a negative elsewhere could be told by its place
   alone. Texts with too few patients for that are asked outside the headline.
 * One of several findings: the same, with findings of one organ drawn as options.
@@ -22,7 +22,8 @@ from situs.base.files import canonical_json, digest
 from situs.facts import BoxRules, TwinRules
 from situs.items.arrangement.pools import Offer, Pool, drawn, grouped, pool_of
 from situs.items.arrangement.twins import Placement
-from situs.items.record import Choices, Item, answer_key, marks_of
+from situs.items.kinds import answer_key
+from situs.items.record import Choices, Item, marks_of
 
 __all__ = ["Draft", "arrange_findings", "draft", "place_finding"]
 
@@ -126,10 +127,7 @@ def _asked(
 ) -> dict[str, Placement]:
     """The placement of those who are drawn, in groups of twins."""
     placed: dict[str, Placement] = {}
-    put = [
-        Offer((pool.first.task, pool.first.level), pool.first.text, values, pool)
-        for _, (values, pool) in offers
-    ]
+    put = [_offer(values, pool) for _, (values, pool) in offers]
     for (name, (values, _)), asked in zip(offers, drawn(put, seed, rules.evenness)):
         for number, members in enumerate(grouped(asked, rules.together)):
             group = "t" + digest(canonical_json([name, values]), str(number), size=8)
@@ -138,6 +136,12 @@ def _asked(
                     "headline", values if entry.form == "choice" else (), group
                 )
     return placed
+
+
+def _offer(values: tuple[str, ...], pool: Pool[Draft]) -> Offer[Draft]:
+    first = pool.first
+    kind = (first.task, first.form, first.level)
+    return Offer(first.task, kind, first.split, first.text, values, pool)
 
 
 class _Parts:
@@ -179,7 +183,7 @@ def _kind(entry: Draft) -> tuple[object, ...]:
 def _fixed(
     entries: list[Draft], parts: _Parts, rules: BoxRules, twins: TwinRules
 ) -> Iterator[_Offer]:
-    """The commonest answers, as many as tell most: m options weigh m − 1 (see `_twins`)."""
+    """The commonest answers, as many as tell most: m options weigh m − 1 (see `twins`)."""
     entries = _patients_in_turn(entries)
     counts = Counter(str(entry.key) for entry in entries)
     most = rules.count_most if entries[0].form == "number" else rules.options

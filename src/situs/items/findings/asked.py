@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from situs.base.files import digest
 from situs.errors import SitusError, did_you_mean
@@ -18,8 +18,16 @@ from situs.items.findings.diagnosis import Diagnosis
 from situs.items.findings.localization import Localization
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Item, item_id
+from situs.items.tasks import OTHER_TASKS, OtherTask
 
-__all__ = ["FINDING_TASKS", "FindingTask", "choose_finding_tasks", "pose_finding", "questions_of"]
+__all__ = [
+    "FINDING_TASKS",
+    "FindingTask",
+    "choose_finding_tasks",
+    "finding_mix",
+    "pose_finding",
+    "questions_of",
+]
 
 _NEAR = 6
 """Negatives so few frames away are taken first: they look more like the slices with the finding."""
@@ -29,6 +37,8 @@ class FindingTask(Protocol):
     """A kind of question about boxes on frames."""
 
     name: str
+    quotas: ClassVar[dict[str, int]]
+    """Level (`slice`, `volume`) → at most so many questions a study."""
 
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
         """Every question that could be put to the study."""
@@ -50,6 +60,7 @@ FINDING_TASKS: dict[str, FindingTask] = {
         Captioning(),
     )
 }
+OTHER_TASKS |= dict.fromkeys(FINDING_TASKS, OtherTask())
 
 
 def choose_finding_tasks(names: str | None) -> list[FindingTask]:
@@ -77,12 +88,13 @@ def questions_of(
     seed: int,
     per_study: int | None = None,
 ) -> tuple[list[Question], Counter[str]]:
-    """The questions a study is asked, at most as many of each task and level as the mix allows.
+    """The questions a study is asked, at most as many of each task and level as it allows, or `mix` instead.
 
     Within a quota the kinds of a question (yes and no; boxes, frames and sides) take turns, and the seed picks.
     """
     asked: list[Question] = []
     left_out: Counter[str] = Counter()
+    quotas = finding_mix(mix)
     for task in tasks:
         by_level: dict[str, list[Question]] = defaultdict(list)
         for question in task.questions(ledger):
@@ -90,7 +102,7 @@ def questions_of(
                 question
             )
         for quota, questions in sorted(by_level.items()):
-            kept = _in_turn(ledger, questions, seed)[: mix.get(quota, 0)]
+            kept = _in_turn(ledger, questions, seed)[: _allowed(quota, quotas)]
             left_out["beyond the quota per study"] += len(questions) - len(kept)
             asked += kept
     if per_study is not None and len(asked) > per_study:
@@ -98,6 +110,27 @@ def questions_of(
         left_out["beyond the quota per study"] += len(asked) - per_study
         asked = turns[:per_study]
     return asked, left_out
+
+
+def finding_mix(changed: Mapping[str, int]) -> dict[str, int]:
+    """Task and level → at most so many questions a study: as the tasks declare, unless changed."""
+    declared = {
+        f"{task.name}.{level}": most
+        for task in FINDING_TASKS.values()
+        for level, most in task.quotas.items()
+    }
+    odd = next((name for name in changed if name not in declared), None)
+    if odd is not None:
+        problem = f"no task about boxes asks {odd!r}"
+        raise SitusError(problem, where="boxes.mix", fix=did_you_mean(odd, declared))
+    return declared | dict(changed)
+
+
+def _allowed(quota: str, mix: Mapping[str, int]) -> int:
+    if quota not in mix:
+        name, _, level = quota.partition(".")
+        raise SitusError(f"task {name!r} asks about a {level}, for which it declares no quota")
+    return mix[quota]
 
 
 def _in_turn(

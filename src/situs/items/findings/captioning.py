@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from situs.anatomy import NORMAL
 from situs.facts import ANY, BoxLedger, Fact
@@ -24,6 +25,7 @@ class Captioning:
     """Free text about a slice or a volume."""
 
     name = "captioning"
+    quotas: ClassVar = {"slice": 2, "volume": 1}
 
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
         """Every annotated slice, and the volume."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from situs.facts import BoxLedger, Fact
 from situs.items.findings.composed import asked_of, compose, finding, frame_of, place_step, said
@@ -35,6 +36,7 @@ class Classification:
     """Naming what is annotated, on a slice or in a volume."""
 
     name = "classification"
+    quotas: ClassVar = {"slice": 8, "volume": 3}
 
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
         """One of several for every finding; all that apply for every annotated slice, and for the volume."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from situs.facts import BoxLedger
 from situs.items.findings.composed import UNCERTAIN, asked_of, compose, finding, place_step, said
@@ -17,6 +18,7 @@ class Counting:
     """The number of separate findings of a kind in a volume."""
 
     name = "counting"
+    quotas: ClassVar = {"volume": 8}
 
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
         """One for every kind that is annotated and that anyone counts."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from situs.facts import ANY, BoxLedger, Fact
 from situs.items.findings.composed import asked_of, compose, finding, frame_of, place_step, said
@@ -17,6 +18,7 @@ class Detection:
     """Yes or no, for a finding or for any, on a slice or in a volume."""
 
     name = "detection"
+    quotas: ClassVar = {"slice": 10, "volume": 24}
 
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
         """Every slice with a box and every slice that may stand for one without; the same for the volume."""

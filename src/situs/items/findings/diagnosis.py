@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from situs.anatomy import NORMAL, known_findings
 from situs.facts import BoxLedger, Fact
@@ -21,6 +22,7 @@ class Diagnosis:
     """Telling kindred findings apart, and the overall reading."""
 
     name = "diagnosis"
+    quotas: ClassVar = {"slice": 6, "volume": 6}
 
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
         """A marked box on every annotated slice, the kind in the volume, and the study's own labels."""

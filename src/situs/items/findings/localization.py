@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from situs.facts import BoxLedger, Fact
 from situs.items.findings.composed import (
@@ -38,6 +39,7 @@ class Localization:
     """Places of one kind of finding."""
 
     name = "localization"
+    quotas: ClassVar = {"slice": 8, "volume": 10}
 
     def questions(self, ledger: BoxLedger) -> Iterator[Question]:
         """What can be asked of every annotated finding, slice by slice and over the volume."""

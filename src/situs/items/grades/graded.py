@@ -14,12 +14,14 @@ from situs.facts.grades import GEOMETRY, READER, REGION_BOX, GradeLedger
 from situs.items.gate import grades_in_doubt
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Answer, Boxes, Compound, Grades, Item, Measurement, Step, item_id
+from situs.items.tasks import OTHER_TASKS, OtherTask
 
-__all__ = ["GRADED", "graded_questions", "pose_grades", "scale_tags"]
+__all__ = ["GEOMETRY_TASKS", "GRADED", "graded_questions", "pose_grades", "scale_tags"]
 
 GRADED = "grade."
 """The tasks are `grade.<family>` for a reader's grades and `geometry.<family>`."""
-_MEASURED = "geometry."
+GEOMETRY_TASKS = "geometry."
+OTHER_TASKS |= dict.fromkeys((GRADED, GEOMETRY_TASKS), OtherTask())
 
 NO_BOX = "its region has no mask or box here, as it has in other studies"
 NEAR_EDGE = "its measured value lies near the edge of a bin"
@@ -52,7 +54,7 @@ def graded_questions(
                 sub.measures for sub in ledger.bank.sub_scores_of(question)
             ):
                 continue
-            task = f"{GRADED if basis == 'reader' else _MEASURED}{question.family}"
+            task = f"{GRADED if basis == 'reader' else GEOMETRY_TASKS}{question.family}"
             for way in words:
                 yield Question(task, form, {"question": question.id, "words": way})
 
@@ -128,7 +130,7 @@ def _words(
     lines = []
     if ledger.graded.side:
         lines.append(f"This is a {ledger.graded.side} {bank.body_part}.")
-    if asked.task.startswith(_MEASURED):
+    if asked.task.startswith(GEOMETRY_TASKS):
         lines.append("Grade by measurement, not by impression.")
     lines.append(bank.words_of(question, guided=asked.parameters["words"] == "guided", keys=keys))
     if boxed:

@@ -1,6 +1,5 @@
-"""The tasks: each writes its questions and poses them from the ledger."""
+"""The shipped tasks about masks: each writes its questions, poses them from the ledger, and says what is about it."""
 
-from situs.errors import SitusError, did_you_mean
 from situs.items.masks.comparison import Comparison
 from situs.items.masks.contact import Contact
 from situs.items.masks.count import Count
@@ -13,9 +12,9 @@ from situs.items.masks.level import Level
 from situs.items.masks.location import Location
 from situs.items.masks.marks import Marks
 from situs.items.masks.volume import VolumeEstimate
-from situs.items.posed import Task
+from situs.items.tasks import Task, register
 
-__all__ = ["TASKS", "choose_tasks"]
+__all__: list[str] = []
 
 _ALL: tuple[Task, ...] = (
     DirectionTask(),
@@ -33,18 +32,5 @@ _ALL: tuple[Task, ...] = (
     Marks(),
     Location(),
 )
-TASKS: dict[str, Task] = {task.name: task for task in _ALL}
-
-
-def choose_tasks(names: str | None) -> list[Task]:
-    """Tasks by comma-separated name; all of them by default."""
-    if names is None:
-        return list(TASKS.values())
-    chosen = []
-    for name in dict.fromkeys(word.strip() for word in names.split(",")):
-        if name not in TASKS:
-            raise SitusError(
-                f"unknown task {name!r}", where="--tasks", fix=did_you_mean(name, TASKS)
-            )
-        chosen.append(TASKS[name])
-    return chosen
+for _task in _ALL:
+    register(_task, shipped=True)

@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from situs.anatomy import Naming, compared, measured, ranked
 from situs.facts import WHOLE, Fact, Ledger, is_cut, number, span
+from situs.items.average import AverageAnatomy
 from situs.items.masks.shared import BEYOND, CANNOT_TELL, by_canonical, obstacle
 from situs.items.posed import NotAsked, Posed, Question, find_step, quantity
 from situs.items.posed import measured as measurement
-from situs.items.record import Choice, Number, Option, Step
+from situs.items.record import Choice, Item, Number, Option, Step
 from situs.items.subjects import Subject, including_lesions, resolve, sized, world_box
+from situs.items.tasks import TaskRules
 from situs.space import Side
 
 __all__ = ["Comparison"]
@@ -26,6 +28,15 @@ class Comparison:
     """Compares volumes whose intervals do not overlap."""
 
     name = "comparison"
+    rules = TaskRules(
+        quotas={"larger": 40, "rank": 60, "left_right": 6, "ratio": 2},
+        mix="comparison",
+        units=("",),
+        whole=True,
+        decides=("comparison",),
+        learns=("volume",),
+        group="sizes",
+    )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """The pairs, sets and sides that the table of relevance names."""
@@ -71,6 +82,23 @@ class Comparison:
                         family=f"left_right|{entry.name}",
                         must_offer=beyond.get("or", ""),
                     )
+
+    def expected(self, item: Item, average: AverageAnatomy) -> list[str]:
+        """Which is larger in others, on which side, or in which orders they may be."""
+        p, patient = item.parameters, item.patient_id
+        if p["ask"] == "larger":
+            sign = average.compare("volume", p["a"], p["b"], without=patient)
+            largest = sign if p["which"] == "larger" else -sign
+            return [p["a"] if largest > 0 else p["b"]] if sign else []
+        if p["ask"] == "left_right":
+            sign = average.compare("volume", p["left"], p["right"], without=patient)
+            return ["left" if sign > 0 else "right"] if sign else []
+        orders = [option.value for option in item.options if ">" in option.value]
+        return [order for order in orders if _may_be(order.split(">"), average, patient)]
+
+    def expected_number(self, item: Item, average: AverageAnatomy) -> float | None:
+        """Ratios are learnt from other patients' answers, not from their anatomy."""
+        return None
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if the volumes differ beyond what voxels and annotation leave open."""
@@ -305,3 +333,9 @@ def _posed(
         difficulty=(ratio_value - 1.0) / max(1e-6, ratio_value - low) if not cannot_tell else None,
         pool=pool,
     )
+
+
+def _may_be(order: list[str], average: AverageAnatomy, patient: str) -> bool:
+    """Whether no two of these are clearly the other way round in other patients."""
+    pairs = itertools.combinations(order, 2)
+    return all(average.compare("volume", a, b, without=patient) >= 0 for a, b in pairs)

@@ -17,14 +17,24 @@ from situs.items.masks.shared import (
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import YesNo
 from situs.items.subjects import Subject, resolve
+from situs.items.tasks import NothingExpected, TaskRules
 
 __all__ = ["Contact"]
 
 
-class Contact:
+class Contact(NothingExpected):
     """Asks whether a lesion touches a vessel or an organ other than its own."""
 
     name = "contact"
+    rules = TaskRules(
+        quotas={"yes_no": 3},
+        mix="lesion",
+        units=(),
+        whole=True,
+        decides=(),
+        learns=(),
+        group="contact",
+    )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """Every lesion against the vessels and organs around its own."""

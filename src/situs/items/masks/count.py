@@ -8,14 +8,25 @@ from situs.facts import Ledger, number
 from situs.items.posed import NotAsked, Posed, Question, measured
 from situs.items.record import Number, Step
 from situs.items.subjects import Subject, resolve, world_box
+from situs.items.tasks import NothingExpected, TaskRules
 
 __all__ = ["Count"]
 
 
-class Count:
+class Count(NothingExpected):
     """Asks for the number of lesions, only where the annotation is declared to hold them all."""
 
     name = "count"
+    rules = TaskRules(
+        quotas={"number": 2},
+        mix="lesion",
+        mix_always=True,
+        units=("",),
+        whole=True,
+        decides=(),
+        learns=(),
+        group="lesions",
+    )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """One question per lesion family."""

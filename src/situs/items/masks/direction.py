@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from situs.anatomy import is_sided_lesion
 from situs.base.files import digest
 from situs.facts import Fact, Ledger, number, span
+from situs.items.average import AverageAnatomy, clear_sign
 from situs.items.masks.shared import (
     FAR,
     OWN_ORGAN,
@@ -18,8 +19,9 @@ from situs.items.masks.shared import (
     relevant_to,
 )
 from situs.items.posed import NotAsked, Posed, Question, quantity
-from situs.items.record import Choice, Option, Step, YesNo
+from situs.items.record import Choice, Item, Option, Step, YesNo
 from situs.items.subjects import Subject, resolve
+from situs.items.tasks import TaskRules
 from situs.space import AXES, Axis, Direction
 
 __all__ = ["DirectionTask"]
@@ -54,6 +56,15 @@ class DirectionTask:
     """
 
     name = "direction"
+    rules = TaskRules(
+        quotas={"yes_no": 60, "choice": 12},
+        mix="lesion",
+        units=(),
+        whole=False,
+        decides=("direction",),
+        learns=("centroid",),
+        group="sides",
+    )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """Every lesion and its organ's neighbours, and named neighbours; each pair one way round, in one form.
@@ -100,6 +111,26 @@ class DirectionTask:
         return self._pose_choice(
             ledger, a, b, [Axis(word) for word in question.parameters["plane"].split("+")]
         )
+
+    def expected(self, item: Item, average: AverageAnatomy) -> list[str]:
+        """Where it lies in others: along the claimed axis, or in the plane's clearest direction."""
+        p = item.parameters
+        if item.form == "yes_no":
+            claim = Direction(p["claim"])
+            sign = clear_sign(_steps_mm(item, claim.axis, average))
+            return ["yes" if sign == claim.sign else "no"] if sign else []
+        steps = {axis: _steps_mm(item, axis, average) for axis in map(Axis, p["plane"].split("+"))}
+        means = {
+            axis: sum(values) / len(values) for axis, values in steps.items() if clear_sign(values)
+        }
+        if not means:
+            return []
+        axis = max(means, key=lambda key: abs(means[key]))
+        return [axis.towards(means[axis]).value]
+
+    def expected_number(self, item: Item, average: AverageAnatomy) -> float | None:
+        """It asks for no number."""
+        return None
 
     def _pose_yes_no(
         self, ledger: Ledger, a: Subject, b: Subject, claim: Direction
@@ -150,6 +181,21 @@ class DirectionTask:
                 ),
             )
         return NotAsked("no single axis dominates")
+
+
+def _steps_mm(item: Item, axis: Axis, average: AverageAnatomy) -> list[float]:
+    """How far a lies from b along an axis in each of the other patients."""
+    first, second = (
+        average.known("centroid", item.parameters[key], without=item.patient_id, cut=True)
+        for key in ("a", "b")
+    )
+    both = sorted(first.keys() & second.keys())
+    return [_along(first[patient], axis) - _along(second[patient], axis) for patient in both]
+
+
+def _along(centroid_mm: float | tuple[float, ...], axis: Axis) -> float:
+    assert isinstance(centroid_mm, tuple)
+    return centroid_mm[axis.world_index]
 
 
 def _pairs(ledger: Ledger, bearings: list[Subject]) -> Iterator[tuple[Subject, Subject]]:

@@ -21,6 +21,7 @@ from situs.items.masks.shared import (
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Choice, Number, Option, YesNo
 from situs.items.subjects import ANY_LESION, Subject, resolve
+from situs.items.tasks import NothingExpected, TaskRules
 
 __all__ = ["Distance"]
 
@@ -29,10 +30,19 @@ _MOST_FOURS = 600
 """About so many sets of four structures are asked about."""
 
 
-class Distance:
+class Distance(NothingExpected):
     """Distances between the surfaces of a lesion and of what lies around its organ."""
 
     name = "distance"
+    rules = TaskRules(
+        quotas={"within": 40, "gap": 2, "nearest": 120},
+        mix="lesion",
+        units=("mm",),
+        whole=True,
+        decides=(),
+        learns=(),
+        group="sizes",
+    )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """Of every lesion and what lies around its organ: how far, within each limit, and the nearest of four."""

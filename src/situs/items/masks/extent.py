@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from situs.anatomy import compared, measured
 from situs.facts import Fact, Ledger, axial_spacing_mm, is_cut, number, span
+from situs.items.average import AverageAnatomy, clear_sign
 from situs.items.masks.shared import (
     BEYOND,
     CANNOT_TELL,
@@ -19,8 +21,9 @@ from situs.items.masks.shared import (
     obstacle,
 )
 from situs.items.posed import NotAsked, Posed, Question, quantity
-from situs.items.record import Choice, Number, Option, Step, YesNo
+from situs.items.record import Choice, Item, Number, Option, Step, YesNo
 from situs.items.subjects import Subject, including_lesions, resolve, sized
+from situs.items.tasks import TaskRules
 from situs.space import Axis, Side
 
 __all__ = ["Extent"]
@@ -33,6 +36,21 @@ class Extent:
     """Craniocaudal length: a number in cm, or the longer of two; and a lesion's diameter."""
 
     name = "extent"
+    rules = TaskRules(
+        quotas={
+            "number": 2,
+            "diameter": 2,
+            "choice": 24,
+            "longer_than": 24,
+            "wider_than": 12,
+        },
+        mix="comparison",
+        units=("cm", "mm"),
+        whole=True,
+        decides=("comparison",),
+        learns=("extent.superior_inferior",),
+        group="sizes",
+    )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """The lengths and pairs that the table of relevance names, and the diameter of every lesion."""
@@ -70,6 +88,27 @@ class Extent:
         for entry in (s.term for s in subjects if s.term.ask_size and s.term.side is Side.LEFT):
             if entry.partner in ledger.regions and "longer" in measured(entry).left_right:
                 yield entry.name, str(entry.partner)
+
+    def expected(self, item: Item, average: AverageAnatomy) -> list[str]:
+        """Which is longer in others, or whether their lengths exceed the limit."""
+        p, patient = item.parameters, item.patient_id
+        if item.form == "choice":
+            sign = average.compare(_KIND, p["a"], p["b"], without=patient)
+            longest = sign if p["which"] == "longer" else -sign
+            return [p["a"] if longest > 0 else p["b"]] if sign else []
+        if "cm" in p:
+            limit = math.log(10.0 * float(p["cm"]))
+            logs = average.logs(_KIND, p["of"], without=patient)
+            sign = clear_sign(value - limit for value in logs.values())
+            return ["yes" if sign > 0 else "no"] if sign else []
+        return []
+
+    def expected_number(self, item: Item, average: AverageAnatomy) -> float | None:
+        """The geometric mean of other patients' lengths, in cm; nothing is known of a lesion's diameter."""
+        if "ask" in item.parameters:
+            return None
+        mean_mm = average.mean_size(_KIND, item.parameters["of"], without=item.patient_id)
+        return None if mean_mm is None else mean_mm / 10.0
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked of whole structures whose lengths are known well enough, or clearly differ."""

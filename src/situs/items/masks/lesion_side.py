@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from situs.anatomy import is_sided_lesion
 from situs.facts import Ledger, number
+from situs.items.average import AverageAnatomy, clear_sign
 from situs.items.masks.shared import compose, measure_step, obstacle
 from situs.items.posed import NotAsked, Posed, Question, quantity
-from situs.items.record import Choice, Option, Step
+from situs.items.record import Choice, Item, Option, Step
 from situs.items.subjects import Subject, resolve
+from situs.items.tasks import TaskRules
 from situs.space import Side
 
 __all__ = ["LesionSide"]
@@ -25,12 +27,33 @@ class LesionSide:
     """Asks for the side of a lesion whose name does not give it away."""
 
     name = "lesion_side"
+    rules = TaskRules(
+        quotas={"choice": 4},
+        mix="lesion",
+        units=(),
+        whole=False,
+        decides=("side",),
+        learns=("right_share",),
+        group="sides",
+    )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """One question per lesion family of the patient whose organ is paired or has two halves."""
         for subject in subjects:
             if subject.is_lesion and is_sided_lesion(ledger.terms[subject.structure]):
                 yield Question(self.name, "choice", {"of": subject.key})
+
+    def expected(self, item: Item, average: AverageAnatomy) -> list[str]:
+        """The side on which others have it."""
+        shares = average.numbers(
+            "right_share", item.parameters["of"], without=item.patient_id, cut=True
+        )
+        sign = clear_sign(share - 0.5 for share in shares.values())
+        return ["right" if sign > 0 else "left"] if sign else []
+
+    def expected_number(self, item: Item, average: AverageAnatomy) -> float | None:
+        """It asks for no number."""
+        return None
 
     def pose(self, ledger: Ledger, question: Question) -> Posed | NotAsked:
         """Asked if nearly all of the lesion lies on one side of the midline, however the patient is turned."""

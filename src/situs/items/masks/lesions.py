@@ -13,6 +13,7 @@ from situs.items.masks.shared import FAR, ISLANDS, compose, measure_step, obstac
 from situs.items.posed import NotAsked, Posed, Question, quantity
 from situs.items.record import Choice, Option, Step
 from situs.items.subjects import ANY_LESION, Subject, resolve, second
+from situs.items.tasks import NothingExpected, TaskRules
 from situs.space import Axis
 
 __all__ = ["LesionOrgan", "LesionPair", "LesionPole"]
@@ -24,10 +25,19 @@ _THIRDS = (
 )
 
 
-class LesionOrgan:
+class LesionOrgan(NothingExpected):
     """Asks which organ holds the largest lesion; the question never names it."""
 
     name = "lesion_organ"
+    rules = TaskRules(
+        quotas={"choice": 1},
+        mix="lesion",
+        units=(),
+        whole=False,
+        decides=(),
+        learns=(),
+        group="lesions",
+    )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """One question, if the patient has a lesion."""
@@ -71,10 +81,20 @@ def _may_hold(ledger: Ledger, other: Subject, organ: Subject) -> bool:
     return not is_part(other.term, organ.term, ledger.terms)
 
 
-class LesionPole:
+class LesionPole(NothingExpected):
     """Asks in which third of its organ, from top to bottom, a lesion lies, where readers say so."""
 
     name = "lesion_pole"
+    rules = TaskRules(
+        quotas={"choice": 6},
+        mix="lesion",
+        units=(),
+        whole=True,
+        decides=(),
+        learns=(),
+        group="lesions",
+        ordered=("choice",),
+    )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """One question per lesion family."""
@@ -129,10 +149,19 @@ def _without_side(ledger: Ledger, organ: str) -> str:
     return "the " + re.sub(r"\b(left|right) ", "", ledger.terms[organ].plain)
 
 
-class LesionPair:
+class LesionPair(NothingExpected):
     """Asks which of two lesions is larger, further forward, or higher."""
 
     name = "lesion_pair"
+    rules = TaskRules(
+        quotas={"larger": 3, "forward": 3, "higher": 3},
+        mix="lesion",
+        units=(),
+        whole=False,
+        decides=(),
+        learns=(),
+        group="lesions",
+    )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """Every pair of lesion families, and the two largest of each, in the respects that make sense."""

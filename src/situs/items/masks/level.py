@@ -19,16 +19,27 @@ from situs.items.masks.shared import (
 from situs.items.posed import NotAsked, Posed, Question
 from situs.items.record import Choice, Option, Step
 from situs.items.subjects import Subject, resolve
+from situs.items.tasks import NothingExpected, TaskRules
 
 __all__ = ["Level"]
 
 _CUT = Option(CANNOT_TELL, "cannot be told, it is cut off")
 
 
-class Level:
+class Level(NothingExpected):
     """Asks for the vertebra at which a lesion lies, or an organ begins or ends."""
 
     name = "level"
+    rules = TaskRules(
+        quotas={"choice": 12},
+        mix="comparison",
+        units=(),
+        whole=False,
+        decides=("level",),
+        learns=(),
+        group="level",
+        ordered=("choice",),
+    )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """The centre of every lesion, and both ends of the organs that readers describe so."""

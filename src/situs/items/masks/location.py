@@ -9,18 +9,28 @@ from situs.items.masks.shared import ISLANDS, compose, obstacle
 from situs.items.posed import NotAsked, Posed, Question
 from situs.items.record import Boxes, Frames, Step
 from situs.items.subjects import Subject, resolve, sized, world_box
+from situs.items.tasks import NothingExpected, TaskRules
 from situs.space import WorldBox
 
 __all__ = ["Location"]
 
 
-class Location:
+class Location(NothingExpected):
     """Asks for the axial slices that show a lesion, or for the box around it.
 
     How slices are numbered and boxes written is for the profile to say.
     """
 
     name = "location"
+    rules = TaskRules(
+        quotas={"frames": 2, "boxes": 2},
+        mix="lesion",
+        units=(),
+        whole=False,
+        decides=(),
+        learns=(),
+        group="sides",
+    )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """The slices and the box of every lesion."""

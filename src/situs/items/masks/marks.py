@@ -9,6 +9,7 @@ from situs.items.masks.shared import compose, obstacle
 from situs.items.posed import NotAsked, Posed, Question
 from situs.items.record import Choice, Option, Step, mark_label
 from situs.items.subjects import ANY_LESION, Subject, resolve
+from situs.items.tasks import NothingExpected, TaskRules
 from situs.space import WorldBox
 
 __all__ = ["Marks"]
@@ -18,7 +19,7 @@ _PARTNER = "X"
 NO_ROOM = NotAsked("no slice has room for marks well inside their structures")
 
 
-class Marks:
+class Marks(NothingExpected):
     """Asks which of four marks on one axial slice lies in a lesion, in the organ of the lesion, or beside another mark.
 
     The marks are in the pixels, never in the words. As posed, mark A is the right one; which letter it gets in the
@@ -27,6 +28,16 @@ class Marks:
     """
 
     name = "marks"
+    rules = TaskRules(
+        quotas={"organ": 2, "same": 2, "same_organ": 1, "lesion": 2},
+        mix="marks",
+        mix_always=True,
+        units=(),
+        whole=False,
+        decides=(),
+        learns=(),
+        group="marks",
+    )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """Every lesion in its organ, the organ of the largest lesion, two marks in one structure, every organ."""

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from situs.anatomy import measured
 from situs.facts import Fact, Ledger, number, span
+from situs.items.average import AverageAnatomy, clear_sign
 from situs.items.masks.shared import compose, measure_step, obstacle
 from situs.items.posed import NotAsked, Posed, Question, quantity
-from situs.items.record import Answer, Choice, Number, Option, YesNo
+from situs.items.record import Answer, Choice, Item, Number, Option, YesNo
 from situs.items.subjects import Subject, resolve, sized
+from situs.items.tasks import TaskRules
 
 __all__ = ["VolumeEstimate"]
 
@@ -41,6 +43,17 @@ class VolumeEstimate:
     """Asks for the volume of structures that lie whole inside the scan."""
 
     name = "volume"
+    rules = TaskRules(
+        quotas={"number": 3, "more_than": 40, "range": 8},
+        mix="quantity",
+        mix_always=True,
+        units=("mL",),
+        whole=True,
+        decides=(),
+        learns=("volume",),
+        group="sizes",
+        ordered=("range",),
+    )
 
     def questions(self, ledger: Ledger, subjects: list[Subject]) -> Iterator[Question]:
         """A number, a range or a limit, for each structure whose volume someone decides by."""
@@ -70,6 +83,26 @@ class VolumeEstimate:
                 return self._pose_range(ledger, subject, fact)
             case _:
                 return self._pose_more_than(ledger, subject, fact, float(question.parameters["ml"]))
+
+    def expected(self, item: Item, average: AverageAnatomy) -> list[str]:
+        """Whether others have more than the limit, or the range in which their mean lies."""
+        of, patient = item.parameters["of"], item.patient_id
+        if item.parameters.get("ask") == "more_than":
+            limit = math.log(float(item.parameters["ml"]))
+            logs = average.logs("volume", of, without=patient)
+            sign = clear_sign(value - limit for value in logs.values())
+            return ["yes" if sign > 0 else "no"] if sign else []
+        mean = average.mean_size("volume", of, without=patient)
+        if mean is None:
+            return []
+        ranges = {
+            option.value: option.value.split("-") for option in item.options if "-" in option.value
+        }
+        return [value for value, (low, high) in ranges.items() if float(low) <= mean < float(high)]
+
+    def expected_number(self, item: Item, average: AverageAnatomy) -> float | None:
+        """The geometric mean of other patients."""
+        return average.mean_size("volume", item.parameters["of"], without=item.patient_id)
 
     def _pose_number(self, ledger: Ledger, subject: Subject, fact: Fact) -> Posed | NotAsked:
         value, (low, high) = number(fact), span(fact)

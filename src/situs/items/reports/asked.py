@@ -10,6 +10,7 @@ from situs.facts import Fact
 from situs.facts.reports import LOBES, LOCATED, SEGMENTS, findings, place_of
 from situs.items.posed import NotAsked, Question
 from situs.items.record import Choice, Item, Option, item_id
+from situs.items.tasks import OTHER_TASKS, OtherTask
 
 __all__ = ["REPORT_TASKS", "Proves", "pose_report", "report_questions"]
 
@@ -19,14 +20,22 @@ _ADJACENCY = "Adjacency & Containment"
 _DEPTH = "Anterior-Posterior (Depth) Relations"
 _CENTRICITY = "Medial-Lateral Orientation (Centricity)"
 
+
+class ReportTask(OtherTask, frozen=True, kw_only=True):
+    """A kind of question about a report."""
+
+    dimensions: tuple[str, ...]
+    """The spatial dimensions it asks for."""
+
+
 REPORT_TASKS = {
-    "report_side": (_LATERALITY,),
-    "report_lobe": (_LATERALITY, _LONGITUDINAL, _ADJACENCY),
-    "report_segment": (_ADJACENCY,),
-    "report_part": (_LONGITUDINAL, _ADJACENCY),
-    "report_level": (_LONGITUDINAL,),
+    "report_side": ReportTask(dimensions=(_LATERALITY,), ordered=False),
+    "report_lobe": ReportTask(dimensions=(_LATERALITY, _LONGITUDINAL, _ADJACENCY), ordered=False),
+    "report_segment": ReportTask(dimensions=(_ADJACENCY,), ordered=False),
+    "report_part": ReportTask(dimensions=(_LONGITUDINAL, _ADJACENCY), ordered=True),
+    "report_level": ReportTask(dimensions=(_LONGITUDINAL,), ordered=True),
 }
-"""Task → the spatial dimensions it asks for."""
+OTHER_TASKS |= REPORT_TASKS
 
 _ORGANS = {
     "lung": "lung",
@@ -95,7 +104,7 @@ def pose_report(ledger: Proves, question: Question, patient_id: str) -> Item | N
     text, answer, options = _worded(
         question.task, finding, organ, place_of(fact), ledger.is_plural(finding, organ)
     )
-    tags = [*REPORT_TASKS[question.task]]
+    tags = [*REPORT_TASKS[question.task].dimensions]
     if question.task == "report_segment":
         tags += [tag for tag, words in ((_DEPTH, _DEEP), (_CENTRICITY, _ASIDE)) if answer in words]
     return Item(

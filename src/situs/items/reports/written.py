@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from situs.facts import Fact
 from situs.items.record import Item, Text, item_id
+from situs.items.tasks import OTHER_TASKS, OtherTask
 
 __all__ = ["WRITTEN", "written_item"]
 
 WRITTEN = "report_text"
 """Task of a question that a model wrote."""
+OTHER_TASKS[WRITTEN] = OtherTask()
 
 
 def written_item(fact: Fact, patient_id: str, split: str, dimensions: tuple[str, ...]) -> Item:

@@ -9,7 +9,18 @@ import msgspec
 
 from situs.errors import SitusError
 from situs.facts import Ledger
-from situs.items import TASKS, Choice, Choices, Item, NotAsked, Number, Question, lettered, marks_of
+from situs.items import (
+    Answer,
+    Choice,
+    Item,
+    NotAsked,
+    Question,
+    lettered,
+    marks_of,
+    right_options,
+    stays_right,
+    task_of_masks,
+)
 
 __all__ = ["Derived", "derive"]
 
@@ -32,7 +43,7 @@ def derive(items: Iterable[Item], ledger: Ledger, probe: str) -> Iterator[Derive
 
 def _derive(item: Item, ledger: Ledger, probe: str) -> Derived:
     twin = msgspec.structs.replace(item, item_id=f"{item.item_id}~{probe}", twin_of=item.item_id)
-    task = TASKS.get(item.task)
+    task = task_of_masks(item.task)
     if task is None or not item.fact_ids:
         return Derived(twin, "undefined", "its answer is given by its source, not measured")
     question = Question(item.task, item.form, item.parameters)
@@ -45,9 +56,7 @@ def _derive(item: Item, ledger: Ledger, probe: str) -> Derived:
     if posed.text != item.question:
         return Derived(twin, "undefined", "it would be asked in other words")
     offered = {option.value for option in item.options}
-    wanted = posed.answer.value if isinstance(posed.answer, Choice) else None
-    several = set(posed.answer.values) if isinstance(posed.answer, Choices) else set()
-    if item.options and ((wanted is not None and wanted not in offered) or not several <= offered):
+    if item.options and not _can_be_told(posed.answer, offered):
         return Derived(twin, "undefined", "the right answer is not among its options")
     facts = tuple(dict.fromkeys(fact.fact_id for fact in posed.facts))
     anew = msgspec.structs.replace(
@@ -61,13 +70,11 @@ def _derive(item: Item, ledger: Ledger, probe: str) -> Derived:
     if marks_of(item) and isinstance(item.answer, Choice):
         # A task poses the right mark as A; the marks of the changed patient are drawn anew under the old letters.
         anew = lettered(anew, item.answer.value)
-    return Derived(anew, "unchanged" if _same(item, anew) else "changed")
+    return Derived(anew, "unchanged" if stays_right(item.answer, anew.answer) else "changed")
 
 
-def _same(before: Item, after: Item) -> bool:
-    """Whether an answer that was right stays right."""
-    a, b = before.answer, after.answer
-    if isinstance(a, Number) and isinstance(b, Number):
-        low, high = b.interval or (b.value, b.value)
-        return low <= a.value <= high
-    return a == b
+def _can_be_told(answer: Answer, offered: set[str]) -> bool:
+    """Whether the right options are offered; of several that are right, the first."""
+    if isinstance(answer, Choice):
+        return answer.value in offered
+    return right_options(answer) <= offered

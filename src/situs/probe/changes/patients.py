@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from situs.base.files import digest
-from situs.items import Boxes, Compound, Frames, Item
+from situs.items import Item, has_places
 from situs.probe.changes.edits import copied, lesion_parts, moved, painted_out, sham
 from situs.probe.changes.patient import Patient
 from situs.probe.changes.reflections import mirrored, reflected
@@ -121,7 +121,6 @@ def undefined_by_change(item: Item, probe: str) -> str:
             need in item.needs for need in ("slice_order", "frame_count", "axial_slices", "anchor")
         ):
             return "it rests on the order of the slices"
-        parts = item.answer.parts.values() if isinstance(item.answer, Compound) else [item.answer]
-        if any(isinstance(part, Boxes | Frames) for part in parts) or "scale" in item.needs:
+        if has_places(item.answer) or "scale" in item.needs:
             return "it rests on the order of the slices"
     return ""

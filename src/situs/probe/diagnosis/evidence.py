@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from situs.anatomy import Term
-from situs.items import Item
+from situs.items import Item, mask_task
 from situs.probe.bodies import TORSO, mirror_group
 from situs.probe.diagnosis.effects import FEWEST_ITEMS, Effect, effect_of, opinion_p, weaker
 from situs.probe.diagnosis.habits import Habit, option_habits, yes_habit
@@ -34,13 +34,6 @@ __all__ = [
 
 ALL_ITEMS = "all"
 """The name under which all items together stand beside the groups of tasks."""
-
-_GROUPS = {
-    "sides": ("direction", "location", "lesion_side"),
-    "sizes": ("volume", "extent", "comparison", "distance"),
-    "lesions": ("lesion_organ", "lesion_pair", "lesion_pole", "count"),
-}
-_GROUP_OF = {task: group for group, tasks in _GROUPS.items() for task in tasks}
 
 _BLIND = ("text", "silent")
 """The two runs without pictures that a gain is measured against."""
@@ -179,7 +172,8 @@ class Evidence(msgspec.Struct, frozen=True):
 
 def task_group(item: Item) -> str:
     """What kind of thing an item asks about."""
-    return _GROUP_OF.get(item.task, item.task.replace("_", " "))
+    task = mask_task(item)
+    return item.task.replace("_", " ") if task is None else task.rules.group
 
 
 def is_about_a_lesion(item: Item) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -105,10 +106,7 @@ class Tile:
     def inverse(self) -> NDArray[np.float64]:
         """From a step away from the origin to x, y on the picture and the distance from the slice."""
         if self._inverse is None:
-            across = np.cross(self.matrix[:, 0], self.matrix[:, 1])
-            self._inverse = np.linalg.inv(
-                np.column_stack([self.matrix[:, :2], across / np.linalg.norm(across)])
-            )
+            self._inverse = _inverse_of(self.matrix[:, :2].tobytes())
         return self._inverse
 
     @property
@@ -123,6 +121,18 @@ class Tile:
             return 0.0, 0.0, math.inf, math.inf
         width, height = self.size
         return float(left), float(top), float(left + width), float(top + height)
+
+
+@functools.lru_cache(maxsize=1024)
+def _inverse_of(directions: bytes) -> NDArray[np.float64]:
+    """The slices of a stack share their directions (3×2): what depends on these alone is worked out once."""
+    along = np.frombuffer(directions).reshape(3, 2)
+    across = np.cross(along[:, 0], along[:, 1])
+    inverse: NDArray[np.float64] = np.linalg.inv(
+        np.column_stack([along, across / np.linalg.norm(across)])
+    )
+    inverse.flags.writeable = False
+    return inverse
 
 
 class Screen:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from situs.errors import SitusError
-from situs.items import Box, Boxes, Compound, Frames, Item, marks_of
+from situs.items import Box, Item, boxes_in, frames_in, marks_of
 from situs.profiles.geometry.boxes import shown_boxes, source_boxes
 from situs.profiles.geometry.frame import NOT_KNOWN, Frame, Screen, Tile, acquired_axial
 from situs.profiles.geometry.lattice import Lattice, array_order, lattice_of
@@ -160,13 +160,9 @@ def _spoken_of(item: Item | None) -> int:
         raise SitusError(
             "the number of its frames is not known", fix="give the images when the bench is made"
         )
-    parts = item.answer.parts.values() if isinstance(item.answer, Compound) else [item.answer]
-    frames = [*item.frames, *(box.frame for box in item.boxes if isinstance(box, FrameBox))]
-    for part in parts:
-        if isinstance(part, Frames):
-            frames += part.frames
-        if isinstance(part, Boxes):
-            frames += [box.frame for box in part.boxes if isinstance(box, FrameBox)]
+    boxes = [*item.boxes, *boxes_in(item.answer)]
+    frames = [*item.frames, *frames_in(item.answer)]
+    frames += [box.frame for box in boxes if isinstance(box, FrameBox)]
     return max(frames, default=0) + 1
 
 

@@ -10,7 +10,7 @@ import msgspec
 from situs.anatomy import term
 from situs.bench import SeriesRecord
 from situs.errors import SitusError
-from situs.items import Answer, Box, Boxes, Compound, Frames, Item, marks_of
+from situs.items import Answer, Box, Item, boxes_in, frames_in, marks_of, mask_task
 from situs.profiles.files import unmet_needs
 from situs.profiles.geometry.layout import Layout
 from situs.profiles.geometry.marks import marks_on
@@ -100,12 +100,11 @@ def _frames(item: Item, layout: Layout) -> Iterator[str]:
 
 def _places(answer: Answer, layout: Layout) -> Iterator[str]:
     """What is to be found must be on a picture."""
-    parts = list(answer.parts.values()) if isinstance(answer, Compound) else [answer]
-    for part in parts:
-        if isinstance(part, Frames) and part.frames and not layout.shown_frames(part.frames):
-            yield "none of the frames it asks for is shown"
-        if isinstance(part, Boxes) and part.boxes and not layout.shown_boxes(part.boxes):
-            yield "what it asks to locate lies outside the pictures"
+    frames, boxes = frames_in(answer), boxes_in(answer)
+    if frames and not layout.shown_frames(frames):
+        yield "none of the frames it asks for is shown"
+    if boxes and not layout.shown_boxes(boxes):
+        yield "what it asks to locate lies outside the pictures"
 
 
 def _judge_sight(
@@ -129,7 +128,8 @@ def _judge_sight(
         unknown.append("contrast, for there is no image")
     own = {structure.name for structure in labels.structures}
     views = evidence.views(layout, labels) if own & set(names) else {}
-    whole = item.task in load_thresholds().whole_tasks and _is_cropped(layout)
+    task = mask_task(item)
+    whole = task is not None and task.rules.whole and _is_cropped(layout)
     outside = evidence.shares_outside(layout, labels) if whole else {}
     for name in names:
         found = (

@@ -27,8 +27,6 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Mean absolute difference in grey levels (0–255) between its median and its smoothed rim."""
     cut_share: float
     """A structure of which more than this share lies outside what is shown is not seen whole."""
-    whole_tasks: tuple[str, ...]
-    """Tasks whose answers follow only from whole structures."""
 
 
 @cache

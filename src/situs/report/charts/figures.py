@@ -21,7 +21,7 @@ from situs.report.charts.panels import (
 )
 from situs.report.charts.svg import agreement_svg, bucket_svg, heat_svg, radar_svg, side_svg
 from situs.report.downloads import table_of
-from situs.report.scored import ScoredRun
+from situs.report.scored import ReportedRun
 from situs.score import facets_of
 from situs.tables import Table
 
@@ -43,7 +43,7 @@ class Chart(msgspec.Struct, frozen=True):
     table: Table
 
 
-def charts_of(bench: Bench, runs: Sequence[ScoredRun], items: Sequence[Item]) -> list[Chart]:
+def charts_of(bench: Bench, runs: Sequence[ReportedRun], items: Sequence[Item]) -> list[Chart]:
     """Those for which the bench has data. The oracle, which is always right, is left out where lines would hide."""
     shown = [run for run in runs if run.baseline != "oracle"][:_MOST_RUNS] or list(runs)[
         :_MOST_RUNS

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 
 from situs.items import Item
-from situs.report.scored import ScoredRun
-from situs.score import SAID_SIDES, SIZES, Facets, Scored, side_counts
+from situs.report.scored import ReportedRun
+from situs.score import SAID_SIDES, SIZES, Facets, side_counts
 
 __all__ = [
     "AgreementPanel",
@@ -70,17 +70,17 @@ class SideTable(msgspec.Struct, frozen=True):
     counts: list[list[int]]
 
 
-def _counted(run: ScoredRun, keys: Iterable[str]) -> list[Scored]:
-    found = (run.scored.get(key) for key in keys)
-    return [
-        row
-        for row in found
-        if row is not None and row.outcome.right is not None and row.outcome.state != "unjudged"
-    ]
+def _right_of(run: ReportedRun, keys: Sequence[str]) -> tuple[int, int]:
+    """How many are right, of those that count and were judged."""
+    columns = run.columns
+    rows = np.array([columns.places[key] for key in keys if key in columns.places], dtype=np.int64)
+    judged = (columns.tri_state("right") >= 0) & ~columns.has_state("unjudged")
+    rows = rows[judged[rows]]
+    return int(columns.right[rows].sum()), len(rows)
 
 
 def _grid(
-    runs: Sequence[ScoredRun], items: Iterable[str], groups_of: Groups, most: int
+    runs: Sequence[ReportedRun], items: Iterable[str], groups_of: Groups, most: int
 ) -> ShareGrid | None:
     members: dict[str, list[str]] = defaultdict(list)
     for item_id in items:
@@ -90,8 +90,7 @@ def _grid(
     names = sorted(names, key=lambda name: (-len(members[name]), name))[:most]
     values = []
     for name in names:
-        rows = [_counted(run, members[name]) for run in runs]
-        values.append([(sum(bool(row.outcome.right) for row in own), len(own)) for own in rows])
+        values.append([_right_of(run, members[name]) for run in runs])
     kept = [n for n, row in enumerate(values) if any(total for _, total in row)]
     if not kept:
         return None
@@ -100,7 +99,7 @@ def _grid(
     )
 
 
-def by_structure(runs: Sequence[ScoredRun], facets: Mapping[str, Facets]) -> ShareGrid | None:
+def by_structure(runs: Sequence[ReportedRun], facets: Mapping[str, Facets]) -> ShareGrid | None:
     """Structure, finding or region × run, the most asked first."""
     choices: list[Groups] = [
         lambda item_id: [_plain(name) for name in facets[item_id]["structure"] if _names_one(name)],
@@ -111,7 +110,7 @@ def by_structure(runs: Sequence[ScoredRun], facets: Mapping[str, Facets]) -> Sha
     return _first_grid(runs, facets, choices, _MOST_ROWS, 2)
 
 
-def by_category(runs: Sequence[ScoredRun], facets: Mapping[str, Facets]) -> ShareGrid | None:
+def by_category(runs: Sequence[ReportedRun], facets: Mapping[str, Facets]) -> ShareGrid | None:
     """Categories of the source, else tasks; at least three."""
     choices: list[Groups] = [
         *(_with_prefix(facets, prefix) for prefix in _CATEGORIES),
@@ -123,7 +122,7 @@ def by_category(runs: Sequence[ScoredRun], facets: Mapping[str, Facets]) -> Shar
     return _first_grid(runs, facets, choices, _MOST_AXES, 3)
 
 
-def by_size(runs: Sequence[ScoredRun], facets: Mapping[str, Facets]) -> ShareGrid | None:
+def by_size(runs: Sequence[ReportedRun], facets: Mapping[str, Facets]) -> ShareGrid | None:
     """By the volume of the first structure an item names, small to large."""
     grid = _first_grid(runs, facets, [lambda item_id: facets[item_id]["size"]], len(SIZES), 2)
     if grid is None:
@@ -139,7 +138,7 @@ def _with_prefix(facets: Mapping[str, Facets], prefix: str) -> Groups:
 
 
 def _first_grid(
-    runs: Sequence[ScoredRun],
+    runs: Sequence[ReportedRun],
     facets: Mapping[str, Facets],
     choices: Iterable[Groups],
     most: int,
@@ -157,19 +156,21 @@ def _plain(name: str) -> str:
     return name.rpartition(":")[2].replace("_", " ")
 
 
-def number_panels(runs: Sequence[ScoredRun], items: Sequence[Item]) -> list[AgreementPanel]:
+def number_panels(runs: Sequence[ReportedRun], items: Sequence[Item]) -> list[AgreementPanel]:
     """Bland–Altman panels of ratios, a run and a unit each."""
     units = {item.item_id: getattr(item.answer, "unit", "") for item in items}
     panels = []
     for run in runs:
         held: dict[str, list[tuple[float, float, str]]] = defaultdict(list)
         lost: Counter[str] = Counter()
-        for key, row in run.scored.items():
-            if row.truth is None or row.prediction is None or not units.get(key):
+        columns = run.columns
+        for row in np.flatnonzero(columns.predicted).tolist():
+            key, truth = columns.item_ids[row], float(columns.truth[row])
+            if math.isnan(truth) or not units.get(key):
                 continue
-            told = float(row.prediction)
-            if told > 0 and row.truth > 0 and math.isfinite(told):
-                held[units[key]].append((math.sqrt(told * row.truth), told / row.truth, key))
+            told = float(columns.predictions[row] or 0)
+            if told > 0 and truth > 0 and math.isfinite(told):
+                held[units[key]].append((math.sqrt(told * truth), told / truth, key))
             else:
                 lost[units[key]] += 1
         for unit, points in sorted(held.items()):
@@ -191,14 +192,12 @@ def number_panels(runs: Sequence[ScoredRun], items: Sequence[Item]) -> list[Agre
     return panels
 
 
-def side_tables(runs: Sequence[ScoredRun], items: Sequence[Item]) -> list[SideTable]:
+def side_tables(runs: Sequence[ReportedRun], items: Sequence[Item]) -> list[SideTable]:
     """Of option questions that offer both sides: truth against what was said, run by run."""
     tables = []
     for run in runs:
-        rows = {
-            item_id: row for item_id, row in run.scored.items() if row.outcome.right is not None
-        }
-        counts = side_counts((item for item in items if item.item_id in rows), rows)
+        asked = (item for item in items if run.right(item.item_id) is not None)
+        counts = side_counts(asked, run.columns)
         if counts:
             said = [
                 name

@@ -8,23 +8,21 @@ from itertools import zip_longest
 
 from situs.base.files import digest
 from situs.items import Item
-from situs.report.scored import ScoredRun
+from situs.report.scored import ReportedRun
 
 __all__ = ["in_picture_order", "worth"]
 
 
-def worth(item: Item, runs: Sequence[ScoredRun]) -> int:
+def worth(item: Item, runs: Sequence[ReportedRun]) -> int:
     """How much there is to see: 0 if a model got it wrong, 1 if all were right, 2 if nobody could answer it.
 
     Baselines count only where there is no model.
     """
     asked = [run for run in runs if not run.baseline] or runs
-    outcomes = [
-        outcome for run in asked if (outcome := run.scores.outcomes.get(item.item_id)) is not None
-    ]
-    if any(outcome.right is False for outcome in outcomes):
+    rights = [run.right(item.item_id) for run in asked]
+    if any(right is False for right in rights):
         return 0
-    return 1 if any(outcome.right for outcome in outcomes) else 2
+    return 1 if any(rights) else 2
 
 
 def in_picture_order(

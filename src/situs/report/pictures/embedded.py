@@ -15,12 +15,12 @@ from PIL import Image
 from situs.bench import Bench, Locations, StudyRecord
 from situs.errors import SitusError
 from situs.facts import Fact
-from situs.items import Boxes, Item
+from situs.items import Boxes, Item, parts_of
 from situs.profiles import PLANES, Plane, Volumes, Window
 from situs.report.pictures.evidence import Evidence
 from situs.report.pictures.marks import Marks, marks_of
 from situs.report.pictures.slices import opening_slice, shown_slices, spoken_ranges
-from situs.report.pictures.strips import StripStore, parts_of
+from situs.report.pictures.strips import StripStore
 from situs.report.viewer.payload import Shared, series_key
 from situs.report.viewer.subjects import subjects_of
 
@@ -203,7 +203,7 @@ class _Store:
         marks = marks_of(
             item, subjects, held, self._shapes.get((item.study_id, item.series), {}), evidence
         )
-        boxed = any(isinstance(part, Boxes) for part in parts_of(item))
+        boxed = any(isinstance(part, Boxes) for part in parts_of(item.answer).values())
         opening = _box_slices(marks) if boxed else _gap_slices(marks)
         draft = _Draft(
             evidence, window, self.pictures.get(source, {}), self.outlines.get(series, {})

@@ -10,13 +10,13 @@ import msgspec
 
 from situs.bench import Bench
 from situs.errors import SitusError
-from situs.items import Box, Boxes, Compound, Frames, Item, Simple
+from situs.items import Item, boxes_in, frames_in
 from situs.profiles import Layout, Presenter, Profile, Volumes
-from situs.report.scored import ScoredRun
+from situs.report.scored import ReportedRun
 from situs.run import Viewing
 from situs.space import FrameBox
 
-__all__ = ["PlacedBox", "Strip", "StripFrame", "StripStore", "fewer_frames", "parts_of"]
+__all__ = ["PlacedBox", "Strip", "StripFrame", "StripStore", "fewer_frames"]
 
 _MOST_FRAMES = (40, 24, 12, 6, 2)
 """Pictures per item; the next smaller number is taken when they would not fit its share of the file."""
@@ -68,7 +68,7 @@ class StripStore:
     """Strips of items, their pictures shared by content."""
 
     def __init__(
-        self, bench: Bench, runs: Sequence[ScoredRun], volumes: Volumes, *, pixels: bool
+        self, bench: Bench, runs: Sequence[ReportedRun], volumes: Volumes, *, pixels: bool
     ) -> None:
         self.pictures: dict[str, str] = {}
         self.strips: dict[str, list[Strip]] = {}
@@ -86,7 +86,7 @@ class StripStore:
         """Embed the item's pictures; True if any pixels or boxes are to be seen."""
         strips = []
         for view in self._views.values():
-            asked = tuple(n for n in view.runs if item.item_id in self._runs[n].scores.outcomes)
+            asked = tuple(n for n in view.runs if self._runs[n].covers(item.item_id))
             if not asked:
                 continue
             strip = self._strip(
@@ -104,12 +104,12 @@ class StripStore:
         try:
             layout = view.viewing.layout(item)
             rough = ", approximate" if "approximate" in item.tags else ""
-            truth = [_placed(box, rough) for box in view.viewing.boxes(item, _true_boxes(item))]
-            true_frames = tuple(view.viewing.frames(item, _true_frames(item)))
+            truth = [_placed(box, rough) for box in view.viewing.boxes(item, boxes_in(item.answer))]
+            true_frames = tuple(view.viewing.frames(item, frames_in(item.answer)))
         except SitusError:
             return None
         said = {
-            run: tuple(_placed(box) for box in self._runs[run].scores.outcomes[item.item_id].boxes)
+            run: tuple(_placed(box) for box in self._runs[run].outcome(item.item_id).boxes)
             for run in asked
         }
         # A box opens in its middle, where what it holds is seen best.
@@ -190,7 +190,7 @@ class _View:
         self.presenter = Presenter(bench, profile, volumes=volumes)
 
 
-def _by_profile(runs: Sequence[ScoredRun]) -> Mapping[str, tuple[Profile, tuple[int, ...]]]:
+def _by_profile(runs: Sequence[ReportedRun]) -> Mapping[str, tuple[Profile, tuple[int, ...]]]:
     """Profiles in the order of the runs, models' before baselines'."""
     order = sorted(range(len(runs)), key=lambda n: bool(runs[n].baseline))
     found: dict[str, tuple[Profile, tuple[int, ...]]] = {}
@@ -214,19 +214,6 @@ def fewer_frames(count: int, wanted: Iterable[int], most: int) -> list[int]:
         if len(chosen) < most and place not in chosen:
             chosen.append(place)
     return sorted(chosen)
-
-
-def parts_of(item: Item) -> list[Simple]:
-    """The answer, or the parts of a compound one."""
-    return list(item.answer.parts.values()) if isinstance(item.answer, Compound) else [item.answer]
-
-
-def _true_boxes(item: Item) -> list[Box]:
-    return [box for part in parts_of(item) if isinstance(part, Boxes) for box in part.boxes]
-
-
-def _true_frames(item: Item) -> list[int]:
-    return [frame for part in parts_of(item) if isinstance(part, Frames) for frame in part.frames]
 
 
 def _placed(box: FrameBox, rough: str = "") -> PlacedBox:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import msgspec
 
 from situs.report.downloads import table_of
-from situs.report.scored import ScoredRun, entry_of
+from situs.report.scored import ReportedRun, entry_of
 from situs.report.tables.standing import Gain, Standings, shortcut_gain
 from situs.run import BLIND
 from situs.score import ALL_STRATA, HEADLINE, BaselineScores, Entry, Headline, Scores, closed_or_all
+from situs.score.metrics.registry import Shown, shown_in
 from situs.tables import Table
 
 __all__ = ["Board", "BoardRow", "Cell", "Grid", "GridRow", "board_of", "grid_of"]
@@ -23,7 +24,6 @@ _KIND_NOTES = {"reader": "a person's answers", "text": "the same model, all pict
 _STATES = ("answered", "unparsed", "refused", "failed", "missing", "unjudged", "not answerable")
 _ORDER = ("model", "reader", "text", "baseline", "blind")
 _ALWAYS_SHOWN = ("answered", "unparsed", "refused", "missing")
-_NUMBERS = ("mra.vsi-code@1", "within-interval@1", "skill-over-mean@1", "median-abs-log-ratio@1")
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -141,7 +141,7 @@ def _all_kinds(entries: Sequence[Entry] | None) -> Cell:
 
 
 def _number_texts(entries: Sequence[Entry] | None) -> dict[str, str]:
-    found = {metric: entry_of(entries, metric) for metric in _NUMBERS}
+    found = {metric: entry_of(entries, metric) for metric in shown_in(Shown.LEADERBOARD)}
     return {
         metric: f"{entry.value:.2f}"
         for metric, entry in found.items()
@@ -155,7 +155,7 @@ def _of_stratum(scores: Scores | BaselineScores) -> Sequence[Entry]:
     return scores.overall if stratum == ALL_STRATA else scores.by_stratum.get(stratum, ())
 
 
-def _board_row(run: ScoredRun) -> BoardRow:
+def _board_row(run: ReportedRun) -> BoardRow:
     scores, kind = run.scores, run.kind
     return BoardRow(
         rank="",
@@ -191,16 +191,16 @@ def _blind_row(name: str, scores: BaselineScores, beside: str) -> BoardRow:
     )
 
 
-def _same_items(runs: Sequence[ScoredRun]) -> list[list[ScoredRun]]:
+def _same_items(runs: Sequence[ReportedRun]) -> list[list[ReportedRun]]:
     """Runs grouped by the items that count in them: blind rows stand beside a run only on the same items."""
-    groups: dict[frozenset[str], list[ScoredRun]] = {}
+    groups: dict[frozenset[str], list[ReportedRun]] = {}
     for run in runs:
-        counted = frozenset(key for key, row in run.scored.items() if row.outcome.right is not None)
+        counted = frozenset(run.columns.judged_ids)
         groups.setdefault(counted, []).append(run)
     return list(groups.values())
 
 
-def board_of(runs: Sequence[ScoredRun], standings: Standings) -> Board:
+def board_of(runs: Sequence[ReportedRun], standings: Standings) -> Board:
     """Models by headline accuracy, best first; incomplete ones, readers, text-only runs, baselines, then blind rows."""
     rows = [_placed(_board_row(run), standings) for run in runs]
 
@@ -222,7 +222,11 @@ def board_of(runs: Sequence[ScoredRun], standings: Standings) -> Board:
         )
         ranked += [_blind_row(name, blind[name], beside) for name in names]
     states = [s for s in _STATES if s in _ALWAYS_SHOWN or any(row.states.get(s) for row in rows)]
-    numbers = [metric for metric in _NUMBERS if any(metric in row.numbers for row in ranked)]
+    numbers = [
+        metric
+        for metric in shown_in(Shown.LEADERBOARD)
+        if any(metric in row.numbers for row in ranked)
+    ]
     return Board(
         ranked,
         states,
@@ -252,7 +256,7 @@ def _is_ranked(row: BoardRow) -> bool:
     return row.kind == "model" and not row.incomplete and row.overall.value is not None
 
 
-def grid_of(runs: Sequence[ScoredRun]) -> Grid:
+def grid_of(runs: Sequence[ReportedRun]) -> Grid:
     """Accuracy of every run on every task, stratum and stratum of a task."""
     columns = [(run.name, run.kind) for run in runs]
     sources: list[Scores | BaselineScores] = [run.scores for run in runs]

@@ -6,9 +6,10 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
+import numpy as np
 
 from situs.items import Item
-from situs.report.scored import ScoredRun
+from situs.report.scored import ReportedRun
 from situs.score import (
     HEADLINE,
     Comparison,
@@ -69,14 +70,17 @@ class Standings(msgspec.Struct, frozen=True):
 
 
 def standings_of(
-    runs: Sequence[ScoredRun], items: Sequence[Item], strata: Iterable[str], stratum: str = HEADLINE
+    runs: Sequence[ReportedRun],
+    items: Sequence[Item],
+    strata: Iterable[str],
+    stratum: str = HEADLINE,
 ) -> Standings:
     """Ranks over the models that compete, and sight gain wherever a text-only run of the same model is given.
 
     Both are about what the leaderboard is sorted by: the headline. `strata` are those of the bench.
     """
     clusters = {item.item_id: cluster_of(item) for item in items}
-    selection = select((row for run in runs for row in run.scored.values()), stratum, strata)
+    selection = select([run.columns for run in runs], stratum, strata)
     values = {run.name: _values(run, selection) for run in runs}
     ranked = [run for run in runs if run.ranked and values[run.name]]
     gains = {
@@ -104,7 +108,7 @@ def standings_of(
     return Standings(places, gains, reach, comparison.warnings, comparison)
 
 
-def shortcut_gain(run: ScoredRun) -> Gain | None:
+def shortcut_gain(run: ReportedRun) -> Gain | None:
     """A run minus the best blind row that learns from other patients, on the same items."""
     found = run.scores.over_best_shortcut
     if found is None or found.value is None:
@@ -117,20 +121,19 @@ def _only(values: Mapping[str, V], keys: Container[str]) -> dict[str, V]:
     return {key: value for key, value in values.items() if key in keys}
 
 
-def _parsed(run: ScoredRun) -> dict[str, str]:
-    return {key: outcome.parsed for key, outcome in run.scores.outcomes.items()}
+def _parsed(run: ReportedRun) -> dict[str, str]:
+    return dict(zip(run.columns.item_ids, run.columns.table["parsed"].to_pylist()))
 
 
-def _values(run: ScoredRun, selection: Selection) -> dict[str, float]:
-    return {
-        row.outcome.item_id: float(bool(row.outcome.right))
-        for row in selection.rows(run.scored.values())
-    }
+def _values(run: ReportedRun, selection: Selection) -> dict[str, float]:
+    columns = run.columns
+    rows = np.flatnonzero(selection.mask(columns))
+    return {columns.item_ids[row]: float(columns.right[row]) for row in rows}
 
 
 def _gain(
-    run: ScoredRun,
-    runs: Sequence[ScoredRun],
+    run: ReportedRun,
+    runs: Sequence[ReportedRun],
     clusters: Mapping[str, str],
     values: Mapping[str, Mapping[str, float]],
 ) -> Gain | None:
@@ -153,7 +156,7 @@ def _gain(
     return msgspec.structs.replace(least, low=min(lows) if least.low is not None else None)
 
 
-def _is_without_pictures(other: ScoredRun, run: ScoredRun) -> bool:
+def _is_without_pictures(other: ReportedRun, run: ReportedRun) -> bool:
     same = other.info.client == run.info.client and other.info.profile_hash == run.info.profile_hash
     return other.kind == "text" and same
 

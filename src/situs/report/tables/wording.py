@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from situs.report.downloads import table_of
-from situs.report.scored import ScoredRun, entry_of
+from situs.report.scored import ReportedRun, entry_of
+from situs.run import blind_rows
 from situs.score import Entry
 from situs.tables import Table
 
@@ -13,19 +14,18 @@ __all__ = ["wording_of"]
 
 _WORDING = ("fact_f1", "fact_f1.side", "rougeL", "meteor", "bleu", "sbert", "token_f1", "exact")
 _BLIND = {
-    "majority": "the answer most patients have",
-    "nearest": "the answer to the most similar question of another patient",
+    **blind_rows("text"),
     "other-patient": "another patient's gold answer: wrong",
     "side-flipped": "the gold answer with left and right swapped: wrong",
 }
 
 
-def wording_of(runs: Sequence[ScoredRun]) -> Table | None:
+def wording_of(runs: Sequence[ReportedRun]) -> Table | None:
     """Runs and blind rows against the jury, each judge and the text metrics; None if nothing was scored so."""
     kept = [(run.name, run.kept.overall) for run in runs if run.kept is not None]
     widest = max(
         (run.kept for run in runs if run.kept is not None),
-        key=lambda s: len(s.outcomes),
+        key=lambda s: s.overall[0].n if s.overall else 0,
         default=None,
     )
     if widest is None:

@@ -8,14 +8,13 @@ from situs.items import (
     Boxes,
     Choice,
     Choices,
-    Compound,
     Frames,
-    Grades,
     Item,
     Number,
     Simple,
-    Text,
-    YesNo,
+    parts_of,
+    plain_words,
+    right_options,
 )
 from situs.report.viewer.fact_rows import short
 from situs.space import FrameBox
@@ -28,13 +27,7 @@ _MOST_BOXES = 12
 
 def option_rows(item: Item) -> list[tuple[str, str, bool]]:
     """Letter, text, and whether it is right, of every option."""
-    right: set[str] = set()
-    for part in _parts(item).values():
-        match part:
-            case Choice(value, also_right):
-                right |= {value, *also_right}
-            case Choices(values):
-                right |= set(values)
+    right = right_options(item.answer)
     return [
         (letter, option.text, option.value in right)
         for letter, option in zip(_LETTERS, item.options)
@@ -43,19 +36,13 @@ def option_rows(item: Item) -> list[tuple[str, str, bool]]:
 
 def answer_words(item: Item) -> str:
     """The key as a reader wants it; a compound answer part by part."""
-    parts = _parts(item)
-    words = {name: _words(item, part) for name, part in parts.items()}
+    words = {name: _words(item, part) for name, part in parts_of(item.answer).items()}
     return "\n".join(f"{name}: {said}" if name else said for name, said in words.items())
 
 
-def _parts(item: Item) -> dict[str, Simple]:
-    return dict(item.answer.parts) if isinstance(item.answer, Compound) else {"": item.answer}
-
-
 def _words(item: Item, answer: Simple) -> str:
+    """More than the plain words, where a reader of the report wants more."""
     match answer:
-        case YesNo(value):
-            return "yes" if value else "no"
         case Number(value, unit, interval):
             wide = interval is not None and interval[0] < interval[1]
             spread = (
@@ -68,20 +55,14 @@ def _words(item: Item, answer: Simple) -> str:
             return "; ".join(
                 f"{letter}. {text}" for letter, text, right in option_rows(item) if right
             )
-        case Text(references):
-            return " / ".join(references)
-        case Grades(grades):
-            return ", ".join(f"{name} {grade}" for name, grade in grades.items())
-        case Frames(frames):
-            return (
-                f"frames {_ranges(frames)} (stored frames, counted from 1)"
-                if frames
-                else "no frame"
-            )
-        case Boxes(boxes):
-            said = [_box_words(box) for box in boxes[:_MOST_BOXES]]
+        case Frames(frames) if frames:
+            return f"frames {_ranges(frames)} (stored frames, counted from 1)"
+        case Boxes(boxes) if boxes:
+            told = [_box_words(box) for box in boxes[:_MOST_BOXES]]
             more = f" and {len(boxes) - _MOST_BOXES} more" if len(boxes) > _MOST_BOXES else ""
-            return "; ".join(said) + more if said else "no box"
+            return "; ".join(told) + more
+        case _:
+            return plain_words(item, answer)
 
 
 def _box_words(box: object) -> str:

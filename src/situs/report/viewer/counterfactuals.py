@@ -14,7 +14,7 @@ from situs.errors import SitusError
 from situs.items import Item
 from situs.probe import CHANGES, FINDINGS, GroupSight, diagnosis_beside, outcomes_of, volumes_of
 from situs.profiles import Presenter, Profile
-from situs.report.scored import ScoredRun, mark_of
+from situs.report.scored import ReportedRun, mark_of
 from situs.report.viewer.answer_words import answer_words
 from situs.run import open_run
 from situs.score.explain import Answered, read_answers
@@ -102,7 +102,10 @@ def _of(one: _Probed, wanted: set[str]) -> list[Item]:
 
 
 def counterfactuals_of(
-    folders: Sequence[Path], runs: Sequence[ScoredRun], content_hash: str, data: Path | None = None
+    folders: Sequence[Path],
+    runs: Sequence[ReportedRun],
+    content_hash: str,
+    data: Path | None = None,
 ) -> Counterfactuals:
     """Look beside each run for `bench-<probe>` and the run `<probe>` of the same model and profile."""
     found: dict[Path, _Probed] = {}
@@ -147,7 +150,7 @@ def _group_row(run: str, name: str, group: GroupSight) -> tuple[Cell, ...]:
     )
 
 
-def diagnosis_table(folders: Sequence[Path], runs: Sequence[ScoredRun]) -> Table | None:
+def diagnosis_table(folders: Sequence[Path], runs: Sequence[ReportedRun]) -> Table | None:
     """What `situs probe` said of the runs it began with; None if none of these is one."""
     rows: list[tuple[Cell, ...]] = []
     for folder, run in zip(folders, runs):

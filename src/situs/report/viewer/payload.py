@@ -10,7 +10,7 @@ import msgspec
 from situs.bench import Bench, StudyRecord
 from situs.facts import Fact, Measured, Quoted
 from situs.items import Item, Number
-from situs.report.scored import ScoredRun, mark_of
+from situs.report.scored import ReportedRun, mark_of
 from situs.report.viewer.answer_words import answer_words, option_rows
 from situs.report.viewer.counterfactuals import ChangedTwin
 from situs.report.viewer.fact_rows import FactRow, FactTable, rounded
@@ -129,7 +129,7 @@ def series_key(item: Item) -> str:
 def build_payload(
     bench: Bench,
     items: Sequence[Item],
-    runs: Sequence[ScoredRun],
+    runs: Sequence[ReportedRun],
     facts: Mapping[str, Fact],
     studies: Mapping[str, StudyRecord],
     *,
@@ -167,14 +167,8 @@ def build_payload(
     )
 
 
-def _covers(run: ScoredRun, item: Item) -> bool:
-    return item.item_id in run.scores.outcomes
-
-
-def _row(item: Item, runs: Sequence[ScoredRun]) -> Row:
-    marks = "".join(
-        mark_of(run.scores.outcomes[item.item_id]) if _covers(run, item) else " " for run in runs
-    )
+def _row(item: Item, runs: Sequence[ReportedRun]) -> Row:
+    marks = "".join(run.mark(item.item_id) for run in runs)
     causes = tuple(run.causes.get(item.item_id, "") for run in runs)
     return Row(
         item.item_id,
@@ -189,7 +183,7 @@ def _row(item: Item, runs: Sequence[ScoredRun]) -> Row:
 
 def _detail(
     item: Item,
-    runs: Sequence[ScoredRun],
+    runs: Sequence[ReportedRun],
     facts: Mapping[str, Fact],
     table: FactTable,
     bench: Bench,
@@ -305,12 +299,12 @@ def _ends(about: Sequence[Fact]) -> tuple[str, str] | None:
     return None
 
 
-def _answers(item: Item, runs: Sequence[ScoredRun]) -> list[AnswerCell]:
+def _answers(item: Item, runs: Sequence[ReportedRun]) -> list[AnswerCell]:
     cells = []
     for place, run in enumerate(runs):
-        if not _covers(run, item):
+        if not run.covers(item.item_id):
             continue
-        outcome, row = run.scores.outcomes[item.item_id], run.rows.get(item.item_id)
+        outcome, row = run.outcome(item.item_id), run.run.replies.rows.get(item.item_id)
         response = row.response if row is not None else ""
         cut = max(0, len(response) - _RESPONSE_CHARS)
         cells.append(

@@ -84,6 +84,7 @@ function partControl(item, part, said, changed, viewer) {
     case 'frames': return typed(`Pictures, e.g. ${item.frame_base + 2}-${item.frame_base + 5}`, said, changed);
     case 'grades': return gradeInputs(part.grades || [], said, changed);
     case 'boxes': return boxList(item, said, changed, viewer);
-    default: return typed(label, said, changed, { rows: 3 });
+    case 'text': return typed(label, said, changed, { rows: 3 });
+    default: throw new Error(`no way to answer a question of the kind ${part.form}`);
   }
 }

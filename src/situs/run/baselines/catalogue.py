@@ -7,7 +7,9 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
 
 from situs.base.files import digest
 from situs.bench import Bench
@@ -16,6 +18,7 @@ from situs.errors import SitusError, did_you_mean
 from situs.items import (
     AverageAnatomy,
     Boxes,
+    ByKind,
     Choice,
     Choices,
     Compound,
@@ -27,7 +30,9 @@ from situs.items import (
     Text,
     YesNo,
     answer_key,
+    has_places,
     letter_of,
+    unit_named,
 )
 from situs.profiles import Profile
 from situs.run.baselines.box_prior import BoxPrior, extent_of, fixed_grid, labels_of, random_boxes
@@ -42,13 +47,22 @@ from situs.run.baselines.speech import (
     say_grades,
     say_letters,
     speakable_boxes,
+    spoken_boxes,
 )
 from situs.run.baselines.text_classifier import CrossFitted, is_closed
 from situs.run.replay import Replay
-from situs.run.viewing import Viewing, has_places
+from situs.run.viewing import Viewing
 from situs.space import FrameBox
 
-__all__ = ["BASELINES", "BLIND", "LEARNERS", "Baseline", "is_baseline", "make_baseline"]
+__all__ = [
+    "BASELINES",
+    "BLIND",
+    "LEARNERS",
+    "Baseline",
+    "blind_rows",
+    "is_baseline",
+    "make_baseline",
+]
 
 
 class Baseline(Protocol):
@@ -77,6 +91,45 @@ class _Speaker:
             return json.dumps(parts)
         return self._simple(item, item.answer, _rng(self._seed, item, self.purpose))
 
+    def meant(self, item: Item) -> dict[str, Any] | None:
+        """What its words mean, part by part, for whoever need not hear them; None where it has no answer.
+
+        Boxes are as they would be spoken: picture, label and numbers. Free text has no value. The values are those of
+        the words, rounded as these are.
+        """
+        if has_places(item.answer) and self._viewing.obstacle(item):
+            return None
+        if isinstance(item.answer, Compound):
+            return {
+                name: self._value(item, part, _rng(self._seed, item, f"{self.purpose}:{name}"))
+                for name, part in item.answer.parts.items()
+            }
+        return {"": self._value(item, item.answer, _rng(self._seed, item, self.purpose))}
+
+    def _value(self, item: Item, answer: Simple, rng: random.Random) -> Any:
+        match answer:
+            case Boxes():
+                boxes, sizes = self._boxes(item, answer, rng), self._viewing.sizes(item)
+                whole = isinstance(item.answer, Compound)
+                say = speakable_boxes if whole else spoken_boxes
+                spoken: list[Any] = say(boxes, self._viewing.space, sizes)
+                return tuple((b.get("frame", 0), b.get("label", ""), *b["bbox"]) for b in spoken)
+            case Frames():
+                return tuple(sorted(self._frames(item, answer, rng)))
+            case Grades():
+                return self._grades(item, answer, rng)
+            case Choices():
+                return tuple(self._choices(item, answer, rng))
+            case YesNo():
+                return self._words(item, answer, rng) == "yes"
+            case Number():
+                return Fraction(self._words(item, answer, rng).split()[0])
+            case Choice():
+                words = self._words(item, answer, rng)
+                return next(o.value for o in item.options if letter_of(item, o.value) == words)
+            case _:
+                return None
+
     def _part(self, item: Item, name: str, part: Simple) -> object:
         rng = _rng(self._seed, item, f"{self.purpose}:{name}")
         match part:
@@ -90,22 +143,25 @@ class _Speaker:
                 return self._simple(item, part, rng)
 
     def _simple(self, item: Item, answer: Simple, rng: random.Random) -> str:
-        match answer:
-            case Boxes():
-                boxes, sizes = self._boxes(item, answer, rng), self._viewing.sizes(item)
-                return self._say_boxes(boxes, sizes, rng)
-            case Frames():
-                return say_frames(
-                    self._frames(item, answer, rng), self._viewing.space.frame_base, rng
-                )
-            case Grades():
-                return say_grades(self._grades(item, answer, rng), rng)
-            case Choices():
-                return say_letters(
-                    [letter_of(item, value) for value in self._choices(item, answer, rng)], rng
-                )
-            case _:
-                return self._words(item, answer, rng)
+        return SPEECH[answer](self, item, answer, rng)
+
+    def _in_boxes(self, item: Item, answer: Boxes, rng: random.Random) -> str:
+        boxes, sizes = self._boxes(item, answer, rng), self._viewing.sizes(item)
+        return self._say_boxes(boxes, sizes, rng)
+
+    def _in_frames(self, item: Item, answer: Frames, rng: random.Random) -> str:
+        first = self._viewing.space.frame_base
+        return say_frames(self._frames(item, answer, rng), first, rng)
+
+    def _in_grades(self, item: Item, answer: Grades, rng: random.Random) -> str:
+        return say_grades(self._grades(item, answer, rng), rng)
+
+    def _in_letters(self, item: Item, answer: Choices, rng: random.Random) -> str:
+        values = self._choices(item, answer, rng)
+        return say_letters([letter_of(item, value) for value in values], rng)
+
+    def _in_words(self, item: Item, answer: Simple, rng: random.Random) -> str:
+        return self._words(item, answer, rng)
 
     def _say_boxes(
         self, boxes: list[FrameBox], sizes: list[tuple[float, float]], rng: random.Random
@@ -126,6 +182,21 @@ class _Speaker:
 
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         raise NotImplementedError
+
+
+SPEECH: ByKind[Callable[[_Speaker, Item, Any, random.Random], str]] = ByKind(
+    "saying an answer",
+    {
+        YesNo: _Speaker._in_words,
+        Choice: _Speaker._in_words,
+        Number: _Speaker._in_words,
+        Text: _Speaker._in_words,
+        Choices: _Speaker._in_letters,
+        Boxes: _Speaker._in_boxes,
+        Frames: _Speaker._in_frames,
+        Grades: _Speaker._in_grades,
+    },
+)
 
 
 class Oracle(_Speaker):
@@ -187,7 +258,6 @@ class Oracle(_Speaker):
         return answer.values
 
 
-_LARGEST_GUESS = {"mL": 2000.0, "mm": 300.0, "cm": 30.0, "": 10.0}
 _HIGHEST_GRADE = 3
 
 
@@ -196,20 +266,20 @@ class Random(_Speaker):
 
     purpose = "random"
 
-    def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
-        super().__init__(bench, spec, shown)
-        self._extent: tuple[float, float] | None = None
+    @property
+    def _extent(self) -> tuple[float, float]:
+        return self._viewing.once(
+            "extent", lambda: extent_of(self._bench.items(steps=False), self._viewing)
+        )
 
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         """A uniform guess that depends on seed and item only."""
         if isinstance(answer, Number):
-            most = _LARGEST_GUESS.get(answer.unit, 1000.0)
+            most = unit_named(answer.unit).largest_guess
             return f"{math.exp(rng.uniform(0.0, math.log(most))):.1f} {answer.unit}".strip()
         return _say(item, rng.choice(_offered(item)))
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
-        if self._extent is None:
-            self._extent = extent_of(self._bench.items(steps=False), self._viewing)
         return random_boxes(labels_of(item) or [""], self._viewing.sizes(item), self._extent, rng)
 
     def _frames(self, item: Item, answer: Frames, rng: random.Random) -> Sequence[int]:
@@ -227,6 +297,43 @@ class Random(_Speaker):
         return [value for place, value in enumerate(offered) if drawn >> place & 1]
 
 
+class _Learned:
+    """What the patients of a bench answered, for whoever learns from the others."""
+
+    def __init__(self, bench: Bench, shown: Viewing) -> None:
+        self._viewing = shown
+        self.keys: OtherCounts[tuple[str, ...], str] = OtherCounts()
+        self.values: OtherMedians[str] = OtherMedians()
+        self.graded: OtherCounts[tuple[str, str], int] = OtherCounts()
+        self.sets: OtherCounts[str, tuple[str, ...]] = OtherCounts()
+        self.firsts: OtherMedians[str] = OtherMedians()
+        self.lasts: OtherMedians[str] = OtherMedians()
+        for item in bench.items(steps=False):
+            answer = item.answer
+            for part in answer.parts.values() if isinstance(answer, Compound) else (answer,):
+                self._learn(item, part)
+
+    def _learn(self, item: Item, answer: Simple) -> None:
+        match answer:
+            case Number(value):
+                self.values.add(item.question, item.patient_id, value)
+            case Grades(grades):
+                for name, grade in grades.items():
+                    self.graded.add((item.question, name), item.patient_id, grade)
+            case Choices(values):
+                self.sets.add(item.question, item.patient_id, tuple(sorted(values)))
+            case Frames(frames) if frames and not self._viewing.obstacle(item):
+                shown = self._viewing.frames(item, frames)
+                count = len(self._viewing.layout(item).frames)
+                if shown:
+                    self.firsts.add(item.question, item.patient_id, min(shown) / count)
+                    self.lasts.add(item.question, item.patient_id, max(shown) / count)
+            case _:
+                key = answer_key(answer)
+                if key is not None:
+                    self.keys.add(_text(item), item.patient_id, key)
+
+
 class Majority(_Speaker):
     """The most frequent answer to the same question among other patients, if it clearly stands out."""
 
@@ -234,67 +341,40 @@ class Majority(_Speaker):
 
     def __init__(self, bench: Bench, spec: Spec, shown: Viewing) -> None:
         super().__init__(bench, spec, shown)
-        self._keys: OtherCounts[tuple[str, ...], str] = OtherCounts()
-        self._values: OtherMedians[str] = OtherMedians()
-        self._graded: OtherCounts[tuple[str, str], int] = OtherCounts()
-        self._sets: OtherCounts[str, tuple[str, ...]] = OtherCounts()
-        self._firsts: OtherMedians[str] = OtherMedians()
-        self._lasts: OtherMedians[str] = OtherMedians()
-        self._prior: BoxPrior | None = None
-        self._texts: MajorityText | None = None
-        for item in bench.items(steps=False):
-            parts = (
-                item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
-            )
-            for part in parts:
-                self._learn(item, part)
-
-    def _learn(self, item: Item, answer: Simple) -> None:
-        match answer:
-            case Number(value):
-                self._values.add(item.question, item.patient_id, value)
-            case Grades(grades):
-                for name, grade in grades.items():
-                    self._graded.add((item.question, name), item.patient_id, grade)
-            case Choices(values):
-                self._sets.add(item.question, item.patient_id, tuple(sorted(values)))
-            case Frames(frames) if frames and not self._viewing.obstacle(item):
-                shown = self._viewing.frames(item, frames)
-                count = len(self._viewing.layout(item).frames)
-                if shown:
-                    self._firsts.add(item.question, item.patient_id, min(shown) / count)
-                    self._lasts.add(item.question, item.patient_id, max(shown) / count)
-            case _:
-                key = answer_key(answer)
-                if key is not None:
-                    self._keys.add(_text(item), item.patient_id, key)
+        self._learned = shown.once("learned", lambda: _Learned(bench, shown))
 
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         """Fitted without this patient; guesses where others do not tell."""
         if isinstance(answer, Number):
-            middle = self._values.without(item.question, item.patient_id)
+            middle = self._learned.values.without(item.question, item.patient_id)
             return f"{100.0 if middle is None else middle:.3g} {answer.unit}"
         if isinstance(answer, Text):
-            if self._texts is None:
-                self._texts = MajorityText(self._bench.items(steps=False))
-            return self._texts.answer(item)
+            texts = self._viewing.once(
+                "texts", lambda: MajorityText(self._bench.items(steps=False))
+            )
+            return texts.answer(item)
         return _say(item, _guess(item, self._seed, self.purpose, self.standing_out(item)))
 
     def standing_out(self, item: Item) -> list[str]:
         """The answer that other patients' clearly favour, else all that are offered."""
         offered = _offered(item)
-        others = self._keys.without(_text(item), item.patient_id)
+        others = self._learned.keys.without(_text(item), item.patient_id)
         return standing_out(Counter({key: others[key] for key in offered if others[key]}), offered)
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
-        if self._prior is None:
-            self._prior = BoxPrior(self._bench.items(steps=False), self._viewing)
-        return self._prior.boxes(item)
+        return self._box_prior(1).boxes(item)
+
+    def _box_prior(self, count: int) -> BoxPrior:
+        """The boxes of other patients, so many a label."""
+        return self._viewing.once(
+            ("boxes", count),
+            lambda: BoxPrior(self._bench.items(steps=False), self._viewing, count),
+        )
 
     def _frames(self, item: Item, answer: Frames, rng: random.Random) -> Sequence[int]:
         count = len(self._viewing.layout(item).frames)
-        first = self._firsts.without(item.question, item.patient_id)
-        last = self._lasts.without(item.question, item.patient_id)
+        first = self._learned.firsts.without(item.question, item.patient_id)
+        last = self._learned.lasts.without(item.question, item.patient_id)
         low = min(count - 1, round((0.25 if first is None else first) * count))
         return range(
             low, max(low, min(count - 1, round((0.75 if last is None else last) * count))) + 1
@@ -303,13 +383,13 @@ class Majority(_Speaker):
     def _grades(self, item: Item, answer: Grades, rng: random.Random) -> dict[str, int]:
         result = {}
         for name in answer.grades:
-            counts = self._graded.without((item.question, name), item.patient_id)
+            counts = self._learned.graded.without((item.question, name), item.patient_id)
             result[name] = min(counts, key=lambda grade: (-counts[grade], grade)) if counts else 0
         return result
 
     def _choices(self, item: Item, answer: Choices, rng: random.Random) -> Sequence[str]:
         offered = {option.value for option in item.options}
-        others = self._sets.without(item.question, item.patient_id)
+        others = self._learned.sets.without(item.question, item.patient_id)
         counts = {one: count for one, count in others.items() if offered.issuperset(one)}
         if not counts:
             return [rng.choice(sorted(offered))]
@@ -326,7 +406,7 @@ class Minority(Majority):
 
     def standing_out(self, item: Item) -> list[str]:
         """The answers that the fewest other patients have; all that are offered where nobody else was asked."""
-        others = self._keys.without(_text(item), item.patient_id)
+        others = self._learned.keys.without(_text(item), item.patient_id)
         offered = _offered(item)
         fewest = min(others[key] for key in offered)
         return [key for key in offered if others[key] == fewest]
@@ -344,7 +424,9 @@ class Prior(Majority):
         super().__init__(bench, spec, shown)
         self._count = max(1, spec.whole("boxes", 1))
         patient_of = {study.study_id: study.patient_id for study in bench.studies()}
-        self._anatomy = AverageAnatomy(bench.facts(kind=AverageAnatomy.FACTS), patient_of)
+        self._anatomy = AverageAnatomy(
+            bench.facts(kind=AverageAnatomy.kinds(bench.info.by_task)), patient_of
+        )
 
     def _words(self, item: Item, answer: Simple, rng: random.Random) -> str:
         """What the average patient would suggest; a guess among what it leaves open."""
@@ -366,12 +448,12 @@ class Prior(Majority):
     def number(self, item: Item) -> float | None:
         """The number that other patients suggest; None where there are none."""
         mean = self._anatomy.expected_number(item)
-        return self._values.without(item.question, item.patient_id) if mean is None else mean
+        return (
+            self._learned.values.without(item.question, item.patient_id) if mean is None else mean
+        )
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
-        if self._prior is None:
-            self._prior = BoxPrior(self._bench.items(steps=False), self._viewing, self._count)
-        return self._prior.boxes(item)
+        return self._box_prior(self._count).boxes(item)
 
 
 class TextClassifier(Majority):
@@ -396,32 +478,80 @@ class FixedGrid(Random):
     purpose = "grid"
 
     def _boxes(self, item: Item, answer: Boxes, rng: random.Random) -> list[FrameBox]:
-        if self._extent is None:
-            self._extent = extent_of(self._bench.items(steps=False), self._viewing)
-        return fixed_grid(self._viewing.sizes(item), self._extent)
+        sizes = tuple(self._viewing.sizes(item))
+        return self._viewing.once(("grid", sizes), lambda: fixed_grid(sizes, self._extent))
+
+    def _value(self, item: Item, answer: Simple, rng: random.Random) -> Any:
+        """The same words for pictures of the same sizes."""
+        if not isinstance(answer, Boxes):
+            return super()._value(item, answer, rng)
+        sizes, whole = tuple(self._viewing.sizes(item)), isinstance(item.answer, Compound)
+        say = super()._value
+        return self._viewing.once(("spoken grid", sizes, whole), lambda: say(item, answer, rng))
 
 
-BASELINES: dict[str, Callable[[Bench, Spec, Viewing], Baseline]] = {
-    "oracle": Oracle,
-    "random": Random,
-    "majority": Majority,
-    "minority": Minority,
-    "prior": Prior,
-    "grid": FixedGrid,
-    "text-classifier": TextClassifier,
-    "nearest": lambda bench, spec, viewing: Nearest(bench, spec),
-    "replay": lambda bench, spec, viewing: Replay(bench, spec),
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A baseline, declared once: every list of baselines and of blind rows is made of these."""
+
+    make: Callable[[Bench, Spec, Viewing], Baseline]
+    about: str = ""
+    """What it does, as a table of blind rows says it."""
+    beside: frozenset[str] = frozenset()
+    """Where it stands as a blind row: `all` tables, those with `boxes`, the wording of free `text`."""
+    learns: bool = False
+    """Whether it learns from other patients' answers; none is told this patient's."""
+    thins: bool = False
+    """Whether `situs debias` drops what it answers."""
+    settings: frozenset[str] = frozenset({"seed", "delay"})
+
+
+_ALL, _TEXT, _BOXES = "all", "text", "boxes"
+
+BASELINES: dict[str, Kind] = {
+    "oracle": Kind(Oracle, "knows the key: it tests the scorer"),
+    "random": Kind(Random, "picks any option", frozenset({_ALL})),
+    "majority": Kind(
+        Majority,
+        "the answer most other patients have",
+        frozenset({_ALL, _TEXT}),
+        learns=True,
+        thins=True,
+    ),
+    "minority": Kind(
+        Minority, "the answer fewest other patients have", frozenset({_ALL}), learns=True
+    ),
+    "prior": Kind(
+        Prior,
+        "average anatomy, this patient left out",
+        frozenset({_ALL}),
+        learns=True,
+        thins=True,
+        settings=frozenset({"seed", "delay", "boxes"}),
+    ),
+    "nearest": Kind(
+        lambda bench, spec, viewing: Nearest(bench, spec),
+        "the answer to the most similar question of another patient",
+        frozenset({_TEXT}),
+        learns=True,
+        thins=True,
+    ),
+    "text-classifier": Kind(
+        TextClassifier, "a learner of the whole prompt", learns=True, thins=True
+    ),
+    "grid": Kind(FixedGrid, "a fixed grid of boxes", frozenset({_BOXES})),
+    "replay": Kind(lambda bench, spec, viewing: Replay(bench, spec)),
 }
-BLIND = {
-    "random": "picks any option",
-    "majority": "the answer most other patients have",
-    "minority": "the answer fewest other patients have",
-    "prior": "average anatomy, this patient left out",
-}
-"""The rows that stand beside every model, and what each does: none sees a picture."""
-LEARNERS = ("majority", "minority", "prior", "nearest", "text-classifier")
-"""Baselines that learn from other patients' answers; none is told this patient's."""
-_SETTINGS = {"prior": {"seed", "delay", "boxes"}}
+
+
+def blind_rows(where: str) -> dict[str, str]:
+    """The rows that stand beside every model in a place (`Kind.beside`), and what each does: none sees a picture."""
+    return {name: kind.about for name, kind in BASELINES.items() if where in kind.beside}
+
+
+BLIND = blind_rows(_ALL)
+LEARNERS = tuple(name for name, kind in BASELINES.items() if kind.learns)
+"""Baselines that learn from other patients' answers."""
 
 
 def is_baseline(kind: str) -> bool:
@@ -429,22 +559,25 @@ def is_baseline(kind: str) -> bool:
     return kind in BASELINES and kind != "replay"
 
 
-def make_baseline(bench: Bench, spec: Spec, profile: Profile | None = None) -> Baseline:
+def make_baseline(
+    bench: Bench, spec: Spec, profile: Profile | None = None, *, viewing: Viewing | None = None
+) -> Baseline:
     """The baseline a spec names, fitted to the bench where it learns from other patients.
 
-    It speaks of frames and boxes in the profile's coordinates; without one, in those of the stored frames.
+    It speaks of frames and boxes in the profile's coordinates; without one, in those of the stored frames. Several
+    that are given one `viewing` learn from the bench once.
     """
     if spec.kind not in BASELINES:
         raise SitusError(
             f"unknown model {spec.kind!r}", where="--model", fix=did_you_mean(spec.kind, BASELINES)
         )
-    known = _SETTINGS.get(spec.kind, {"seed", "delay"})
+    known = BASELINES[spec.kind].settings
     unknown = set(spec.settings) - known
     if unknown or (spec.kind != "replay" and (spec.name or spec.url)):
         odd = min(unknown) if unknown else spec.name or spec.url
         fix = f"settings: {', '.join(sorted(known, reverse=True))}"
         raise SitusError(f"{spec.kind} does not know {odd!r}", where="--model", fix=fix)
-    return BASELINES[spec.kind](bench, spec, Viewing(bench, profile))
+    return BASELINES[spec.kind].make(bench, spec, viewing or Viewing(bench, profile))
 
 
 def _text(item: Item) -> tuple[str, ...]:

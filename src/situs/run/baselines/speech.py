@@ -9,7 +9,15 @@ from collections.abc import Sequence
 from situs.profiles import AnswerSpace
 from situs.space import FrameBox
 
-__all__ = ["list_boxes", "say_boxes", "say_frames", "say_grades", "say_letters", "speakable_boxes"]
+__all__ = [
+    "list_boxes",
+    "say_boxes",
+    "say_frames",
+    "say_grades",
+    "say_letters",
+    "speakable_boxes",
+    "spoken_boxes",
+]
 
 Size = tuple[float, float]
 
@@ -55,6 +63,15 @@ def say_boxes(
     if space.box_scale == "thousand" and space.box_order == "xyxy":
         ways.append(json.dumps([{**one, "bbox_2d": one["bbox"]} for one in objects]))
     return rng.choice(ways)
+
+
+def spoken_boxes(
+    boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Size]
+) -> list[dict[str, object]]:
+    """What `list_boxes` says, as objects."""
+    if space.box_form != "volume" or any(box.label for box in boxes):
+        return speakable_boxes(boxes, space, sizes)
+    return [_volume([box], space, sizes) for box in boxes]
 
 
 def list_boxes(boxes: Sequence[FrameBox], space: AnswerSpace, sizes: Sequence[Size]) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import msgspec
 import numpy as np
+from numpy.typing import ArrayLike
 
 from situs.score.stats.estimates import paired_difference
-from situs.score.stats.sums import cluster_sums, percentile_95
+from situs.score.stats.sums import Clusters, cluster_sums, percentile_95
 
 __all__ = ["ShortcutGain", "gain_over_best"]
 
@@ -28,26 +29,22 @@ class ShortcutGain(msgspec.Struct, frozen=True):
 
 
 def gain_over_best(
-    model: Mapping[str, bool],
-    shortcuts: Mapping[str, Mapping[str, bool]],
-    clusters: Mapping[str, str],
+    model: ArrayLike,
+    shortcuts: Mapping[str, ArrayLike],
+    patients: Clusters,
     *,
     seed: int = 0,
 ) -> ShortcutGain:
-    """The model minus the best shortcut on the same items.
+    """The model minus the best shortcut on the same items: who is right, row by row.
 
     Which shortcut is best is not known for sure either. The lower limit is the least of those against each shortcut,
     so the model is said to beat the best only if it beats every one; the upper limit is that of a bootstrap of
     patients that chooses the best anew each time.
     """
-    items = sorted(model)
-    if not items or not shortcuts:
+    own = np.asarray(model, dtype=np.float64)
+    if not own.size or not shortcuts:
         return ShortcutGain(None, None, 0, 0, "", "no item to compare")
-    own = np.array([model[item] for item in items], dtype=np.float64)
-    others = np.array(
-        [[row[item] for item in items] for row in shortcuts.values()], dtype=np.float64
-    )
-    patients = [clusters[item] for item in items]
+    others = np.array([np.asarray(row) for row in shortcuts.values()], dtype=np.float64)
     number = int(np.argmax(others.mean(axis=1)))
     found = paired_difference(own, others[number], patients)
     interval = found.ci95
@@ -62,7 +59,7 @@ def gain_over_best(
     )
 
 
-def _upper(own: np.ndarray, others: np.ndarray, patients: list[str], seed: int) -> float:
+def _upper(own: np.ndarray, others: np.ndarray, patients: Clusters, seed: int) -> float:
     """The 97.5 % quantile over resamples of patients, the best shortcut chosen in each."""
     sums = cluster_sums(np.vstack([own, others, np.ones_like(own)]).T, patients)
     generator = np.random.default_rng(seed)

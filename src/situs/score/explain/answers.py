@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
 from situs.items import Choice, Item
-from situs.run import AnswerRow, Viewing, open_run, read_hidden, read_journal, selected_items
-from situs.score import Scored, judge
+from situs.run import AnswerRow, Viewing
+from situs.score.columns import Columns
+from situs.score.outcomes import Scored
+from situs.score.records import columns_of, records_of, scored_table
+from situs.score.scored_run import ScoredRun, open_replies, read_run
 
-__all__ = ["Answered", "Answers", "read_answers", "said_by"]
-
-_UNANSWERED = ("refused", "unparsed")
+__all__ = ["Answered", "Answers", "answered_in", "read_answers", "said_by"]
 
 
 class Answered(msgspec.Struct, frozen=True):
@@ -35,13 +38,8 @@ class Answered(msgspec.Struct, frozen=True):
 
     @property
     def credit(self) -> float:
-        """1 if right, else 0; a reply that declines or cannot be read counts as a uniform guess would.
-
-        Gains are decided with it: else whoever declines without pictures would gain by guessing with them.
-        """
-        if self.scored.outcome.state in _UNANSWERED and self.scored.chance is not None:
-            return self.scored.chance
-        return float(self.right)
+        """1 if right, else 0; a reply that was not read counts as a guess (`Scored.credit`)."""
+        return self.scored.credit
 
 
 class Answers:
@@ -54,23 +52,31 @@ class Answers:
         self.shown = shown
         self.hidden = hidden
 
+    @cached_property
+    def columns(self) -> Columns:
+        """The scores as columns."""
+        return columns_of([scored_table([one.scored for one in self.by_id.values()])])
+
 
 def read_answers(
     run: Path, bench: Path, *, hidden: Mapping[str, tuple[str, ...]] | None = None
 ) -> Answers:
-    """Judge the answers of a run. With `hidden` given, those items are set aside and no others."""
-    info, opened = open_run(run, bench)
-    rows = read_journal(run / "answers.jsonl")
-    away = read_hidden(run / "hidden.jsonl") if hidden is None else hidden
-    shown = Viewing(opened, info.profile)
-    found = {}
-    for item in selected_items(opened, info.split, info.limit):
-        row = rows.get(item.item_id)
-        scored = judge(
-            item, row, info.profile.gives, shown=shown, hidden=away.get(item.item_id, ())
-        )
-        found[item.item_id] = Answered(item, row, scored)
-    return Answers(found, shown, away)
+    """The scored answers of a run. With `hidden` given, those items are set aside and no others."""
+    replies = open_replies(run, bench)
+    if hidden is None:
+        scored = read_run(replies)
+    else:
+        replies = dataclasses.replace(replies, hidden=hidden)
+        scored = ScoredRun.of(replies)
+    by_id = {one.item.item_id: one for one in answered_in(scored)}
+    return Answers(by_id, replies.viewing, replies.hidden)
+
+
+def answered_in(run: ScoredRun) -> Iterator[Answered]:
+    """Every item of a run with its reply and its score by rule, in the order of the bench."""
+    scored = records_of(run.columns)
+    for item, own in zip(run.replies.items(), scored, strict=True):
+        yield Answered(item, run.replies.rows.get(item.item_id), own)
 
 
 def said_by(answered: Answered) -> str | None:

@@ -20,7 +20,7 @@ over the causes.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -31,14 +31,16 @@ import numpy as np
 from situs.bench import Bench
 from situs.facts import Fact
 from situs.items import Boxes, Choice, Frames, Item, Number, YesNo
-from situs.profiles import Profile
-from situs.run import AnswerRow, Prior, Spec, Viewing, items_of, open_run, read_hidden, read_journal
-from situs.score import Reading, cluster_of, holm, judge, paired_difference, readings
-from situs.score.explain.answers import Answered
+from situs.run import AnswerRow, Prior, Spec, Viewing
+from situs.score.explain.answers import Answered, answered_in
 from situs.score.explain.causes import STATES, Cause, Exposure, Suspicion
 from situs.score.explain.closed import closed_tests, wrong_values
 from situs.score.explain.numbers import Windows, chance_in, holds, windows_of
 from situs.score.explain.places import PlaceTest, box_tests, frame_tests
+from situs.score.explain.readings import Reading, readings
+from situs.score.scored_run import ScoredRun, open_replies, read_run
+from situs.score.stats.estimates import cluster_of, paired_difference
+from situs.score.stats.paired import holm
 from situs.space import Grid
 
 __all__ = [
@@ -140,32 +142,14 @@ class _Found:
 
 def signatures(bench: Path | None, run: Path) -> Budget:
     """The error budget of a run folder; `bench` if it is not where the run remembers it."""
-    info, opened = open_run(run, bench)
-    rows, hidden = read_journal(run / "answers.jsonl"), read_hidden(run / "hidden.jsonl")
-    items = items_of(opened, info)
-    return budget_of(opened, items, rows, info.profile, hidden)
+    return budget_of(read_run(open_replies(run, bench)))
 
 
-def budget_of(
-    bench: Bench,
-    items: Iterable[Item],
-    rows: Mapping[str, AnswerRow],
-    profile: Profile | None = None,
-    hidden: Mapping[str, tuple[str, ...]] | None = None,
-) -> Budget:
-    """The error budget of answers to items of a bench."""
-    shown, prior = Viewing(bench, profile), Prior(bench, Spec("prior"), Viewing(bench, profile))
-    gives = None if profile is None else profile.gives
-
-    def answered() -> Iterator[Answered]:
-        for item in items:
-            row = rows.get(item.item_id)
-            scored = judge(
-                item, row, gives, shown=shown, hidden=(hidden or {}).get(item.item_id, ())
-            )
-            yield Answered(item, row, scored)
-
-    return budget_from(answered(), StudyFactsById(bench), shown, prior)
+def budget_of(run: ScoredRun) -> Budget:
+    """The error budget of a scored run."""
+    bench, shown = run.bench, run.replies.viewing
+    prior = Prior(bench, Spec("prior"), shown)
+    return budget_from(answered_in(run), StudyFactsById(bench), shown, prior)
 
 
 class ExpectsAnswers(Protocol):
@@ -204,7 +188,7 @@ def budget_from(
         if row is None or scored.outcome.state != "answered":
             found.suspicions[item.item_id][Cause(scored.outcome.state)] = None
             continue
-        for reading in readings(item, row, shown):
+        for reading in readings(item, row, shown, scored):
             _look(item, reading, facts.of(item), shown, prior, found)
     _number_chances(found)
     _closed_exposures(found)
@@ -347,22 +331,37 @@ def _elsewhere(case: _NumberCase, alike: Sequence[_NumberCase]) -> float | None:
 def _closed_exposures(found: _Found) -> None:
     """What each answer shows, beside how often it would show it in other patients who were asked the same."""
     for cause, cases in found.closed.items():
-        by_text: dict[str, list[_ClosedCase]] = defaultdict(list)
-        for case in cases:
-            by_text[case.text].append(case)
+        others = _OtherPatients(cases)
         for case in cases:
             if case.expected is None:
                 continue
-            hits = [
-                case.said in other.shows
-                for other in by_text[case.text]
-                if other.cluster != case.cluster
-            ]
-            elsewhere = sum(hits) / len(hits) if hits else None
             seen = case.said in case.shows
-            found.exposures.append(
-                Exposure(cause, case.cluster, seen, case.expected, case.text, elsewhere)
+            exposure = Exposure(
+                cause, case.cluster, seen, case.expected, case.text, others.share(case)
             )
+            found.exposures.append(exposure)
+
+
+class _OtherPatients:
+    """Of the patients who were asked the same text, how many an answer would show the cause in.
+
+    Counts are kept by text and by text and patient, so that the patient's own are taken away and not gone through.
+    """
+
+    def __init__(self, cases: Sequence[_ClosedCase]) -> None:
+        self._asked: Counter[tuple[str, ...]] = Counter()
+        self._shown: Counter[tuple[str, ...]] = Counter()
+        for case in cases:
+            for key in ((case.text,), (case.text, case.cluster)):
+                self._asked[key] += 1
+                self._shown.update((*key, value) for value in case.shows)
+
+    def share(self, case: _ClosedCase) -> float | None:
+        """None if nobody else was asked."""
+        text, own = (case.text,), (case.text, case.cluster)
+        asked = self._asked[text] - self._asked[own]
+        shown = self._shown[*text, case.said] - self._shown[*own, case.said]
+        return shown / asked if asked else None
 
 
 def _answers(found: _Found) -> list[WrongAnswer]:

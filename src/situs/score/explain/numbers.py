@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from situs.items import Number
+from situs.items import Number, unit_named
 from situs.score.explain.causes import Cause
 
 __all__ = ["Windows", "chance_in", "holds", "windows_of"]
@@ -23,15 +23,6 @@ _LOWEST = 0.01
 _NARROWEST = math.log10(1.01)
 """A number that is known exactly still leaves this room for rounding."""
 _NEAR_PRIOR = 0.05
-_LENGTHS = ("mm", "cm")
-_VOLUMES = ("mL",)
-_SLIPS = {
-    "mm": (10.0, 0.1),
-    "cm": (10.0, 0.1),
-    "mL": (1000.0, 0.001),
-    "mm²": (100.0, 0.01),
-    "cm²": (100.0, 0.01),
-}
 
 
 def windows_of(
@@ -47,8 +38,9 @@ def windows_of(
         return {}
     found: dict[Cause, Windows] = {}
     wide = min(own[0], own[1] - _NARROWEST), max(own[1], own[0] + _NARROWEST)
-    slips = [_moved(wide, factor) for factor in _SLIPS.get(truth.unit, ())]
-    sizes = lengths_mm if truth.unit in _LENGTHS else volumes_mm3 if truth.unit in _VOLUMES else ()
+    unit = unit_named(truth.unit)
+    slips = [_moved(wide, factor) for factor in unit.slips]
+    sizes = {"length": lengths_mm, "volume": volumes_mm3, "": ()}[unit.voxel]
     voxels = [_moved(wide, 1 / size) for size in sizes if size > 0]
     near = (
         []

@@ -8,9 +8,10 @@ from pathlib import Path
 import msgspec
 
 from situs.items import Number
-from situs.run import Viewing
-from situs.score import JudgedRun, base_value, cluster_mean, judged_run
 from situs.score.explain.steps import Statement, StudyFacts, statements
+from situs.score.read import base_value
+from situs.score.scored_run import ScoredRun, open_replies, read_run
+from situs.score.stats.estimates import cluster_mean
 
 __all__ = ["Faithfulness", "FaithfulnessCell", "StepKind", "faithfulness", "faithfulness_of"]
 
@@ -54,16 +55,16 @@ class Faithfulness(msgspec.Struct, frozen=True):
 
 def faithfulness(bench: Path | None, run: Path) -> Faithfulness:
     """The table of a run folder; `bench` if it is not where the run remembers it."""
-    return faithfulness_of(judged_run(run, bench))
+    return faithfulness_of(read_run(open_replies(run, bench)))
 
 
-def faithfulness_of(run: JudgedRun) -> Faithfulness:
-    """The table of a judged run."""
-    shown = Viewing(run.bench, run.profile)
+def faithfulness_of(run: ScoredRun) -> Faithfulness:
+    """The table of a scored run."""
+    shown = run.replies.viewing
     study, facts = "", StudyFacts(())
     found: dict[str, list[Statement]] = {}
     places: list[tuple[str, str, str]] = []
-    for item, scored in zip(run.items, run.scored, strict=True):
+    for item, scored in run.pairs():
         if scored.outcome.state != "answered" or scored.outcome.right is None:
             continue
         if item.study_id != study:
@@ -73,7 +74,7 @@ def faithfulness_of(run: JudgedRun) -> Faithfulness:
         if isinstance(item.answer, Number) and scored.prediction is not None:
             told = base_value(float(scored.prediction), item.answer.unit)
             said = told[0] if told is not None else None
-        stated = statements(item, run.rows[item.item_id].response, facts, shown, said)
+        stated = statements(item, run.replies.rows[item.item_id].response, facts, shown, said)
         if stated:
             found[item.item_id] = stated
         steps = "none" if not stated else "right" if all(one.right for one in stated) else "wrong"
@@ -95,8 +96,9 @@ def _table(places: list[tuple[str, str, str]]) -> list[FaithfulnessCell]:
     return cells
 
 
-def _kinds(run: JudgedRun, found: dict[str, list[Statement]]) -> list[StepKind]:
-    patients = {row.outcome.item_id: row.cluster for row in run.scored}
+def _kinds(run: ScoredRun, found: dict[str, list[Statement]]) -> list[StepKind]:
+    columns = run.columns
+    patients = dict(zip(columns.item_ids, columns.table["patient_id"].to_pylist()))
     rows = [
         (one.kind, patients[item], one.right) for item, stated in found.items() for one in stated
     ]

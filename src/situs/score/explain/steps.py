@@ -14,7 +14,7 @@ import msgspec
 
 from situs.anatomy import Term, term
 from situs.facts import LEVELS, Fact
-from situs.items import Boxes, Compound, Frames, Item
+from situs.items import Boxes, Frames, Item, mask_task, parts_of
 from situs.run import Viewing
 from situs.score import Parsed, base_value, parse_boxes, parse_frames, quantities, tube_iou
 from situs.space import AXES, Axis, Direction, FrameBox
@@ -65,14 +65,6 @@ _EXTENTS = {
         r"\bdeep|depth|anteroposterior|front to back", re.IGNORECASE
     ),
 }
-_DECIDES = {
-    "comparison": ("comparison",),
-    "extent": ("comparison",),
-    "direction": ("direction",),
-    "lesion_side": ("side",),
-    "level": ("level",),
-}
-"""Task → kinds of statement that would be its answer."""
 
 
 class Statement(msgspec.Struct, frozen=True):
@@ -148,7 +140,8 @@ def statements(
     subjects = [
         facts.structure(tag.partition(":")[2]) for tag in item.tags if tag.startswith("structure:")
     ]
-    decided = _DECIDES.get(item.task, ()) if item.form in ("yes_no", "choice") else ()
+    task = mask_task(item) if item.form in ("yes_no", "choice") else None
+    decided = () if task is None else task.rules.decides
     for sentence in _SENTENCE.split(response[:_LONGEST]):
         if not sentence.strip() or _ANSWER.match(sentence):
             continue
@@ -344,7 +337,7 @@ def _box(
 
 
 def _asks(item: Item, kind: type) -> bool:
-    parts = item.answer.parts.values() if isinstance(item.answer, Compound) else (item.answer,)
+    parts = parts_of(item.answer).values()
     return any(isinstance(part, kind) for part in parts)
 
 

@@ -14,8 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from situs.items import Boxes as BoxAnswer
+from situs.score.metrics.registry import Given
 from situs.score.read.prose.folding import fold
-from situs.space import FrameBox
+from situs.space import FrameBox, WorldBox
 
 __all__ = [
     "BOX_CENTRE_HIT",
@@ -29,14 +31,17 @@ __all__ = [
     "BOX_PANOPTIC",
     "BOX_TUBE_IOU",
     "THRESHOLDS",
-    "box_metrics",
+    "Matches",
+    "Solids",
     "centre_f1",
     "f1_at",
     "frame_f1",
     "frame_iou",
+    "matches_of",
     "mean_iou",
     "panoptic_quality",
     "same_labels",
+    "solids_of",
     "tube_iou",
 ]
 
@@ -56,19 +61,6 @@ Boxes = Sequence[FrameBox]
 FloatArray = NDArray[np.float64]
 
 
-def box_metrics(truth: Boxes, said: Boxes) -> dict[str, float]:
-    """Every score of one answer; labels as they are (see `same_labels`)."""
-    return {
-        **{BOX_F1[threshold]: f1_at(truth, said, threshold) for threshold in THRESHOLDS},
-        BOX_PANOPTIC: panoptic_quality(truth, said),
-        BOX_FRAME_F1: frame_f1(truth, said),
-        BOX_FRAME_IOU: frame_iou(truth, said),
-        BOX_TUBE_IOU: tube_iou(truth, said),
-        BOX_CENTRE_HIT: centre_f1(truth, said),
-        BOX_MEAN_IOU: mean_iou(truth, said),
-    }
-
-
 def same_labels(truth: Boxes, said: Boxes) -> tuple[list[FrameBox], list[FrameBox]]:
     """Both with comparable labels: none where one thing is asked for; else the true label that each answer names.
 
@@ -83,36 +75,145 @@ def same_labels(truth: Boxes, said: Boxes) -> tuple[list[FrameBox], list[FrameBo
     return list(truth), [_relabelled(box, named[box.label]) for box in said]
 
 
-def f1_at(truth: Boxes, said: Boxes, threshold: float) -> float:
-    """2 TP / (true + said), TP the most pairs with IoU of at least the threshold.
+class Matches:
+    """The boxes of one answer against the true ones: overlaps are worked out once for all metrics."""
 
-    Weakness: a finding seen on twelve pictures weighs as much as twelve on one; read it beside the tube IoU.
+    def __init__(self, truth: Boxes, said: Boxes) -> None:
+        self._truth, self._said = truth, said
+        self._pairs: dict[float, list[float]] = {}
+
+    @functools.cached_property
+    def tube_iou(self) -> float:
+        """See `tube_iou`."""
+        return tube_iou(self._truth, self._said)
+
+    def f1_at(self, threshold: float) -> float:
+        """2 TP / (true + said), TP the most pairs with IoU of at least the threshold.
+
+        Weakness: a finding seen on twelve pictures weighs as much as twelve on one; read it beside the tube IoU.
+        """
+        return _f1(len(self._matched(threshold)), len(self._truth), len(self._said))
+
+    def panoptic_quality(self) -> float:
+        """Σ IoU of pairs with IoU of at least .5 / (TP + ½ FP + ½ FN) (Kirillov et al. 2019, per item)."""
+        if not self._truth and not self._said:
+            return 1.0
+        return float(sum(self._matched(0.5))) / (0.5 * (len(self._truth) + len(self._said)))
+
+    def mean_iou(self) -> float:
+        """Σ IoU of the best pairs / number of true boxes.
+
+        Weakness: no precision term, so that more boxes never cost.
+        """
+        if not self._truth:
+            return float(not self._said)
+        return float(sum(self._matched(0.0))) / len(self._truth)
+
+    def centre_f1(self) -> float:
+        """F1 of the most pairs in which the centre of the said box lies in the true one.
+
+        Weakness: size does not count.
+        """
+        shared = len(self._truth), len(self._said)
+        if self._one_each is not None:
+            return _f1(sum(_holds(*pair) for pair in self._one_each), *shared)
+        inside = np.array([[float(_holds(t, s)) for s in self._said] for t in self._truth])
+        return _f1(len(_matched(inside.reshape(shared), 0.5)), *shared)
+
+    @functools.cached_property
+    def _one_each(self) -> list[tuple[FrameBox, FrameBox]] | None:
+        """The pairs on one picture under one label, where neither side has two of them; then nothing is to choose."""
+        true = {(box.frame, box.label): box for box in self._truth}
+        said = {(box.frame, box.label): box for box in self._said}
+        if len(true) < len(self._truth) or len(said) < len(self._said):
+            return None
+        return [(box, said[key]) for key, box in true.items() if key in said]
+
+    @functools.cached_property
+    def _overlaps(self) -> FloatArray:
+        return _overlaps(self._truth, self._said)
+
+    def _matched(self, threshold: float) -> list[float]:
+        if threshold not in self._pairs:
+            if self._one_each is None:
+                self._pairs[threshold] = _matched(self._overlaps, threshold)
+            else:
+                overlaps = [_iou(*pair) for pair in self._one_each]
+                self._pairs[threshold] = [one for one in overlaps if one >= threshold and one > 0]
+        return self._pairs[threshold]
+
+
+def matches_of(given: Given) -> Matches:
+    """The matches of an answer, worked out by the first metric that asks."""
+    if "matches" not in given.shared:
+        given.shared["matches"] = Matches(given.true_boxes, given.said_boxes)
+    found: Matches = given.shared["matches"]
+    return found
+
+
+class Solids:
+    """Boxes in millimetres: for each label the IoU of what is said with the truth, and whether its centre is inside.
+
+    Both are as the pictures show them; 0 without any. Pictures that are oblique to the patient's axes show the hull of
+    a box; compared with the box itself, not even the truth would reach 1.
     """
-    pairs = _matched(_overlaps(truth, said), threshold)
-    return _f1(len(pairs), len(truth), len(said))
+
+    def __init__(self, given: Given) -> None:
+        viewing, answer = given.viewing, given.answer
+        assert viewing is not None
+        assert isinstance(answer, BoxAnswer)
+        layout = viewing.layout(given.item)
+        solid = [box for box in answer.boxes if isinstance(box, WorldBox)]
+        true, _ = same_labels(viewing.boxes(given.item, solid), [])
+        truth, said = (
+            {box.label: box for box in layout.source_boxes(boxes) if isinstance(box, WorldBox)}
+            for boxes in (true, list(given.said_boxes))
+        )
+        pairs = [(box, said.get(label)) for label, box in truth.items()]
+        self._overlaps = [0.0 if other is None else box.iou(other) for box, other in pairs] or [0.0]
+        self._centres = [
+            other is not None and box.holds_centre_of(other) for box, other in pairs
+        ] or [False]
+
+    def iou(self) -> float:
+        """The mean IoU."""
+        return sum(self._overlaps) / len(self._overlaps)
+
+    def hit_at(self, threshold: float) -> float:
+        """The share with at least this IoU."""
+        return sum(overlap >= threshold for overlap in self._overlaps) / len(self._overlaps)
+
+    def centre_hit(self) -> float:
+        """The share whose centre lies in the true box."""
+        return sum(self._centres) / len(self._centres)
+
+
+def solids_of(given: Given) -> Solids:
+    """The same in millimetres."""
+    if "solids" not in given.shared:
+        given.shared["solids"] = Solids(given)
+    found: Solids = given.shared["solids"]
+    return found
+
+
+def f1_at(truth: Boxes, said: Boxes, threshold: float) -> float:
+    """See `Matches.f1_at`."""
+    return Matches(truth, said).f1_at(threshold)
 
 
 def panoptic_quality(truth: Boxes, said: Boxes) -> float:
-    """Σ IoU of pairs with IoU of at least .5 / (TP + ½ FP + ½ FN) (Kirillov et al. 2019, per item)."""
-    if not truth and not said:
-        return 1.0
-    pairs = _matched(_overlaps(truth, said), 0.5)
-    return float(sum(pairs)) / (0.5 * (len(truth) + len(said)))
+    """See `Matches.panoptic_quality`."""
+    return Matches(truth, said).panoptic_quality()
 
 
 def mean_iou(truth: Boxes, said: Boxes) -> float:
-    """Σ IoU of the best pairs / number of true boxes. Weakness: no precision term, so that more boxes never cost."""
-    if not truth:
-        return float(not said)
-    return float(sum(_matched(_overlaps(truth, said), 0.0))) / len(truth)
+    """See `Matches.mean_iou`."""
+    return Matches(truth, said).mean_iou()
 
 
 def centre_f1(truth: Boxes, said: Boxes) -> float:
-    """F1 of the most pairs in which the centre of the said box lies in the true one. Weakness: size does not count."""
-    inside = np.array([[float(_holds(t, s)) for s in said] for t in truth]).reshape(
-        len(truth), len(said)
-    )
-    return _f1(len(_matched(inside, 0.5)), len(truth), len(said))
+    """See `Matches.centre_f1`."""
+    return Matches(truth, said).centre_f1()
 
 
 def frame_f1(truth: Boxes, said: Boxes) -> float:
@@ -151,6 +252,12 @@ def tube_iou(truth: Boxes, said: Boxes) -> float:
         both += max(0.0, one + other - union)
         either += union
     return min(1.0, both / either) if either > 0 else 0.0
+
+
+def _iou(one: FrameBox, other: FrameBox) -> float:
+    shared = _shared_area(one, other)
+    union = one.area + other.area - shared
+    return shared / union if union > 0 else 0.0
 
 
 def _shared_area(one: FrameBox, other: FrameBox) -> float:
@@ -241,4 +348,6 @@ def _within(part: str, whole: str) -> bool:
 
 
 def _relabelled(box: FrameBox, label: str) -> FrameBox:
+    if box.label == label:
+        return box
     return FrameBox(box.frame, box.x0, box.y0, box.x1, box.y1, label)

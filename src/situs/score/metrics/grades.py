@@ -6,11 +6,13 @@ score is computed for each sub-score and averaged over them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from situs.items import Item
 
 __all__ = [
     "GRADE_EXACT",
@@ -22,16 +24,21 @@ __all__ = [
     "GradePair",
     "GradeStatistic",
     "GradeTables",
+    "absent_grade",
     "grade_table",
+    "is_nominal",
     "macro_f1",
     "presence_sensitivity",
     "presence_specificity",
     "quadratic_kappa",
+    "share_exact",
+    "share_within_one",
 ]
 
 GradePair: TypeAlias = tuple[str, int, int | None]
 """Sub-score, true grade, said grade or None."""
 FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
 GradeStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
 """A number for each of a stack of tables, or for one; NaN where it is not defined."""
 
@@ -43,11 +50,35 @@ PRESENCE_SENSITIVITY = "grade.presence-sensitivity@1"
 PRESENCE_SPECIFICITY = "grade.presence-specificity@1"
 
 
+def is_nominal(item: Item, name: str) -> bool:
+    """Whether the grades of a sub-score are kinds, not steps: then being one off means nothing."""
+    return f"nominal:{name}" in item.tags
+
+
+def absent_grade(item: Item, name: str) -> int | None:
+    """The grade that means that a sign is not there; None where none does."""
+    start = f"absent:{name}:"
+    stated = next((tag.rpartition(":")[2] for tag in item.tags if tag.startswith(start)), "0")
+    return int(stated) if stated else None
+
+
+def share_exact(truth: Mapping[str, int], said: Mapping[str, int]) -> float:
+    """The share of sub-scores with the very grade."""
+    return sum(said.get(name) == grade for name, grade in truth.items()) / len(truth)
+
+
+def share_within_one(item: Item, truth: Mapping[str, int], said: Mapping[str, int]) -> float:
+    """The share of sub-scores whose grades are steps and that are at most one off."""
+    ordered = [name for name in truth if not is_nominal(item, name)]
+    near = [name in said and abs(truth[name] - said[name]) <= 1 for name in ordered]
+    return sum(near) / len(near)
+
+
 def grade_table(truths: Sequence[int], said: Sequence[int | None]) -> FloatArray:
     """Counts by true grade (rows) and said grade (columns); the last column holds the unanswered."""
-    tables = GradeTables(
-        [[("", truth, told)] for truth, told in zip(truths, said)], [range(len(truths))]
-    )
+    told = np.array([-1 if one is None else one for one in said], dtype=np.int64)
+    none = np.zeros(len(told), dtype=np.int64)
+    tables = GradeTables(none, np.array(truths, dtype=np.int64), told, none, 1)
     table: FloatArray = tables.counts([np.array([0])])[0, 0]
     return table
 
@@ -98,28 +129,29 @@ class GradeTables:
     """The tables of all sub-scores over any (re)sample of patients, without going through the answers again."""
 
     def __init__(
-        self, answers: Sequence[Sequence[GradePair]], patients: Sequence[Sequence[int]]
+        self,
+        sub_scores: IntArray,
+        truths: IntArray,
+        told: IntArray,
+        patient: IntArray,
+        patients: int,
     ) -> None:
-        """`patients` are the rows of each."""
-        names = sorted({name for pairs in answers for name, _, _ in pairs})
-        places = {name: place for place, name in enumerate(names)}
-        most = max(
-            (max(truth, told or 0) for pairs in answers for _, truth, told in pairs), default=0
-        )
+        """A grade a row: its sub-score, the true grade, the one told (-1 for none) and the patient, by number."""
+        names, place = np.unique(sub_scores, return_inverse=True)
+        most = int(max(truths.max(initial=0), told.max(initial=0)))
         self._shape = (len(names), most + 1, most + 2)
-        self._own = np.zeros((len(patients), *self._shape))
-        for patient, rows in enumerate(patients):
-            for row in rows:
-                for name, truth, told in answers[row]:
-                    self._own[patient, places[name], truth, most + 1 if told is None else told] += 1
+        self._patients = patients
+        cells = ((patient * len(names) + place) * (most + 1) + truths) * (most + 2)
+        cells += np.where(told < 0, most + 1, told)
+        size = patients * int(np.prod(self._shape))
+        self._own = np.bincount(cells, minlength=size).astype(np.float64).reshape(patients, -1)
 
     def counts(self, samples: Sequence[NDArray[np.intp]]) -> FloatArray:
         """For each sample of patients one table for each sub-score, in the order of their names."""
-        patients = len(self._own)
-        times = np.array(
-            [np.bincount(sample, minlength=patients) for sample in samples], dtype=np.float64
+        times = [np.bincount(sample, minlength=self._patients) for sample in samples]
+        tables: FloatArray = (np.array(times, dtype=np.float64) @ self._own).reshape(
+            -1, *self._shape
         )
-        tables: FloatArray = (times @ self._own.reshape(patients, -1)).reshape(-1, *self._shape)
         return tables
 
     def means(self, statistic: GradeStatistic, samples: Sequence[NDArray[np.intp]]) -> FloatArray:

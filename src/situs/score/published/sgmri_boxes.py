@@ -21,14 +21,15 @@ FoundBox: TypeAlias = tuple[int | None, list[float]]
 """Frame, if one is named, and x, y, width, height."""
 Form: TypeAlias = Callable[[re.Match[str], Size], list[float] | None]
 
-_FRAME = r"(?:[Ff]rame\s+(?P<frame>\d+)\s*[:\-,]?\s*)?"
+# Never two runs of white space beside each other: where they part could be tried at every sign.
+_FRAME = r"(?:[Ff]rame\s+(?P<frame>\d+)\s*(?:[:\-,]\s*)?)?"
 _PAIR = r"\((\d+)\s*,\s*(\d+)\)"
 _TAG = re.compile(_FRAME + r"<bb[ox]+>\s*\[(?P<list>[^\]]{1,2000})\]\s*<[/\\]bb[ox]+>")
 _TOKEN = re.compile(
     _FRAME + r"<\|box_start\|>\s*" + _PAIR + r"\s*,\s*" + _PAIR + r"\s*<\|box_end\|>"
 )
 _CALL = re.compile(_FRAME + r"bbox\(\s*(\d+)" + 3 * r"\s*,\s*(\d+)" + r"\s*\)", re.IGNORECASE)
-_CORNERS = re.compile(_FRAME + _PAIR + r"\s*,?\s*" + _PAIR)
+_CORNERS = re.compile(_FRAME + _PAIR + r"\s*(?:,\s*)?" + _PAIR)
 _BBOX_2D = re.compile(_FRAME + r'(?P<object>\{[^{}]{0,2000}"bbox_2d"[^{}]{0,2000}\})')
 _OBJECT = re.compile(r"\{[^{}]*\}")
 _BRACKETS = re.compile(_FRAME + r"\[(?P<list>\d[\d.,\s]*)\]")

@@ -26,7 +26,7 @@ from situs.profiles import Profile
 from situs.run import AnswerRow, Baseline, Spec, Viewing, boxes_of, make_baseline
 from situs.score.blind.sample import BlindSample
 from situs.score.metrics.boxes import BOX_F1, BOX_TUBE_IOU
-from situs.score.outcomes import NOT_COUNTED, judge
+from situs.score.outcomes import NOT_COUNTED, score_answer
 from situs.score.published.sgmri_answers import without_thinking
 from situs.score.sgmri import a_score, ar_score, parse_boxes, v_score, video_answer, without_boxes
 from situs.score.text.bertscore import BertScore, find_roberta
@@ -310,7 +310,7 @@ def _ours(
 ) -> dict[tuple[str, str], dict[str, float]]:
     found: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for item in items:
-        scored = judge(item, rows.get(item.item_id), None, shown=viewing)
+        scored = score_answer(item, rows.get(item.item_id), None, shown=viewing)
         if scored.outcome.state in (NOT_COUNTED, "unjudged"):
             continue
         if item.task in _ANSWERED:

@@ -14,7 +14,7 @@ from situs.score.read.prose.refusal import refuses
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 from situs.space import FrameBox
 
-__all__ = ["INFERRED", "Size", "parse_boxes"]
+__all__ = ["INFERRED", "Size", "parse_boxes", "placed_boxes"]
 
 INFERRED = frozenset({"scale_inferred", "order_inferred", "frame_base_inferred"})
 """Flags of answers that were read otherwise than the profile declares, because they cannot be meant so."""
@@ -58,6 +58,13 @@ def parse_boxes(
         if empty or _NONE.fullmatch(plain.strip()):
             return Parsed([])
         return RefusedInWords() if refuses(plain) else Unparsed("no box given")
+    return placed_boxes(found, space, sizes)
+
+
+def placed_boxes(
+    found: Sequence[Mention], space: AnswerSpace, sizes: Sequence[Size]
+) -> Result[list[FrameBox]]:
+    """Boxes as they were given, on the pictures shown; see `parse_boxes`."""
     flags: list[str] = []
     framed = _placed(found, space.frame_base, len(sizes), flags)
     if not framed:
@@ -95,7 +102,7 @@ def _final_first(plain: str, labels: Sequence[str], *, volume: bool) -> tuple[li
 
 
 def _placed(
-    found: list[Mention], base: int, count: int, flags: list[str]
+    found: Sequence[Mention], base: int, count: int, flags: list[str]
 ) -> list[tuple[int, Mention]]:
     """Each box with the position of its picture; one that spans several pictures stands on each."""
     said = {frame for mention in found if not mention.ordinal for frame in mention.frames}

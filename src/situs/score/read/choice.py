@@ -17,6 +17,7 @@ from situs.score.read.prose.resolve import SEVERAL, decide
 from situs.score.read.prose.tokens import Mention
 from situs.score.read.prose.topic import set_aside_other_topics
 from situs.score.read.ranking import ranked_option
+from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 from situs.score.read.yes_no import bare_answers
@@ -88,6 +89,7 @@ _CLAUSE_END = re.compile(
 )
 
 
+@remembered
 def parse_choice(
     text: str, options: Sequence[Option], question: str = "", *, language: str = "en"
 ) -> Result[str]:

@@ -14,6 +14,7 @@ from situs.score.read.prose.lexicon import english, language_file
 from situs.score.read.prose.loose_json import loose_values
 from situs.score.read.prose.refusal import declines, refuses
 from situs.score.read.prose.tokens import Mention
+from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 
@@ -49,6 +50,7 @@ _JUDGED = re.compile(
 _UNSURE = Unparsed("not said for sure")
 
 
+@remembered
 def parse_choices(
     text: str, options: Sequence[Option], *, language: str = "en"
 ) -> Result[tuple[str, ...]]:

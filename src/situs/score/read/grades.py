@@ -68,8 +68,9 @@ _ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII")
 _ROMAN_GRADE = re.compile(
     rf"\b((?i:grade|score)s?\s*[:=]?\s*)({'|'.join(_ROMAN)})\b(?!\s*(?:-|–|to|or|/)\s*[IV0-9])"
 )
-_CELLS = re.compile(r"^\s*\|(.+)\|\s*$", re.MULTILINE)
-_FORMAL = re.compile(r"^\s*\||[{}]|\(0 ?=|[0-9] ?\| ?[0-9]|\b0 or 1\b", re.MULTILINE)
+# Blanks before a cell, but no line breaks: these would be tried anew from each line of a long gap.
+_CELLS = re.compile(r"^[^\S\n]*\|(.+)\|\s*$", re.MULTILINE)
+_FORMAL = re.compile(r"^[^\S\n]*\||[{}]|\(0 ?=|[0-9] ?\| ?[0-9]|\b0 or 1\b", re.MULTILINE)
 """A table, a record or the legend of a scale: no prose."""
 _MEASURES = frozenset({"size", "number", "percent", "depth"})
 _ABSENT = frozenset({"none", "absent", "no", "normal", "negative", "not present", "false"})

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from situs.errors import SitusError
+from situs.items import UNITS
 from situs.score.read.numbers.roles import (
     concluded,
     labelled,
@@ -32,6 +33,7 @@ from situs.score.read.prose.refusal import refuses
 from situs.score.read.prose.resolve import SEVERAL, decide
 from situs.score.read.prose.tokens import Mention
 from situs.score.read.prose.topic import set_aside_other_topics
+from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
 from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
 
@@ -52,6 +54,7 @@ _NUMBERED = re.compile(
 )
 
 
+@remembered
 def parse_number(
     text: str, unit: str, *, ranges: Ranges = "reject", question: str = "", language: str = "en"
 ) -> Result[Fraction]:
@@ -65,10 +68,9 @@ def parse_number(
     """
     asked = known_unit(unit)
     if asked is None:
-        raise SitusError(
-            f"no unit {unit!r}",
-            fix="use mm, cm, m, mm², cm², mm³, cm³, mL, dL, L, %, fraction or '' for a count",
-        )
+        known = ", ".join(filter(None, UNITS))
+        fix = f"use {known}, '' for a count, or install the package whose task asks in it"
+        raise SitusError(f"no unit {unit!r}", fix=fix)
     plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain

@@ -17,6 +17,7 @@ from situs.score.read.prose.refusal import could_not_see, refuses
 from situs.score.read.prose.resolve import decide
 from situs.score.read.prose.tokens import Mention
 from situs.score.read.relations import stated
+from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
 from situs.score.read.restated import denies, restates, said_to_be_there, same_question
 from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
@@ -87,6 +88,7 @@ _CLAUSE_MARK = re.compile(r"[,:–—(]")
 _NUMBERED = re.compile(r"\.? ?[0-9]")
 
 
+@remembered
 def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Result[bool]:
     """True for yes, False for no.
 

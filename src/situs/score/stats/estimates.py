@@ -20,7 +20,14 @@ from situs.score.stats.limits import (
     mean_variance,
     signed_parts,
 )
-from situs.score.stats.sums import ClusterSums, cluster_rows, percentile_95, sums_of, t_quantile
+from situs.score.stats.sums import (
+    Clusters,
+    ClusterSums,
+    cluster_rows,
+    percentile_95,
+    sums_of,
+    t_quantile,
+)
 
 __all__ = [
     "FEW_CLUSTERS",
@@ -36,6 +43,7 @@ __all__ = [
     "cluster_mean",
     "cluster_of",
     "paired_difference",
+    "times_drawn",
     "too_few",
 ]
 
@@ -90,15 +98,17 @@ def cluster_of(item: Item) -> str:
 
 def cluster_mean(
     values: ArrayLike,
-    clusters: Sequence[str],
+    clusters: Clusters,
     weights: ArrayLike | None = None,
     *,
     bounds: Bounds | None = (0.0, 1.0),
+    tested: bool = True,
 ) -> Estimate:
     """The (weighted) mean over items, with a 95 % interval over patients; under 10 patients there is none.
 
     `bounds` are the least and greatest possible value. Values from 0 on: `ShareLimits`. Values of both signs:
-    `SignedLimits`, with a p against 0. None: Student's t with the same variance, since nothing bounds the mean.
+    `SignedLimits`, with a p against 0 if it is `tested`. None: Student's t with the same variance, since nothing
+    bounds the mean.
     If no value differs from another, see `ShareLimits`; without bounds there is then no interval.
 
     The result does not depend on the order of rows. docs/statistics.md says how often the intervals hold the truth.
@@ -119,11 +129,12 @@ def cluster_mean(
     if bounds[0] < 0:
         difference = Difference(array, clusters, weights, bounds=bounds)
         method = "exact-on-patients" if np.ptp(array) == 0 else "cluster-t-parts"
-        return Estimate(
-            value, n, count, difference.interval(_TAIL), method, _few(count), difference.p
-        )
+        p = difference.p if tested else None
+        return Estimate(value, n, count, difference.interval(_TAIL), method, _few(count), p)
     low, width = bounds[0], bounds[1] - bounds[0]
-    limits = ShareLimits(sums_of((array - low) / width, clusters, weights)).at(_TAIL)
+    if (low, width) != (0.0, 1.0):
+        sums = sums_of((array - low) / width, clusters, weights)
+    limits = ShareLimits(sums).at(_TAIL)
     interval = float(low + width * limits[0]), float(low + width * limits[1])
     if np.ptp(array) == 0:
         note = f"all outcomes equal in {count} patients"
@@ -137,7 +148,7 @@ class Difference:
     def __init__(
         self,
         values: ArrayLike,
-        clusters: Sequence[str],
+        clusters: Clusters,
         weights: ArrayLike | None = None,
         *,
         bounds: Bounds = (-1.0, 1.0),
@@ -160,7 +171,7 @@ class Difference:
 def paired_difference(
     a: ArrayLike,
     b: ArrayLike,
-    clusters: Sequence[str],
+    clusters: Clusters,
     weights: ArrayLike | None = None,
     *,
     bounds: Bounds | None = (-1.0, 1.0),
@@ -199,7 +210,7 @@ def cluster_function(
 
 def cluster_bootstrap_of(
     statistic: RowStatistic,
-    clusters: Sequence[str],
+    clusters: Clusters,
     *,
     n_boot: int = 1000,
     seed: int = 0,
@@ -263,6 +274,12 @@ def cluster_bootstrap_of_samples(
     if np.ptp(draws) <= _NO_WIDTH:
         return _alike(value, n, count, bounds)
     return Estimate(value, n, count, percentile_95(draws), "cluster-bootstrap-percentile")
+
+
+def times_drawn(samples: Samples, count: int) -> NDArray[np.float64]:
+    """How often each of the `count` clusters occurs in each sample."""
+    drawn = [np.bincount(sample, minlength=count) for sample in samples]
+    return np.array(drawn, dtype=np.float64)
 
 
 def _unbounded(value: float, n: int, sums: ClusterSums) -> Estimate:

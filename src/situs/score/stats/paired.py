@@ -50,6 +50,11 @@ class Contestant(msgspec.Struct, frozen=True):
     """False for an incomplete run: it is compared, but has no rank."""
     baseline: bool = False
     """Whether it answers without a model; such runs say nothing about the keys."""
+    credited: dict[str, float] = {}
+    """Item → its value, where what was refused or left unclear counts as a guess.
+
+    Empty for metrics that know no guess.
+    """
 
 
 class SightGain(msgspec.Struct, frozen=True):
@@ -63,7 +68,10 @@ class SightGain(msgspec.Struct, frozen=True):
     """The better of the blind runs."""
     gain: Pair
     credited: Pair | None = None
-    """The same, where the blind run gets a guess's chance for every answer it refused or left unclear."""
+    """The same, where both runs get a guess's chance for what they refused or left unclear.
+
+    Whether a model looks is decided by this: who refuses without pictures gains nothing by it.
+    """
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -109,17 +117,18 @@ class Suspect(msgspec.Struct, frozen=True):
 class Comparison(msgspec.Struct, frozen=True):
     """Everything `situs compare` says."""
 
-    pairs: list[Pair]
-    tied_groups: list[list[str]]
+    pairs: list[Pair] = []
+    """None where a single model stands beside its own blind runs."""
+    tied_groups: list[list[str]] = []
     """Runs that cannot be told apart, best first; a run may stand in two groups that overlap."""
-    detectable: float | None
+    detectable: float | None = None
     """The smallest difference that every pair here would show in four of five such benches."""
-    standings: list[Standing]
-    nobody: list[str]
+    standings: list[Standing] = []
+    nobody: list[str] = []
     """Items no model gets (baselines do not count)."""
-    everybody: list[str]
-    suspects: list[Suspect]
-    warnings: list[str]
+    everybody: list[str] = []
+    suspects: list[Suspect] = []
+    warnings: list[str] = []
     sight: list[SightGain] = []
     """Models beside their own runs without pictures, where these were given."""
     items: str = ""
@@ -180,7 +189,8 @@ def compare(
 def average_seeds(name: str, runs: Sequence[Contestant]) -> Contestant:
     """Runs of one model that differ in their seed only, as one: each item's value is its mean over the seeds."""
     shared = set.intersection(*(set(run.values) for run in runs))
-    values = {item: float(np.mean([run.values[item] for run in runs])) for item in sorted(shared)}
+    values = _mean_values([run.values for run in runs])
+    credited = _mean_values([run.credited for run in runs])
     alike = {item: {run.said.get(item, "") for run in runs} for item in shared}
     return Contestant(
         name,
@@ -192,29 +202,25 @@ def average_seeds(name: str, runs: Sequence[Contestant]) -> Contestant:
         },
         ranked=all(run.ranked for run in runs),
         baseline=all(run.baseline for run in runs),
+        credited=credited,
     )
 
 
-def sight_gain(
-    model: Contestant,
-    blind: Contestant,
-    clusters: Mapping[str, str],
-    *,
-    chances: Mapping[str, float] | None = None,
-    metric: str = "accuracy",
-) -> SightGain:
-    """How much better a model is with pictures than without, paired on shared items, over patients.
+def _mean_values(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    shared = set.intersection(*(set(values) for values in runs))
+    return {item: float(np.mean([values[item] for values in runs])) for item in sorted(shared)}
 
-    `chances` are those of a guess, for the items that the blind run refused or left unclear.
-    """
+
+def sight_gain(
+    model: Contestant, blind: Contestant, clusters: Mapping[str, str], *, metric: str = "accuracy"
+) -> SightGain:
+    """How much better a model is with pictures than without, on shared items, over patients."""
     items = sorted(model.values.keys() & blind.values.keys())
     gain = _Tested(model, blind, items, clusters, metric).pair
     credited = None
-    if chances:
-        values = {item: max(value, chances.get(item, 0.0)) for item, value in blind.values.items()}
-        credited = _Tested(
-            model, msgspec.structs.replace(blind, values=values), items, clusters, metric
-        ).pair
+    if model.credited and blind.credited:
+        both = [msgspec.structs.replace(run, values=run.credited) for run in (model, blind)]
+        credited = _Tested(both[0], both[1], items, clusters, metric).pair
     return SightGain(model.name, blind.name, gain, credited)
 
 

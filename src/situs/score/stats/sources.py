@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from situs.items import Item
 from situs.score.stats.estimates import Estimate, cluster_function, cluster_mean
-from situs.score.stats.sums import cluster_sums
+from situs.score.stats.sums import Clusters, cluster_sums
 
-__all__ = ["OverSources", "over_sources", "source_of"]
+__all__ = ["OverSources", "over_sources", "source_in", "source_of"]
 
 _PREFIXES = ("source:", "dataset:")
 
@@ -43,15 +43,21 @@ class OverSources(msgspec.Struct, frozen=True):
 
 def source_of(item: Item) -> str:
     """The set of data an item comes from (its tag `source:` or `dataset:`); empty if the bench has one only."""
+    return source_in(item.tags)
+
+
+def source_in(tags: Iterable[str]) -> str:
+    """The same, from the tags alone."""
+    held = list(tags)
     for prefix in _PREFIXES:
-        for tag in item.tags:
+        for tag in held:
             if tag.startswith(prefix):
                 return tag.removeprefix(prefix)
     return ""
 
 
 def over_sources(
-    values: Sequence[float], clusters: Sequence[str], sources: Sequence[str]
+    values: ArrayLike, clusters: Clusters, sources: Sequence[str]
 ) -> OverSources | None:
     """Macro over sources and leave-one-source-out; None unless there are two sources or more."""
     names = sorted(set(sources))
@@ -80,12 +86,12 @@ def _source(
     name: str,
     groups: Mapping[str, np.ndarray],
     means: Mapping[str, float],
-    clusters: Sequence[str],
+    clusters: Clusters,
     sources: Sequence[str],
     values: np.ndarray,
 ) -> SourceValue:
     inside = [place for place, source in enumerate(sources) if source == name]
-    own: Estimate = cluster_mean(values[inside], [clusters[place] for place in inside], bounds=None)
+    own: Estimate = cluster_mean(values[inside], np.asarray(clusters)[inside], bounds=None)
     others = [other for other in groups if other != name]
     rest = np.concatenate([groups[other] for other in others])
     macro = float(np.mean([means[other] for other in others]))

@@ -10,10 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from situs.errors import SitusError
 
-__all__ = ["ClusterSums", "cluster_rows", "cluster_sums", "percentile_95", "sums_of", "t_quantile"]
+__all__ = [
+    "ClusterSums",
+    "Clusters",
+    "cluster_rows",
+    "cluster_sums",
+    "percentile_95",
+    "sums_of",
+    "t_quantile",
+]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
+Clusters = Sequence[str] | NDArray[np.int64]
+"""The patient of each row: by name, or by a number that follows the order of names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +63,7 @@ class ClusterSums:
         return np.asarray(self.weighted - self.mean[..., None] * self.weights)
 
 
-def sums_of(
-    values: ArrayLike, clusters: Sequence[str], weights: ArrayLike | None = None
-) -> ClusterSums:
+def sums_of(values: ArrayLike, clusters: Clusters, weights: ArrayLike | None = None) -> ClusterSums:
     """The sums of rows, by cluster in the order of the names.
 
     They do not depend on the order of rows, to the last bit: rows are sorted before they are added.
@@ -69,26 +77,45 @@ def sums_of(
     if not np.isfinite(v).all() or not np.isfinite(w).all() or (w < 0).any():
         fix = "leave undefined values out, and count them"
         raise SitusError("values must be finite, and weights not negative", fix=fix)
-    _, number = np.unique(np.asarray(clusters, dtype=np.str_), return_inverse=True)
-    order = np.lexsort((w, v, number))
-    sorted_number, v, w = number[order], v[order], w[order]
-    count = int(number.max()) + 1 if len(v) else 0
+    number, count = _numbered(clusters)
+    if weights is None and _are_zeros_and_ones(v):
+        # Sums of whole numbers are exact in any order.
+        ones = np.bincount(number, v, minlength=count).astype(float)
+        items = np.bincount(number, minlength=count).astype(float)
+        return ClusterSums(ones, items, ones.copy(), items.copy())
+    order = np.argsort(v) if weights is None else np.lexsort((w, v))
+    number, v, w = number[order], v[order], w[order]
     sums = (
-        np.bincount(sorted_number, one, minlength=count).astype(float)
+        np.bincount(number, one, minlength=count).astype(float)
         for one in (v * w, w, w * v * v, w * w)
     )
     return ClusterSums(*sums)
 
 
-def cluster_sums(columns: FloatArray, clusters: Sequence[str]) -> FloatArray:
+def _numbered(clusters: Clusters) -> tuple[IntArray, int]:
+    """Each row's cluster by number, in the order of names, without gaps; and how many there are."""
+    if isinstance(clusters, np.ndarray) and clusters.dtype.kind == "i":
+        there = np.bincount(clusters) > 0
+        return (np.cumsum(there) - 1)[clusters], int(there.sum())
+    names, number = np.unique(np.asarray(clusters, dtype=np.str_), return_inverse=True)
+    return number, len(names)
+
+
+def _are_zeros_and_ones(values: FloatArray) -> bool:
+    return bool(((values == 0.0) | (values == 1.0)).all())
+
+
+def cluster_sums(columns: FloatArray, clusters: Clusters) -> FloatArray:
     """The sum of each column by cluster, in the order of the names: an array of clusters × columns."""
-    rows = cluster_rows(clusters)
-    return np.array([columns[own].sum(axis=0) for own in rows]).reshape(len(rows), columns.shape[1])
+    number, count = _numbered(clusters)
+    sums = [np.bincount(number, column, minlength=count) for column in columns.T]
+    # Rows lie together, so that sums over them add up in one order whatever made the array.
+    return np.ascontiguousarray(np.array(sums, dtype=np.float64).reshape(-1, count).T)
 
 
-def cluster_rows(clusters: Sequence[str]) -> list[IntArray]:
+def cluster_rows(clusters: Clusters) -> list[IntArray]:
     """The rows of each cluster, clusters in the order of their names."""
-    _, number = np.unique(np.asarray(clusters, dtype=np.str_), return_inverse=True)
+    number, _ = _numbered(clusters)
     order = np.argsort(number, kind="stable")
     ends = np.cumsum(np.bincount(number)) if len(number) else np.zeros(0, dtype=np.intp)
     return np.split(order, ends[:-1]) if len(ends) else []

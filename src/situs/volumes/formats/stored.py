@@ -58,7 +58,7 @@ class Stored:
     data_path: Path
     """The file that holds the voxels."""
     encoding: str
-    """`raw`, `gzip`, `zlib` or `bzip2`."""
+    """`raw`, `gzip`, `zlib`, `bzip2`, or `loaded`."""
     start: int
     """Byte of `data_path` at which the (compressed) stream starts."""
     skip: int
@@ -76,6 +76,8 @@ class Stored:
     segments: tuple[SegmentTag, ...] = ()
     after: int = 0
     """Decoded bytes behind the last voxel that belong to other channels."""
+    load: Callable[[], NDArray[Any]] | None = None
+    """Decodes the voxels of a format that another package reads; then the encoding is `loaded`."""
 
     @property
     def nbytes(self) -> int:
@@ -90,6 +92,8 @@ class Stored:
     def check_size(self) -> Stored:
         """Refuse a header whose voxels cannot be in the file; nothing is allocated yet."""
         available = size_of(self.data_path) - self.start
+        if self.load is not None:
+            return self
         if available < (self.limit or 0):
             raise self._truncated(available, self.limit or 0)
         needed = self.skip + self.nbytes + self.after
@@ -222,6 +226,9 @@ def _read_raw(out: memoryview, stored: Stored) -> None:
 
 def voxel_pieces(stored: Stored) -> Iterator[tuple[int, bytes]]:
     """The bytes of all voxels as stored, in order: the place of each piece, and the piece."""
+    if stored.load is not None:
+        yield from _loaded_pieces(stored, stored.load)
+        return
     try:
         with open_binary(stored.data_path) as stream:
             stream.seek(stored.start)
@@ -239,6 +246,27 @@ def voxel_pieces(stored: Stored) -> Iterator[tuple[int, bytes]]:
                 )
     except OSError as error:
         raise _unreadable(stored.data_path, error) from error
+
+
+def _loaded_pieces(stored: Stored, load: Callable[[], NDArray[Any]]) -> Iterator[tuple[int, bytes]]:
+    """The voxels that another package decodes, held to what its header said."""
+    try:
+        voxels = np.asarray(load())
+    except (SitusError, MemoryError):
+        raise
+    except Exception as error:
+        problem = f"its voxels cannot be read ({type(error).__name__}: {error})"
+        raise SitusError(problem, where=stored.path, fix="is the file whole?") from error
+    if voxels.shape != stored.shape or voxels.dtype != stored.dtype:
+        problem = (
+            f"holds {voxels.dtype} voxels of {voxels.shape}, not {stored.dtype} of {stored.shape}"
+        )
+        raise SitusError(
+            problem, where=stored.path, fix="its reader must give what its header says"
+        )
+    data = voxels.tobytes(order="F")
+    for place in range(0, len(data), _CHUNK):
+        yield place, data[place : place + _CHUNK]
 
 
 def _raw_pieces(stream: IO[bytes], stored: Stored) -> Iterator[tuple[int, bytes]]:

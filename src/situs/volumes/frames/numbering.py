@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 __all__ = ["NUMBERED", "missing_numbers", "number_in"]
 
-NUMBERED = re.compile(r"(.+?)[_-](?:slice|frame)[_-]?(\d+)")
+NUMBERED = re.compile(r"\A(.+?)[_-](?:slice|frame)[_-]?(\d+)")
 """The stem of a picture that says which slice of which volume it is."""
 
 

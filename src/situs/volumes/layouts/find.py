@@ -12,6 +12,7 @@ from typing import NamedTuple
 from situs.anatomy import term
 from situs.errors import SitusError, did_you_mean
 from situs.volumes.case_names import IMAGE_STEMS, is_image_folder
+from situs.volumes.formats.registry import suffixes
 from situs.volumes.layouts.beside import subfolders, volume_files
 from situs.volumes.layouts.bids import find_bids
 from situs.volumes.layouts.content import content_of
@@ -21,7 +22,7 @@ from situs.volumes.layouts.pairs import find_by_content, find_pairs, find_slicer
 from situs.volumes.layouts.source import LAYOUTS, StudySource
 from situs.volumes.layouts.table import find_in_table
 from situs.volumes.masks.folder import mask_files
-from situs.volumes.volume import SUFFIXES, holds_dicom, kind_of, stem_of
+from situs.volumes.volume import holds_dicom, kind_of, stem_of
 
 __all__ = ["StudySource", "Survey", "find_studies", "find_study", "survey"]
 
@@ -111,9 +112,11 @@ def _nothing_found(root: Path) -> SitusError:
         )
     if unread:
         problem = f"no study found: {unread[0].suffix} files are not read, e.g. {unread[0].name}"
-        return SitusError(problem, where=root, fix=f"convert them to one of {', '.join(SUFFIXES)}")
+        return SitusError(
+            problem, where=root, fix=f"convert them to one of {', '.join(suffixes())}"
+        )
     known = ", ".join(name for name in LAYOUTS if name != "file")
-    fix = f"known layouts: {known}, or one label file ({', '.join(SUFFIXES)}); `situs list layouts` describes them"
+    fix = f"known layouts: {known}, or one label file ({', '.join(suffixes())}); `situs list layouts` describes them"
     return SitusError("no study found", where=root, fix=fix)
 
 

@@ -14,6 +14,7 @@ from situs.anatomy import term
 from situs.errors import SitusError
 from situs.space import Grid
 from situs.volumes.case_names import IMAGE_STEMS
+from situs.volumes.formats.registry import format_of, suffixes
 from situs.volumes.formats.stored import Stored, read_voxels, voxel_pieces
 from situs.volumes.label_map import LabelMap, Structure
 from situs.volumes.masks.values import smallest_unsigned
@@ -42,7 +43,8 @@ def mask_files(folder: Path, image: Path | None = None) -> dict[str, Path]:
         ) from error
     for file in files:
         is_image = stem_of(file).lower() in IMAGE_STEMS or file == image
-        if kind_of(file) in (".nii.gz", ".nii", ".nrrd", ".mha") and not is_image:
+        suffix = kind_of(file)
+        if suffix is not None and not is_image and not format_of(suffix).detached:
             other = found.setdefault(stem_of(file), file)
             if other != file:
                 raise SitusError(
@@ -54,7 +56,7 @@ def mask_files(folder: Path, image: Path | None = None) -> dict[str, Path]:
         raise SitusError(
             "holds no masks",
             where=folder,
-            fix="a folder of masks has one .nii.gz, .nii, .nrrd or .mha per structure",
+            fix=f"a folder of masks has one file per structure ({', '.join(suffixes())})",
         )
     return dict(sorted(_without_case(found).items()))
 

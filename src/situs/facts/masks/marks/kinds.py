@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from situs.base.files import digest
 from situs.facts.masks.kinds import numbers
-from situs.facts.masks.ledger import Ledger, kind
+from situs.facts.masks.ledger import NOTHING, Ledger, kind
 from situs.facts.masks.marks.kin import kin, nested
 from situs.facts.masks.marks.pairs import MARKS
 from situs.facts.masks.marks.sites import Mark, needed_depth_mm
@@ -25,13 +25,13 @@ _TRIED_SLICES = 3
 _TRIED_PLACES = 24
 
 
-@kind("marks.organ")
+@kind("marks.organ", hangs_on=NOTHING)
 def _marks_organ(ledger: Ledger, organ: str) -> Fact:
     """A point in the organ, and one in each of three structures near it."""
     return _record(ledger, "marks.organ", organ, _around(ledger, organ))
 
 
-@kind("marks.lesion")
+@kind("marks.lesion", hangs_on=NOTHING)
 def _marks_lesion(ledger: Ledger, lesion: str) -> Fact:
     """A point in the lesion, and three in the organ around it, outside every lesion."""
     holder = ledger.fact("organ_of", lesion)
@@ -39,14 +39,14 @@ def _marks_lesion(ledger: Ledger, lesion: str) -> Fact:
     return _record(ledger, "marks.lesion", lesion, marks)
 
 
-@kind("marks.among")
+@kind("marks.among", hangs_on=NOTHING)
 def _marks_among(ledger: Ledger, organ: str) -> Fact:
     """A point in the organ, and one in each of three other organs."""
     return _record(ledger, "marks.among", organ, _around(ledger, organ, only_organs=True))
 
 
 def _register_same(nearer: int) -> None:
-    @kind(f"marks.same.{nearer}")
+    @kind(f"marks.same.{nearer}", hangs_on=NOTHING)
     def _marks_same(ledger: Ledger) -> Fact:
         """Points in four structures, and last another in the structure of the first, to compare them with.
 

@@ -83,13 +83,13 @@ def english() -> Lexicon:
         lengths.setdefault(words[0], set()).add(len(words))
     longest = {first: tuple(sorted(found, reverse=True)) for first, found in lengths.items()}
     fillers = record["fillers"]
-    words, verbs, adverbs = (frozenset(fillers[kind]) for kind in ("words", "verbs", "adverbs"))
+    beside, verbs, adverbs = (frozenset(fillers[kind]) for kind in ("words", "verbs", "adverbs"))
     frames: dict[str, list[Frame]] = {}
     for frame in _frames(record):
         for first in frame.slots[0]:
             frames.setdefault(first, []).append(frame)
     by_first = {first: tuple(found) for first, found in frames.items()}
-    return Lexicon(signals, longest, by_first, words, verbs, adverbs)
+    return Lexicon(signals, longest, by_first, beside, verbs, adverbs)
 
 
 @lru_cache(maxsize=8)

@@ -1,0 +1,190 @@
+"""Every option and argument of every command, as the program itself lists them, with what nobody should give it."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import click
+
+from attack.commands import lay_out, spell
+from attack.program import call, complaints, tree
+from attack.texts import HOSTILE
+
+__all__ = ["case", "check_complete"]
+
+Words = tuple[str, ...]
+_ITEMS, _RUN = "{corpus}/benches/items", "{run}"
+_OUT = ("--out", "{out}")
+_MASKS = ("--names", "{corpus}/names.csv", "--trust", "s1", "--annotation", "manual")
+
+_GOOD: dict[str, Words] = {
+    "measure": ("{corpus}/labels.nii",),
+    "build boxes": ("{corpus}/boxes.csv", *_OUT),
+    "build grades": ("{corpus}/grades.csv", *_OUT),
+    "build masks": ("{corpus}/table.csv", *_MASKS, *_OUT),
+    "build phantoms": ("--studies", "1", "--body", "knee", *_OUT),
+    "build reports": ("{corpus}/reports.csv", *_OUT),
+    "import 3dreasonknee": (
+        "{corpus}/split.csv",
+        "{corpus}/knee.json",
+        "--images",
+        "{corpus}",
+        *_OUT,
+    ),
+    "import ct-spatialvqa": ("{corpus}/qa.json", *_OUT),
+    "import items": ("{corpus}/items.jsonl", *_OUT),
+    "import sgmri-vqa": ("{corpus}/sgmri.json", *_OUT),
+    "debias": (_ITEMS, *_OUT),
+    "check": (_ITEMS,),
+    "show": ("{corpus}/benches/scans", *_OUT),
+    "run": (_ITEMS, "--model", "random", *_OUT),
+    "score": (_ITEMS, _RUN),
+    "probe": (_ITEMS, "--model", "random", "--probes", "text", *_OUT),
+    "compare": (_RUN, _RUN, "--bench", _ITEMS),
+    "report": (_RUN, "--bench", _ITEMS, "--out", "{out}.html"),
+    "quiz": ("{corpus}/benches/scans", "--items", "2", "--out", "{out}.html"),
+    "audit export": (_ITEMS, "--items", "4", "--raters", "ann,bob", "--out", "{out}.csv"),
+    "audit import": (_ITEMS, "{corpus}/sheet.csv"),
+    "audit plan": (),
+    "adapter-check": ("random", "--trials", "4", "--profile", "one-slice"),
+    "purge": (),
+    "export": ("{corpus}/benches/scans", "--to", "inspect", *_OUT),
+    "list formats": (),
+    "list layouts": (),
+    "list metrics": (),
+    "list names": (),
+    "list probes": (),
+    "list profiles": (),
+    "list tasks": (),
+    "doctor": (),
+}
+"""A call of each command that works; in a case one of its words, or one that it can take more, is odd."""
+_LONG_WORK = {("build phantoms", "studies"), ("adapter-check", "trials")}
+"""Numbers that are honest orders for years of work, if large."""
+
+_NUMBERS = (
+    "nan", "inf", "-inf", "-1", "0", "-0.0", "1e308", "1e-320", "99999999999999999999", "9" * 4400, "1e999", "0x10",
+    "1_000", "½", "٣", "1,5", "", "2147483648", "4294967297", "-9223372036854775809", "18446744073709551616", "1e400",
+)  # fmt: skip
+_TEXTS = (
+    "", " ", ",", "=", "a=", "=b", "a=b=c", "/", "../../x", "/dev/zero", "nan", "random?", "random?seed", "hf:",
+    "replay:",
+    "openai:", "openai:m@", "openai:@http://127.0.0.1:9", "hf:/nowhere", "replay:/dev/zero", "x" * 70_000, "[" * 4_000,
+    "all,all", "@", "?", "*", "a,b,,c", "0", "-1", "--help", "v=/dev/zero", "\udcff", "%s", "{}", "constant:", "none",
+    "9" * 5000,
+)  # fmt: skip
+
+
+def case(rng: random.Random, corpus: Path, work: Path) -> list[str]:
+    """One parameter of one command, odd."""
+    name = rng.choice(
+        sorted(set(_GOOD) - {"build phantoms"}) if rng.random() < 0.95 else sorted(_GOOD)
+    )
+    parameter = rng.choice(_parameters()[name]) if _parameters()[name] else None
+    lay_out("runs/items/run.json", corpus, work)
+    if parameter is None:
+        words = [*name.split(), rng.choice([*HOSTILE, *_TEXTS]).replace("\x00", "")]
+    else:
+        odd = _odd(rng, name, parameter, work)
+        good = spell(_GOOD[name], corpus=corpus, run=work / "runs" / "items", out=work / "out")
+        words = [*name.split(), *_with(rng, good, parameter, odd)]
+    before = tree(work)
+    ran = call(*words)
+    wrong = complaints(ran, work, before)
+    if name == "probe" and ran.code == 2:  # finished runs stay for the same command to go on with
+        wrong = [text for text in wrong if "leaves" not in text]
+    said = f"{parameter.name}={words[-1][:60]!r}" if parameter else ""
+    return [f"{said} {text}" for text in wrong]
+
+
+def check_complete() -> None:
+    """A command that is not attacked here would never be."""
+    strangers = set(_parameters()) ^ set(_GOOD) - {"demo"}
+    assert strangers <= {"demo"}, f"the attack itself is wrong: {strangers}"
+
+
+def _with(rng: random.Random, good: list[str], parameter: click.Parameter, odd: str) -> list[str]:
+    """The words of the call with one more option, or another argument in front."""
+    if isinstance(parameter, click.Option):
+        option = max(parameter.opts, key=len)
+        if option in good:
+            place = good.index(option)
+            good = good[:place] + good[place + 2 :]
+        return [*good, option, odd]
+    return [*good[1:], "--", odd] if rng.random() < 0.5 or not good[1:] else [*good, "--", odd]
+
+
+def _odd(rng: random.Random, name: str, parameter: click.Parameter, work: Path) -> str:
+    kind = parameter.type
+    if isinstance(kind, click.types.IntParamType | click.types.FloatParamType):
+        small = [value for value in _NUMBERS if not value.strip("-").isdigit() or len(value) < 3]
+        return rng.choice(small if (name, parameter.name) in _LONG_WORK else _NUMBERS)
+    if isinstance(kind, click.Path):
+        places = _places(work)
+        if parameter.name in ("out", "tables"):  # the attack itself writes nowhere else
+            places = [place for place in places if place.startswith(str(work))]
+        return rng.choice(places)
+    return rng.choice([*HOSTILE, *_TEXTS]).replace("\x00", "")
+
+
+def _places(work: Path) -> list[str]:
+    """What may stand where a file or folder is wanted."""
+    odd = work / "odd"
+    odd.mkdir()
+    (odd / "empty").touch()
+    (odd / "empty.json").touch()
+    (odd / "folder").mkdir()
+    (odd / "deep.json").write_text("[" * 100_000)
+    (odd / "deep.toml").write_text("a = " + "[" * 20_000)
+    (odd / "binary.csv").write_bytes(os.urandom(300))
+    (odd / "nothing.jsonl").write_text("\n\n\n")
+    (odd / "loop").symlink_to(odd / "loop")
+    (odd / "dangling").symlink_to(odd / "nowhere")
+    for suffix in ("", ".csv", ".json", ".nii.gz", ".toml"):
+        os.mkfifo(odd / f"pipe{suffix}")
+    inside = [str(path) for path in sorted(odd.iterdir())]
+    beyond = [
+        str(odd / "empty" / "x"),
+        str(odd / ("n" * 300)),
+        f"{odd}/{'d/' * 2500}x",
+        str(odd / "\udcff"),
+    ]
+    return [
+        *inside,
+        *beyond,
+        "/dev/zero",
+        "/dev/stdin",
+        "",
+        ".",
+        "/",
+        "/proc/self/mem",
+        "~nobody/x",
+        "-",
+    ]
+
+
+@cache
+def _parameters() -> dict[str, list[click.Parameter]]:
+    """Command → what it can be given, switches apart."""
+    from situs import cli
+
+    group = next(value for value in vars(cli).values() if isinstance(value, click.Group))
+    found = {}
+    for name, command in _commands(group, ()):
+        found[name] = [p for p in command.params if not (isinstance(p, click.Option) and p.is_flag)]
+    found.pop("demo")
+    return found
+
+
+def _commands(group: click.Group, above: Words) -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from _commands(command, (*above, name))
+        elif command is not None:
+            yield " ".join((*above, name)), command

@@ -1,0 +1,300 @@
+"""Scoring and reporting at the size of published sets: CPU seconds, peak memory, cost per item. Prints JSON.
+
+Usage: python benchmarks/score.py [--boxes 5000 50000] [--grades 5500 55000 550000] [--keep DIR]
+                                  [--commands score report]
+
+Two kinds of bench, each with one run: questions on frame boxes (as `build boxes` asks of annotations like fastMRI+'s),
+and graded joints with a 3D box each (as `build grades` asks of 3DReasonKnee's). A few studies are built by the program
+itself and then copied under new ids, a study at a time, so that large benches are made in a stream. The answers are
+those of a reader who knows three of five answers and guesses the others, in a model's words.
+
+CPU seconds are user and system time of the command and all its workers, on however many cores; memory is the sum over
+its processes, sampled, and never less than the kernel's own peak of the largest. A goal stands beside each measured
+value (`goals`). Cost per item should not grow with the number of items.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from situs._files import digest
+from situs.bench._folder import content_hash, encode_info
+from situs.bench._tables import TableWriter
+
+from situs.anatomy.banks import load_bank
+from situs.bench import Bench, StudyRecord, open_bench
+from situs.facts import Fact
+from situs.items import Item
+
+sys.path.insert(0, str(Path(__file__).parent))
+from grades import write_boxes, write_table
+
+GOALS: dict[tuple[str, str, int], tuple[float, float]] = {
+    ("boxes", "score", 50_000): (20.0, 2000.0),
+    ("boxes", "report", 50_000): (20.0, 500.0),
+    ("grades", "score", 550_000): (90.0, 2000.0),
+}
+"""(bench, command, items) → CPU seconds and MB that are aimed at."""
+_KNOWN = 0.6
+_ID = re.compile(rb'"([ifsp][0-9a-f]{12,16})"')
+_FINDINGS = (
+    "Cartilage - Partial Thickness loss/defect",
+    "Bone- Subchondral edema",
+    "Meniscus Tear",
+    "Joint Effusion",
+    "Ligament - ACL Low Grade sprain",
+    "Bone - Lesion",
+)
+
+
+def build_boxes(folder: Path, studies: int = 220) -> Path:
+    """Annotations of knees as fastMRI+ lists them: one to four findings a knee, each over a run of slices."""
+    rng = random.Random(1)
+    rows = ["file,slice,study_level,x,y,width,height,label"]
+    for number in range(studies):
+        for label in rng.sample(_FINDINGS, rng.randint(1, 4)):
+            first, count = rng.randint(5, 22), rng.randint(1, 9)
+            x, y, wide, high = (
+                rng.randint(*reach) for reach in ((60, 200), (60, 200), (15, 60), (10, 50))
+            )
+            for place in range(first, first + count):
+                moved = (x + rng.randint(-3, 3), y + rng.randint(-3, 3), wide, high)
+                rows.append(f"file{number:07d},{place},No,{','.join(map(str, moved))},{label}")
+    folder.mkdir(parents=True)
+    (folder / "knee.csv").write_text("\n".join(rows) + "\n")
+    situs("build", "boxes", folder / "knee.csv", "--out", folder / "bench")
+    return folder / "bench"
+
+
+def build_grades(folder: Path, studies: int = 40) -> Path:
+    """Knees graded by MOAKS, with a box for every region."""
+    bank, rng = load_bank("moaks-knee"), random.Random(1)
+    folder.mkdir(parents=True)
+    write_table(folder / "grades.csv", studies, bank, rng)
+    write_boxes(folder / "boxes.csv", studies, bank, rng)
+    given = folder / "grades.csv", "--boxes", folder / "boxes.csv"
+    situs("build", "grades", *given, "--out", folder / "bench")
+    return folder / "bench"
+
+
+BENCHES: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "boxes": (build_boxes, "sgmri-frames"),
+    "grades": (build_grades, "default"),
+}
+"""Bench → how it is built, and the profile of its run."""
+
+
+def situs(*arguments: object) -> None:
+    """A command of the program; its words are shown if it fails."""
+    command = [sys.executable, "-m", "situs", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}\n{done.stderr}")
+
+
+def enlarge(small: Path, out: Path, items: int) -> dict[str, int]:
+    """A bench of about so many items: copies of the studies of a small one, each with ids of its own.
+
+    Returns how often every item of the small bench was copied.
+    """
+    source = open_bench(small)
+    copies = -(-items // source.info.counts["items"])
+    out.mkdir(parents=True)
+    _copy_table(out / "studies.parquet", StudyRecord, source.studies, copies)
+    _copy_table(out / "facts.parquet", Fact, source.facts, copies)
+    written = _copy_table(out / "items.parquet", Item, source.items, copies, most=items)
+    info = msgspec.structs.replace(
+        source.info,
+        counts={name: count * copies for name, count in source.info.counts.items()}
+        | {"items": written},
+        content_hash=content_hash(out),
+    )
+    (out / "bench.json").write_bytes(encode_info(info))
+    return {"copies": copies, "items": written}
+
+
+def _copy_table(
+    path: Path,
+    record: type[Any],
+    read: Callable[[], Iterable[msgspec.Struct]],
+    copies: int,
+    most: int | None = None,
+) -> int:
+    decoder = msgspec.json.Decoder(record)
+    rows = [msgspec.json.encode(row) for row in read()]
+
+    def copied() -> Iterator[Any]:
+        left = most if most is not None else copies * len(rows)
+        for copy in range(copies):
+            for row in rows[:left]:
+                yield decoder.decode(_ID.sub(rb'"\g<1>' + _suffix(copy).encode() + b'"', row))
+            left -= min(left, len(rows))
+
+    with TableWriter(path, record) as writer:
+        writer.write(copied())
+    return writer.count
+
+
+def _suffix(copy: int) -> str:
+    return f"{copy:04x}"
+
+
+def answer(small: Path, bench: Bench, profile: str, out: Path, copies: int) -> None:
+    """A run on the large bench: three of five answers are the oracle's, the others a guess."""
+    known: dict[str, str] = {}
+    guessed: dict[str, str] = {}
+    for model, answers in (("oracle", known), ("random", guessed)):
+        run = small.parent / model
+        if not run.exists():
+            situs("run", small, "--model", model, "--profile", profile, "--out", run)
+        for line in (run / "answers.jsonl").read_text().splitlines():
+            row = json.loads(line)
+            answers[row["item_id"]] = line
+    out.mkdir(parents=True)
+    about = json.loads((small.parent / "oracle" / "run.json").read_text())
+    about |= {
+        "client": "openai:reader@http://localhost:1/v1",
+        "bench_hash": bench.info.content_hash,
+    }
+    about["bench"] = f"../{bench.folder.name}"
+    (out / "run.json").write_text(json.dumps(about))
+    asked = {item.item_id for item in bench.items(steps=False)}
+    with (out / "answers.jsonl").open("w") as stream:
+        for copy in range(copies):
+            for item_id, line in known.items():
+                new = item_id + _suffix(copy)
+                lucky = int(digest("known", new, size=4), 16) < _KNOWN * 2**32
+                if new in asked:
+                    stream.write(
+                        (line if lucky else guessed[item_id]).replace(item_id, new, 1) + "\n"
+                    )
+
+
+class Memory(threading.Thread):
+    """The resident memory of a process and its children, sampled while it runs."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self._pid = pid
+        self.peak_mb = 0.0
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        """Look ten times a second."""
+        while not self.ended.wait(0.1):
+            self.peak_mb = max(self.peak_mb, sum(map(_resident_mb, _family(self._pid))))
+
+
+def _family(pid: int) -> list[int]:
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return [pid]
+    return [pid, *(other for child in children for other in _family(int(child)))]
+
+
+def _resident_mb(pid: int) -> float:
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
+    except OSError:
+        return 0.0
+
+
+def measure(arguments: list[str]) -> dict[str, float]:
+    """CPU and wall seconds and MB of one command, in a process of its own."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "situs", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    memory = Memory(process.pid)
+    memory.start()
+    _, said = process.communicate()
+    memory.ended.set()
+    if process.returncode:
+        raise SystemExit(said.decode())
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {
+        "cpu_s": round(cpu, 1),
+        "wall_s": round(time.perf_counter() - start, 1),
+        "peak_mb": round(memory.peak_mb),
+    }
+
+
+def sized(kind: str, items: int, folder: Path) -> tuple[Path, Path, int]:
+    """The bench and run of one size, made unless they are there."""
+    build, profile = BENCHES[kind]
+    small, bench, run = (
+        folder / kind / "bench",
+        folder / kind / f"bench-{items}",
+        folder / kind / f"run-{items}",
+    )
+    if not small.exists():
+        build(folder / kind)
+    if not (run / "answers.jsonl").exists():
+        copied = enlarge(small, bench, items)
+        answer(small, open_bench(bench), profile, run, copied["copies"])
+    return bench, run, open_bench(bench).info.counts["items"]
+
+
+def main() -> None:
+    """Measure every size."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--boxes", type=int, nargs="*", default=[5_000, 50_000])
+    parser.add_argument("--grades", type=int, nargs="*", default=[5_500, 55_000, 550_000])
+    parser.add_argument(
+        "--commands", nargs="+", default=["score", "report"], choices=["score", "report"]
+    )
+    parser.add_argument(
+        "--keep", type=Path, help="Keep the benches here, and use those that are there."
+    )
+    given = parser.parse_args()
+    found = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = given.keep or Path(name)
+        for kind, items in [("boxes", n) for n in given.boxes] + [
+            ("grades", n) for n in given.grades
+        ]:
+            bench, run, count = sized(kind, items, folder)
+            for command in given.commands:
+                for stored in run.glob("scores.*"):
+                    stored.unlink()
+                arguments = ["score", str(bench), str(run), "--json"]
+                if command == "report":
+                    arguments = [
+                        "report",
+                        str(run),
+                        "--out",
+                        str(folder / "report.html"),
+                        "--pictures",
+                        "0",
+                    ]
+                one = measure(arguments)
+                one = {"bench": kind, "command": command, "items": count, **one}
+                one["cpu_us_per_item"] = round(1e6 * one["cpu_s"] / count)
+                if (kind, command, items) in GOALS:
+                    one["goals"] = dict(zip(("cpu_s", "peak_mb"), GOALS[kind, command, items]))
+                found.append(one)
+                print(json.dumps(one), file=sys.stderr, flush=True)
+    print(json.dumps({"runs": found}, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""`situs library`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from situs.cli.output.printing import (
+    echo,
+    json_option,
+    out_option,
+    print_json,
+    print_table,
+    progress_bar,
+)
+from situs.errors import SitusError
+
+_LIBRARY = click.argument("library", type=click.Path(path_type=Path))
+
+
+@click.group("library")
+def command() -> None:
+    """Keep abstracts on this machine: search them, and prove quotes word for word. No network is used."""
+
+
+@command.command("build")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@out_option("the library (a folder)")
+@click.option("--overwrite", is_flag=True, help="Replace a library that is there.")
+@json_option
+def _build(paths: tuple[Path, ...], out: Path, overwrite: bool, as_json: bool) -> None:
+    """Index PubMed files (.xml.gz, with .md5 beside them), .nbib or .jsonl files, or folders of them.
+
+    Later files win, as PubMed's update files ask for. Deleted and retracted publications and notices of
+    retraction are left out; an expression of concern is flagged. A line of a .jsonl file has pmid, title,
+    abstract (text, or a list of label and text), and may have journal, year, retracted and concern.
+
+    \b
+    situs library build pubmed/ --out library
+    situs library search library "adrenal mass distance to the kidney"
+    """
+    from situs.library import build_library
+
+    with progress_bar("indexing") as progress:
+        counts = build_library(list(paths), out, overwrite=overwrite, progress=progress)
+    if as_json:
+        print_json(counts)
+        return
+    rows = [
+        ["publications", f"{counts.articles:,}"],
+        ["without an abstract", f"{counts.without_abstract:,}"],
+        ["with an expression of concern", f"{counts.concern:,}"],
+        ["replaced by a later record", f"{counts.replaced:,}"],
+        *([f"left out: {reason}", f"{n:,}"] for reason, n in sorted(counts.withdrawn.items())),
+    ]
+    print_table(f"library {out}", ["", "count"], rows)
+
+
+@command.command("search")
+@_LIBRARY
+@click.argument("words", nargs=-1, required=True)
+@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True)
+@json_option
+def _search(library: Path, words: tuple[str, ...], limit: int, as_json: bool) -> None:
+    """Find the publications that fit the words best; a phrase stands in double quotes."""
+    from situs.library import open_library
+
+    with open_library(library) as opened:
+        hits = opened.search(" ".join(words), limit)
+    if as_json:
+        print_json({"hits": hits})
+        return
+    rows = [
+        [hit.title, str(hit.year or ""), str(hit.pmid), f"{hit.score:.2f}"]
+        + (["expression of concern"] if hit.concern else [""])
+        for hit in hits
+    ]
+    print_table(f"{len(hits)} publications", ["title", "year", "pmid", "score", ""], rows)
+
+
+@command.command("show")
+@_LIBRARY
+@click.argument("pmid", type=int)
+@json_option
+def _show(library: Path, pmid: int, as_json: bool) -> None:
+    """Print a publication's title and abstract."""
+    from situs.library import open_library
+
+    with open_library(library) as opened:
+        article = opened.read(pmid)
+    if article is None:
+        fix = "search for it; retracted publications are left out"
+        raise SitusError(f"has no publication {pmid}", where=library, fix=fix)
+    if as_json:
+        print_json(article)
+        return
+    echo(article.title)
+    for section in article.sections:
+        echo(f"{section.label}: {section.text}" if section.label else section.text)
+
+
+@command.command("cite")
+@_LIBRARY
+@click.argument("pmid", type=int)
+@click.argument("quote")
+@json_option
+def _cite(library: Path, pmid: int, quote: str, as_json: bool) -> None:
+    """Prove that a publication says something, word for word; exit code 1 if it does not."""
+    from situs.library import open_library
+
+    with open_library(library) as opened:
+        citation = opened.cite(pmid, quote)
+    if as_json:
+        print_json({"citation": citation})
+    elif citation is None:
+        echo(f"{pmid} does not say that in these words")
+    else:
+        place = "title" if citation.section < 0 else f"section {citation.section + 1}"
+        echo(f"{pmid}, {place}, characters {citation.start}–{citation.end}: {citation.quote}")
+    if citation is None:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,1 @@
+"""Servers that speak Google's generateContent protocol."""

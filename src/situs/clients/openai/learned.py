@@ -1,0 +1,75 @@
+"""What a server will not take, learned from its own words, so that any model runs without flags.
+
+Models of 2025 and later refuse `max_tokens` or a temperature; gateways refuse what they do not know. The refusal
+names the field. What Situs sends by itself is then renamed or left out, and a note in the run says so; what the
+user asked for is never changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+import msgspec
+
+__all__ = ["Lesson", "cure_of", "lesson_of"]
+
+_STATUSES = (400, 422)
+_LIMIT = 4096
+"""Bytes of an error that are read."""
+_REFUSAL = re.compile(
+    r"unsupported|not supported|does not support|doesn't support|unknown|unrecogni[sz]ed|unexpected"
+    r"|not permitted|extra_forbidden|not allowed|no longer|deprecated|cannot find field|only the default"
+    r"|cannot both be specified",
+    re.IGNORECASE,
+)
+"""How servers say that a field as such is unwelcome, as against a value that is too large or of a wrong type."""
+_RENAMED = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+"""Two names of one thing; which of them a server knows depends on its age."""
+_MAY_GO = ("temperature", "top_p", "seed")
+"""Fields without which a reply is still an answer to the same request."""
+
+
+class Lesson(msgspec.Struct, frozen=True):
+    """A field that a server does not take."""
+
+    field: str
+    instead: str = ""
+    """The name under which it is sent instead; empty if it is left out."""
+
+    def note(self) -> str:
+        """In words, for a run's record."""
+        if self.instead:
+            return f"the server takes {self.instead} instead of {self.field}"
+        extra = "; it samples as it likes" if self.field == "temperature" else ""
+        return f"the server does not take {self.field}; it was left out{extra}"
+
+
+def lesson_of(
+    status: int, body: bytes, sent: Collection[str], asked_for: Collection[str]
+) -> Lesson | None:
+    """What an error teaches; None if it names no field that was sent, or one that the user asked for.
+
+    `sent` are the fields of the request, `asked_for` those of them that the user gave.
+    """
+    named = _refused_fields(status, body, sent)
+    for field in named:
+        other = _RENAMED.get(field, "")
+        if other and other not in sent:
+            return Lesson(field, other)
+    return next((Lesson(f) for f in named if f in _MAY_GO and f not in asked_for), None)
+
+
+def cure_of(status: int, body: bytes, asked_for: Collection[str]) -> str:
+    """What the user can do about an error that names a setting of theirs; empty if it names none."""
+    named = _refused_fields(status, body, asked_for)
+    return f"; leave {named[0]} out of --model" if named else ""
+
+
+def _refused_fields(status: int, body: bytes, fields: Collection[str]) -> list[str]:
+    if status not in _STATUSES:
+        return []
+    text = body[:_LIMIT].decode("utf-8", "replace")
+    if not _REFUSAL.search(text):
+        return []
+    return [field for field in fields if re.search(rf"(?<![\w.]){re.escape(field)}(?!\w)", text)]

@@ -1,0 +1,67 @@
+"""What a client over HTTP does, whatever the protocol: one address, one key, one way to fail."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import aiohttp
+
+from situs.clients.protocol import ClientDefaults, Reply, Request
+from situs.clients.secrets import without_secret
+from situs.clients.settings import settings_of
+from situs.clients.spec import Spec
+from situs.clients.timeouts import Timeouts
+from situs.clients.wire.errors import read_error
+from situs.clients.wire.transport import Transport
+
+__all__ = ["Dialect", "WireClient"]
+
+
+class Dialect(Protocol):
+    """How requests and replies of one protocol look."""
+
+    fields: tuple[str, ...]
+    """Settings that go into the body, beside those that every client knows."""
+
+    def pieces(self, request: Request) -> list[bytes]:
+        """The body of a request, in pieces that are sent one after the other."""
+
+    def read(self, content: bytes, secret: str) -> Reply:
+        """A successful response."""
+
+
+class WireClient(ClientDefaults):
+    """One model of one server."""
+
+    def __init__(
+        self,
+        spec: Spec,
+        dialect: Dialect,
+        url: str,
+        key: str,
+        headers: dict[str, str],
+        timeouts: Timeouts | None,
+    ) -> None:
+        self.settings = settings_of(spec, own=("key_env",), body=dialect.fields)
+        self.name = str(spec)
+        self.cache_key = f"{spec.kind}:{spec.name}@{url}"
+        self.versions: dict[str, Any] = {"aiohttp": aiohttp.__version__}
+        self._dialect = dialect
+        self._key = key
+        self._transport = Transport(url, headers, timeouts)
+        self.remote = self._transport.remote
+
+    async def answer(self, request: Request) -> Reply:
+        """Ask once."""
+        response = await self._transport.post(self._dialect.pieces(request))
+        if isinstance(response, Reply):
+            reply = response
+        elif response.is_success:
+            reply = self._dialect.read(response.content, self._key)
+        else:
+            reply = read_error(response, self._key)
+        return without_secret(reply, self._key)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._transport.close()

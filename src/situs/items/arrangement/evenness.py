@@ -1,0 +1,144 @@
+"""How far the commonest and the rarest answer of other patients are from chance, on one bench.
+
+Over many benches neither is better than a guess (see `draws`). But on one bench luck has a long
+tail: in a text of 600 patients whose answers come out even, the rarest answer of the others is
+right 600 times. Whoever counts may count the answers to the same words, to one kind of question
+or to all with the same options, in all splits or in one, and may be tried on everything, on a
+task, a kind or a split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["AskedQuestion", "Group", "shares_of_limit", "surprises"]
+
+Group = tuple[str, Hashable]
+"""Questions that a solver is tried on: `task`, `kind` or `split`, and which of them."""
+_EVERYTHING: Group = ("all", "")
+_LEAST = 1e-6
+"""Standard errors; a recipe that allows none would ask for the impossible."""
+
+_Ints = NDArray[np.int64]
+_Floats = NDArray[np.float64]
+
+
+class AskedQuestion(msgspec.Struct, frozen=True):
+    """A question that is asked of a patient, with its answer."""
+
+    patient: str
+    answer: str
+    options: tuple[str, ...]
+    """The answers that it offers."""
+    text: str
+    task: str
+    kind: Hashable
+    """Finer than the task: what a reader of tables would list apart."""
+    split: str
+
+    @property
+    def option_set(self) -> tuple[str, ...]:
+        """The options in no order."""
+        return tuple(sorted(self.options))
+
+
+def shares_of_limit(asked: Sequence[AskedQuestion], evenness: float) -> dict[Group, float]:
+    """How far from chance one who counts is in each group: 1 is as far as is allowed.
+
+    That is `evenness` standard errors over all questions, and twice as many over a task, a kind
+    or a split: of many such groups some are further by luck.
+    """
+    limit = max(evenness, _LEAST)
+    return {
+        group: far / (limit if group == _EVERYTHING else 2.0 * limit)
+        for group, far in surprises(asked).items()
+    }
+
+
+def surprises(asked: Sequence[AskedQuestion]) -> dict[Group, float]:
+    """How far, at most, one who counts is from chance in each group, in standard errors.
+
+    Questions that offer a single answer count nowhere.
+    """
+    asked = [question for question in asked if len(question.options) > 1]
+    if not asked:
+        return {}
+    table = _Table(asked)
+    groupings: dict[str, list[Hashable]] = {
+        _EVERYTHING[0]: [_EVERYTHING[1]] * len(asked),
+        "task": [question.task for question in asked],
+        "kind": [question.kind for question in asked],
+        "split": [question.split for question in asked],
+    }
+    gains = [gain for names in _ways_to_count(asked) for gain in table.gains(names)]
+    result: dict[Group, float] = {}
+    for title, members in groupings.items():
+        names, numbers = _numbered(members)
+        spread = np.sqrt(np.bincount(numbers, table.variance))
+        furthest = np.max([np.abs(np.bincount(numbers, gain)) for gain in gains], axis=0) / spread
+        result |= {(title, name): float(far) for name, far in zip(names, furthest)}
+    return result
+
+
+def _ways_to_count(asked: Sequence[AskedQuestion]) -> Iterator[list[Hashable]]:
+    """Under which name a solver remembers the answer to each question."""
+    yield [(question.text, question.option_set) for question in asked]
+    yield [question.text for question in asked]
+    yield [(question.split, question.text, question.option_set) for question in asked]
+    yield [(question.kind, question.option_set) for question in asked]
+    yield [question.option_set for question in asked]
+
+
+def _numbered(names: Sequence[Hashable]) -> tuple[list[Hashable], _Ints]:
+    """The different names, and for each entry which one it is."""
+    numbers: dict[Hashable, int] = {}
+    entries = [numbers.setdefault(name, len(numbers)) for name in names]
+    return list(numbers), np.array(entries, dtype=np.int64)
+
+
+class _Table:
+    """Questions as arrays: a row for a question, a column for an answer that it offers."""
+
+    def __init__(self, asked: Sequence[AskedQuestion]) -> None:
+        values = {value for question in asked for value in question.options}
+        numbers = {value: number for number, value in enumerate(sorted(values))}
+        self._width = len(numbers)
+        most = max(len(question.options) for question in asked)
+        self._options = np.full((len(asked), most), -1, dtype=np.int64)
+        for row, question in enumerate(asked):
+            self._options[row, : len(question.options)] = [numbers[v] for v in question.options]
+        self._answers = np.array([numbers[question.answer] for question in asked])
+        self._patients = _numbered([question.patient for question in asked])[1]
+        self._is_right = self._options == self._answers[:, None]
+        self._is_missing = self._options < 0
+        self._chance: _Floats = 1.0 / (~self._is_missing).sum(axis=1)
+        self.variance: _Floats = self._chance * (1.0 - self._chance)
+
+    def gains(self, names: list[Hashable]) -> tuple[_Floats, _Floats]:
+        """Right minus chance, for who takes the commonest answer that others have and the rarest.
+
+        The patient who is asked is left out of the count; a tie is a guess.
+        """
+        numbers = _numbered(names)[1]
+        with_patient = numbers * (int(self._patients.max()) + 1) + self._patients
+        same_patient = np.unique(with_patient, return_inverse=True)[1]
+        others = self._counts(numbers) - self._counts(same_patient)
+        commonest = np.where(self._is_missing, -1, others).max(axis=1, keepdims=True)
+        rarest = np.where(self._is_missing, len(names), others).min(axis=1, keepdims=True)
+        return self._gain(others == commonest), self._gain(others == rarest)
+
+    def _counts(self, numbers: _Ints) -> _Ints:
+        """How often each option is the answer among the questions with the same number."""
+        cells = numbers * self._width
+        counts = np.bincount(cells + self._answers, minlength=int(cells.max()) + self._width)
+        counted: _Ints = counts[cells[:, None] + np.maximum(self._options, 0)]
+        return counted
+
+    def _gain(self, is_picked: NDArray[np.bool_]) -> _Floats:
+        is_picked = is_picked & ~self._is_missing
+        gain: _Floats = (is_picked & self._is_right).sum(axis=1) / is_picked.sum(axis=1)
+        return gain - self._chance

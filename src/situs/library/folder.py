@@ -1,0 +1,153 @@
+"""A library on disk: search, read and cite; nothing is ever written or fetched."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote as url_quote
+
+import msgspec
+
+from situs.base.files import read_json
+from situs.errors import SitusError
+from situs.library.record import Article, Citation, Section, normal_text
+
+__all__ = ["DATABASE", "FORMAT", "HEAD", "Hit", "Library", "LibraryHead", "open_library"]
+
+FORMAT = 1
+HEAD = "library.json"
+DATABASE = "library.sqlite"
+_SHORTEST_QUOTE = 20
+"""Characters. A word or two stands in any abstract and proves nothing."""
+_MOST_WORDS = 32
+_WORD = re.compile(r'"([^"]+)"|(\w+)')
+"""A phrase in quotes, or a word; all else, the search engine's operators among it, is left out."""
+
+
+class LibraryHead(msgspec.Struct, frozen=True):
+    """`library.json`."""
+
+    format: int
+    articles: int
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """A publication that a search found."""
+
+    pmid: int
+    title: str
+    year: int | None
+    score: float
+    """BM25 of title (three times) and abstract, larger is better; comparable within one search only."""
+    concern: bool
+
+
+class Library:
+    """Abstracts with an index of their words."""
+
+    def __init__(self, folder: Path, head: LibraryHead, database: sqlite3.Connection) -> None:
+        self.folder = folder
+        self.head = head
+        self._database = database
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
+
+    def search(self, words: str, limit: int = 10) -> list[Hit]:
+        """The publications that fit best: those with all the words first, then those with some.
+
+        Words are matched by their stem ("lesions" finds "lesion"), a phrase in double quotes as it stands.
+        """
+        terms = [phrase or word for phrase, word in _WORD.findall(words)][:_MOST_WORDS]
+        quoted = ['"' + " ".join(re.findall(r"\w+", term)) + '"' for term in terms]
+        quoted = [term for term in quoted if term != '""']
+        if not quoted:
+            raise SitusError("no word to search for", where=repr(words), fix="give words")
+        hits = self._matching(" AND ".join(quoted), limit)
+        if len(hits) < limit and len(quoted) > 1:
+            known = {hit.pmid for hit in hits}
+            some = self._matching(" OR ".join(quoted), limit + len(hits))
+            hits += [hit for hit in some if hit.pmid not in known]
+        return hits[:limit]
+
+    def _matching(self, query: str, limit: int) -> list[Hit]:
+        rows = self._ask(
+            "SELECT pmid, article.title, year, -bm25(words, 3.0, 1.0) AS score, concern"
+            " FROM words JOIN article ON pmid = words.rowid"
+            " WHERE words MATCH ? ORDER BY score DESC, pmid LIMIT ?",
+            (query, limit),
+        )
+        return [
+            Hit(pmid, title, year, score, bool(flag)) for pmid, title, year, score, flag in rows
+        ]
+
+    def read(self, pmid: int) -> Article | None:
+        """A publication; None if it is not in the library, as anything retracted is not."""
+        columns = "pmid, title, sections, journal, year, concern, version"
+        rows = self._ask(f"SELECT {columns} FROM article WHERE pmid = ?", (pmid,))
+        if not rows:
+            return None
+        number, title, sections, journal, year, concern, version = rows[0]
+        parts = msgspec.json.decode(sections, type=tuple[Section, ...])
+        return Article(number, title, parts, journal, year, bool(concern), version)
+
+    def cite(self, pmid: int, quote: str) -> Citation | None:
+        """Where a quote stands in a publication, word for word; None if it stands nowhere in it.
+
+        White space and the composition of accents do not count; every other character does. A quote under
+        twenty characters proves nothing and is never found.
+        """
+        article = self.read(pmid)
+        words = normal_text(quote)
+        if article is None or len(words) < _SHORTEST_QUOTE:
+            return None
+        texts = [(-1, article.title), *enumerate(section.text for section in article.sections)]
+        for section, text in texts:
+            start = text.find(words)
+            if start >= 0:
+                end = start + len(words)
+                return Citation(pmid, section, start, end, article.document, words)
+        return None
+
+    def verify(self, citation: Citation) -> bool:
+        """Whether the quote stands where the citation says, in the same text of the same publication."""
+        article = self.read(citation.pmid)
+        if article is None or article.document != citation.document:
+            return False
+        parts = [section.text for section in article.sections]
+        if not -1 <= citation.section < len(parts) or citation.start < 0:
+            return False
+        text = article.title if citation.section < 0 else parts[citation.section]
+        long_enough = len(citation.quote) >= _SHORTEST_QUOTE
+        return long_enough and text[citation.start : citation.end] == citation.quote
+
+    def _ask(self, query: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        try:
+            return self._database.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            problem = f"cannot be searched ({error})"
+            raise SitusError(problem, where=self.folder, fix="build the library again") from error
+
+
+def open_library(folder: Path) -> Library:
+    """Open a library that `situs library build` made."""
+    for name in (HEAD, DATABASE):
+        if not (folder / name).is_file():
+            fix = "give the --out folder of situs library build"
+            raise SitusError(f"is not a library: {name} is missing", where=folder, fix=fix)
+    head = read_json(folder / HEAD, LibraryHead)
+    if head.format != FORMAT:
+        fix = "build the library again"
+        raise SitusError(f"has format {head.format}, not {FORMAT}", where=folder, fix=fix)
+    # Immutable: not even a lock file is written beside a library that others share.
+    address = f"file:{url_quote(str((folder / DATABASE).resolve()))}?mode=ro&immutable=1"
+    return Library(folder, head, sqlite3.connect(address, uri=True))

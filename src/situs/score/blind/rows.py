@@ -1,0 +1,98 @@
+"""The blind rows of a table: baselines that never see a picture, scored on the items of the run beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from situs.items import Item
+from situs.run import AnswerRow, Baseline, Spec, blind_rows, make_baseline
+from situs.score.blind.memory import Memory, asked_key
+from situs.score.blind.sample import BlindSample
+from situs.score.columns import Columns
+from situs.score.outcomes import Scored, score_answer, score_meant
+from situs.score.records import columns_of, scored_table
+
+if TYPE_CHECKING:
+    from situs.score.scored_run import Replies
+
+__all__ = ["BlindRow", "BlindRows", "blind_rows_of"]
+
+_MOST_REMEMBERED = 50_000
+"""Replies of blind rows that are kept at a time, about 1 kB each; those of a larger bench are not."""
+_COLUMNS: Memory[dict[str, Columns]] = Memory(_MOST_REMEMBERED)
+_TABLES: Memory[Any] = Memory(_MOST_REMEMBERED)
+
+
+@dataclass(frozen=True)
+class BlindRow:
+    """One blind row."""
+
+    name: str
+    columns: Columns
+    boxes_only: bool
+    """It stands here for its boxes alone, and only guesses at all else."""
+    key: tuple[str, str]
+    items: int
+
+    def remembered(self, what: tuple[object, ...], make: Callable[[], Any]) -> Any:
+        """What was made of this row before, for another run of the same bench."""
+        return _TABLES.get((*self.key, *what), self.items, make)
+
+
+@dataclass(frozen=True)
+class BlindRows:
+    """All of them."""
+
+    rows: list[BlindRow]
+    note: str
+    """What a reader of the table must know; empty if nothing was left out."""
+
+
+def blind_rows_of(answers: Replies) -> BlindRows:
+    """The blind rows beside a run, each on the items of the run that are drawn for them (`BlindSample`)."""
+    sample = BlindSample(answers.items())
+
+    def asked() -> Iterator[Item]:
+        return (item for item in answers.items() if item in sample)
+
+    key = ""
+    if sample.items <= _MOST_REMEMBERED:
+        shown = answers.gives, answers.profile, answers.hidden
+        key = asked_key(answers.bench, asked(), *shown)
+    everywhere = blind_rows("all")
+    names = [*everywhere, *blind_rows("boxes")] if sample.boxed else list(everywhere)
+    made = _COLUMNS.get((key, *names), sample.items, partial(_columns, answers, asked, names))
+    rows = [
+        BlindRow(name, made[name], name not in everywhere, (key, name), sample.items)
+        for name in names
+    ]
+    return BlindRows(rows, sample.note)
+
+
+def _columns(
+    answers: Replies, asked: Callable[[], Iterator[Item]], names: Sequence[str]
+) -> dict[str, Columns]:
+    """The answers of all blind rows, scored item by item, so that all share what is shown of it."""
+    bench, shown = answers.bench, answers.viewing
+    baselines = {name: make_baseline(bench, Spec(name), viewing=shown) for name in names}
+    scored: dict[str, list[Scored]] = {name: [] for name in names}
+    for item in asked():
+        hidden = answers.hidden.get(item.item_id, ())
+        for name, baseline in baselines.items():
+            one = _scored(item, baseline, answers, hidden)
+            # Nobody judges a baseline's free text: it is compared by its wording elsewhere, not
+            # counted as wrong here.
+            if one.outcome.state != "unjudged":
+                scored[name].append(one)
+    return {name: columns_of([scored_table(rows)]) for name, rows in scored.items()}
+
+
+def _scored(item: Item, baseline: Baseline, answers: Replies, hidden: Sequence[str]) -> Scored:
+    shown, meant = answers.viewing, getattr(baseline, "meant", None)
+    if meant is not None:
+        return score_meant(item, meant(item), answers.gives, shown=shown, hidden=hidden)
+    row = AnswerRow(item.item_id, response=baseline.answer(item) or "")
+    return score_answer(item, row, answers.gives, shown=shown, hidden=hidden)

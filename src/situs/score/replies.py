@@ -1,0 +1,115 @@
+"""Reading a reply as an answer of one kind: which reader each kind has, and what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from situs.anatomy.banks import levels_in
+from situs.items import (
+    Boxes,
+    ByKind,
+    Choice,
+    Choices,
+    Frames,
+    Grades,
+    Item,
+    Number,
+    Simple,
+    Text,
+    YesNo,
+)
+from situs.run import Viewing
+from situs.score.metrics.grades import absent_grade
+from situs.score.read import (
+    Offered,
+    Result,
+    Unparsed,
+    parse_boxes,
+    parse_choice,
+    parse_choices,
+    parse_frames,
+    parse_grades,
+    parse_number,
+    parse_yes_no,
+)
+
+__all__ = ["READERS", "offered_grades", "read_reply"]
+
+_UNSHOWN = Unparsed("places are read in a profile's coordinates, and none is known")
+_FREE = Unparsed("free text is not read by rule")
+
+
+def read_reply(item: Item, answer: Simple, response: str, shown: Viewing | None) -> Result[Any]:
+    """What a reply says, as an answer of this kind; `shown` is needed for places only."""
+    return READERS[answer](item, answer, response, shown)
+
+
+def offered_grades(item: Item) -> dict[str, Offered]:
+    """The scales that the question states; none where its words are not a bank's."""
+    scales = levels_in(item.question).items()
+    return {name: Offered(levels, absent_grade(item, name)) for name, levels in scales}
+
+
+def _language(shown: Viewing | None) -> str:
+    return "en" if shown is None else shown.profile.reply_language
+
+
+def _yes_no(item: Item, answer: YesNo, response: str, shown: Viewing | None) -> Result[Any]:
+    return parse_yes_no(response, item.question, language=_language(shown))
+
+
+def _choice(item: Item, answer: Choice, response: str, shown: Viewing | None) -> Result[Any]:
+    return parse_choice(response, item.options, item.question, language=_language(shown))
+
+
+def _choices(item: Item, answer: Choices, response: str, shown: Viewing | None) -> Result[Any]:
+    return parse_choices(response, item.options, language=_language(shown))
+
+
+def _number(item: Item, answer: Number, response: str, shown: Viewing | None) -> Result[Any]:
+    return parse_number(response, answer.unit, question=item.question, language=_language(shown))
+
+
+def _grades(item: Item, answer: Grades, response: str, shown: Viewing | None) -> Result[Any]:
+    return parse_grades(response, sorted(answer.grades), offered_grades(item))
+
+
+def _frames(item: Item, answer: Frames, response: str, shown: Viewing | None) -> Result[Any]:
+    if shown is None:
+        return _UNSHOWN
+    return parse_frames(
+        response,
+        shown.space.frame_base,
+        len(shown.layout(item).frames),
+        contiguous=answer.contiguous,
+        question=item.question,
+        language=_language(shown),
+        open_end=shown.has_open_end(item),
+    )
+
+
+def _boxes(item: Item, answer: Boxes, response: str, shown: Viewing | None) -> Result[Any]:
+    if shown is None:
+        return _UNSHOWN
+    labels = sorted({box.label for box in answer.boxes})
+    return parse_boxes(response, shown.space, shown.sizes(item), labels)
+
+
+def _text(item: Item, answer: Text, response: str, shown: Viewing | None) -> Result[Any]:
+    return _FREE
+
+
+READERS: ByKind[Callable[[Item, Any, str, Viewing | None], Result[Any]]] = ByKind(
+    "reading a reply",
+    {
+        YesNo: _yes_no,
+        Choice: _choice,
+        Choices: _choices,
+        Number: _number,
+        Grades: _grades,
+        Frames: _frames,
+        Boxes: _boxes,
+        Text: _text,
+    },
+)

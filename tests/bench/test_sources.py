@@ -1,0 +1,56 @@
+"""Every source is known wherever benches are told apart by what they were built from."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import situs.bench.sources
+import situs.build.sources
+from situs.bench.card import HELD
+from situs.bench.sources import SOURCES, Source
+from situs.cli.build import command as build_command
+
+BUILT = {name for source in SOURCES for name in source.builds}
+
+
+def modules(package):
+    return [
+        importlib.import_module(f"{package.__name__}.{found.name}")
+        for found in pkgutil.iter_modules(package.__path__)
+    ]
+
+
+def test_every_source_is_listed():
+    defined = {
+        found
+        for module in modules(situs.bench.sources)
+        for _, found in inspect.getmembers(module, inspect.isclass)
+        if issubclass(found, Source) and not inspect.isabstract(found)
+    }
+    assert defined == set(SOURCES)
+
+
+def test_no_two_sources_build_the_same():
+    assert len(BUILT) == sum(len(source.builds) for source in SOURCES)
+
+
+def test_those_that_stand_alone_come_first():
+    """The first source that claims a study for itself is the one it is held against."""
+    alone = [source.alone for source in SOURCES]
+    assert alone == sorted(alone, reverse=True)
+
+
+@pytest.mark.parametrize("name", sorted(BUILT))
+def test_every_source_has_its_command_and_its_card(name):
+    assert name in build_command.commands
+    assert name in HELD
+
+
+def test_every_command_builds_from_a_source():
+    """Else its benches would be taken for imports, whose answers nobody derives anew."""
+    assert set(build_command.commands) <= BUILT
+    assert set(HELD) == BUILT

@@ -1,0 +1,145 @@
+"""A newcomer's task: one file outside the package, through every command."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+TASK = {"situs.tasks": {"angle": "situs_angle"}}
+BLIND_MODEL = '''
+class Yes:
+    """Says yes, whatever it is shown."""
+
+    remote = False
+
+    def answer(self, request):
+        return "Yes."
+'''
+
+
+@pytest.fixture(scope="module")
+def angles(outside, tmp_path_factory):
+    """The package with the task, and a bench that it asked, in two processes."""
+    package = outside("angles")
+    package.install_example("situs_angle", TASK, "Adding a task")
+    bench = tmp_path_factory.mktemp("angles") / "bench"
+    built = package.json(
+        "build",
+        "phantoms",
+        "--studies",
+        12,
+        "--tasks",
+        "angle",
+        "--seed",
+        1,
+        "--jobs",
+        2,
+        "--out",
+        bench,
+    )
+    return package, bench, built
+
+
+def test_it_is_listed_and_asked_in_the_headline(angles):
+    package, bench, built = angles
+    assert "the long axes of two organs" in package.situs("list", "tasks")
+    assert built["by_task"] == {"angle": built["items"]}
+    items = [item for item in _rows(package, bench) if item["stratum"] == "headline"]
+    forms = {item["form"] for item in items}
+    assert forms == {"number", "yes_no"}
+
+
+def test_angles_are_those_of_the_shapes(angles):
+    """Against the angle of the axes that SimpleITK finds in the same masks."""
+    sitk = pytest.importorskip("SimpleITK")
+    package, bench, _ = angles
+    rows = [item for item in _rows(package, bench) if item["form"] == "number"][:6]
+    assert rows
+    for row in rows:
+        axes = [_long_axis(sitk, bench, row["study_id"], row[key]) for key in ("a", "b")]
+        cosine = abs(sum(x * y for x, y in zip(*axes)))
+        assert row["value"] == pytest.approx(math.degrees(math.acos(min(1.0, cosine))), abs=0.5)
+
+
+def test_every_command_knows_it(angles, tmp_path):
+    package, bench, built = angles
+    checked = package.json("check", bench)
+    assert (checked["recomputed"], checked["problems"]) == (built["items"], [])
+    for model in ("oracle", "prior"):
+        package.situs("run", bench, "--model", model, "--out", tmp_path / model)
+    scored = package.json("score", bench, tmp_path / "oracle")
+    values = {entry["metric"]: entry["value"] for entry in scored["overall"]}
+    assert values["accuracy"] == 1.0
+    assert values["within-interval@1"] == 1.0
+    package.situs(
+        "report", tmp_path / "oracle", tmp_path / "prior", "--out", tmp_path / "report.html"
+    )
+    assert "long axes" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_what_other_patients_expect_is_the_tasks_own(angles, tmp_path):
+    """The vena cava and the pancreas cross at a wide angle in everyone: the prior knows, a guess does not."""
+    package, bench, _ = angles
+    package.situs("run", bench, "--model", "prior", "--out", tmp_path / "prior")
+    scored = package.json("score", bench, tmp_path / "prior")
+    assert _balanced(scored["overall"]) > 0.75
+    assert _balanced(scored["baselines"]["random"]) < 0.75
+
+
+def test_probes_change_the_patient_under_it(angles, tmp_path):
+    """A mirror image has the same angles, so that whoever says the same is right as often as before."""
+    package, bench, _ = angles
+    package.install("yes_model", {"situs.clients": {"yes": "yes_model:Yes"}}, BLIND_MODEL)
+    shown = package.json(
+        "probe",
+        bench,
+        "--model",
+        "plugin:yes",
+        "--probes",
+        "mirror",
+        "--limit",
+        6,
+        "--out",
+        tmp_path / "probes",
+    )
+    mirrored = shown["probes"]["mirror"]
+    assert mirrored["n"] > 0
+    assert mirrored["original"] == mirrored["changed"] == mirrored["both_right"]
+
+
+def test_without_the_package_nothing_is_left_out_in_silence(angles, outside, tmp_path):
+    package, bench, _ = angles
+    package.situs("run", bench, "--model", "random", "--out", tmp_path / "random")
+    without = outside("nothing")
+    assert "install the package" in without.refused("score", bench, tmp_path / "random")
+    assert "unknown task 'angle'" in without.refused(
+        "build", "phantoms", "--studies", 1, "--tasks", "angle", "--out", tmp_path / "none"
+    )
+
+
+def _balanced(entries: list[dict]) -> float:
+    return next(entry["value"] for entry in entries if entry["metric"] == "accuracy.balanced")
+
+
+def _rows(package, bench: Path) -> list[dict]:
+    """The items, read by a program that has the package."""
+    program = (
+        "import json, sys, situs\n"
+        "keys = ('study_id', 'form', 'stratum')\n"
+        "rows = [{key: getattr(item, key) for key in keys} | item.parameters | {'value': item.answer.value}"
+        " for item in situs.open_bench(sys.argv[1]).items()]\n"
+        "print(json.dumps(rows))"
+    )
+    ran = package.python("-c", program, bench)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def _long_axis(sitk, bench: Path, study_id: str, name: str) -> list[float]:
+    mask = sitk.ReadImage(str(bench / "volumes" / study_id / "segmentations" / f"{name}.nii.gz"))
+    shapes = sitk.LabelShapeStatisticsImageFilter()
+    shapes.Execute(sitk.Cast(mask > 0, sitk.sitkUInt8))
+    return list(shapes.GetPrincipalAxes(1)[6:9])  # of three rows the last is the longest axis

@@ -1,0 +1,75 @@
+"""Numbers stay what they were, to the last digit: recordings of an earlier version, a bench of every source.
+
+`recorded/make.py` made them. Words may change, numbers may not.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent / "recorded"
+KEPT_BENCH = Path(__file__).parents[1] / "upgrades" / "written_by_0_1_0" / "bench"
+SOURCES = sorted(path.parent.name for path in HERE.glob("*/said.json"))
+WORDS = ("what",)
+"""Columns that explain a row in words, which may change."""
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_number_is_what_it_was(source: str, tmp_path: Path, situs: Callable) -> None:
+    kept, bench = HERE / source, HERE / source / "bench"
+    said = json.loads((kept / "said.json").read_text())
+    shutil.copytree(kept / "runs", tmp_path / "runs")
+    shutil.copytree(bench if bench.exists() else KEPT_BENCH, tmp_path / "bench")
+    runs = [tmp_path / "runs" / name for name in ("knows", "guesses")]
+
+    for run in runs:
+        command = ("score", tmp_path / "bench", run, "--breakdowns", "--signatures", "--json")
+        now = situs(*command)
+        assert now.code == 0, now.err
+        assert list(differences(said[run.name], now.json)) == []
+    assert situs(*command).json == now.json, "what is read back is what was scored"
+
+    compared = situs("compare", *runs, "--json")
+    assert list(differences(said["compare"], compared.json)) == []
+
+    out = ("--pictures", 0, "--out", tmp_path / "report.html", "--tables", tmp_path / "tables")
+    done = situs("report", *runs, *out)
+    assert done.code == 0, done.err
+    for name, text in said["report"].items():
+        table = (tmp_path / "tables" / f"{name}.csv").read_text()
+        assert list(differences(rows_of(text), rows_of(table), name)) == []
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    """A CSV by the names of its columns, whose order is free."""
+    rows = csv.DictReader(io.StringIO(text))
+    return [{name: cell for name, cell in row.items() if name not in WORDS} for row in rows]
+
+
+def differences(before: Any, now: Any, path: str = "") -> Iterator[str]:
+    """Where what was said before is no longer so; more may be said now."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key, value in before.items():
+            yield from differences(value, now.get(key), f"{path}/{key}")
+    elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        for number, (one, other) in enumerate(zip(before, now)):
+            name = one.get("metric", number) if isinstance(one, dict) else number
+            yield from differences(one, other, f"{path}/{name}")
+    elif not same(before, now):
+        yield f"{path}: {before!r} before, {now!r} now"
+
+
+def same(before: Any, now: Any) -> bool:
+    """Equal; numbers to the last digit but one, since libraries add in an order of their own."""
+    if isinstance(before, float) and isinstance(now, float):
+        return math.isclose(before, now, rel_tol=1e-13, abs_tol=1e-15)
+    return bool(before == now)
