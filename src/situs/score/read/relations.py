@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from situs.score.read.framing import without_frame
 from situs.score.read.numbers.tokens import Kind, tokens
 from situs.score.read.numbers.units import Unit
-from situs.score.read.prose.framing import without_frame
 from situs.score.read.prose.lexicon import language_file
 
 __all__ = ["stated"]

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from situs.score.read.framing import without_frame
 from situs.score.read.prose.content import noun, opposites, words_of
-from situs.score.read.prose.framing import without_frame
 from situs.score.read.prose.lexicon import language_file
 
 __all__ = ["denies", "restates", "said_to_be_there", "same_question"]
