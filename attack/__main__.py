@@ -1,4 +1,4 @@
-"""Attack Situs: bad files, contradictory benches, odd numbers, kills, full disks, servers, planted names, escape codes.
+"""Attack Situs: bad files and benches, odd numbers, options and streams, kills, full disks, servers, names, keys.
 
     python -m attack [--cases 10000] [--seed N] [--family NAME] [--only NUMBER]
 
@@ -21,6 +21,7 @@ from pathlib import Path
 
 from attack import corpus
 from attack.files import check_good
+from attack.options import check_complete
 from attack.trial import FAMILIES, attempt, prepare
 
 
@@ -41,6 +42,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="situs-attack-") as scratch:
         root = Path(scratch)
         os.environ |= {name: str(root / name) for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME")}
+        check_complete()
         corpus.make(root / "corpus")
         check_good(root / "corpus", root / "good")
         tried, complaints = _try_all(_plan(given), given.seed, root, given.jobs)

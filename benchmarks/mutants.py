@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import faulthandler
 import gc
 import importlib
 import json
@@ -279,6 +280,7 @@ def in_a_fork(work: Callable[[], int], config: pytest.Config, folder: Path, cpu_
         os.setpgid(0, 0)
         quiet = os.open(os.devnull, os.O_RDWR)
         os.dup2(quiet, 1)
+        faulthandler.disable()  # a kernel with a wrong index may crash: that is noticed, too
         resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s) + 1, int(cpu_s) + 2))
         config._tmp_path_factory._basetemp = folder  # type: ignore[attr-defined]
         code = work()
@@ -324,7 +326,7 @@ class Session:
         return True
 
     def outcome(self, session: pytest.Session, mutant: Mutant, items: Sequence[pytest.Item]) -> str:
-        """`killed` by a test or by never ending; `LIVED` through so many tests; `NOT RUN` by any."""
+        """`killed` by a test, a crash or by never ending; `LIVED` through so many tests; `NOT RUN` by any."""
         if not items:
             return "NOT RUN"
         folder = Path(tempfile.mkdtemp(dir=self.scratch))
@@ -341,7 +343,7 @@ class Session:
             return 0
 
         code = in_a_fork(work, session.config, folder, 3 * self.most_s + 60)
-        name = killer.read_text("utf-8") if killer.exists() else "never ended"
+        name = killer.read_text("utf-8") if killer.exists() else "crashed or never ended"
         shutil.rmtree(folder, ignore_errors=True)
         return {0: f"LIVED ({len(items)})", 99: "NOT RUN"}.get(code, f"killed ({name})")
 

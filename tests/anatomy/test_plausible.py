@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import tomllib
 from importlib.resources import files
 
 import msgspec
@@ -21,6 +22,8 @@ from situs.anatomy import (
     term,
 )
 from situs.anatomy.plausible import Anchor, Geometry, Scene, Sighting, judge
+from situs.anatomy.plausible.names import rings
+from situs.anatomy.plausible.places import Fit
 
 DATA = files("situs.anatomy").joinpath("data", "expectations")
 NAMES = sorted(
@@ -102,6 +105,19 @@ class TestTables:
             for key in row["sources"].split(";"):
                 assert re.search(rf"\b{key}\b", listed), key
 
+    @pytest.mark.parametrize("name", ["liver", "spleen", "pancreas", "kidney_left"])
+    def test_typical_volumes_agree_with_what_was_published(self, name: str) -> None:
+        """Mean and deviation of adults stand in the table of relevance, with their sources."""
+        text = files("situs.anatomy").joinpath("data", "relevance.toml").read_text("utf-8")
+        measured = tomllib.loads(text)["measured"][name.removesuffix("_left")]
+        mean, deviation = measured["adults_ml"]
+        known = plausible_range(term(name))
+        assert known is not None
+        assert abs(known.typical_ml - mean) <= deviation
+        published = set(known.sources.split(";")) - {"judgement"}
+        assert published
+        assert published <= set(measured["sources"])
+
     def test_every_name_of_the_order_is_known(self) -> None:
         special = {"spine", "kidneys", "adrenals", "femur", "tibia", "patella"}
         for row in table("order"):
@@ -170,6 +186,40 @@ class TestPatientsThatPass:
             own = masses.get(name, ml * 0.45**3)
             seen[name] = sighting(name, own, tuple(0.45 * v for v in centre))  # type: ignore[arg-type]
         assert judge(Scene(seen, {name: term(name) for name in seen})) == []
+
+    def test_a_fragment_among_organs_that_the_scan_cuts(self) -> None:
+        """Ten millimetres of the cord are doubted, but nothing about the patient's size."""
+        cut = {
+            name: msgspec.structs.replace(seen, cut=True)
+            for name, seen in study().sightings.items()
+        }
+        cord = Sighting(0.26, (0.0, 0.0, -140.0), (6.0, 6.0, 10.0))
+        scene = with_sighting(study(), **cut, spinal_cord=cord)
+        assert [(found.doubt, found.structures) for found in judge(scene)] == [
+            (Doubt.STRUCTURE, ("spinal_cord",))
+        ]
+        tenth = with_sighting(
+            study(0.1),
+            **{n: msgspec.structs.replace(s, cut=True) for n, s in study(0.1).sightings.items()},
+            spinal_cord=msgspec.structs.replace(cord, volume_ml=0.02, extent_mm=(0.6, 0.6, 3.0)),
+        )
+        assert Doubt.SCALE in doubts(tenth)
+
+    @pytest.mark.parametrize(("gain", "suspected"), [(3.0, False), (5.0, True)])
+    def test_a_long_ring_of_names_must_fit_better_for_each(
+        self, gain: float, suspected: bool
+    ) -> None:
+        """Five names handed on in a ring; two of them exchanged need as much."""
+        names = ("liver", "spleen", "stomach", "pancreas", "kidney_left")
+        for count in (2, 5):
+            cost = np.full((count, count), 99.0)
+            np.fill_diagonal(cost, 10.0)
+            for k in range(count):
+                cost[k, (k + 1) % count] = 10.0 - gain
+            none = np.zeros((0, count))
+            whole = np.ones(count, dtype=bool)
+            fit = Fit(names[:count], cost, np.zeros(count), whole, (), none, none)
+            assert bool(list(rings(study(), fit))) is suspected
 
 
 class TestWhatIsSuspected:

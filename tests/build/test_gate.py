@@ -331,6 +331,25 @@ def test_pairs_of_exchanged_names_are_doubted() -> None:
     assert silent == []
 
 
+def test_a_rib_tells_no_level_where_vertebrae_beside_it_are_missing() -> None:
+    """The curve of the spine between vertebrae three levels apart is no measure of a level."""
+    names = [f"vertebrae_{level}" for level in ("T10", "T11", "T12", "L1", "L2", "L3")]
+    layer = np.zeros((40, 40, 60), dtype=np.uint8)
+    for value, _ in enumerate(names, start=1):
+        layer[18:22, 18:22, 50 - 5 * value : 54 - 5 * value] = value
+    layer[12:16, 18:20, 35:38] = 7  # beside T12
+    structures = [Structure(n, name, 0, n) for n, name in enumerate([*names, "rib_left_12"], 1)]
+    grid = Grid(layer.shape, Affine(np.diag([6.0, 6.0, 6.0, 1.0])))
+
+    def ribs_that_tell(*missing: str) -> set[str]:
+        kept = tuple(s for s in structures if s.name not in missing)
+        scene = scene_of(ledger_of(LabelMap(grid, (layer,), kept)), None)
+        return {a.structure for a in scene.anchors if a.structure.startswith("rib_")}
+
+    assert ribs_that_tell() == ribs_that_tell("vertebrae_T12") == {"rib_left_12"}
+    assert ribs_that_tell("vertebrae_T12", "vertebrae_L1") == set()
+
+
 def test_the_contrast_at_a_mask_s_edge() -> None:
     """A ball of 60 HU in fat: full contrast for its own mask, none for masks that end 12 mm inside or outside."""
     grid = Grid((60, 60, 60), Affine(np.diag([2.0, 2.0, 2.0, 1.0])))

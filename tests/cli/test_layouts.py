@@ -350,7 +350,7 @@ def test_no_question_is_an_error_with_the_reasons_and_the_cure(situs, tmp_path):
     assert ran.code == 2
     assert ran.err.count("\n") == 1
     assert "no question can be asked of 1 study" in ran.err
-    assert "names that no vocabulary knows" in ran.err
+    assert "structures have names that no vocabulary knows ('label_1', " in ran.err
     assert "--names" in ran.err
     assert not (tmp_path / "bench").exists()
 

@@ -248,3 +248,37 @@ def test_exact_masks_end_where_they_end() -> None:
     middle = np.zeros(SHAPE, dtype=np.bool_)
     middle[20:40, 20:40, 20:40] = True
     assert not ledger_of(middle).is_cut("liver")
+
+
+BALL = ellipsoid((31.5, 31.5, 31.5), (5.0, 5.0, 5.0))
+LESION_CONTRAST = 40.0
+
+
+def scan_with_lesion(organ: np.ndarray, lesion: np.ndarray) -> np.ndarray:
+    return scan_of(organ) + np.where(lesion, LESION_CONTRAST, 0.0).astype(np.int16)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5])
+@pytest.mark.parametrize("normal", PLANES.values(), ids=PLANES)
+def test_half_a_small_lesion_is_cut_where_the_image_shows_the_rest(normal, share: float) -> None:
+    """A ball of ten voxels: it has too few layers for its shape alone to tell."""
+    height = sum(n * (i - 31.5) for n, i in zip(normal, grid_of(SHAPE)))
+    part = BALL & (height < np.quantile(height[BALL], 1.0 - share))
+    image = scan_with_lesion(WHOLE, BALL)
+    assert ledger_of(WHOLE, image, liver_lesion=part).is_cut("liver_lesion")
+    assert not ledger_of(WHOLE, image, liver_lesion=BALL).is_cut("liver_lesion")
+    # The lesion itself is flat there.
+    image = scan_with_lesion(WHOLE, part)
+    assert not ledger_of(WHOLE, image, liver_lesion=part).is_cut("liver_lesion")
+
+
+def test_an_organ_is_cut_with_its_lesions_too() -> None:
+    """A lesion that reaches beyond the plane hides that organ and lesion together end in one."""
+    lesion = ellipsoid((31.5, 31.5, 45.0), (6.0, 6.0, 7.0))
+    mask = WHOLE & ~lesion & (grid_of(SHAPE)[2] < 40.0)
+    ledger = ledger_of(mask, scan_with_lesion(WHOLE, lesion), liver_lesion=lesion)
+    whole = ledger.whole("liver")
+    assert whole != "liver"
+    assert ledger.is_cut("liver")
+    assert ledger.is_cut(whole)
+    assert ledger.fact("volume", whole).flags == ("cut",)

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from situs.score import loose_values
+from situs.score import loose_values, sgmri
 
 NAME = "Quixote"
 KEY = "sk-guarded-0123456789abcdefghij"
@@ -120,6 +120,12 @@ def test_nothing_hangs() -> None:
         return count
 
     assert steps("[" * 960) < 40 * steps("[" * 60) + 1_000
+
+
+def test_a_reply_is_read_to_a_limit() -> None:
+    box = "<bbx>[1,2,30,40]</bbx>"
+    assert sgmri.parse_boxes(f"Here: {box}")
+    assert not sgmri.parse_boxes("a" * 300_000 + box)
 
 
 @pytest.mark.parametrize("value", ["nan", "-1", "1e308"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from situs.items.arrangement.draws import drawn_answers, most_draws, share_that_fits
-from situs.items.arrangement.pools import grouped
+from situs.items.arrangement.engine import grouped
 
 
 @pytest.mark.parametrize("sizes", [(3, 3), (2, 4), (1, 1, 1), (2, 2, 3), (2, 2, 2, 2)])

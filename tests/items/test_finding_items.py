@@ -24,13 +24,13 @@ from situs.items import (
     Twins,
     YesNo,
     marks_of,
+    place,
 )
 from situs.items.findings import (
     Draft,
     arrange_findings,
     choose_finding_tasks,
     draft,
-    place_finding,
     pose_finding,
     questions_of,
     right_by_position,
@@ -70,7 +70,7 @@ def arranged(seed: int) -> list[Item]:
     placements = arrange_findings(
         [draft(item, "train") for item in posed.values()], seed, RULES, RECIPE.twins
     )
-    return [place_finding(posed[own], placement, "train") for own, placement in placements.items()]
+    return [place(posed[own], placement, "train") for own, placement in placements.items()]
 
 
 @pytest.fixture(scope="module")

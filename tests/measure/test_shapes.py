@@ -7,6 +7,7 @@ import pytest
 
 from situs.measure import Regions
 from situs.measure.ends import _excess
+from situs.measure.poses import _longest_section
 from situs.measure.spine import vertebral_body
 from situs.space import Affine, Grid
 from situs.volumes import LabelMap, Structure
@@ -46,3 +47,16 @@ def test_sections_are_held_against_those_of_an_ellipsoid() -> None:
     assert _excess(whole, least_half=5) == pytest.approx(
         whole / 100 - (1 - (1 - np.minimum((np.arange(8) + 0.5) / 5, 1)) ** 2)
     )
+
+
+@pytest.mark.parametrize(("start", "longest"), [(0.0, 13.0), (0.3, 18.0)])
+def test_the_longest_section_of_layers(start: float, longest: float) -> None:
+    """Layers of 0.5 mm: 10 mm, as long again just above, then 13 mm from x = 5 on.
+
+    The first two share a layer; if the first layer has 0.3 less, the last two do, from x = 0 to x = 18.
+    """
+    points = np.array(
+        [(x, 0.0, z) for z, a, b in ((0, 0, 10), (0.4, 0, 10), (0.5, 5, 18)) for x in (a, b)]
+    )
+    found = _longest_section(points, np.array([0.0, 0.0, 1.0]), 0.5, start)
+    assert found == pytest.approx(longest, rel=1e-2)

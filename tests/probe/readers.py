@@ -177,6 +177,13 @@ def wordy(reader: Reader) -> Reader:
     )
 
 
+def inverting(shown: Shown, rng: np.random.Generator) -> str:
+    """Sees all, and says yes for no."""
+    if isinstance(shown.item.answer, YesNo) and shown.truth:
+        return {"yes": "no", "no": "yes"}[shown.truth]
+    return sees(0.95, opinion)(shown, rng)
+
+
 SIDE_TASKS = ("location", "lesion_side")
 HABIT, YES, PRIOR, DECLINES = "option_habit", "yes_bias", "follows_the_prior", "declines"
 
@@ -219,6 +226,7 @@ READERS: dict[str, Case] = {
     "does not heed the convention": Case(lambda c: convention_blind, "looks", frozenset({"ignores_the_convention"})),
     "does not heed the order of slices": Case(lambda c: order_blind, "looks", frozenset({"ignores_slice_order"})),
     "half sight, half opinions": Case(lambda c: sees(0.5, opinion), "looks"),
+    "inverts yes and no": Case(lambda c: inverting, "looks", frozenset({"inverts_yes_no"})),
 }  # fmt: skip
 
 
@@ -380,6 +388,50 @@ def _any(*names: str) -> frozenset[str]:
     return frozenset(names)
 
 
+def first_half(of: Cohort) -> Reader:
+    """Tires: sees the first half of the bench, and has opinions on the rest."""
+    first = {item.item_id for item in of.items[: len(of.items) // 2]}
+
+    def read(shown: Shown, rng: np.random.Generator) -> str:
+        awake = (shown.item.twin_of or shown.item.item_id) in first
+        return (sees(0.95, opinion) if awake else opinion)(shown, rng)
+
+    return read
+
+
+def echo(of: Cohort) -> Reader:
+    """Says what was right for the item before."""
+    before = [""]
+
+    def read(shown: Shown, rng: np.random.Generator) -> str:
+        last, before[0] = before[0], shown.truth
+        return say(shown, last) if last in offered(shown.item) else opinion(shown, rng)
+
+    return read
+
+
+def always_left(shown: Shown, rng: np.random.Generator) -> str:
+    """Sees all but sides."""
+    left = "left" in offered(shown.item)
+    return say(shown, "left") if left else sees(0.95, opinion)(shown, rng)
+
+
+def mirrors_lesions(shown: Shown, rng: np.random.Generator) -> str:
+    lesion = "lesion" in shown.item.question
+    return (turned("sides", opinion) if lesion else sees(0.97, opinion))(shown, rng)
+
+
+def of_many_options(shown: Shown, rng: np.random.Generator) -> str:
+    return (sees(0.9, guess) if len(shown.item.options) > 2 else guess)(shown, rng)
+
+
+def in_tens(shown: Shown, rng: np.random.Generator) -> str:
+    """Rounds what it sees down to tens."""
+    if shown.truth and isinstance(shown.item.answer, Number):
+        return f"{10 * int(float(shown.truth.split()[0]) / 10)} {shown.item.answer.unit}"
+    return sees(0.9, opinion)(shown, rng)
+
+
 MORE: dict[str, Case] = {
     "sight for numbers, prior else": Case(
         lambda c: of_form(Number, sees(0.9, prior(c)), prior(c)),
@@ -517,6 +569,27 @@ MORE: dict[str, Case] = {
     "sees numbers, mirrors sides, guesses marks": Case(
         lambda c: by_task(("marks",), guess, turned("sides", guess)), SEES, _any(), _any(MIRRORED)
     ),
+    "sees the first half": Case(first_half, SEES, _any(), _any(LESIONS)),
+    "echoes the item before": Case(echo, f"{BLIND_KINDS} or reacts", _any(), _any(YES)),
+    "always left, sees the rest": Case(lambda c: always_left, SEES, _any(), _any(PRIOR)),
+    "sees a fifth of the patients": Case(
+        lambda c: by_patient(0.2, sees(0.95, opinion), opinion),
+        "looks or unclear",
+        _any(),
+        _any(LESIONS),
+    ),
+    "mirrors lesions only": Case(lambda c: mirrors_lesions, SEES, _any(), _any(MIRRORED)),
+    "sees questions with many options": Case(
+        lambda c: of_many_options, SEES, _any(), _any(LESIONS)
+    ),
+    "litres for millilitres": Case(lambda c: times(0.001, 1.0, ("mL",)), SEES, _any(), _any(UNIT)),
+    "longest option, refuses without pictures": Case(
+        lambda c: only_with_pictures(longest), BLIND_KINDS, _any(HABIT), _any(YES)
+    ),
+    "memorised half of the items, else the prior": Case(
+        lambda c: by_item(0.5, memorised, prior(c)), "memorised", _any(), _any(PRIOR, YES, HABIT)
+    ),
+    "rounds down to tens": Case(lambda c: in_tens, SEES),
     "sees, knows nothing of lesions": Case(
         lambda c: on_lesions(guess, sees(0.95, guess)), SEES, _any(LESIONS)
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from readers import (
@@ -25,9 +26,10 @@ from scipy.stats import binom
 from simulated import Cohort, Reader, Shown, cohort
 
 from situs.items import Item, Number
-from situs.probe.diagnosis import KINDS, Diagnosis, Effect
-from situs.probe.diagnosis.evidence import Sight
+from situs.probe.diagnosis import KINDS, Diagnosis, Effect, diagnose
+from situs.probe.diagnosis.evidence import Inversion, Sight
 from situs.probe.diagnosis.own_picture import own_picture_gain
+from situs.probe.diagnosis.reader import Reader as ReaderOfEvidence
 from situs.run import AnswerRow
 from situs.score import score_answer
 from situs.score.explain import Answered
@@ -41,6 +43,7 @@ QUICK = (
     "reacts to pixels",
     "voxels as millimetres",
     "ignores lesions",
+    "inverts yes and no",
 )
 """Always tried; the others in the sweep."""
 
@@ -216,6 +219,41 @@ def test_an_opinion_that_is_held_without_pictures_is_no_slip_of_the_eye() -> Non
     diagnosis = cohort().diagnosed(read, probes=())
     assert diagnosis.kind == "looks"
     assert diagnosis.findings["mirrored"].verdict == "no"
+
+
+def test_an_axis_is_not_exchanged_where_yes_and_no_are() -> None:
+    """On one axis the two cannot be told apart; wrong yes and no on other axes tell."""
+    wrong, right = Effect(-0.4, (-0.5, -0.3), 1e-9, 90, 30), Effect(0.4, (0.3, 0.5), 1e-9, 90, 30)
+    few = Effect(-0.5, (-0.9, -0.1), 0.04, 5, 12)
+
+    def inverts(rest: Effect, in_other_forms: float) -> bool:
+        inversion = Inversion(wrong, {"mirrored": rest, "up_down": wrong}, in_other_forms)
+        evidence = cohort().evidence(guess, probes=())
+        return ReaderOfEvidence(msgspec.structs.replace(evidence, inversion=inversion)).inverts
+
+    assert inverts(wrong, 0.05)
+    assert not inverts(right, 0.05), "what sides do not explain is right: sides are exchanged"
+    assert not inverts(few, 0.05), "hardly anything else was asked"
+    assert not inverts(wrong, 0.6), "options show the slip as well"
+
+
+def test_one_slice_is_judged_where_the_pictures_help() -> None:
+    """Misled on sides, a reader is better there with fewer pictures; levels tell that it needs all."""
+    sees_all = Effect(0.4, (0.3, 0.5), 1e-9, 200, 40)
+    misled = Effect(-0.4, (-0.5, -0.3), 1e-9, 200, 40)
+    sight = {
+        "all": Sight(sees_all, "text", sees_all, p=0.001),
+        "sides": Sight(misled, "text", misled, p=0.001),
+        "level": Sight(sees_all, "text", sees_all, p=0.001),
+    }
+    volume = {"all": misled, "sides": misled, "level": sees_all}
+    evidence = cohort().evidence(guess, probes=())
+    mixed = msgspec.structs.replace(evidence, sight=sight, volume=volume)
+    assert diagnose(mixed).findings["one_slice_only"].verdict == "no"
+    alike = msgspec.structs.replace(
+        mixed, volume=volume | {"level": Effect(0.0, (-0.02, 0.02), 0.9, 200, 40)}
+    )
+    assert diagnose(alike).findings["one_slice_only"].verdict == "yes"
 
 
 def test_a_gain_alone_proves_sight_only_of_twins() -> None:

@@ -119,6 +119,18 @@ def test_all_none_and_one_option() -> None:
     assert parse_choices("B", OPTIONS) == Parsed(("m",))
 
 
+@pytest.mark.parametrize("before", ["", "There is ", "On all of these slices there is "])
+def test_an_option_named_in_part_behind_another_leaves_the_reply_unread(before: str) -> None:
+    options = [
+        Option("e", "joint effusion"),
+        Option("m", "meniscus tear"),
+        Option("f", "fracture"),
+    ]
+    said = f"{before}a joint effusion with a torn meniscus."
+    assert parse_choices(said, options) == Unparsed("an option is named in part")
+    assert parse_choices(f"{before}a joint effusion.", options) == Parsed(("e",))
+
+
 def test_options_that_are_not_told() -> None:
     assert parse_choices("A, F", OPTIONS) == Unparsed("no such option")
     assert parse_choices("", OPTIONS) == Unparsed("empty")

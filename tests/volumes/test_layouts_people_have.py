@@ -36,10 +36,10 @@ def labels(path: Path, moved: float = 0.0, slices: int = SHAPE[2]) -> Path:
     return write(path, array[:, :, :slices], moved)
 
 
-def mask(path: Path) -> Path:
+def mask(path: Path, slices: int = SHAPE[2]) -> Path:
     array = np.zeros(SHAPE, np.uint8)
     array[1:4, 1:8, 1:9] = 1
-    return write(path, array)
+    return write(path, array[:, :, :slices])
 
 
 PUBLISHED = {
@@ -128,6 +128,21 @@ def test_labels_with_fewer_slices_on_the_same_grid_are_a_part_of_it(tmp_path):
     assert study.image == shown
     opened = open_labels(study.labels, reference=shown).load()
     assert opened.grid.shape == SHAPE
+    (warning,) = opened.warnings
+    assert "8 × 9 × 7 of 8 × 9 × 10" in warning
+
+
+def test_masks_with_fewer_slices_than_their_image_are_a_part_of_it(tmp_path):
+    shown = image(tmp_path / "s1" / "ct.nii.gz")
+    folder = tmp_path / "s1" / "segmentations"
+    mask(folder / "liver.nii.gz", slices=7)
+    (study,) = find_studies(tmp_path)
+    assert study.image == shown
+    alone = open_labels(folder).load()
+    opened = open_labels(study.labels, reference=shown).load()
+    assert opened.grid.shape == SHAPE
+    np.testing.assert_array_equal(opened.layers[0][:, :, :7], alone.layers[0])
+    assert not opened.layers[0][:, :, 7:].any()
     (warning,) = opened.warnings
     assert "8 × 9 × 7 of 8 × 9 × 10" in warning
 

@@ -136,10 +136,11 @@ def nothing_asked(
         f"{count} × {reason}"
         for reason, count in sorted(not_asked.items(), key=lambda entry: -entry[1])
     ]
-    unnamed = sum(problem.code == "names" for problem in problems)
+    unnamed = [problem for problem in problems if problem.code == "names"]
     fix = _FIXES.get(source, "check that the files hold what this command reads")
     if unnamed:
-        texts.insert(0, f"structures with names that no vocabulary knows in {unnamed} of them")
+        others = f", and like in {len(unnamed) - 1} more" if len(unnamed) > 1 else ""
+        texts.insert(0, unnamed[0].problem.removesuffix("; not asked about") + others)
         fix = "name the structures with --names MAP.csv; `situs list names` shows what is known"
     elif doubted:
         first = doubted[0]

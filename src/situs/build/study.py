@@ -25,6 +25,7 @@ from situs.volumes import LabelMap, brain_of, may_show_face, modality_of, open_l
 
 __all__ = ["StudyJob", "StudyOutcome", "open_process", "process", "with_sources"]
 
+_NAMES_SHOWN = 5
 _EXTENTS = tuple(f"extent.{axis}" for axis in AXES)
 _STRUCTURE_FACTS = (
     "voxels",
@@ -109,9 +110,9 @@ def process(job: StudyJob) -> StudyOutcome:
     ]
     if unknown := sorted(set(names) - set(known)):
         verb = "structure has a name" if len(unknown) == 1 else "structures have names"
-        text = (
-            f"{len(unknown)} {verb} that no vocabulary knows, e.g. {unknown[0]!r}; not asked about"
-        )
+        shown = ", ".join(map(repr, unknown[:_NAMES_SHOWN]))
+        shown += ", …" if len(unknown) > _NAMES_SHOWN else ""
+        text = f"{len(unknown)} {verb} that no vocabulary knows ({shown}); not asked about"
         problems.append(_warning("names", job, text))
     values, image_hash = image.array_and_hash() if image is not None else (None, "")
     modality = modality_of(values) if values is not None else "labels"

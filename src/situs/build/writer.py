@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -12,10 +12,9 @@ import msgspec
 
 from situs import __version__
 from situs.anatomy import Term, term, without_number
-from situs.base.files import digest, write_atomic
+from situs.base.files import write_atomic
 from situs.bench import (
     FORMAT,
-    Bench,
     BenchInfo,
     IdRule,
     StudyRecord,
@@ -26,21 +25,14 @@ from situs.bench import (
     write_card,
     write_locations,
 )
+from situs.build.card_rows import CardRows
 from situs.build.coverage import Coverage, nothing_asked
-from situs.errors import Problem
+from situs.errors import Problem, SitusError
 from situs.facts import Fact, Recipe
-from situs.items import Choice, Choices, Item, YesNo, class_of
-from situs.score import blind_headlines, option_tricks
+from situs.items import Item, class_of
 from situs.volumes import SourceCounts
 
 __all__ = ["BenchWriter", "BuildOptions", "BuildResult"]
-
-
-_BLIND_ITEMS = 12_000
-"""Of a bench with more closed questions than this, the card's blind rows are worked out on a sample, drawn by id."""
-
-
-_CLOSED = (YesNo, Choice, Choices)
 
 
 class BuildOptions(msgspec.Struct, frozen=True):
@@ -107,7 +99,8 @@ class BenchWriter:
         self._used: set[str] = set()
         self._suspects: list[SuspectStudy] = []
         self._trusted: dict[str, tuple[str, ...]] = {}
-        self._closed = 0
+        self._card = CardRows()
+        self._item_ids: set[str] = set()
         self._silent: list[str] = []
 
     def __enter__(self) -> BenchWriter:
@@ -130,14 +123,16 @@ class BenchWriter:
         places: Mapping[str, str],
     ) -> None:
         """One study with its facts and items."""
+        self._refuse_repeated(items)
+        facts = list(facts)
         self._studies.write([study])
         self._facts.write(facts)
         self._items.write(items)
+        self._card.add(study, facts, items)
         self._counts["task"].update(item.task for item in items)
         self._counts["stratum"].update(item.stratum for item in items)
         self._counts["split"].update(item.split for item in items)
         self._counts["class"].update(class_of(item) for item in items if item.stratum == "headline")
-        self._closed += sum(isinstance(item.answer, _CLOSED) for item in items)
         self._counts["not_asked"].update(not_asked)
         if not items:
             self._silent.append(study.study_id)
@@ -145,6 +140,17 @@ class BenchWriter:
         self._places.update((key, Path(path)) for key, path in places.items())
         for series in study.series:
             self._used.update(series.structures)
+
+    def _refuse_repeated(self, items: Iterable[Item]) -> None:
+        """No bench can be read in which two items have one id."""
+        for item in items:
+            if item.item_id in self._item_ids:
+                raise SitusError(
+                    f"item {item.item_id} occurs twice",
+                    where=item.study_id,
+                    fix="give every study and question once",
+                )
+            self._item_ids.add(item.item_id)
 
     def count_not_asked(self, reasons: Mapping[str, int]) -> None:
         """Reasons that are known only once all studies are there."""
@@ -202,12 +208,8 @@ class BenchWriter:
         )
         write_locations(self._folder, self._places)
         write_atomic(self._folder / "bench.json", encode_info(info))
-        bench = Bench(self._folder, info)
-        # Without closed questions there is nothing to guess, and no need to read a large bench again.
-        blind, tricks = (
-            (_without_looking(bench, self._closed), _tricks(bench)) if self._closed else ({}, {})
-        )
-        write_atomic(self._folder / "README.md", write_card(info, blind, tricks))
+        card = write_card(info, self._card.blind(self._folder, info), self._card.tricks())
+        write_atomic(self._folder / "README.md", card)
         by = (info.by_task, info.by_stratum, info.not_asked)
         return BuildResult(
             counts["studies"],
@@ -235,34 +237,3 @@ class BenchWriter:
 
     def _sorted(self, what: str) -> dict[str, int]:
         return {name: count for name, count in sorted(self._counts[what].items()) if count}
-
-
-def _without_looking(bench: Bench, closed_items: int) -> dict[str, dict[str, str]]:
-    """Stratum → what each blind baseline reaches there on yes/no and choice questions, for the card."""
-
-    every = -(-closed_items // _BLIND_ITEMS)
-
-    def closed() -> Iterator[Item]:
-        own = (item for item in bench.items(steps=False) if isinstance(item.answer, _CLOSED))
-        return (
-            own
-            if every == 1
-            else (i for i in own if int(digest(i.item_id, size=4), 16) % every == 0)
-        )
-
-    result: dict[str, dict[str, str]] = defaultdict(dict)
-    for stratum, rows in blind_headlines(bench, closed).items():
-        for name, own in rows.items():
-            bounds = f" ({own.ci95[0]:.3f}–{own.ci95[1]:.3f})" if own.ci95 else ""
-            result[stratum][name] = "–" if own.value is None else f"{own.value:.3f}{bounds}"
-            result[stratum]["chance"] = "–" if own.chance is None else f"{own.chance:.3f}"
-            result[stratum]["n (a sample)" if every > 1 else "n"] = f"{own.n:,}"
-    return dict(result)
-
-
-def _tricks(bench: Bench) -> dict[str, dict[str, str]]:
-    """Stratum → what each option trick reaches there, for the card."""
-    return {
-        stratum: {name: f"{right / asked:.2f}" for name, (right, asked) in table.items()}
-        for stratum, table in sorted(option_tricks(bench.items(steps=False)).items())
-    }

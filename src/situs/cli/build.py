@@ -56,7 +56,7 @@ _trust_option = click.option(
     "--layout",
     default="auto",
     show_default=True,
-    help="How files lie: auto, totalsegmentator, msd, nnunet, amos, kits, brats, dicom, table or file.",
+    help="How files lie; `situs list layouts` shows the names.",
 )
 @click.option("--names", help="A vocabulary (totalsegmentator) or your own CSV or JSON name map.")
 @click.option(

@@ -80,6 +80,7 @@ class CutRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seen_ragged_rise: float = 0.8
     seen_same_share: float = 0.5
     seen_edge: float = 1.0
+    small_edge: float = 0.4
 
 
 class AnnotationError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -104,8 +105,9 @@ class TwinRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How likely it may be that drawn answers ask for more patients than there are. Whoever knows all other answers is
     right at most bound / (options × (1 − bound)) oftener than chance."""
     evenness: float = 1.0
-    """Answers are drawn anew until the commonest and the rarest answer of other patients are right no further from
-    chance than this, in standard errors over the whole headline (twice as far over one kind of question)."""
+    """Answers are drawn anew until the commonest and the rarest answer of other patients are right
+    no further from chance than this, in standard errors over the whole headline; twice as far over
+    one task, kind of question or split. However they are counted: by text, kind or options."""
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -4,10 +4,11 @@ from situs.items import findings as findings
 from situs.items import masks as masks
 from situs.items import reports as reports
 from situs.items.arrangement.candidates import Candidate, candidates
+from situs.items.arrangement.engine import Placement, place
 from situs.items.arrangement.evenness import AskedQuestion, shares_of_limit
 from situs.items.arrangement.marks import lettered
 from situs.items.arrangement.twin_check import Twins
-from situs.items.arrangement.twins import Outline, Placement, arrange, outline, place
+from situs.items.arrangement.twins import Outline, arrange, outline
 from situs.items.average import AverageAnatomy, clear_sign
 from situs.items.gate import pose
 from situs.items.grades.graded import GRADED, graded_questions, pose_grades, scale_tags

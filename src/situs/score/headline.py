@@ -86,7 +86,8 @@ def select(runs: Iterable[Columns], stratum: str, strata: Iterable[str]) -> Sele
     if stratum not in (*known, ALL_STRATA):
         fix = did_you_mean(stratum, [*known, ALL_STRATA])
         raise SitusError(f"no item of stratum {stratum!r}", where="--stratum", fix=fix)
-    closed = np.concatenate([_closed(columns, stratum) for columns in runs])
+    none = np.zeros(0, np.bool_)  # a stratum may be looked up before anything has been answered
+    closed = np.concatenate([none, *(_closed(columns, stratum) for columns in runs)])
     return Selection(stratum, not len(closed) or bool(closed.any()))
 
 

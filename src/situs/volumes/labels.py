@@ -80,45 +80,57 @@ def open_labels(
     the masks of a folder by name; without it, `names` read backwards does. `reference` is the image the labels were
     drawn on. DICOM labels need it: a structure set has no grid of its own (without a reference, the series it names is
     looked for near it), and a segmentation that leaves out empty slices is laid onto the grid of the image, as is a
-    label file that holds a block of it.
+    label file or a folder of masks that holds a block of it.
     """
     path = Path(path)
     if _is_dicom_labels(path):
         from situs.volumes.dicom.labels import open_dicom_labels
 
-        image = open_volume(reference) if isinstance(reference, str | Path) else reference
-        return open_dicom_labels(path, dict(names or {}), image)
+        return open_dicom_labels(path, dict(names or {}), _image_of(reference))
     if path.is_dir():
         known = (
             dict(ids) if ids is not None else {name: label for label, name in (names or {}).items()}
         )
-        beside = reference.path if isinstance(reference, Volume) else reference
-        return _open_folder(path, known, None if beside is None else Path(beside))
-    return _open_file(path, dict(names or {}), reference)
+        return _open_folder(path, known, _image_of(reference))
+    return _open_file(path, dict(names or {}), _image_of(reference))
 
 
-def _open_file(path: Path, names: dict[int, str], reference: Volume | str | Path | None) -> Labels:
-    """A label file; one that holds a block of its image's grid, as 3D Slicer saves it, is laid onto the whole."""
+def _image_of(reference: Volume | str | Path | None) -> Volume | None:
+    return open_volume(reference) if isinstance(reference, str | Path) else reference
+
+
+def _open_file(path: Path, names: dict[int, str], image: Volume | None) -> Labels:
+    """A label file."""
     stored = read_header(path)
     own = _grid(stored)
     if kind_of(path) in (".nii", ".nii.gz"):
         names = label_table(stored) | names
-    image = open_volume(reference) if isinstance(reference, str | Path) else reference
-    start = None
-    if image is not None and reorder_onto(image.grid, own) is None:
-        start = own.block_in(image.grid)
-    grid = own if image is None or start is None else image.grid
+    labels = Labels(
+        path,
+        own,
+        stored.orientation_basis,
+        stored.warnings,
+        lambda: load_label_file(stored, own, names),
+    )
+    return _onto_image(labels, path, image)
 
+
+def _onto_image(labels: Labels, path: Path, image: Volume | None) -> Labels:
+    """Labels that hold a block of their image's grid, as 3D Slicer saves them, laid onto the whole of it."""
+    own = labels.grid
+    if image is None or reorder_onto(image.grid, own) is not None:
+        return labels
+    start = own.block_in(image.grid)
+    if start is None:
+        return labels
+    grid = image.grid
     partial = _block_warning(path, own, grid)
 
     def load() -> LabelMap:
-        labels = load_label_file(stored, own, names)
-        if start is None:
-            return labels
-        whole = labels.padded(grid, start)
+        whole = labels.load().padded(grid, start)
         return dataclasses.replace(whole, warnings=(*whole.warnings, *partial))
 
-    return Labels(path, grid, stored.orientation_basis, (*stored.warnings, *partial), load)
+    return Labels(path, grid, labels.orientation_basis, (*labels.warnings, *partial), load)
 
 
 def _block_warning(path: Path, own: Grid, whole: Grid) -> tuple[str, ...]:
@@ -146,9 +158,10 @@ def _is_dicom_labels(path: Path) -> bool:
     return holds_dicom(path)
 
 
-def _open_folder(path: Path, ids: Mapping[str, int], image: Path | None) -> Labels:
+def _open_folder(path: Path, ids: Mapping[str, int], image: Volume | None) -> Labels:
     folder = path / "segmentations" if (path / "segmentations").is_dir() else path
-    masks = {name: read_header(file) for name, file in mask_files(folder, image).items()}
+    image_file = None if image is None else image.path
+    masks = {name: read_header(file) for name, file in mask_files(folder, image_file).items()}
     first, *others = masks.values()
     if any(len(stored.shape) != 3 for stored in masks.values()):
         raise SitusError(
@@ -178,7 +191,7 @@ def _open_folder(path: Path, ids: Mapping[str, int], image: Path | None) -> Labe
         labels = load_masks(folder, grid, placed, ids, warnings)
         return dataclasses.replace(labels, grid_error_mm=error_mm)
 
-    return Labels(path, grid, basis, warnings, load)
+    return _onto_image(Labels(path, grid, basis, warnings, load), path, image)
 
 
 def _grid(stored: Stored) -> Grid:

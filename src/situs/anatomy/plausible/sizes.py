@@ -56,6 +56,12 @@ class _Rated(msgspec.Struct, frozen=True):
             or max(self.seen.extent_mm) > self.range.high_mm
         )
 
+    @property
+    def too_small_as_seen(self) -> bool:
+        """Whether what is seen of it is less than a newborn has, though more may lie beyond the scan."""
+        seen, known = self.seen, self.range
+        return seen.volume_ml < known.child_low_ml or max(seen.extent_mm) < known.child_low_mm
+
     def too_small(self, *, child: bool) -> bool:
         if self.seen.cut:
             return False
@@ -86,7 +92,8 @@ def _body_scale(scene: Scene) -> tuple[float | None, int]:
 def patient_size(scene: Scene) -> float:
     """Length of the patient beside an adult's, for places to be compared; 1 where too little is whole."""
     steps = [ratio for ratio in axis_scales(scene) if ratio is not None]
-    if steps:
+    # Along one axis alone a fragment far from its place would tell the size of the whole patient.
+    if len(steps) > 1:
         return max(float(np.median(steps)), 1e-6)
     size, count = _body_scale(scene)
     return size if size is not None and count >= 3 else 1.0
@@ -108,7 +115,11 @@ def _too_large_or_small(scene: Scene) -> str:
     whole = [one for one in rated if not one.seen.cut]
     if 2 * len(large) > max(len(whole), 1) or (size is not None and count >= 3 and size > _LARGEST):
         return _example(large or whole, "large", size)
-    if 2 * len(small) > len(whole) or (size is not None and count >= 3 and size < _SMALLEST):
+    # A cut structure that is large enough, as far as it is seen, speaks for the scale as well.
+    large_enough = [one for one in rated if one.seen.cut and not one.too_small_as_seen]
+    if 2 * len(small) > len(whole) + len(large_enough) or (
+        size is not None and count >= 3 and size < _SMALLEST
+    ):
         return _example(small or whole, "small", size)
     steps = [ratio for ratio in axis_scales(scene, cut=True) if ratio is not None]
     if len(steps) > 1 and max(steps) < _CLOSEST:

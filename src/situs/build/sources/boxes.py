@@ -25,14 +25,13 @@ from situs.build.study import with_sources
 from situs.build.writer import BenchWriter, BuildOptions, BuildResult
 from situs.errors import Problem, SitusError, did_you_mean
 from situs.facts import BoxLedger, BoxRules, Middle, check_fits
-from situs.items import NotAsked, Placement, Question, item_id
+from situs.items import NotAsked, Placement, Question, item_id, place
 from situs.items.findings import (
     Draft,
     arrange_findings,
     choose_finding_tasks,
     draft,
     finding_mix,
-    place_finding,
     pose_finding,
     questions_of,
     right_by_position,
@@ -350,7 +349,7 @@ def _write(
             if own_id in placements:
                 item = pose_finding(ledger, question, record.patient_id, seed)
                 assert not isinstance(item, NotAsked)
-                kept.append(place_finding(item, placements[own_id], record.split))
+                kept.append(place(item, placements[own_id], record.split))
         kept.sort(key=lambda item: (item.task, item.item_id))
         basics = [
             ledger.fact("read_as_normal"),

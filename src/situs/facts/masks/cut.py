@@ -26,6 +26,10 @@ nearer the end is taken, whichever way the file counts."""
 _FEWEST_SAMPLES = 12
 _BACKGROUND = 0.5
 _HOLDS = 0.5
+_SHELL = 2
+"""Voxels around a small structure that tell its contrast."""
+_NOISE = 0.2
+"""Standard deviations by which medians of the same tissue differ."""
 _ANY_MARGIN = -1.0
 """With an image the sections need not exceed an ellipsoid's."""
 _QUARTILES_APART = 1.349
@@ -248,9 +252,20 @@ def _stops_early(region: Region, around: Surroundings, rules: CutRules) -> bool:
 def _beside_end(region: Region, end: FlatEnd, sign: float) -> NDArray[np.int64]:
     """The voxels of the first layers inside (-1) or outside (+1) an end."""
     normal = np.array(end.normal)
-    heights = sign * (np.arange(_FREE_LAYERS) + _MID_LAYER) * max(region.grid.affine.spacing_mm)
+    heights = (
+        sign * (np.arange(_layers_beside(end)) + _MID_LAYER) * max(region.grid.affine.spacing_mm)
+    )
     face = end.points_mm - np.outer(end.points_mm @ normal - end.offset_mm, normal)
     return _indices(region, face[:, None] + heights[None, :, None] * normal)
+
+
+def _layers_beside(end: FlatEnd) -> int:
+    """How many layers on either side of an end are compared: of a small structure fewer.
+
+    What was cut off a lesion is soon over, so that layers farther out show its surroundings.
+    """
+    layers = int(np.count_nonzero(end.profile))
+    return min(max(layers // _FREE_LAYERS, 1), _FREE_LAYERS)
 
 
 def _free(region: Region, end: FlatEnd, around: Surroundings, rules: CutRules) -> NDArray[np.int64]:
@@ -282,14 +297,37 @@ def _goes_on(
         )
     # Both ways: soft tissue beyond a bone lies within the wide range of the bone's values, but not the reverse.
     same = min(_share_within(there, here), _share_within(here, there))
-    if is_plain and same >= rules.same_tissue_share:
-        return True
     low, high = np.percentile(here, [25.0, 75.0])
+    spread = float(high - low) / _QUARTILES_APART
     edge = abs(float(np.median(there)) - float(np.median(here)))
-    return (
-        same >= rules.seen_same_share
-        and edge <= rules.seen_edge * float(high - low) / _QUARTILES_APART
-    )
+    is_alike = is_plain and same >= rules.same_tissue_share
+    is_alike = is_alike or (same >= rules.seen_same_share and edge <= rules.seen_edge * spread)
+    if not is_alike or _layers_beside(end) == _FREE_LAYERS:
+        return is_alike
+    return _is_like_all_of_it(there, region, around, rules)
+
+
+def _is_like_all_of_it(
+    there: NDArray[Any], region: Region, around: Surroundings, rules: CutRules
+) -> bool:
+    """Whether values beyond an end of a small structure are those of the structure, by its own contrast.
+
+    Its rounded tips fill a plane only in part, so that what lies just inside them is in part surroundings, too.
+    """
+    from scipy import ndimage
+
+    assert around.image is not None
+    window, room = _window(region, _SHELL)
+    mask = np.pad(region.crop(), room)
+    shell = ndimage.binary_dilation(mask, iterations=_SHELL) & ~mask
+    corner = np.array([side.start for side in window])
+    taken = _taken(around.labels, np.argwhere(mask) + corner, np.argwhere(shell) + corner)
+    values = around.image[window]
+    low, middle, high = np.percentile(values[mask], [25.0, 50.0, 75.0])
+    free = values[shell][~taken]
+    contrast = abs(float(np.median(free)) - middle) if len(free) else 0.0
+    noise = _NOISE * (high - low) / _QUARTILES_APART
+    return bool(abs(float(np.median(there)) - middle) <= max(rules.small_edge * contrast, noise))
 
 
 def _taken(

@@ -265,10 +265,20 @@ class Ledger(Doubted):
         """Whether and how the structure goes on beyond what its mask shows."""
         if name not in self._cut:
             main = self.main_region(name)
-            self._cut[name] = cut_of(
+            as_one = cut_of(
                 self.regions[name], main, self.surroundings, self.recipe.cut, exact=self.exhaustive
             )
+            # A lesion beyond the plane in which its organ was cut hides the flat end of the two together.
+            of_members = (self.cut(member) for member in self._members(name))
+            self._cut[name] = max((as_one, *of_members), key=list(Cut).index)
         return self._cut[name]
+
+    def _members(self, name: str) -> tuple[str, ...]:
+        """The masks that are measured together under this name; none for a structure of one mask."""
+        if name.endswith(WHOLE):
+            organ = name.removesuffix(WHOLE)
+            return (organ, *self.lesions_left_out(organ))
+        return self.organs_in_parts.get(name, ())
 
     def cut_but_for(self, name: str, face: Face) -> bool:
         """Whether the structure is cut elsewhere than at this face of the array."""

@@ -36,6 +36,7 @@ _BESIDE_OWN_DISC = range(2, 11)
 _HEAD_ABOVE = 0.4
 _HEAD_AT = 0.1
 _SAMPLES = 8
+_FEW_LEVELS = 2.0
 _JOINED = 0.3
 """Gap to the sacrum or skull, in vertebrae, up to which a vertebra is the one that joins it."""
 _FAR = 0.6
@@ -194,8 +195,17 @@ def _rib_anchors(
         # At either end of the row, or far from it, the rib's own vertebra may be one that is not there.
         if nearest in (fine[0], fine[-1]) or distances.min() > 2.0 * pitch:
             continue
+        # Where several vertebrae are not annotated, the curve between the others tells no level well enough.
+        if _levels_apart(levels, nearest) > _FEW_LEVELS:
+            continue
         above = _HEAD_ABOVE if number in _BESIDE_OWN_DISC else _HEAD_AT
         yield Anchor(name, nearest - (VERTEBRAE.index(f"T{number}") - above))
+
+
+def _levels_apart(levels: NDArray[np.float64], at: float) -> float:
+    """How many levels lie between the vertebrae of a row on either side of a place on its curve."""
+    above = int(np.searchsorted(levels, at, side="right")) - 1
+    return float(levels[above + 1] - levels[above])
 
 
 def _end_anchor(

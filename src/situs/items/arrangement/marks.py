@@ -11,9 +11,15 @@ from situs.base.files import digest
 from situs.items.record import Box, Choice, Item, Step, mark_label, marks_of
 from situs.space import WorldBox
 
-__all__ = ["drawn_letter", "lettered"]
+__all__ = ["drawn_letter", "has_lettered_marks", "lettered"]
 
 _LETTERS = "ABCD"
+
+
+def has_lettered_marks(item: Item) -> bool:
+    """Whether its options are the letters of marks in its pictures: the right one can be given any letter."""
+    marks = marks_of(item)
+    return any(option.value in marks for option in item.options)
 
 
 def drawn_letter(item: Item) -> str:

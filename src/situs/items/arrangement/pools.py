@@ -12,20 +12,15 @@ pools, and these are made before anything is drawn.
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Generic, Protocol, TypeVar
 
-import msgspec
 import numpy as np
 
-from situs.base.files import digest
 from situs.items.arrangement.draws import drawn_answers, most_draws
-from situs.items.arrangement.evenness import AskedQuestion, shares_of_limit
 
-__all__ = ["Askable", "Offer", "Pool", "drawn", "grouped", "pool_of"]
+__all__ = ["Askable", "Pool", "pool_of"]
 
 
 class Askable(Protocol):
@@ -40,12 +35,15 @@ class Askable(Protocol):
         """Whom it would be asked of."""
 
     @property
+    def form(self) -> str:
+        """How it is answered: `yes_no`, `choice`, `number`, …"""
+
+    @property
     def key(self) -> str | None:
         """Its answer as a value that can be counted."""
 
 
 A = TypeVar("A", bound=Askable)
-B = TypeVar("B")
 Slot = tuple[A, ...]
 """One candidate for each offered answer, in the order of the offer."""
 
@@ -85,73 +83,6 @@ class Pool(Generic[A]):
         return result
 
 
-class Offer(msgspec.Struct, Generic[A], frozen=True):
-    """A text as it is put to a pool."""
-
-    task: str
-    kind: Hashable
-    """The kind of question, in all splits."""
-    split: str
-    text: str
-    values: tuple[str, ...]
-    """The answers that are drawn; empty where none is."""
-    pool: Pool[A]
-
-    def questions(self, asked: Iterable[A]) -> Iterator[AskedQuestion]:
-        """The questions that the draw of these candidates gives."""
-        for entry in asked:
-            yield AskedQuestion(
-                entry.patient_id,
-                str(entry.key),
-                self.values,
-                self.text,
-                self.task,
-                self.kind,
-                self.split,
-            )
-
-
-def drawn(offers: Sequence[Offer[A]], seed: int, evenness: float) -> list[list[A]]:
-    """Who is asked, offer by offer.
-
-    Draws are repeated until neither the commonest nor the rarest answer of the others is right
-    more than `evenness` standard errors away from chance over all questions, and not twice that
-    over one task, kind or split (see `evenness`; Morgan and Rubin 2012 call this
-    rerandomisation). Kinds of question that are too far are drawn anew; if none is, but all
-    together are, one of them is.
-
-    The draw hashes the ids of all candidates, of which a bench holds the asked ones alone: its
-    seed does not tell.
-    """
-    ids = sorted(entry.item_id for offer in offers for entry in offer.pool.candidates())
-    rng = np.random.default_rng(int(digest("asked", str(seed), *ids, size=16), 16))
-    by_kind: dict[Hashable, list[int]] = defaultdict(list)
-    for number, offer in enumerate(offers):
-        if len(offer.values) > 1:
-            by_kind[offer.kind].append(number)
-    sizes = [sum(offers[number].pool.size for number in numbers) for numbers in by_kind.values()]
-    asked = [offer.pool.asked(rng) for offer in offers]
-    best: tuple[float, list[list[A]]] = (math.inf, asked)
-    for _ in range(_TRIES):
-        questions = [q for offer, own in zip(offers, asked) for q in offer.questions(own)]
-        shares = shares_of_limit(questions, evenness)
-        furthest = max(shares.values(), default=0.0)
-        if furthest < best[0]:
-            best = furthest, list(asked)
-        if furthest <= 1.0:
-            break
-        again = [kind for kind in by_kind if shares["kind", kind] > 1.0]
-        if not again:
-            again = [list(by_kind)[rng.choice(len(sizes), p=np.divide(sizes, sum(sizes)))]]
-        for number in (number for kind in again for number in by_kind[kind]):
-            asked[number] = offers[number].pool.asked(rng)
-    return best[1]
-
-
-_TRIES = 300
-"""Draws, at most; of these the one nearest to chance is taken if none is near enough."""
-
-
 def pool_of(
     entries: Iterable[A],
     values: Sequence[str],
@@ -169,13 +100,13 @@ def pool_of(
         if entry.key in values:
             cells[alike(entry)][str(entry.key)].append(entry)
     patients: set[str] = set()
-    found: list[list[Slot[A]]] = []
+    slots: list[list[Slot[A]]] = []
     for waiting in cells.values():
-        found.append([])
+        slots.append([])
         while (slot := _next_slot(waiting, patients)) is not None:
-            found[-1].append(slot)
+            slots[-1].append(slot)
             patients |= {entry.patient_id for entry in slot}
-    return Pool(found, bound)
+    return Pool(slots, bound)
 
 
 def _next_slot(waiting: dict[str, deque[A]], patients: set[str]) -> Slot[A] | None:
@@ -184,16 +115,9 @@ def _next_slot(waiting: dict[str, deque[A]], patients: set[str]) -> Slot[A] | No
     for value, queue in sorted(waiting.items(), key=lambda pair: len(pair[1])):
         while queue and queue[0].patient_id in patients:
             queue.popleft()
-        own = {entry.patient_id for entry in slot.values()} | patients
-        entry = next((entry for entry in queue if entry.patient_id not in own), None)
+        taken = {entry.patient_id for entry in slot.values()} | patients
+        entry = next((entry for entry in queue if entry.patient_id not in taken), None)
         if entry is None:
             return None
         slot[value] = entry
     return tuple(slot[value] for value in waiting)
-
-
-def grouped(asked: Sequence[B], together: int) -> list[Sequence[B]]:
-    """In groups of about `together`, as even as can be."""
-    count = max(1, len(asked) // together)
-    edges = [len(asked) * n // count for n in range(count + 1)]
-    return [asked[first:last] for first, last in itertools.pairwise(edges)]

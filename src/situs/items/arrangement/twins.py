@@ -12,6 +12,7 @@ The rule, for every question with a countable answer:
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -21,14 +22,20 @@ from situs.base.files import canonical_json, digest
 from situs.facts import TwinRules
 from situs.items.arrangement.candidates import Candidate
 from situs.items.arrangement.draws import most_draws
-from situs.items.arrangement.marks import drawn_letter, lettered
+from situs.items.arrangement.engine import (
+    Offer,
+    Placement,
+    evened,
+    in_drawn_order,
+    twins_of,
+)
+from situs.items.arrangement.marks import has_lettered_marks
 from situs.items.arrangement.mix import shares_kept
 from situs.items.arrangement.offers import offers, random_offer
-from situs.items.arrangement.pools import Offer, Pool, drawn, grouped, pool_of
+from situs.items.arrangement.pools import Pool, pool_of
 from situs.items.owners import class_of, is_ordered
-from situs.items.record import Item, Option, marks_of
 
-__all__ = ["Outline", "Placement", "arrange", "outline", "place"]
+__all__ = ["Outline", "arrange", "outline"]
 
 Draw = Callable[["Outline"], str]
 
@@ -65,15 +72,6 @@ class Outline(msgspec.Struct, frozen=True):
     """The modality, which anyone sees at a glance: it is the same for all candidates of which one is drawn."""
 
 
-class Placement(msgspec.Struct, frozen=True):
-    """What becomes of one candidate."""
-
-    stratum: str
-    """`headline`, `textbook` (named anatomy whose answer never changes) or `untwinned`."""
-    options: tuple[str, ...]
-    twin_group: str
-
-
 def outline(candidate: Candidate, split: str = "") -> Outline:
     """The outline of a candidate of a patient in that split."""
     item = candidate.item
@@ -98,7 +96,7 @@ def outline(candidate: Candidate, split: str = "") -> Outline:
         f"{item.task}.{item.parameters.get('ask', item.form)}",
         class_of(item),
         candidate.must_offer,
-        bool(marks_of(item)),
+        has_lettered_marks(item),
         split,
         item.series,
     )
@@ -107,30 +105,6 @@ def outline(candidate: Candidate, split: str = "") -> Outline:
 _RULES = TwinRules()
 _Text = tuple[str, ...]
 """Task, form, words and all possible options of a question."""
-
-
-class _Group(msgspec.Struct, frozen=True):
-    """Candidates of one text, set of options and split, some of whom are asked in the headline."""
-
-    name: str
-    values: tuple[str, ...]
-    """The answers that are offered."""
-    pool: Pool[Outline]
-
-    @property
-    def first(self) -> Outline:
-        return self.pool.first
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """The answers that are shown: none where words or a number are asked for."""
-        return self.values if self.first.form == "choice" else ()
-
-    @property
-    def offer(self) -> Offer[Outline]:
-        first = self.first
-        values = self.values if _is_drawn(first) else ()
-        return Offer(first.task, first.kind, first.split, first.text, values, self.pool)
 
 
 def arrange(
@@ -153,13 +127,7 @@ def arrange(
     if mix is not None and most is not None and "headline" in most:
         groups = _within_mix(groups, mix, _limits(outlines, most["headline"]), seed)
     # The mix is settled before anything is drawn: what leaves later would undo the evenness.
-    asked = drawn([group.offer for group in groups], seed, rules.evenness)
-    placed = {
-        entry.item_id: Placement("headline", group.options, _twin_id(group, number))
-        for group, candidates in zip(groups, asked)
-        for number, twins in enumerate(grouped(candidates, rules.together))
-        for entry in twins
-    }
+    placed = twins_of(groups, seed, rules)
     taken = set(reserved)
     named = _named_only(outlines)
     controls = [entry for entry in outlines if entry.textbook or _text_of(entry) in named]
@@ -169,8 +137,10 @@ def arrange(
         for entry in _balanced(_limited(free, draw, (most or {}).get(stratum)), draw):
             placed[entry.item_id] = Placement(stratum, _shown(entry, seed), "")
             taken.add((entry.study_id, entry.family))
+    # Marks keep the order of their letters: the letters themselves are drawn.
+    shuffled = in_drawn_order((entry for entry in outlines if not entry.movable), placed, seed)
     return {
-        entry.item_id: _ordered(entry, placed[entry.item_id], seed)
+        entry.item_id: shuffled.get(entry.item_id, placed[entry.item_id])
         for entry in outlines
         if entry.item_id in placed
     }
@@ -188,12 +158,12 @@ def _named_only(outlines: Iterable[Outline]) -> set[_Text]:
     for entry in outlines:
         if entry.named_only and not entry.must_offer:
             keys[_text_of(entry)].append(entry.key)
-    return {text for text, found in keys.items() if len(found) > 1 and len(set(found)) == 1}
+    return {text for text, answers in keys.items() if len(answers) > 1 and len(set(answers)) == 1}
 
 
 def _headline(
     outlines: Iterable[Outline], seed: int, rules: TwinRules, draw: Draw
-) -> tuple[list[_Group], set[tuple[str, str]]]:
+) -> tuple[list[Offer[Outline]], set[tuple[str, str]]]:
     """All that could be asked in the headline, and the families of a study that it uses up.
 
     Also those used up that were not drawn: to ask them elsewhere would tell the answers that were.
@@ -202,7 +172,7 @@ def _headline(
     for entry in outlines:
         if not entry.textbook and entry.primary:
             by_text[entry.split, *_text_of(entry)].append(entry)
-    groups: dict[str, _Group] = {}
+    offered: dict[str, Offer[Outline]] = {}
     reserved: set[tuple[str, str]] = set()
     # Cut structures are rare: the questions that need them choose their patients first. Then those that give most
     # items: of the guises of a question (larger than 120, 200 or 315 mL) a patient is asked only one.
@@ -215,11 +185,21 @@ def _headline(
         first = by_text[text][0]
         for values, pool in _pools(sorted(free, key=draw), rules):
             name = digest(canonical_json([first.task, first.text, values, first.split]), size=8)
-            if name in groups:
+            if name in offered:
                 continue  # another set of options, thinned to the same few, is asked already
             reserved.update((entry.study_id, entry.family) for entry in pool.candidates())
-            groups[name] = _Group(name, values, pool)
-    return list(groups.values()), reserved
+            shown = pool.first
+            offered[name] = Offer(
+                name,
+                shown.task,
+                shown.kind,
+                shown.split,
+                shown.text,
+                values,
+                pool,
+                counted=_is_drawn(shown),
+            )
+    return list(offered.values()), reserved
 
 
 def _is_drawn(entry: Outline) -> bool:
@@ -286,40 +266,36 @@ def _best_offer(
     return best[1:]
 
 
-def _twin_id(group: _Group, number: int) -> str:
-    return "t" + digest(group.name, str(number), size=8)
-
-
 def _limits(outlines: Iterable[Outline], most: int) -> dict[str, int]:
     """How many questions the headline of each split may hold."""
     studies: dict[str, set[str]] = defaultdict(set)
     for entry in outlines:
         studies[entry.split].add(entry.study_id)
-    return {split: most * len(found) for split, found in studies.items()}
+    return {split: most * len(names) for split, names in studies.items()}
 
 
 def _within_mix(
-    groups: Iterable[_Group], mix: Mapping[str, float], limits: Mapping[str, int], seed: int
-) -> list[_Group]:
+    groups: Iterable[Offer[Outline]], mix: Mapping[str, float], limits: Mapping[str, int], seed: int
+) -> list[Offer[Outline]]:
     """The groups that stay, so that the headline of each split comes near its mix.
 
     Of each class the kinds of question take turns, those with more options first.
     """
-    by_kind: dict[tuple[str, str, str], list[_Group]] = defaultdict(list)
+    by_kind: dict[tuple[str, str, str], list[Offer[Outline]]] = defaultdict(list)
     for group in groups:
         by_kind[group.first.split, group.first.mix_class, group.first.kind].append(group)
-    turns: dict[tuple[str, str], list[tuple[int, str, _Group]]] = defaultdict(list)
-    for (split, name, _), found in by_kind.items():
-        found.sort(key=lambda group: (-len(group.options), digest(str(seed), group.name)))
+    turns: dict[tuple[str, str], list[tuple[int, str, Offer[Outline]]]] = defaultdict(list)
+    for (split, name, _), same in by_kind.items():
+        same.sort(key=lambda group: (-len(group.options), digest(str(seed), group.name)))
         turns[split, name] += [
-            (n, digest(str(seed), one.name), one) for n, one in enumerate(found[:_TEXTS])
+            (n, digest(str(seed), one.name), one) for n, one in enumerate(same[:_TEXTS])
         ]
-    kept: list[_Group] = []
+    kept: list[Offer[Outline]] = []
     for split, most in limits.items():
         available = {
-            name: sum(g.pool.size for *_, g in own)
-            for (at, name), own in turns.items()
-            if at == split
+            name: sum(g.size for *_, g in queue)
+            for (of_split, name), queue in turns.items()
+            if of_split == split
         }
         allowed = shares_kept(available, mix, most)
         for name in sorted(available):
@@ -328,7 +304,7 @@ def _within_mix(
                 if count >= allowed[name]:
                     break
                 kept.append(group)
-                count += group.pool.size
+                count += group.size
     return kept
 
 
@@ -358,15 +334,8 @@ def _balanced(entries: Iterable[Outline], draw: Draw) -> list[Outline]:
         best = min(guises, key=lambda e: _excess(counts[_set_of(e)], e))
         counts[_set_of(best)][str(best.key)] += 1
         groups[_set_of(best)].append(best)
-    kept = numbers
-    for key, members in groups.items():
-        most = min((counts[key][value] for value in members[0].pool), default=0) + 1
-        seen: Counter[str] = Counter()
-        for entry in members:
-            seen[str(entry.key)] += 1
-            if seen[str(entry.key)] <= most:
-                kept.append(entry)
-    return kept
+    evenly = (evened(members, members[0].pool) for members in groups.values())
+    return [*numbers, *itertools.chain.from_iterable(evenly)]
 
 
 def _set_of(entry: Outline) -> tuple[str, ...]:
@@ -383,26 +352,3 @@ def _shown(entry: Outline, seed: int) -> tuple[str, ...]:
         return ()
     draw = {value: digest(str(seed), entry.item_id, value) for value in entry.pool}
     return random_offer(entry.kind, entry.pool, entry.key, _SHOWN, draw)
-
-
-def _ordered(entry: Outline, placement: Placement, seed: int) -> Placement:
-    """The options in an order that is drawn for the item, whichever of them is right; marks keep theirs."""
-    if not placement.options or entry.movable:
-        return placement
-    order = sorted(
-        placement.options, key=lambda value: digest("order", str(seed), entry.item_id, value)
-    )
-    return msgspec.structs.replace(placement, options=tuple(order))
-
-
-def place(item: Item, placement: Placement, split: str) -> Item:
-    """The finished item."""
-    by_value: dict[str, Option] = {option.value: option for option in item.options}
-    placed = msgspec.structs.replace(
-        item,
-        stratum=placement.stratum,
-        options=tuple(by_value[value] for value in placement.options),
-        twin_group=placement.twin_group,
-        split=split,
-    )
-    return lettered(placed, drawn_letter(placed)) if marks_of(item) else placed

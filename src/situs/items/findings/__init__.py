@@ -1,6 +1,6 @@
 """Questions about boxes that readers drew on frames."""
 
-from situs.items.findings.arrangement import Draft, arrange_findings, draft, place_finding
+from situs.items.findings.arrangement import Draft, arrange_findings, draft
 from situs.items.findings.asked import (
     FINDING_TASKS,
     FindingTask,
@@ -21,7 +21,6 @@ __all__ = [
     "choose_finding_tasks",
     "draft",
     "finding_mix",
-    "place_finding",
     "pose_finding",
     "questions_of",
     "right_by_position",

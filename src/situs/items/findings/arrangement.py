@@ -20,12 +20,18 @@ import numpy as np
 from situs.anatomy import finding_of, protocol_of_volume
 from situs.base.files import canonical_json, digest
 from situs.facts import BoxRules, TwinRules
-from situs.items.arrangement.pools import Offer, Pool, drawn, grouped, pool_of
-from situs.items.arrangement.twins import Placement
+from situs.items.arrangement.engine import (
+    Offer,
+    Placement,
+    evened,
+    in_drawn_order,
+    twins_of,
+)
+from situs.items.arrangement.pools import Pool, pool_of
 from situs.items.kinds import answer_key
 from situs.items.record import Choices, Item, marks_of
 
-__all__ = ["Draft", "arrange_findings", "draft", "place_finding"]
+__all__ = ["Draft", "arrange_findings", "draft"]
 
 _MISSES = 80
 """So many sets of options in a row that no slots have: there are no more."""
@@ -77,20 +83,22 @@ def draft(item: Item, split: str = "") -> Draft:
     return Draft(item.item_id, item.patient_id, item.task, item.form, level, *about, protocol)
 
 
-_Offer = tuple[tuple[str, ...], Pool["Draft"]]
+_Proposed = tuple[tuple[str, ...], Pool["Draft"]]
 """The answers offered, and those who may be asked."""
+_Name = tuple[str, ...]
+"""Of a text: split, task, form or level, words, and all possible options."""
 
 
 def arrange_findings(
     drafts: Sequence[Draft], seed: int, rules: BoxRules, twins: TwinRules
 ) -> dict[str, Placement]:
     """Decide for a whole cohort: item id → placement. Items that are missing are not asked."""
-    drawn = sorted(drafts, key=lambda entry: digest(str(seed), entry.item_id))
+    entries = sorted(drafts, key=lambda entry: digest(str(seed), entry.item_id))
     placed: dict[str, Placement] = {}
-    fixed: dict[tuple[str, ...], list[Draft]] = defaultdict(list)
-    shared: dict[tuple[str, ...], list[Draft]] = defaultdict(list)
+    fixed: dict[_Name, list[Draft]] = defaultdict(list)
+    shared: dict[_Name, list[Draft]] = defaultdict(list)
     several: list[Draft] = []
-    for entry in drawn:
+    for entry in entries:
         if entry.shared:
             shared[entry.split, entry.task, entry.level, entry.text].append(entry)
         elif entry.key is not None:
@@ -100,48 +108,31 @@ def arrange_findings(
         else:
             stratum = "untwinned" if entry.form == "text" else "headline"
             placed[entry.item_id] = Placement(stratum, (), "")
-    offers: list[tuple[tuple[str, ...], _Offer]] = []
-    parts = _Parts(entry for entries in fixed.values() for entry in entries)
-    for name, entries in sorted(fixed.items()):
+    offers: list[Offer[Draft]] = []
+    parts = _Parts(entry for same in fixed.values() for entry in same)
+    for name, same in sorted(fixed.items()):
         # Where a drawn mark lies tells which of two kindred findings it is on: a control.
-        own = [] if entries[0].marked else list(_fixed(entries, parts, rules, twins))
-        offers += [(name, offer) for offer in own]
-        if not own:
-            placed |= _untwinned(entries, rules)
-    for name, entries in sorted(shared.items()):
+        best = None if same[0].marked else _fixed(same, parts, rules, twins)
+        if best is None:
+            placed |= _untwinned(same, rules)
+        else:
+            offers.append(_offer(name, best))
+    for name, same in sorted(shared.items()):
         rng = np.random.default_rng(
             int(digest("options", str(seed), canonical_json(name), size=8), 16)
         )
-        offers += [(name, offer) for offer in _shared(entries, rng, rules, twins)]
-    placed |= _asked(offers, seed, twins)
+        offers += [_offer(name, proposed) for proposed in _shared(same, rng, rules, twins)]
+    placed |= twins_of(offers, seed, twins)
     placed |= _several(several, rules)
-    return {
-        entry.item_id: _ordered(entry, placed[entry.item_id], seed)
-        for entry in drawn
-        if entry.item_id in placed
-    }
+    return in_drawn_order(entries, placed, seed)
 
 
-def _asked(
-    offers: Sequence[tuple[tuple[str, ...], _Offer]], seed: int, rules: TwinRules
-) -> dict[str, Placement]:
-    """The placement of those who are drawn, in groups of twins."""
-    placed: dict[str, Placement] = {}
-    put = [_offer(values, pool) for _, (values, pool) in offers]
-    for (name, (values, _)), asked in zip(offers, drawn(put, seed, rules.evenness)):
-        for number, members in enumerate(grouped(asked, rules.together)):
-            group = "t" + digest(canonical_json([name, values]), str(number), size=8)
-            for entry in members:
-                placed[entry.item_id] = Placement(
-                    "headline", values if entry.form == "choice" else (), group
-                )
-    return placed
-
-
-def _offer(values: tuple[str, ...], pool: Pool[Draft]) -> Offer[Draft]:
+def _offer(name: _Name, proposed: _Proposed) -> Offer[Draft]:
+    values, pool = proposed
     first = pool.first
     kind = (first.task, first.form, first.level)
-    return Offer(first.task, kind, first.split, first.text, values, pool)
+    identity = canonical_json([name, values])
+    return Offer(identity, first.task, kind, first.split, first.text, values, pool)
 
 
 class _Parts:
@@ -156,16 +147,16 @@ class _Parts:
         texts: dict[tuple[object, ...], set[str]] = defaultdict(set)
         for entry in entries:
             texts[*_kind(entry), entry.patient_id, entry.key].add(entry.text)
-        self._could = Counter({place: len(found) for place, found in texts.items()})
+        self._could = Counter({name: len(asked) for name, asked in texts.items()})
         self._does: Counter[tuple[object, ...]] = Counter()
 
     def evenly(self, entries: Iterable[Draft], values: Sequence[str]) -> list[Draft]:
         """Those first who stand for this answer less often than they could for the others."""
 
         def excess(entry: Draft) -> float:
-            own = (*_kind(entry), entry.patient_id)
-            others = [self._could[*own, value] for value in values if value != entry.key]
-            return self._does[*own, entry.key] - sum(others) / max(1, len(others))
+            name = (*_kind(entry), entry.patient_id)
+            others = [self._could[*name, value] for value in values if value != entry.key]
+            return self._does[*name, entry.key] - sum(others) / max(1, len(others))
 
         return sorted(entries, key=excess)
 
@@ -182,41 +173,35 @@ def _kind(entry: Draft) -> tuple[object, ...]:
 
 def _fixed(
     entries: list[Draft], parts: _Parts, rules: BoxRules, twins: TwinRules
-) -> Iterator[_Offer]:
+) -> _Proposed | None:
     """The commonest answers, as many as tell most: m options weigh m − 1 (see `twins`)."""
     entries = _patients_in_turn(entries)
     counts = Counter(str(entry.key) for entry in entries)
     most = rules.count_most if entries[0].form == "number" else rules.options
     order = sorted(counts, key=lambda key: (-counts[key], key))
-    best: tuple[int, tuple[str, ...], Pool[Draft] | None] = (0, (), None)
+    best: tuple[int, _Proposed | None] = (0, None)
     for count in range(2, min(most, len(order)) + 1):
         values = tuple(value for value in entries[0].pool or order if value in order[:count])
         pool = pool_of(parts.evenly(entries, values), values, twins.bound, _alike)
         worth = (count - 1) * pool.size
         if pool.size >= twins.fewest and worth >= best[0]:
-            best = worth, values, pool
-    if best[2] is not None:
-        parts.add(best[2])
-        yield best[1], best[2]
+            best = worth, (values, pool)
+    if best[1] is not None:
+        parts.add(best[1][1])
+    return best[1]
 
 
 def _untwinned(entries: list[Draft], rules: BoxRules) -> dict[str, Placement]:
     """A text with too few patients for twins is asked outside the headline, no answer much oftener than another."""
-    values = entries[0].pool or ("yes", "no")
-    counts = Counter(str(entry.key) for entry in entries)
-    most = min(counts[value] for value in values) + 1 if entries[0].form != "number" else 1
-    seen: Counter[str] = Counter()
+    countable = () if entries[0].form == "number" else entries[0].pool or ("yes", "no")
     placed: dict[str, Placement] = {}
-    for entry in _patients_in_turn(entries):
-        key = str(entry.key)
-        seen[key] += 1
-        if seen[key] <= most:
-            others = sorted(
-                (v for v in entry.pool if v != key),
-                key=lambda v: digest("option", entry.item_id, v),
-            )
-            options = (key, *others[: rules.options - 1]) if entry.form == "choice" else ()
-            placed[entry.item_id] = Placement("untwinned", options, "")
+    for entry in evened(_patients_in_turn(entries), countable):
+        others = sorted(
+            (value for value in entry.pool if value != entry.key),
+            key=lambda value: digest("option", entry.item_id, value),
+        )
+        options = (str(entry.key), *others[: rules.options - 1]) if entry.form == "choice" else ()
+        placed[entry.item_id] = Placement("untwinned", options, "")
     return placed
 
 
@@ -227,7 +212,7 @@ def _alike(entry: Draft) -> object:
 
 def _shared(
     entries: list[Draft], rng: np.random.Generator, rules: BoxRules, twins: TwinRules
-) -> Iterator[_Offer]:
+) -> Iterator[_Proposed]:
     """Sets of findings to offer, drawn by how many items there are of each.
 
     The weights are those of all candidates: if they followed what is left, later options would tell earlier answers.
@@ -289,21 +274,3 @@ def _patients_in_turn(entries: Iterable[Draft]) -> list[Draft]:
         ranked.append((seen[entry.patient_id], len(ranked), entry))
         seen[entry.patient_id] += 1
     return [entry for _, _, entry in sorted(ranked, key=lambda row: row[:2])]
-
-
-def _ordered(entry: Draft, placement: Placement, seed: int) -> Placement:
-    """The options in an order that is drawn for the item, whichever of them is right."""
-    order = sorted(
-        placement.options, key=lambda value: digest("order", str(seed), entry.item_id, value)
-    )
-    return msgspec.structs.replace(placement, options=tuple(order))
-
-
-def place_finding(item: Item, placement: Placement, split: str) -> Item:
-    """The finished item."""
-    by_value = {option.value: option for option in item.options}
-    options = tuple(by_value[value] for value in placement.options)
-    stratum, group = placement.stratum, placement.twin_group
-    return msgspec.structs.replace(
-        item, stratum=stratum, options=options, twin_group=group, split=split
-    )

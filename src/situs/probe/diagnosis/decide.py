@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from situs.probe.diagnosis.evidence import Evidence
-from situs.probe.diagnosis.further import CAUSES, DECLARED, further_findings
+from situs.probe.diagnosis.further import CAUSES, DECLARED, INVERTS, further_findings
 from situs.probe.diagnosis.kinds import KINDS, Kind, kind_findings
 from situs.probe.diagnosis.reader import Reader
 from situs.probe.diagnosis.records import FINDINGS, Diagnosis, Finding, GroupSight
@@ -35,6 +35,7 @@ _SAYS = {
     "one_slice_only": "Uses one slice only.",
     "follows_the_prior": "Follows the prior.",
     "ignores_lesions": "Ignores lesions.",
+    "inverts_yes_no": f"{INVERTS[0].upper()}{INVERTS[1:]}.",
     **{cause.value: f"{words[0].upper()}{words[1:]}." for cause, words in CAUSES.items()},
     **{name: f"{words[0].upper()}{words[1:]}." for name, words in DECLARED.values()},
 }

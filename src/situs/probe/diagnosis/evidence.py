@@ -16,12 +16,14 @@ from situs.probe.diagnosis.habits import Habit, option_habits, yes_habit
 from situs.probe.diagnosis.own_picture import agreement, own_picture_gain
 from situs.probe.table import Compared
 from situs.score import ALL_STRATA, Selection, holm
-from situs.score.explain import Answered, Answers, Budget, said_by
+from situs.score.explain import Answered, Answers, Budget, Cause, said_by
 
 __all__ = [
     "ALL_ITEMS",
+    "AXIS_SLIPS",
     "UNSEEN",
     "Evidence",
+    "Inversion",
     "PriorEvidence",
     "ProbeRuns",
     "Sight",
@@ -49,7 +51,12 @@ _HARMLESS = {
 }
 """Changes that leave every right answer as it is → what an item needs if the change concerns it."""
 _OUT_OF_DISTRIBUTION = "mirror"
-"""Its torso items ask to override a textbook, so an old answer there does not tell who recognises a scan."""
+"""Its torso items ask to override a textbook, unless they are twins, which no textbook answers.
+
+An old answer there does not tell who recognises a scan.
+"""
+AXIS_SLIPS = (Cause.MIRRORED.value, Cause.UP_DOWN.value, Cause.FRONT_BACK.value)
+"""Slips that exchange the ends of an axis."""
 
 Expected = Callable[[Item], Sequence[str]]
 """The answers that other patients leave open."""
@@ -125,6 +132,17 @@ class PriorEvidence(msgspec.Struct, frozen=True):
     """Of the questions: most of its answers are that one."""
 
 
+class Inversion(msgspec.Struct, frozen=True):
+    """Whether yes and no are exchanged, which on one axis looks like its ends exchanged."""
+
+    yes_no: Effect
+    """Right minus a guess, over yes/no questions."""
+    unexplained: dict[str, Effect]
+    """Axis slip → the same over the yes/no questions whose wrong answers it does not explain."""
+    in_other_forms: float
+    """Answers that show an axis slip in other questions, as a share of them and wrong yes and no."""
+
+
 class Evidence(msgspec.Struct, frozen=True):
     """Everything a diagnosis may use."""
 
@@ -159,8 +177,12 @@ class Evidence(msgspec.Struct, frozen=True):
     prior: dict[str, PriorEvidence]
     """`all`, and each group of tasks."""
     budget: Budget
-    volume: Effect | None = None
-    """All slices minus one, with chance credit."""
+    volume: dict[str, Effect] = {}
+    """`all` and each group of tasks: all slices minus one, with chance credit.
+
+    Empty without the probe `one-slice`.
+    """
+    inversion: Inversion | None = None
     slips: dict[str, Effect] = {}
     """Cause → how much oftener it shows with pictures than in the silent run, where it shows in either.
 
@@ -227,6 +249,7 @@ def evidence_of(
         prior=prior_evidence(counted, runs.expected),
         budget=budget,
         volume=_volume(runs),
+        inversion=_inversion(counted, budget),
     )
 
 
@@ -359,7 +382,8 @@ def _followed(runs: ProbeRuns) -> dict[str, Effect]:
                 or any(one is not None and one.right for one in blind)
             ):
                 continue
-            if name == _OUT_OF_DISTRIBUTION and mirror_group(row.item, runs.terms) == TORSO:
+            torso = name == _OUT_OF_DISTRIBUTION and mirror_group(row.item, runs.terms) == TORSO
+            if torso and not row.item.twin_group:
                 continue
             by_group[task_group(row.item)].append(row)
     return {
@@ -419,15 +443,35 @@ def _showing(budget: Budget) -> dict[str, set[str]]:
     return found
 
 
-def _volume(runs: ProbeRuns) -> Effect | None:
+def _volume(runs: ProbeRuns) -> dict[str, Effect]:
     single = runs.blind.get("one-slice")
     if single is None:
-        return None
-    pairs = [
-        (one, single.by_id[item_id])
-        for item_id, one in sorted(runs.full.by_id.items())
-        if one.counts and item_id in single.by_id and single.by_id[item_id].counts
-    ]
-    return effect_of(
-        [one.credit - other.credit for one, other in pairs], [one.item for one, _ in pairs]
+        return {}
+    groups: dict[str, list[tuple[Answered, Answered]]] = defaultdict(list)
+    for item_id, one in sorted(runs.full.by_id.items()):
+        other = single.by_id.get(item_id)
+        if one.counts and other is not None and other.counts:
+            groups[ALL_ITEMS].append((one, other))
+            groups[task_group(one.item)].append((one, other))
+    return {
+        group: effect_of(
+            [one.credit - other.credit for one, other in pairs], [one.item for one, _ in pairs]
+        )
+        for group, pairs in groups.items()
+    }
+
+
+def _inversion(counted: Sequence[Answered], budget: Budget) -> Inversion:
+    yes_no = [one for one in counted if one.item.form == "yes_no"]
+    names = {one.item.item_id for one in yes_no}
+    wrong = sum(not one.right for one in yes_no)
+    signs = {name: items for name, items in _showing(budget).items() if name in AXIS_SLIPS}
+    elsewhere = len(set().union(*signs.values()) - names)
+    return Inversion(
+        _over_chance(yes_no),
+        {
+            slip: _over_chance([one for one in yes_no if one.item.item_id not in items])
+            for slip, items in signs.items()
+        },
+        elsewhere / max(1, elsewhere + wrong),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from situs.probe.diagnosis.effects import Effect
-from situs.probe.diagnosis.evidence import ALL_ITEMS
+from situs.probe.diagnosis.evidence import ALL_ITEMS, AXIS_SLIPS
 from situs.probe.diagnosis.habits import Habit
 from situs.probe.diagnosis.kinds import Kind, listed
 from situs.probe.diagnosis.reader import Reader, lost_gains
@@ -20,7 +20,7 @@ from situs.probe.diagnosis.records import (
 )
 from situs.score.explain import BudgetRow, Cause
 
-__all__ = ["CAUSES", "DECLARED", "further_findings"]
+__all__ = ["CAUSES", "DECLARED", "INVERTS", "further_findings"]
 
 CAUSES = {
     Cause.UP_DOWN: "takes head for feet, or counts slices from the other end",
@@ -34,6 +34,7 @@ CAUSES = {
 }
 _NEED_SIGHT = (Cause.UP_DOWN, Cause.FRONT_BACK, Cause.OFF_BY_ONE, Cause.OFF_BY_TWO, Cause.NEIGHBOUR)
 """What only one who looks can do: a fixed opinion is wrong for all patients in the same way."""
+INVERTS = "says yes for no and no for yes"
 DECLARED = {
     "slice-order": (
         "ignores_slice_order",
@@ -73,11 +74,17 @@ def further_findings(reader: Reader, kind: Kind) -> dict[str, Finding]:
         )
     for cause, words in CAUSES.items():
         found = _of_cause(rows.get(cause), words)
+        if cause.value in AXIS_SLIPS and reader.inverts:
+            continue
         may_be = cause not in _NEED_SIGHT or (
             looks and not reader.goes_against and _needs_pictures(reader, cause)
         )
         if found.verdict == "yes" and may_be:
             findings[cause.value] = found
+    if looks and reader.inverts and evidence.inversion is not None:
+        effect = evidence.inversion.yes_no
+        words = f"{INVERTS}: {effect.words} over a guess in yes/no questions"
+        findings["inverts_yes_no"] = finding_of("yes", words, "right minus a guess", effect)
     for probe, (name, words) in DECLARED.items():
         stability = evidence.declared.get(probe)
         if looks and stability is not None and probe in lost_gains({probe: stability}):
@@ -118,6 +125,9 @@ def _needs_pictures(reader: Reader, cause: Cause) -> bool:
 
 def _mirrored(reader: Reader, row: BudgetRow | None, kind: Kind) -> Finding:
     finding = _of_cause(row, "left and right are exchanged")
+    if finding.verdict == "yes" and reader.inverts:
+        words = f"yes and no are exchanged, on every axis: {finding.words}"
+        return msgspec.structs.replace(finding, verdict="no", words=words)
     if finding.verdict == "yes" and reader.goes_against:
         words = f"it is misled in more than sides: {finding.words}"
         return msgspec.structs.replace(finding, verdict="no", words=words)
@@ -131,25 +141,26 @@ def _mirrored(reader: Reader, row: BudgetRow | None, kind: Kind) -> Finding:
 
 
 def _one_slice(reader: Reader, kind: Kind) -> Finding:
-    volume, same = reader.evidence.volume, reader.evidence.same.get("one-slice")
+    same = reader.evidence.same.get("one-slice")
     measure = "volume gain with chance credit"
-    if volume is None:
+    if not reader.evidence.volume:
         return Finding("not tested", "needs the probe one-slice", measure)
+    volume = reader.evidence.volume[ALL_ITEMS]
     if not volume.known:
         return finding_of("not tested", "too few patients", measure, volume)
     if kind.name != "looks" or not reader.seen:
         verdict = kind.looks if kind.looks != "yes" else "no"
         return finding_of(verdict, "no use of any slice is shown", measure, volume)
-    gain = reader.all.gain.value or 0.0
-    if volume.above(0.0):
-        return finding_of(
-            "no", f"better with all slices than with one: {volume.words}", measure, volume
-        )
+    gains = _volume_where_it_sees(reader)
+    for volume, _ in gains:
+        if volume.above(0.0):
+            words = f"better with all slices than with one: {volume.words}"
+            return finding_of("no", words, measure, volume)
     if same is not None and (same.value or 0.0) >= SAME:
-        return finding_of(
-            "yes", f"its answers are the same with one slice: {same.words}", measure, volume
-        )
-    if volume.below(max(NEGLIGIBLE / 2, gain / 2)):
+        words = f"its answers are the same with one slice: {same.words}"
+        return finding_of("yes", words, measure, volume)
+    if gains and all(own.below(max(NEGLIGIBLE / 2, gain / 2)) for own, gain in gains):
+        volume = gains[0][0]
         as_good = (
             "better with one slice than with all"
             if volume.below(0.0)
@@ -157,6 +168,22 @@ def _one_slice(reader: Reader, kind: Kind) -> Finding:
         )
         return finding_of("yes", f"{as_good}: {volume.words}", measure, volume)
     return finding_of("unclear", f"more patients would tell: {volume.words}", measure, volume)
+
+
+def _volume_where_it_sees(reader: Reader) -> list[tuple[Effect, float]]:
+    """What all slices add to one, and the sight gain beside it.
+
+    Over all items; where the pictures mislead it in a group of tasks, which fewer pictures then
+    make better, over each group that it sees.
+    """
+    volume = reader.evidence.volume
+    if not reader.misled:
+        return [(volume[ALL_ITEMS], reader.all.gain.value or 0.0)]
+    return [
+        (volume[name], sight.gain.value or 0.0)
+        for name, sight in reader.seen.items()
+        if name != ALL_ITEMS and name in volume and volume[name].known
+    ]
 
 
 def _prior(reader: Reader, row: BudgetRow | None, kind: Kind) -> Finding:

@@ -24,6 +24,10 @@ _DETECTABLE = (1.96 + 0.84) / (2 * 1.96)
 """Of the width of a 95 % interval: what four of five repeats would show (Cohen 1988)."""
 
 
+_FEW = 0.2
+"""Answers that show a slip, beside wrong answers to yes/no questions."""
+
+
 class Reader:
     """The evidence with what is derived from it once."""
 
@@ -76,6 +80,21 @@ class Reader:
         """Whether pictures make it worse in more than sides: then no axis is exchanged, all is answered wrongly."""
         apart = (ALL_ITEMS, self.evidence.headline, "sides")
         return not self.seen and any(name not in apart for name in self.misled)
+
+    @property
+    def inverts(self) -> bool:
+        """Whether it says yes for no: wrong in yes/no questions of more than one axis, no others.
+
+        Yes/no questions on one axis cannot tell this from its ends exchanged.
+        """
+        inversion = self.evidence.inversion
+        if inversion is None or not inversion.yes_no.decides:
+            return False
+        beyond_one_axis = all(
+            effect.decides and effect.below(0.0) for effect in inversion.unexplained.values()
+        )
+        only_yes_no = inversion.in_other_forms < _FEW
+        return inversion.yes_no.below(-HABIT_SIZE) and beyond_one_axis and only_yes_no
 
     @property
     def hint_of_sight(self) -> bool:

@@ -17,6 +17,9 @@ from situs.volumes.phantoms.patient import PhantomPatient
 
 __all__ = ["nifti_bytes", "write_patient"]
 
+_EFFORT = 1
+"""The least: noise hardly shrinks, however long one tries, and masks are small anyway."""
+
 
 def write_patient(patient: PhantomPatient, folder: Path) -> None:
     """Write `ct.nii.gz` or `mri.nii.gz`, `segmentations/<name>.nii.gz` (0/1 masks) and `truth.json`.
@@ -25,9 +28,7 @@ def write_patient(patient: PhantomPatient, folder: Path) -> None:
     """
     write_atomic(
         folder / ("ct.nii.gz" if patient.modality == "ct" else "mri.nii.gz"),
-        nifti_bytes(
-            patient.image, patient.grid, effort=1
-        ),  # noise hardly shrinks, however long one tries
+        nifti_bytes(patient.image, patient.grid),
     )
     for name in patient.names:
         mask = patient.mask(name).astype(np.uint8)
@@ -38,7 +39,7 @@ def write_patient(patient: PhantomPatient, folder: Path) -> None:
     )
 
 
-def nifti_bytes(array: NDArray[Any], grid: Grid, effort: int = 4) -> bytes:
+def nifti_bytes(array: NDArray[Any], grid: Grid) -> bytes:
     """NIfTI-1, gzipped; sform and qform both say where the voxels lie."""
     import nibabel
 
@@ -48,7 +49,7 @@ def nifti_bytes(array: NDArray[Any], grid: Grid, effort: int = 4) -> bytes:
     image.header.set_xyzt_units("mm")
     buffer = io.BytesIO()
     with gzip.GzipFile(
-        filename="", mode="wb", fileobj=buffer, compresslevel=effort, mtime=0
+        filename="", mode="wb", fileobj=buffer, compresslevel=_EFFORT, mtime=0
     ) as stream:
         stream.write(image.to_bytes())
     return buffer.getvalue()
