@@ -237,6 +237,17 @@ def test_every_place_shows_the_same_number(situs, once, bench, tmp_path, name, s
         row["n"] for name, row in gain["shortcuts"].items() if name in ("majority", "prior")
     } == {n}
 
+    # The same gain by `compare`, as it is and with chance credit.
+    blind = [word for name in ("text", "silent") for word in ("--blind", out / name)]
+    (sight,) = situs("compare", out / "original", *blind, "--json", *more).json["sight"]
+    for pair, shown in (
+        (sight["gain"], gain["sight_gain"]),
+        (sight["credited"], gain["sight_gain"]["with_chance_credit"]),
+    ):
+        assert pair["n"] == shown["n"]
+        assert pair["difference"] == pytest.approx(shown["value"])
+        assert pair["ci95"] == (shown["ci95"] and pytest.approx(shown["ci95"]))
+
 
 CARDS = [
     "phantoms",
