@@ -120,6 +120,39 @@ def test_without_the_package_nothing_is_left_out_in_silence(angles, outside, tmp
     )
 
 
+def test_a_task_of_a_module_is_known_to_worker_processes(outside, tmp_path):
+    """Without an entry point: whoever imports the module has registered it."""
+    package = outside("module")
+    package.install_example("situs_angle", {}, "Adding a task")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys, situs, situs_angle\n"
+        "if __name__ == '__main__':\n"
+        "    built = situs.build.phantoms(2, out=sys.argv[1], tasks='angle', jobs=2)\n"
+        "    assert built.info.by_task == {'angle': built.info.counts['items']}\n"
+    )
+    ran = package.python(program, tmp_path / "bench")
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import nowhere", "cannot be imported (ModuleNotFoundError"),
+        ("value = 3", "registers no task of that name"),
+        (
+            "import situs\n@situs.task('half', mix='comparison')\nclass Half: ...",
+            "does not declare quotas",
+        ),
+    ],
+)
+def test_a_package_at_fault_is_named_in_one_line(outside, code, said):
+    package = outside(f"fault{len(code)}")
+    package.install("half", {"situs.tasks": {"half": "half"}}, code)
+    assert said in package.refused("list", "tasks")
+    package.situs("list", "profiles")  # nothing else suffers
+
+
 def _balanced(entries: list[dict]) -> float:
     return next(entry["value"] for entry in entries if entry["metric"] == "accuracy.balanced")
 

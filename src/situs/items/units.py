@@ -36,8 +36,8 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     """Which size of a voxel an answer is off by when voxels were counted instead."""
 
 
-_CUBED = r" ?(?:³|\^ ?3|\*\*3|3)"
-_SQUARED = r" ?(?:²|\^ ?2|\*\*2|2)"
+_CUBED = r"(?: ?(?:³|\^ ?3|\*\*3)|3)"
+_SQUARED = r"(?: ?(?:²|\^ ?2|\*\*2)|2)"
 _METRES = {
     "mm": ("m(?:m|illimet(?:er|re)s?)", 1),
     "cm": ("(?:cms?|centimet(?:er|re)s?)", 10),

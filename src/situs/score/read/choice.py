@@ -34,12 +34,29 @@ _WITH_ANOTHER = re.compile(r"\b(?:and|&) (?:mark |point )?X\b|\bX (?:and|&)\b")
 _PAIRED = re.compile(
     r"(?:\bX and (?:mark |point )?[A-Z]|\b[A-Z] and (?:mark |point )?X),? [a-z]+\b"
 )
+# "Mark D in the spleen, as is X": what shares its place with X.
+_AS_X = re.compile(
+    r"\b(?:as is|as does|as are|like|just like|together with|along with|alongside|same as|same (?:organ|structure) as|"
+    r"shared? with|shares (?:it|that|its \w+) with|also holds|also contains) (?:mark |point )?X\b"
+)
+_X_FIRST = re.compile(r"\bX and (?:mark |point )?[A-Z]\b")
 _PARTED = re.compile(
     r"\b(?:not|different|separate|distinct|apart|neither|whereas|while|but)\b|n't", re.IGNORECASE
 )
 _COMPARED = re.compile(r"(?<!rather )(?<!other )\bthan\b", re.IGNORECASE)
 _LABELS = re.compile(
     r"[^.;,!?\n]+(?:\bis|\bbeing|\bwas|:|=)(?: (?:the|on|in|to|clearly|option|mark))*[ \"'(]*$",
+    re.IGNORECASE,
+)
+# "Nearest to the gallbladder and farthest from the stomach".
+_BESIDE = re.compile(
+    r"\b(nearest|closest|nearer|closer|farthest|furthest|farther|further) (?:to|from) (?:the )?$",
+    re.IGNORECASE,
+)
+# "The one farthest away is, I believe, the left kidney".
+_PARENTHESIS = re.compile(
+    r", (?:i (?:believe|think|guess|suppose|would say)|in my (?:view|opinion|estimation)|clearly"
+    r"|of course|probably),? ",
     re.IGNORECASE,
 )
 _LONGEST_LABEL = 80
@@ -68,7 +85,7 @@ _LIKELY = re.compile(
 )
 _CLAUSE_MARK = re.compile(r"[,;.(:]")
 _CLAUSE_END = re.compile(
-    r"[.;!?\n]|, |\b(?:because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE
+    r"[.;!?\n]|, |\b(?:and|because|since|as|so|but|while|whereas|although|than)\b", re.IGNORECASE
 )
 
 
@@ -82,7 +99,7 @@ def parse_choice(
     without denying, doubting or comparing with it. Letters in prose ("hepatitis B", "A large lesion") are no answers.
     The `question` tells which comparison is asked for: "the spleen is larger" does not answer "which is smaller?".
     """
-    plain = plain_reply(text, language)
+    plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
     names = OptionNames(options, question)
@@ -92,12 +109,15 @@ def parse_choice(
     found = statements(plain, [*names.mentions(plain), *_yes_no(plain, names)], english())
     compare(found, plain, question)
     _paired(found, plain)
-    set_aside_other_topics(found, plain, question, answers=names.words)
+    compared = _comparison(question)[0] | names.words
+    set_aside_other_topics(found, plain, question, answers=compared)
     result = decide(found)
     ranked = ranked_option(plain, names.cores) if result is None else None
     if ranked is not None:
         return Parsed(options[ranked].value)
     if isinstance(result, Parsed):
+        if _cannot_be_told(result.value, found, plain, names):
+            return Parsed(options[names.unsure[0]].value)
         return _option(result.value, found, plain, names)
     return _unless_unsure(result, found, plain, names)
 
@@ -145,15 +165,10 @@ def compare(found: Sequence[Statement], plain: str, question: str) -> None:
 
 def _by_sign(statement: Statement, plain: str, asked: frozenset[str]) -> None:
     """ "Spleen > left kidney" answers which is larger, and which is smaller."""
-    for one, other in itertools.pairwise(statement.claims):
+    signs = [mark for mark in plain[statement.start : statement.end] if mark in "<>"]
+    for one, other in itertools.pairwise(statement.claims if len(signs) == 1 else ()):
         sign = plain[one.end : other.start].strip()
-        if (
-            sign in {">", "<"}
-            and asked
-            and one.asserted
-            and other.asserted
-            and len(statement.claims) == 2
-        ):
+        if sign in {">", "<"} and asked and one.asserted and other.asserted:
             first = (sign == ">") is bool(asked & _GREATER)
             chosen, left = (one, other) if first else (other, one)
             chosen.role, left.certainty = max(chosen.role, Role.CONCLUDED), Certainty.ASIDE
@@ -165,14 +180,14 @@ def _paired(found: Sequence[Statement], plain: str) -> None:
         for claim in statement.claims:
             pair = _PAIRED.search(plain, max(0, claim.start - 20), claim.end + 30)
             plain_claim = claim.role <= Role.LEAD and claim.asserted and len(claim.values) == 1
+            shared = (
+                _AS_X.search(plain, claim.end, statement.end)
+                if len(statement.claims) == 1
+                else None
+            )
             parted = _PARTED.search(plain, statement.start, statement.end)
-            if (
-                plain_claim
-                and not parted
-                and pair
-                and pair.start() <= claim.start
-                and pair.end() >= claim.end
-            ):
+            paired = pair and pair.start() <= claim.start and pair.end() >= claim.end
+            if plain_claim and not parted and (paired or shared):
                 claim.role = Role.CONCLUDED
 
 
@@ -208,8 +223,12 @@ def _label(plain: str, claim: Claim, statement: Statement) -> set[str]:
         (other.end for other in statement.claims if other.end <= claim.start),
         default=statement.start,
     )
-    label = _LABELS.search(plain[max(before, claim.start - _LONGEST_LABEL) : claim.start])
-    return set(re.findall(r"[a-z]+", label[0].lower())) if label else set()
+    label = _LABELS.search(
+        _PARENTHESIS.sub(" ", plain[max(before, claim.start - _LONGEST_LABEL) : claim.start])
+    )
+    beside = _BESIDE.search(plain, max(before, claim.start - 30), claim.start)
+    words = label[0] if label else beside[1] if beside else ""
+    return set(re.findall(r"[a-z]+", words.lower()))
 
 
 def _is_compared(plain: str, claim: Claim, statement: Statement) -> bool:
@@ -230,9 +249,19 @@ def _comparison(question: str) -> tuple[frozenset[str], frozenset[str]]:
         sides = [frozenset(part.split()) for part in line.split("|")]
         for asked, opposite in (sides, reversed(sides)):
             if words & asked and not words & opposite and "largest" not in words & asked:
-                return asked, opposite
+                same, against = _of_distances(asked)
+                return asked | (same - words), opposite | (against - words)
     if "largest" in words:
         return frozenset({"largest", "biggest"}), frozenset({"smaller", "smallest"})
+    return frozenset(), frozenset()
+
+
+def _of_distances(asked: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """ "Smallest: A" answers which is nearest, where distances are listed; and what denies it."""
+    for line in language_file("en")["options"]["measured"]:
+        named, same, against = (frozenset(part.split()) for part in line.split("|"))
+        if named & asked:
+            return same, against
     return frozenset(), frozenset()
 
 
@@ -249,6 +278,16 @@ def _yes_no(plain: str, names: OptionNames) -> list[Mention]:
     ]
 
 
+def _cannot_be_told(
+    value: object, found: Sequence[Statement], plain: str, names: OptionNames
+) -> bool:
+    """Whether a reply names a structure only to say why nothing can be told, and that is an option."""
+    if len(names.unsure) != 1 or value in names.unsure or not cannot_tell(plain):
+        return False
+    roles = [claim.role for one in found for claim in one.claims if value in claim.values]
+    return max(roles, default=Role.WEAK) <= Role.PLAIN
+
+
 def _is_letter(plain: str, names: OptionNames) -> bool:
     bare = plain.strip(" .,;:!\"'()\ue000\ue001")
     return len(bare) == 1 and bare.upper() in ALPHABET[: names.count]
@@ -261,7 +300,8 @@ def _option(
     if not 0 <= value < names.count:
         return _OUT_OF_RANGE
     alone = [statement for statement in found if statement.claims]
-    if len(alone) == 1 and alone[0].alone and _WITH_ANOTHER.search(plain):
+    beside_x = "as mark X" in names.question and _X_FIRST.search(plain)
+    if len(alone) == 1 and alone[0].alone and not beside_x and _WITH_ANOTHER.search(plain):
         return SEVERAL  # "A and X": which of the two, or both
     sided = _SIDED.search(names.cores[value]) and _OTHER_SIDE.search(plain)
     if sided and not any(claim.role >= Role.LEAD for one in found for claim in one.claims):
@@ -296,8 +336,8 @@ def _unless_unsure(
         claim.role >= Role.LEAD and claim.asserted for claim in claims
     )
     if not sure:
-        left = _left_over(claims, names.count)
-        if left is not None:
+        left = _left_over(claims, names)
+        if left is not None and not (names.count == 2 and refuses(plain)):
             return Parsed(names.options[left].value)
         told = plain
         for start, end in reversed(names.echo(plain)):
@@ -330,11 +370,14 @@ def _letter_and_words(claim: Claim, plain: str, names: OptionNames) -> bool:
     return len(inside) == 1 and not re.search(r"\b(?:and|or)\b", plain[claim.start : claim.end])
 
 
-def _left_over(claims: Sequence[Claim], count: int) -> int | None:
-    """The only option that is not ruled out, where three or more are judged one by one."""
+def _left_over(claims: Sequence[Claim], names: OptionNames) -> int | None:
+    """The only option that is not ruled out, where all others are; that none can be told is no option here."""
     denied = {value for claim in claims if claim.denied for value in claim.values}
-    named = {value for claim in claims for value in claim.values}
-    if count < 3 or named != denied or len(denied) != count - 1:
-        return None
-    left = set(range(count)) - denied
-    return left.pop() if len(left) == 1 else None
+    named = {
+        value
+        for claim in claims
+        if claim.certainty is not Certainty.ASKED and not claim.excepted
+        for value in claim.values
+    }
+    left = set(range(names.count)) - denied - set(names.unsure)
+    return left.pop() if denied and named == denied and len(left) == 1 else None

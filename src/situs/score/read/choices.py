@@ -12,7 +12,7 @@ from situs.score.read.prose.clean import visible
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english, language_file
 from situs.score.read.prose.loose_json import loose_values
-from situs.score.read.prose.refusal import refuses
+from situs.score.read.prose.refusal import declines, refuses
 from situs.score.read.prose.tokens import Mention
 from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
@@ -26,6 +26,8 @@ _SPACED = re.compile(r"\W*[A-Z](?:[\s,;/&+.]+[A-Z])+\W*")
 _OPTIONS_HEAD = re.compile(
     r"(?:options?|findings?|letters?|answers?) ?(?::|are) ?(?=\S)", re.IGNORECASE
 )
+# "A: 1, B: 0": a verdict on each as a bit.
+_BITS = re.compile(r"(?:\(?[A-Z]\)?\s*[:=]\s*[01]\b[\s,;.]*){2,}")
 _GLUED = re.compile(r"(?:^|(?<=[\s\ue000:]))([A-Z]{2,10})(?=[.\s\ue001]|$)")
 _KEYS = {
     "answer",
@@ -66,6 +68,10 @@ def parse_choices(
     head = _OPTIONS_HEAD.match(plain)
     if head and not re.search(r"[.\n] ?\S", plain[head.end() :]):
         plain = plain[head.end() :]
+    if _BITS.fullmatch(plain):
+        plain = re.sub(
+            r"[:=]\s*([01])\b", lambda bit: ": yes\n" if bit[1] == "1" else ": no\n", plain
+        )
     if _LOWER_RUN.fullmatch(plain):
         plain = plain.upper()
     names = OptionNames(options)
@@ -76,6 +82,9 @@ def parse_choices(
     chosen = _chosen(found)
     if isinstance(chosen, Unparsed):
         return RefusedInWords() if refuses(plain) else chosen
+    stated = any(claim.role >= Role.CONCLUDED for statement in found for claim in statement.claims)
+    if chosen and not stated and declines(plain):
+        return RefusedInWords()
     if any(index >= names.count for index in chosen):
         return Unparsed("no such option")
     if chosen and _half_named(plain, mentions, found, names):
@@ -96,10 +105,7 @@ def _chosen(found: Sequence[Statement]) -> set[int] | Unparsed:
         and claim.certainty is not Certainty.ASIDE
         and claim.role is not Role.WEAK
     ]
-    if any(
-        claim.certainty is Certainty.DOUBTED or claim.alternatives or claim.excepted
-        for claim in open_ones
-    ):
+    if any(claim.certainty is Certainty.DOUBTED or claim.alternatives for claim in open_ones):
         return _UNSURE
     if any(claim.certainty is Certainty.CONDITIONAL for claim in open_ones):
         return _UNSURE

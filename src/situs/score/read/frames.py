@@ -24,7 +24,9 @@ from situs.score.read.result import Parsed, RefusedInWords, Result, Unparsed
 __all__ = ["parse_frames"]
 
 _WORD = r"(?:frame|slice|image|picture)s?(?:\s+(?:numbers?|nos?\.?|index|indices))?"
-_WHOLE = re.compile(r"(?<![\w'])(?<![0-9][.,])([0-9]{1,5})(?:st|nd|rd|th)?(?![\w']|[.,][0-9])")
+_WHOLE = re.compile(
+    r"(?<![\w'±])(?<!± )(?<![0-9][.,])([0-9]{1,5})(?:st|nd|rd|th)?(?![\w']|[.,][0-9])"
+)
 _UNIT = re.compile(
     r"\s?-?(?:mm|cm|%|ml|px|pixels?|millimet|centimet|hu\b|years?|°|degrees)", re.IGNORECASE
 )
@@ -35,7 +37,8 @@ _TOTAL_AFTER = re.compile(
 _ASIDE = re.compile(r"\([^()]{0,40}\)|(?:/|\bof|\bout of)\s*[0-9]{1,5}")
 _LINK = re.compile(rf"[\s#*\"'(\[]*(?:{_WORD})?[\s#*\"'(\[:=]*", re.IGNORECASE)
 _RANGE = re.compile(
-    r"[\s)\]\"']*,?\s*(?:(?:and |, )?(?:up |down )?(?:-|–|—|~|→|->|to|through|thru|until|till|\.\.+|…|:)|"
+    r"[\s)\]\"']*,?\s*(?:(?:and |, )?(?:all the way )?(?:up |down )?"
+    r"(?:-|–|—|~|→|->|to|through|thru|until|till|\.\.+|…|:)|"
     r"(?:,? ?(?:and )?ending (?:on|at|with|in)))[\s]*(?:the\s+)?",
     re.IGNORECASE,
 )
@@ -79,6 +82,15 @@ _IN_WORDS = re.compile(
     rf"(?:{WORD.pattern})\b",
     re.IGNORECASE,
 )
+# "14,15,16": numbers of pictures have no decimals, so that a comma between them parts them.
+_TIGHT = re.compile(r"(?<=[0-9]),(?=[0-9]{1,2}(?![0-9]))")
+_AFTER_LABEL = re.compile(
+    rf"\b((?:slices?|frames?|images?|first|last|start|end)(?: is| ?[:=])? )(?!one\b)({WORD.pattern})",
+    re.IGNORECASE,
+)
+_ONE_FRAME = re.compile(
+    r"\b(?:only|just|single|one|solely|first and last|start and end)\b", re.IGNORECASE
+)
 _MOST_GROUPED = 5000
 
 
@@ -118,7 +130,7 @@ def parse_frames(
     enough: "starts on frame 3 and ends on frame 7" and `[3, 7]` say 3 to 7. Where several ranges are told, those
     beside the structure of the `question` count.
     """
-    plain = plain_reply(text, language)
+    plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
     named: set[int] | Unparsed | None = _from_json(visible(text), contiguous)
@@ -147,7 +159,7 @@ def _from_prose(
 ) -> set[int] | Unparsed | None:
     if _NONE.fullmatch(plain):
         return set()
-    plain = _digits(plain)
+    plain = _TIGHT.sub(", ", _digits(plain))
     groups = [group for group in _grouped(plain) if not group.measured]
     found = statements(
         plain,
@@ -155,6 +167,8 @@ def _from_prose(
         english(),
         apart=True,
     )
+    if contiguous and len(groups) == 1 and not groups[0].ranged and refuses(plain):
+        return Unparsed("one frame and a refusal")
     if contiguous:
         _beside_subject(found, groups, plain, question)
         set_aside_other_topics(found, plain, question)
@@ -202,7 +216,8 @@ def _clause_before(plain: str, start: int) -> str:
 
 def _digits(plain: str) -> str:
     """With the numbers of frames that are written as words in digits; other words for numbers stay."""
-    return _IN_WORDS.sub(lambda match: str(word_value(match[0])), digits_for_words(plain))
+    plain = _IN_WORDS.sub(lambda match: str(word_value(match[0])), digits_for_words(plain))
+    return _AFTER_LABEL.sub(lambda match: f"{match[1]}{word_value(match[2])}", plain)
 
 
 def _chosen(
@@ -228,6 +243,13 @@ def _chosen(
     singles = {number for group in asserted for number in group.numbers}
     if len(singles) == 1 and any(group.label or group.open_ended for group in asserted):
         return Unparsed("one end of a range")
+    if (
+        len(singles) == 1
+        and len(asserted) == 1
+        and not asserted[0].ranged
+        and not _ONE_FRAME.search(asserted[0].before)
+    ):
+        return Unparsed("one frame, but no range")
     if len(singles) == 1 and any(_BEST.search(group.before) for group in asserted):
         return Unparsed("where it is seen best, not from where to where")
     return _spelled(*singles) if len(singles) <= 2 else Unparsed("several frames, but no range")
@@ -271,6 +293,8 @@ def _grouped(plain: str) -> list[_Listed]:
         if _TOTAL_BEFORE.search(between[-12:]) and found:
             continue
         joint = _joint(between) if found else None
+        if joint == "list" and _is_total(plain, match):
+            continue  # "starts at 9, 6 slices long"
         if joint is None:
             if _is_total(plain, match):
                 continue

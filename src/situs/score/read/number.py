@@ -12,6 +12,7 @@ from situs.items import UNITS
 from situs.score.read.numbers.roles import (
     concluded,
     labelled,
+    measures_asked,
     measures_else,
     of_another,
     total,
@@ -70,7 +71,7 @@ def parse_number(
         known = ", ".join(filter(None, UNITS))
         fix = f"use {known}, '' for a count, or install the package whose task asks in it"
         raise SitusError(f"no unit {unit!r}", fix=fix)
-    plain = plain_reply(text, language)
+    plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
     if asked == RATIO:
@@ -105,6 +106,7 @@ class _Reader:
         self._bracketed(found)
         self._head_no_list(found)
         set_aside_other_topics(found, self.plain, self.question, self._same)
+        self._prefer_named(found)
         result = decide(found, self._same, ranked=True)
         if isinstance(result, Parsed):
             return self._checked(int(str(result.value)), found)
@@ -112,11 +114,14 @@ class _Reader:
 
     def _mention(self, index: int) -> Mention:
         token = self.numbers[index]
-        idle = any(
+        return Mention(token.start, token.end, index, idle=self._serves_else(token))
+
+    def _serves_else(self, token: Token) -> bool:
+        """Whether a number is an operand, a measure of another kind, or of another structure."""
+        return any(
             aside(self.plain, token, self.question)
             for aside in (working, measures_else, of_another)
         )
-        return Mention(token.start, token.end, index, idle=idle)
 
     def _promote(self, found: Sequence[Statement]) -> None:
         """The result of a calculation stands out, and so does what the superlative of the question labels."""
@@ -130,22 +135,38 @@ class _Reader:
                 ):
                     claim.role = Role.CONCLUDED
 
+    def _prefer_named(self, found: Sequence[Statement]) -> None:
+        """Beside numbers of no named measure, one that is called what the question asks for stands out."""
+        claims = [
+            claim
+            for statement in found
+            for claim in statement.claims
+            if claim.asserted and self._fits(claim)
+        ]
+        claims = [claim for claim in claims if self._units(claim)] or claims
+        named = [claim for claim in claims if self._names_measure(claim)]
+        if not 0 < len(named) < len(claims):
+            return
+        for claim in named:
+            if claim.role in {Role.PLAIN, Role.LEAD}:
+                claim.role = Role.CONCLUDED
+
+    def _names_measure(self, claim: Claim) -> bool:
+        return measures_asked(self.plain, self.numbers[int(str(claim.values[0]))], self.question)
+
     def _demote(self, found: Sequence[Statement]) -> None:
         """Numbers of another kind or dimension count only where no fitting one stands beside them."""
         claims = [claim for statement in found for claim in statement.claims if claim.asserted]
         fits = [self._fits(claim) for claim in claims]
         units = [fit and self._units(claim) for claim, fit in zip(claims, fits)]
         strongest = max((claim.role for claim, fit in zip(claims, fits) if fit), default=None)
+        with_units = max((claim.role for claim, unit in zip(claims, units) if unit), default=None)
         for claim, fit, with_unit in zip(claims, fits, units):
             misfit = not fit and strongest is not None and strongest >= claim.role
-            bare = (
-                any(units)
-                and fit
-                and not with_unit
-                and claim.role <= Role.LEAD
-                and self.asked is not COUNT
-            )
-            if misfit or bare:
+            if self.asked is COUNT:
+                misfit |= not fit and self._units(claim)  # a size counts nothing
+            bare = with_units is not None and fit and not with_unit and self.asked is not COUNT
+            if misfit or (bare and (claim.role <= Role.LEAD or claim.role == with_units)):
                 claim.certainty = Certainty.ASIDE
 
     def _head_no_list(self, found: Sequence[Statement]) -> None:
@@ -215,7 +236,7 @@ class _Reader:
                 continue
             for value in claim.values:
                 token = self.numbers[int(str(value))]
-                if value == index or working(self.plain, token, self.question):
+                if value == index or self._serves_else(token):
                     continue
                 trouble = self._conflict(token, result)
                 if trouble is not None:
@@ -242,7 +263,8 @@ class _Reader:
         bare = _ANNOUNCED.sub("", self.plain)
         counted = (
             count_in_words(bare)
-            if self.asked is COUNT and not any(claim.asserted for claim in claims)
+            if self.asked is COUNT
+            and not any(claim.asserted and self._fits(claim) for claim in claims)
             else None
         )
         if counted is not None:

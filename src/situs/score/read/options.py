@@ -41,6 +41,12 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _BESIDE_X = re.compile(r"\bX and (?:mark |point )?$")
+# "A 0.95, B 0.03": how likely each is, not which is chosen.
+_PROBABILITY = re.compile(
+    r"\)? ?[:=(]? ?(?:0?\.[0-9]+|[01]\.[0-9]+|[0-9]{1,3} ?%)(?![0-9]* ?[a-z]m\b)"
+)
+# "Only A survives": what such a word singles out is no noun with its article.
+_MID_SENTENCE = re.compile(r"\b(?:only|just|leaving|leaves|remaining|but|than|nor) $")
 _COUNTED = ("one", "two", "three", "four", "five", "six")
 _BOUND = re.compile(
     r"(?:\b(?:\w+er|more|less) than|\bat least|\bat most|\bup to|\bover|\bunder|[<>≤≥]) ?$",
@@ -62,7 +68,7 @@ _PICTURE_LED = re.compile(
 _SIDE_ALONE = re.compile(r"(?:[ -]hand)?(?: side)? ?(?:$|[.,;!?)\n])")
 _SIDED = re.compile(r"\b(?:left|right|top|bottom|upper|lower)\b", re.IGNORECASE)
 _DIRECTED = re.compile(
-    r"(?:^|[.;:!?,(/\"&\n\ue000-] ?|'s |\b(?:on|to|in|at|from|the|its|is|are|was|were|be|towards?|or|and|"
+    r"(?:^|[.;:!?,(/\"&<>\n\ue000-] ?|'s |\b(?:on|to|in|at|from|the|its|is|are|was|were|be|towards?|or|and|"
     r"but|more|lies?|sits?|than|"
     r"located|situated|positioned|placed|found|seen|extends?|appears?|directly|\w+ly|slightly|so|therefore|not|say|neither|nor|a|"
     r"answer|it's|directed|points?|pointing|further|farther|mostly|either|between|i'd say|guess|think|"
@@ -70,7 +76,7 @@ _DIRECTED = re.compile(
     re.IGNORECASE,
 )
 _NO_DIRECTION = re.compile(
-    r"(?:\b(?:you are|you're|that is|that's|this is|which is|what is|is all|of the|as) )$",
+    r"(?:\b(?:you are|you're|that is|that's|this is|which is|what is|is all|(?<!favour )(?<!favor )of the|as) )$",
     re.IGNORECASE,
 )
 _IDIOM_AFTER = {
@@ -167,7 +173,7 @@ class OptionNames:
             number = _COUNTED.index(word) + 1 if word in _COUNTED else int(word)
             yield Mention(match.start(), match.end(), number - 1 if number else self.count)
         ordinals = _words()["ordinals"]
-        pattern = rf"\b(?:the )?({'|'.join(ordinals)}|last) (?:option|choice|one|answer)\b"
+        pattern = rf"(?<!my )(?<!a )(?<!close )\b(?:the )?({'|'.join(ordinals)}|last) (?:option|choice|one|answer)\b"
         for match in re.compile(pattern, re.IGNORECASE).finditer(plain):
             word = match[1].lower()
             yield Mention(
@@ -181,7 +187,10 @@ class OptionNames:
             if self._is_option(plain, match):
                 self.letters.add(match.start())
                 index = ALPHABET.index(match[1].upper())
-                yield Mention(match.start(), self._end(plain, match.end(), index), index)
+                weighed = _PROBABILITY.match(plain, match.end()) is not None
+                yield Mention(
+                    match.start(), self._end(plain, match.end(), index), index, idle=weighed
+                )
         for match in re.finditer(r"(?<!\w)([A-Z])\1{1,4}(?!\w)", plain):
             if plain.strip(" .") == match[0]:
                 yield Mention(match.start(), match.end(), ALPHABET.index(match[1]))
@@ -366,13 +375,23 @@ def _variants(words: str) -> Iterator[str]:
     content = [word for word in words.split() if word not in _words()["direction_fillers"]]
     if len(content) >= 3 and words.replace(" ", "").isalpha():
         yield "".join(word[0] for word in content)  # "ivc" for "inferior vena cava"
+    *attributes, last = words.split() or [""]
+    for adjective in other_forms(last) if len(attributes) < 2 else ():
+        yield " ".join([*attributes, adjective])  # "right renal" for "right kidney"
+    if len(content) == 2 and content[1] in _GENERIC:
+        yield from (f"{other} {content[1]}" for other in _same_direction(content[0]))
     if len(content) != 1:
         return
     yield content[0]
+    yield from _same_direction(content[0])
+
+
+def _same_direction(word: str) -> list[str]:
     for line in _words()["directions"]:
-        same = [word.strip() for word in line.split("|")]
-        if content[0] == same[0]:
-            yield from same
+        same = [other.strip() for other in line.split("|")]
+        if word == same[0]:
+            return same
+    return []
 
 
 def _alike(words: str) -> Sequence[str]:
@@ -430,7 +449,7 @@ def _distinct(index: int, cores: tuple[str, ...]) -> Iterator[str]:
     for start in range(1, len(words)):
         last = " ".join(words[start:])
         if (
-            words[-1] not in _GENERIC
+            (words[-1] not in _GENERIC or words[start] not in _GENERIC)
             and "," not in cores[index]
             and len(last) > 3
             and last.replace(" ", "").isalpha()
@@ -467,6 +486,7 @@ def _spelling(word: str) -> str:
         .replace("ae", "a?e")
         .replace("our", "ou?r")
         .replace("centre", "cent(?:re|er)")
+        .replace("gallbladder", "gall[ -]?bladder")
     )
 
 
@@ -477,20 +497,25 @@ def _of_picture(plain: str, phrase: str, start: int, end: int) -> bool:
     before = plain[max(0, start - 100) : start]
     if _OF_PICTURE.match(plain, end, end + 60) or _PICTURE_BEFORE.search(before[-60:]):
         return True
-    return bool(_PICTURE_LED.search(before) and _SIDE_ALONE.match(plain, end))
+    return bool(" " not in phrase and _PICTURE_LED.search(before) and _SIDE_ALONE.match(plain, end))
 
 
 _NEXT_WORD = re.compile(r"[ -]([a-z]+)", re.IGNORECASE)
 
 
 def _names_another(plain: str, end: int, phrase: str, words: str) -> bool:
-    """Whether attributes of an option stand before another noun ("right adrenal" for "right kidney")."""
-    if not words.startswith(f"{phrase} ") and f" {phrase} " not in words:
-        return False
+    """Whether attributes of an option stand before another noun ("right adrenal" for "right kidney").
+
+    An adjective names its organ only before what lies in it ("splenic lesion"); alone it may be a vein's.
+    """
     following = _NEXT_WORD.match(plain, end, end + 30)
-    return following is not None and following[1].lower() not in _behind_attributes() | set(
-        words.split()
-    )
+    word = following[1].lower() if following else ""
+    if words and phrase.split()[-1] in other_forms(words.split()[-1]):
+        return word not in _IN_ORGAN
+    attributes = words.startswith(f"{phrase} ") or f" {phrase} " in words
+    if not attributes or not word:
+        return False
+    return word not in _behind_attributes() and word not in words.split()
 
 
 def _contradicted(plain: str, start: int, phrase: str, words: str) -> bool:
@@ -503,6 +528,23 @@ def _contradicted(plain: str, start: int, phrase: str, words: str) -> bool:
 
 
 _LAST_WORD = re.compile(r"([a-z]+)[ -]$", re.IGNORECASE)
+
+
+_IN_ORGAN = frozenset(
+    {
+        "lesion",
+        "lesions",
+        "mass",
+        "masses",
+        "tumour",
+        "tumor",
+        "cyst",
+        "nodule",
+        "finding",
+        "metastasis",
+        "parenchyma",
+    }
+)
 
 
 @lru_cache(maxsize=1)
@@ -518,7 +560,7 @@ def _behind_attributes() -> frozenset[str]:
             *_words()["behind_a"],
             *_GENERIC,
         ]
-    ) | {"region", "area", "aspect", "because", "where", "however"}
+    ) | {"region", "area", "aspect", "because", "where", "however", *_IN_ORGAN}
 
 
 _SEEN_FROM = re.compile(
@@ -587,10 +629,12 @@ def _is_alone(before: str, after: str) -> bool:
 
 def _is_article(letter: str, after: str, before: str) -> bool:
     """Whether "A" is the article: an ordinary word follows."""
-    if letter not in "AI":
+    if letter not in "AI" or (letter == "A" and _MID_SENTENCE.search(before)):
         return False
     if letter == "I":
         return not re.match(r"[).:\]]|\s*(?:$|\ue001)", after)
+    if re.match(r" (?:most|very|quite) (?:likely|probably)\b", after):
+        return False
     following = re.match(r" ([A-Za-z][A-Za-z'-]*)(?P<ends> ?(?:[;.,)\n]|$))?", after)
     if following is not None and following[1].endswith("ly") and following["ends"] is not None:
         return False  # "A definitely; C probably"

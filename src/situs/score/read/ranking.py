@@ -18,10 +18,20 @@ _LINKS = frozenset(
 )  # fmt: skip
 """Words that join the members of an order without changing it."""
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*|<", re.IGNORECASE)
+_STOP = re.compile(r"[.;!?\n]\s|\n")
 _LONGEST = 400
 
 
 def ranked_option(plain: str, cores: Sequence[str]) -> int | None:
+    """The option whose order a reply tells, as a whole or in the only sentence that tells one."""
+    whole = _ranked(plain, cores)
+    if whole is not None:
+        return whole
+    told = {_ranked(part, cores) for part in _STOP.split(plain[-_LONGEST:])} - {None}
+    return told.pop() if len(told) == 1 else None
+
+
+def _ranked(plain: str, cores: Sequence[str]) -> int | None:
     """The option whose list has the order in which a reply names all its members, each once; None if none is sure."""
     orders = [tuple(part.strip() for part in words.split(",")) for words in cores]
     lists = [order for order in orders if len(order) > 2]

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from situs.score.read.framing import without_frame
 from situs.score.read.numbers.tokens import Kind, tokens
 from situs.score.read.numbers.units import Unit
 from situs.score.read.prose.lexicon import language_file
@@ -130,7 +131,10 @@ def _clauses(plain: str) -> Iterator[str]:
         # "Provided the scan is not flipped, …" sets a condition; "based on the images provided, …" does not.
         conditional = words[:1] in (["provided"], ["assuming"], ["were"], ["had"])
         if sentence["end"] != "?" and not conditional and not unsettled & set(words):
-            yield from (clause for clause in _CLAUSE.split(text) if clause.strip())
+            for clause in _CLAUSE.split(text):
+                statement, turned = without_frame(" ".join(clause.split()))
+                if statement and not turned:
+                    yield statement
 
 
 def _answers(clause: str, asked: _Asked) -> list[bool | None]:
@@ -152,9 +156,11 @@ def _answer(clause: str, asked: _Asked) -> bool | None:
     negations = symbols.count("not")
     if asked.axis == "presence" and "X" in symbols and negations and not relations:
         relations = {"+"}  # "no meniscus tear"
-    if len(relations) != 1 or negations > 1 or (asked.bound and asked.bound not in clause):
+    # "It is bigger" means the bound of the question; with another number it may mean that one.
+    other_bound = asked.bound and asked.bound not in clause and re.search("[0-9]", clause)
+    if len(relations) != 1 or negations > 1 or other_bound:
         return None
-    if asked.axis == "presence" and "X" not in symbols:
+    if asked.axis == "presence" and "X" not in symbols and "it" not in symbols:
         return None
     same = (relations == {"+"}) is asked.positive
     if asked.axis not in _SYMMETRIC and _turned_round(symbols):

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import re
+
 from situs.score.read.prose.clean import MOST_CHARACTERS, clean
+from situs.score.read.prose.courtesy import without_courtesies
 from situs.score.read.prose.language import other_language
+from situs.score.read.prose.shorthand import written_out
 from situs.score.read.result import Unparsed
 
 __all__ = ["plain_reply"]
 
 
-def plain_reply(text: str, language: str) -> str | Unparsed:
+# "It is hardly the gallbladder, is it?" asks nothing.
+_TAG = re.compile(
+    r", (?:(?:is|are|was|does|do|has|can|could|would)(?:n't)? (?:it|they|there|he|she)|right|no doubt|correct)\?",
+    re.IGNORECASE,
+)
+
+
+def plain_reply(text: str, language: str, question: str = "") -> str | Unparsed:
     """The reply as plain English words, or why it cannot be read."""
     if len(text) > MOST_CHARACTERS:
         return Unparsed(f"longer than {MOST_CHARACTERS:,} characters")
-    plain = clean(text, language=language)
+    plain = clean(text, language=language, question=question)
+    if language == "en":
+        plain = _TAG.sub(".", without_courtesies(written_out(plain)))
     if not plain:
         return Unparsed("empty")
     return Unparsed("in another language") if other_language(plain, language) else plain

@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from situs.score.read.framing import without_frame
 from situs.score.read.prose.content import noun, opposites, words_of
 from situs.score.read.prose.lexicon import language_file
 
-__all__ = ["denies", "restates", "same_question"]
+__all__ = ["denies", "restates", "said_to_be_there", "same_question"]
 
 _ASKS = re.compile(
     r"\s*(?:is|are|was|were|does|do|did|has|have|can)\s+(?P<rest>[^?\n]{3,300})\?", re.IGNORECASE
@@ -87,6 +88,17 @@ def denies(plain: str, question: str) -> bool:
     return set(named) <= asked or (len(named) == 1 and named[0] in _ANYTHING)
 
 
+def said_to_be_there(plain: str, question: str) -> bool | None:
+    """What a short reply says to a question whether something is there ("I don't see one", "Not on this slice")."""
+    if not _ASKS_FOR.search(question) or _TURNED_ROUND.search(question):
+        return None
+    words = language_file("en")["yes_no"]
+    told = " ".join(plain.lower().strip(" .!*\"'").split())
+    return (
+        True if told in words["presence_yes"] else False if told in words["presence_no"] else None
+    )
+
+
 def same_question(asked: str, question: str) -> bool:
     """Whether a question in a reply is the one that was put to it."""
     words = set(_content(asked, keep=_PRESENCE)) - {"q", "question"}
@@ -147,20 +159,22 @@ def _question(question: str) -> _Question | None:
         rest[cut.start() if cut and not exists else 0 : max(ending, cut.end() if cut else 0)]
     )
     words = tuple(_content(rest))
-    relation = next((word for word in words[subject:] if word in opposites()), "")
-    needed = {relation} if relation and cut and relation in _content(cut[0]) else set(predicate)
+    verb = _content(cut[0]) if cut and cut.re is _RELATION else []
+    relation = next((word for word in verb if word in opposites()), "")
+    needed = {relation} if relation else set(verb or predicate)
     return _Question(words, subject, frozenset(needed), relation, exists) if needed else None
 
 
 def _restated(clause: str, asked: _Question) -> bool | None:
     """What one clause says: True, False or nothing."""
-    clause, turned = _without_frame(_LEAD_IN.sub("", " ".join(clause.lower().split()), count=1))
+    clause, turned = without_frame(_LEAD_IN.sub("", " ".join(clause.lower().split()), count=1))
     if _CONDITION.search(clause):
         return None
     if turned:
         return False if _restated(clause, asked) else None
     words = words_of(clause)
-    if not words or any(word in _unsettled() for word in words):
+    against = opposites().get(asked.relation, frozenset())
+    if not words or any(word in _unsettled() and word not in against for word in words):
         return None
     negations = sum(word in _negations() or word.endswith("n't") for word in words)
     stated = [
@@ -168,6 +182,9 @@ def _restated(clause: str, asked: _Question) -> bool | None:
     ]
     if negations > 1 or not stated:
         return None
+    elliptic = _elliptic(words, stated, asked)
+    if elliptic is not None:
+        return elliptic
     if not (asked.needed <= set(stated) or (asked.exists and negations)):
         return _opposite(stated, asked, negations)
     if not _in_order(stated, asked.words):
@@ -175,14 +192,16 @@ def _restated(clause: str, asked: _Question) -> bool | None:
     return negations == 0
 
 
-def _without_frame(clause: str) -> tuple[str, bool]:
-    """A statement without what leads to it ("I don't think that …"), and whether that turns it."""
-    frames = language_file("en")["yes_no"]
-    for turned, phrases in ((True, frames["denying"]), (False, frames["affirming"])):
-        for phrase in sorted(phrases, key=len, reverse=True):
-            if clause.startswith(f"{phrase} "):
-                return clause[len(phrase) + 1 :], turned
-    return clause, False
+def _elliptic(words: list[str], stated: list[str], asked: _Question) -> bool | None:
+    """ "…, the medial one is not": the subject of the question, and its verb alone."""
+    subject = set(asked.words[: asked.subject])
+    if not stated or not set(stated) <= subject or set(stated) & asked.needed:
+        return None
+    if words[-2:] in (["is", "not"], ["does", "not"], ["are", "not"], ["do", "not"]):
+        return False
+    if words[-1] in {"isn't", "doesn't", "aren't"}:
+        return False
+    return True if words[-1] in {"is", "does", "are"} else None
 
 
 def _opposite(stated: list[str], asked: _Question, negations: int) -> bool | None:
@@ -223,7 +242,8 @@ def _content(text: str, keep: frozenset[str] = frozenset()) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _idle() -> frozenset[str]:
-    return frozenset(language_file("en")["yes_no"]["idle"])
+    words = language_file("en")["yes_no"]
+    return frozenset([*words["idle"], *words["adverbs"]])
 
 
 @lru_cache(maxsize=1)

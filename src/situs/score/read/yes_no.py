@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from situs.score.read.framing import without_frame
 from situs.score.read.prose.claims import Certainty, Role, Statement
 from situs.score.read.prose.content import content_words
 from situs.score.read.prose.grammar import statements
@@ -18,7 +19,7 @@ from situs.score.read.prose.tokens import Mention
 from situs.score.read.relations import stated
 from situs.score.read.remembered import remembered
 from situs.score.read.reply import plain_reply
-from situs.score.read.restated import denies, restates, same_question
+from situs.score.read.restated import denies, restates, said_to_be_there, same_question
 from situs.score.read.result import CONTRADICTION, Parsed, RefusedInWords, Result, Unparsed
 
 __all__ = ["bare_answers", "parse_yes_no"]
@@ -31,7 +32,8 @@ _HEDGED = re.compile(
     r"(?:(?:of course|certainly|clearly|definitely|indeed|"
     r"i(?:'d| would)? (?:think|believe|say|guess)|in my (?:view|opinion)|well|hmm*|ok(?:ay)?|so|"
     r"therefore|thus|hence|"
-    r"on this (?:scan|slice|image)|in this (?:case|scan|image)),? )?(?:that )?",
+    r"on this (?:scan|slice|image)|"
+    r"in this (?:case|scan|image|patient|study|volume)|here|on these images),? )?(?:that )?",
     re.IGNORECASE,
 )
 # "It is.", "It does not.", "There isn't one.": an answer that only repeats the question's verb.
@@ -49,7 +51,7 @@ _NOT_ECHOED = re.compile(
 )
 # "That statement is accurate", "This is certainly not the case": a verdict on the question as a whole.
 _VERDICT = re.compile(
-    r"(?:(?:that|this)|(?:that|this|the|your) "
+    r"(?:(?:that|this|it)|(?:that|this|the|your) "
     r"(?:statement|claim|proposition|description|assertion|assessment|suggestion|premise))"
     r"(?:'s| is| was| would be| seems| appears| looks)(?P<not> not|n't)?(?: to be)?(?: [a-z]+ly| quite| indeed)?"
     r" (?:(?P<true>correct|right|true|accurate|valid|the case|so)"
@@ -58,9 +60,16 @@ _VERDICT = re.compile(
     r"(?: (?P<no>does not|doesn't))? holds?(?: true)?",
     re.IGNORECASE,
 )
+# "…, thus the claim "the liver is below" is false": the same at the end of a sentence.
+_JUDGED = re.compile(
+    r"\b(?:statement|claim|proposition|assertion|premise|hypothesis)(?: (?:that [^.;!?\n]{1,120}|\"[^\"\n]{1,120}\"))?"
+    r" (?:is|was|must be|seems|appears)(?: to be)?(?P<not> not)?(?: [a-z]+ly| indeed)? "
+    r"(?:(?P<true>correct|right|true|accurate|valid)|(?P<false>incorrect|wrong|untrue|false|inaccurate|invalid))$",
+    re.IGNORECASE,
+)
 _ANNOUNCED = re.compile(
     r"^\W*(?:(?:the |my |final |short )*(?:answer|ans|response|result|verdict|conclusion|a)(?: is)?[:=]?|"
-    r"[^:]{0,40}:) ?[\"'(\[*]*",
+    r"[^:=]{0,60}[:=]) ?[\"'(\[*]*",
     re.IGNORECASE,
 )
 # "…, so the answer is affirmative": behind an announcement, words that otherwise must stand alone are answers.
@@ -87,7 +96,7 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     `question` that asks whether X is there. "Not yes" and "it is unlikely that the answer is yes" say no. A reply that
     only repeats the question's words as a statement, or their opposite, answers it too.
     """
-    plain = plain_reply(text, language)
+    plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
     found = statements(plain, list(_mentions(plain)), english(), subjects=False)
@@ -98,6 +107,11 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
             if claim.negated and claim.certainty is Certainty.ASSERTED:
                 claim.values = tuple(not value for value in claim.values)
                 claim.negated = False
+    if _opens_politely(found, plain):
+        rest = plain[found[0].end :].lstrip("!. ")
+        answer = stated(rest, question)
+        answer = restates(rest, question) if answer is None else answer
+        return Unparsed("a courtesy or a yes") if answer is None else Parsed(answer)
     result = decide(found)
     if isinstance(result, Parsed):
         value = bool(result.value)
@@ -112,9 +126,17 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
         )
         answer = None if conditional else stated(plain, question)
         if answer is None and not conditional:
-            answer = False if denies(plain, question) else restates(plain, question)
+            answer = _restated(plain, question)
         return Parsed(answer) if answer is not None else Unparsed("neither yes nor no")
     return result if isinstance(result, Unparsed) else Unparsed("neither yes nor no")
+
+
+def _restated(plain: str, question: str) -> bool | None:
+    """What a reply without yes or no says by repeating the question, or by what is there."""
+    if denies(plain, question):
+        return False
+    there = said_to_be_there(plain, question)
+    return restates(plain, question) if there is None else there
 
 
 def bare_answers(plain: str) -> list[Mention]:
@@ -191,6 +213,17 @@ def _answer_asides(found: Sequence[Statement], plain: str, question: str) -> Non
             before.claims = [replace(claim, certainty=Certainty.ASIDE) for claim in before.claims]
 
 
+def _opens_politely(found: Sequence[Statement], plain: str) -> bool:
+    """Whether the only answer is a "Certainly!" before other sentences: it may only greet the question."""
+    claims = [
+        claim for statement in found for claim in statement.claims if claim.role is not Role.WEAK
+    ]
+    if len(claims) != 1 or not found[0].claims or not found[1:]:
+        return False
+    word = plain[claims[0].start : claims[0].end].lower()
+    return word in _words()["courtesies"] and plain[claims[0].end : claims[0].end + 1] == "!"
+
+
 def _courtesies(found: Sequence[Statement], plain: str) -> None:
     """ "Sure! The answer is no.": a word that only opens the reply says nothing beside an answer."""
     claims = [claim for statement in found for claim in statement.claims]
@@ -201,6 +234,11 @@ def _courtesies(found: Sequence[Statement], plain: str) -> None:
     ]
     if polite and any(claim.asserted and claim.role >= Role.LEAD for claim in claims[1:]):
         polite[0].role = Role.WEAK
+    for statement in found[1:]:
+        for claim in statement.claims[:1]:
+            heads = plain[claim.start : claim.end].lower() in _words()["courtesies"]
+            if heads and plain[claim.end : statement.end].strip(" ,"):
+                claim.role = Role.WEAK  # "Of course, a radiologist should check this."
 
 
 @lru_cache(maxsize=1)
@@ -227,6 +265,9 @@ def _mentions(plain: str) -> Iterator[Mention]:
     taken = 0
     for sentence in _SENTENCE.finditer(plain):
         alone = _standing_alone(sentence[0])
+        if alone is None and (judged := _JUDGED.search(sentence[0].rstrip(" \"'*"))):
+            value = (judged["true"] is not None) is (judged["not"] is None)
+            alone = judged.start(), judged.end(), value
         if alone is not None:
             start, end, value = alone
             yield Mention(sentence.start() + start, sentence.start() + end, value)
@@ -271,7 +312,13 @@ def _adverbs() -> re.Pattern[str]:
 
 
 def _echo(words: str) -> bool | None:
+    inner, turned = without_frame(words)
+    if inner != words:
+        echoed = _echo(inner)
+        return echoed if echoed is None or not turned else False if echoed else None
     words = " ".join(_adverbs().sub(" ", words).split())
+    if words in {"it is right", "it's right", "it is not right"}:
+        return None  # which may be a side
     verdict = _VERDICT.fullmatch(words)
     if verdict:
         return (verdict["false"] is None) is (verdict["not"] is None and verdict["no"] is None)

@@ -11,19 +11,32 @@ from situs.score.read.numbers.tokens import Kind, Token
 from situs.score.read.prose.claims import Certainty, Role, Statement
 from situs.score.read.prose.lexicon import language_file
 
-__all__ = ["concluded", "labelled", "measures_else", "of_another", "total", "working"]
+__all__ = [
+    "concluded",
+    "labelled",
+    "measures_asked",
+    "measures_else",
+    "of_another",
+    "total",
+    "working",
+]
 
 _OPERATOR_BEFORE = re.compile(
-    r"(?:[×*·÷+(√^]|(?<=[\d)²³] )[x/-]|(?<=\b[a-z] )[x/-]|(?<=\b[cm]m )[x/-]|(?<=\bml )[x/-]|(?<=[\d)])/|\bsqrt\()\s*$",
+    r"(?:\b(?:minus|plus|times|divided by|multiplied by)(?: the)? |[×*·÷+(√^]|(?<=[\d)²³] )[x/-]"
+    r"|(?<=\b[a-z] )[x/-]|(?<=\b[cm]m )[x/-]|(?<=\bml )[x/-]|(?<=[\d)])/|\bsqrt\()\s*$",
     re.IGNORECASE,
 )
-_OPERATOR_AFTER = re.compile(r"[ )²³]*(?:\^ ?[0-9]|[×x*·/+÷](?= ?[\d(.√π])|- ?[\d(])")
+_OPERATOR_AFTER = re.compile(
+    r"[ )²³]*(?:(?:minus|plus|times(?! as)|divided by|multiplied by) (?=[a-z ]{0,6}[0-9])"
+    r"|\^ ?[0-9]|[×x*·/+÷](?= ?[\d(.√π])|- ?[\d(])"
+)
 _EQUALS = re.compile(
     r"(?:[=≈≃≅→]|=>|\bis|\bgives|\bi\.e\.,?|\bequals) ?(?:about |approximately |roughly |around |~ ?|≈ ?)?$",
     re.IGNORECASE,
 )
 _CALCULATED = re.compile(
-    r"[0-9²³)] ?[a-z]{0,8} ?(?:[×*·÷/+^√]|x (?=[0-9(]))|√|\bsqrt\b|\bslices? (?:at|of|×|x|apart)|"
+    r"\b(?:minus|plus|divided by|multiplied by)\b"
+    r"|[0-9²³)] ?[a-z]{0,8} ?(?:[×*·÷/+^√]|x (?=[0-9(]))|√|\bsqrt\b|\bslices? (?:at|of|×|x|apart)|"
     r"\bpixels?\b|\bpx\b|\beach\b",
     re.IGNORECASE,
 )
@@ -44,6 +57,10 @@ _COMPONENT_BEFORE = re.compile(
     r"(?:\b(?:d|delta[ _]?)|Δ ?)?(?<![a-zA-Z])d?[xyz]\)?(?:[- ](?:axis|direction|component))?\s*(?:[:=≈]|\bis\b) ?$",
     re.IGNORECASE,
 )
+_ALONG_BEFORE = re.compile(
+    r"\b(?:horizontally|vertically|cranio-?caudally|laterally|in[- ]plane|through[- ]plane)\b[^.;\n0-9]{0,30}$",
+    re.IGNORECASE,
+)
 _AXIS = (
     r"(?:[xyz]|(?:cranio-?caudal|antero-?posterior|ap|transverse|vertical|horizontal|left[- ]right|lateral|up[- ]down|"
     r"cc|si|lr|z-?axis) ?(?:direction|axis|plane|component|offset)?)"
@@ -57,6 +74,18 @@ _ALONG_AXIS = re.compile(
     re.IGNORECASE,
 )
 """A question for the distance along one axis, of which a component is the answer."""
+_LIMIT_AFTER = re.compile(
+    r" (?:(?:is|was|are|would be|being)(?: about| still| considered)? (?:an? |the )?"
+    r"(?:(?:upper |lower )?limit|cut-?off|threshold)|would be(?: an?| the)? (?:normal|average|typical|usual))\b",
+    re.IGNORECASE,
+)
+"""Behind a number that is only the limit of what is normal."""
+_GENERIC = re.compile(
+    r"\b(?:lesions|nodules|masses|cysts|tumou?rs|ones|those|anything|kidneys|organs|spleens|livers|vessels)"
+    r"(?: (?:of|over|under|above|below|around|about|up to|(?:larger|smaller|bigger|more|less) than))+ $",
+    re.IGNORECASE,
+)
+"""Before what is said of all of a kind ("lesions of 10 mm are often benign")."""
 _COMBINED = re.compile(r"\b(?:combined|summed|taken together)\b[^.;,\n0-9]{0,40}$", re.IGNORECASE)
 _OF_WHICH = re.compile(
     r"\b(?:of (?:which|them|these|those)|including|among them)(?:,| only| just| about)? ?$",
@@ -71,7 +100,8 @@ _EXAMPLE = re.compile(
 """What a number is only taken for ("a spacing of, say, 0.8 mm"), or what serves as a ruler."""
 
 _NORMAL = re.compile(
-    r"\b(?:normal(?:ly)?|typical(?:ly)?|reference|average|usual(?:ly)?|upper limit|cut-?off|threshold)\b[^.;\n]{0,40}$",
+    r"(?<!than )\b(?:normal(?:ly)?|typical(?:ly)?|reference|average|usual(?:ly)?|upper limit|cut-?off"
+    r"|threshold)\b[^.;\n]{0,40}$",
     re.IGNORECASE,
 )
 _HERE = re.compile(r"\b(?:here|in this|but|measured|is about)\b[^.;\n]{0,20}$", re.IGNORECASE)
@@ -144,6 +174,8 @@ _MEASURES = {
         "sure|confiden(?:t|ce)|certain(?:ty)?",
     ),
 }
+# "A diameter of 21 mm, and the lesion one of 34 mm": the same measure again.
+_ELLIPSIS = re.compile(r"\b(?:one|that) of (?:about |some )?$", re.IGNORECASE)
 _LONGEST = re.compile(r"\b(?:longest|maximum|maximal)\b", re.IGNORECASE)
 _SHORT_LABEL = re.compile(
     r"\b(?:shortest|short[- ]axis|smallest|minimum|minimal|perpendicular)\b[^.;,\n0-9]{0,20}$",
@@ -153,6 +185,10 @@ _SHORTEST = re.compile(r"\b(?:shortest|minimum|minimal)\b", re.IGNORECASE)
 _LONG_LABEL = re.compile(
     r"\b(?:longest|largest|maximum|maximal|cent(?:re|er)[- ]to[- ]cent(?:re|er))\b[^.;,\n0-9]{0,20}$",
     re.IGNORECASE,
+)
+
+_LONG_BEHIND = re.compile(
+    r"[ ,(]+(?:at (?:the )?most|at its longest|cent(?:re|er)[- ]to[- ]cent(?:re|er))", re.IGNORECASE
 )
 
 
@@ -174,11 +210,14 @@ def working(plain: str, token: Token, question: str) -> bool:
         and not re.search(r"\bspacing|\bthick|\bapart", question, re.IGNORECASE)
     ):
         return token.units != (None,) or _SPACING_BEFORE.search(before) is not None
+    if _GENERIC.search(before) or _LIMIT_AFTER.match(after):
+        return True
     if _OF_WHICH.search(before) or (_COMBINED.search(before) and not _COMBINED.search(question)):
         return True
     if _SPREAD_BEFORE.search(before) or _EXAMPLE.search(before) or _other_side(before, question):
         return True
-    if _COMPONENT_BEFORE.search(before) and not _ALONG_AXIS.search(question):
+    component = _COMPONENT_BEFORE.search(before) or _ALONG_BEFORE.search(before)
+    if component and not _ALONG_AXIS.search(question):
         return True
     if _COMPONENT_AFTER.match(after) and not _MEASURES["length"][0].search(question):
         return True
@@ -210,9 +249,14 @@ def _opens_aside(before: str, after: str) -> bool:
     )
 
 
+def measures_asked(plain: str, token: Token, question: str) -> bool:
+    """Whether a number is named as the measure that the question asks for ("the gap amounts to 47 mm")."""
+    return bool(_named_measures(plain, token) & _asked_measures(question))
+
+
 def measures_else(plain: str, token: Token, question: str) -> bool:
     """Whether a number is named as a measure of something else than the question asks for."""
-    asked = {name for name, (pattern, _, _) in _MEASURES.items() if pattern.search(question)}
+    asked = _asked_measures(question)
     if not asked:
         return False
     before, after = plain[max(0, token.start - 60) : token.start], plain[token.end : token.end + 30]
@@ -220,15 +264,33 @@ def measures_else(plain: str, token: Token, question: str) -> bool:
         return True
     if _SHORTEST.search(question) and _LONG_LABEL.search(before):
         return True
+    if _SHORTEST.search(question) and _LONG_BEHIND.match(after):
+        return True
     if "distance" not in asked and _AWAY.match(after):
         return True
+    if _ELLIPSIS.search(before):
+        sentence = plain[max(plain.rfind(".", 0, token.start), token.start - 120, 0) : token.start]
+        told = {name for name, (noun, _, _) in _MEASURES.items() if noun.search(sentence)}
+        return bool(told) and not told & asked
     # A "distance" may be any length that is asked for.
-    named = {
+    named = _named_measures(plain, token) - {"distance"}
+    return bool(named) and not named & asked
+
+
+@lru_cache(maxsize=1024)
+def _asked_measures(question: str) -> frozenset[str]:
+    asked = {name for name, (pattern, _, _) in _MEASURES.items() if pattern.search(question)}
+    return frozenset({"ratio"} if "ratio" in asked else asked)  # "by volume, how many times …"
+
+
+def _named_measures(plain: str, token: Token) -> set[str]:
+    """The measures that the words around a number name."""
+    before, after = plain[max(0, token.start - 60) : token.start], plain[token.end : token.end + 30]
+    return {
         name
         for name, (_, label, behind) in _MEASURES.items()
         if label.search(before) or behind.match(after)
-    } - {"distance"}
-    return bool(named) and not named & asked
+    }
 
 
 def concluded(plain: str, token: Token, start: int) -> bool:
@@ -246,7 +308,7 @@ _LEAST = frozenset(
 _LABELLED = re.compile(
     r"(?:^|[.;,\n])\W*(?:(?:so|thus|hence) )?(?:the )?(?P<word>[a-z]+)"
     r"(?: (?:one|of (?:them|these|the two)|value|lesion))?"
-    r" ?(?:[:=]|is|measures|being|was) ?(?:about |approximately |~ ?)?$",
+    r" ?(?:[:=]|is|measures|being|was)? ?(?:about |approximately |~ ?)?$",
     re.IGNORECASE,
 )
 
@@ -260,7 +322,7 @@ def labelled(plain: str, token: Token, question: str) -> bool:
     )
 
 
-_STRUCTURE_BETWEEN = re.compile(r"[.;\n]|\b(?:than|but)\b", re.IGNORECASE)
+_STRUCTURE_BETWEEN = re.compile(r"[.;\n]|\b(?:than|but|which|so|makes|total)\b", re.IGNORECASE)
 _COUNTED_AFTER = re.compile(
     r"((?: [a-z-]+){1,3}?) (?:lesions?|masses|mass|cysts?|nodules?|tumou?rs?|metastas[ei]s)\b",
     re.IGNORECASE,
@@ -313,8 +375,10 @@ _TOTAL_BEFORE = re.compile(
 )
 _TOTAL_AFTER = re.compile(r"(?: [a-z]+)?,? (?:in total|altogether|overall)\b", re.IGNORECASE)
 _PART_OF = re.compile(
-    r" of (?:them|these|those|which)\b| (?:on|in) the (?:left|right)\b", re.IGNORECASE
+    r" of (?:them|these|those|which)\b| (?:on|in) the (?:left|right)\b",
+    re.IGNORECASE,
 )
+_PLACED = re.compile(r" (?:in|on|at|near) (?:the )?[a-z]{2,}\b", re.IGNORECASE)
 _HEADS_LIST = re.compile(
     r"(?: [a-z-]+){0,4} ?[:(]|(?: [a-z-]+){0,4}, (?:one|two|three|the largest|[0-9]+ (?:in|on|at))\b",
     re.IGNORECASE,
@@ -340,8 +404,15 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
                 plain[max(0, token.start - 30) : token.start],
                 plain[token.end : token.end + 60],
             )
-            if _TOTAL_AFTER.match(after) or _TOTAL_BEFORE.search(before):
+            partial = _PLACED.match(after) and len(statement.claims) > 1
+            if _TOTAL_AFTER.match(after) or (_TOTAL_BEFORE.search(before) and not partial):
                 claim.role = max(claim.role, Role.CONCLUDED)
+            if (
+                before.endswith((": ", "= "))
+                and claim is statement.claims[-1]
+                and len(statement.claims) > 2
+            ):
+                claim.role = max(claim.role, Role.CONCLUDED)  # "one here, two there: three"
             if heading is None and _HEADS_LIST.match(after) and not _PART_OF.match(after):
                 heading = claim
             elif heading is not None and claim.role < Role.CONCLUDED:
@@ -364,6 +435,28 @@ def total(found: Sequence[Statement], plain: str, numbers: Sequence[Token], ques
         if named and all(_noun(plain, numbers[int(str(claim.values[0]))]) for claim in others):
             for claim in others:
                 claim.certainty = Certainty.ASIDE
+        _set_aside_other_things(statement, plain, question)
+
+
+_COUNTED_NOUN = re.compile(
+    r"\bhow many (?:[a-z-]+ ){0,4}?([a-z]+?)e?s (?:are|do|does|can|were|have)\b", re.IGNORECASE
+)
+_THINGS_BEHIND = re.compile(r"(?: [a-z-]+){0,2}? ([a-z]+?)(?:es|s)\b", re.IGNORECASE)
+
+
+def _set_aside_other_things(statement: Statement, plain: str, question: str) -> None:
+    """ "Three nodules and two cysts" counts three nodules."""
+    asked = _COUNTED_NOUN.search(question)
+    things = {
+        id(claim): match[1].lower()
+        for claim in statement.claims
+        if claim.asserted and (match := _THINGS_BEHIND.match(plain, claim.end, claim.end + 40))
+    }
+    if asked is None or asked[1].lower() not in things.values():
+        return
+    for claim in statement.claims:
+        if things.get(id(claim), asked[1].lower()) != asked[1].lower():
+            claim.certainty = Certainty.ASIDE
 
 
 def _noun(plain: str, token: Token) -> set[str]:

@@ -68,10 +68,14 @@ _BOUND = re.compile(
     r"\bmaximum of|\bwithin)(?: about| approximately| roughly)? ?$",
     re.IGNORECASE,
 )
+_OR_MORE = re.compile(
+    r"(?: [a-z]+)? or (?:more|less|fewer|above|below|greater)\b|\+(?= |$)", re.IGNORECASE
+)
 _SPREAD = re.compile(r" ?(?:±|\+ ?/ ?-|\+-|plus or minus|plus/minus) ?", re.IGNORECASE)
 _LIST_MARK = re.compile(r"[.)] (?=\S)")
 _MAGNITUDE = re.compile(
-    r" (?:hundred|thousand|million|billion|dozen|and a half|and half|point|half|third|quarter)s?\b",
+    r" (?:hundred|thousand|million|billion|dozen|and a half|and half|point|half|third|quarter"
+    r"|fifth|sixth|seventh|eighth|ninth|tenth)s?\b",
     re.IGNORECASE,
 )
 _BIG = re.compile(r"\b(?:hundred|thousand|million|billion)s?,? (?:and )?$", re.IGNORECASE)
@@ -83,7 +87,8 @@ _ANSWER_DASH = re.compile(
 _EXPONENT = re.compile(r"\^ ?\(?[-+]? ?$")
 # "One" is mostly a pronoun; it counts only where a count is announced or stands alone.
 _ONE_BEFORE = re.compile(
-    r"(?:^|\n|[:=(≈~\"'] ?|\b(?:is|are|was|only|just|exactly|about|approximately|answer|total of|see|has|have|with) )$",
+    r"(?:^|\n|[:=(≈~\"'] ?|\b(?:between|from|to|than|"
+    r"is|are|was|only|just|exactly|about|approximately|answer|total of|see|has|have|with) )$",
     re.IGNORECASE,
 )
 _DEFINITE = re.compile(r"\b(?:the|these|those) $", re.IGNORECASE)
@@ -123,7 +128,7 @@ def tokens(text: str, *, marked: bool = False) -> tuple[Token, ...]:
         if joined is not None:
             found[-1] = previous = joined
             continue
-        if token.kind is Kind.VALUE and _BOUND.search(before):
+        if token.kind is Kind.VALUE and (_BOUND.search(before) or _OR_MORE.match(text, token.end)):
             token = replace(token, kind=Kind.BOUND)
         found.append(token)
         previous = token
@@ -215,6 +220,9 @@ def _join(previous: Token, token: Token, between: str, text: str) -> Token | Non
     if _SPREAD.fullmatch(between):
         units = tuple(unit or token.units[0] for unit in previous.units)
         return replace(previous, units=units, end=token.end)
+    whole = _compound(previous, token, between)
+    if whole is not None:
+        return whole
     kind = _joint(previous, token, between, text)
     if kind is None:
         return None
@@ -225,6 +233,20 @@ def _join(previous: Token, token: Token, between: str, text: str) -> Token | Non
     return Token(
         kind, previous.parts + token.parts, previous.units + token.units, previous.start, token.end
     )
+
+
+def _compound(previous: Token, token: Token, between: str) -> Token | None:
+    """ "7 cm and 3 mm": a measure in two units, the second a part of the first."""
+    if between not in {" ", " and "} or {previous.kind, token.kind} != {Kind.VALUE}:
+        return None
+    (large,), (small,) = previous.units, token.units
+    (whole,), (part,) = previous.parts, token.parts
+    if large is None or small is None or whole is None or part is None:
+        return None
+    factor = small.to(large)
+    if factor is None or factor >= 1 or part * factor >= 1 or whole.denominator != 1:
+        return None
+    return Token(Kind.VALUE, (whole + part * factor,), (large,), previous.start, token.end)
 
 
 def _joint(previous: Token, token: Token, between: str, text: str) -> Kind | None:

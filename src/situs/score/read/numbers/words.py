@@ -25,6 +25,9 @@ _TIMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"\b({_NUMBER}) ?(?:[x×]|-? ?fold|times)(?![\w]| ?[0-9])", r"\1"),
         # 1:3 may mean either of two ratios; 3:1 and 5:2 say which is the larger.
         (rf"(?<![\w.:])(?!1 ?:)({_NUMBER}) ?: ?({_NUMBER})(?![\w:]|\.[0-9])", r"\1/\2"),
+        (rf"(?<!\w)x ?({_NUMBER})(?![\w.])", r"\1"),
+        (r"\bthree[ -]quarters\b", "0.75"),
+        (r"\btwo[ -]thirds\b", "2/3"),
         (r"\b(?:twice|doubled?|twofold)\b", "2"),
         (r"\b(?:thrice|tripled?|threefold)\b", "3"),
         (r"\b(?:quadrupled?|fourfold)\b", "4"),
@@ -57,13 +60,11 @@ _NONE = re.compile(
 )
 _SINGLE = re.compile(
     rf"(?<!not )\b(?:an?|the|only|just|one|this|is|:|^) ?(?:single|solitary|lone) (?:[a-z-]+ ){{0,3}}?{_THINGS}\b"
-    r"|^(?:(?:there is|i see|i count) )?(?:just|only) (?:the )?one(?:[ .!]*$|, )"
+    r"|^(?:only |just )?a single one[ .!]*$|^(?:(?:there is|i see|i count) )?(?:just|only) (?:the )?one(?:[ .!]*$|, )"
     rf"|^(?:single|solitary|lone)(?: (?:[a-z-]+ ){{0,3}}?{_THINGS})?[ .!]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_PAIR = re.compile(
-    rf"\ba pair of (?:[a-z-]+ )?{_THINGS}\b|\bboth (?:[a-z-]+ )?{_THINGS}\b", re.IGNORECASE
-)
+_PAIR = re.compile(rf"\bboth (?:[a-z-]+ )?{_THINGS}\b", re.IGNORECASE)
 _VAGUE = re.compile(
     r"\b(?:several|multiple|many|numerous|few|some|various|countless|couple|a number of|innumerable|at least|"
     r"second|another|third)\b",
@@ -123,7 +124,14 @@ _SPELLED = re.compile(
     re.IGNORECASE,
 )
 _HALF = re.compile(
-    r"\b([0-9]+) and a half\b|(?<![0-9] )\bhalf an? (?=(?:centi|milli)?met|cm\b|mm\b|lit)",
+    r"\b([0-9]+) and a half\b|(?<![0-9] )\bhalf an? (?=(?:centi|milli)?met|cm\b|mm\b|lit|inch)",
+    re.IGNORECASE,
+)
+_NIL = re.compile(r"(?:(?<=\bis )|(?<=\bof )|(?<=: ))nil\b", re.IGNORECASE)
+_PAIR_OF = re.compile(rf"\ba pair of(?= (?:[a-z-]+ ){{0,2}}?{_THINGS}\b)", re.IGNORECASE)
+# "A centimetre and a half": the unit stands where the number would.
+_UNIT_AND_HALF = re.compile(
+    r"\b(?:an?|one) ((?:centi|milli)?(?:met|lit)(?:er|re)|inch|cm|mm)(?:s)? and a half\b",
     re.IGNORECASE,
 )
 _DOZEN = re.compile(
@@ -152,6 +160,9 @@ def digits_for_words(text: str) -> str:
     Single words stay: "one" is mostly a pronoun, and the tokeniser knows the others.
     """
     text = _POINT.sub(_decimal, text)
+    text = _PAIR_OF.sub("2", text)
+    text = _NIL.sub("0", text)
+    text = _UNIT_AND_HALF.sub(r"1.5 \1", text)
     text = _SPELLED.sub(lambda match: _spelled(match[0]), text)
     text = _HALF.sub(lambda match: f"{match[1]}.5" if match[1] else "0.5 ", text)
     text = _DOZEN.sub(

@@ -68,7 +68,8 @@ _BOX = re.compile(
     r"\\(?:boxed|fbox)\s?\{([^{}]*)\}|<\|begin_of_box\|>([^<]*)<\|end_of_box\|>", re.IGNORECASE
 )
 _ANSWER_TAG = re.compile(
-    r"<(?:(?:final_)?answer|final)>([^<]*)(?:</(?:(?:final_)?answer|final)>|$)", re.IGNORECASE
+    r"<(?:(?:final_)?answer|final)(?: [^<>]{0,60})?>([^<]*)(?:</(?:(?:final_)?answer|final)>|$)",
+    re.IGNORECASE,
 )
 
 _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -89,7 +90,7 @@ _SUBSTITUTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
-def clean(text: str, *, language: str = "en") -> str:
+def clean(text: str, *, language: str = "en", question: str = "") -> str:
     """The reply without thinking and markup, its tables as lines, in English words; empty if nothing is left.
 
     A cut reply begins with a line of its own that says so, so that its first words are not taken for the lead.
@@ -98,7 +99,7 @@ def clean(text: str, *, language: str = "en") -> str:
     text = re.sub(
         r"```(?:json|python|text|txt|plaintext|markdown|latex|yaml)?", " ", rows_as_lines(text)
     )
-    text = _plain_latex(mark_json(text, FINAL_OPEN, FINAL_CLOSE))
+    text = _plain_latex(mark_json(text, FINAL_OPEN, FINAL_CLOSE, question))
     text = _BOX.sub(lambda match: _final(match[1] if match[1] is not None else match[2]), text)
     text = _ANSWER_TAG.sub(lambda match: _final(match[1]), text)
     text = re.sub(

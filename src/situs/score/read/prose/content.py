@@ -34,6 +34,8 @@ def noun(word: str) -> str:
         return word[:-3] + "y"
     if word.endswith(("ches", "shes", "xes", "sses")):
         return word[:-2]
+    if word.endswith("ing") and len(word) > 6:
+        return word[:-3]
     if word.endswith(("ss", "us", "is")) or len(word) < 4:
         return word
     return word.removesuffix("s")

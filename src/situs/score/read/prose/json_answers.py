@@ -26,6 +26,19 @@ _UNIT_SUFFIX = re.compile(r"[_ (](mm|cm|m|ml|l|cc)\)?$")
 _ASIDE_KEY = re.compile(
     r"reason|explan|confiden|probab|thought|rationale|why|evidence|note|certainty"
 )
+_MEASURES = [
+    (re.compile(noun), re.compile(asks, re.IGNORECASE))
+    for noun, asks in [
+        ("length|craniocaudal|height", r"\bhow long|\blength|top to bottom"),
+        ("width", r"\bhow wide|\bwidth"),
+        ("distance|separation|gap", r"\bdistance|\bhow far|\bapart"),
+        ("diameter", r"\bdiameter"),
+        ("volume", r"\bvolume of\b"),
+        ("ratio|times|factor", r"\bhow many times\b|\bratio\b"),
+        ("count|number|^n_lesion|total", r"\bhow many (?!times\b)"),
+        ("thickness", r"\bthick"),
+    ]
+]
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 _LONGEST_LIST = 400
 _LOOSE = re.compile(
@@ -36,7 +49,7 @@ _LOOSE = re.compile(
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 
 
-def mark_json(text: str, opening: str, closing: str) -> str:
+def mark_json(text: str, opening: str, closing: str, question: str = "") -> str:
     """Replace each object that holds an answer by the answer between `opening` and `closing`."""
     listed = _list(text)
     if listed is not None:
@@ -54,7 +67,8 @@ def mark_json(text: str, opening: str, closing: str) -> str:
             decoded = _decode(source, start)
             if decoded is None:
                 continue
-            answer = _answer(decoded[0], whole=_is_whole(text, start, decoded[1]))
+            whole = _is_whole(text, start, decoded[1])
+            answer = _answer(decoded[0], whole=whole, question=question)
             if answer is not None:
                 verdicts = "\n" in answer
                 marks = ("", "") if verdicts else (opening, closing)
@@ -101,7 +115,7 @@ def _is_whole(text: str, start: int, end: int) -> bool:
     return not text[:start].strip() and not text[end:].strip()
 
 
-def _answer(record: dict[str, object], *, whole: bool) -> str | None:
+def _answer(record: dict[str, object], *, whole: bool, question: str) -> str | None:
     keys = {str(key).strip().lower(): value for key, value in record.items()}
     if len(keys) > 1 and all(
         len(key) == 1 and isinstance(value, str | bool) for key, value in keys.items()
@@ -119,7 +133,10 @@ def _answer(record: dict[str, object], *, whole: bool) -> str | None:
         if not _ASIDE_KEY.search(key) and key not in _UNIT_KEYS
     }
     measured = [key for key in told if _UNIT_SUFFIX.search(key)]
-    if len(told) > 1 and len(measured) == 1:
+    asked = [key for key in told if _names_measure(key, question)]
+    if len(told) > 1 and len(asked) == 1:
+        told = {asked[0]: told[asked[0]]}  # {"n_slices": 19, "spacing_mm": 5, "length_cm": 9.5}
+    elif len(told) > 1 and len(measured) == 1:
         told = {measured[0]: told[measured[0]]}  # {"diameter_mm": 16.4, "slice": 28}
     if whole and len(told) == 1:
         ((key, value),) = told.items()
@@ -127,6 +144,11 @@ def _answer(record: dict[str, object], *, whole: bool) -> str | None:
         words = _with_unit(_words(value), keys)
         return f"{words} {suffix[1]}" if suffix and _NUMBER.fullmatch(words) else words
     return None
+
+
+def _names_measure(key: str, question: str) -> bool:
+    """Whether a key names what a question asks for: "length_cm" for "How long …?"."""
+    return any(noun.search(key) and asks.search(question) for noun, asks in _MEASURES)
 
 
 def _with_unit(words: str, keys: dict[str, object]) -> str:

@@ -15,6 +15,10 @@ _CANNOT_TELL = re.compile(
     r"evaluat|identif|ascertain|judge|measure|estimate|conclude|decide|establish|infer|discern|confirm|"
     r"make out|delineate|give a number|put a number)"
     r"|\b(?:not enough|insufficient|inadequate|lack of|no) (?:[a-z]+ )?(?:information|data|detail|context|evidence to)"
+    r"|\bnot in a position to (?:say|tell|judge|answer|determine)"
+    r"|\b(?:beyond|outside) my (?:ability|abilities|capabilit)"
+    r"|\bi (?:would|'d) rather not (?:say|guess|answer)|\bi (?:must |will |have to |'ll )?(?:abstain|pass on this)\b"
+    r"|\btoo [a-z]+ to (?:tell|say|know|judge|decide|call|determine|be sure)\b"
     r"|\b(?:indeterminate|undeterminable|indeterminable|inconclusive|not determinable|unanswerable)\b"
     r"|\bi (?:do not|don't) know\b|\bno way (?:to|of) (?:tell|know|determin|say)|^unknown\W*$",
     re.IGNORECASE,
@@ -23,7 +27,7 @@ _DECLINES = re.compile(
     rf"\b{_NOT_ABLE} (?:[a-z]+ ){{0,3}}?(?:view|see|access|analy[sz]e|interpret|process|open|look at|assist|help|"
     r"diagnose|provide|comply|offer|give|make|perform|read)\b"
     r"|\bas an? (?:ai|artificial|language|large language|text)\b|\bi(?:'m| am) (?:just |only )?an? (?:ai|language)\b"
-    r"|\bi(?:'m| am) (?:really |very |so )?sorry\b|\bi (?:must|have to|need to) (?:decline|refuse)\b"
+    r"|\bi(?:'m| am) (?:really |very |so )?sorry\b|\bi (?:(?:must|have to|need to) )?(?:decline|refuse) to\b"
     r"|\bi (?:do not|don't) (?:see|have|have access to) (?:an?|any|the) (?:[a-z]+ )?(?:image|scan|picture|volume|file)"
     r"|\bno (?:image|scan|picture)s? (?:was|were|is|are|has|have|provided|attached|given)"
     r"|\bplease (?:consult|upload|provide|attach|share)\b",

@@ -100,8 +100,11 @@ def _begins_anew(
     token = tokens[following]
     assert token.mention is not None
     kinds = {part.kind for part in between}
+    behind = tokens[following + 1] if following + 1 < len(tokens) else None
     if token.mention.value == row.mentions[-1].value:
-        return False
+        # "between A and B, B is nearer" names B anew
+        anew = len(row.mentions) > 1 and "comma" in kinds and behind is not None
+        return anew and behind is not None and behind.text in lexicon.verbs
     if (
         {"comma", "and"} <= kinds
         and any(part.text in {"a", "an"} for part in between)
@@ -115,6 +118,8 @@ def _begins_anew(
     after = tokens[following + 1] if following + 1 < len(tokens) else None
     if after is None:
         return False
+    if "and" in row.joined and "comma" in kinds and after.kind in {"conclude", "approve", "deny"}:
+        return True  # "after ruling out A, B and C, D remains"
     if kinds & {"comma", "dash"}:
         is_verb = after.kind in {"word", "negate"} and after.text in lexicon.verbs
         return is_verb or (after.kind == "colon" and not _colon_names(tokens, following))

@@ -86,6 +86,20 @@ _NAMING = frozenset(
 """What may stand between a yes or no and the word that judges it."""
 _THE_REST = frozenset({"others", "rest", "other", "remaining", "else"})
 """What a "no" behind it denies is not what was said before ("B: yes; the others, no")."""
+_AT_PRESENT = frozenset({"here", "this", "now", "currently", "today", "presently"})
+"""What leads back from others, or from another time, to this patient and scan."""
+_ARROWS = frozenset({"→", "- >", "= >", "⇒"})
+_COPULAS = frozenset({"is", "seems", "sounds", "looks", "feels"})
+_MEASURING = frozenset(
+    {
+        "long", "wide", "deep", "thick", "tall", "apart", "away", "across", "larger", "bigger",
+        "smaller", "nearest", "closest", "farthest", "nearer", "closer", "largest", "smallest",
+        "higher", "lower", "highest", "lowest", "right", "left", "final", "inside", "identical",
+    }
+)  # fmt: skip
+"""Predicates of a number or a letter that take nothing from it."""
+_LONGEST_HEADING = 2
+"""Tokens before the last word of a heading ("These are wrong: A, B")."""
 _LONGEST_LIST = 60
 """Tokens of a list of subjects that is looked through for a verb."""
 _NAMED_WITHIN = 6
@@ -145,8 +159,41 @@ class Sentence:
             self._signal(token, at)
             at += 1
         self._end_clause()
+        self._doubt_unexplained()
         self._weigh_minor()
         return self.made
+
+    def _doubt_unexplained(self) -> None:
+        """ "3 is alarmist.", "B would be absurd.": an adjective that no class explains leaves nothing asserted."""
+        for index, token in enumerate(self.tokens):
+            short = token.kind == "mention" and (
+                self.course.apart or len(token.text.strip("()")) == 1
+            )
+            if not short or not self._ends_in_adjective(index + 1):
+                continue
+            for claim in self.made:
+                if (
+                    claim.start <= token.start < claim.end
+                    and claim.role < Role.STATED
+                    and not claim.verdict
+                ):
+                    claim.certainty = Certainty.DOUBTED
+
+    def _ends_in_adjective(self, at: int) -> bool:
+        verbs = [token.text for token in self.tokens[at : at + 2]]
+        copula = 2 if verbs == ["would", "be"] else 1 if verbs[:1] and verbs[0] in _COPULAS else 0
+        predicate = self.tokens[at + copula : at + copula + 2]
+        if not copula or not predicate or predicate[0].kind != "word":
+            return False
+        ends = len(predicate) == 1 or predicate[1].kind in {
+            "comma",
+            "dash",
+            "close",
+            "contrast",
+            "and",
+        }
+        word = predicate[0].text
+        return ends and len(word) > 2 and word not in self.course.lexicon.fillers | _MEASURING
 
     def _weigh_minor(self) -> None:
         """ "Slightly above and mainly to the left" says left."""
@@ -283,7 +330,13 @@ class Sentence:
 
     def _on_word(self, token: Token, at: int) -> None:
         self.words += 1
-        if self.typical and token.text in {"here", "this"}:
+        if (
+            self.course.apart
+            and self.scope.next_only
+            and token.text in {"by", "at", "with", "measuring"}
+        ):
+            self.scope.certainty, self.scope.next_only = Certainty.ASSERTED, False
+        if self.typical and token.text in _AT_PRESENT:
             self.scope.role, self.typical = self.base, False
         if token.text == "it" and self._closes_with_it(at):
             self._approve()  # "D it is."
@@ -319,6 +372,8 @@ class Sentence:
         self._announce(Role.STATED)
 
     def _announce(self, role: Role) -> None:
+        if self.scope.next_only:
+            self.scope.certainty, self.scope.next_only = Certainty.ASSERTED, False
         if self.scope.until_comma and self.scope.certainty is Certainty.ASIDE:
             self.scope.certainty, self.scope.until_comma = (
                 Certainty.ASSERTED,
@@ -336,11 +391,24 @@ class Sentence:
         )
 
     def _on_conclude(self, token: Token, at: int) -> None:
+        if token.text in _ARROWS and not self._followed_by(at, {"mention", "answer", "final"}):
+            return  # "A → liver" says where A lies
         if token.text in {"remains", "remaining"} and self.clause:
             self._approve()  # "only A remains"
+        if token.text == "most likely" and self.clause and self._ends_at(at + 1):
+            self._approve()  # "A most likely, B less so"
+            return
         self._end_clause()
         self.denied_list = False
         self.scope = _Scope(role=max(self.base, Role.CONCLUDED, self.announced or Role.WEAK))
+
+    def _ends_at(self, at: int) -> bool:
+        return at >= len(self.tokens) or self.tokens[at].kind in {
+            "comma",
+            "contrast",
+            "whereas",
+            "dash",
+        }
 
     def _on_first(self, token: Token, at: int) -> None:
         self.scope.role = Role.WEAK
@@ -354,6 +422,29 @@ class Sentence:
             claim.role = Role.WEAK
         if not self.clause:
             self.scope.role, self.typical = Role.WEAK, True
+
+    def _on_elsewhere(self, token: Token, at: int) -> None:
+        """Another time or source: not the answer is what it follows, else what comes until "here" or "now"."""
+        if self.made and self._same_clause(self.made[-1], at):
+            self.made[-1].role = Role.WEAK
+        else:
+            self.scope.role, self.typical = Role.WEAK, True
+
+    def _same_clause(self, claim: Claim, at: int) -> bool:
+        """Whether no comma, bracket or contrast stands between a claim and here ("12 mm (previously 15 mm)")."""
+        between = [
+            token
+            for token in self.tokens[max(0, at - _LONGEST_LIST) : at]
+            if token.start >= claim.end
+        ]
+        return not any(
+            token.kind in {"comma", "open", "contrast", "whereas", "dash", "and"}
+            for token in between
+        )
+
+    def _on_settle(self, token: Token, at: int) -> None:
+        self._turn()
+        self._announce(Role.STATED)
 
     def _on_near(self, token: Token, at: int) -> None:
         if not self.course.apart and token.text != "close to":
@@ -391,7 +482,7 @@ class Sentence:
         return False
 
     def _on_exclude(self, token: Token, at: int) -> None:
-        if self.denying or self.scope.negated:
+        if self.denying or (self.scope.negated and not self.scope.whole_list):
             self._doubt_all()
             return
         self.scope.negated = self.scope.whole_list = True
@@ -408,6 +499,8 @@ class Sentence:
             self.clause = []
             self.denying = False
             return
+        if at > _LONGEST_HEADING and self._followed_by(at, {"colon"}):
+            return  # "the z part is negative: below": a predicate of something else, no heading
         self.scope.negated = not self.scope.negated
         self.scope.whole_list = self._followed_by(at, {"colon", "mention"})
 
@@ -441,6 +534,8 @@ class Sentence:
     def _on_approve(self, token: Token, at: int) -> None:
         if self.clause:
             self._approve()
+            if not token.text[0].isalpha():
+                self.clause = []  # "A ✓ B ✗": a mark judges what stands before it only
         elif self._followed_by(at, {"colon", "mention"}):
             self._announce(Role.CONCLUDED)
 
@@ -458,9 +553,13 @@ class Sentence:
             for claim in self.clause:
                 claim.role, claim.verdict = max(claim.role, Role.CONCLUDED), True
             self.clause = []
-        elif at == 0 and self.asked is not None:
+        elif at == 0 and self.asked is not None and not self._names_own():
             for claim in self.asked.claims:
                 claim.certainty, claim.role = Certainty.ASSERTED, Role.CONCLUDED
+
+    def _names_own(self) -> bool:
+        """Whether the sentence gives a number itself ("Less than 20 mm? Yes: 17 mm")."""
+        return self.course.apart and any(token.kind == "mention" for token in self.tokens)
 
     def _on_no(self, token: Token, at: int) -> None:
         following = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
@@ -472,13 +571,20 @@ class Sentence:
             "close",
             "unboxed",
         }
-        if self._is_verdict(at) and ends:
+        listed = (
+            following is not None
+            and following.kind == "mention"
+            and self.tokens[at - 1].kind == "colon"
+        )
+        if self._is_verdict(at) and (ends or listed):
             for claim in self.clause:
                 claim.negated, claim.verdict = True, True
             self.clause = []
         elif at == 0 and self.asked is not None and self.asked.claims:
             for claim in self.asked.claims:
                 claim.certainty, claim.negated = Certainty.ASSERTED, True
+        elif at and self.tokens[at - 1].kind == "colon" and not self.clause:
+            return  # "Cartilage loss: no": a verdict on what is no answer here
         elif ends and not any(
             before.text in _THE_REST for before in self.tokens[max(0, at - 4) : at]
         ):
@@ -565,8 +671,22 @@ class Sentence:
         self.scope.negated = False
 
     def _on_than(self, token: Token, at: int) -> None:
+        near = token.text in {"versus", "vs", "vs ."} or not self.course.subjects
+        if near and not self._followed_by(at, {"mention"}):
+            return
         self._end_clause(keep=True)
         self.scope.certainty, self.scope.next_only = Certainty.ASIDE, True
+
+    def _on_beats(self, token: Token, at: int) -> None:
+        self._approve()
+        self._on_than(token, at)
+
+    def _on_yields(self, token: Token, at: int) -> None:
+        """ "A loses to D"."""
+        for claim in self.clause:
+            claim.negated, claim.verdict = True, True
+        self.clause = []
+        self.scope.role = max(self.scope.role, Role.CONCLUDED)
 
     def _on_over(self, token: Token, at: int) -> None:
         if self.clause and self._followed_by(at, {"mention"}):
@@ -633,6 +753,8 @@ class Sentence:
         self._end_clause(keep=self._faces_verdict(at))
         if not self.scope.whole_list:
             self.scope.negated = False
+        if self.scope.next_only and not self.scope.of_several:
+            self.scope.certainty, self.scope.next_only = Certainty.ASSERTED, False
         if self.scope.until_comma:
             self.scope.certainty, self.scope.until_comma = Certainty.ASSERTED, False
             self.scope.role = self.base
@@ -651,7 +773,7 @@ class Sentence:
             self.scope.certainty, self.scope.next_only = Certainty.ASSERTED, False
         if self.denying:
             self._end_clause(keep=True)
-        if not self.scope.whole_list or self.made:
+        if not self.scope.whole_list or self.made or not self.course.subjects or self.course.apart:
             self.scope.negated = self.scope.whole_list = False
         if self.scope.asked:
             self.scope.certainty, self.scope.asked = Certainty.ASSERTED, False

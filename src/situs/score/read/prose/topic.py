@@ -74,7 +74,8 @@ def set_aside_other_topics(
     for one in labelled:
         if one.alien and _swapped(one.words, question):
             one.claim.certainty = Certainty.ASIDE
-    open_ones = [one for one in labelled if one.claim.asserted]
+    latest = max((one.claim.turns for one in labelled), default=0)
+    open_ones = [one for one in labelled if one.claim.asserted and one.claim.turns == latest]
     values = [one.claim.values[0] for one in open_ones]
     if not values or all(same(value, values[0]) for value in values):
         return
