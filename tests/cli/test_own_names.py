@@ -100,7 +100,7 @@ def test_patterns_make_lesions_of_any_name(situs, tmp_path):
     assert {"target_1", "target_2"} <= set(structures(root))
     counted = next(row for row in questions(root) if row["task"] == "count")
     assert counted["question"].startswith("How many target volumes")
-    assert json.loads(counted["answer"])["value"] == 2
+    assert counted["answer"]["number"]["value"] == 2
     assert any("the largest target volume" in row["question"] for row in questions(root))
     assert found["coverage"]["with_unknown_names"] == 0
 

@@ -172,6 +172,7 @@ def test_no_bench_or_run_holds_the_name(cared_for, plain_content) -> None:
         "run.json",
         "answers.jsonl",
         "scores.json",
+        "scores.parquet",
         "locations.json",
     }
     runs = [path for path in runs if path.name != "locations.json"]

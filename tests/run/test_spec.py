@@ -40,7 +40,7 @@ def test_the_order_of_settings_does_not_make_another_model() -> None:
 
 @pytest.mark.parametrize("text", ["", " ", "?seed=1", ":name", "x?seed", "x?&"])
 def test_what_names_nothing_is_refused(text: str) -> None:
-    with pytest.raises(SitusError, match="cannot read"):
+    with pytest.raises(SitusError, match=r"cannot read|names no kind"):
         parse_spec(text)
 
 

@@ -61,8 +61,16 @@ class _Scalar:
         return value
 
     def values(self, array: pa.Array) -> list[Any]:
+        import pyarrow as pa
+
         wanted = self.arrow_type()
-        # Another program may store the same values as large strings or smaller numbers.
+        # Another program may store the same values as large strings or smaller numbers; other
+        # types would be turned into words or numbers that nobody wrote.
+        is_text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
+        is_number = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
+        fits = {"text": is_text, "integer": is_number, "number": is_number}
+        if not fits.get(self._kind, array.type == wanted):
+            raise SitusError(f"is stored as {array.type}, not as {wanted}")
         values: list[Any] = (array if array.type == wanted else array.cast(wanted)).to_pylist()
         return values
 

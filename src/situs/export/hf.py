@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +27,14 @@ class _Split:
 def write_hf(examples: Iterator[Example], folder: Path, about: About) -> Written:
     """`<split>/metadata.jsonl` with `<split>/images/`, or `<split>/data.jsonl` where there are no pictures."""
     splits: dict[str, _Split] = {}
-    for example in examples:
-        name = file_name(example.split or "test")
-        if name not in splits:
-            splits[name] = _Split(folder / name, about.pixels)
-        split = splits[name]
-        split.rows.add(_row(example, split.pictures.add(example), about.pixels))
-    for split in splits.values():
-        split.rows.close()
+    with ExitStack() as files:
+        for example in examples:
+            name = file_name(example.split or "test")
+            if name not in splits:
+                splits[name] = _Split(folder / name, about.pixels)
+                files.enter_context(splits[name].rows)
+            split = splits[name]
+            split.rows.add(_row(example, split.pictures.add(example), about.pixels))
     load = "datasets.load_dataset('<this folder>')"
     columns = "`prompt` is all a model is told; `targets` are the right answers, `low` and `high` bound a number's."
     write_readme(folder, about, [f"`{load}`", "", columns], front=_front(about, splits))

@@ -21,15 +21,14 @@ _NO_TIME = "1970-01-01T00:00:00+00:00"
 
 def write_inspect(examples: Iterator[Example], folder: Path, about: About) -> Written:
     """`samples.jsonl`, `task.py` and, of a run, `log.json`."""
-    samples = JsonLines(folder / "samples.jsonl")
     pictures = PictureFolder(folder / "images")
     logged: list[dict[str, Any]] = []
-    for example in examples:
-        names = pictures.add(example)
-        samples.add(_sample(example, names))
-        if example.said is not None:
-            logged.append(_logged(example, about.model))
-    samples.close()
+    with JsonLines(folder / "samples.jsonl") as samples:
+        for example in examples:
+            names = pictures.add(example)
+            samples.add(_sample(example, names))
+            if example.said is not None:
+                logged.append(_logged(example, about.model))
     (folder / "task.py").write_text(
         template("inspect_task.py.txt").replace("TASK_NAME", about.name), "utf-8"
     )

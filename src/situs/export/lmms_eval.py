@@ -46,26 +46,25 @@ _METRIC = """\
 
 def write_lmms_eval(examples: Iterator[Example], folder: Path, about: About) -> Written:
     """`<task>.yaml`, `utils.py`, `items.jsonl`, `images/` and, of a run, `logs/`."""
-    items = JsonLines(folder / "items.jsonl")
     pictures = PictureFolder(folder / "images")
     logs: list[dict[str, Any]] = []
     metrics: set[str] = set()
     texts = 0
-    for example in examples:
-        if example.form not in (*CLOSED, "number"):
-            texts += 1
-            continue
-        metrics.add("accuracy_closed" if example.form in CLOSED else "within_interval")
-        if example.said is not None:
-            logs.append(
-                {
-                    "doc_id": items.count,
-                    "resps": [[example.said.read]],
-                    "response": example.said.response,
-                }
-            )
-        items.add(_row(example, pictures.add(example)))
-    items.close()
+    with JsonLines(folder / "items.jsonl") as items:
+        for example in examples:
+            if example.form not in (*CLOSED, "number"):
+                texts += 1
+                continue
+            metrics.add("accuracy_closed" if example.form in CLOSED else "within_interval")
+            if example.said is not None:
+                logs.append(
+                    {
+                        "doc_id": items.count,
+                        "resps": [[example.said.read]],
+                        "response": example.said.response,
+                    }
+                )
+            items.add(_row(example, pictures.add(example)))
     (folder / "utils.py").write_text(template("lmms_eval_utils.py.txt"), "utf-8")
     said = "".join(_METRIC.format(name=name) for name in sorted(metrics))
     (folder / f"{file_name(about.name)}.yaml").write_text(

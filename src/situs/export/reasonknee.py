@@ -37,15 +37,17 @@ def write_reasonknee(items: Iterator[Item], bench: Bench, folder: Path, about: A
     studies = {study.study_id: study for study in bench.studies()}
     sides: dict[str, str] = {}
     left_out: Counter[str] = Counter()
-    answers = JsonLines(folder / "answers.jsonl")
-    for item in items:
-        if not item.task.startswith(GRADED) or item.parameters.get("question") not in bank.by_id:
-            left_out["no reader's grades of the knee bank"] += 1
-            continue
-        side = _SIDE.match(item.question)
-        sides[item.study_id] = side[1] if side else ""
-        answers.add(_record(item, studies[item.study_id], bank))
-    answers.close()
+    with JsonLines(folder / "answers.jsonl") as answers:
+        for item in items:
+            if (
+                not item.task.startswith(GRADED)
+                or item.parameters.get("question") not in bank.by_id
+            ):
+                left_out["no reader's grades of the knee bank"] += 1
+                continue
+            side = _SIDE.match(item.question)
+            sides[item.study_id] = side[1] if side else ""
+            answers.add(_record(item, studies[item.study_id], bank))
     with (folder / "split.csv").open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(_COLUMNS)

@@ -25,7 +25,7 @@ class Written(msgspec.Struct, frozen=True):
 
 
 class JsonLines:
-    """A file of one JSON object a line."""
+    """A file of one JSON object a line, closed at the end of its block."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -38,8 +38,10 @@ class JsonLines:
         self._stream.write(self._encoder.encode(row) + b"\n")
         self.count += 1
 
-    def close(self) -> None:
-        """Finish the file."""
+    def __enter__(self) -> JsonLines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._stream.close()
 
 
