@@ -160,7 +160,8 @@ def read_run(answers: Replies) -> ScoredRun:
     if path is not None and (kept := _read(path, made_of)) is not None:
         return ScoredRun(answers, *kept)
     run = ScoredRun.of(answers)
-    if path is not None:
+    # Answers to nothing that was asked are refused by whoever reads them: nothing is left of them.
+    if path is not None and not answers.rows.keys().isdisjoint(run.columns.item_ids):
         keep_run(run)
     return run
 
