@@ -88,9 +88,6 @@ _AFTER_LABEL = re.compile(
     rf"\b((?:slices?|frames?|images?|first|last|start|end)(?: is| ?[:=])? )(?!one\b)({WORD.pattern})",
     re.IGNORECASE,
 )
-_ONE_FRAME = re.compile(
-    r"\b(?:only|just|single|one|solely|first and last|start and end)\b", re.IGNORECASE
-)
 _MOST_GROUPED = 5000
 
 
@@ -243,13 +240,6 @@ def _chosen(
     singles = {number for group in asserted for number in group.numbers}
     if len(singles) == 1 and any(group.label or group.open_ended for group in asserted):
         return Unparsed("one end of a range")
-    if (
-        len(singles) == 1
-        and len(asserted) == 1
-        and not asserted[0].ranged
-        and not _ONE_FRAME.search(asserted[0].before)
-    ):
-        return Unparsed("one frame, but no range")
     if len(singles) == 1 and any(_BEST.search(group.before) for group in asserted):
         return Unparsed("where it is seen best, not from where to where")
     return _spelled(*singles) if len(singles) <= 2 else Unparsed("several frames, but no range")
