@@ -23,6 +23,7 @@ WORDS = ("what",)
 """Columns that explain a row in words, which may change."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_number_is_what_it_was(source: str, tmp_path: Path, situs: Callable) -> None:
     kept, bench = HERE / source, HERE / source / "bench"
