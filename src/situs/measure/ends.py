@@ -260,6 +260,9 @@ def _refined(
             return normal
         _, _, axes = np.linalg.svd(surface - surface.mean(axis=0), full_matrices=False)
         refined = axes[2] * np.sign(axes[2] @ normal)
+        if not refined.any():
+            # A plane at right angles to the direction is no end of the structure there.
+            return normal
     return refined if float(refined @ normal) > _REFINED_COSINE else normal
 
 
