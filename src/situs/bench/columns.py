@@ -113,7 +113,7 @@ class _List:
         return [self._column.plain(entry) for entry in value]
 
     def values(self, array: pa.Array) -> list[Any]:
-        spans, entries = _spans(array, self._column, "list")
+        spans, entries = _spans(array, self._column)
         lists = [self._make(entries[start:end]) for start, end in spans]
         if self._length is not None and any(len(one) != self._length for one in lists):
             raise SitusError(f"a list that is not of length {self._length}")
@@ -310,12 +310,12 @@ def _one_of_plain_values(types: Sequence[inspect.Type]) -> Column:
     return _OneOf(kinds, lambda value: by_type[type(value)], named=False)
 
 
-def _spans(array: pa.Array, column: Column, what: str) -> tuple[list[tuple[int, int]], list[Any]]:
+def _spans(array: pa.Array, column: Column) -> tuple[list[tuple[int, int]], list[Any]]:
     """Where each list of a column begins and ends, and the entries of all of them."""
     import pyarrow as pa
 
     if not (pa.types.is_list(array.type) or pa.types.is_large_list(array.type)):
-        raise SitusError(f"is stored as {array.type}, not as a {what}")
+        raise SitusError(f"is stored as {array.type}, not as a list")
     offsets = array.offsets.to_pylist()
     first = offsets[0]
     entries = cells(column, array.values.slice(first, offsets[-1] - first))
