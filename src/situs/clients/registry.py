@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable
 
+import msgspec
+
 from situs.base.plugins import offered
+from situs.clients.pool import ServerPool, server_urls
 from situs.clients.protocol import Client, Settings
 from situs.clients.settings import GENERATION, settings_of
 from situs.clients.spec import ENTRY_POINTS, Spec
@@ -38,8 +41,16 @@ def check_kind(kind: str, where: str, others: Iterable[str] = ()) -> None:
 
 
 def make_client(spec: Spec, *, timeouts: Timeouts | None = None) -> Client:
-    """The client a spec names. `timeouts` are for what goes over a wire."""
+    """The client a spec names. `timeouts` are for what goes over a wire.
+
+    A spec with several addresses is one model behind several servers.
+    """
     check_kind(spec.kind, "--model")
+    urls = server_urls(spec.url)
+    if len(urls) > 1:
+        members = [(url, msgspec.structs.replace(spec, url=url)) for url in urls]
+        clients = [(url, make_client(member, timeouts=timeouts)) for url, member in members]
+        return ServerPool(str(spec), clients)
     # A kind of another package is an object behind the same wrapper as `plugin:module:object`.
     module, _, name = CLIENTS[spec.kind if spec.kind in CLIENTS else "plugin"].partition(":")
     make: MakeClient = getattr(importlib.import_module(module), name)
