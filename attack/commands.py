@@ -80,6 +80,14 @@ FILES: tuple[tuple[str, Words], ...] = (
     ("sheet.csv", ("audit", "import", _ITEMS, "{file}")),
     ("sheet.csv", ("audit", "import", _ITEMS, "{file}", "--validator", "bob", "--json")),
     ("quiz.json", ("quiz", _ITEMS, "--import", "{file}", *_OUT)),
+    ("abstracts.jsonl", ("library", "build", "{file}", *_OUT)),
+    ("abstracts.nbib", ("library", "build", "{file}", "--json", *_OUT)),
+    ("abstracts.xml", ("library", "build", "{file}", *_OUT)),
+    ("packed.xml.gz", ("library", "build", "{file}", *_OUT)),
+    ("library/library.json", ("library", "search", "{folder}/library", "kidney", "--json")),
+    ("library/library.sqlite", ("library", "search", "{folder}/library", "kidney", "lower")),
+    ("library/library.sqlite", ("library", "show", "{folder}/library", "2")),
+    ("library/library.sqlite", ("library", "cite", "{folder}/library", "2", "The right kidney lies 2 cm lower")),
 )  # fmt: skip
 """A file of the corpus, and a command that reads it."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from importlib.resources import files
 from pathlib import Path
@@ -64,6 +65,7 @@ def make(folder: Path) -> None:
         _must(*words, *open_licence, "--out", bench)
         _must("run", bench, "--model", "random", "--out", run)
     _from_people(folder)
+    _abstracts(folder)
 
 
 def _must(*words: object) -> None:
@@ -341,6 +343,27 @@ def _from_people(folder: Path) -> None:
     (folder / "quiz.json").write_text(
         json.dumps({"quiz": quiz, "reader": "ann", "answers": answers})
     )
+
+
+def _abstracts(folder: Path) -> None:
+    """Publications in every form that a library is made of, and a library."""
+    words = "The right kidney lies 2 cm lower than the left in most adults."
+    rows = [{"pmid": n, "title": f"Kidneys {n}", "abstract": words} for n in range(1, 5)]
+    _lines(folder / "abstracts.jsonl", rows)
+    (folder / "abstracts.nbib").write_text(
+        "".join(f"PMID- {n}\nTI  - Kidneys {n}\nAB  - {words}\nDP  - 2019\n\n" for n in range(1, 5))
+    )
+    records = "".join(
+        f'<PubmedArticle><MedlineCitation><PMID Version="1">{n}</PMID><Article>'
+        f"<ArticleTitle>Kidneys {n}</ArticleTitle>"
+        f"<Abstract><AbstractText>{words}</AbstractText></Abstract>"
+        "</Article></MedlineCitation></PubmedArticle>"
+        for n in range(1, 5)
+    )
+    xml = f"<PubmedArticleSet>{records}</PubmedArticleSet>"
+    (folder / "abstracts.xml").write_text(xml)
+    (folder / "packed.xml.gz").write_bytes(gzip.compress(xml.encode(), mtime=0))
+    _must("library", "build", folder / "abstracts.jsonl", "--out", folder / "library")
 
 
 def _lines(path: Path, rows: list[dict[str, object]]) -> None:

@@ -44,6 +44,7 @@ _FOLDERS: dict[str, Words] = {
         "--jobs",
         "2",
     ),
+    "library": ("library", "build", "{corpus}/abstracts.jsonl"),
     "debias": ("debias", "{corpus}/benches/frames"),
     "export": ("export", _SCANS, "--to", "hf", "--limit", "2"),
     "log": ("export", "{corpus}/runs/items", "--bench", _ITEMS, "--to", "inspect"),

@@ -11,6 +11,7 @@ from aiohttp import web
 
 import wire
 from asking import QUICK, question
+from situs.clients import ResponseCache, Settings
 
 ONE = msgspec.structs.replace(QUICK, concurrency=1)
 
@@ -104,6 +105,33 @@ def test_every_servers_way_of_naming_a_field(asked, error, code) -> None:
         _, book = asked(server.spec, [question(1)], limits=ONE)
     assert [reply.state for reply in book.values()] == ["answered"]
     assert "temperature" not in server.bodies[-1]
+
+
+@pytest.mark.parametrize("samples", [False, True])
+def test_a_reply_that_the_server_drew_at_random_is_not_stored_as_the_likeliest(
+    asked, tmp_path, samples
+) -> None:
+    """Asked for temperature 0, it samples: only who wants samples stored gets the first one again."""
+    with refusing({"temperature": GROQ}) as server:
+        for _ in range(2):
+            cache = ResponseCache(tmp_path, samples=samples)
+            _, book = asked(server.spec, [question(1)], limits=ONE, cache=cache)
+            cache.close()
+    (reply,) = book.values()
+    assert reply.cached is samples
+    assert reply.sampled
+    assert len([body for body in server.bodies if "temperature" not in body]) == 2 - samples
+
+
+def test_a_seed_that_is_sent_makes_the_reply_repeatable(asked, tmp_path) -> None:
+    seeded = Settings(seed=3)
+    with refusing({"temperature": GROQ}) as server:
+        for _ in range(2):
+            cache = ResponseCache(tmp_path)
+            _, book = asked(server.spec, [question(1, settings=seeded)], limits=ONE, cache=cache)
+            cache.close()
+    (reply,) = book.values()
+    assert reply.cached
 
 
 def test_many_calls_in_flight_learn_it_once(asked) -> None:

@@ -325,7 +325,8 @@ def test_thinking_goes_without_a_temperature(asked, monkeypatch) -> None:
     with serving(anthropic()) as server:
         spec = spec_of("anthropic", server) + thinking
         settings = settings_for(make_client(parse_spec(spec)), parse_spec(spec))
-        asked(spec, [question(1, settings=settings)])
+        _, book = asked(spec, [question(1, settings=settings)])
+    assert [reply.sampled for reply in book.values()] == [True], "such a reply is not cached"
     assert server.bodies[0]["thinking"] == {"type": "enabled", "budget_tokens": 2048}
     assert "temperature" not in server.bodies[0]
 

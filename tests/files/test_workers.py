@@ -121,6 +121,42 @@ def test_workers_end_when_the_program_is_killed(tmp_path: Path) -> None:
     assert not any(map(_is_running, workers))
 
 
+_BUSY = """
+    import ctypes, os, sys
+    from pathlib import Path
+    from situs.base.workers import map_jobs
+
+    def open_busy():
+        return busy
+
+    def busy(job):
+        Path(sys.argv[1], str(os.getpid())).touch()
+        ctypes.PyDLL(None).sleep(120)  # machine code that keeps the interpreter to itself
+
+    if __name__ == "__main__":
+        list(map_jobs(open_busy, range(4), 2))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
+def test_workers_in_machine_code_end_when_the_program_is_killed(tmp_path: Path) -> None:
+    """No thread of a worker is served while compiled code runs: the system has to end it."""
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    program = subprocess.Popen([sys.executable, _script(tmp_path, _BUSY), marks])
+    deadline = time.monotonic() + 300
+    while len(list(marks.iterdir())) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    workers = [int(path.name) for path in marks.iterdir()]
+    assert len(workers) == 2
+    program.send_signal(signal.SIGKILL)
+    program.wait()
+    deadline = time.monotonic() + 30  # far less than the work would take
+    while any(map(_is_running, workers)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(_is_running, workers))
+
+
 _INTERRUPTED_AT_BIRTH = """
     import os, signal, sys, time
     from situs.base.workers import map_jobs

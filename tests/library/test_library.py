@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from situs.errors import SitusError
 from situs.library import Article, Section, build_library, open_library
 
 HEAD = (
@@ -342,3 +343,31 @@ def test_equal_files_give_equal_libraries(tmp_path) -> None:
     ]
     assert dumps[0] == dumps[1]
     assert len(dumps[0]) == 49
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("sections", b"\x00"), ("sections", None), ("sections", 5), ("title", b"\xff"), ("year", "x")],
+)
+def test_a_damaged_row_is_one_line_of_error(tmp_path: Path, column: str, value: object) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text(json.dumps({"pmid": 2, "title": "Kidneys", "abstract": "They lie low."}))
+    library_of(tmp_path, file).close()
+    with sqlite3.connect(tmp_path / "lib" / "library.sqlite") as database:
+        database.execute("PRAGMA ignore_check_constraints = ON")
+        database.execute("PRAGMA writable_schema = ON")
+        database.execute("UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '')")
+    with sqlite3.connect(tmp_path / "lib" / "library.sqlite") as database:
+        database.execute(f"UPDATE article SET {column} = ?", (value,))
+    with (
+        open_library(tmp_path / "lib") as library,
+        pytest.raises(SitusError, match="build the library again"),
+    ):
+        library.read(2)
+
+
+def test_a_number_beyond_any_database_is_not_in_it(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text(json.dumps({"pmid": 2, "title": "Kidneys", "abstract": "They lie low."}))
+    with library_of(tmp_path, file) as library:
+        assert library.read(10**30) is None

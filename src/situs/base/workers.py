@@ -6,18 +6,21 @@ a job that kills twice is reported as lost and the others go on. Workers never o
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import connection, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from multiprocessing.reduction import ForkingPickler
 from typing import Any, Generic, TypeVar
 
 __all__ = ["Lost", "map_jobs"]
@@ -26,6 +29,8 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 _TRIES = 2
+_PR_SET_PDEATHSIG = 1
+"""Linux' `prctl`: the signal that a process gets when the thread that started it ends."""
 _AHEAD = 4
 """Jobs a worker that may be finished before the oldest one; bounds the memory that waiting results take."""
 
@@ -93,7 +98,11 @@ class _Crew(Generic[Job, Result]):
     def _hire(self) -> _Worker:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs, self.open_worker), daemon=True)
+        # Pickled here, so that a worker watches its parent before it loads what the work needs.
+        work = ForkingPickler.dumps(self.open_worker)
+        process = context.Process(
+            target=_serve, args=(theirs, bytes(work), os.getpid()), daemon=True
+        )
         with _safe_path(), _deaf_to_interrupts():
             process.start()
         theirs.close()
@@ -189,12 +198,12 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _serve(wire: Connection, open_worker: Callable[[], Callable[[Any], Any]]) -> None:
+def _serve(wire: Connection, work: bytes, parent: int) -> None:
     """What a worker process does: jobs, one after the other, until the program ends."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # the program itself hears Ctrl-C and ends its workers
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    # The program itself hears Ctrl-C and ends its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _die_with(parent)
+    open_worker: Callable[[], Callable[[Any], Any]] = ForkingPickler.loads(work)
     do: Callable[[Any], Any] | None = None
     while True:
         try:
@@ -209,6 +218,20 @@ def _serve(wire: Connection, open_worker: Callable[[], Callable[[Any], Any]]) ->
             error.add_note(f"in a worker process:\n{traceback.format_exc()}")
             answer = (None, error)
         wire.send(answer)
+
+
+def _die_with(parent: int) -> None:
+    """End when the program does, even if nobody could end this process first (SIGKILL, a crash).
+
+    A thread that waits for the parent is served only where the interpreter changes threads:
+    compiled code may keep it waiting for long. Linux ends the process itself.
+    """
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # it died before this process could ask to be told
+            os._exit(1)
 
 
 def _end_with_parent() -> None:

@@ -123,6 +123,8 @@ class Reply(msgspec.Struct, frozen=True):
     fault: Literal["", "unreachable", "denied"] = ""
     """With `failed`: nobody was there to ask, or whoever is there will answer none of our
     requests."""
+    sampled: bool = False
+    """The server drew it at random although the request asked for the likeliest reply."""
     cached: bool = False
     """It was answered before; nothing was sent."""
 

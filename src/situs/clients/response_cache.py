@@ -78,8 +78,10 @@ class ResponseCache:
         return None
 
     def put(self, key: bytes, reply: Reply) -> None:
-        """Keep an answer; what failed is never kept."""
+        """Keep an answer; never what failed, nor what the next call might answer differently."""
         if reply.state == "failed" or self._base is None:
+            return
+        if reply.sampled and not self._samples:
             return
         self._pending[key] = self._encoder.encode(reply)
         if len(self._pending) >= _PENDING or time.monotonic() - self._written > _SECONDS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote as url_quote
 
 import msgspec
@@ -24,6 +24,9 @@ _SHORTEST_QUOTE = 20
 _MOST_WORDS = 32
 _WORD = re.compile(r'"([^"]+)"|(\w+)')
 """A phrase in quotes, or a word; all else, the search engine's operators among it, is left out."""
+
+
+_Record = TypeVar("_Record", bound=msgspec.Struct)
 
 
 class LibraryHead(msgspec.Struct, frozen=True):
@@ -86,9 +89,7 @@ class Library:
             " WHERE words MATCH ? ORDER BY score DESC, pmid LIMIT ?",
             (query, limit),
         )
-        return [
-            Hit(pmid, title, year, score, bool(flag)) for pmid, title, year, score, flag in rows
-        ]
+        return [self._checked((*row[:4], bool(row[4])), Hit) for row in rows]
 
     def read(self, pmid: int) -> Article | None:
         """A publication; None if it is not in the library, as anything retracted is not."""
@@ -97,8 +98,20 @@ class Library:
         if not rows:
             return None
         number, title, sections, journal, year, concern, version = rows[0]
-        parts = msgspec.json.decode(sections, type=tuple[Section, ...])
-        return Article(number, title, parts, journal, year, bool(concern), version)
+        try:
+            parts = msgspec.json.decode(sections, type=tuple[Section, ...])
+        except (msgspec.DecodeError, TypeError, RecursionError) as error:
+            raise self._damaged(error) from error
+        row = (number, title, parts, journal, year, bool(concern), version)
+        return self._checked(row, Article)
+
+    def _checked(self, row: tuple[Any, ...], kind: type[_Record]) -> _Record:
+        """A row of the database as a record: its file may be damaged, or somebody else's."""
+        fields = dict(zip(kind.__struct_fields__, row, strict=True))
+        try:
+            return msgspec.convert(fields, kind)
+        except msgspec.ValidationError as error:
+            raise self._damaged(error) from error
 
     def cite(self, pmid: int, quote: str) -> Citation | None:
         """Where a quote stands in a publication, word for word; None if it stands nowhere in it.
@@ -133,9 +146,14 @@ class Library:
     def _ask(self, query: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         try:
             return self._database.execute(query, values).fetchall()
+        except OverflowError:  # a number that no database holds stands in none of its rows
+            return []
         except sqlite3.Error as error:
-            problem = f"cannot be searched ({error})"
-            raise SitusError(problem, where=self.folder, fix="build the library again") from error
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: Exception) -> SitusError:
+        problem = f"cannot be read ({error})"
+        return SitusError(problem, where=self.folder, fix="build the library again")
 
 
 def open_library(folder: Path) -> Library:

@@ -69,6 +69,10 @@ class AnthropicDialect:
             rest["tools"] = [_tool(tool) for tool in request.tools]
         return [*pieces, b"]," + orjson.dumps(rest)[1:]]
 
+    def samples(self, settings: Settings) -> bool:
+        """Thinking goes with the server's own temperature, and there is no seed."""
+        return _thinks(settings)
+
     def _turn(self, message: Message, *, keep: bool) -> list[bytes]:
         parts = [part for part in message.parts if isinstance(part, str | Image)]
         blocks = [self._block(part) for part in parts]
@@ -115,13 +119,17 @@ class AnthropicDialect:
 
 def _settings(settings: Settings) -> dict[str, Any]:
     """Anthropic's names. There is no seed, and thinking goes with the server's own temperature."""
-    thinks = settings.extra.get("thinking", {"type": "disabled"}).get("type") != "disabled"
     fields = {
         "max_tokens": settings.max_tokens,
-        "temperature": None if thinks else settings.temperature,
+        "temperature": None if _thinks(settings) else settings.temperature,
         "top_p": settings.top_p,
     }
     return {name: value for name, value in fields.items() if value is not None} | settings.extra
+
+
+def _thinks(settings: Settings) -> bool:
+    thinking = settings.extra.get("thinking")
+    return isinstance(thinking, dict) and thinking.get("type") != "disabled"
 
 
 def _tool(tool: dict[str, Any]) -> dict[str, Any]:

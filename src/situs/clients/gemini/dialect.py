@@ -100,6 +100,10 @@ class GeminiDialect:
             self._pictures.json(part) if isinstance(part, Image) else orjson.dumps({"text": part})
         )
 
+    def samples(self, settings: Settings) -> bool:
+        """Never: temperature and seed are sent as they were asked for."""
+        return False
+
     def read(self, content: bytes, secret: str) -> Reply:
         """A generated answer, without the model's thoughts; what is none is `failed`."""
         try:

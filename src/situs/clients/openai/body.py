@@ -49,6 +49,11 @@ class BodyWriter:
                 fields[lesson.instead] = value
         return fields
 
+    def samples(self, settings: Settings) -> bool:
+        """Whether the server, by what it refuses, draws at random where it was not asked to."""
+        sent = self.fields(settings)
+        return settings.repeatable and "temperature" not in sent and "seed" not in sent
+
     def pieces(self, request: Request, *, schema: bool) -> list[bytes]:
         """The body in pieces that need only be sent one after the other."""
         pieces = [self._head]

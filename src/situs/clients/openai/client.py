@@ -91,6 +91,8 @@ class OpenAIClient(ClientDefaults):
             if plain.state != "failed":
                 self._schema_works = False
                 reply = plain
+        if reply.state != "failed" and self._bodies.samples(request.settings):
+            reply = msgspec.structs.replace(reply, sampled=True)
         return without_secret(reply, self._key)
 
     async def _post_and_learn(self, request: Request, schema: bool) -> tuple[Reply, int]:

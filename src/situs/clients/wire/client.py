@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import aiohttp
+import msgspec
 
-from situs.clients.protocol import ClientDefaults, Reply, Request
+from situs.clients.protocol import ClientDefaults, Reply, Request, Settings
 from situs.clients.secrets import without_secret
 from situs.clients.settings import settings_of
 from situs.clients.spec import Spec
@@ -25,6 +26,9 @@ class Dialect(Protocol):
 
     def pieces(self, request: Request) -> list[bytes]:
         """The body of a request, in pieces that are sent one after the other."""
+
+    def samples(self, settings: Settings) -> bool:
+        """Whether the server draws replies at random although it is asked for the likeliest."""
 
     def read(self, content: bytes, secret: str) -> Reply:
         """A successful response."""
@@ -60,6 +64,8 @@ class WireClient(ClientDefaults):
             reply = self._dialect.read(response.content, self._key)
         else:
             reply = read_error(response, self._key)
+        if reply.state != "failed" and self._dialect.samples(request.settings):
+            reply = msgspec.structs.replace(reply, sampled=True)
         return without_secret(reply, self._key)
 
     async def close(self) -> None:
