@@ -92,7 +92,7 @@ def test_an_interruption_lets_calls_in_flight_end_and_says_how_to_go_on(
         process.send_signal(number)
         out, err = process.communicate(timeout=300)
         assert process.returncode == 130, err
-        assert "the same command goes on" in err
+        assert "the same command resumes" in err
         assert "Traceback" not in err
         result = json.loads(out)
         assert result["interrupted"]

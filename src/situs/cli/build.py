@@ -179,7 +179,7 @@ def _reports(
     FILE is CSV, JSON or JSON Lines with id, findings and impression (and patient, where known), or the reports of
     CT-SpatialVQA. Rules write by default: they ask only what one sentence states and no other contradicts. A model
     as writer proposes, quoting its sentence; rules check before and after a validator does. What models were asked
-    is kept in OUT.asked: the same command goes on where it stopped.
+    is kept in OUT.asked: the same command resumes.
     """
     from contextlib import ExitStack
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from situs.cli.options.asking import ask_options, asking_from
+from situs.cli.output.forecast import dry_run_option, print_forecast
 from situs.cli.output.printing import (
     json_option,
     out_option,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="What a model sees: a name or a TOML file.",
 )
-@out_option("the run (a folder; an unfinished run goes on)")
+@out_option("the run (a folder; an unfinished run resumes)")
 @click.option("--split", help="Only this split: train, val or test.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first N items.")
 @click.option(
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Do not ask what the profile hides; it is scored apart anyway.",
 )
+@dry_run_option
 @ask_options
 @json_option
 def command(
@@ -61,10 +63,11 @@ def command(
     limit: int | None,
     data: Path | None,
     skip_hidden: bool,
+    dry_run: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Put the questions of BENCH to a model or baseline. Interrupted, the same command goes on where it stopped.
+    """Ask a model or baseline the questions of BENCH. If interrupted, the same command resumes.
 
     An API key is read from OPENAI_API_KEY, or from the variable named by ?key_env=NAME. Exit code 1: the run stopped
     early (the server is down, or the budget is used up); 130: interrupted.
@@ -84,6 +87,11 @@ def command(
     chosen, opened = load_profile(profile), open_bench(bench)
     presenter = Presenter(opened, chosen, store=SliceStore(), data=data)
     try:
+        if dry_run:
+            print_forecast(
+                respondent.forecast(opened, presenter, out, split=split, limit=limit), as_json
+            )
+            return
         result = respondent(
             opened, presenter, chosen, out, split=split, limit=limit, skip_hidden=skip_hidden
         )
@@ -127,13 +135,11 @@ def _print(out: Path, result: RunResult) -> None:
 
 def _end(result: RunResult) -> None:
     if result.interrupted:
-        warn(
-            f"interrupted; {result.unasked:,} items are left: the same command goes on where it stopped"
-        )
+        warn(f"interrupted; {result.unasked:,} items are left: the same command resumes")
         sys.exit(130)
     if result.stopped:
         warn(
-            f"stopped early: {result.stopped}; {result.unasked:,} items are left: the same command goes on with them"
+            f"stopped early: {result.stopped}; {result.unasked:,} items are left: the same command resumes with them"
         )
         sys.exit(1)
     if result.states.get("failed") and len(result.states) == 1:

@@ -2,6 +2,7 @@
 
 from situs.clients.asking.budget import Spent
 from situs.clients.asking.care import check_may_ask
+from situs.clients.asking.forecast import Forecast, Observed, forecast
 from situs.clients.asking.limits import Limits
 from situs.clients.asking.loop import run_to_end
 from situs.clients.asking.options import Asking
@@ -37,10 +38,12 @@ __all__ = [
     "CachePart",
     "Client",
     "ClientDefaults",
+    "Forecast",
     "Image",
     "Limits",
     "Message",
     "ObjectClient",
+    "Observed",
     "Part",
     "Price",
     "Record",
@@ -58,6 +61,7 @@ __all__ = [
     "cache_parts",
     "check_kind",
     "check_may_ask",
+    "forecast",
     "make_client",
     "parse_spec",
     "price_of",

@@ -9,7 +9,7 @@ import msgspec
 
 from situs.errors import SitusError
 
-__all__ = ["SET_ASIDE", "HiddenItems", "HiddenRow", "read_hidden"]
+__all__ = ["SET_ASIDE", "HiddenItems", "HiddenReasons", "HiddenRow", "read_hidden"]
 
 SET_ASIDE = "shown, but set aside: the profile hides more of its twins with other answers"
 """Why an item that can be seen does not count: what counts would otherwise have some answers oftener than others."""
@@ -40,7 +40,19 @@ def read_hidden(path: Path) -> dict[str, tuple[str, ...]]:
     return result
 
 
-class HiddenItems:
+class HiddenReasons:
+    """Items that are hidden, and why, kept in memory."""
+
+    def __init__(self) -> None:
+        self.reasons: dict[str, tuple[str, ...]] = {}
+
+    def add(self, item_id: str, reasons: tuple[str, ...]) -> None:
+        """Remember an item that is hidden."""
+        if reasons:
+            self.reasons.setdefault(item_id, reasons)
+
+
+class HiddenItems(HiddenReasons):
     """The file while a run goes on. An item stands in it before it is asked."""
 
     def __init__(self, path: Path) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from situs.clients import Image, Message, Request, Settings, VolumeInput
 from situs.items import Item
 from situs.profiles import options_text
-from situs.run.hidden import HiddenItems
+from situs.run.hidden import HiddenReasons
 
 __all__ = ["Presents", "Shown", "requests_for"]
 
@@ -46,7 +46,7 @@ def requests_for(
     items: Iterable[Item],
     presenter: Presents,
     settings: Settings,
-    hidden: HiddenItems,
+    hidden: HiddenReasons,
     *,
     volume: bool = False,
     withhold: bool = False,

@@ -13,6 +13,7 @@ from situs.bench import Bench
 from situs.clients import (
     Asking,
     Client,
+    Forecast,
     Limits,
     ObjectClient,
     Reply,
@@ -25,6 +26,8 @@ from situs.clients import (
 )
 from situs.profiles import Profile
 from situs.run.baselines.catalogue import BASELINES
+from situs.run.forecast import forecast_run
+from situs.run.plan import plan_run
 from situs.run.requests import Presents
 from situs.run.result import RunResult
 from situs.run.runner import run_baseline, run_client
@@ -53,6 +56,17 @@ class Respondent(Protocol):
         skip_hidden: bool = False,
     ) -> RunResult:
         """One run, resumed if it was begun."""
+
+    def forecast(
+        self,
+        bench: Bench,
+        presenter: Presents,
+        out: Path,
+        *,
+        split: str | None,
+        limit: int | None,
+    ) -> Forecast:
+        """What the run would still take; nothing is sent or written."""
 
     def close(self) -> None:
         """Free what is held between runs."""
@@ -153,6 +167,26 @@ class _Model:
         self._tokens += sum(result.tokens.values())
         return result
 
+    def forecast(
+        self,
+        bench: Bench,
+        presenter: Presents,
+        out: Path,
+        *,
+        split: str | None,
+        limit: int | None,
+    ) -> Forecast:
+        client = self._client()
+        return forecast_run(
+            plan_run(bench, split, limit),
+            client,
+            self._spec,
+            presenter,
+            out,
+            limits=self._limits(client),
+            price=self._asking.price(self._spec, client),
+        )
+
     def close(self) -> None:
         if self._kept is not None:
             run_to_end(self._kept.client.close)
@@ -196,6 +230,17 @@ class _BaselineRespondent:
             return run_baseline(
                 bench, self._spec, profile, out, split=split, limit=limit, progress=progress
             )
+
+    def forecast(
+        self,
+        bench: Bench,
+        presenter: Presents,
+        out: Path,
+        *,
+        split: str | None,
+        limit: int | None,
+    ) -> Forecast:
+        return Forecast(0, 0, 0, 0, 0.0, 0.0, None, "a baseline asks no model")
 
     def close(self) -> None:
         """Nothing is open."""

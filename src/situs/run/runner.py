@@ -30,6 +30,7 @@ from situs.profiles import Profile
 from situs.run.balance import set_aside
 from situs.run.baselines.catalogue import make_baseline
 from situs.run.folder import add_notes, start_run
+from situs.run.forecast import refuse_if_all_hidden
 from situs.run.hidden import SET_ASIDE, HiddenItems
 from situs.run.journal import AnswerRow, Journal
 from situs.run.plan import Plan, plan_run
@@ -121,6 +122,7 @@ def run_client(
     plan = plan_run(bench, split, limit)
     if not (out / "answers.jsonl").exists():
         plan.read_through()
+        refuse_if_all_hidden(plan, presenter, profile.name)
     settings = settings_for(client, spec)
     info = start_run(
         out,

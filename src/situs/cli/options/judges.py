@@ -87,13 +87,11 @@ def ask_judges(
 def leave_if_stopped(done: AskedByID) -> None:
     """End the program where a session of asking ended early; the same command goes on."""
     if done.interrupted:
-        warn(
-            f"{done.name}: interrupted; {done.left:,} are left: the same command goes on where it stopped"
-        )
+        warn(f"{done.name}: interrupted; {done.left:,} are left: the same command resumes")
         sys.exit(130)
     if done.stopped:
         warn(
-            f"{done.name}: stopped early: {done.stopped}; {done.left:,} are left: the same command goes on with them"
+            f"{done.name}: stopped early: {done.stopped}; {done.left:,} are left: the same command resumes with them"
         )
         sys.exit(1)
 
