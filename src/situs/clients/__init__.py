@@ -1,16 +1,18 @@
 """Models behind a wire or in memory: messages, transport, cache and cost."""
 
-from situs.clients.asking.budget import Spent
+from situs.clients.asking.budget import Budget, Spent
 from situs.clients.asking.care import check_may_ask
 from situs.clients.asking.forecast import Forecast, Observed, forecast
 from situs.clients.asking.limits import Limits
 from situs.clients.asking.loop import run_to_end
 from situs.clients.asking.options import Asking
+from situs.clients.asking.pace import backoff
 from situs.clients.asking.prices import Price, price_of
 from situs.clients.asking.session import Record, ask
 from situs.clients.asking.tally import Asked, Tally
 from situs.clients.plugin import ObjectClient
 from situs.clients.protocol import (
+    BatchTrouble,
     Client,
     ClientDefaults,
     Image,
@@ -35,6 +37,8 @@ __all__ = [
     "GENERATION",
     "Asked",
     "Asking",
+    "BatchTrouble",
+    "Budget",
     "CachePart",
     "Client",
     "ClientDefaults",
@@ -58,6 +62,7 @@ __all__ = [
     "ToolCall",
     "VolumeInput",
     "ask",
+    "backoff",
     "cache_parts",
     "check_kind",
     "check_may_ask",

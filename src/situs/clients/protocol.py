@@ -11,6 +11,7 @@ import msgspec
 from situs.profiles import Image, VolumeInput
 
 __all__ = [
+    "BatchTrouble",
     "Client",
     "ClientDefaults",
     "Image",
@@ -127,6 +128,14 @@ class Reply(msgspec.Struct, frozen=True):
     """The server drew it at random although the request asked for the likeliest reply."""
     cached: bool = False
     """It was answered before; nothing was sent."""
+
+
+class BatchTrouble(Exception):
+    """The server did not do what a batch needs; `reply` says how, and whether trying again may help."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(reply.error)
+        self.reply = reply
 
 
 class Client(Protocol):

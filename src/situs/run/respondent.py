@@ -77,13 +77,14 @@ def respondent_of(
     asking: Asking,
     *,
     where: str,
+    batch: bool = False,
     run_progress: RunProgress = lambda name: nullcontext(lambda tally, before, total: None),
     item_progress: ItemProgress = lambda name: nullcontext(lambda done, total: None),
     say: Callable[[str], None] = lambda text: None,
 ) -> Respondent:
     """The respondent of a spec (`openai:…`, `prior`), or of an object with `answer(request)`.
 
-    `where` names the option or argument, for the message about an unknown one.
+    `where` names the option or argument, for the message about an unknown one. `batch`: as jobs, at half price.
     """
     if not isinstance(model, str):
         client = ObjectClient(model)
@@ -92,7 +93,7 @@ def respondent_of(
     if spec.kind in BASELINES:
         return _BaselineRespondent(spec, item_progress)
     check_kind(spec.kind, where, BASELINES)
-    return _Model(spec, asking, run_progress, say)
+    return _Model(spec, asking, run_progress, say, batch=batch)
 
 
 class _KeptOpen:
@@ -121,8 +122,11 @@ class _Model:
         progress: RunProgress,
         say: Callable[[str], None],
         client: Client | None = None,
+        *,
+        batch: bool = False,
     ) -> None:
         self._spec = spec
+        self._batch = batch
         self._asking = asking
         self._progress = progress
         self._say = say
@@ -160,6 +164,7 @@ class _Model:
                 allow_remote=self._asking.allow_remote,
                 skip_hidden=skip_hidden,
                 withhold=withhold,
+                batch=self._batch,
                 progress=progress,
                 say=self._say,
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -13,6 +13,7 @@ import msgspec
 from situs.base.files import canonical_json, write_atomic
 from situs.bench import Bench
 from situs.clients import (
+    Asked,
     Client,
     Limits,
     Price,
@@ -29,6 +30,7 @@ from situs.errors import SitusError
 from situs.profiles import Profile
 from situs.run.balance import set_aside
 from situs.run.baselines.catalogue import make_baseline
+from situs.run.batches import BatchJobs
 from situs.run.folder import add_notes, start_run
 from situs.run.forecast import refuse_if_all_hidden
 from situs.run.hidden import SET_ASIDE, HiddenItems
@@ -107,12 +109,14 @@ def run_client(
     allow_remote: bool = False,
     skip_hidden: bool = False,
     withhold: str = "",
+    batch: bool = False,
     progress: Callable[[Tally, int, int], None] = lambda tally, before, total: None,
     say: Callable[[str], None] = lambda text: None,
 ) -> RunResult:
     """Ask a model every item that has no answer yet; failed calls of an earlier session are asked again.
 
     `withhold` keeps all pictures back: `text` where the prompt says so, `silent` where it does not.
+    `batch` hands the questions over as jobs, at half price, and waits for them.
     `progress` is called with the session's tally, how many items were done before it, and how many there are.
     """
     restricted = bench.info.restricted
@@ -156,28 +160,46 @@ def run_client(
                 )
             )
 
-        items = plan.items(left.__contains__) if left else iter(())
-        asked = ask(
-            client,
-            requests_for(
-                items,
+        def requests(wanted: set[str]) -> Iterator[Request]:
+            return requests_for(
+                plan.items(wanted.__contains__) if wanted else iter(()),
                 presenter,
                 settings,
                 hidden,
                 volume=client.takes_volume,
                 withhold=bool(withhold),
                 skip_hidden=skip_hidden,
-            ),
-            record,
-            restricted=restricted,
-            allow_remote=allow_remote,
-            limits=limits,
-            cache=cache,
-            price=price,
-            spent=journal.spent,
-            progress=lambda tally: progress(tally, before, len(plan.item_ids)),
-            say=say,
-        )
+            )
+
+        def ask_at_once(wanted: Iterable[Request]) -> Asked:
+            return ask(
+                client,
+                wanted,
+                record,
+                restricted=restricted,
+                allow_remote=allow_remote,
+                limits=limits,
+                cache=cache,
+                price=price,
+                spent=journal.spent,
+                progress=lambda tally: progress(tally, before, len(plan.item_ids)),
+                say=say,
+            )
+
+        if batch:
+            jobs = BatchJobs(
+                client, record, journal.is_done, limits, price, lambda: journal.spent, cache
+            )
+            asked = jobs.ask(
+                left,
+                requests,
+                ask_at_once,
+                out,
+                progress=lambda tally: progress(tally, before, len(plan.item_ids)),
+                say=say,
+            )
+        else:
+            asked = ask_at_once(requests(left))
         info = add_notes(out, info, (*_notes(plan), *asked.notices))
         unseen = {
             item_id for item_id, reasons in hidden.reasons.items() if SET_ASIDE not in reasons

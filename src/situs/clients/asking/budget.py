@@ -90,15 +90,25 @@ class Budget:
 
     async def reserve(self, estimate: tuple[float, float]) -> str:
         """Wait until the call fits; the reason if it never will."""
-        while reason := self._over(estimate):
+        while reason := self.reserve_now(estimate):
             if not self._in_flight:
                 return reason
             self._ended.clear()
             await self._ended.wait()
+        return ""
+
+    def reserve_now(self, estimate: tuple[float, float]) -> str:
+        """Reserve for a call without waiting; the reason if it does not fit beside those in flight."""
+        if reason := self._over(estimate):
+            return reason
         self._in_flight += 1
         self._reserved[0] += estimate[0]
         self._reserved[1] += estimate[1]
         return ""
+
+    def expect(self, prompt_tokens: float) -> None:
+        """Take prompts to be at least as long as this one was."""
+        self._largest = max(self._largest, prompt_tokens)
 
     def settle(self, estimate: tuple[float, float], usage: Mapping[str, float]) -> None:
         """A call has ended."""
@@ -106,7 +116,7 @@ class Budget:
         self._reserved[0] -= estimate[0]
         self._reserved[1] -= estimate[1]
         self._spent = self._spent.plus(usage)
-        self._largest = max(self._largest, usage.get("prompt_tokens", 0))
+        self.expect(usage.get("prompt_tokens", 0))
         self._ended.set()
 
     def _over(self, estimate: tuple[float, float]) -> str:

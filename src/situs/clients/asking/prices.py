@@ -37,6 +37,12 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         prompt_price = self.input * usual + read * cached + written * cache_written
         return (prompt_price + self.output * completion) / 1e6
 
+    def times(self, factor: float) -> Price:
+        """The price at a discount."""
+        cached = None if self.cached is None else self.cached * factor
+        written = None if self.cache_written is None else self.cache_written * factor
+        return Price(self.input * factor, self.output * factor, cached, written)
+
     def is_sensible(self) -> bool:
         """Whether all of it are sums of money."""
         sums = (self.input, self.output, self.cached or 0.0, self.cache_written or 0.0)

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import aiohttp
 import msgspec
 
+from situs.clients.openai.batches import BatchServer
 from situs.clients.openai.body import BodyWriter
 from situs.clients.openai.learned import Lesson, cure_of, lesson_of
 from situs.clients.openai.reply import read_reply
@@ -68,7 +69,7 @@ class OpenAIClient(ClientDefaults):
                 "names no model", where=str(spec), fix="write openai:MODEL@http://HOST:PORT/v1"
             )
         self.settings = settings_of(spec, own=("key_env",), body=_FIELDS, unusual=True)
-        url = _endpoint(spec)
+        self._url = url = _endpoint(spec)
         self.name = str(spec)
         self.cache_key = f"openai:{spec.name}@{url}"
         self.versions = {"aiohttp": aiohttp.__version__}
@@ -116,6 +117,14 @@ class OpenAIClient(ClientDefaults):
             self._bodies.learn(lesson)
             self.notices.append(lesson.note())
         return lesson.field not in self._bodies.fields(request.settings)
+
+    def batches(self) -> BatchServer:
+        """The server's batch interface."""
+        base = self._url.removesuffix("/chat/completions")
+        return BatchServer(base, "/v1/chat/completions", self._transport, self._key, self._body)
+
+    def _body(self, request: Request) -> bytes:
+        return b"".join(self._bodies.pieces(request, schema=self._schema_works))
 
     async def close(self) -> None:
         """Close the connections."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -21,7 +23,10 @@ __all__ = ["Response", "Transport", "is_remote"]
 _LARGEST_REPLY = 64 << 20
 _ONE_PIECE = 256 << 10
 """Bodies up to this size are sent as one."""
-_HEADERS = {"Content-Type": "application/json", "User-Agent": f"situs/{__version__}"}
+_LARGEST_FILE = 4 << 30
+_HEADERS = {"User-Agent": f"situs/{__version__}"}
+_JSON = {"Content-Type": "application/json"}
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _TIMEOUTS = Timeouts()
 
 
@@ -52,13 +57,28 @@ class Transport:
         """Send a body given in pieces; what went wrong on the way comes back as a failed reply."""
         size = sum(map(len, pieces))
         body = b"".join(pieces) if size <= _ONE_PIECE else _Pieces(pieces, size)
+        return await self.send("POST", self._url, body, headers=_JSON)
+
+    async def send(
+        self,
+        method: str,
+        url: str,
+        body: Any = None,
+        *,
+        headers: Mapping[str, str] = _NO_HEADERS,
+        into: BinaryIO | None = None,
+    ) -> Response | Reply:
+        """Any request to the same server. `into` takes the content of a success instead of the response."""
         try:
             session = self._open()
-            async with session.post(self._url, data=body, allow_redirects=False) as response:
-                content = await self._read(response)
+            async with session.request(
+                method, url, data=body, headers=headers, allow_redirects=False
+            ) as response:
+                kept = into if 200 <= response.status < 300 else None
+                content = await self._read(response, kept)
                 if content is None:
-                    error = f"the reply is larger than {_LARGEST_REPLY >> 20} MiB"
-                    return Reply("failed", error=error)
+                    most = _LARGEST_REPLY if kept is None else _LARGEST_FILE
+                    return Reply("failed", error=f"the reply is larger than {most >> 20:,} MiB")
                 return Response(response.status, response.headers, content)
         except (aiohttp.ClientError, OSError, ValueError, EOFError) as error:
             return self._trouble(error)
@@ -69,16 +89,20 @@ class Transport:
             await self._session.close()
             self._session = None
 
-    async def _read(self, response: aiohttp.ClientResponse) -> bytes | None:
-        """The body, given up when no byte comes for too long."""
+    async def _read(
+        self, response: aiohttp.ClientResponse, into: BinaryIO | None = None
+    ) -> bytes | None:
+        """The body, given up when no byte comes for too long; None if it is too large."""
         chunks: list[bytes] = []
         size = 0
+        most = _LARGEST_REPLY if into is None else _LARGEST_FILE
+        keep: Callable[[bytes], object] = chunks.append if into is None else into.write
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(self._timeouts.stall) as limit:
             async for chunk in response.content.iter_any():
-                chunks.append(chunk)
+                keep(chunk)
                 size += len(chunk)
-                if size > _LARGEST_REPLY:
+                if size > most:
                     return None
                 limit.reschedule(loop.time() + self._timeouts.stall)
         return b"".join(chunks)

@@ -1,0 +1,226 @@
+"""`situs run --batch`: jobs at half price; every question is answered once or plainly failed, whatever happens."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from batch_server import BatchServer
+from situs.run.batches import BatchLedger
+
+RATE_LIMIT = {"response": {"status_code": 429, "body": {"error": {"message": "slow down"}}}}
+CRASHED = {"response": None, "error": {"code": "server_error", "message": "it crashed"}}
+
+
+def rows_of(run: Path) -> dict[str, dict[str, Any]]:
+    rows = [json.loads(line) for line in (run / "answers.jsonl").read_text().splitlines()]
+    counts = Counter(row["item_id"] for row in rows if row["state"] != "failed")
+    assert set(counts.values()) <= {1}
+    return {row["item_id"]: row for row in rows}
+
+
+@pytest.fixture
+def asked(situs, tmp_path):
+    def run(bench: Path, server: BatchServer, *more: object) -> Any:
+        return situs(
+            *("run", bench, "--model", server.spec, "--out", tmp_path / "run", "--batch"),
+            *("--json", "--no-cache", *more),
+        )
+
+    return run
+
+
+def test_every_question_is_answered_in_a_job(words, asked, tmp_path) -> None:
+    bench = words(30)
+    with BatchServer() as server:
+        ran = asked(bench, server)
+    assert ran.code == 0, ran.err
+    assert ran.json["states"] == {"answered": 30}
+    # One is asked at once, to see that the server takes it; the others in one job.
+    assert (server.steps["upload"], server.steps["start"]) == (1, 1)
+    assert len(server.files["file-0"].splitlines()) == 29
+    assert set(server.asked.values()) == {1}
+    rows = rows_of(tmp_path / "run")
+    assert {row["response"] for row in rows.values()} == {
+        f"you said {text}" for text in server.asked
+    }
+    # Neither ids of items nor anything else of the bench goes out.
+    assert not any(item_id.encode() in server.files["file-0"] for item_id in rows)
+    # Nothing of the upload is left.
+    assert not (tmp_path / "run" / ".batch.part").exists()
+
+
+def test_answers_go_to_the_questions_they_were_given_to(words, asked, tmp_path) -> None:
+    """Replies come in another order than requests."""
+    bench = words(12)
+    with BatchServer() as server:
+        asked(bench, server)
+    from situs.bench import open_bench
+
+    rows = rows_of(tmp_path / "run")
+    for item in open_bench(bench).items():
+        assert item.question in rows[item.item_id]["response"]
+
+
+def test_lines_that_fail_are_failed_and_asked_again(words, asked, tmp_path) -> None:
+    bench = words(40)
+    faulty = {"Question 7?": RATE_LIMIT, "Question 21?": CRASHED}
+    with BatchServer(line_fault=lambda text: faulty.get(text.split("\n")[0])) as server:
+        ran = asked(bench, server)
+        assert ran.json["states"] == {"answered": 38, "failed": 2}
+        errors = [row["error"] for row in rows_of(tmp_path / "run").values() if row["error"]]
+        assert sorted("crashed" in error for error in errors) == [False, True]
+        faulty.clear()
+        ran = asked(bench, server)
+    assert ran.json["states"] == {"answered": 40}
+    assert max(server.asked.values()) == 2
+    assert sum(server.asked.values()) == 42
+
+
+def test_a_job_that_expires_leaves_the_rest_failed(words, asked) -> None:
+    bench = words(21)
+    with BatchServer(ends_as="expired") as server:
+        ran = asked(bench, server)
+    assert ran.json["states"] == {"answered": 11, "failed": 10}
+
+
+@pytest.mark.parametrize("step", ["upload", "start", "look", "fetch", "list"])
+def test_a_step_that_fails_once_is_tried_again(words, asked, step) -> None:
+    """Also where a job was started and the reply that says so was lost: it is found, not started anew."""
+    bench = words(6)
+
+    def once(name: str, count: int) -> web.StreamResponse | None:
+        return web.Response(status=503) if (name, count) == (step, 1) else None
+
+    with BatchServer(step_fault=once) as server:
+        ran = asked(bench, server)
+    assert ran.json["states"] == {"answered": 6}, ran.err
+    assert len(server.jobs) == 1
+    assert set(server.asked.values()) == {1}
+
+
+def test_a_run_that_ends_while_a_job_is_worked_on_collects_it_later(words, asked, tmp_path) -> None:
+    bench = words(10)
+
+    def down(name: str, count: int) -> web.StreamResponse | None:
+        return web.json_response({"error": {"message": "gone"}}, status=403)
+
+    with BatchServer() as server:
+        server.step_fault = lambda step, count: down(step, count) if step == "look" else None
+        ran = asked(bench, server)
+        assert ran.code == 1
+        assert ran.json["states"] == {"answered": 1}
+        with BatchLedger(tmp_path / "run" / "batches.jsonl") as ledger:
+            assert len(ledger.pending) == 9
+        server.step_fault = lambda step, count: None
+        ran = asked(bench, server)
+    assert ran.json["states"] == {"answered": 10}
+    assert len(server.jobs) == 1
+    assert set(server.asked.values()) == {1}
+
+
+def test_a_job_started_just_before_a_crash_is_found_by_its_token(words, asked, tmp_path) -> None:
+    """The ledger says "prepared", the server has the job."""
+    bench = words(8)
+    with BatchServer() as server:
+        server.step_fault = lambda step, count: web.Response(status=403) if step == "look" else None
+        asked(bench, server)
+        ledger = tmp_path / "run" / "batches.jsonl"
+        lines = ledger.read_text().splitlines(keepends=True)
+        assert '"submitted"' in lines[-1]
+        ledger.write_text("".join(lines[:-1]))
+        server.step_fault = lambda step, count: None
+        ran = asked(bench, server)
+    assert ran.json["states"] == {"answered": 8}
+    assert len(server.jobs) == 1
+    assert set(server.asked.values()) == {1}
+
+
+def test_a_job_that_never_started_is_handed_over_anew(words, asked, tmp_path) -> None:
+    bench = words(8)
+    with BatchServer() as server:
+        server.step_fault = lambda step, count: (
+            web.Response(status=403) if step == "upload" else None
+        )
+        ran = asked(bench, server)
+        assert ran.code == 1
+        server.step_fault = lambda step, count: None
+        ran = asked(bench, server)
+    assert ran.json["states"] == {"answered": 8}
+    assert set(server.asked.values()) == {1}
+
+
+def test_large_runs_are_cut_into_jobs_of_the_servers_size(words, asked, monkeypatch) -> None:
+    monkeypatch.setattr("situs.clients.openai.batches.BatchServer.most_requests", 4)
+    bench = words(14)
+    with BatchServer() as server:
+        ran = asked(bench, server)
+    assert ran.json["states"] == {"answered": 14}
+    sizes = [len(server.files[job["input_file_id"]].splitlines()) for job in server.jobs.values()]
+    assert sizes == [4, 4, 4, 1]
+
+
+def test_a_batch_costs_half_and_the_budget_holds_the_worst_case(words, situs, tmp_path) -> None:
+    """Every call takes 20 + 3 tokens by the server's count; one is asked at once, nine in the job."""
+    bench = words(10)
+    prices = tmp_path / "prices.toml"
+    prices.write_text('["test"]\ninput = 1000.0\noutput = 2000.0\n')
+    with BatchServer() as server:
+        model = ("run", bench, "--model", f"{server.spec}?max_tokens=8", "--batch", "--json")
+        more = ("--prices", prices, "--no-cache")
+        ran = situs(*model, *more, "--out", tmp_path / "all")
+        one = (20 * 1000 + 3 * 2000) / 1e6
+        assert ran.json["cost"] == pytest.approx(one + 9 * one / 2)
+        # Worst case of a question in a batch: about 20 tokens in, 8 out. Two more fit into this budget.
+        worst = (20 * 1000 + 8 * 2000) / 2e6
+        ran = situs(*model, *more, "--out", tmp_path / "some", "--max-cost", one + 2.5 * worst)
+    assert ran.code == 1
+    assert ran.json["unasked"] >= 7
+    assert ran.json["cost"] <= one + 2.5 * worst
+
+
+def test_models_without_batches_say_so(words, situs, tmp_path) -> None:
+    ran = situs(
+        "run",
+        words(2),
+        "--model",
+        "anthropic:x",
+        "--batch",
+        "--out",
+        tmp_path / "run",
+        "--allow-remote",
+    )
+    assert ran.code == 2
+    assert "takes no batches" in ran.err
+
+
+def test_the_file_of_requests_is_private(words, asked, tmp_path) -> None:
+    modes: list[int] = []
+
+    def look(step: str, count: int) -> None:
+        file = tmp_path / "run" / ".batch.part"
+        if file.exists():
+            modes.append(stat.S_IMODE(file.stat().st_mode))
+
+    with BatchServer(step_fault=look) as server:
+        asked(words(5), server)
+    assert modes
+    assert set(modes) == {0o600}
+
+
+def test_answered_before_is_not_handed_over(words, situs, tmp_path) -> None:
+    """A second run takes its answers from the cache, whoever filled it."""
+    bench = words(6)
+    with BatchServer() as server:
+        model = ("run", bench, "--model", server.spec, "--batch", "--json")
+        assert situs(*model, "--out", tmp_path / "one").json["states"] == {"answered": 6}
+        ran = situs(*model, "--out", tmp_path / "other")
+    assert ran.json["states"] == {"answered": 6}
+    assert ran.json["cached"] == 6
+    assert set(server.asked.values()) == {1}
