@@ -36,6 +36,7 @@ _COMMANDS = {
     "report": "Write one HTML file with tables and an item viewer.",
     "quiz": "Let people answer a sample in a browser, offline, as a model would.",
     "audit": "Let people read a sample of a bench, and see how far they agree.",
+    "review": "Let radiologists vet a bench in the browser, blinded, with agreement and an audit trail.",
     "library": "Keep abstracts: search them, and prove quotes word for word.",
     "adapter-check": "Tell whether a model sees left from right, up from down and the order of slices.",
     "purge": "Remove cached answers and rendered slices.",

@@ -49,7 +49,7 @@ class Evidence:
         modality, values = self.volume.modality, self.volume.array
         if modality == "ct":
             return fitting_window(
-                modality, values, values[self._mask(structure)] if structure else values[:0]
+                modality, values, values[self.mask(structure)] if structure else values[:0]
             )
         if self._percentiles is None:
             self._percentiles = fitting_window(modality, values, values[:0])
@@ -63,7 +63,7 @@ class Evidence:
 
     def areas(self, structure: str) -> dict[Plane, NDArray[np.int64]]:
         """How many voxels of the structure each slice shows, by plane."""
-        mask = self._mask(structure)
+        mask = self.mask(structure)
         return {plane: _counts(mask, plane) for plane in PLANES}
 
     def nearest_corners(self, a: str, b: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -80,7 +80,7 @@ class Evidence:
         """Corners of the voxels at the structure's surface."""
         from scipy.ndimage import binary_erosion
 
-        mask = self._mask(structure)
+        mask = self.mask(structure)
         points = np.argwhere(mask & ~binary_erosion(mask)).astype(np.float64)
         shifts = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
         corners: NDArray[np.float64] = np.unique(
@@ -88,7 +88,8 @@ class Evidence:
         )
         return corners
 
-    def _mask(self, structure: str) -> NDArray[np.bool_]:
+    def mask(self, structure: str) -> NDArray[np.bool_]:
+        """The structure's voxels in patient order."""
         known = self._structures[structure]
         inside: NDArray[np.bool_] = self._layers[known.layer].array == known.value
         return inside

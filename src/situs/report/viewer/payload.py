@@ -18,7 +18,7 @@ from situs.report.viewer.flags import SeriesNote, fact_flags, series_note
 from situs.report.viewer.subjects import ItemSubject, subjects_of
 from situs.space import Axis
 
-__all__ = ["Detail", "Payload", "Row", "Shared", "build_payload", "series_key"]
+__all__ = ["Detail", "Payload", "Row", "Shared", "build_payload", "item_detail", "series_key"]
 
 _RESPONSE_CHARS = 4000
 _MOST_TWINS = 4
@@ -144,7 +144,9 @@ def build_payload(
     spent = 0
     for item in sorted(items, key=lambda item: item.item_id not in wanted):
         own = (changed or {}).get(item.item_id, ())
-        detail = _detail(item, runs, facts, table, bench, twins.get(item.item_id, ()), own)
+        detail = item_detail(
+            item, facts, table, bench, runs=runs, twins=twins.get(item.item_id, ()), changed=own
+        )
         spent += len(msgspec.json.encode(detail))
         if spent + table.bytes > _TEXT_BYTES:
             break
@@ -181,15 +183,17 @@ def _row(item: Item, runs: Sequence[ReportedRun]) -> Row:
     )
 
 
-def _detail(
+def item_detail(
     item: Item,
-    runs: Sequence[ReportedRun],
     facts: Mapping[str, Fact],
     table: FactTable,
     bench: Bench,
-    twins: tuple[str, ...],
-    changed: tuple[ChangedTwin, ...],
+    *,
+    runs: Sequence[ReportedRun] = (),
+    twins: tuple[str, ...] = (),
+    changed: tuple[ChangedTwin, ...] = (),
 ) -> Detail:
+    """What the item view shows of one item; its facts are added to `table`."""
     held = [facts[fact_id] for fact_id in item.fact_ids if fact_id in facts]
     inputs = [f for f in _inputs(held, facts) if f.fact_id not in item.fact_ids]
     number = item.answer if isinstance(item.answer, Number) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,8 +12,10 @@ from situs.score.stats.estimates import Estimate, cluster_bootstrap_of, cluster_
 
 __all__ = [
     "STATISTICS",
+    "PartsFunction",
     "Ratings",
     "agreement",
+    "agreement_of",
     "cohen_kappa",
     "gwet_ac1",
     "krippendorff_alpha",
@@ -30,6 +32,8 @@ Weights = ArrayLike | None
 _NO_WIDTH = 1e-9
 _Parts = tuple[float, float] | None
 """Observed disagreement, and that expected by chance; every statistic is 1 − the one / the other."""
+PartsFunction = Callable[[Ratings, Weights], _Parts]
+"""Ratings and how often each item counts → the two disagreements."""
 
 
 def percent_agreement(ratings: Ratings, weights: Weights = None) -> float | None:
@@ -158,12 +162,27 @@ _PARTS = {
 def agreement(
     name: str, ratings: Ratings, clusters: Sequence[str], *, n_boot: int = 500, seed: int = 0
 ) -> Estimate:
-    """One of `STATISTICS` with an interval over patients. Items with equal ratings are counted, not repeated.
+    """One of `STATISTICS` with an interval over patients."""
+    lowest = 0.0 if name == "percent" else -1.0
+    return agreement_of(_PARTS[name], ratings, clusters, lowest=lowest, n_boot=n_boot, seed=seed)
+
+
+def agreement_of(
+    parts_of: PartsFunction,
+    ratings: Ratings,
+    clusters: Sequence[str],
+    *,
+    lowest: float = -1.0,
+    n_boot: int = 500,
+    seed: int = 0,
+) -> Estimate:
+    """Any statistic of the form 1 − observed / expected disagreement, with an interval over patients.
+
+    Items with equal ratings are counted, not repeated.
 
     Where raters agree equally far on every item (on all of them, say), resampling shows no spread: the interval of the
     disagreement is then that of `cluster_mean` for equal outcomes, over the chance found.
     """
-    statistic = STATISTICS[name]
     # Infinity stands for a missing rating: it is equal to itself, and no statistic counts it.
     patterns, place = np.unique(
         np.where(np.isnan(ratings), np.inf, ratings), axis=0, return_inverse=True
@@ -171,13 +190,12 @@ def agreement(
     place = place.ravel()
 
     def weighted(rows: NDArray[np.intp]) -> float | None:
-        return statistic(patterns, np.bincount(place[rows], minlength=len(patterns)))
+        return _value(parts_of(patterns, np.bincount(place[rows], minlength=len(patterns))))
 
     found = cluster_bootstrap_of(weighted, clusters, n_boot=n_boot, seed=seed)
-    lowest = 0.0 if name == "percent" else -1.0
     several = np.isfinite(ratings).sum(axis=1) > 1
     apart = _disagreements(_counts(ratings, None)[0])
-    parts = _PARTS[name](ratings)
+    parts = parts_of(ratings, None)
     if parts is not None and len(apart) and np.ptp(apart) == 0:
         held = [clusters[row] for row in np.flatnonzero(several).tolist()]
         equal = cluster_mean(apart, held)

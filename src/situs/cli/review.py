@@ -1,0 +1,380 @@
+"""`situs review`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from situs.cli.output.printing import (
+    echo,
+    json_option,
+    out_option,
+    print_json,
+    print_table,
+    progress_bar,
+    warn,
+)
+from situs.errors import SitusError
+
+if TYPE_CHECKING:
+    from situs.review.station.folder import StationFolder
+    from situs.review.station.store.database import Database
+
+_DIR = click.argument("folder", type=click.Path(path_type=Path))
+_PROJECT = click.option("--project", required=True, help="The project's name.")
+
+
+@click.group("review")
+def command() -> None:
+    """Let radiologists vet a bench in the browser, blinded: answer unaided first, then judge the key.
+
+    \b
+    situs review init station                                  # a folder with a database, and an invitation
+    situs review user station add R1 --role reader
+    situs review import station bench --project pilot --items 200
+    situs review assign station --project pilot --readers R1,R2 --freeze
+    situs review serve station
+    situs review export station --project pilot --out results
+
+    Needs pip install 'situs[review]'. A research tool: not for diagnosis.
+    """
+
+
+def _open(folder: Path) -> tuple[StationFolder, Database]:
+    try:
+        from situs.review.station.folder import open_folder
+        from situs.review.station.store.database import open_database
+    except ImportError as error:
+        raise _missing(error) from error
+    opened = open_folder(folder)
+    return opened, open_database(opened)
+
+
+def _missing(error: ImportError) -> SitusError:
+    return SitusError(
+        f"the reading station needs {error.name}",
+        where="situs review",
+        fix="pip install 'situs[review]'",
+    )
+
+
+@command.command("init")
+@_DIR
+@click.option(
+    "--database",
+    default="",
+    metavar="URL",
+    help="PostgreSQL instead of a SQLite file: postgresql://user@host/name",
+)
+@click.option("--coordinator", default="coordinator", show_default=True, help="The first account.")
+@click.option("--openid-issuer", default="", help="Sign in by this OpenID Connect provider too.")
+@click.option("--openid-client", default="", help="The client id registered there.")
+@json_option
+def _init(
+    folder: Path,
+    database: str,
+    coordinator: str,
+    openid_issuer: str,
+    openid_client: str,
+    as_json: bool,
+) -> None:
+    """Make a station and its first account; prints a one-time token by which its password is set.
+
+    The secret of an OpenID client is read from SITUS_OPENID_SECRET.
+    """
+    import os
+
+    try:
+        from situs.review.station.folder import OpenId, create_folder
+        from situs.review.station.store.accounts import add_user
+        from situs.review.station.store.database import open_database
+    except ImportError as error:
+        raise _missing(error) from error
+    openid = None
+    if openid_issuer:
+        secret = os.environ.get("SITUS_OPENID_SECRET", "")
+        openid = OpenId(openid_issuer, openid_client, secret)
+    made = create_folder(folder, database, openid)
+    try:
+        opened = open_database(made)
+        with opened.write() as db:
+            token = add_user(db, coordinator, ["coordinator", "auditor"], "command line")
+        opened.close()
+    except BaseException:
+        (folder / "station.json").unlink(missing_ok=True)
+        raise
+    if as_json:
+        print_json({"folder": str(folder), "coordinator": coordinator, "token": token})
+        return
+    echo(f"made {folder}; start it with: situs review serve {folder}")
+    echo(f"then open the page, choose “I have an invitation”, and give this token: {token}")
+
+
+@command.command("serve")
+@_DIR
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True)
+@click.option("--address", default="", help="The public address, e.g. https://reading.example.org")
+@click.option(
+    "--behind-proxy", is_flag=True, help="A proxy with TLS stands in front; see --address."
+)
+@click.option(
+    "--tls-cert", type=click.Path(path_type=Path), help="A certificate, for TLS without a proxy."
+)
+@click.option("--tls-key", type=click.Path(path_type=Path), help="Its key.")
+def _serve(
+    folder: Path,
+    host: str,
+    port: int,
+    address: str,
+    behind_proxy: bool,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+) -> None:
+    """Serve the pages, on this machine only unless there is TLS."""
+    try:
+        from situs.review.station.folder import open_folder
+        from situs.review.station.web.server import Binding, serve
+    except ImportError as error:
+        raise _missing(error) from error
+    binding = Binding(host, port, address, behind_proxy, tls_cert, tls_key)
+    serve(open_folder(folder), binding, lambda where: echo(f"reading station on {where}"))
+
+
+@command.command("user")
+@_DIR
+@click.argument("action", type=click.Choice(["add", "list", "invite", "roles", "close", "reopen"]))
+@click.argument("code", default="")
+@click.option("--role", "roles", multiple=True, help="reader, adjudicator, coordinator or auditor.")
+@json_option
+def _user(folder: Path, action: str, code: str, roles: tuple[str, ...], as_json: bool) -> None:
+    """Add, list or change accounts. CODE is a code, not a name: exports show it."""
+    _, database = _open(folder)
+    from sqlalchemy import select
+
+    from situs.review.station.store.accounts import add_user, change_user, invite
+    from situs.review.station.store.tables import User
+
+    token = ""
+    with database.write() as db:
+        if action == "add":
+            token = add_user(db, code, roles, "command line")
+        elif action == "invite":
+            token = invite(db, change_user(db, code, "command line"), "command line")
+        elif action == "roles":
+            change_user(db, code, "command line", roles=roles)
+        elif action in ("close", "reopen"):
+            change_user(db, code, "command line", active=action == "reopen")
+        users = list(db.scalars(select(User).order_by(User.code)))
+        listed = [{"code": u.code, "roles": u.roles, "active": u.active} for u in users]
+    database.close()
+    if as_json:
+        print_json({"users": listed, **({"token": token} if token else {})})
+        return
+    rows = [[u.code, ", ".join(u.roles), "yes" if u.active else "no"] for u in users]
+    print_table("accounts", ["code", "roles", "active"], rows)
+    if token:
+        echo(f"one-time token for {code}, valid for a week: {token}")
+
+
+@command.command("import")
+@_DIR
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option("--project", default="", help="A name for the project.")
+@click.option(
+    "--items", type=click.IntRange(1), default=200, show_default=True, help="How many to draw."
+)
+@click.option("--protocol", default="default", show_default=True, help="A name, or a TOML file.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of draw and plan."
+)
+@click.option(
+    "--disputes", type=click.Path(path_type=Path), help="Item ids to read whatever is drawn."
+)
+@click.option(
+    "--training", type=click.IntRange(0), default=0, help="Training cases, with feedback."
+)
+@click.option("--wordings", is_flag=True, help="Also read the ways questions are put.")
+@click.option("--data", type=click.Path(path_type=Path), help="Where the scans lie, if moved.")
+@json_option
+def _import(folder: Path, source: Path, as_json: bool, **options: Any) -> None:
+    """Take a random sample of a bench into a project, or restore an export into an empty station.
+
+    Protocols: default, spatialmed-figure, spatialmed-card, ct-spatialvqa-audit.
+    """
+    opened, database = _open(folder)
+    from situs.base.files import read_text
+    from situs.bench import open_bench
+    from situs.review.station.exported import is_export, restore_station
+    from situs.review.station.protocol import load_protocol
+    from situs.review.station.store.projects import Sample, import_bench
+
+    if is_export(source):
+        counts = restore_station(database, source)
+        print_json({"restored": counts}) if as_json else echo(f"restored {counts['events']} events")
+        return
+    bench, protocol = open_bench(source), load_protocol(options["protocol"])
+    if not options["project"]:
+        raise SitusError("a project needs a name", where="--project", fix="e.g. --project pilot")
+    listed = read_text(options["disputes"]).split() if options["disputes"] else []
+    sample = Sample(
+        options["items"], options["seed"], tuple(listed), options["training"], options["wordings"]
+    )
+    with progress_bar("taking in") as progress, database.write() as db:
+        result = import_bench(
+            db,
+            opened,
+            bench,
+            options["project"],
+            protocol,
+            sample,
+            data=options["data"],
+            progress=progress,
+        )
+    database.close()
+    if as_json:
+        print_json(result)
+        return
+    rows = [[name, f"{r['drawn']:.0f}", f"{r['weight']:.2f}"] for name, r in result.strata.items()]
+    kinds = ", ".join(f"{n} {kind}" for kind, n in result.units.items())
+    print_table(
+        f"project {result.project}: {kinds}",
+        ["stratum", "drawn", "each stands for"],
+        rows,
+        "; ".join(f"{n:,} left out: {why}" for why, n in result.left_out.items()),
+    )
+
+
+@command.command("assign")
+@_DIR
+@_PROJECT
+@click.option("--readers", default="", help="Codes, comma-separated.")
+@click.option("--freeze", is_flag=True, help="Hand the lists out; without it, only show them.")
+@click.option("--leaves", default="", metavar="CODE", help="Plan this reader's unbegun cases anew.")
+@click.option("--lock", is_flag=True, help="Close the reads; agreement is shown from then on.")
+@json_option
+def _assign(
+    folder: Path, project: str, readers: str, freeze: bool, leaves: str, lock: bool, as_json: bool
+) -> None:
+    """Plan who reads what, in balanced incomplete blocks."""
+    _, database = _open(folder)
+    from situs.review.station.store.projects import (
+        find_project,
+        freeze_plan,
+        lock_project,
+        preview_plan,
+        release_reader,
+    )
+
+    codes = [code.strip() for code in readers.split(",") if code.strip()]
+    with database.write() as db:
+        held = find_project(db, project)
+        if leaves or lock:
+            changed: dict[str, Any] = {"state": "locked"}
+            if leaves:
+                changed = release_reader(db, held, leaves, "command line")
+            else:
+                lock_project(db, held, "command line")
+            print_json(changed) if as_json else echo(str(changed))
+            return
+        plan = (
+            freeze_plan(db, held, codes, "command line")
+            if freeze
+            else preview_plan(db, held, codes)
+        )
+    if as_json:
+        print_json(
+            {
+                "frozen": freeze,
+                "loads": plan.loads,
+                "pairs": plan.pairs,
+                "read_by_all": plan.read_by_all,
+                "warnings": plan.warnings,
+            }
+        )
+        return
+    for text in plan.warnings:
+        warn(text)
+    title = f"{project}: {'frozen' if freeze else 'preview; add --freeze to hand it out'}"
+    print_table(title, ["reader", "cases"], [[code, str(n)] for code, n in plan.loads.items()])
+
+
+@command.command("export")
+@_DIR
+@_PROJECT
+@out_option("a folder")
+@click.option(
+    "--bench", type=click.Path(path_type=Path), help="Write readers' answers as runs of it."
+)
+@click.option("--volumes", is_flag=True, help="Copy the volumes too: a whole backup.")
+@click.option("--overwrite", is_flag=True, help="Replace an export that is there.")
+@json_option
+def _export(
+    folder: Path,
+    project: str,
+    out: Path,
+    bench: Path | None,
+    volumes: bool,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Write readings, agreement, key errors, decisions, the audit sheet and the whole record."""
+    _, database = _open(folder)
+    from situs.bench import open_bench
+    from situs.review.station.exported import export_station
+    from situs.review.station.store.projects import find_project
+
+    with database.read() as db:
+        held = find_project(db, project)
+    opened = open_bench(bench) if bench is not None else None
+    result = export_station(database, held, out, bench=opened, volumes=volumes, overwrite=overwrite)
+    database.close()
+    if as_json:
+        print_json(result)
+        return
+    rows = [
+        [name, str(a["n"]), *(_number(a, key) for key in ("raw", "ac1", "alpha", "kappa"))]
+        for name, a in result.agreement.items()
+    ]
+    errors = result.key_errors
+    share = "–" if errors["value"] is None else f"{errors['value']:.1%}"
+    decided = ", ".join(f"{kind} {n}" for kind, n in result.decisions.items())
+    caption = f"Key-error rate {share} of {errors['n']} keys; {decided}. Record: {result.head[:16]}"
+    print_table(
+        f"{result.readings} readings in {out}",
+        ["question", "units", "equal", "AC1", "α", "κ"],
+        rows,
+        caption,
+    )
+
+
+def _number(entry: dict[str, Any], key: str) -> str:
+    value, interval = entry.get(key), entry.get(f"{key}_ci95")
+    if value is None:
+        return "not estimable" if f"{key}_note" in entry else "–"
+    return f"{value:.3f}" + (
+        "" if interval is None else f" ({interval[0]:.2f} – {interval[1]:.2f})"
+    )
+
+
+@command.command("verify")
+@_DIR
+@json_option
+def _verify(folder: Path, as_json: bool) -> None:
+    """Check that nothing was changed, removed or added behind the station's back; exit code 1 if it was."""
+    opened, database = _open(folder)
+    from situs.review.station.store.verify import verify
+
+    with database.read() as db:
+        result = verify(db, opened)
+    database.close()
+    if as_json:
+        print_json(result)
+    else:
+        echo(f"{result.events} events, {'whole' if result.ok else 'NOT WHOLE'}; head {result.head}")
+        for text in result.problems:
+            warn(text)
+    if not result.ok:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,333 @@
+"""A project as files: complete enough to be taken in again, and in the forms other commands and tools read."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from sqlalchemy import delete, insert, select
+from sqlalchemy.orm import Session as Connection
+
+from situs import __version__
+from situs.base.files import canonical_json, file_name, read_json, write_atomic
+from situs.base.publish import new_folder
+from situs.bench import Bench
+from situs.errors import SitusError
+from situs.profiles import load_profile
+from situs.review.station.folder import StationFolder
+from situs.review.station.statistics import (
+    ProjectStatistics,
+    ReadRow,
+    key_readings,
+    outcomes,
+    project_statistics,
+)
+from situs.review.station.store.chain import append_event
+from situs.review.station.store.database import Database
+from situs.review.station.store.projects import protocol_of
+from situs.review.station.store.rows import decisions_of, read_rows
+from situs.review.station.store.tables import Base, Event, Project, User
+from situs.review.station.store.verify import verify
+from situs.run import AnswerRow, Journal, Spec, start_run
+
+__all__ = ["ExportResult", "export_station", "is_export", "restore_station"]
+
+_MARKER = "station-export.json"
+_FORMAT = 1
+_PRIVATE = ("sessions", "invites", "request_keys")
+"""Tables that are nobody's record: who is signed in, and what was just answered."""
+
+
+class ExportResult(msgspec.Struct, frozen=True):
+    """What was written."""
+
+    readings: int
+    agreement: dict[str, dict[str, Any]]
+    key_errors: dict[str, Any]
+    head: str
+    decisions: dict[str, int]
+    out: str
+
+
+class _Manifest(msgspec.Struct, frozen=True):
+    format: int
+    situs: str
+    project: str
+    bench: str
+    bench_hash: str
+    protocol: dict[str, Any]
+    protocol_hash: str
+    events: int
+    head: str
+    files: dict[str, str]
+    """File → SHA-256."""
+
+
+def is_export(path: Path) -> bool:
+    """Whether a folder is a station's export."""
+    return (path / _MARKER).is_file()
+
+
+def export_station(
+    database: Database,
+    project: Project,
+    out: Path,
+    *,
+    bench: Bench | None = None,
+    volumes: bool = False,
+    overwrite: bool = False,
+) -> ExportResult:
+    """Write a project's results and the station's whole record to a new folder.
+
+    With a `bench`, every reader's unaided answers become a run. With `volumes`, the memory maps are copied too.
+    """
+    with database.write() as db:
+        append_event(db, "command line", "exported", project=project.name)
+    with database.read() as db, new_folder(out, marker=_MARKER, overwrite=overwrite) as scratch:
+        verified = verify(db, database.folder)
+        rows, decisions = read_rows(db, project), decisions_of(db, project)
+        protocol = protocol_of(db, project)
+        found = project_statistics(rows, decisions, protocol, seed=project.seed)
+        fates = outcomes(rows, decisions, protocol)
+        _write_tables(db, scratch / "tables")
+        _json(scratch / "statistics.json", found)
+        _json(scratch / "requests.json", list(fates.values()))
+        _json(scratch / "key_readings.json", key_readings(rows, project.seed))
+        write_atomic(scratch / "readings.csv", _readings_csv(rows))
+        write_atomic(scratch / "audit.csv", _audit_csv(rows))
+        write_atomic(scratch / "imrmc.csv", _imrmc_csv(rows))
+        if bench is not None:
+            _write_runs(bench, project, rows, scratch / "runs")
+        if volumes and database.folder.volumes.is_dir():
+            shutil.copytree(database.folder.volumes, scratch / "volumes")
+        _json(
+            scratch / _MARKER,
+            _Manifest(
+                _FORMAT,
+                __version__,
+                project.name,
+                project.bench,
+                project.bench_hash,
+                msgspec.to_builtins(protocol),
+                project.protocol_hash,
+                verified.events,
+                verified.head,
+                _hashes(scratch),
+            ),
+        )
+    if not verified.ok:
+        raise SitusError(
+            f"was exported, but the record is not whole: {verified.problems[0]}",
+            where=out,
+            fix="see situs review verify",
+        )
+    return _result(found, verified.head, fates, out)
+
+
+def _result(
+    found: ProjectStatistics, head: str, fates: Mapping[int, dict[str, Any]], out: Path
+) -> ExportResult:
+    kinds = [fate["decision"] for fate in fates.values()]
+    decisions = {kind: kinds.count(kind) for kind in ("keep", "fix", "drop")}
+    return ExportResult(
+        found.readings, found.agreement, found.key_errors, head, decisions, str(out)
+    )
+
+
+def _json(path: Path, value: object) -> None:
+    write_atomic(path, msgspec.json.format(canonical_json(value), indent=1) + b"\n")
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    """Hashes of all files but the volumes, which are named by theirs."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "volumes" not in path.relative_to(folder).parts[:1]
+    }
+
+
+def _write_tables(db: Connection, folder: Path) -> None:
+    """Every table as lines of JSON, in an order in which they can be taken in again; no password leaves."""
+    folder.mkdir()
+    for number, table in enumerate(Base.metadata.sorted_tables):
+        if table.name in _PRIVATE:
+            continue
+        with (folder / f"{number:02d}-{table.name}.jsonl").open("wb") as stream:
+            for row in db.execute(select(table).order_by(*table.primary_key)).mappings():
+                values = dict(row)
+                if table.name == "users":
+                    values["password"] = ""
+                stream.write(canonical_json(values) + b"\n")
+
+
+def _readings_csv(rows: Sequence[ReadRow]) -> str:
+    names = [
+        "item",
+        "reader",
+        "kind",
+        "stratum",
+        "weight",
+        "task",
+        "answer",
+        "cannot",
+        "confidence",
+    ]
+    names += ["right", "score", "flags", "verdicts", "comment", "seconds"]
+    lines = [
+        [
+            row.item_id,
+            row.reader,
+            row.kind,
+            row.stratum,
+            row.weight,
+            row.task,
+            "; ".join(row.answers.values()),
+            row.cannot,
+            row.confidence,
+            row.is_right,
+            row.score,
+            "; ".join(row.flags),
+            json.dumps(row.verdicts) if row.verdicts else "",
+            row.comment,
+            round(row.active_ms / 1000, 1),
+        ]
+        for row in rows
+    ]
+    return _csv(names, lines)
+
+
+def _audit_csv(rows: Sequence[ReadRow]) -> str:
+    """The sheet of `situs audit`: what readers say of spatial, relevant and correct."""
+    lines = []
+    for row in rows:
+        if row.kind != "item":
+            continue
+        correct = row.verdicts.get("correct", not row.says_wrong)
+        words = {True: "yes", False: "no", None: ""}
+        relevant = row.verdicts.get("relevant", "not useful" not in row.flags)
+        spatial = row.verdicts.get("spatial")
+        lines.append(
+            [row.item_id, row.reader, words[spatial], words[relevant], words[correct], row.comment]
+        )
+    return _csv(["item", "rater", "spatial", "relevant", "correct", "note"], lines)
+
+
+def _imrmc_csv(rows: Sequence[ReadRow]) -> str:
+    """Yes/no questions for iMRMC.
+
+    Truth rows have reader −1 and modality 0; scores run from −3 (a sure no) to 3 (a sure yes).
+    """
+    asked = [
+        r for r in rows if r.kind == "item" and r.form == "yes_no" and r.choice in ("yes", "no")
+    ]
+    truth = {row.item_id: int("yes" in row.right) for row in asked}
+    lines: list[list[object]] = [[-1, item, 0, value] for item, value in sorted(truth.items())]
+    for row in asked:
+        sign = 1 if row.choice == "yes" else -1
+        lines.append([row.reader, row.item_id, "reading", sign * (row.confidence or 1)])
+    return _csv(["readerID", "caseID", "modalityID", "score"], lines)
+
+
+def _csv(names: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(names)
+    for line in lines:
+        table.writerow(["" if cell is None else _cell(cell) for cell in line])
+    return out.getvalue()
+
+
+def _cell(cell: object) -> object:
+    """A text that begins like a formula is read as one by spreadsheets."""
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@") else cell
+
+
+def _write_runs(bench: Bench, project: Project, rows: Sequence[ReadRow], folder: Path) -> None:
+    """Unaided answers as runs like a model's, one for each reader."""
+    if bench.info.content_hash != project.bench_hash:
+        raise SitusError("is another bench", where="--bench", fix="give the one that was imported")
+    for reader in sorted({row.reader for row in rows if row.kind == "item"}):
+        own = [row for row in rows if row.reader == reader and row.kind == "item"]
+        own = [row for row in own if row.answers or row.cannot]
+        if not own:
+            continue
+        out = folder / file_name(reader)
+        sample = tuple(row.item_id for row in own)
+        start_run(
+            out, bench, Spec("human", reader), load_profile("default"), None, None, sample=sample
+        )
+        with Journal(out / "answers.jsonl") as journal:
+            for row in own:
+                journal.add(_answer(row))
+
+
+def _answer(row: ReadRow) -> AnswerRow:
+    seconds = row.active_ms / 1000
+    if row.cannot:
+        return AnswerRow(row.item_id, "refused", f"cannot be told: {row.cannot}", seconds=seconds)
+    if set(row.answers) == {""}:
+        return AnswerRow(row.item_id, "answered", row.answers[""], seconds=seconds)
+    return AnswerRow(row.item_id, "answered", json.dumps(row.answers), seconds=seconds)
+
+
+def restore_station(database: Database, export: Path) -> dict[str, int]:
+    """Take an export into an empty station; refused if a file was changed or the chain does not end in its head."""
+    manifest = read_json(export / _MARKER, _Manifest)
+    if manifest.format != _FORMAT:
+        raise SitusError(f"has format {manifest.format}", where=export, fix="update Situs")
+    for name, expected in manifest.files.items():
+        path = export / name
+        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != expected:
+            raise SitusError(f"{name} was changed or is missing", where=export, fix="export anew")
+    counts: dict[str, int] = {}
+    folder: StationFolder = database.folder
+    with database.write() as db:
+        if db.scalar(select(Project.id).limit(1)) is not None:
+            raise SitusError(
+                "has projects already", where=folder.root, fix="restore into a new one"
+            )
+        _forget_first_events(db, folder)
+        tables = {f"{n:02d}-{t.name}": t for n, t in enumerate(Base.metadata.sorted_tables)}
+        for path in sorted((export / "tables").glob("*.jsonl")):
+            table = tables[path.stem]
+            rows = [msgspec.json.decode(line) for line in path.read_bytes().splitlines()]
+            if rows:
+                db.execute(insert(table), rows)
+            counts[table.name] = len(rows)
+        last = db.scalars(select(Event).order_by(Event.sequence.desc()).limit(1)).first()
+        if last is None or last.hash != manifest.head:
+            raise SitusError("its chain does not end in its head", where=export, fix="export anew")
+        db.info["head"] = (last.sequence, last.hash)
+    if (export / "volumes").is_dir():
+        shutil.copytree(export / "volumes", folder.volumes, dirs_exist_ok=True)
+    return counts
+
+
+def _forget_first_events(db: Connection, folder: StationFolder) -> None:
+    """A fresh station has told of its own first account; the restored chain takes its place.
+
+    The guards refuse to remove events, so they are lifted for this transaction, on a station without projects only.
+    """
+    if db.get_bind().dialect.name == "sqlite":
+        connection = db.connection()
+        guard = "SELECT sql FROM sqlite_master WHERE name = 'events_no_delete'"
+        words = str(connection.exec_driver_sql(guard).scalar())
+        connection.exec_driver_sql("DROP TRIGGER events_no_delete")
+        db.execute(delete(Event))
+        connection.exec_driver_sql(words)
+    else:
+        db.connection().exec_driver_sql("ALTER TABLE events DISABLE TRIGGER USER")
+        db.execute(delete(Event))
+        db.connection().exec_driver_sql("ALTER TABLE events ENABLE TRIGGER USER")
+    for table in reversed(Base.metadata.sorted_tables):
+        if table.name in (*_PRIVATE, User.__tablename__):
+            db.execute(delete(table))
+    folder.heads.unlink(missing_ok=True)

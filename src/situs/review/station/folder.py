@@ -1,0 +1,108 @@
+"""The station's folder: settings and secret, private to their owner, beside the database and the volumes."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+
+import msgspec
+
+from situs.base.files import read_json, write_atomic
+from situs.errors import SitusError
+
+__all__ = ["OpenId", "Settings", "StationFolder", "create_folder", "open_folder"]
+
+_FILE = "station.json"
+_FORMAT = 1
+
+
+class OpenId(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An OpenID Connect provider; its users must be registered here under their `claim` beforehand."""
+
+    issuer: str
+    client_id: str
+    client_secret: str = ""
+    claim: str = "preferred_username"
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`station.json`."""
+
+    format: int
+    database: str
+    """A SQLAlchemy address; empty for the folder's own SQLite file."""
+    secret: str
+    """Signs slice addresses and the list of chain heads; made at random, never shipped."""
+    openid: OpenId | None = None
+
+
+class StationFolder:
+    """Where everything of a station lies."""
+
+    def __init__(self, root: Path, settings: Settings) -> None:
+        self.root = root
+        self.settings = settings
+
+    @property
+    def database(self) -> str:
+        """The address of the database."""
+        return self.settings.database or f"sqlite:///{(self.root / 'station.sqlite').resolve()}"
+
+    @property
+    def volumes(self) -> Path:
+        """Volumes as memory maps, by hash."""
+        return self.root / "volumes"
+
+    @property
+    def heads(self) -> Path:
+        """One line for every head the chain of events has had; see `sign_head`."""
+        return self.root / "heads.log"
+
+    def mac(self, *parts: str) -> str:
+        """A keyed hash of some words; without the secret nobody can make one."""
+        message = b"".join(len(p.encode()).to_bytes(8, "little") + p.encode() for p in parts)
+        return hmac.new(self.settings.secret.encode(), message, hashlib.sha256).hexdigest()
+
+    def add_head(self, sequence: int, head: str) -> None:
+        """Note a head outside the database, so that a chain cut short or computed anew is found."""
+        line = f"{sequence} {head} {self.mac('head', str(sequence), head)}\n"
+        descriptor = os.open(self.heads, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, line.encode())
+        finally:
+            os.close(descriptor)
+
+
+def create_folder(root: Path, database: str = "", openid: OpenId | None = None) -> StationFolder:
+    """A new folder with a secret of its own; refused where something is already there."""
+    if root.exists() and (not root.is_dir() or any(root.iterdir())):
+        raise SitusError("exists and is not empty", where=root, fix="choose another folder")
+    if database and not database.startswith(("postgresql://", "postgresql+psycopg://", "sqlite:")):
+        raise SitusError(
+            "is no SQLite or PostgreSQL address",
+            where="--database",
+            fix="e.g. postgresql://user@host/name",
+        )
+    address = database.replace("postgresql://", "postgresql+psycopg://", 1)
+    settings = Settings(_FORMAT, address, secrets.token_urlsafe(48), openid)
+    root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    root.chmod(0o700)
+    write_atomic(root / _FILE, msgspec.json.format(msgspec.json.encode(settings)), private=True)
+    return StationFolder(root, settings)
+
+
+def open_folder(root: Path) -> StationFolder:
+    """A folder that `situs review init` made."""
+    if not (root / _FILE).is_file():
+        raise SitusError("is no reading station", where=root, fix="make one: situs review init DIR")
+    settings = read_json(root / _FILE, Settings)
+    if settings.format != _FORMAT:
+        raise SitusError(
+            f"has format {settings.format}, this version reads {_FORMAT}",
+            where=root,
+            fix="update Situs",
+        )
+    return StationFolder(root, settings)

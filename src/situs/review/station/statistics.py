@@ -1,0 +1,399 @@
+"""What the readings say: agreement by question and stratum, key errors, catch trials, and readers against the key."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from situs.bench import KeyReading, KeyVerdict
+from situs.review.station.protocol import ReadingProtocol
+from situs.score import clopper_pearson, cluster_mean
+from situs.score.stats.reliability import reliability
+
+__all__ = [
+    "Decision",
+    "ProjectStatistics",
+    "ReadRow",
+    "key_readings",
+    "outcomes",
+    "project_statistics",
+]
+
+_NOT_ESTIMABLE = "not estimable, all ratings equal"
+_RANDOM_READERS = 5
+_BOOTSTRAPS = 1000
+
+
+class ReadRow(msgspec.Struct, frozen=True):
+    """One finished read, last versions of both stages joined."""
+
+    unit: int
+    item_id: str
+    reader: str
+    patient: str
+    stratum: str
+    weight: float
+    kind: str
+    task: str
+    form: str
+    right: tuple[str, ...]
+    answers: dict[str, str] = {}
+    cannot: str = ""
+    confidence: int | None = None
+    score: int | None = None
+    flags: tuple[str, ...] = ()
+    verdicts: dict[str, bool] = {}
+    comment: str = ""
+    active_ms: int = 0
+    repeat_of: int | None = None
+
+    @property
+    def choice(self) -> str | None:
+        """What was chosen, where choices can be compared; `cannot be told` is a choice too."""
+        if self.form not in ("yes_no", "choice"):
+            return None
+        return "cannot be told" if self.cannot else next(iter(self.answers.values()), None)
+
+    @property
+    def is_right(self) -> bool | None:
+        """Whether the unaided answer fits the key."""
+        said = self.choice
+        return None if said is None or not self.right else said in self.right
+
+    @property
+    def says_wrong(self) -> bool:
+        """Whether the key is called wrong."""
+        return "key wrong" in self.flags or self.verdicts.get("correct") is False
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """An adjudicator's word on a unit."""
+
+    unit: int
+    decision: str
+    key_wrong: bool
+    reason: str
+
+
+class ProjectStatistics(msgspec.Struct, frozen=True):
+    """Everything the study desk and the export show."""
+
+    readings: int
+    readers: list[str]
+    agreement: dict[str, dict[str, Any]]
+    """Question → coefficients; `question/stratum` for each stratum."""
+    pairs: dict[str, dict[str, Any]]
+    """Question and two readers → coefficients."""
+    within_reader: dict[str, dict[str, Any]]
+    catch: dict[str, dict[str, Any]]
+    key_errors: dict[str, Any]
+    accuracy: dict[str, dict[str, Any]]
+    notes: list[str]
+
+
+def project_statistics(
+    rows: Sequence[ReadRow],
+    decisions: Sequence[Decision],
+    protocol: ReadingProtocol,
+    *,
+    seed: int = 0,
+) -> ProjectStatistics:
+    """All statistics of a project's finished reads; training is never counted."""
+    counted = [row for row in rows if row.kind == "item"]
+    readers = sorted({row.reader for row in counted})
+    agreement: dict[str, dict[str, Any]] = {}
+    pairs: dict[str, dict[str, Any]] = {}
+    for name, of_row in _questions(protocol, rows).items():
+        kind = "wording" if name.startswith("wording") else "item"
+        about = [row for row in rows if row.kind == kind]
+        ordered = name.endswith("score")
+        agreement[name] = _coefficients(about, of_row, ordered, seed)
+        strata = sorted({row.stratum for row in about})
+        for stratum in strata if len(strata) > 1 else ():
+            part = [row for row in about if row.stratum == stratum]
+            agreement[f"{name}/{stratum}"] = _coefficients(part, of_row, ordered, seed)
+        for a, b in itertools.combinations(sorted({row.reader for row in about}), 2):
+            both = [row for row in about if row.reader in (a, b)]
+            pairs[f"{name}: {a} – {b}"] = _coefficients(both, of_row, ordered, seed)
+    notes = []
+    if len(readers) < _RANDOM_READERS:
+        notes.append(f"{len(readers)} readers: they are treated as fixed (random from 5 on)")
+    return ProjectStatistics(
+        readings=len([row for row in rows if row.kind != "training"]),
+        readers=readers,
+        agreement=agreement,
+        pairs=pairs,
+        within_reader=_within_reader(rows),
+        catch=_catch(rows),
+        key_errors=_key_errors(counted, decisions),
+        accuracy=_accuracy(counted, readers, seed),
+        notes=notes,
+    )
+
+
+_Rating = Callable[[ReadRow], float | None]
+
+
+def _questions(protocol: ReadingProtocol, rows: Iterable[ReadRow]) -> dict[str, _Rating]:
+    """Every question that was rated, and how a reading answers it as a number."""
+    result: dict[str, _Rating] = {}
+    if protocol.stages == 2:
+        codes: dict[str, int] = {}
+
+        def answer(row: ReadRow) -> float | None:
+            return None if row.choice is None else codes.setdefault(row.choice, len(codes))
+
+        result["answer"] = answer
+    if protocol.questions:
+        for name in protocol.questions:
+            result[name] = _verdict(name)
+    else:
+        result["score"] = lambda row: row.score
+        result["key wrong"] = lambda row: float(row.says_wrong)
+    if any(row.kind == "wording" for row in rows):
+        result["wording score"] = lambda row: row.score
+    return result
+
+
+def _verdict(name: str) -> _Rating:
+    def said(row: ReadRow) -> float | None:
+        return float(row.verdicts[name]) if name in row.verdicts else None
+
+    return said
+
+
+def _coefficients(
+    rows: Sequence[ReadRow], of_row: _Rating, ordered: bool, seed: int
+) -> dict[str, Any]:
+    """All coefficients of one question with intervals by patient; scores also by how far they are apart."""
+    ratings, clusters = _matrix(rows, of_row)
+    several = np.isfinite(ratings).sum(axis=1) >= 2 if len(ratings) else np.zeros(0, dtype=bool)
+    n = int(several.sum())
+    if not n:
+        return {"n": 0, "note": "no unit was read by two"}
+    ratings, clusters = ratings[several], [c for c, s in zip(clusters, several.tolist()) if s]
+    given = np.unique(ratings[np.isfinite(ratings)])
+    # Scores are 0, 1 and 2, whether or not somebody gave each of them.
+    categories = [0.0, 1.0, 2.0] if ordered else _categories(given)
+    equal = len(given) == 1
+    names = {"raw": "raw", "ac1": "ac1", "alpha": "alpha", "kappa": "fleiss", "conger": "conger"}
+    if ordered:
+        names |= {
+            "ac2": "ac2",
+            "alpha_ordinal": "alpha_ordinal",
+            "weighted_kappa": "weighted_kappa",
+        }
+    result: dict[str, Any] = {"n": n, "patients": len(set(clusters))}
+    for key, name in names.items():
+        chance_free = name in ("raw", "ac1", "ac2")
+        if equal and not chance_free:
+            result[key], result[f"{key}_note"] = None, _NOT_ESTIMABLE
+            continue
+        found = reliability(name, ratings, categories, clusters, seed=seed)
+        result[key], result[f"{key}_ci95"] = found.value, found.ci95
+        if found.note:
+            result["note"] = found.note
+    return result
+
+
+def _categories(given: NDArray[np.float64]) -> list[float]:
+    """Whole numbers from 0 on, at least two of them: a category nobody chose could have been chosen."""
+    return [float(value) for value in range(max(2, int(given.max()) + 1))]
+
+
+def _matrix(rows: Sequence[ReadRow], of_row: _Rating) -> tuple[NDArray[np.float64], list[str]]:
+    """Units × readers in a fixed order, NaN where a reader did not read; and the patient of each unit."""
+    units = sorted({row.unit for row in rows})
+    readers = sorted({row.reader for row in rows})
+    place = {unit: n for n, unit in enumerate(units)}
+    column = {reader: n for n, reader in enumerate(readers)}
+    ratings = np.full((len(units), len(readers)), np.nan)
+    patients = [""] * len(units)
+    for row in rows:
+        value = of_row(row)
+        patients[place[row.unit]] = row.patient
+        if value is not None:
+            ratings[place[row.unit], column[row.reader]] = value
+    return ratings, patients
+
+
+def _share(hits: int, n: int) -> dict[str, Any]:
+    return {
+        "value": hits / n if n else None,
+        "n": n,
+        "ci95": clopper_pearson(hits, n) if n else None,
+    }
+
+
+def _within_reader(rows: Sequence[ReadRow]) -> dict[str, dict[str, Any]]:
+    """How often a reader answers a hidden repeat as the first time."""
+    first = {(row.reader, row.unit): row for row in rows}
+    same: dict[str, list[bool]] = defaultdict(list)
+    for row in rows:
+        before = first.get((row.reader, row.repeat_of)) if row.repeat_of is not None else None
+        if before is not None:
+            equal = row.choice == before.choice if row.choice else row.score == before.score
+            same[row.reader].append(equal)
+    return {reader: _share(sum(equal), len(equal)) for reader, equal in sorted(same.items())}
+
+
+def _catch(rows: Sequence[ReadRow]) -> dict[str, dict[str, Any]]:
+    """How often a reader sees that a planted key is wrong."""
+    seen: dict[str, list[bool]] = defaultdict(list)
+    for row in rows:
+        if row.kind == "catch":
+            seen[row.reader].append(row.says_wrong)
+    return {reader: _share(sum(hits), len(hits)) for reader, hits in sorted(seen.items())}
+
+
+def key_readings(rows: Sequence[ReadRow], seed: int) -> list[KeyReading]:
+    """Every reader's verdicts on the keys of the random sample, as the bench keeps them."""
+    by_reader: dict[str, dict[str, KeyVerdict]] = defaultdict(dict)
+    for row in rows:
+        if row.kind == "item" and row.weight > 0:
+            by_reader[row.reader][row.item_id] = _key_verdict(row)
+    drawn = len({row.item_id for row in rows if row.kind == "item" and row.weight > 0})
+    return [
+        KeyReading(reader, "reading station", seed, drawn, verdicts)
+        for reader, verdicts in sorted(by_reader.items())
+    ]
+
+
+def _key_verdict(row: ReadRow) -> KeyVerdict:
+    if row.says_wrong:
+        return "disagree"
+    if "not visible" in row.flags or "image unusable" in row.flags:
+        return "not_visible"
+    return "agree"
+
+
+def _settled(rows: Sequence[ReadRow], decisions: Sequence[Decision]) -> dict[int, bool | None]:
+    """Unit → whether its key is wrong: as adjudicated, else by its readers; None where they split."""
+    decided = {decision.unit: decision.key_wrong for decision in decisions}
+    votes: dict[int, Counter[bool]] = defaultdict(Counter)
+    for row in rows:
+        if _key_verdict(row) != "not_visible":
+            votes[row.unit][row.says_wrong] += 1
+    result: dict[int, bool | None] = {}
+    for unit in {row.unit for row in rows}:
+        if unit in decided:
+            result[unit] = decided[unit]
+        elif votes[unit][True] == votes[unit][False]:
+            result[unit] = None
+        else:
+            result[unit] = votes[unit][True] > votes[unit][False]
+    return result
+
+
+def _key_errors(rows: Sequence[ReadRow], decisions: Sequence[Decision]) -> dict[str, Any]:
+    """The rate over the random sample: plain with an exact interval, and weighted by stratum."""
+    sample = [row for row in rows if row.weight > 0]
+    settled = _settled(sample, decisions)
+    about = {row.unit: row for row in sample}
+    decided = {unit: wrong for unit, wrong in settled.items() if wrong is not None}
+    errors = sum(decided.values())
+    entry: dict[str, Any] = {"metric": "key-error rate", **_share(errors, len(decided))}
+    entry["states"] = {"error": errors, "right": len(decided) - errors}
+    entry["states"]["open"] = len(settled) - len(decided)
+    units = sorted(decided)
+    if units:
+        weighted = cluster_mean(
+            np.array([float(decided[unit]) for unit in units]),
+            [about[unit].patient for unit in units],
+            np.array([about[unit].weight for unit in units]),
+        )
+        entry["weighted"] = {"value": weighted.value, "ci95": weighted.ci95, "note": weighted.note}
+    return entry
+
+
+def _accuracy(
+    rows: Sequence[ReadRow], readers: Sequence[str], seed: int
+) -> dict[str, dict[str, Any]]:
+    """How often unaided answers fit the key: each reader, and all; from five readers on with readers random."""
+    judged = [row for row in rows if row.is_right is not None]
+    result: dict[str, dict[str, Any]] = {}
+    for reader in readers:
+        own = [row for row in judged if row.reader == reader]
+        result[reader] = _mean(own)
+    everybody = _mean(judged)
+    if len(readers) >= _RANDOM_READERS and judged:
+        everybody["ci95_readers_random"] = _both_random(judged, readers, seed)
+    result["all readers"] = everybody
+    return result
+
+
+def _mean(rows: Sequence[ReadRow]) -> dict[str, Any]:
+    if not rows:
+        return {"value": None, "n": 0, "ci95": None}
+    values = np.array([float(bool(row.is_right)) for row in rows])
+    found = cluster_mean(values, [row.patient for row in rows])
+    return {"value": found.value, "n": found.n, "ci95": found.ci95, "note": found.note}
+
+
+def _both_random(
+    rows: Sequence[ReadRow], readers: Sequence[str], seed: int
+) -> tuple[float, float] | None:
+    """Percentile interval over resampled readers and patients (multi-reader multi-case bootstrap)."""
+    patients = sorted({row.patient for row in rows})
+    right = np.zeros((len(readers), len(patients)))
+    count = np.zeros_like(right)
+    for row in rows:
+        at = readers.index(row.reader), patients.index(row.patient)
+        right[at] += bool(row.is_right)
+        count[at] += 1
+    draw = np.random.default_rng(seed)
+    values = []
+    for _ in range(_BOOTSTRAPS):
+        chosen = np.ix_(
+            draw.integers(len(readers), size=len(readers)),
+            draw.integers(len(patients), size=len(patients)),
+        )
+        if count[chosen].sum():
+            values.append(right[chosen].sum() / count[chosen].sum())
+    low, high = np.quantile(values, (0.025, 0.975)) if values else (np.nan, np.nan)
+    return (float(low), float(high)) if values else None
+
+
+def outcomes(
+    rows: Sequence[ReadRow], decisions: Sequence[Decision], protocol: ReadingProtocol
+) -> dict[int, dict[str, Any]]:
+    """What becomes of every unit: keep, fix or drop, by the adjudicator or else by the protocol's rule."""
+    decided = {decision.unit: decision for decision in decisions}
+    by_unit: dict[int, list[ReadRow]] = defaultdict(list)
+    for row in rows:
+        if row.kind == "item":
+            by_unit[row.unit].append(row)
+    result = {}
+    for unit, own in sorted(by_unit.items()):
+        scores = [row.score for row in own if row.score is not None]
+        entry: dict[str, Any] = {
+            "item": own[0].item_id,
+            "verified_by": sorted(row.reader for row in own),
+            "scores": scores,
+        }
+        if unit in decided:
+            entry |= {"decision": decided[unit].decision, "reason": decided[unit].reason}
+            entry["adjudicated"] = True
+        else:
+            wrong = any(row.says_wrong for row in own)
+            verdicts = [v for row in own for v in row.verdicts.values()]
+            stays = protocol.keeps(scores, wrong, verdicts)
+            entry |= {"decision": "keep" if stays else "drop", "adjudicated": False}
+            entry["reason"] = "" if stays else _why(own, scores, protocol)
+        result[unit] = entry
+    return result
+
+
+def _why(rows: Sequence[ReadRow], scores: Sequence[int], protocol: ReadingProtocol) -> str:
+    flags = Counter(flag for row in rows for flag in row.flags)
+    words = [f"{flag} ({n} of {len(rows)})" for flag, n in sorted(flags.items())]
+    if scores:
+        words.append(f"median score {statistics.median(scores):g}")
+    return "; ".join([f"not kept by rule “{protocol.keep}”", *words])

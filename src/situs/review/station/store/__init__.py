@@ -1,0 +1,1 @@
+"""The station's database: tables, migrations, the chain of events, and what is done in one transaction."""

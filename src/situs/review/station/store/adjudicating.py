@@ -1,0 +1,177 @@
+"""Adjudication: what opens it, who decides, and what the adjudicator sees."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import secrets
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as Connection
+
+from situs.errors import SitusError
+from situs.review.station.protocol import ReadingProtocol
+from situs.review.station.store.chain import append_event, row_digest
+from situs.review.station.store.tables import Adjudication, Assignment, Project, Reading, Unit, User
+
+__all__ = ["decide", "open_adjudication", "readings_of", "shuffled_readings", "triggers"]
+
+_FINISHED = ("done", "signed")
+_NUMBERS_DIFFER = 0.1
+"""Numbers differ if they lie further apart than this share of the larger."""
+
+
+def readings_of(db: Connection, unit: Unit) -> list[dict[str, Any]]:
+    """Of every finished read of a unit the last versions of both stages, joined."""
+    rows = db.execute(
+        select(Assignment, Reading)
+        .join(Reading, Reading.assignment_id == Assignment.id)
+        .where(
+            Assignment.unit_id == unit.id,
+            Assignment.purpose == "read",
+            Assignment.state.in_(_FINISHED),
+        )
+        .order_by(Assignment.id, Reading.stage, Reading.version)
+    ).all()
+    joined: dict[int, dict[str, Any]] = {}
+    for assignment, reading in rows:
+        joined.setdefault(assignment.id, {}).update(reading.body)
+    return list(joined.values())
+
+
+def triggers(readings: Sequence[dict[str, Any]], protocol: ReadingProtocol) -> list[str]:
+    """Which of the protocol's rules these readings set off."""
+    scores = [r["score"] for r in readings if r.get("score") is not None]
+    flags = [set(r.get("flags", ())) for r in readings]
+    verdicts = [r.get("verdicts") or {} for r in readings]
+    tripped = {
+        "key wrong": any("key wrong" in f for f in flags),
+        "side doubt": any("side doubt" in f for f in flags),
+        "scores differ by 2": bool(scores) and max(scores) - min(scores) >= 2,
+        "answers differ": any(differ(a, b) for a, b in itertools.combinations(readings, 2)),
+        "verdicts differ": any(a != b for a, b in itertools.combinations(verdicts, 2)),
+    }
+    return [name for name in protocol.adjudicate if tripped[name]]
+
+
+def differ(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether two readers answered differently; a case one of them could not tell counts as different."""
+    if bool(a.get("cannot")) != bool(b.get("cannot")):
+        return True
+    first, second = a.get("answers") or {}, b.get("answers") or {}
+    return any(_unlike(str(first.get(n, "")), str(second.get(n, ""))) for n in {*first, *second})
+
+
+def _unlike(a: str, b: str) -> bool:
+    try:
+        x, y = float(a.replace(",", ".")), float(b.replace(",", "."))
+    except ValueError:
+        return a.strip().lower() != b.strip().lower()
+    return abs(x - y) > _NUMBERS_DIFFER * max(abs(x), abs(y))
+
+
+def open_adjudication(
+    db: Connection, unit: Unit, project: Project, protocol: ReadingProtocol
+) -> None:
+    """Once all its reads are finished: give a disputed unit to the least busy adjudicator who did not read it."""
+    rows = db.scalars(
+        select(Assignment).where(Assignment.unit_id == unit.id, Assignment.state != "withdrawn")
+    ).all()
+    reads = [row for row in rows if row.purpose == "read"]
+    if any(row.state not in _FINISHED for row in reads) or len(rows) > len(reads):
+        return
+    reasons = triggers(readings_of(db, unit), protocol)
+    if not reasons:
+        return
+    readers = {row.user_id for row in reads}
+    free = [
+        user
+        for user in db.scalars(select(User).where(User.active))
+        if "adjudicator" in user.roles and user.id not in readers
+    ]
+    if not free:
+        append_event(db, "station", "adjudication without adjudicator", unit=unit.id, why=reasons)
+        return
+    counts = db.execute(
+        select(Assignment.user_id, func.count())
+        .where(Assignment.purpose == "adjudicate")
+        .group_by(Assignment.user_id)
+    )
+    loads = {row[0]: row[1] for row in counts}
+    chosen = min(free, key=lambda user: (loads.get(user.id, 0), user.id))
+    db.add(
+        Assignment(
+            public_id=secrets.token_hex(16),
+            unit_id=unit.id,
+            user_id=chosen.id,
+            project_id=project.id,
+            purpose="adjudicate",
+            block=0,
+            position=unit.id,
+            state="open",
+            version=1,
+            draft={},
+        )
+    )
+    append_event(db, "station", "adjudication opened", unit=unit.id, why=reasons)
+
+
+def shuffled_readings(db: Connection, assignment: Assignment) -> list[dict[str, Any]]:
+    """The readings as A, B, C in an order that the case's random id draws; nobody's code is told."""
+    unit = db.get_one(Unit, assignment.unit_id)
+    allowed = ("answers", "cannot", "confidence", "score", "flags", "verdicts", "comment")
+    readings = [
+        {key: body[key] for key in allowed if key in body} for body in readings_of(db, unit)
+    ]
+    random.Random(assignment.public_id).shuffle(readings)
+    return [
+        {"reader": letter, **body} for letter, body in zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", readings)
+    ]
+
+
+def decide(
+    db: Connection,
+    assignment: Assignment,
+    user: User,
+    decision: str,
+    key_wrong: bool,
+    reason: str,
+) -> Adjudication:
+    """Settle a unit: keep, fix (a request to whoever builds the bench) or drop, with a reason."""
+    if decision not in ("keep", "fix", "drop"):
+        raise SitusError(f"unknown decision {decision!r}", fix="keep, fix or drop")
+    if not reason.strip():
+        raise SitusError("a decision needs a reason", fix="say why")
+    if assignment.state != "revealed":
+        raise SitusError("read the case blind first", fix="answer it before deciding")
+    last = db.scalar(
+        select(func.max(Adjudication.version)).where(Adjudication.unit_id == assignment.unit_id)
+    )
+    row = Adjudication(
+        unit_id=assignment.unit_id,
+        assignment_id=assignment.id,
+        version=(last or 0) + 1,
+        decision=decision,
+        key_wrong=key_wrong,
+        reason=reason.strip()[:4000],
+        at=round(time.time(), 3),
+    )
+    db.add(row)
+    db.flush()
+    assignment.state = "done"
+    assignment.draft = {}
+    assignment.version += 1
+    append_event(
+        db,
+        user.code,
+        "adjudication",
+        table="adjudications",
+        row=row.id,
+        digest=row_digest(row),
+        case=assignment.public_id,
+        decision=decision,
+    )
+    return row

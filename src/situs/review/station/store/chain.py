@@ -1,0 +1,65 @@
+"""The chain of events: each is bound to the one before by a hash, and every immutable row to its event."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from typing import Any
+
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session as Connection
+
+from situs.base.files import canonical_json
+from situs.review.station.store.tables import Adjudication, Event, Reading
+
+__all__ = ["FIRST", "append_event", "event_hash", "row_digest", "snapshot_hash"]
+
+FIRST = "0" * 64
+"""What the first event follows."""
+_POSTGRES_LOCK = 0x5174
+"""An advisory lock's number; any will do as long as it is always the same."""
+
+
+def row_digest(row: Reading | Adjudication) -> str:
+    """A hash of all a row says."""
+    if isinstance(row, Reading):
+        words = [row.assignment_id, row.stage, row.version, row.body, row.reason]
+        words += [row.active_ms, row.slices_seen, row.at]
+    else:
+        words = [row.unit_id, row.assignment_id, row.version, row.decision]
+        words += [row.key_wrong, row.reason, row.at]
+    return hashlib.sha256(canonical_json([row.__tablename__, *words])).hexdigest()
+
+
+def snapshot_hash(shown: dict[str, Any], hidden: dict[str, Any]) -> str:
+    """The name a snapshot is kept under: a hash of all of it."""
+    return hashlib.sha256(canonical_json([shown, hidden])).hexdigest()
+
+
+def event_hash(event: Event) -> str:
+    """The hash of one link, made from all of it and the link before."""
+    words = [event.sequence, event.at, event.actor, event.kind, event.body, event.previous]
+    return hashlib.sha256(canonical_json(words)).hexdigest()
+
+
+def append_event(db: Connection, actor: str, kind: str, **body: Any) -> Event:
+    """Add a link, in the transaction that makes the change it tells of."""
+    if db.get_bind().dialect.name == "postgresql":
+        # SQLite has one writer at a time anyhow (BEGIN IMMEDIATE).
+        db.execute(text(f"SELECT pg_advisory_xact_lock({_POSTGRES_LOCK})"))
+    db.flush()
+    last = db.scalars(select(Event).order_by(Event.sequence.desc()).limit(1)).first()
+    event = Event(
+        sequence=1 if last is None else last.sequence + 1,
+        at=round(time.time(), 3),
+        actor=actor,
+        kind=kind,
+        body=body,
+        previous=FIRST if last is None else last.hash,
+        hash="",
+    )
+    event.hash = event_hash(event)
+    db.add(event)
+    db.flush()
+    db.info["head"] = (event.sequence, event.hash)
+    return event

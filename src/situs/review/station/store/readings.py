@@ -1,0 +1,321 @@
+"""Reading: what is shown at each stage, and how drafts, answers, ratings and corrections are kept."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as Connection
+
+from situs.base.files import canonical_json
+from situs.errors import SitusError
+from situs.review.station.protocol import FLAGS, ReadingProtocol
+from situs.review.station.store.adjudicating import open_adjudication
+from situs.review.station.store.chain import append_event, row_digest
+from situs.review.station.store.projects import protocol_of
+from situs.review.station.store.tables import (
+    Assignment,
+    Project,
+    Reading,
+    RequestKey,
+    Snapshot,
+    Unit,
+    User,
+)
+
+__all__ = [
+    "Conflict",
+    "Looked",
+    "amend",
+    "answered_before",
+    "keep_answer",
+    "latest",
+    "next_assignment",
+    "own_assignment",
+    "remember_answer",
+    "save_draft",
+    "sign_block",
+    "stages_of",
+    "submit",
+]
+
+_MOST_TEXT = 4000
+
+
+class Conflict(Exception):
+    """Somebody (perhaps the same person in another tab) wrote meanwhile; `assignment` is as it is now."""
+
+    def __init__(self, assignment: Assignment) -> None:
+        super().__init__("the case was changed meanwhile")
+        self.assignment = assignment
+
+
+class Looked(msgspec.Struct, frozen=True):
+    """How long a case was looked at, and how many different slices were seen."""
+
+    active_ms: int = 0
+    slices_seen: int = 0
+
+
+def own_assignment(db: Connection, user: User, public_id: str) -> Assignment | None:
+    """An assignment of this user; another's is as if it were not there."""
+    held = db.scalar(select(Assignment).where(Assignment.public_id == public_id))
+    if held is None or held.user_id != user.id or held.state == "withdrawn":
+        return None
+    return held
+
+
+def stages_of(unit: Unit, purpose: str, protocol: ReadingProtocol) -> int:
+    """1 where the key is shown at once (wordings, audits), else 2."""
+    if unit.kind == "wording":
+        return 1
+    return 2 if purpose == "adjudicate" else protocol.stages
+
+
+def next_assignment(db: Connection, user: User, now: float | None = None) -> Assignment | None:
+    """The next open case: begun ones first, then adjudications, then by block and position; repeats when due."""
+    moment = time.time() if now is None else now
+    mine = select(Assignment, Unit).join(Unit, Unit.id == Assignment.unit_id)
+    mine = mine.where(Assignment.user_id == user.id, Assignment.state.in_(("revealed", "open")))
+    mine = mine.join(Project, Project.id == Assignment.project_id).where(Project.state == "reading")
+    order = (Assignment.state.desc(), Assignment.purpose, Assignment.block, Assignment.position)
+    skipped = 0
+    while True:
+        rows = db.execute(mine.order_by(*order).offset(skipped).limit(20)).all()
+        for held, unit in rows:
+            if unit.kind != "repeat" or _is_due(db, user, unit, moment):
+                return held
+        if len(rows) < 20:
+            return None
+        skipped += 20
+
+
+def _is_due(db: Connection, user: User, unit: Unit, now: float) -> bool:
+    """Whether enough cases or days lie between a repeat and its first reading."""
+    first = db.scalar(
+        select(func.min(Reading.at))
+        .join(Assignment, Assignment.id == Reading.assignment_id)
+        .where(Assignment.user_id == user.id, Assignment.unit_id == unit.repeat_of)
+    )
+    if first is None:
+        return False
+    protocol = protocol_of(db, db.get_one(Project, unit.project_id))
+    if now - first >= protocol.repeat_gap_days * 24 * 3600:
+        return True
+    since = db.scalar(
+        select(func.count(func.distinct(Reading.assignment_id)))
+        .join(Assignment, Assignment.id == Reading.assignment_id)
+        .where(Assignment.user_id == user.id, Reading.at > first)
+    )
+    return (since or 0) >= protocol.repeat_gap_cases
+
+
+def latest(db: Connection, assignment: Assignment, stage: int) -> Reading | None:
+    """The last version of what was said at a stage."""
+    return db.scalars(
+        select(Reading)
+        .where(Reading.assignment_id == assignment.id, Reading.stage == stage)
+        .order_by(Reading.version.desc())
+        .limit(1)
+    ).first()
+
+
+def save_draft(
+    db: Connection, assignment: Assignment, draft: dict[str, Any], version: int
+) -> Assignment:
+    """Keep unfinished work; refused if another window has written since."""
+    _expect(assignment, version)
+    if assignment.state not in ("open", "revealed"):
+        raise SitusError("this case is finished", fix="amend it with a reason")
+    assignment.draft = draft
+    assignment.version += 1
+    return assignment
+
+
+def submit(
+    db: Connection,
+    assignment: Assignment,
+    user: User,
+    body: dict[str, Any],
+    looked: Looked,
+    version: int,
+) -> Assignment:
+    """Lock what was said at the stage the case is at, and move it on."""
+    _expect(assignment, version)
+    unit = db.get_one(Unit, assignment.unit_id)
+    project = db.get_one(Project, assignment.project_id)
+    if project.state != "reading":
+        raise SitusError("the reads of this project are closed", fix="ask the coordinator")
+    if assignment.state not in ("open", "revealed"):
+        raise SitusError("this case is finished", fix="amend it with a reason")
+    protocol = protocol_of(db, project)
+    stages = stages_of(unit, assignment.purpose, protocol)
+    stage = 1 if assignment.state == "open" and stages == 2 else 2
+    _check(body, stage, unit, protocol, db.get_one(Snapshot, unit.snapshot_hash))
+    keep_answer(db, assignment, user, stage, body, looked)
+    assignment.state = "revealed" if stage == 1 else "done"
+    assignment.draft = {}
+    assignment.version += 1
+    if stage == 2 and assignment.purpose == "read" and unit.kind == "item":
+        open_adjudication(db, unit, project, protocol)
+    return assignment
+
+
+def keep_answer(
+    db: Connection,
+    assignment: Assignment,
+    user: User,
+    stage: int,
+    body: dict[str, Any],
+    looked: Looked,
+    reason: str = "",
+) -> Reading:
+    """Write one reading and the event that vouches for it."""
+    before = latest(db, assignment, stage)
+    reading = Reading(
+        assignment_id=assignment.id,
+        stage=stage,
+        version=1 if before is None else before.version + 1,
+        body=body,
+        reason=reason,
+        active_ms=looked.active_ms,
+        slices_seen=looked.slices_seen,
+        at=round(time.time(), 3),
+    )
+    db.add(reading)
+    db.flush()
+    append_event(
+        db,
+        user.code,
+        "reading" if not reason else "reading amended",
+        table="readings",
+        row=reading.id,
+        digest=row_digest(reading),
+        case=assignment.public_id,
+        stage=stage,
+        version=reading.version,
+    )
+    return reading
+
+
+def amend(
+    db: Connection,
+    assignment: Assignment,
+    user: User,
+    body: dict[str, Any],
+    reason: str,
+    version: int,
+) -> Assignment:
+    """Correct a rating with a reason, as a further version; what was said before the reveal stays."""
+    _expect(assignment, version)
+    if assignment.state != "done":
+        raise SitusError("only finished, unsigned cases are amended", fix="finish the case first")
+    if not reason.strip():
+        raise SitusError("a correction needs a reason", fix="say why")
+    unit = db.get_one(Unit, assignment.unit_id)
+    project = db.get_one(Project, assignment.project_id)
+    if project.state != "reading":
+        raise SitusError("the reads of this project are closed", fix="ask the coordinator")
+    protocol = protocol_of(db, project)
+    _check(body, 2, unit, protocol, db.get_one(Snapshot, unit.snapshot_hash))
+    keep_answer(db, assignment, user, 2, body, Looked(), reason.strip()[:_MOST_TEXT])
+    assignment.version += 1
+    if assignment.purpose == "read" and unit.kind == "item":
+        open_adjudication(db, unit, project, protocol)
+    return assignment
+
+
+def sign_block(db: Connection, user: User, block: int) -> int:
+    """Sign a finished block: nothing in it is amended any more."""
+    rows = db.scalars(
+        select(Assignment).where(
+            Assignment.user_id == user.id,
+            Assignment.block == block,
+            Assignment.purpose == "read",
+            Assignment.state != "withdrawn",
+        )
+    ).all()
+    if not rows or any(row.state not in ("done", "signed") for row in rows):
+        raise SitusError("the block is not finished", fix="read its open cases first")
+    unsigned = [row for row in rows if row.state == "done"]
+    for row in unsigned:
+        row.state = "signed"
+        row.version += 1
+    if unsigned:
+        append_event(db, user.code, "block signed", block=block, cases=len(unsigned))
+    return len(unsigned)
+
+
+def _expect(assignment: Assignment, version: int) -> None:
+    if assignment.version != version:
+        raise Conflict(assignment)
+
+
+def _check(
+    body: dict[str, Any], stage: int, unit: Unit, protocol: ReadingProtocol, snapshot: Snapshot
+) -> None:
+    """Refuse what the form could not have sent."""
+    if stage == 1:
+        _check_answer(body, snapshot.shown)
+        return
+    questions = protocol.questions if unit.kind != "wording" else ()
+    if questions:
+        verdicts = body.get("verdicts") or {}
+        if set(verdicts) != set(questions):
+            raise SitusError("every question needs a yes or no", fix=", ".join(questions))
+    elif body.get("score") not in (0, 1, 2):
+        raise SitusError("a score of 0, 1 or 2 is needed", fix="press 0, 1 or 2")
+    unknown = sorted(set(body.get("flags", ())) - set(FLAGS))
+    if unknown:
+        raise SitusError(f"unknown flag {unknown[0]!r}", fix=f"one of {', '.join(FLAGS)}")
+
+
+def _check_answer(body: dict[str, Any], shown: dict[str, Any]) -> None:
+    if body.get("confidence") not in (1, 2, 3):
+        raise SitusError("a confidence of 1, 2 or 3 is needed", fix="choose one")
+    if str(body.get("cannot", "")).strip():
+        return
+    answers = body.get("answers", {})
+    names = [part["name"] for part in shown["parts"]]
+    if sorted(answers) != sorted(names) or not all(str(v).strip() for v in answers.values()):
+        raise SitusError("the answer is incomplete", fix="answer, or say why it cannot be told")
+    letters = {letter for letter, _ in shown["options"]}
+    for part in shown["parts"]:
+        said = str(answers[part["name"]])
+        if part["form"] == "yes_no" and said not in ("yes", "no"):
+            raise SitusError("the answer is yes or no", fix="choose one")
+        if part["form"] == "choice" and said not in letters:
+            raise SitusError("the answer is one of the letters", fix="choose one")
+
+
+def answered_before(
+    db: Connection, user: User, key: str, request: Sequence[Any]
+) -> dict[str, Any] | None:
+    """What this very submit was answered before; refused if the key came with another request."""
+    held = db.get(RequestKey, (user.id, key))
+    if held is None:
+        return None
+    if held.request_hash != hashlib.sha256(canonical_json(request)).hexdigest():
+        raise SitusError(
+            "this Idempotency-Key was used for another request", fix="send a fresh one"
+        )
+    return held.answer
+
+
+def remember_answer(
+    db: Connection, user: User, key: str, request: Sequence[Any], answer: dict[str, Any]
+) -> None:
+    """Keep a submit's answer, in the transaction that made the reading."""
+    db.add(
+        RequestKey(
+            user_id=user.id,
+            key=key,
+            request_hash=hashlib.sha256(canonical_json(request)).hexdigest(),
+            answer=answer,
+            at=round(time.time(), 3),
+        )
+    )

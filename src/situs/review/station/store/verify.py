@@ -1,0 +1,118 @@
+"""Whether the record is whole: the chain, the rows it vouches for, the triggers, and the heads kept outside."""
+
+from __future__ import annotations
+
+import hmac
+import itertools
+from collections.abc import Iterator
+
+import msgspec
+from sqlalchemy import inspect, select, text
+from sqlalchemy.orm import Session as Connection
+
+from situs.review.station.folder import StationFolder
+from situs.review.station.store.chain import FIRST, event_hash, row_digest, snapshot_hash
+from situs.review.station.store.tables import IMMUTABLE, Adjudication, Event, Reading, Snapshot
+
+__all__ = ["Verified", "verify"]
+
+_MOST = 50
+
+
+class Verified(msgspec.Struct, frozen=True):
+    """What a check of the record found."""
+
+    events: int
+    ok: bool
+    head: str
+    problems: list[str]
+
+
+def verify(db: Connection, folder: StationFolder) -> Verified:
+    """Walk the whole chain."""
+    problems: list[str] = []
+    previous, count = FIRST, 0
+    vouched: dict[tuple[str, int], str] = {}
+    hashes: dict[int, str] = {}
+    for event in db.scalars(
+        select(Event).order_by(Event.sequence).execution_options(yield_per=500)
+    ):
+        count += 1
+        if event.sequence != count:
+            problems.append(f"event {count} is missing")
+            count = event.sequence
+        if event.previous != previous:
+            problems.append(f"event {event.sequence} does not follow the one before")
+        if event.hash != event_hash(event):
+            problems.append(f"event {event.sequence} was changed")
+        previous = event.hash
+        hashes[event.sequence] = event.hash
+        if "table" in event.body:
+            vouched[event.body["table"], event.body["row"]] = event.body["digest"]
+    problems += _rows(db, vouched)
+    problems += _heads(folder, hashes)
+    problems += _triggers(db)
+    shown = problems[:_MOST] + (
+        [f"and {len(problems) - _MOST} more"] if len(problems) > _MOST else []
+    )
+    return Verified(count, not problems, previous, shown)
+
+
+def _rows(db: Connection, vouched: dict[tuple[str, int], str]) -> list[str]:
+    """Rows that no event vouches for, rows that were changed, and rows that are gone."""
+    problems = []
+    left = set(vouched)
+    rows: Iterator[Reading | Adjudication] = itertools.chain(
+        db.scalars(select(Reading).execution_options(yield_per=500)),
+        db.scalars(select(Adjudication).execution_options(yield_per=500)),
+    )
+    for row in rows:
+        key = (row.__tablename__, row.id)
+        if key not in vouched:
+            problems.append(f"{key[0]} {row.id} was added behind the station's back")
+        elif vouched[key] != row_digest(row):
+            problems.append(f"{key[0]} {row.id} was changed")
+        left.discard(key)
+    for snapshot in db.scalars(select(Snapshot).execution_options(yield_per=100)):
+        if snapshot_hash(snapshot.shown, snapshot.hidden) != snapshot.hash:
+            problems.append(f"snapshot {snapshot.hash[:8]} was changed")
+    return problems + [f"{table} {row} was removed" for table, row in sorted(left)]
+
+
+def _heads(folder: StationFolder, hashes: dict[int, str]) -> list[str]:
+    """Heads noted outside the database that the chain no longer has: it was cut short or computed anew."""
+    if not folder.heads.is_file():
+        return ["heads.log is missing"] if hashes else []
+    problems = []
+    for number, line in enumerate(folder.heads.read_text("ascii", "replace").splitlines(), 1):
+        words = line.split(" ")
+        if len(words) != 3 or not words[0].isdigit():
+            continue  # a line that a crash cut short says nothing
+        sequence, head, mac = words
+        if not hmac.compare_digest(folder.mac("head", sequence, head), mac):
+            problems.append(f"heads.log:{number} was changed")
+        elif int(sequence) not in hashes:
+            problems.append(f"event {sequence} and what follows it were removed")
+        elif hashes[int(sequence)] != head:
+            problems.append(f"event {sequence} is not the one that was written")
+    return problems
+
+
+def _triggers(db: Connection) -> list[str]:
+    """Tables whose guards are gone."""
+    if db.get_bind().dialect.name == "sqlite":
+        query = (
+            "SELECT tbl_name, count(*) FROM sqlite_master WHERE type = 'trigger' GROUP BY tbl_name"
+        )
+    else:
+        query = (
+            "SELECT relname, count(*) FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
+            "WHERE NOT tgisinternal AND tgenabled <> 'D' GROUP BY relname"
+        )
+    guarded = {row[0]: row[1] for row in db.execute(text(query))}
+    present = set(inspect(db.connection()).get_table_names())
+    return [
+        f"the guard of table {table} is gone"
+        for table in IMMUTABLE
+        if table in present and guarded.get(table, 0) < 2
+    ]

@@ -1,0 +1,1 @@
+"""The station's pages and its interface `/api/v1`."""

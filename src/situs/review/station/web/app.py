@@ -1,0 +1,156 @@
+"""The application: pages, interface, and what guards both."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
+from urllib.parse import urlsplit
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from situs import __version__
+from situs.errors import SitusError
+from situs.review.station.store.readings import Conflict
+from situs.review.station.web import desk, openid, reading, signing_in
+from situs.review.station.web.station import Problem, Station, problem
+
+__all__ = ["create_app"]
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+_MOST_BODY = 256 * 1024
+_TYPES = {"js": "text/javascript", "css": "text/css", "html": "text/html", "txt": "text/plain"}
+_SHARED = ("page.js", "dom.js", "numberline.js", "viewer.js", "detail.js")
+_EXPORTS = "export { makeViewer, stepList, factTable, flagList, h };\n"
+
+Next = Callable[[Request], Awaitable[Response]]
+
+
+def create_app(station: Station) -> FastAPI:
+    """The station's application."""
+    app = FastAPI(
+        title="Situs reading station",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/v1/openapi.json",
+    )
+    app.state.station = station
+    for part in (signing_in, openid, reading, desk):
+        app.include_router(part.router, prefix="/api/v1")
+    _add_pages(app)
+    _add_guards(app, station)
+    _add_problems(app)
+    return app
+
+
+def _static_files() -> dict[str, bytes]:
+    """All that is served as a file, read once: no path of a request ever reaches the disk."""
+    result = {}
+    for entry in files("situs.review.station.web").joinpath("static").iterdir():
+        if entry.name.rpartition(".")[2] in _TYPES:
+            result[entry.name] = entry.read_bytes()
+    result["viewer.js"] = _shared_viewer().encode()
+    return result
+
+
+def _shared_viewer() -> str:
+    """The report's item view as a module: planes, letters, marks and derivations are drawn by the same code."""
+    parts = [files("situs.base").joinpath("page.js").read_text("utf-8")]
+    templates = files("situs.report").joinpath("templates")
+    parts += [templates.joinpath(name).read_text("utf-8") for name in _SHARED[1:]]
+    return "".join(parts) + _EXPORTS
+
+
+def _add_pages(app: FastAPI) -> None:
+    static = _static_files()
+
+    def page(request: Request) -> Response:
+        return Response(static["index.html"], media_type="text/html; charset=utf-8")
+
+    def file(name: str) -> Response:
+        if name not in static:
+            raise Problem(404, "no such file")
+        kind = f"{_TYPES[name.rpartition('.')[2]]}; charset=utf-8"
+        return Response(static[name], media_type=kind, headers={"Cache-Control": "no-cache"})
+
+    # The address of a page is told by its fragment, which no request carries.
+    app.add_api_route("/", page, include_in_schema=False)
+    app.add_api_route("/static/{name}", file, include_in_schema=False)
+
+
+def _add_guards(app: FastAPI, station: Station) -> None:
+    hosts = {urlsplit(origin).netloc for origin in station.origins}
+
+    @app.middleware("http")
+    async def guard(request: Request, call_next: Next) -> Response:
+        response = _refusal(request, station, hosts)
+        if response is None:
+            response = await call_next(request)
+        for name, value in _HEADERS.items():
+            response.headers[name] = value
+        if request.url.path.startswith("/api/"):
+            response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+def _refusal(request: Request, station: Station, hosts: set[str]) -> Response | None:
+    """Why a request is not heard at all."""
+    if request.headers.get("host", "") not in hosts:
+        # Another name for this address (DNS rebinding) would be another origin in the browser's eyes.
+        return problem(421, "this station has another address", addresses=list(station.origins))
+    if request.method in ("GET", "HEAD"):
+        return None
+    if request.headers.get("origin", "") not in station.origins:
+        return problem(403, "the request does not come from the station's own page")
+    length = request.headers.get("content-length", "0")
+    if not length.isdigit() or int(length) > _MOST_BODY or "transfer-encoding" in request.headers:
+        return problem(413, "the request is too large")
+    kind = request.headers.get("content-type", "")
+    if int(length) and not kind.startswith("application/json"):
+        return problem(415, "the request is not JSON")
+    return None
+
+
+def _add_problems(app: FastAPI) -> None:
+    @app.exception_handler(Problem)
+    async def on_problem(_: Request, error: Problem) -> Response:
+        return problem(error.status, error.title, **error.more)
+
+    @app.exception_handler(SitusError)
+    async def on_mistake(_: Request, error: SitusError) -> Response:
+        return problem(409, str(error))
+
+    @app.exception_handler(Conflict)
+    async def on_conflict(_: Request, error: Conflict) -> Response:
+        held = error.assignment
+        return problem(
+            412,
+            "this case was changed in another window",
+            version=held.version,
+            state=held.state,
+            draft=held.draft,
+        )
+
+    @app.exception_handler(RequestValidationError)
+    async def on_invalid(_: Request, error: RequestValidationError) -> Response:
+        # Where, never what: nothing that was sent comes back.
+        where = [".".join(str(part) for part in entry["loc"]) for entry in error.errors()]
+        return problem(422, "the request does not have the expected form", where=where[:20])
+
+    @app.exception_handler(HTTPException)
+    async def on_http(_: Request, error: HTTPException) -> Response:
+        return problem(error.status_code, "no such address or method")

@@ -1,0 +1,119 @@
+"""A case as its reader may see it. Whatever stage 1 must not tell is not read from the database before the reveal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as Connection
+
+from situs.report.pictures.embedded import plane_frames
+from situs.review.station.protocol import FLAGS
+from situs.review.station.slices import open_volume_map
+from situs.review.station.store.adjudicating import shuffled_readings
+from situs.review.station.store.projects import protocol_of
+from situs.review.station.store.readings import latest, stages_of
+from situs.review.station.store.tables import Assignment, Project, Snapshot, Unit, User
+from situs.review.station.web.messages import CaseView, Reveal, SeriesView
+from situs.review.station.web.station import Station
+
+__all__ = ["case_view"]
+
+_SHOWN = ("question", "form", "parts", "options", "marks", "frames", "wordings")
+_REVEALED = ("key", "right", "detail", "facts", "notes", "structures")
+_FINISHED = ("done", "signed")
+
+
+def case_view(db: Connection, station: Station, assignment: Assignment, user: User) -> CaseView:
+    """The case at the stage it is at."""
+    unit = db.get_one(Unit, assignment.unit_id)
+    snapshot = db.get_one(Snapshot, unit.snapshot_hash)
+    protocol = protocol_of(db, db.get_one(Project, assignment.project_id))
+    stages = stages_of(unit, assignment.purpose, protocol)
+    stage = 1 if assignment.state == "open" and stages == 2 else 2
+    is_item = unit.kind != "wording"
+    done, cases = _progress(db, assignment)
+    view = CaseView(
+        id=assignment.public_id,
+        version=assignment.version,
+        state=assignment.state,
+        stage=stage,
+        stages=stages,
+        purpose=assignment.purpose,
+        kind=unit.kind if unit.kind in ("wording", "training") else "item",  # type: ignore[arg-type]
+        draft=assignment.draft,
+        questions=list(protocol.questions) if is_item else [],
+        flags=list(FLAGS),
+        block=assignment.block,
+        done=done,
+        cases=cases,
+        **{name: snapshot.shown[name] for name in _SHOWN if name in snapshot.shown},
+    )
+    if is_item:
+        token = station.slice_token(user, assignment.public_id, stage)
+        view.series = _series(station, snapshot.hidden["volume"], token)
+    if stage == 2:
+        first, second = latest(db, assignment, 1), latest(db, assignment, 2)
+        view.answer = None if first is None else first.body
+        view.rating = None if second is None else second.body
+        if is_item:
+            view.reveal = _reveal(snapshot.hidden)
+        if assignment.purpose == "adjudicate":
+            view.readings = shuffled_readings(db, assignment)
+        if unit.kind == "training" and assignment.state in _FINISHED:
+            view.feedback = _feedback(snapshot.hidden["right"], view.answer)
+    return view
+
+
+def _series(station: Station, volume: str, token: str) -> SeriesView:
+    info = open_volume_map(station.folder.volumes / volume).info
+    frames = {name: msgspec.structs.asdict(frame) for name, frame in plane_frames().items()}
+    if not info.oriented:
+        frames = {"axial": frames["axial"] | dict.fromkeys(("left", "right", "top", "bottom"), "")}
+    return SeriesView(
+        token=token,
+        shape=info.shape,
+        spacing=info.spacing,
+        modality=info.modality,
+        slope=info.slope,
+        intercept=info.intercept,
+        planes=list(info.planes),
+        frames=frames,
+        windows=list(info.windows),
+        large=info.large,
+        oriented=info.oriented,
+        oblique_degrees=info.oblique_degrees,
+    )
+
+
+def _reveal(hidden: dict[str, Any]) -> Reveal:
+    names = ("form", "options", "answer", "number", "steps", "facts", "inputs", "flags", "subjects")
+    detail = {name: hidden["detail"][name] for name in names if name in hidden["detail"]}
+    parts = {name: hidden[name] for name in _REVEALED}
+    parts["detail"] = detail
+    return Reveal(jumps=hidden.get("jumps", {}), overlay=hidden.get("overlay"), **parts)
+
+
+def _progress(db: Connection, assignment: Assignment) -> tuple[int, int]:
+    """Of the reader's own block: finished and all cases."""
+    rows = db.execute(
+        select(Assignment.state, func.count())
+        .where(
+            Assignment.user_id == assignment.user_id,
+            Assignment.block == assignment.block,
+            Assignment.purpose == assignment.purpose,
+            Assignment.project_id == assignment.project_id,
+            Assignment.state != "withdrawn",
+        )
+        .group_by(Assignment.state)
+    )
+    counts = {row[0]: row[1] for row in rows}
+    return sum(counts.get(state, 0) for state in _FINISHED), sum(counts.values())
+
+
+def _feedback(right: list[str], answer: dict[str, Any] | None) -> str:
+    if not right or answer is None:
+        return "Compare your answer with the key above."
+    said = set((answer.get("answers") or {}).values())
+    return "Your answer was right." if said & set(right) else "Your answer differs from the key."

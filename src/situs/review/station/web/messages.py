@@ -1,0 +1,207 @@
+"""What goes over the wire: everything a page may send, and everything it may be told, field by field."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = [
+    "AmendBody",
+    "BlockView",
+    "CaseView",
+    "DecisionBody",
+    "DraftBody",
+    "EventView",
+    "FreezeBody",
+    "InviteBody",
+    "LoginBody",
+    "MeView",
+    "NextView",
+    "PasswordBody",
+    "RatingBody",
+    "ReadBody",
+    "ReleaseBody",
+    "Reveal",
+    "SeriesView",
+]
+
+Short = Annotated[str, Field(max_length=200)]
+Words = Annotated[str, Field(max_length=4000)]
+
+
+class _In(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class LoginBody(_In):
+    """Sign in."""
+
+    code: Short
+    password: Short
+
+
+class InviteBody(_In):
+    """Use an invitation."""
+
+    token: Short
+    password: Short
+
+
+class PasswordBody(_In):
+    """Unlock the screen."""
+
+    password: Short
+
+
+class DraftBody(_In):
+    """Unfinished work; whatever the form holds."""
+
+    draft: Annotated[dict[str, Any], Field(max_length=20)]
+
+
+class _LookedAt(_In):
+    active_ms: Annotated[int, Field(ge=0, le=86_400_000)] = 0
+    slices_seen: Annotated[int, Field(ge=0, le=100_000)] = 0
+
+
+class ReadBody(_LookedAt):
+    """Stage 1: the answer, or why it cannot be told."""
+
+    answers: Annotated[dict[Short, Words], Field(max_length=20)] = {}
+    cannot: Words = ""
+    confidence: Literal[1, 2, 3]
+
+
+class RatingBody(_LookedAt):
+    """Stage 2: the score, or the verdicts an audit asks for."""
+
+    score: Literal[0, 1, 2] | None = None
+    flags: Annotated[list[Short], Field(max_length=20)] = []
+    verdicts: Annotated[dict[Short, bool], Field(max_length=10)] = {}
+    comment: Words = ""
+
+
+class AmendBody(RatingBody):
+    """A corrected rating."""
+
+    reason: Words
+
+
+class DecisionBody(_In):
+    """An adjudicator's decision."""
+
+    decision: Literal["keep", "fix", "drop"]
+    key_wrong: bool
+    reason: Words
+
+
+class FreezeBody(_In):
+    """Hand out the lists."""
+
+    readers: Annotated[list[Short], Field(max_length=200)]
+
+
+class ReleaseBody(_In):
+    """A reader leaves."""
+
+    reader: Short
+
+
+class MeView(BaseModel):
+    """Who is signed in."""
+
+    code: str
+    roles: list[str]
+    token: str
+    idle_seconds: int
+
+
+class BlockView(BaseModel):
+    """One block of the reader's own list."""
+
+    block: int
+    name: str
+    done: int
+    cases: int
+    signed: bool
+
+
+class NextView(BaseModel):
+    """The next case; empty if nothing is due."""
+
+    id: str = ""
+    waiting: int = 0
+    """Open cases that come later (hidden repeats wait for their time)."""
+
+
+class SeriesView(BaseModel):
+    """What the viewer draws, and where its slices are."""
+
+    token: str
+    shape: tuple[int, int, int]
+    spacing: tuple[float, float, float]
+    modality: str
+    slope: float
+    intercept: float
+    planes: list[str]
+    frames: dict[str, dict[str, Any]]
+    windows: list[tuple[str, float, float]]
+    large: str
+    oriented: bool
+    oblique_degrees: float
+
+
+class Reveal(BaseModel):
+    """What stage 2 adds."""
+
+    key: str
+    right: list[str]
+    detail: dict[str, Any]
+    facts: list[Any]
+    notes: list[Any]
+    structures: list[dict[str, Any]]
+    jumps: dict[str, list[int]]
+    overlay: dict[str, Any] | None
+
+
+class CaseView(BaseModel):
+    """A case as its reader may see it at the stage it is at."""
+
+    id: str
+    version: int
+    state: str
+    stage: int
+    stages: int
+    purpose: str
+    kind: Literal["item", "wording", "training"]
+    form: str
+    question: str = ""
+    wordings: list[str] = []
+    parts: list[dict[str, Any]] = []
+    options: list[Any] = []
+    marks: list[Any] = []
+    frames: list[int] = []
+    questions: list[str] = []
+    flags: list[str] = []
+    series: SeriesView | None = None
+    draft: dict[str, Any] = {}
+    answer: dict[str, Any] | None = None
+    rating: dict[str, Any] | None = None
+    reveal: Reveal | None = None
+    readings: list[dict[str, Any]] | None = None
+    feedback: str = ""
+    block: int = 0
+    done: int = 0
+    cases: int = 0
+
+
+class EventView(BaseModel):
+    """One link of the chain."""
+
+    sequence: int
+    at: float
+    actor: str
+    kind: str
+    body: dict[str, Any]
+    hash: str

@@ -1,0 +1,268 @@
+"""The reader's and adjudicator's part of the interface: lists, cases, drafts, answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Request, Response
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as Connection
+
+from situs.errors import SitusError
+from situs.review.station.slices import open_volume_map
+from situs.review.station.store.adjudicating import decide
+from situs.review.station.store.readings import (
+    Conflict,
+    Looked,
+    amend,
+    answered_before,
+    next_assignment,
+    own_assignment,
+    remember_answer,
+    save_draft,
+    sign_block,
+    submit,
+)
+from situs.review.station.store.tables import Assignment, Project, Snapshot, Unit
+from situs.review.station.web.cases import case_view
+from situs.review.station.web.messages import (
+    AmendBody,
+    BlockView,
+    CaseView,
+    DecisionBody,
+    DraftBody,
+    NextView,
+    RatingBody,
+    ReadBody,
+)
+from situs.review.station.web.station import Actor, Asking, Problem, Station, need_role
+
+__all__ = ["router"]
+
+router = APIRouter()
+
+CaseId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
+Plane = Annotated[str, Path(pattern=r"^(axial|coronal|sagittal)$")]
+Index = Annotated[int, Path(ge=0, le=100_000)]
+Token = Annotated[str, Path(pattern=r"^[0-9a-f]{32}\.[12]\.[0-9a-f]{40}$")]
+IfMatch = Annotated[str, Header(pattern=r'^"v[0-9]{1,9}"$')]
+Key = Annotated[str, Header(alias="Idempotency-Key", pattern=r"^[A-Za-z0-9_-]{8,80}$")]
+Write = Callable[[Connection, Assignment], object]
+
+
+def _station(request: Request) -> Station:
+    station: Station = request.app.state.station
+    return station
+
+
+def _version(if_match: str) -> int:
+    return int(re.sub(r"\D", "", if_match))
+
+
+def _found(db: Connection, actor: Actor, case: str) -> Assignment:
+    held = own_assignment(db, actor.user, case)
+    if held is None:
+        raise Problem(404, "no such case")
+    return held
+
+
+@router.get("/blocks")
+def blocks(actor: Asking, request: Request) -> list[BlockView]:
+    """The reader's own blocks and how far they are; never anybody else's."""
+    with _station(request).database.read() as db:
+        rows = db.execute(
+            select(Assignment.purpose, Assignment.block, Assignment.state, func.count())
+            .join(Project, Project.id == Assignment.project_id)
+            .where(Assignment.user_id == actor.user.id, Assignment.state != "withdrawn")
+            .group_by(Assignment.purpose, Assignment.block, Assignment.state)
+            .order_by(Assignment.purpose, Assignment.block)
+        ).all()
+    result: dict[tuple[str, int], BlockView] = {}
+    for purpose, block, state, count in rows:
+        name = "adjudication" if purpose == "adjudicate" else f"block {block}"
+        name = "training" if purpose == "read" and block == 0 else name
+        view = result.setdefault(
+            (purpose, block), BlockView(block=block, name=name, done=0, cases=0, signed=True)
+        )
+        view.cases += count
+        view.done += count if state in ("done", "signed") else 0
+        view.signed = view.signed and state == "signed"
+    return list(result.values())
+
+
+@router.get("/next")
+def next_case(actor: Asking, request: Request) -> NextView:
+    """The next case of the reader's list."""
+    with _station(request).database.read() as db:
+        held = next_assignment(db, actor.user)
+        waiting = db.scalar(
+            select(func.count())
+            .select_from(Assignment)
+            .where(Assignment.user_id == actor.user.id, Assignment.state == "open")
+        )
+        return NextView(id=held.public_id if held is not None else "", waiting=waiting or 0)
+
+
+@router.get("/assignments/{case}")
+def view_case(case: CaseId, actor: Asking, request: Request, response: Response) -> CaseView:
+    """A case at the stage it is at."""
+    station = _station(request)
+    with station.database.read() as db:
+        view = case_view(db, station, _found(db, actor, case), actor.user)
+    response.headers["ETag"] = f'"v{view.version}"'
+    return view
+
+
+@router.put("/assignments/{case}/draft")
+def put_draft(
+    case: CaseId, body: DraftBody, actor: Asking, request: Request, if_match: IfMatch
+) -> dict[str, int]:
+    """Keep unfinished work."""
+    station = _station(request)
+    with station.database.write() as db:
+        held = _found(db, actor, case)
+        saved = save_draft(db, held, body.draft, _version(if_match))
+        return {"version": saved.version}
+
+
+def _once(
+    request: Request, actor: Actor, case: str, key: str, asked: dict[str, Any], write: Write
+) -> CaseView:
+    """Do a submit once: the same key again is answered as the first time, also after a crash."""
+    station = _station(request)
+    asked_for = [request.url.path, asked]
+    with station.database.write() as db:
+        held = _found(db, actor, case)
+        before = answered_before(db, actor.user, key, asked_for)
+        if before is None:
+            write(db, held)
+            db.flush()
+            remember_answer(db, actor.user, key, asked_for, {"version": held.version})
+        return case_view(db, station, held, actor.user)
+
+
+@router.post("/assignments/{case}/answer")
+def post_answer(
+    case: CaseId, body: ReadBody, actor: Asking, request: Request, if_match: IfMatch, key: Key
+) -> CaseView:
+    """Stage 1: lock the unaided answer; the reply holds the reveal."""
+    asked = body.model_dump()
+    said = {name: asked[name] for name in ("answers", "cannot", "confidence")}
+    looked = Looked(body.active_ms, body.slices_seen)
+
+    def write(db: Connection, held: Assignment) -> None:
+        if held.state != "open":
+            raise Conflict(held)
+        submit(db, held, actor.user, said, looked, _version(if_match))
+
+    return _once(request, actor, case, key, asked, write)
+
+
+@router.post("/assignments/{case}/rating")
+def post_rating(
+    case: CaseId, body: RatingBody, actor: Asking, request: Request, if_match: IfMatch, key: Key
+) -> CaseView:
+    """Stage 2: score, flags and comment."""
+    asked = body.model_dump()
+    said = {name: asked[name] for name in ("score", "flags", "verdicts", "comment")}
+    looked = Looked(body.active_ms, body.slices_seen)
+
+    def write(db: Connection, held: Assignment) -> None:
+        station = _station(request)
+        stage = case_view(db, station, held, actor.user).stage
+        if stage != 2 or held.purpose != "read":
+            raise Problem(409, "answer the case before you rate it")
+        submit(db, held, actor.user, said, looked, _version(if_match))
+
+    return _once(request, actor, case, key, asked, write)
+
+
+@router.post("/assignments/{case}/amend")
+def post_amendment(
+    case: CaseId, body: AmendBody, actor: Asking, request: Request, if_match: IfMatch, key: Key
+) -> CaseView:
+    """Correct a rating, with a reason."""
+    asked = body.model_dump()
+    said = {name: asked[name] for name in ("score", "flags", "verdicts", "comment")}
+    return _once(
+        request,
+        actor,
+        case,
+        key,
+        asked,
+        lambda db, held: amend(db, held, actor.user, said, body.reason, _version(if_match)),
+    )
+
+
+@router.post("/assignments/{case}/decision")
+def post_decision(
+    case: CaseId, body: DecisionBody, actor: Asking, request: Request, if_match: IfMatch, key: Key
+) -> CaseView:
+    """An adjudicator settles a case, after reading it blind."""
+    need_role(actor, "adjudicator")
+
+    def write(db: Connection, held: Assignment) -> None:
+        if held.purpose != "adjudicate":
+            raise Problem(404, "no such case")
+        if held.version != _version(if_match):
+            raise Conflict(held)
+        decide(db, held, actor.user, body.decision, body.key_wrong, body.reason)
+
+    return _once(request, actor, case, key, body.model_dump(), write)
+
+
+@router.post("/blocks/{block}/sign")
+def post_signature(
+    block: Annotated[int, Path(ge=0, le=1_000_000)], actor: Asking, request: Request
+) -> dict[str, int]:
+    """Sign a finished block."""
+    with _station(request).database.write() as db:
+        return {"signed": sign_block(db, actor.user, block)}
+
+
+def _slices_of(request: Request, actor: Actor, token: str) -> tuple[dict[str, Any], str, int]:
+    """The hidden part of a case whose slices are asked for, and the stage the token is of."""
+    station = _station(request)
+    known = station.read_slice_token(actor.user, token)
+    if known is None:
+        raise Problem(404, "no such series")
+    case, stage = known
+    with station.database.read() as db:
+        held = _found(db, actor, case)
+        unit = db.get_one(Unit, held.unit_id)
+        if stage == 2 and case_view(db, station, held, actor.user).stage != 2:
+            raise Problem(404, "no such series")
+        hidden = db.get_one(Snapshot, unit.snapshot_hash).hidden
+    if "volume" not in hidden:
+        raise Problem(404, "no such series")
+    return hidden, str(hidden["volume"]), stage
+
+
+@router.get("/series/{token}/{plane}/{index}", response_class=Response)
+def get_slice(
+    token: Token, plane: Plane, index: Index, actor: Asking, request: Request
+) -> Response:
+    """One slice: little-endian int16, rows from the top."""
+    _, volume, _ = _slices_of(request, actor, token)
+    opened = open_volume_map(_station(request).folder.volumes / volume)
+    try:
+        content = opened.compressed_slice(plane, index)
+    except SitusError as error:
+        raise Problem(404, "no such slice") from error
+    headers = {"Content-Encoding": "deflate", "Cache-Control": "no-store"}
+    return Response(content, media_type="application/octet-stream", headers=headers)
+
+
+@router.get("/series/{token}/outlines/{plane}/{index}")
+def get_outlines(
+    token: Token, plane: Plane, index: Index, actor: Asking, request: Request
+) -> dict[str, str]:
+    """Outlines of the structures on a slice; only after the reveal."""
+    hidden, volume, stage = _slices_of(request, actor, token)
+    if stage != 2:
+        raise Problem(404, "no such series")
+    opened = open_volume_map(_station(request).folder.volumes / volume)
+    names = [str(entry["structure"]) for entry in hidden.get("structures", [])]
+    return opened.outlines(names, plane, index)

@@ -1,0 +1,117 @@
+"""Serving: on loopback by default, elsewhere only behind TLS or a proxy that has it."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import uvicorn
+
+from situs.errors import SitusError
+from situs.review.station.folder import StationFolder
+from situs.review.station.store.database import Database, open_database
+from situs.review.station.web.app import create_app
+from situs.review.station.web.openid import Provider
+from situs.review.station.web.station import Station
+
+__all__ = ["Binding", "make_station", "serve"]
+
+_MOST_HEADER = 16 * 1024
+
+
+class Binding(msgspec.Struct, frozen=True):
+    """Where a station listens, and under which address people reach it."""
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    address: str = ""
+    """`https://reading.example.org`, where it is not that of the binding."""
+    behind_proxy: bool = False
+    certificate: Path | None = None
+    key: Path | None = None
+
+    def check(self) -> None:
+        """Refuse to listen in the open without TLS."""
+        if (self.certificate is None) != (self.key is None):
+            raise SitusError(
+                "TLS needs a certificate and a key", fix="give --tls-cert and --tls-key"
+            )
+        if self.behind_proxy and not self.address.startswith("https://"):
+            raise SitusError(
+                "the proxy's public address is missing",
+                where="--address",
+                fix="e.g. --address https://reading.example.org",
+            )
+        if not _is_loopback(self.host) and not self.behind_proxy and self.certificate is None:
+            raise SitusError(
+                f"{self.host} can be reached from other machines, and there is no TLS",
+                where="--host",
+                fix="add --tls-cert and --tls-key, or --behind-proxy with a proxy that has TLS",
+            )
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """The addresses its pages have in a browser."""
+        scheme = "https" if self.certificate is not None else "http"
+        if self.address:
+            return (self.address.rstrip("/"),)
+        names = ["127.0.0.1", "localhost"] if _is_loopback(self.host) else [self.host]
+        return tuple(f"{scheme}://{name}:{self.port}" for name in names)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def make_station(folder: StationFolder, database: Database, binding: Binding) -> Station:
+    """The station behind a binding."""
+    station = Station(folder, database, binding.origins, binding.behind_proxy)
+    if folder.settings.openid is not None:
+        back = f"{binding.origins[0]}/api/v1/auth/openid/back"
+        station.openid = Provider(folder.settings.openid, back)
+    return station
+
+
+def serve(
+    folder: StationFolder, binding: Binding, ready: Callable[[str], None] = lambda address: None
+) -> None:
+    """Serve until stopped. `ready` is told the address once connections are taken."""
+    binding.check()
+    database = open_database(folder)
+    listener = socket.socket(socket.AF_INET6 if ":" in binding.host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((binding.host, binding.port))
+    except OSError as error:
+        raise SitusError(
+            f"cannot listen on {binding.host}:{binding.port} ({error.strerror})",
+            where="--port",
+            fix="choose another port",
+        ) from error
+    if not binding.port:
+        binding = msgspec.structs.replace(binding, port=listener.getsockname()[1])
+    config = uvicorn.Config(
+        create_app(make_station(folder, database, binding)),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        http="h11",
+        h11_max_incomplete_event_size=_MOST_HEADER,
+        timeout_keep_alive=30,
+        limit_concurrency=200,
+        ssl_certfile=binding.certificate,
+        ssl_keyfile=binding.key,
+    )
+    ready(binding.origins[0])
+    try:
+        uvicorn.Server(config).run([listener])
+    finally:
+        listener.close()
+        database.close()
