@@ -138,6 +138,17 @@ def test_lists_of_replies(name):
 
 @pytest.mark.parametrize(
     ("name", "least_read"),
+    [("seventh.txt", 0.97), ("eighth.txt", 0.95), ("ninth.txt", 0.96), ("tenth.txt", 0.97)],
+)
+def test_lists_written_before_a_first_look(name, least_read):
+    """Each was read for the first time with the reader of its day; docs/statistics.md has those rates."""
+    share, misread, wrong = rates(written(name))
+    assert share >= least_read, wrong
+    assert misread <= MOST_MISREAD, wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "least_read"),
     [("chatty.json", LEAST_READ), ("terse.json", LEAST_READ), ("intricate.json", 0.95)],
 )
 def test_lists_by_other_authors(name, least_read):
@@ -153,7 +164,7 @@ def test_lists_by_other_authors(name, least_read):
         ("broad.json", 0.99),
         ("guarded.json", 0.96),
         ("plain.json", LEAST_READ),
-        ("tried.json", LEAST_READ),
+        ("tried.json", 0.965),
     ],
 )
 def test_lists_by_question(name, least_read):

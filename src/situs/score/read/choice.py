@@ -44,6 +44,9 @@ _PARTED = re.compile(
     r"\b(?:not|different|separate|distinct|apart|neither|whereas|while|but)\b|n't", re.IGNORECASE
 )
 _COMPARED = re.compile(r"(?<!rather )(?<!other )\bthan\b", re.IGNORECASE)
+_COMPARED_WITH = re.compile(
+    r"\b(?:compared (?:with|to)|in comparison (?:with|to)|relative to) (?:the )?$", re.IGNORECASE
+)
 _LABELS = re.compile(
     r"[^.;,!?\n]+(?:\bis|\bbeing|\bwas|:|=)(?: (?:the|on|in|to|clearly|option|mark))*[ \"'(]*$",
     re.IGNORECASE,
@@ -106,7 +109,13 @@ def parse_choice(
     exact = names.exact(plain)
     if len(exact) == 1 and not _is_letter(plain, names):
         return Parsed(options[exact[0]].value)
-    found = statements(plain, [*names.mentions(plain), *_yes_no(plain, names)], english())
+    found = statements(
+        plain,
+        [*names.mentions(plain), *_yes_no(plain, names)],
+        english(),
+        about=names.about,
+        single=True,
+    )
     compare(found, plain, question)
     _paired(found, plain)
     compared = _comparison(question)[0] | names.words
@@ -188,11 +197,16 @@ def _paired(found: Sequence[Statement], plain: str) -> None:
             parted = _PARTED.search(plain, statement.start, statement.end)
             paired = pair and pair.start() <= claim.start and pair.end() >= claim.end
             if plain_claim and not parted and (paired or shared):
-                claim.role = Role.CONCLUDED
+                claim.role, claim.licensed = Role.CONCLUDED, True
 
 
 def _turn_round(plain: str, claim: Claim, statement: Statement) -> None:
     """ "B is smaller than A" answers "which is larger?" with A."""
+    before = [other for other in statement.claims if other.end < claim.start]
+    if before and before[-1].certainty is Certainty.ASIDE and len(statement.claims) == 2:
+        led = _COMPARED_WITH.search(plain, statement.start, before[-1].start)
+        if led:
+            before[-1].certainty, before[-1].role = Certainty.ASSERTED, Role.CONCLUDED
     behind = [other for other in statement.claims if other.start > claim.end]
     if (
         behind

@@ -9,6 +9,7 @@ from situs.items import Option
 from situs.score.read.options import ALPHABET, OptionNames
 from situs.score.read.prose.claims import Certainty, Claim, Role, Statement
 from situs.score.read.prose.clean import visible
+from situs.score.read.prose.content import noun
 from situs.score.read.prose.grammar import statements
 from situs.score.read.prose.lexicon import english, language_file
 from situs.score.read.prose.loose_json import loose_values
@@ -42,9 +43,9 @@ _KEYS = {
     "selection",
 }
 _JUDGED = re.compile(
-    r"(all|none)(?: of (?:them|these|the (?:above|options|findings)))?"
+    r"(all|none)(?: of (?:them|these|the (?:above|(?:[a-z]+ )?(?:options|findings|structures|organs))))?"
     r"(?: (?:two|three|four|five|six|findings|options))?"
-    r" (?:are|is|were|was|have been) (?:[a-z]+ly )?(?:annotated|present|marked|seen|visible|there|shown)"
+    r"(?: (?:are|is|were|was|have been|can be) (?:[a-z]+ly )?(?:annotated|present|marked|seen|visible|there|shown))?"
     r"(?: (?:on|in) this (?:slice|volume|scan|image))?"
 )
 _UNSURE = Unparsed("not said for sure")
@@ -78,7 +79,7 @@ def parse_choices(
     names.several = True
     glued = _glued(plain, names)
     mentions = glued or names.mentions(plain)
-    found = statements(plain, mentions, english())
+    found = statements(plain, mentions, english(), about=names.about)
     chosen = _chosen(found)
     if isinstance(chosen, Unparsed):
         return RefusedInWords() if refuses(plain) else chosen
@@ -183,13 +184,15 @@ def _half_named(
         ):
             if not _NOT_FOUND.search(plain, statement.start, clause.end()):
                 words = _CONTENT.finditer(plain, clause.start(), clause.end())
-                if any(match[0].lower() in rest and not taken[match.start()] for match in words):
+                if any(
+                    noun(match[0].lower()) in rest and not taken[match.start()] for match in words
+                ):
                     return True
     return False
 
 
 def _words_of(names: OptionNames, index: int) -> list[str]:
-    return [word.lower() for word in _CONTENT.findall(names.cores[index])]
+    return [noun(word.lower()) for word in _CONTENT.findall(names.cores[index])]
 
 
 def _glued(plain: str, names: OptionNames) -> list[Mention]:

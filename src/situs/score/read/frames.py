@@ -88,6 +88,10 @@ _AFTER_LABEL = re.compile(
     rf"\b((?:slices?|frames?|images?|first|last|start|end)(?: is| ?[:=])? )(?!one\b)({WORD.pattern})",
     re.IGNORECASE,
 )
+_NOT_BEFORE = re.compile(r"\b(?:not|no|never) (?:seen )?(?:before|earlier than)\b", re.IGNORECASE)
+_NOT_AFTER = re.compile(
+    r"\b(?:not|no|never) (?:seen )?(?:after|later than|beyond)\b", re.IGNORECASE
+)
 _MOST_GROUPED = 5000
 
 
@@ -157,6 +161,7 @@ def _from_prose(
     if _NONE.fullmatch(plain):
         return set()
     plain = _TIGHT.sub(", ", _digits(plain))
+    plain = _NOT_AFTER.sub("last", _NOT_BEFORE.sub("first", plain))
     groups = [group for group in _grouped(plain) if not group.measured]
     found = statements(
         plain,

@@ -28,6 +28,7 @@ _GRADE = re.compile(
     r"(?<![\w.,/%<–-])(?<![0-9] )([0-9]{1,2})(?:/[3-58]|\.0)?"
     r"(?![\w/]|[.,][0-9]|\s*(?:%|percent|mm\b|cm\b)|\s*[–-]\s*[0-9])"
 )
+_GRADE_FIRST = re.compile(r"\b(grade|score)[ -]([0-9](?:/[0-9])?) ([a-z]+)\b", re.IGNORECASE)
 _MOST_PASSAGES = 60
 
 
@@ -43,6 +44,12 @@ def passages(
 ) -> list[Passage]:
     """The passages of a reply; `own_words` of a name are those that no other name has, `same` maps synonyms."""
     owner = {word: name for name, words in own_words.items() for word in words}
+
+    def turned(match: re.Match[str]) -> str:
+        word = match[3].lower()
+        return f"{match[3]} {match[1]} {match[2]}" if same.get(word, word) in owner else match[0]
+
+    plain = _GRADE_FIRST.sub(turned, plain)  # "grade 1 osteophytes"
     named = [
         (match.start(), match.end(), owner[word])
         for match in _WORD.finditer(plain)

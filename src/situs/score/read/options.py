@@ -19,6 +19,7 @@ __all__ = ["ALPHABET", "OptionNames"]
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ARTICLE = re.compile(r"(?:the|a|an) ")
+_PRONOUN = re.compile(r"(?:they|both|it|the two) (?=\w+ \w+)")
 _LETTER = re.compile(r"(?<!\w)(?<!\w')([A-Za-z])(?!\w|'\w|-\w)")
 _PREFIX = re.compile(
     r"(?:^|(?<=\W))(?:options?|choices?|letters?|answers?|ans|marks?|markers?|points?|labels?|labelled|labeled|circles?|alternatives?|the)"
@@ -47,6 +48,16 @@ _PROBABILITY = re.compile(
 )
 # "Only A survives": what such a word singles out is no noun with its article.
 _MID_SENTENCE = re.compile(r"\b(?:only|just|leaving|leaves|remaining|but|than|nor) $")
+_HARDLY_DIFFER = re.compile(
+    r"\bdiffers? by (?:less|no more) than\b|\bthe same (?:level|height|size)\b"
+)
+_LIKE = re.compile(
+    r"\b(?:the same|equal|identical|similar|comparable)(?: in)? (?:sizes?|volumes?|heights?|levels?)\b"
+    r"|\bequally (?:large|big|sized)\b|\bof (?:(?:about|roughly|nearly) )?(?:the same|equal|similar) (?:size|volume)\b"
+    r"|\bno (?:meaningful|significant|real|relevant|appreciable|clear) (?:size |volume )?difference\b"
+    r"|\b(?:the same|equal|identical)(?= ?(?:[.,;:!)\n]|$|so\b))",
+    re.IGNORECASE,
+)
 _COUNTED = ("one", "two", "three", "four", "five", "six")
 _BOUND = re.compile(
     r"(?:\b(?:\w+er|more|less) than|\bat least|\bat most|\bup to|\bover|\bunder|[<>≤≥]) ?$",
@@ -72,7 +83,7 @@ _DIRECTED = re.compile(
     r"but|more|lies?|sits?|than|"
     r"located|situated|positioned|placed|found|seen|extends?|appears?|directly|\w+ly|slightly|so|therefore|not|say|neither|nor|a|"
     r"answer|it's|directed|points?|pointing|further|farther|mostly|either|between|i'd say|guess|think|"
-    r"likely|both|only|just|third|choose|pick) )$",
+    r"likely|both|only|just|third|choose|pick|well|far|(?:is|lies|sits) right) )$",
     re.IGNORECASE,
 )
 _NO_DIRECTION = re.compile(
@@ -112,6 +123,7 @@ class OptionNames:
         self.unsure = [index for index, words in enumerate(self.cores) if cannot_tell(words)]
         self.has_digits = any(re.search(r"[0-9]", words) for words in self.cores)
         self.words = frozenset(word for words in self.cores for word in content_words(words))
+        self.about = " ".join([question, *(option.text for option in options)])
         self.letters: set[int] = set()
         """Where mentions by letter begin, in the text of the last call."""
 
@@ -127,7 +139,13 @@ class OptionNames:
         self.letters = set()
         echoed = self.echo(plain)
         ranges = named_ranges(plain, self.cores, self.question)
-        named = (*self._by_words(plain), *ranges, *self._by_rank(plain), *self._by_letter(plain))
+        named = (
+            *self._by_words(plain),
+            *self._by_likeness(plain),
+            *ranges,
+            *self._by_rank(plain),
+            *self._by_letter(plain),
+        )
         for mention in named:
             inside = any(start <= mention.start < end for start, end in echoed)
             if not inside and taken.find(1, mention.start, mention.end) < 0:
@@ -164,6 +182,13 @@ class OptionNames:
                     continue
                 yield Mention(match.start(), match.end(), index, idle=idle)
 
+    def _by_likeness(self, plain: str) -> Iterator[Mention]:
+        """ "They are about equal", where one option is that two things hardly differ."""
+        for index, words in enumerate(self.cores):
+            if _HARDLY_DIFFER.search(words):
+                for match in _LIKE.finditer(plain):
+                    yield Mention(match.start(), match.end(), index)
+
     def _by_rank(self, plain: str) -> Iterator[Mention]:
         """ "Option 3", "the second option", "the last one"."""
         if self.has_digits:
@@ -183,14 +208,14 @@ class OptionNames:
             )
 
     def _by_letter(self, plain: str) -> Iterator[Mention]:
-        for match in _LETTER.finditer(plain):
-            if self._is_option(plain, match):
-                self.letters.add(match.start())
-                index = ALPHABET.index(match[1].upper())
-                weighed = _PROBABILITY.match(plain, match.end()) is not None
-                yield Mention(
-                    match.start(), self._end(plain, match.end(), index), index, idle=weighed
-                )
+        letters = [match for match in _LETTER.finditer(plain) if self._is_option(plain, match)]
+        shares = {match.start() for match in letters if _PROBABILITY.match(plain, match.end())}
+        for match in letters:
+            self.letters.add(match.start())
+            index = ALPHABET.index(match[1].upper())
+            # "A (70 % sure)" chooses; "A 0.7, B 0.3" weighs.
+            weighed = len(shares) > 1 and match.start() in shares
+            yield Mention(match.start(), self._end(plain, match.end(), index), index, idle=weighed)
         for match in re.finditer(r"(?<!\w)([A-Z])\1{1,4}(?!\w)", plain):
             if plain.strip(" .") == match[0]:
                 yield Mention(match.start(), match.end(), ALPHABET.index(match[1]))
@@ -357,7 +382,7 @@ def _phrases(cores: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     skipped = {"", "yes", "no", "true", "false"}
     found: dict[str, set[int]] = {}
     for index, words in enumerate(cores):
-        for phrase in {words, *_variants(words), *_distinct(index, cores), *_alike(words)}:
+        for phrase in {words, *_variants(words), *_distinct(index, cores)}:
             if phrase not in skipped:
                 found.setdefault(phrase[:_MOST_TEXT], set()).add(index)
     for phrase in list(found):
@@ -372,6 +397,9 @@ def _phrases(cores: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
 
 def _variants(words: str) -> Iterator[str]:
     """Other words for an option that is nothing but a direction."""
+    pronoun = _PRONOUN.match(words)
+    if pronoun:
+        yield words[pronoun.end() :]  # "the two kidneys differ by less than 5 %"
     content = [word for word in words.split() if word not in _words()["direction_fillers"]]
     if len(content) >= 3 and words.replace(" ", "").isalpha():
         yield "".join(word[0] for word in content)  # "ivc" for "inferior vena cava"
@@ -392,13 +420,6 @@ def _same_direction(word: str) -> list[str]:
         if word == same[0]:
             return same
     return []
-
-
-def _alike(words: str) -> Sequence[str]:
-    """Other words for the option that two things hardly differ."""
-    return (
-        _words()["alike"] if re.search(r"\bdiffer(?:s)? by (?:less|no more) than\b", words) else ()
-    )
 
 
 _MOST_ATTRIBUTES = 3
@@ -497,7 +518,8 @@ def _of_picture(plain: str, phrase: str, start: int, end: int) -> bool:
     before = plain[max(0, start - 100) : start]
     if _OF_PICTURE.match(plain, end, end + 60) or _PICTURE_BEFORE.search(before[-60:]):
         return True
-    return bool(" " not in phrase and _PICTURE_LED.search(before) and _SIDE_ALONE.match(plain, end))
+    side = phrase.removeprefix("the ")
+    return bool(" " not in side and _PICTURE_LED.search(before) and _SIDE_ALONE.match(plain, end))
 
 
 _NEXT_WORD = re.compile(r"[ -]([a-z]+)", re.IGNORECASE)

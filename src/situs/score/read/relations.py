@@ -35,6 +35,10 @@ _WITHIN = re.compile(
 _SIZE = re.compile(
     r"(?:is|are) (?P<subject>.+?) (?P<relation>larger than|smaller than) (?P<bound>[0-9][^?]*)\?"
 )
+_COMPARED = re.compile(
+    r"(?:is|are) (?P<subject>.+?) (?P<relation>[a-z]+er than) (?P<object>[^,?]+?)"
+    r"(?: (?:by|in) (?:volume|size|length|height|width))?\?"
+)
 _CONTACT = re.compile(r"(?:does|do) (?P<subject>.+?) (?P<relation>touch) (?P<object>[^,?]+)\?")
 _PLACE = r"(?: (?:on|in) (?:this|any|the) [a-z ]+)?"
 _PRESENCE = re.compile(
@@ -42,7 +46,15 @@ _PRESENCE = re.compile(
     rf"|according to the reader, does this (?:slice|volume) show (?P<shown>[^,?]+)"
     rf"|(?:is|are) (?:there )?(?P<there>[^,?]+?)(?: (?:annotated|present|visible|marked|seen)){_PLACE})\?"
 )
-_FORMS = (_WITHIN, _SIZE, _DIRECTION, _CONTACT, _PRESENCE)
+_FORMS = (_WITHIN, _SIZE, _DIRECTION, _COMPARED, _CONTACT, _PRESENCE)
+_MEASURES = ("size", "length", "width", "thickness", "vertical")
+"""Axes on which two structures are compared."""
+# "A tear in the posterior horn": where something is, behind what it is.
+_WHERE = re.compile(
+    r" (?:in|of|at|along|within|on|through|involving|affecting|extending|measuring|near)\b"
+)
+_HEALTHY = frozenset({"normal", "intact", "unremarkable", "preserved", "healthy"})
+"""Said of what is free of a finding; beside a negation of the finding they add nothing."""
 _NORMAL = re.compile(
     r"\b(?:no|not|normal|absent|free|without|unremarkable|intact|lacks?|none)\b|n't"
 )
@@ -81,8 +93,8 @@ def stated(plain: str, question: str) -> bool | None:
         return None
     answers = {
         answer
-        for clause in _clauses(plain)
-        for answer in _answers(clause, asked)
+        for clause, turned in _clauses(plain, asked)
+        for answer in _answers(clause, asked, turned=turned)
         if answer is not None
     }
     return answers.pop() if len(answers) == 1 else None
@@ -102,6 +114,8 @@ def _asked(question: str) -> _Asked | None:
         axis = {_WITHIN: "reach", _SIZE: "size", _CONTACT: "contact"}.get(pattern) or _axis(
             groups["relation"]
         )
+        if axis is None:
+            return None
         positive = groups["relation"] in _phrases(axis, True)
         return _Asked(
             _nouns(subject),
@@ -113,33 +127,40 @@ def _asked(question: str) -> _Asked | None:
     return None
 
 
-def _axis(relation: str) -> str:
-    return next(
-        axis
-        for axis in ("vertical", "depth", "side")
-        for end in (True, False)
-        if relation in _phrases(axis, end)
-    )
+def _axis(relation: str) -> str | None:
+    axes = ("vertical", "depth", "side", *_MEASURES)
+    ends = ((axis, end) for axis in axes for end in (True, False))
+    return next((axis for axis, end in ends if relation in _phrases(axis, end)), None)
 
 
-def _clauses(plain: str) -> Iterator[str]:
-    """The clauses of sentences that state something without condition or doubt."""
+def _clauses(plain: str, asked: _Asked) -> Iterator[tuple[str, bool]]:
+    """The clauses of sentences that state something without condition or doubt, and whether what
+    leads to them turns them round ("it is unlikely that …")."""
     unsettled = frozenset(_words()["unsettled"])
+    if asked.axis == "presence":
+        unsettled -= _HEALTHY
     for sentence in _SENTENCE.finditer(plain):
         text = _AGREED.sub(" ", sentence[0].lower().rstrip(".;!?\n"))
         words = _WORD.findall(text)
         # "Provided the scan is not flipped, …" sets a condition; "based on the images provided, …" does not.
         conditional = words[:1] in (["provided"], ["assuming"], ["were"], ["had"])
-        if sentence["end"] != "?" and not conditional and not unsettled & set(words):
+        if sentence["end"] == "?" or conditional:
+            continue
+        framed, turned = without_frame(" ".join(text.split()))
+        if turned and not unsettled & set(_WORD.findall(framed)):
+            yield framed, True
+        elif not unsettled & set(words):
             for clause in _CLAUSE.split(text):
                 statement, turned = without_frame(" ".join(clause.split()))
-                if statement and not turned:
-                    yield statement
+                if statement:
+                    yield statement, turned
 
 
-def _answers(clause: str, asked: _Asked) -> list[bool | None]:
+def _answers(clause: str, asked: _Asked, *, turned: bool) -> list[bool | None]:
     """What a clause says, or else what its parts say ("it is enlarged and exceeds 300 mL")."""
     whole = _answer(clause, asked)
+    if turned:
+        return [False if whole else None]  # "I doubt that it is below" does not say above
     if whole is not None or not asked.bound:
         return [whole]
     return [_answer(part, asked) for part in clause.split(" and ")]
@@ -150,6 +171,8 @@ def _answer(clause: str, asked: _Asked) -> bool | None:
     if asked.bound and (compared := _compared(clause, asked)) is not None:
         return compared
     symbols = _symbols(clause, asked)
+    if symbols is None and asked.axis == "presence":
+        symbols = _placed(clause, asked)
     if symbols is None:
         return None
     relations = {symbol for symbol in symbols if symbol in {"+", "-"}}
@@ -168,6 +191,26 @@ def _answer(clause: str, asked: _Asked) -> bool | None:
     if negations:
         return False if same else None  # "not below" does not say above
     return same
+
+
+def _placed(clause: str, asked: _Asked) -> list[str] | None:
+    """The symbols of "there is a tear in the posterior horn", whose last words only tell where.
+
+    A finding that is named in part ("a tear") must be placed where the question's name places it: a tear of a ligament
+    is no tear of a meniscus.
+    """
+    for where in _WHERE.finditer(clause):
+        head, tail = clause[: where.start()], clause[where.start() :]
+        symbols = _symbols(head, asked)
+        if symbols is None or "X" not in symbols:
+            continue
+        words = set(_WORD.findall(tail))
+        if words & {*_words()["unsettled"], *_words()["negations"], *_words()["beside"]}:
+            return None
+        named = {_noun(word) for word in _WORD.findall(head)}
+        missing = set(asked.subject) - named
+        return symbols if missing <= {_noun(word) for word in words} else None
+    return None
 
 
 def _turned_round(symbols: Sequence[str]) -> bool:
@@ -215,22 +258,19 @@ def _compared(clause: str, asked: _Asked) -> bool | None:
 def _symbols(clause: str, asked: _Asked) -> list[str] | None:
     """The clause as structures (X, Y), relations (+, -) and negations; None if a word of it is not explained."""
     words = _WORD.findall(clause.lower())
-    plain, negations = frozenset(_words()["plain"]), frozenset(_words()["negations"])
+    negations = frozenset(_words()["negations"])
+    # "A large tear" is a tear; "no large tear" leaves a small one.
+    described = asked.axis == "presence" and not negations & set(words)
+    plain = _plain(described=described)
     names = _names(asked)
     result: list[str] = []
+    healthy = False
     at = 0
     while at < len(words):
-        name = next(
-            (
-                pair
-                for pair in names
-                if tuple(_noun(w) for w in words[at : at + len(pair[0])]) == pair[0]
-            ),
-            None,
-        )
+        name = next(((symbol, n) for one, symbol in names if (n := _length(words, at, one))), None)
         if name is not None:
-            result.append(name[1])
-            at += len(name[0])
+            result.append(name[0])
+            at += name[1]
             continue
         phrase = _relation_at(words, at, asked.axis)
         if phrase is not None:
@@ -242,10 +282,27 @@ def _symbols(clause: str, asked: _Asked) -> list[str] | None:
             result.append("not")
         elif word in {"it", "they", "one"}:
             result.append("it")
+        elif word in _HEALTHY:
+            healthy = True
+        elif _noun(word) in asked.subject and asked.axis == "presence":
+            pass  # "the menisci", where a meniscal tear is asked for
         elif word not in plain and not word[0].isdigit() and word not in {"mm", "cm", "ml"}:
             return None
         at += 1
-    return result
+    # "The menisci are normal without a tear"; "a normal tear" and "it is normal to see a tear" say nothing.
+    return None if healthy and not ("not" in result and asked.axis == "presence") else result
+
+
+def _length(words: Sequence[str], at: int, name: tuple[str, ...]) -> int:
+    """How many words a name covers from here on, articles and "of" inside it included; 0 if it is not there."""
+    end = at
+    for part in name:
+        while part is not name[0] and end < len(words) and words[end] in {"the", "of", "a"}:
+            end += 1
+        if end >= len(words) or _noun(words[end]) != part:
+            return 0
+        end += 1
+    return end - at
 
 
 @lru_cache(maxsize=1024)
@@ -257,8 +314,18 @@ def _names(asked: _Asked) -> tuple[tuple[tuple[str, ...], str], ...]:
     }
     for symbol, other in (("X", "Y"), ("Y", "X")):
         for name in ends[symbol] - ends[other]:
-            found[name] = symbol
+            if len(name) > 1 or name[0] in _SIDES or name[0] not in _firsts(asked):
+                found[name] = symbol
     return tuple(sorted(found.items(), key=lambda pair: -len(pair[0])))
+
+
+_SIDES = frozenset({"left", "right", "upper", "lower", "medial", "lateral"})
+"""Attributes that name one of two alike ("the left is larger")."""
+
+
+def _firsts(asked: _Asked) -> set[str]:
+    """First words of names that have more than one: they name nothing by themselves."""
+    return {words[0] for words in (asked.subject, asked.object) if len(words) > 1}
 
 
 def _endings(words: tuple[str, ...]) -> set[tuple[str, ...]]:
@@ -266,7 +333,7 @@ def _endings(words: tuple[str, ...]) -> set[tuple[str, ...]]:
     if not words:
         return set()
     found = {words[start:] for start in range(len(words))}
-    return found | {(words[0], words[-1])}
+    return found | {(words[0], words[-1]), (words[0],)}
 
 
 @lru_cache(maxsize=1024)
@@ -275,8 +342,14 @@ def _nouns(phrase: str) -> tuple[str, ...]:
     return tuple(_noun(word) for word in words)
 
 
+def _spelling(word: str) -> str:
+    """American spelling, and the singular of Latin plurals."""
+    word = re.sub(r"our(s?)$", r"or\1", word).replace("oe", "e").replace("ae", "e")
+    return {"menisci": "meniscus"}.get(word, word)
+
+
 def _noun(word: str) -> str:
-    word = word.removesuffix("'s")
+    word = _spelling(word.removesuffix("'s"))
     return _adjectives().get(
         word, word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")
     )
@@ -310,6 +383,12 @@ def _by_length(axis: str) -> tuple[tuple[tuple[str, ...], str], ...]:
 def _phrases(axis: str, positive: bool) -> tuple[str, ...]:
     line = _words()[axis][0 if positive else 1]
     return tuple(phrase.strip() for phrase in line.split("|"))
+
+
+@lru_cache(maxsize=2)
+def _plain(*, described: bool) -> frozenset[str]:
+    """Words that a statement may hold beside what it compares, or that tell more of a finding."""
+    return frozenset([*_words()["plain"], *(_words()["described"] if described else [])])
 
 
 @lru_cache(maxsize=1)

@@ -99,7 +99,7 @@ def parse_yes_no(text: str, question: str = "", *, language: str = "en") -> Resu
     plain = plain_reply(text, language, question)
     if isinstance(plain, Unparsed):
         return plain
-    found = statements(plain, list(_mentions(plain)), english(), subjects=False)
+    found = statements(plain, list(_mentions(plain)), english(), subjects=False, about=question)
     _answer_asides(found, plain, question)
     _courtesies(found, plain)
     for statement in found:

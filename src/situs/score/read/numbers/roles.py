@@ -145,7 +145,9 @@ _MEASURES = {
         "long|in length|tall|in height|from top",
     ),
     "width": _measure(
-        r"\bhow wide|\bwidth|left to right", "width|transverse", "wide|across|in width"
+        r"\bhow wide|\bwidth|left to right",
+        "width|transverse|diameter|calib(?:re|er)",
+        "wide|across|in width|in diameter",
     ),
     "depth": _measure(
         r"\bhow deep|\bdepth|\bthick|front to back|how far (?:below|beneath|under|behind)",
@@ -161,7 +163,7 @@ _MEASURES = {
     "distance": _measure(
         r"\bdistance|\bhow far|\bgap\b|\bapart",
         "distance|separation|gap",
-        "apart|away|distance|from the",
+        "apart|away|distance|from the|deep to|deep from",
     ),
     "volume": _measure(r"\bvolume", "volume", "in volume"),
     "ratio": _measure(

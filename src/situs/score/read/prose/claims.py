@@ -52,6 +52,10 @@ class Claim:
     """Followed by a verb of its own ("the left is …")."""
     minor: bool = False
     """Said to hold a little only ("slightly above")."""
+    licensed: bool = True
+    """Whether all words of its clause are explained; an answer rests on at least one such claim."""
+    after_or: bool = False
+    """Joined to what was said before by "or"."""
     excepted: bool = False
     retracted: bool = False
 

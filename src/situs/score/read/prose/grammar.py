@@ -21,7 +21,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from situs.score.read.prose.claims import Certainty, Statement
+from situs.score.read.prose.content import noun, words_of
 from situs.score.read.prose.lexicon import Lexicon
+from situs.score.read.prose.licence import withhold_licence
 from situs.score.read.prose.sentence import Course, Sentence
 from situs.score.read.prose.tokens import Mention, Token, tokenise
 
@@ -41,16 +43,31 @@ def statements(
     *,
     apart: bool = False,
     subjects: bool = True,
+    about: str | None = None,
+    single: bool = False,
 ) -> list[Statement]:
     """The sentences of a cleaned reply, with the claims they make.
 
     `apart` makes a claim of every single mention instead of those in a row. Mentions that are no `subjects` (yes, no)
-    have no predicates: "No: it is not seen" does not deny the no.
+    have no predicates: "No: it is not seen" does not deny the no. `about` is the question with its options: where it is
+    given, short answers need a licence (`situs.score.read.prose.licence`). `single`: only one answer can be right, so
+    that an announcement ("I'd say B") is used up by the first that follows it.
     """
     named = sorted(mentions, key=lambda mention: mention.start)
     if len(named) > _FIRST_MENTIONS + _LAST_MENTIONS:
         named = [*named[:_FIRST_MENTIONS], *named[-_LAST_MENTIONS:]]
-    return _Walker(Course(lexicon, apart, subjects)).walk(tokenise(text, named, lexicon))
+    known = None
+    if about is not None:
+        asked = words_of(about)
+        known = frozenset([*asked, *(noun(word) for word in asked)])
+    course = Course(lexicon, apart, subjects, known, single)
+    return _Walker(course).walk(tokenise(text, named, lexicon))
+
+
+def _same_option(letter: Token, words: Token) -> bool:
+    """Whether the words behind a letter name the same option ("B. the right")."""
+    named = letter.mention is not None and words.mention is not None
+    return named and letter.mention.value == words.mention.value  # type: ignore[union-attr]
 
 
 class _Walker:
@@ -81,7 +98,10 @@ class _Walker:
             and sentence[0].kind == "mention"
             and len(sentence[0].text.strip("()")) == 1
             and following is not None
-            and following.kind in {"yes", "no", "deny", "approve", "mention"}
+            and (
+                following.kind in {"yes", "no", "deny", "approve"}
+                or _same_option(sentence[0], following)
+            )
         )
 
     def _sentence(self, tokens: list[Token], stop: Token | None, found: list[Statement]) -> None:
@@ -102,4 +122,7 @@ class _Walker:
         statement = Statement(
             tokens[0].start, tokens[-1].end, claims, asks, alone, sentence.announced
         )
+        if self.course.known is not None:
+            bare = not self.course.subjects
+            withhold_licence(statement, tokens, self.course.lexicon, self.course.known, bare=bare)
         found.append(statement)

@@ -107,9 +107,12 @@ def _frames(record: dict[str, dict[str, list[str]]]) -> Iterator[Frame]:
     yield _frame("first", reported["subjects"], *told)
     yield _frame("first", reported["quantifiers"], reported["people"], *told)
     yield _frame("first", reported["according"], reported["whose"], reported["sources"])
+    yield _frame("first", reported["nearly"], adverbs, announced["verbs"])
     # What leads to the reply's own answer, and what only prepares for one.
     yield _frame("answer", announced["subjects"], announced["modals"], adverbs, announced["verbs"])
     yield _frame("answer", announced["contracted"], adverbs, announced["verbs"])
+    yield _frame("answer", announced["participles"])
+    yield _frame("answer", announced["being"], announced["participles"])
     yield _frame("neutral", announced["preparing"], announced["verbs"])
     yield _frame("answer", announced["adjectives"], announced["nouns"])
     # What sounds like a condition and is none.

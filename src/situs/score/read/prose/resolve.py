@@ -87,8 +87,16 @@ def _agreed(
         # "A: 45 mm", "B: 12 mm", so B: a list heads its lines, and only what follows from it is the answer.
         latest = [claim for claim in latest if claim.role is not Role.LEAD]
     result = _one(latest, same)
+    if result == CONTRADICTION and latest[-1].role is Role.CONCLUDED:
+        # "…, but it is, so no": what a sentence concludes outweighs what led to it.
+        last = next((one for one in found if latest[-1] in one.claims), None)
+        led = [one for one in latest if last and one in last.claims and one.role < Role.CONCLUDED]
+        latest = [claim for claim in latest if not any(claim is one for one in led)]
+        result = _one(latest, same)
     if not isinstance(result, Parsed):
         return result
+    if not any(claim.licensed for claim in latest):
+        return UNSURE
     if any(_turns_from(claim, latest[-1], same) for claim in claims):
         return CONTRADICTION
     for claim in claims:
@@ -116,6 +124,9 @@ def _left_open(last: Claim, value: Hashable, found: Sequence[Statement], same: S
     for statement in found:
         if last in statement.claims and not statement.asks:
             behind = [claim for claim in statement.claims if claim.start > last.start]
+            if last.role >= Role.STATED:
+                # "I'd go with B, but C is conceivable" has chosen; "the answer is B or maybe C" has not.
+                behind = [claim for claim in behind if claim.after_or]
             return any(
                 claim.certainty is Certainty.DOUBTED
                 and not claim.negated

@@ -31,6 +31,12 @@ _LINKS = frozenset(
         "to",
     }
 )
+_SINGULAR = frozenset(
+    {"is", "was", "lies", "sits", "isn't", "measures", "appears", "seems", "looks"}
+)
+"""Verbs of one subject: what stands before "and" is not part of it."""
+_NOUNS = frozenset({"kidney", "one", "side", "lobe", "lung", "gland", "mark", "point", "adrenal"})
+"""What an attribute that names an option may belong to."""
 _MOST_GLUE = 8
 """Tokens between two mentions that are still one list."""
 
@@ -111,6 +117,9 @@ def _begins_anew(
         and len(row.mentions) == 1
     ):
         return True  # "without a tear, and an effusion"
+    verb = _verb_behind(tokens, following)
+    if "and" in kinds and verb in _SINGULAR:
+        return True  # "farther than the pancreas, and the gallbladder is nearest"
     if kinds & {"and", "or", "slash"}:
         return False
     if kinds & {"colon", "dash"} and len(tokens[following - len(between) - 1].text) > 1:
@@ -120,10 +129,18 @@ def _begins_anew(
         return False
     if "and" in row.joined and "comma" in kinds and after.kind in {"conclude", "approve", "deny"}:
         return True  # "after ruling out A, B and C, D remains"
+    if "comma" in kinds and verb in _SINGULAR:
+        return True  # "compared with the left, the right kidney is smaller"
     if kinds & {"comma", "dash"}:
         is_verb = after.kind in {"word", "negate"} and after.text in lexicon.verbs
         return is_verb or (after.kind == "colon" and not _colon_names(tokens, following))
     return False
+
+
+def _verb_behind(tokens: Sequence[Token], at: int) -> str:
+    """The word that follows a mention, or the noun it belongs to ("the right kidney is")."""
+    words = [token.text for token in tokens[at + 1 : at + 3]]
+    return next((word for word in words if word not in _NOUNS), "")
 
 
 def _colon_names(tokens: Sequence[Token], at: int) -> bool:

@@ -21,6 +21,10 @@ class Course:
     """Every mention is a claim of its own."""
     subjects: bool
     """Whether mentions can have predicates ("B is wrong"); yes and no cannot."""
+    known: frozenset[str] | None = None
+    """Words of the question and its options; None where short answers need no licence."""
+    single: bool = False
+    """Whether only one answer can be right."""
     turns: int = 0
     carried: Role | None = None
     """The role that a heading ("Final answer") gives to the next sentence."""
@@ -44,6 +48,7 @@ class _Scope:
     next_only: bool = False
     """The certainty ends with the next mention ("than …")."""
     excepted: bool = False
+    after_or: bool = False
     asked: bool = False
     """What follows repeats the question, up to a colon."""
     minor: bool = False
@@ -100,6 +105,8 @@ _MEASURING = frozenset(
 """Predicates of a number or a letter that take nothing from it."""
 _LONGEST_HEADING = 2
 """Tokens before the last word of a heading ("These are wrong: A, B")."""
+_LONGEST_DENIAL = 4
+"""Tokens before the colon of a heading that denies what follows ("Not visible on this slice:")."""
 _LONGEST_LIST = 60
 """Tokens of a list of subjects that is looked through for a verb."""
 _NAMED_WITHIN = 6
@@ -130,6 +137,8 @@ class Sentence:
         """Whether words that matter stand before a mention, and how many tokens were looked at for that."""
         self.seeming = False
         """Whether something only seems so, as far as the clause goes."""
+        self.used_up = False
+        """Whether an announcement has had its answer."""
         self.denied_list = False
         """Whether a "not" has come that a later "or" goes on with ("no X, Y or Z")."""
         self.contrasted = False
@@ -159,9 +168,23 @@ class Sentence:
             self._signal(token, at)
             at += 1
         self._end_clause()
+        self._doubt_either()
         self._doubt_unexplained()
         self._weigh_minor()
         return self.made
+
+    def _doubt_either(self) -> None:
+        """ "Either the left, or they are equal": one of them, which is not said."""
+        either = next((token for token in self.tokens if token.text == "either"), None)
+        last = next((token for token in reversed(self.tokens) if token.text == "or"), None)
+        if either is None or last is None:
+            return
+        turned = (token for token in self.tokens if token.kind in {"contrast", "turn"})
+        end = next((token.start for token in turned if token.start > last.start), last.end + 1_000)
+        for claim in self.made:
+            inside = either.start < claim.start < end
+            if inside and not claim.negated and claim.role < Role.CONCLUDED:
+                claim.certainty = Certainty.DOUBTED
 
     def _doubt_unexplained(self) -> None:
         """ "3 is alarmist.", "B would be absurd.": an adjective that no class explains leaves nothing asserted."""
@@ -220,7 +243,7 @@ class Sentence:
         named = live or row.mentions
         values = tuple(dict.fromkeys(mention.value for mention in named))
         role = Role.FINAL if row.boxed or self.course.boxed else scope.role
-        if role is Role.PLAIN and self._leads(at, after):
+        if role is Role.PLAIN and not self.used_up and self._leads(at, after):
             role = Role.LEAD
         if scope.of_several and len(values) == 1:
             scope.certainty, scope.of_several = Certainty.ASSERTED, False
@@ -236,8 +259,10 @@ class Sentence:
             subject=self._is_subject(after),
             minor=scope.minor,
             excepted=scope.excepted,
+            after_or=scope.after_or,
         )
         scope.minor = False
+        self._use_up(claim)
         if (
             scope.negated
             and len(values) > 1
@@ -254,6 +279,14 @@ class Sentence:
             scope.negated = False
         if scope.next_only:
             scope.certainty, scope.next_only = Certainty.ASSERTED, False
+
+    def _use_up(self, claim: Claim) -> None:
+        """ "I'd say C, with B as the runner-up" announces C only; "I'd say C is better than B" neither alone."""
+        announced = self.course.single and self.scope.role is Role.STATED
+        subjects = claim.subject or any(one.subject for one in self.made)
+        if announced and not self.scope.negated and not subjects:
+            self.scope.role = self.base
+            self.used_up = True
 
     def _each_denied(self, row: MentionRow) -> bool:
         """Whether "no" stands before each that is denied ("A, no B, no C, D"), so that it ends with the comma."""
@@ -395,6 +428,8 @@ class Sentence:
             return  # "A → liver" says where A lies
         if token.text in {"remains", "remaining"} and self.clause:
             self._approve()  # "only A remains"
+            for claim in self.clause:
+                claim.negated = False  # "after ruling out A, B and C, D remains"
         if token.text == "most likely" and self.clause and self._ends_at(at + 1):
             self._approve()  # "A most likely, B less so"
             return
@@ -640,6 +675,7 @@ class Sentence:
     _on_otherwise = _on_if
 
     def _on_or(self, token: Token, at: int) -> None:
+        self.scope.after_or = True
         if token.text == "nor" or self.denied_list:
             self.scope.negated = True
 
@@ -773,10 +809,24 @@ class Sentence:
             self.scope.certainty, self.scope.next_only = Certainty.ASSERTED, False
         if self.denying:
             self._end_clause(keep=True)
-        if not self.scope.whole_list or self.made or not self.course.subjects or self.course.apart:
+        if self._heads_denied(at):
+            self.scope.whole_list = True
+        elif (
+            not self.scope.whole_list or self.made or not self.course.subjects or self.course.apart
+        ):
             self.scope.negated = self.scope.whole_list = False
         if self.scope.asked:
             self.scope.certainty, self.scope.asked = Certainty.ASSERTED, False
+
+    def _heads_denied(self, at: int) -> bool:
+        """Whether "Not visible:" heads a list of what is denied."""
+        listing = self.course.subjects and not self.course.apart and not self.course.single
+        return (
+            listing
+            and 1 < at <= _LONGEST_DENIAL
+            and self.tokens[0].kind == "negate"
+            and not self.made
+        )
 
     def _on_dash(self, token: Token, at: int) -> None:
         self._on_colon(token, at)
